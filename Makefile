@@ -1,0 +1,101 @@
+# `make help` lists the targets. Needs make and a Python >= 3.10 with venv; everything else
+# comes from PyPI into .venv. Another interpreter: make test PYTHON=python3.12
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN = $(VENV)/bin
+TESTS ?=
+PYTEST = $(BIN)/python -m pytest -rsxX --tb=short
+SOURCES = setup.py setup.cfg pyproject.toml tools/install.py
+
+PYTHON_VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+OLD_ENOUGH := $(shell $(PYTHON) -c 'import sys; print(int(sys.version_info >= (3, 10)))')
+# NumPy 1.26 has wheels up to Python 3.12.
+HAS_NUMPY1 := $(shell $(PYTHON) -c 'import sys; print(int(sys.version_info < (3, 13)))')
+
+ifneq ($(OLD_ENOUGH),1)
+$(error $(PYTHON) is Python $(PYTHON_VERSION); 3.10 or newer is needed: make PYTHON=python3.12)
+endif
+
+.PHONY: help install test lint types imports unit validate benchmark numpy1 colcon format clean
+
+help: ## this list
+	@sed -n 's/^\([a-z0-9]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-18s%s\n", $$1, $$2}'
+
+install: $(VENV)/.installed ## create .venv with everything that exists for this platform
+
+test: lint types imports unit ## everything a change must pass
+
+lint: $(VENV)/.installed ## ruff: rules and format
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.installed ## mypy, strict
+	$(BIN)/mypy
+
+imports: $(VENV)/.installed ## the borders between the rooms
+	$(BIN)/lint-imports
+
+unit: $(VENV)/.installed ## the tests; TESTS="test/unit -k mesh" selects
+	$(PYTEST) -n auto $(TESTS)
+
+validate: $(VENV)/.installed ## long proofs: many random robots, and all robots of example-robot-data
+	HYPOTHESIS_PROFILE=validate $(PYTEST) -n auto -m "validate or not validate" $(TESTS)
+
+benchmark: $(VENV)/.installed ## timings, printed
+	set -e; for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python $$script; done
+
+format: $(VENV)/.installed ## let ruff mend what it can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+# -- a second environment with NumPy 1.26 -----------------------------------------------------
+
+OLD = .venv-numpy1
+ifeq ($(HAS_NUMPY1),1)
+numpy1: $(OLD)/.installed ## the tests of the mathematics with NumPy 1.26
+	$(OLD)/bin/python -m pytest -rsxX --tb=short -n auto --ignore=test/repository $(TESTS)
+else
+numpy1:
+	@echo "left out: NumPy 1.26 has no wheels for Python $(PYTHON_VERSION)"
+endif
+
+# -- colcon, all of it in .colcon and an environment of its own -------------------------------
+
+COLCON = $(CURDIR)/.venv-colcon/bin/colcon --log-base .colcon/log
+WHERE = --base-paths . --build-base .colcon/build --install-base .colcon/install
+LINKED = --base-paths . --build-base .colcon/build-linked --install-base .colcon/install-linked
+
+colcon: .venv-colcon/.installed ## build with colcon, run the smoke tests on the result
+	rm -rf .colcon
+	$(COLCON) build $(LINKED) --symlink-install
+	$(COLCON) build $(WHERE)
+	. .colcon/install/local_setup.sh && $(COLCON) test $(WHERE) \
+	    --return-code-on-test-failure --event-handlers console_direct+
+	$(COLCON) test-result --test-result-base .colcon/build --verbose
+
+# -- environments ----------------------------------------------------------------------------
+
+# The first stamp changes with the interpreter, the second with the requirements.
+%/.python-$(PYTHON_VERSION):
+	$(PYTHON) -m venv --clear $*
+	touch $@
+
+$(VENV)/.installed: $(VENV)/.python-$(PYTHON_VERSION) $(SOURCES)
+	$(BIN)/python tools/install.py tools --optional robots analysis sim ros
+	touch $@
+
+$(OLD)/.installed: $(OLD)/.python-$(PYTHON_VERSION) $(SOURCES)
+	$(OLD)/bin/python tools/install.py tools --with 'numpy==1.26.*' --optional robots analysis
+	touch $@
+
+# setuptools 80.9 dropped what colcon's --symlink-install calls.
+.venv-colcon/.installed: .venv-colcon/.python-$(PYTHON_VERSION) $(SOURCES)
+	.venv-colcon/bin/python tools/install.py --with colcon-common-extensions --with 'setuptools<80.9'
+	.venv-colcon/bin/python -m pip uninstall --quiet --yes geared_dynamics
+	touch $@
+
+clean: ## remove environments, builds and caches
+	rm -rf .venv .venv-numpy1 .venv-colcon .colcon build dist *.egg-info
+	rm -rf .numba_cache .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,1 @@
+"""Command line: ``geared-dynamics check`` and ``geared-dynamics describe``."""

@@ -1,0 +1,70 @@
+"""Arguments shared by the commands that load a robot."""
+
+from __future__ import annotations
+
+import argparse
+
+import geared_dynamics as gd
+from geared_dynamics.model.model import GearedModel
+
+
+def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the files, the choice of joints and gravity."""
+    parser.add_argument("robot", metavar="ROBOT.urdf", help="the robot's URDF file")
+    parser.add_argument(
+        "drivetrain", metavar="DRIVE.yaml", nargs="?", help="its drivetrain file (optional)"
+    )
+    parser.add_argument(
+        "--joints", nargs="+", metavar="JOINT", help="keep these joints, freeze all others"
+    )
+    parser.add_argument(
+        "--lock",
+        nargs="+",
+        type=locked_joint,
+        default=[],
+        metavar="JOINT=POS",
+        help="freeze joints at positions [rad or m]",
+    )
+    parser.add_argument(
+        "--gravity",
+        nargs=3,
+        type=float,
+        default=(0.0, 0.0, -9.81),
+        metavar=("X", "Y", "Z"),
+        help="in the root link's frame [m/s^2], default 0 0 -9.81",
+    )
+
+
+def load_robot(args: argparse.Namespace) -> GearedModel:
+    """Load the model that the arguments describe."""
+    return gd.load_model(
+        args.robot,
+        args.drivetrain,
+        gravity=tuple(args.gravity),
+        joints=args.joints,
+        lock=dict(args.lock) or None,
+    )
+
+
+def locked_joint(text: str) -> tuple[str, float]:
+    """Read ``name=position``."""
+    name, _, position = text.rpartition("=")
+    try:
+        return _named(name), float(position)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form joint=position") from None
+
+
+def positive_integer(text: str) -> int:
+    """Read a whole number of 1 or more."""
+    number = int(text) if text.strip().isdigit() else 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 1 or more")
+    return number
+
+
+def _named(name: str) -> str:
+    """Return the name, which must not be empty."""
+    if not name:
+        raise ValueError
+    return name

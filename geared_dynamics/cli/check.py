@@ -1,0 +1,133 @@
+"""``geared-dynamics check``: the user's robot against Pinocchio, and what coupling is worth."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+
+from geared_dynamics.cli.arguments import add_robot_arguments, load_robot, positive_integer
+from geared_dynamics.cli.console import numeric_table, open_console
+from geared_dynamics.model.model import GearedModel
+from geared_dynamics.validation import CouplingGap, CrossCheck, coupling_gap, cross_check
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+
+EXACT = 1e-9  # [%] a gap below this share of the joint's force is rounding
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Register the command."""
+    parser = subparsers.add_parser(
+        "check",
+        help="compare a robot with Pinocchio, and the armature model with the complete one",
+        description=(
+            "Compare every rigid function on this robot with Pinocchio, in which each wheel "
+            "is a body of its own; then show per joint what the diagonal (armature) model "
+            "leaves out. Exit code 0: agrees, 1: does not, 2: the input is wrong."
+        ),
+    )
+    add_robot_arguments(parser)
+    parser.add_argument("--states", type=positive_integer, default=100, help="default 100")
+    parser.add_argument("--seed", type=int, default=0, help="of the random states, default 0")
+    parser.add_argument(
+        "--tolerance", type=float, default=1e-10, help="relative error allowed, default 1e-10"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Check the robot and print the tables; return 0 if it agrees with Pinocchio, else 1."""
+    model = load_robot(args)
+    urdf = Path(args.robot).read_text(encoding="utf-8-sig", errors="replace")
+    options = {"states": args.states, "seed": args.seed}
+    result = cross_check(model, tolerance=args.tolerance, urdf=urdf, **options)
+    gap = coupling_gap(model, **options)
+    console = open_console()
+    console.print(_heading(model))
+    console.print(error_table(result))
+    console.print(result.verdict, style="green" if result.passed else "bold red")
+    console.print()
+    console.print(gap_table(gap))
+    console.print(_ranges(gap))
+    console.print()
+    console.print(gap_sentence(model, gap), style="bold")
+    return 0 if result.passed else 1
+
+
+def error_table(result: CrossCheck) -> Table:
+    """Worst relative error of each quantity."""
+    table = numeric_table(
+        "Against Pinocchio's spanning tree", "quantity", "worst rel. error", "at state", ""
+    )
+    for quantity in result.quantities:
+        mark = "ok" if quantity.passed else "FAILS"
+        table.add_row(quantity.name, f"{quantity.error:.1e}", str(quantity.state), mark)
+    return table
+
+
+def gap_table(gap: CouplingGap) -> Table:
+    """Per joint: the complete model's force, and what the two usual models are off by."""
+    table = numeric_table(
+        "What the complete model is worth: joint forces less the usual models'",
+        "joint",
+        "",
+        "RMS force",
+        "armature\nRMS",
+        "\npeak",
+        "\nin %",
+        "no rotors\nRMS",
+        "\nin %",
+    )
+    for joint in gap.joints:
+        table.add_row(
+            joint.joint,
+            joint.unit,
+            _number(joint.rms),
+            _number(joint.diagonal.rms),
+            _number(joint.diagonal.peak),
+            f"{joint.diagonal.percent:.2f}",
+            _number(joint.none.rms),
+            f"{joint.none.percent:.2f}",
+        )
+    return table
+
+
+def gap_sentence(model: GearedModel, gap: CouplingGap) -> str:
+    """Sum up the table in one plain sentence."""
+    if not model.wheel_names:
+        return "There are no wheels in this robot, so there is no coupling to leave out."
+    worst = gap.worst
+    if worst.diagonal.percent < EXACT:
+        return "On this robot the diagonal (armature) model is exact."
+    loud = max(gap.joints, key=lambda joint: joint.diagonal.peak)
+    return (
+        f"On this robot the diagonal (armature) model is off by up to "
+        f"{_number(loud.diagonal.peak)} {loud.unit} (at {loud.joint}), and by "
+        f"{worst.diagonal.percent:.2g} % of the RMS force at {worst.joint}, its worst joint."
+    )
+
+
+def _heading(model: GearedModel) -> str:
+    """Say what is checked."""
+    return f"{model.name}: {model.n} joints, {len(model.wheel_names)} wheels"
+
+
+def _ranges(gap: CouplingGap) -> str:
+    """Say what the states are drawn from."""
+    speed, acceleration = gap.ranges.velocity, gap.ranges.acceleration
+    return (
+        f"{gap.states} random states (seed {gap.seed}): positions within the URDF's limits; "
+        f"speeds within its velocity limits, at most 10, or 1 where it gives none "
+        f"(here up to {speed.max():.3g} rad/s or m/s); accelerations up to top speed in "
+        f"0.5 s (here up to {acceleration.max():.3g} rad/s^2 or m/s^2). Percent: of the "
+        f"joint's RMS force, gravity included."
+    )
+
+
+def _number(value: float) -> str:
+    """Write a force with three digits, plain where that is readable."""
+    return f"{value:.3g}" if value == 0 or 1e-3 <= value < 1e5 else f"{value:.1e}"

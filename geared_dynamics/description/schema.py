@@ -1,0 +1,108 @@
+"""The published JSON Schema of the drivetrain file, and its errors in our words."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Iterable
+from importlib import resources
+from typing import Any
+
+from geared_dynamics.description._untyped import jsonschema
+from geared_dynamics.description.source import at
+from geared_dynamics.description.yaml_input import describe, join
+from geared_dynamics.errors import DescriptionError, GearedDynamicsError, UnknownNameError
+
+_TYPES = {
+    "object": "a mapping",
+    "array": "a list",
+    "number": "a number",
+    "string": "a name",
+    "boolean": "true or false",
+}
+# What a wrong file is told first: a misspelt key also misses the right one.
+_ORDER = ("additionalProperties", "type", "const", "enum", "required", "oneOf")
+
+
+@functools.cache
+def drivetrain_schema() -> dict[str, Any]:
+    """Return the JSON Schema (draft 2020-12) of ``*.drivetrain.yaml``."""
+    file = resources.files("geared_dynamics.description") / "drivetrain.schema.json"
+    schema: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    return schema
+
+
+@functools.cache
+def _validator() -> Any:
+    return jsonschema().Draft202012Validator(drivetrain_schema())
+
+
+def check_schema(data: dict[str, Any], source: str) -> None:
+    """Refuse data that the schema does not allow.
+
+    Raises:
+        UnknownNameError: For an unknown key.
+        DescriptionError: For anything else, naming the key path.
+    """
+    errors = list(_validator().iter_errors(data))
+    if errors:
+        raise _translate(min(errors, key=_rank), source)
+
+
+def _rank(error: Any) -> int:
+    return _ORDER.index(error.validator) if error.validator in _ORDER else len(_ORDER)
+
+
+def _key_path(keys: Iterable[object]) -> str:
+    path = ""
+    for key in keys:
+        path = f"{path}[{key}]" if isinstance(key, int) else join(path, key)
+    return path
+
+
+def _translate(error: Any, source: str) -> GearedDynamicsError:
+    path = _key_path(error.absolute_path)
+    place = at(source, path)
+    if error.validator == "additionalProperties":
+        valid = list(error.schema.get("properties", {}))
+        unknown = next(key for key in error.instance if key not in valid)
+        return UnknownNameError(place, "key", unknown, valid)
+    if error.validator == "required":
+        missing = next(key for key in error.validator_value if key not in error.instance)
+        where = "the file" if not path else path
+        return DescriptionError(
+            at(source, join(path, missing)), f"the key is missing in {where}", "add it"
+        )
+    if error.validator == "dependentRequired":
+        return DescriptionError(
+            place, "damping belongs to a spring, and there is none", "add 'stiffness'"
+        )
+    if error.validator == "oneOf":
+        return DescriptionError(
+            place,
+            f"a spin with the keys {', '.join(error.instance)}",
+            "give either 'joint' and 'ratio', or 'coefficients'",
+        )
+    return DescriptionError(place, *_finding_and_remedy(error))
+
+
+def _finding_and_remedy(error: Any) -> tuple[str, str]:
+    value, limit, found = error.instance, error.validator_value, describe(error.instance)
+    if error.validator == "type":
+        return f"expected {_TYPES[limit]}, found {found}", f"write {_TYPES[limit]}"
+    if error.validator == "const":
+        return f"expected {limit}, found {found}", f"write {limit}"
+    if error.validator == "enum":
+        choices = " or ".join(map(str, limit))
+        return f"expected {choices}, found {found}", f"write {choices}"
+    if error.validator in ("minItems", "maxItems"):
+        return f"expected {limit} numbers, found {len(value)}", f"write {limit} numbers"
+    if error.validator == "minimum":
+        return f"{value:g} is less than {limit}", f"write a number >= {limit}"
+    if error.validator == "exclusiveMinimum":
+        return f"{value:g} is not above {limit}", f"write a number > {limit}"
+    if error.validator == "not":
+        return "zero ties nothing", "write a number other than 0, or leave the entry out"
+    if error.validator == "minLength":
+        return "the name is empty", "write a name"
+    return "the mapping is empty", "write a key, or leave it out"

@@ -1,0 +1,179 @@
+"""URDF -> :class:`RobotRecord`, by way of ``urdf_parser_py``."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, cast
+from xml.etree import ElementTree as ET
+
+from geared_dynamics.description._untyped import urdf_parser
+from geared_dynamics.description.geometry import norm, rotation_from_rpy, turn_tensor, unit
+from geared_dynamics.description.records import (
+    ZERO3,
+    FrictionRecord,
+    InertiaRecord,
+    JointKind,
+    JointRecord,
+    LimitRecord,
+    LinkRecord,
+    Matrix3,
+    MimicRecord,
+    RobotRecord,
+    Vector3,
+)
+from geared_dynamics.description.source import Source, at
+from geared_dynamics.description.tree_check import check_robot
+from geared_dynamics.description.urdf_prune import prune
+from geared_dynamics.description.xml_input import read_xml
+from geared_dynamics.errors import DescriptionError
+
+_SHORTEST_AXIS = 1e-9
+# Computer-aided design exports zeros such as -5e-20; a negative sign there is no claim.
+_ROUNDING = 1e-18  # kg m^2
+
+
+def read_urdf(source: Source) -> RobotRecord:
+    """Read a robot from a URDF.
+
+    Placements are evaluated from xyz and rpy, R = Rz(yaw) Ry(pitch) Rx(roll);
+    inertia tensors are turned into the axes of their link's frame; joint axes
+    are normalised. Links and joints keep the file's order. Anything but links'
+    inertials and joints is ignored.
+
+    Args:
+        source: A path, or the URDF's text (``str`` or ``bytes``); a ``str`` whose
+            first visible character is ``<`` is text.
+
+    Returns:
+        The checked robot: unique names, one root, no loops, mimic joints that
+        lead somewhere. Floating and planar joints are kept.
+
+    Raises:
+        DescriptionError: If the file cannot be read or says something impossible.
+        UnknownNameError: If it names a link, joint or joint type that is not there.
+    """
+    root, place = read_xml(source)
+    parsed = _parse(prune(root, place), place)
+    record = RobotRecord(
+        name=str(parsed.name),
+        source=place,
+        links=tuple(_link(link, place) for link in parsed.links),
+        joints=tuple(_joint(joint, place) for joint in parsed.joints),
+    )
+    check_robot(record)
+    return record
+
+
+def _parse(robot: ET.Element, place: str) -> Any:
+    text = ET.tostring(robot, encoding="unicode")
+    try:
+        return urdf_parser().URDF.from_xml_string(text)
+    except Exception as error:  # the library raises bare Exception and AssertionError
+        finding = " ".join(str(error).split())
+        raise DescriptionError(place, f"urdf_parser_py: {finding}", "correct the URDF") from error
+
+
+def _link(link: Any, source: str) -> LinkRecord:
+    name = str(link.name)
+    if link.inertial is None:
+        return LinkRecord(name)
+    inertial, place = link.inertial, at(source, f"link {name!r}/inertial")
+    mass, inertia = float(inertial.mass), inertial.inertia
+    if mass < 0.0:
+        raise DescriptionError(
+            f"{place}/mass/value", f"the mass is negative ({mass:g} kg)", "write a mass >= 0"
+        )
+    diagonal = {key: float(getattr(inertia, key)) for key in ("ixx", "iyy", "izz")}
+    for key, value in diagonal.items():
+        if value < -_ROUNDING:
+            raise DescriptionError(
+                f"{place}/inertia/{key}",
+                f"a moment of inertia is negative ({value:g} kg m^2)",
+                "write moments of inertia >= 0",
+            )
+    rotation, com = _placement(inertial.origin)
+    tensor = cast("Matrix3", tuple(tuple(map(float, row)) for row in inertia.to_matrix()))
+    return LinkRecord(name, InertiaRecord(mass, com, turn_tensor(rotation, tensor)))
+
+
+def _placement(origin: Any) -> tuple[Matrix3, Vector3]:
+    """Return rotation and position of an ``<origin>``; absent means identity."""
+    rpy = origin.rpy if origin is not None and origin.rpy is not None else ZERO3
+    xyz = origin.xyz if origin is not None and origin.xyz is not None else ZERO3
+    return rotation_from_rpy(*rpy), _vector(xyz)
+
+
+def _vector(values: Any) -> Vector3:
+    x, y, z = values
+    return (float(x), float(y), float(z))
+
+
+def _joint(joint: Any, source: str) -> JointRecord:
+    name = str(joint.name)
+    place = at(source, f"joint {name!r}")
+    rotation, position = _placement(joint.origin)
+    return JointRecord(
+        name=name,
+        kind=cast("JointKind", joint.type),
+        parent=str(joint.parent),
+        child=str(joint.child),
+        rotation=rotation,
+        position=position,
+        axis=_axis(joint.axis, place),
+        mimic=_mimic(joint.mimic),
+        limit=_limit(joint.limit, place),
+        friction=_friction(joint.dynamics, place),
+    )
+
+
+def _axis(axis: Any, place: str) -> Vector3:
+    if axis is None:
+        return (1.0, 0.0, 0.0)
+    vector = _vector(axis)
+    if norm(vector) < _SHORTEST_AXIS:
+        raise DescriptionError(
+            f"{place}/axis/xyz",
+            f"the axis ({vector[0]:g} {vector[1]:g} {vector[2]:g}) has no direction",
+            "write a vector of unit length",
+        )
+    return unit(vector)
+
+
+def _mimic(mimic: Any) -> MimicRecord | None:
+    if mimic is None:
+        return None
+    multiplier = 1.0 if mimic.multiplier is None else float(mimic.multiplier)
+    offset = 0.0 if mimic.offset is None else float(mimic.offset)
+    return MimicRecord(str(mimic.joint), multiplier, offset)
+
+
+def _limit(limit: Any, place: str) -> LimitRecord | None:
+    if limit is None:
+        return None
+    lower, upper, effort, velocity = (
+        value if abs(value) < sys.float_info.max else None
+        for value in (limit.lower, limit.upper, limit.effort, limit.velocity)
+    )
+    if lower is not None and upper is not None and lower > upper:
+        raise DescriptionError(
+            f"{place}/limit", f"lower {lower:g} is above upper {upper:g}", "exchange them"
+        )
+    for key, value in (("effort", effort), ("velocity", velocity)):
+        if value is not None and value < 0.0:
+            raise DescriptionError(
+                f"{place}/limit/{key}", f"the limit is negative ({value:g})", "write it >= 0"
+            )
+    record = LimitRecord(lower, upper, effort, velocity)
+    return None if record == LimitRecord() else record
+
+
+def _friction(dynamics: Any, place: str) -> FrictionRecord | None:
+    if dynamics is None:
+        return None
+    viscous, coulomb = float(dynamics.damping or 0.0), float(dynamics.friction or 0.0)
+    for key, value in (("damping", viscous), ("friction", coulomb)):
+        if value < 0.0:
+            raise DescriptionError(
+                f"{place}/dynamics/{key}", f"{key} is negative ({value:g})", "write it >= 0"
+            )
+    return FrictionRecord(viscous, coulomb)

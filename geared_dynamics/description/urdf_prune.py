@@ -1,0 +1,224 @@
+"""A URDF cut down to what dynamics needs, checked attribute by attribute.
+
+``urdf_parser_py`` prints about, or fails on, much that real files hold: visuals
+without materials, plugins, sensors, ``ros2_control``, comments of vendors.
+None of it reaches the library. What does is checked here first, because here
+the place in the file is still known.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, get_args
+from xml.etree import ElementTree as ET
+
+from geared_dynamics.description._untyped import lxml_etree
+from geared_dynamics.description.records import JointKind
+from geared_dynamics.description.source import at
+from geared_dynamics.errors import DescriptionError, UnknownNameError
+
+JOINT_KINDS: tuple[str, ...] = get_args(JointKind)
+# A limit that is not there, or as large as a float can be, is no limit.
+NO_LIMIT = "inf"
+
+_WORD = 0
+
+
+@dataclass(frozen=True)
+class _Element:
+    """What to keep of an element: attribute -> how many numbers (0: a word)."""
+
+    attributes: Mapping[str, int] = field(default_factory=dict)
+    children: Mapping[str, _Element] = field(default_factory=dict)
+    required: tuple[str, ...] = ()
+    defaults: Mapping[str, str] = field(default_factory=dict)
+    infinite: bool = False
+
+
+_ORIGIN = _Element({"xyz": 3, "rpy": 3})
+_DIAGONAL, _PRODUCTS = ("ixx", "iyy", "izz"), ("ixy", "ixz", "iyz")
+_INERTIA = _Element(
+    dict.fromkeys(_DIAGONAL + _PRODUCTS, 1),
+    required=_DIAGONAL,
+    defaults=dict.fromkeys(_PRODUCTS, "0"),
+)
+_LINK = _Element(
+    {"name": _WORD},
+    {
+        "inertial": _Element(
+            children={
+                "origin": _ORIGIN,
+                "mass": _Element({"value": 1}, required=("value",)),
+                "inertia": _INERTIA,
+            },
+            required=("mass", "inertia"),
+        )
+    },
+    ("name",),
+)
+_ENDS = {
+    "parent": _Element({"link": _WORD}, required=("link",)),
+    "child": _Element({"link": _WORD}, required=("link",)),
+    "origin": _ORIGIN,
+}
+_LIMIT = _Element(
+    dict.fromkeys(("lower", "upper", "effort", "velocity"), 1),
+    defaults={"lower": "-inf", "upper": NO_LIMIT, "effort": NO_LIMIT, "velocity": NO_LIMIT},
+    infinite=True,
+)
+_MOTION = {
+    "axis": _Element({"xyz": 3}, required=("xyz",)),
+    "limit": _LIMIT,
+    "dynamics": _Element({"damping": 1, "friction": 1}),
+    "mimic": _Element({"joint": _WORD, "multiplier": 1, "offset": 1}, required=("joint",)),
+}
+_NAME_AND_TYPE = {"name": _WORD, "type": _WORD}
+_REQUIRED = ("name", "type", "parent", "child")
+_MOVING = _Element(_NAME_AND_TYPE, {**_ENDS, **_MOTION}, _REQUIRED)
+# A fixed or floating joint has no axis, limit, friction or leader, whatever is written.
+_AXISLESS = _Element(_NAME_AND_TYPE, _ENDS, _REQUIRED)
+
+
+def prune(root: Any, source: str) -> ET.Element:
+    """Return the checked copy of a ``<robot>`` that holds only links and joints.
+
+    Args:
+        root: The ``lxml`` root element.
+        source: The file's name, for errors.
+
+    Raises:
+        DescriptionError: If an attribute or element is missing, given twice or
+            not the number it should be.
+        UnknownNameError: If a joint's type does not exist.
+    """
+    namespace = lxml_etree().QName(root).namespace
+    robot = ET.Element("robot", name=_robot_name(root, source))
+    counts = {"link": 0, "joint": 0}
+    for node in root:
+        tag = _tag(node, namespace)
+        if tag not in counts:
+            continue
+        counts[tag] += 1
+        name = (node.get("name") or "").strip()
+        place = f"{tag} {name!r}" if name else f"{tag} number {counts[tag]}"
+        element = _LINK if tag == "link" else _joint_element(node, source, place)
+        robot.append(_copy(node, tag, element, namespace, source, place))
+    return robot
+
+
+def _robot_name(root: Any, source: str) -> str:
+    name = (root.get("name") or "").strip()
+    if not name:
+        raise DescriptionError(
+            at(source, "robot"), "the robot has no name", 'write <robot name="...">'
+        )
+    version = (root.get("version") or "1").strip()
+    if version.partition(".")[0] != "1":
+        raise DescriptionError(
+            at(source, "robot/version"), f"URDF version {version!r}", "only version 1 is known"
+        )
+    return name
+
+
+def _joint_element(node: Any, source: str, place: str) -> _Element:
+    kind = (node.get("type") or "").strip()
+    if kind and kind not in JOINT_KINDS:
+        raise UnknownNameError(at(source, place, "/type"), "joint type", kind, JOINT_KINDS)
+    return _AXISLESS if kind in ("fixed", "floating") else _MOVING
+
+
+def _tag(node: Any, namespace: str | None) -> str:
+    """Return the local name of an element of the document's own namespace, else ''."""
+    name = lxml_etree().QName(node)
+    return str(name.localname) if name.namespace == namespace else ""
+
+
+def _copy(
+    node: Any, tag: str, element: _Element, namespace: str | None, source: str, place: str
+) -> ET.Element:
+    """Return the part of ``node`` that ``element`` describes; depth is bounded by it."""
+    copy = ET.Element(tag)
+    for key, count in element.attributes.items():
+        text = node.get(key)
+        if text is None or not text.strip():
+            text = element.defaults.get(key) if text is None or count == 1 else text
+        if text is not None:
+            _check_text(text, count, element.infinite, at(source, place, "/", key))
+            copy.set(key, text.strip())
+    _refuse_quaternion(node, element, at(source, place))
+    for child in node:
+        name = _tag(child, namespace)
+        if name not in element.children:
+            continue
+        below = f"{place}/{name}"
+        if copy.find(name) is not None:
+            raise DescriptionError(
+                at(source, below), f"<{name}> is given twice", "keep one of them"
+            )
+        copy.append(_copy(child, name, element.children[name], namespace, source, below))
+    _require(copy, element, source, place)
+    return copy
+
+
+def _require(copy: ET.Element, element: _Element, source: str, place: str) -> None:
+    for key in element.required:
+        if key in element.children and copy.find(key) is None:
+            raise DescriptionError(
+                at(source, place), f"<{key}> is missing", f"write <{key} ...> inside it"
+            )
+        if key not in element.children and not copy.get(key):
+            raise DescriptionError(
+                at(source, place), f"the attribute {key!r} is missing", f'write {key}="..."'
+            )
+
+
+def _refuse_quaternion(node: Any, element: _Element, place: str) -> None:
+    """Refuse what would turn the frame if it were read and be lost if it were not."""
+    if element is _ORIGIN and node.get("quat_xyzw") is not None:
+        raise DescriptionError(
+            f"{place}/quat_xyzw", "quaternions are not read", "write the rotation as rpy"
+        )
+
+
+def _check_text(text: str, count: int, infinite: bool, place: str) -> None:
+    """Refuse text that is not ``count`` finite numbers."""
+    if "${" in text or "$(" in text:
+        raise DescriptionError(
+            place, f"unprocessed xacro expression {text!r}", "run it through xacro first"
+        )
+    if count == _WORD:
+        return
+    words = text.split()
+    expected = "a number" if count == 1 else f"{count} numbers"
+    if len(words) != count:
+        raise DescriptionError(
+            place,
+            f"expected {expected}, found {_clip(text)!r}",
+            f"write {expected} separated by blanks" if count > 1 else "write one number",
+        )
+    for word in words:
+        value = _number(word)
+        if value is None:
+            raise DescriptionError(
+                place, f"expected {expected}, found {_clip(text)!r}", f"correct {_clip(word)!r}"
+            )
+        if math.isnan(value) or (math.isinf(value) and not infinite):
+            raise DescriptionError(
+                place, f"{_clip(word)!r} is not a finite number", "write a finite number"
+            )
+
+
+def _number(word: str) -> float | None:
+    # Python reads 1_000 as a number; no other URDF reader does.
+    if "_" in word:
+        return None
+    try:
+        return float(word)
+    except ValueError:
+        return None
+
+
+def _clip(text: str) -> str:
+    return text if len(text) <= 60 else f"{text[:57]}..."

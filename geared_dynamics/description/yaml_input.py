@@ -1,0 +1,189 @@
+"""A drivetrain's data from a path, YAML text or a dict: plain, finite and bounded."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from geared_dynamics.description._untyped import pyyaml
+from geared_dynamics.description.source import Source, at, check_length, decode, read_file
+from geared_dynamics.description.yaml_loader import DEPTH_LIMIT, NODE_LIMIT, loader_class
+from geared_dynamics.errors import DescriptionError
+
+SIZE_LIMIT = 2**20
+
+_KIND = "drivetrain file"
+_TEXT_PLACE = "<drivetrain text>"
+_DICT_PLACE = "<drivetrain dict>"
+
+
+def read_data(source: Source | Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+    """Return a drivetrain's data as plain dicts, lists, strings and finite numbers.
+
+    Args:
+        source: A dict; YAML text as ``bytes`` or as a ``str`` that holds a line
+            break or starts with ``{``; or a path (any other ``str``, or a
+            ``pathlib.Path``).
+
+    Returns:
+        The data, and the source's name: the path, ``<drivetrain text>`` or
+        ``<drivetrain dict>``.
+
+    Raises:
+        DescriptionError: If it cannot be read, is not YAML, repeats a key, holds
+            a number that is not finite, or expands without bound.
+    """
+    if isinstance(source, Mapping):
+        data, place = source, _DICT_PLACE
+    else:
+        text, place = _text_of(source)
+        data = _load(text, place)
+    plain = _Plain(place).value(data, "", 0)
+    if plain is None:
+        raise DescriptionError(place, "the file is empty", "start it with 'version: 1'")
+    if not isinstance(plain, dict):
+        raise DescriptionError(
+            place,
+            f"expected a mapping with the key 'version', found {describe(plain)}",
+            "start it with 'version: 1'",
+        )
+    return plain, place
+
+
+def describe(value: object) -> str:
+    """Return what a value is, in the words of a YAML file."""
+    if value is None:
+        return "nothing (null)"
+    if isinstance(value, bool):
+        return f"the boolean {str(value).lower()}"
+    if isinstance(value, (int, float)):
+        return f"the number {value!r}"
+    if isinstance(value, str):
+        return f"the text {value if len(value) <= 60 else value[:57] + '...'!r}"
+    if isinstance(value, list):
+        return f"a list of {len(value)}"
+    return "a mapping" if isinstance(value, dict) else type(value).__name__
+
+
+def _text_of(source: object) -> tuple[str, str]:
+    if isinstance(source, bytes):
+        check_length(source, _TEXT_PLACE, _KIND, SIZE_LIMIT)
+        return decode(source, _TEXT_PLACE, _KIND), _TEXT_PLACE
+    if isinstance(source, str):
+        if not source.strip():
+            raise DescriptionError(
+                "drivetrain", "the text is empty", "pass a path, YAML text, a dict or None"
+            )
+        if "\n" in source or source[:1000].lstrip("\ufeff \t\r").startswith("{"):
+            check_length(source, _TEXT_PLACE, _KIND, SIZE_LIMIT)
+            return source.lstrip("\ufeff"), _TEXT_PLACE
+    if isinstance(source, (str, os.PathLike)):
+        name = os.fspath(source)
+        return decode(read_file(name, _KIND, SIZE_LIMIT), name, _KIND), name
+    raise DescriptionError(
+        "drivetrain",
+        f"expected a path, YAML text, a dict or None, found {type(source).__name__}",
+        "pass one of these",
+    )
+
+
+def _load(text: str, place: str) -> Any:
+    yaml = pyyaml()
+    try:
+        loader = loader_class()(text)
+        return loader.get_single_data()
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        where = f"{place}, line {mark.line + 1}" if mark else place
+        raise DescriptionError(where, _finding(error, text, mark), _remedy(error)) from None
+    except yaml.YAMLError as error:
+        # A character that YAML does not allow has a position but no line.
+        position = getattr(error, "position", 0)
+        line = text.count("\n", 0, position) + 1
+        raise DescriptionError(
+            f"{place}, line {line}", "a control character, which YAML does not allow", "remove it"
+        ) from None
+
+
+def _finding(error: Any, text: str, mark: Any) -> str:
+    problem = " ".join(str(error.problem or error.context or "broken YAML").split())
+    if mark is not None and "'\\t'" in problem:
+        return "not well-formed YAML: a tab in the indentation"
+    ours = type(error) is pyyaml().MarkedYAMLError
+    return problem if ours else f"not well-formed YAML: {problem}"
+
+
+def _remedy(error: Any) -> str:
+    if type(error) is pyyaml().MarkedYAMLError:
+        return "correct it there"
+    return (
+        "correct it there; indent by blanks, and write 'key: value' with a blank after the colon"
+    )
+
+
+class _Plain:
+    """Turns values into plain ones, counting them so that no alias can explode."""
+
+    def __init__(self, place: str) -> None:
+        self.place = place
+        self.count = 0
+
+    def value(self, value: Any, path: str, depth: int) -> Any:
+        self.count += 1
+        if self.count > NODE_LIMIT or depth > DEPTH_LIMIT:
+            raise DescriptionError(
+                self.place,
+                f"more than {NODE_LIMIT} values once its aliases are written out, or deeper"
+                f" than {DEPTH_LIMIT} levels",
+                "write a drivetrain of ordinary size, without aliases to aliases",
+            )
+        if isinstance(value, np.ndarray):
+            value = value.tolist()
+        if value is None or isinstance(value, (str, bool)):
+            return value
+        if isinstance(value, np.bool_):
+            return bool(value)
+        if isinstance(value, Real):
+            return self.number(value, path)
+        if isinstance(value, Mapping):
+            return {
+                self.key(key, path): self.value(item, join(path, key), depth + 1)
+                for key, item in value.items()
+            }
+        if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray)):
+            return [
+                self.value(item, f"{path}[{index}]", depth + 1) for index, item in enumerate(value)
+            ]
+        raise DescriptionError(
+            at(self.place, path),
+            f"a value of type {type(value).__name__}",
+            "use mappings, lists, text, numbers and booleans",
+        )
+
+    def number(self, value: Real, path: str) -> float | int:
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
+        if not math.isfinite(number):
+            raise DescriptionError(
+                at(self.place, path), f"{number} is not a finite number", "write a finite number"
+            )
+        return int(value) if isinstance(value, Integral) else number
+
+    def key(self, key: object, path: str) -> str:
+        if not isinstance(key, str):
+            raise DescriptionError(
+                at(self.place, path), f"the key {key!r} is not text", "use names as keys"
+            )
+        return key
+
+
+def join(path: str, key: object) -> str:
+    """Return a key path with one more key, such as ``wheels.rotor_2``."""
+    return f"{path}.{key}" if path else str(key)

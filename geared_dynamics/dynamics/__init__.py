@@ -1,0 +1,1 @@
+"""Model and arrays in, arrays out: the readable face of the kernels."""

@@ -1,0 +1,193 @@
+"""Rigid dynamics of the geared arm: M(q) a + C(q, v) v + g(q) = tau.
+
+tau is on the joint side [N m or N] and frictionless. The functions take one state
+(n,) or a batch (..., n). Those most often called in a loop try the kernel first
+and convert only when it does not take the arguments as they are.
+"""
+
+import numpy as np
+
+from geared_dynamics import kernels
+from geared_dynamics.arrays import Array, ArrayLike
+from geared_dynamics.dynamics.border import call
+from geared_dynamics.dynamics.elimination import elimination_plan
+from geared_dynamics.errors import ArrayError
+from geared_dynamics.model import GearedModel
+
+# Above this many coordinates elimination, O(n), beats the factorised mass matrix
+# (benchmarks/forward.py prints where the two cross).
+DENSE_LIMIT = 12
+
+
+def inverse_dynamics(
+    model: GearedModel,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike,
+    f_ext: ArrayLike | None = None,
+    *,
+    out: Array | None = None,
+) -> Array:
+    r"""Joint force for a motion: tau = M(q) a + C(q, v) v + g(q) - sum J' f_ext.
+
+    Args:
+        model: Geared model.
+        q: Joint position (..., n) [rad or m].
+        v: Joint velocity (..., n).
+        a: Joint acceleration (..., n).
+        f_ext: Force [N] and moment [N m] on each body (..., nb, 6), in the body's
+            frame, at its origin; bodies as in ``model.body_names``.
+        out: Result array (..., n), returned.
+
+    Returns:
+        Generalised joint force (..., n) [N m or N], joint side, without friction.
+
+    References:
+        Paper 000, eq. (35)-(45), corrected.
+    """
+    if f_ext is None:
+        try:
+            result = np.empty_like(q) if out is None else out
+            if kernels.inverse_dynamics(model.packed, q, v, a, result) == 0:
+                return result
+        except (TypeError, AttributeError):
+            pass  # not plain float64 arrays of one shape: convert them below
+    n = model.n
+    tau = call("inverse_dynamics", model, {"q": (q, n), "v": (v, n), "a": (a, n)}, (n,), out)
+    if f_ext is not None:
+        tau = subtract(tau, external_forces(model, q, f_ext), out)
+    return tau
+
+
+def forward_dynamics(
+    model: GearedModel,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    f_ext: ArrayLike | None = None,
+    *,
+    out: Array | None = None,
+) -> Array:
+    r"""Joint acceleration: a = M(q)^{-1} (tau + sum J' f_ext - C(q, v) v - g(q)).
+
+    Args:
+        model: Geared model.
+        q: Joint position (..., n) [rad or m].
+        v: Joint velocity (..., n).
+        tau: Generalised joint force (..., n) [N m or N], joint side.
+        f_ext: Force and moment on each body (..., nb, 6), see ``inverse_dynamics``.
+        out: Result array (..., n), returned.
+
+    Returns:
+        Joint acceleration (..., n).
+
+    Raises:
+        ModelError: if the mass matrix is not positive definite.
+    """
+    n = model.n
+    if f_ext is not None:
+        tau = np.add(tau, external_forces(model, q, f_ext))
+    if n > DENSE_LIMIT:
+        inputs = {"q": (q, n), "v": (v, n), "tau": (tau, n)}
+        return call("eliminate", model, inputs, (n,), out, (elimination_plan(model),))
+    try:
+        result = np.empty_like(q) if out is None else out
+        if kernels.forward_dynamics(model.packed, q, v, tau, result) == 0:
+            return result
+    except (TypeError, AttributeError):
+        pass  # as in inverse_dynamics
+    inputs = {"q": (q, n), "v": (v, n), "tau": (tau, n)}
+    return call("forward_dynamics", model, inputs, (n,), out)
+
+
+def mass_matrix(model: GearedModel, q: ArrayLike, *, out: Array | None = None) -> Array:
+    r"""Mass matrix M(q) = M_locked(q) + \Gamma'J\Gamma + \Gamma'JZ(q) + Z(q)'J\Gamma.
+
+    Args:
+        model: Geared model.
+        q: Joint position (..., n) [rad or m].
+        out: Result array (..., n, n), returned.
+
+    Returns:
+        Symmetric matrix (..., n, n) [kg m^2, kg m or kg].
+
+    References:
+        Paper 000, eq. (14); design of the wheels' terms in docs/derivation.md.
+    """
+    n = model.n
+    return call("mass_matrix", model, {"q": (q, n)}, (n, n), out)
+
+
+def coriolis_matrix(
+    model: GearedModel, q: ArrayLike, v: ArrayLike, *, out: Array | None = None
+) -> Array:
+    r"""Coriolis matrix C(q, v) in Christoffel form: M_dot - 2 C is skew.
+
+    Args:
+        model: Geared model.
+        q: Joint position (..., n) [rad or m].
+        v: Joint velocity (..., n).
+        out: Result array (..., n, n), returned.
+
+    Returns:
+        Matrix (..., n, n), C_ij = sum_k (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) v_k / 2.
+
+    References:
+        Paper 000, eq. (17).
+    """
+    n = model.n
+    return call("coriolis_matrix", model, {"q": (q, n), "v": (v, n)}, (n, n), out)
+
+
+def gravity_forces(model: GearedModel, q: ArrayLike, *, out: Array | None = None) -> Array:
+    """Joint force that holds the arm still against gravity: g(q) (..., n) [N m or N].
+
+    Args:
+        model: Geared model.
+        q: Joint position (..., n) [rad or m].
+        out: Result array (..., n), returned.
+    """
+    still = np.zeros(model.n)
+    return inverse_dynamics(model, q, still, still, out=out)
+
+
+def bias_forces(
+    model: GearedModel, q: ArrayLike, v: ArrayLike, *, out: Array | None = None
+) -> Array:
+    """Joint force at zero acceleration: C(q, v) v + g(q) (..., n) [N m or N].
+
+    Args:
+        model: Geared model.
+        q: Joint position (..., n) [rad or m].
+        v: Joint velocity (..., n).
+        out: Result array (..., n), returned.
+    """
+    return inverse_dynamics(model, q, v, np.zeros(model.n), out=out)
+
+
+def external_forces(model: GearedModel, q: ArrayLike, f_ext: ArrayLike) -> Array:
+    """Joint force of wrenches on the bodies: sum of J' f (..., n) [N m or N].
+
+    Args:
+        model: Geared model.
+        q: Joint position (..., n) [rad or m].
+        f_ext: Force and moment on each body (..., nb, 6), in the body's frame, at
+            its origin.
+    """
+    bodies = len(model.body_names)
+    wrenches = np.asarray(f_ext)
+    if wrenches.ndim < 2 or wrenches.shape[-2:] != (bodies, 6):
+        finding, remedy = f"has shape {wrenches.shape}", f"give shape (..., {bodies}, 6)"
+        raise ArrayError("f_ext", finding, remedy)
+    flat = wrenches.reshape(*wrenches.shape[:-2], 6 * bodies)
+    inputs = {"q": (q, model.n), "f_ext": (flat, 6 * bodies)}
+    return call("external_forces", model, inputs, (model.n,))
+
+
+def subtract(tau: Array, other: Array, out: Array | None) -> Array:
+    """Return tau - other, in ``out`` where given."""
+    if out is None:
+        return np.subtract(tau, other)
+    if np.broadcast_shapes(tau.shape, other.shape) != out.shape:
+        raise ArrayError("out", f"has shape {out.shape}", "give room for every f_ext")
+    return np.subtract(tau, other, out=out)

@@ -1,0 +1,59 @@
+"""Between the joints' and the motors' side of the gears; joint friction."""
+
+import numpy as np
+
+from geared_dynamics.arrays import Array, ArrayLike
+from geared_dynamics.dynamics.border import as_input
+from geared_dynamics.errors import ArrayError, ModelError
+from geared_dynamics.model import GearedModel
+
+
+def motor_torques(model: GearedModel, tau: ArrayLike) -> Array:
+    """Motor torques tau_m with A tau_m = tau, before efficiency.
+
+    With more motors than coordinates the solution of least norm is returned.
+
+    Args:
+        model: Geared model.
+        tau: Generalised joint force (..., n) [N m or N], joint side.
+
+    Returns:
+        Torque at each motor's shaft (..., m) [N m], motor side.
+
+    Raises:
+        ModelError: if the motors cannot produce every joint force.
+
+    References:
+        Paper 001, eq. (12): tau = A tau_m.
+    """
+    joint_force = as_input("tau", tau, model.n)
+    if not np.all(np.isfinite(joint_force)):
+        raise ArrayError("tau", "contains NaN or infinity", "give finite numbers")
+    structure = model.structure_matrix
+    rank = np.linalg.matrix_rank(structure) if structure.size else 0
+    if rank < model.n:
+        idle = [name for name, row in zip(model.joint_names, structure, strict=True) if not row.any()]
+        finding = f"{len(model.motor_names)} motors move {rank} of {model.n} coordinates"
+        detail = f" (none acts on {', '.join(idle)})" if idle else ""
+        raise ModelError(
+            f"{model.drivetrain.source}: motors", finding + detail, "declare the missing motors"
+        )
+    return np.asarray(joint_force @ np.linalg.pinv(structure).T)
+
+
+def friction_forces(model: GearedModel, v: ArrayLike) -> Array:
+    """Joint friction b v + c sign(v), which the rigid functions leave out.
+
+    Args:
+        model: Geared model.
+        v: Joint velocity (..., n).
+
+    Returns:
+        Force that opposes the motion (..., n) [N m or N], joint side: the sign
+        convention is M a + C v + g + friction = tau.
+    """
+    rate = as_input("v", v, model.n)
+    if not np.all(np.isfinite(rate)):
+        raise ArrayError("v", "contains NaN or infinity", "give finite numbers")
+    viscous, coulomb = model.friction
+    return np.asarray(viscous * rate + coulomb * np.sign(rate))

@@ -1,0 +1,64 @@
+"""Compiled algorithms: arrays in, arrays out, a status returned.
+
+``kernels.<name>`` is compiled (or read from numba's cache on disk) at its first
+use, so that importing the package costs nothing. Every kernel takes the packed
+model (see ``layout``), perhaps another constant array, the inputs for one state
+(one dimension) or K states (two), and the output last, one row per state.
+"""
+
+from collections.abc import Callable
+from importlib import import_module
+
+from numba import njit, types
+
+# name: (module, number of constant arrays beside the model, number of inputs)
+KERNELS: dict[str, tuple[str, int, int]] = {
+    "inverse_dynamics": ("inverse", 0, 3),
+    "forward_dynamics": ("forward", 0, 3),
+    "eliminate": ("eliminate", 1, 3),
+    "mass_matrix": ("mass", 0, 1),
+    "coriolis_matrix": ("coriolis", 0, 2),
+    "energies": ("energy", 0, 2),
+    "regressor": ("regressor", 0, 3),
+    "pose": ("kinematics", 1, 1),
+    "jacobian": ("kinematics", 1, 1),
+    "jacobian_drift": ("kinematics", 1, 2),
+    "external_forces": ("kinematics", 0, 2),
+}
+
+
+def __getattr__(name: str) -> Callable[..., int]:
+    """Compile the kernel at its first use and keep it as a plain attribute."""
+    if name not in KERNELS:
+        raise AttributeError(f"there is no kernel {name!r}")
+    compiled = _compile(*KERNELS[name], name)
+    globals()[name] = compiled
+    return compiled
+
+
+def _compile(module: str, constants: int, inputs: int, name: str) -> Callable[..., int]:
+    """Compile a kernel for one state and for a batch, and for nothing else.
+
+    Inputs may be strided and read-only, so that no caller has to copy; any
+    other type is a TypeError, which the public functions take as a request to
+    convert.
+    """
+    function = getattr(import_module(f"{__name__}.{module}"), name).py_func
+    signatures = [
+        types.int64(
+            *[_read(1, "C")] * (1 + constants),
+            *[_read(ndim, "A")] * inputs,
+            types.Array(types.float64, ndim, "C"),
+        )
+        for ndim in (1, 2)
+    ]
+    try:
+        return njit(signatures, error_model="numpy", cache=True)(function)  # type: ignore[no-any-return]
+    except (OSError, RuntimeError, EOFError):
+        # No place on this machine to keep compiled code, or what lies there is broken.
+        return njit(signatures, error_model="numpy")(function)  # type: ignore[no-any-return]
+
+
+def _read(ndim: int, layout: str) -> types.Array:
+    """Type of a float64 array that the kernel only reads."""
+    return types.Array(types.float64, ndim, layout, readonly=True)

@@ -1,0 +1,153 @@
+"""Complete inverse dynamics: a Newton-Euler recursion over the locked links.
+
+Paper 000, eq. (35)-(45), corrected and in link coordinates. The wheels enter
+through two constants: reflected inertia, ``Gamma' J Gamma a`` on the joints, and
+per carrier h_d = sum e J Gamma_rd, which adds ``sum h_d a_d + omega x sum h_d v_d``
+to the carrier's moment and ``h_d . alpha`` to joint d, so that their number costs
+nothing.
+"""
+
+import numpy as np
+from numba import njit
+
+from geared_dynamics.kernels import layout as at
+from geared_dynamics.kernels.border import apart, fits, gather, states
+from geared_dynamics.kernels.joint import body_at, joint_position, place
+from geared_dynamics.kernels.memory import pointer, row, shift
+from geared_dynamics.kernels.vector import (
+    accumulate,
+    add,
+    cross,
+    dot,
+    load,
+    scale,
+    store,
+    symmetric_times,
+    times,
+    transposed_times,
+    turn_back_z,
+    turn_z,
+)
+
+# Workspace per body: angular velocity, angular and linear acceleration of the
+# origin (gravity taken off), force and moment on it, origin in the parent's frame,
+# cosine and sine of the joint.
+OMEGA, ALPHA, ACC, FORCE, MOMENT, ORIGIN, COS, SIN, SIZE = 0, 3, 6, 9, 12, 15, 18, 19, 20
+
+
+@njit(error_model="numpy")
+def inverse_dynamics(model, q, v, a, out):
+    """Generalised force (n,) for motion q, v, a (n,), or (K, n) for K states."""
+    n = int(model[at.COORDINATES])
+    if not (fits(out, n, out) and fits(q, n, out) and fits(v, n, out) and fits(a, n, out)):
+        return at.WRONG_SHAPE
+    if not (apart(q, out) and apart(v, out) and apart(a, out)):
+        return at.OVERLAP
+    buffer = np.empty(3 * n + int(model[at.BODIES]) * SIZE)
+    m, x = pointer(model), pointer(buffer)
+    for k in range(states(q)):
+        if not (gather(q, k, n, x) & gather(v, k, n, shift(x, n)) & gather(a, k, n, shift(x, 2 * n))):
+            return at.NOT_FINITE
+        one_state(m, x, shift(x, n), shift(x, 2 * n), shift(x, 3 * n), row(out, k))
+    return at.OK
+
+
+@njit(error_model="numpy")
+def one_state(model, q, v, a, work, out):
+    """Inverse dynamics of one state; work holds SIZE floats per body."""
+    bodies = int(model[at.BODIES])
+    reflected(model, a, out)
+    for i in range(bodies):
+        outward(model, i, q, v, a, work, out)
+    for i in range(bodies - 1, -1, -1):
+        inward(model, i, work, out)
+
+
+@njit(error_model="numpy")
+def reflected(model, a, out):
+    """Set out = Gamma' J Gamma a."""
+    for d in range(int(model[at.COORDINATES])):
+        out[d] = 0.0
+    for e in range(int(model[at.REFLECTED]), int(model[at.REFLECTED_END]), at.REFLECTED_SIZE):
+        out[int(model[e])] += model[e + 2] * a[int(model[e + 1])]
+
+
+@njit(error_model="numpy")
+def outward(model, i, q, v, a, work, out):
+    """Motion of body i from its parent's, the force it needs, its wheels' shares."""
+    b = body_at(i)
+    d = int(model[b + at.DOF])
+    rate = model[b + at.MULTIPLIER] * v[d]
+    rate_change = model[b + at.MULTIPLIER] * a[d]
+    c, s, p = place(model, b, joint_position(model, b, q))
+    parent = int(model[b + at.PARENT])
+    if parent < 0:
+        omega = (0.0, 0.0, 0.0)
+        alpha = (0.0, 0.0, 0.0)
+        acc = scale(-1.0, load(model, at.GRAVITY))
+    else:
+        w = parent * SIZE
+        omega = load(work, w + OMEGA)
+        alpha = load(work, w + ALPHA)
+        acc = load(work, w + ACC)
+        acc = add(acc, add(cross(alpha, p), cross(omega, cross(omega, p))))
+        omega = turn_back_z(c, s, transposed_times(model, b + at.ROTATION, omega))
+        alpha = turn_back_z(c, s, transposed_times(model, b + at.ROTATION, alpha))
+    acc = turn_back_z(c, s, transposed_times(model, b + at.ROTATION, acc))
+    if model[b + at.PRISMATIC] == 0.0:
+        alpha = (alpha[0] + omega[1] * rate, alpha[1] - omega[0] * rate, alpha[2] + rate_change)
+        omega = (omega[0], omega[1], omega[2] + rate)
+    else:
+        acc = (acc[0] + 2.0 * omega[1] * rate, acc[1] - 2.0 * omega[0] * rate, acc[2] + rate_change)
+    w = i * SIZE
+    store(work, w + OMEGA, omega)
+    store(work, w + ALPHA, alpha)
+    store(work, w + ACC, acc)
+    store(work, w + ORIGIN, p)
+    work[w + COS] = c
+    work[w + SIN] = s
+    force, moment = body_force(model, b, omega, alpha, acc, v, a, out)
+    store(work, w + FORCE, force)
+    store(work, w + MOMENT, moment)
+
+
+@njit(error_model="numpy")
+def body_force(model, b, omega, alpha, acc, v, a, out):
+    """Force and moment about its origin that the motion of the body at b needs.
+
+    f = m acc + alpha x mc + omega x (omega x mc),
+    n = I alpha + mc x acc + sum h_d a_d + omega x (I omega + sum h_d v_d);
+    h_d . alpha goes to joint d.
+    """
+    mc = load(model, b + at.MOMENT)
+    force = add(cross(alpha, mc), cross(omega, cross(omega, mc)))
+    force = add(scale(model[b + at.MASS], acc), force)
+    momentum = symmetric_times(model, b + at.INERTIA, omega)
+    moment = add(symmetric_times(model, b + at.INERTIA, alpha), cross(mc, acc))
+    for e in range(int(model[b + at.CARRIED]), int(model[b + at.CARRIED_END]), at.CARRIED_SIZE):
+        d = int(model[e])
+        h = load(model, e + 1)
+        momentum = add(momentum, scale(v[d], h))
+        moment = add(moment, scale(a[d], h))
+        out[d] += dot(h, alpha)
+    return force, add(moment, cross(omega, momentum))
+
+
+@njit(error_model="numpy")
+def inward(model, i, work, out):
+    """Take joint i's share of the force on body i, pass the force to the parent."""
+    b = body_at(i)
+    w = i * SIZE
+    force = load(work, w + FORCE)
+    moment = load(work, w + MOMENT)
+    along = moment[2] if model[b + at.PRISMATIC] == 0.0 else force[2]
+    out[int(model[b + at.DOF])] += model[b + at.MULTIPLIER] * along
+    parent = int(model[b + at.PARENT])
+    if parent >= 0:
+        c = work[w + COS]
+        s = work[w + SIN]
+        force = times(model, b + at.ROTATION, turn_z(c, s, force))
+        moment = times(model, b + at.ROTATION, turn_z(c, s, moment))
+        moment = add(moment, cross(load(work, w + ORIGIN), force))
+        accumulate(work, parent * SIZE + FORCE, force)
+        accumulate(work, parent * SIZE + MOMENT, moment)

@@ -1,0 +1,186 @@
+"""Pose, Jacobian and its drift of a frame fixed in a body or spinning with a wheel."""
+
+import numpy as np
+from numba import njit
+
+from geared_dynamics.kernels import layout as at
+from geared_dynamics.kernels import world
+from geared_dynamics.kernels.border import apart, fits, gather, states
+from geared_dynamics.kernels.joint import body_at
+from geared_dynamics.kernels.memory import pointer, row, shift
+from geared_dynamics.kernels.vector import add, cross, dot, load, scale, times
+from geared_dynamics.kernels.vector import transposed_times as transposed
+
+
+@njit(error_model="numpy")
+def pose(model, frame, q, out):
+    """Homogeneous transform (4, 4), by rows (16,), of the frame in the root frame."""
+    n = int(model[at.COORDINATES])
+    if not fits(q, n, out):
+        return at.WRONG_SHAPE
+    if not apart(q, out):
+        return at.OVERLAP
+    buffer = np.zeros(2 * n + int(model[at.BODIES]) * world.SIZE)
+    m, f, x = pointer(model), pointer(frame), pointer(buffer)
+    zero, work = shift(x, n), shift(x, 2 * n)
+    for k in range(states(q)):
+        if not gather(q, k, n, x):
+            return at.NOT_FINITE
+        world.sweep(m, x, zero, zero, work)
+        one_pose(f, work, row(out, k))
+    return at.OK
+
+
+@njit(error_model="numpy")
+def one_pose(frame, work, out):
+    """Pose from the bodies' motion."""
+    body = int(frame[at.FRAME_BODY])
+    for c in range(3):
+        r = at.FRAME_ROTATION + c
+        column = (frame[r], frame[r + 3], frame[r + 6])
+        if body >= 0:
+            column = times(work, body * world.SIZE + world.ROT, column)
+        out[c], out[4 + c], out[8 + c] = column
+    out[3], out[7], out[11] = origin(frame, work)
+    out[12], out[13], out[14], out[15] = 0.0, 0.0, 0.0, 1.0
+
+
+@njit(error_model="numpy")
+def origin(frame, work):
+    """Origin of the frame in the root frame."""
+    body = int(frame[at.FRAME_BODY])
+    p = load(frame, at.FRAME_POSITION)
+    if body < 0:
+        return p
+    w = body * world.SIZE
+    return add(load(work, w + world.POS), times(work, w + world.ROT, p))
+
+
+@njit(error_model="numpy")
+def spin_axis(frame, work):
+    """Spin axis of the frame's wheel in the root frame; zero for a link."""
+    body = int(frame[at.FRAME_BODY])
+    e = load(frame, at.FRAME_AXIS)
+    return e if body < 0 else times(work, body * world.SIZE + world.ROT, e)
+
+
+@njit(error_model="numpy")
+def jacobian(model, frame, q, out):
+    """Jacobian (6, n), by rows (6 n,): linear rows, then angular rows, root axes."""
+    n = int(model[at.COORDINATES])
+    if not fits(q, n, out):
+        return at.WRONG_SHAPE
+    if not apart(q, out):
+        return at.OVERLAP
+    buffer = np.zeros(2 * n + int(model[at.BODIES]) * world.SIZE)
+    m, f, x = pointer(model), pointer(frame), pointer(buffer)
+    zero, work = shift(x, n), shift(x, 2 * n)
+    for k in range(states(q)):
+        if not gather(q, k, n, x):
+            return at.NOT_FINITE
+        world.sweep(m, x, zero, zero, work)
+        one_jacobian(m, f, n, work, row(out, k))
+    return at.OK
+
+
+@njit(error_model="numpy")
+def one_jacobian(model, frame, n, work, out):
+    """Jacobian from the bodies' places; a wheel adds its axis times its spin ratios."""
+    e = spin_axis(frame, work)
+    for d in range(n):
+        ratio = frame[at.FRAME_ROW + d]
+        for r in range(3):
+            out[r * n + d] = 0.0
+            out[(3 + r) * n + d] = ratio * e[r]
+    point = origin(frame, work)
+    i = int(frame[at.FRAME_BODY])
+    while i >= 0:
+        b = body_at(i)
+        d = int(model[b + at.DOF])
+        angular, linear = world.column(model, i, point, work)
+        for r in range(3):
+            out[r * n + d] += model[b + at.MULTIPLIER] * linear[r]
+            out[(3 + r) * n + d] += model[b + at.MULTIPLIER] * angular[r]
+        i = int(model[b + at.PARENT])
+
+
+@njit(error_model="numpy")
+def jacobian_drift(model, frame, q, v, out):
+    """Acceleration (6,) of the frame with all joint accelerations zero: J_dot v."""
+    n = int(model[at.COORDINATES])
+    if not (fits(q, n, out) and fits(v, n, out)):
+        return at.WRONG_SHAPE
+    if not (apart(q, out) and apart(v, out)):
+        return at.OVERLAP
+    buffer = np.zeros(3 * n + int(model[at.BODIES]) * world.SIZE)
+    m, f, x = pointer(model), pointer(frame), pointer(buffer)
+    rate, zero, work = shift(x, n), shift(x, 2 * n), shift(x, 3 * n)
+    for k in range(states(q)):
+        if not (gather(q, k, n, x) & gather(v, k, n, rate)):
+            return at.NOT_FINITE
+        world.sweep(m, x, rate, zero, work)
+        one_drift(f, n, rate, work, row(out, k))
+    return at.OK
+
+
+@njit(error_model="numpy")
+def one_drift(frame, n, v, work, out):
+    """Drift from the bodies' motion; a wheel adds s omega x e."""
+    body = int(frame[at.FRAME_BODY])
+    angular, linear = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    if body >= 0:
+        w = body * world.SIZE
+        r = times(work, w + world.ROT, load(frame, at.FRAME_POSITION))
+        omega = load(work, w + world.OMEGA)
+        alpha = load(work, w + world.ALPHA)
+        linear = add(cross(alpha, r), cross(omega, cross(omega, r)))
+        linear = add(load(work, w + world.ACC), linear)
+        spin = 0.0
+        for d in range(n):
+            spin += frame[at.FRAME_ROW + d] * v[d]
+        angular = add(alpha, scale(spin, cross(omega, spin_axis(frame, work))))
+    out[0], out[1], out[2] = linear
+    out[3], out[4], out[5] = angular
+
+
+@njit(error_model="numpy")
+def external_forces(model, q, wrenches, out):
+    """Generalised force (n,) of a wrench on every body, sum of J' f.
+
+    ``wrenches`` (6 nb,): force and moment on each body about its origin, in its
+    link frame.
+    """
+    n, bodies = int(model[at.COORDINATES]), int(model[at.BODIES])
+    if not (fits(q, n, out) and fits(wrenches, 6 * bodies, out)):
+        return at.WRONG_SHAPE
+    if not (apart(q, out) and apart(wrenches, out)):
+        return at.OVERLAP
+    buffer = np.zeros(2 * n + 6 * bodies + bodies * world.SIZE)
+    m, x = pointer(model), pointer(buffer)
+    zero, wrench, work = shift(x, n), shift(x, 2 * n), shift(x, 2 * n + 6 * bodies)
+    for k in range(states(q)):
+        if not (gather(q, k, n, x) & gather(wrenches, k, 6 * bodies, wrench)):
+            return at.NOT_FINITE
+        world.sweep(m, x, zero, zero, work)
+        project_wrenches(m, n, bodies, wrench, work, row(out, k))
+    return at.OK
+
+
+@njit(error_model="numpy")
+def project_wrenches(model, n, bodies, wrenches, work, out):
+    """Sum of J' f over the bodies, walking from each to the root."""
+    for d in range(n):
+        out[d] = 0.0
+    for body in range(bodies):
+        w = body * world.SIZE
+        turn = body_at(body) + at.TURN
+        force = times(work, w + world.ROT, transposed(model, turn, load(wrenches, 6 * body)))
+        moment = times(work, w + world.ROT, transposed(model, turn, load(wrenches, 6 * body + 3)))
+        point = load(work, w + world.POS)
+        i = body
+        while i >= 0:
+            b = body_at(i)
+            angular, linear = world.column(model, i, point, work)
+            power = dot(angular, moment) + dot(linear, force)
+            out[int(model[b + at.DOF])] += model[b + at.MULTIPLIER] * power
+            i = int(model[b + at.PARENT])

@@ -1,0 +1,99 @@
+"""Three-vectors as tuples and 3x3 matrices inside flat arrays, inlined by LLVM."""
+
+from numba import njit
+
+
+@njit
+def load(x, i):
+    """Vector at x[i:i+3]."""
+    return x[i], x[i + 1], x[i + 2]
+
+
+@njit
+def store(x, i, a):
+    """Write the vector a to x[i:i+3]."""
+    x[i], x[i + 1], x[i + 2] = a
+
+
+@njit
+def accumulate(x, i, a):
+    """Add the vector a to x[i:i+3]."""
+    x[i] += a[0]
+    x[i + 1] += a[1]
+    x[i + 2] += a[2]
+
+
+@njit
+def add(a, b):
+    """Return a + b."""
+    return a[0] + b[0], a[1] + b[1], a[2] + b[2]
+
+
+@njit
+def subtract(a, b):
+    """Return a - b."""
+    return a[0] - b[0], a[1] - b[1], a[2] - b[2]
+
+
+@njit
+def scale(s, a):
+    """Return s a."""
+    return s * a[0], s * a[1], s * a[2]
+
+
+@njit
+def dot(a, b):
+    """Return a . b."""
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@njit
+def cross(a, b):
+    """Return a x b."""
+    return (
+        a[1] * b[2] - a[2] * b[1],
+        a[2] * b[0] - a[0] * b[2],
+        a[0] * b[1] - a[1] * b[0],
+    )
+
+
+@njit
+def times(x, i, a):
+    """Return R a, R stored by rows at x[i:i+9]."""
+    return (
+        x[i] * a[0] + x[i + 1] * a[1] + x[i + 2] * a[2],
+        x[i + 3] * a[0] + x[i + 4] * a[1] + x[i + 5] * a[2],
+        x[i + 6] * a[0] + x[i + 7] * a[1] + x[i + 8] * a[2],
+    )
+
+
+@njit
+def transposed_times(x, i, a):
+    """Return R' a, R stored by rows at x[i:i+9]."""
+    return (
+        x[i] * a[0] + x[i + 3] * a[1] + x[i + 6] * a[2],
+        x[i + 1] * a[0] + x[i + 4] * a[1] + x[i + 7] * a[2],
+        x[i + 2] * a[0] + x[i + 5] * a[1] + x[i + 8] * a[2],
+    )
+
+
+@njit
+def symmetric_times(x, i, a):
+    """Return I a, I stored as xx xy xz yy yz zz at x[i:i+6]."""
+    return (
+        x[i] * a[0] + x[i + 1] * a[1] + x[i + 2] * a[2],
+        x[i + 1] * a[0] + x[i + 3] * a[1] + x[i + 4] * a[2],
+        x[i + 2] * a[0] + x[i + 4] * a[1] + x[i + 5] * a[2],
+    )
+
+
+@njit
+def turn_z(c, s, a):
+    """Return a turned about z by the angle with cosine c and sine s."""
+    return c * a[0] - s * a[1], s * a[0] + c * a[1], a[2]
+
+
+@njit
+def turn_back_z(c, s, a):
+    """Return a turned about z by minus the angle with cosine c and sine s."""
+    return c * a[0] + s * a[1], c * a[1] - s * a[0], a[2]

@@ -1,0 +1,162 @@
+"""Models from files, texts and tables: the front door."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from geared_dynamics.arrays import Array, ArrayLike
+from geared_dynamics.description.records import RobotRecord
+from geared_dynamics.dynamics.rigid import mass_matrix
+from geared_dynamics.errors import ModelError
+from geared_dynamics.model import GearedModel, build_model
+from geared_dynamics.model.build import EARTH
+from geared_dynamics.model.topology import MOVABLE
+
+if TYPE_CHECKING:
+    from geared_dynamics.description import DHRow, RodriguesRow
+
+Drivetrain = str | Path | Mapping[str, Any] | None
+
+POSTURES = 16  # at which the mass matrix is tested
+# Smallest eigenvalue of the mass matrix scaled to a unit diagonal: a regular arm has
+# 1e-4 or more; rounding leaves 1e-16.
+REGULAR = 1e-12
+
+
+def load_model(
+    urdf: str | bytes | Path,
+    drivetrain: Drivetrain = None,
+    *,
+    gravity: ArrayLike = EARTH,
+    joints: Sequence[str] | None = None,
+    lock: Mapping[str, float] | None = None,
+    strict: bool = False,
+) -> GearedModel:
+    """Load a geared arm.
+
+    Args:
+        urdf: Path of a URDF file, or its XML text.
+        drivetrain: Path of a drivetrain file, its YAML text, or the same as a dict.
+        gravity: Acceleration of free fall in the root link's frame (3,) [m/s^2].
+        joints: Joints that stay movable; the others are frozen at zero or at ``lock``.
+        lock: Positions at which to freeze joints [rad or m].
+        strict: Refuse what would otherwise only be warned of.
+
+    Returns:
+        The model, immutable.
+
+    Raises:
+        GearedDynamicsError: naming file, key path, finding and remedy.
+    """
+    # Imported here: the parsers take longer to import than all the rest.
+    from geared_dynamics.description import freeze, read_drivetrain, read_urdf
+
+    whole = read_urdf(urdf)
+    robot = freeze(whole, joints, lock)
+    frozen = movable(whole) - movable(robot)
+    return checked(
+        build_model(
+            robot, read_drivetrain(drivetrain), gravity=gravity, strict=strict, frozen=frozen
+        )
+    )
+
+
+def from_dh(
+    rows: Sequence[DHRow | Mapping[str, Any]],
+    drivetrain: Drivetrain = None,
+    *,
+    convention: Literal["standard", "modified"] = "standard",
+    name: str = "arm",
+    gravity: ArrayLike = EARTH,
+    strict: bool = False,
+) -> GearedModel:
+    """Make a serial arm from a Denavit-Hartenberg table.
+
+    Args:
+        rows: A row per joint, base to tip: ``DHRow`` or a mapping of its fields.
+        drivetrain: As in ``load_model``; links are ``base``, ``link_1``, ...
+        convention: ``standard`` or ``modified``.
+        name: The robot's name.
+        gravity: Acceleration of free fall in DH frame 0 (3,) [m/s^2].
+        strict: Refuse what would otherwise only be warned of.
+    """
+    from geared_dynamics.description import read_drivetrain, robot_from_dh
+
+    robot = robot_from_dh(rows, name=name, convention=convention)
+    drives = read_drivetrain(drivetrain)
+    return checked(build_model(robot, drives, gravity=gravity, strict=strict))
+
+
+def from_rodrigues(
+    rows: Sequence[RodriguesRow | Mapping[str, Any]],
+    drivetrain: Drivetrain = None,
+    *,
+    name: str = "arm",
+    gravity: ArrayLike = EARTH,
+    strict: bool = False,
+) -> GearedModel:
+    """Make a serial arm from axes and vectors (paper 004, eq. 20.2-20.8, 20.100-20.111).
+
+    Args:
+        rows: A row per link, base to tip: ``RodriguesRow`` or a mapping of its fields.
+        drivetrain: As in ``load_model``; links are ``base``, ``link_1``, ...
+        name: The robot's name.
+        gravity: Acceleration of free fall in the base frame (3,) [m/s^2].
+        strict: Refuse what would otherwise only be warned of.
+    """
+    from geared_dynamics.description import read_drivetrain, robot_from_rodrigues
+
+    robot = robot_from_rodrigues(rows, name=name)
+    drives = read_drivetrain(drivetrain)
+    return checked(build_model(robot, drives, gravity=gravity, strict=strict))
+
+
+def to_urdf(model: GearedModel) -> str:
+    """Write the model's links and joints as URDF text.
+
+    Wheels stay in the drivetrain file; frozen joints are fixed ones, payloads part of
+    their links.
+
+    Args:
+        model: Geared model.
+    """
+    from geared_dynamics.description import write_urdf
+
+    return write_urdf(model.robot)
+
+
+def movable(robot: RobotRecord) -> frozenset[str]:
+    """Names of the joints that move."""
+    return frozenset(joint.name for joint in robot.joints if joint.kind in (*MOVABLE, "floating"))
+
+
+def checked(model: GearedModel) -> GearedModel:
+    """Return the model if its mass matrix is positive definite at random postures."""
+    random = np.random.default_rng(0)
+    q = random.uniform(-np.pi, np.pi, (POSTURES, model.n))
+    q[0] = 0.0
+    place = f"{model.robot.source}: mass matrix"
+    remedy = "give the links and wheels behind it mass and inertia, or freeze the joint"
+    matrices = mass_matrix(model, q)
+    diagonal = np.diagonal(matrices, axis1=-2, axis2=-1)
+    if np.any(diagonal <= 0.0):
+        joint = model.joint_names[int(np.argwhere(diagonal <= 0.0)[0, 1])]
+        raise ModelError(place, f"is not positive definite: joint {joint!r} moves no inertia", remedy)
+    smallest, along = weakest_direction(matrices, diagonal)
+    if smallest < REGULAR:
+        share = np.abs(along) > 0.1 * np.abs(along).max()
+        names = ", ".join(name for name, big in zip(model.joint_names, share, strict=True) if big)
+        raise ModelError(place, f"is not positive definite along joints {names}", remedy)
+    return model
+
+
+def weakest_direction(matrices: Array, diagonal: Array) -> tuple[float, Array]:
+    """Smallest eigenvalue over the postures, and its direction, of the scaled matrices."""
+    scale = 1.0 / np.sqrt(diagonal)
+    values, vectors = np.linalg.eigh(matrices * scale[:, :, None] * scale[:, None, :])
+    worst = int(np.argmin(values[:, 0]))
+    return float(values[worst, 0]), vectors[worst, :, 0]

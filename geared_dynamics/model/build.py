@@ -1,0 +1,201 @@
+"""From records to the model."""
+
+import warnings
+from collections.abc import Mapping
+from types import MappingProxyType
+
+import numpy as np
+
+from geared_dynamics.arrays import Array, ArrayLike, readonly
+from geared_dynamics.description.records import (
+    DrivetrainRecord,
+    FrictionRecord,
+    JointRecord,
+    RobotRecord,
+)
+from geared_dynamics.errors import (
+    ArrayError,
+    GearedDynamicsWarning,
+    ModelError,
+    UnknownNameError,
+)
+from geared_dynamics.model.geometry import rotation_with_z
+from geared_dynamics.model.inertia import doubt, moved, parameters_of_record
+from geared_dynamics.model.model import Frame, GearedModel, Tree, Wheels
+from geared_dynamics.model.topology import (
+    Follow,
+    Placement,
+    body_order,
+    coordinates,
+    following,
+    placements,
+    refuse_free_joints,
+)
+from geared_dynamics.model.wheels import build_wheels, locked_parameters
+
+EARTH = (0.0, 0.0, -9.81)  # [m/s^2], root frame
+
+
+def build_model(
+    robot: RobotRecord,
+    drivetrain: DrivetrainRecord | None = None,
+    *,
+    gravity: ArrayLike = EARTH,
+    strict: bool = False,
+    frozen: frozenset[str] = frozenset(),
+) -> GearedModel:
+    """Build the model of a robot and its drives.
+
+    Args:
+        robot: A tree of links.
+        drivetrain: Wheels, spins, motors, joint data.
+        gravity: Acceleration of free fall in the root link's frame (3,) [m/s^2].
+        strict: Refuse what would otherwise only be warned of.
+        frozen: Joints of the file that were frozen (and are fixed in ``robot``); what
+            the drivetrain says of them has no effect.
+    """
+    drivetrain = drivetrain or DrivetrainRecord()
+    refuse_free_joints(robot)
+    names = coordinates(robot)
+    if not names:
+        place, remedy = robot.source, "give the robot a revolute or prismatic joint"
+        raise ModelError(place, "has no movable joint", remedy)
+    follow = following(robot)
+    bodies = body_order(robot)
+    links = placements(robot, bodies)
+    wheels = build_wheels(drivetrain, links, follow, frozen, len(names))
+    parameters = locked_bodies(robot, drivetrain, links, len(bodies))
+    notes = doubts(robot, bodies, parameters, strict)
+    return GearedModel(
+        name=robot.name,
+        joint_names=names,
+        tree=build_tree(bodies, links, follow, parameters),
+        wheels=wheels,
+        motor_names=tuple(motor.name for motor in drivetrain.motors),
+        motor_wheel=readonly([wheels.names.index(m.wheel) for m in drivetrain.motors], np.int64),
+        gravity=gravity_vector(gravity),
+        friction=readonly(joint_friction(robot, drivetrain, names, follow, frozen)),
+        frames=frames_of(links, wheels),
+        robot=robot,
+        drivetrain=drivetrain,
+        notes=notes,
+    )
+
+
+def gravity_vector(gravity: ArrayLike) -> Array:
+    """Check and freeze the acceleration of free fall."""
+    try:
+        vector = readonly(gravity)
+    except (TypeError, ValueError):
+        vector = np.full(1, np.nan)
+    if vector.shape != (3,) or not np.all(np.isfinite(vector)):
+        raise ArrayError(
+            "gravity", f"is {gravity!r}", "give three finite numbers in m/s^2, root link's frame"
+        )
+    return vector
+
+
+def build_tree(
+    bodies: tuple[JointRecord, ...],
+    links: Mapping[str, Placement],
+    follow: Mapping[str, Follow],
+    parameters: Array,
+) -> Tree:
+    """Arrays of the movable bodies; each frame placed in its parent body's frame."""
+    parents = [links[joint.parent] for joint in bodies]
+    motion = [follow[joint.name] for joint in bodies]
+    return Tree(
+        names=tuple(joint.child for joint in bodies),
+        parent=readonly([place.body for place in parents], np.int64),
+        dof=readonly([m.dof for m in motion], np.int64),
+        multiplier=readonly([m.multiplier for m in motion]),
+        offset=readonly([m.offset for m in motion]),
+        prismatic=readonly([joint.kind == "prismatic" for joint in bodies], np.int64),
+        rotation=readonly(
+            [p.rotation @ np.array(j.rotation) for p, j in zip(parents, bodies, strict=True)]
+        ),
+        position=readonly(
+            [p.position + p.rotation @ j.position for p, j in zip(parents, bodies, strict=True)]
+        ),
+        axis=readonly([joint.axis for joint in bodies]),
+        parameters=readonly(parameters),
+    )
+
+
+def locked_bodies(
+    robot: RobotRecord,
+    drivetrain: DrivetrainRecord,
+    links: Mapping[str, Placement],
+    count: int,
+) -> Array:
+    """Ten parameters of each body (count, 10): links fixed together, wheels locked."""
+    parameters = np.zeros((count + 1, 10))  # the last row gathers what is fixed to the root
+    for link in robot.links:
+        place = links[link.name]
+        own = parameters_of_record(link.inertia)
+        parameters[place.body] += moved(own, place.rotation, place.position)
+    for wheel in drivetrain.wheels:
+        if not wheel.included_in_link:
+            place = links[wheel.carrier]
+            parameters[place.body] += locked_parameters(wheel, place)
+    return parameters[:count]
+
+
+def doubts(
+    robot: RobotRecord, bodies: tuple[JointRecord, ...], parameters: Array, strict: bool
+) -> tuple[str, ...]:
+    """Warn of bodies that no mass distribution could make; raise when strict."""
+    notes = []
+    for joint, body in zip(bodies, parameters, strict=True):
+        finding = doubt(body)
+        if not finding:
+            continue
+        place = f"{robot.source}: link {joint.child!r}/inertial"
+        note = f"with what is fixed to it, {finding}"
+        if strict:
+            remedy = "correct mass, centre and inertia, or load without strict=True"
+            raise ModelError(place, note, remedy)
+        notes.append(f"{place}: {note}")
+    for note in notes:
+        warnings.warn(note, GearedDynamicsWarning, stacklevel=4)
+    return tuple(notes)
+
+
+def joint_friction(
+    robot: RobotRecord,
+    drivetrain: DrivetrainRecord,
+    names: tuple[str, ...],
+    follow: Mapping[str, Follow],
+    frozen: frozenset[str],
+) -> Array:
+    """Viscous and Coulomb friction (2, n); the drivetrain's replaces the URDF's.
+
+    A mimic joint's friction acts on its leader's coordinate: b k^2 and c |k|.
+    """
+    given = {j.name: j.friction for j in robot.joints if j.name in follow}
+    for entry in drivetrain.joints:
+        if entry.name in frozen:
+            continue
+        if entry.name not in given:
+            place = f"{drivetrain.source}: joints.{entry.name}"
+            raise UnknownNameError(place, "movable joint", entry.name, given)
+        if entry.friction is not None:
+            given[entry.name] = entry.friction
+    friction = np.zeros((2, len(names)))
+    for name, motion in follow.items():
+        own = given[name] or FrictionRecord()
+        friction[0, motion.dof] += own.viscous * motion.multiplier**2
+        friction[1, motion.dof] += own.coulomb * abs(motion.multiplier)
+    return friction
+
+
+def frames_of(links: Mapping[str, Placement], wheels: Wheels) -> Mapping[str, Frame]:
+    """Every link and wheel; a wheel's frame has its z axis along the spin axis."""
+    frames = {
+        name: Frame(place.body, readonly(place.rotation), readonly(place.position))
+        for name, place in links.items()
+    }
+    for r, name in enumerate(wheels.names):
+        rotation = readonly(rotation_with_z(wheels.axis[r]))
+        frames[name] = Frame(int(wheels.carrier[r]), rotation, wheels.position[r], wheel=r)
+    return MappingProxyType(frames)

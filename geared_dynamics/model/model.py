@@ -1,0 +1,205 @@
+"""The immutable model: a tree of locked links, and the wheels they carry."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import ClassVar, Literal, get_args
+
+from geared_dynamics.arrays import Array, ArrayLike, IntArray, readonly
+from geared_dynamics.description.records import DrivetrainRecord, RobotRecord
+from geared_dynamics.errors import UnknownNameError
+from geared_dynamics.model.payload import load_link
+
+Coupling = Literal["none", "diagonal", "complete"]
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """Movable bodies (links with what is fixed to them), parents before children.
+
+    A body's frame is the frame of the URDF link that its joint moves. Index -1
+    is the root. Body b moves by ``multiplier[b] * q[dof[b]] + offset[b]``.
+
+    Attributes:
+        names: Link names, nb of them.
+        parent: Parent body (nb,), -1 for the root.
+        dof: Coordinate that drives the body (nb,); a mimic joint has its leader's.
+        multiplier: Ratio of the body's joint to its coordinate (nb,), 1 without mimic.
+        offset: Joint position at q = 0 (nb,) [rad or m], 0 without mimic.
+        prismatic: True where the joint slides (nb,).
+        rotation: Body frame in the parent body's frame at joint position 0 (nb, 3, 3).
+        position: Its origin there (nb, 3) [m].
+        axis: Joint axis in the body frame, unit vectors (nb, 3).
+        parameters: Ten parameters of the body with its wheels locked, (nb, 10):
+            m, m c (3), Ixx Ixy Ixz Iyy Iyz Izz about the frame's origin.
+    """
+
+    names: tuple[str, ...]
+    parent: IntArray
+    dof: IntArray
+    multiplier: Array
+    offset: Array
+    prismatic: IntArray
+    rotation: Array
+    position: Array
+    axis: Array
+    parameters: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Wheels:
+    """Axisymmetric bodies that spin in their carriers, w of them.
+
+    Attributes:
+        names: Wheel names.
+        carrier: Body that holds the bearings (w,), -1 for the root.
+        axis: Spin axis, unit vectors in the carrier body's frame (w, 3).
+        position: Centre of mass in the carrier body's frame (w, 3) [m].
+        inertia: J, axial moment of inertia (w,) [kg m^2].
+        spin: Gamma (w, n): spin relative to the carrier = Gamma v [1 or rad/m].
+    """
+
+    names: tuple[str, ...]
+    carrier: IntArray
+    axis: Array
+    position: Array
+    inertia: Array
+    spin: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """A link or wheel: fixed in a body (-1: root), or spinning with a wheel's axis.
+
+    ``rotation`` and ``position`` place it in the body's frame; ``wheel`` is the
+    wheel's index, -1 for a link. A wheel's frame is drawn with the wheel locked.
+    """
+
+    body: int
+    rotation: Array
+    position: Array
+    wheel: int = -1
+
+
+@dataclass(frozen=True, eq=False)
+class GearedModel:
+    """A geared arm, frozen, with read-only arrays; built by ``load_model``.
+
+    Attributes:
+        name: The robot's name.
+        joint_names: Coordinates, in the order in which the URDF lists them (n,).
+        tree: The locked links.
+        wheels: The wheels.
+        motor_names: Motors, in file order (m,).
+        motor_wheel: The wheel each motor turns (m,).
+        gravity: Acceleration of free fall in the root link's frame (3,) [m/s^2].
+        friction: Viscous and Coulomb joint friction, joint side (2, n).
+        frames: Every link and wheel by name.
+        coupling: Which of the wheels' spin terms count: none, the diagonal of
+            Gamma' J Gamma (the usual armature), or all of them.
+        robot: The records the model was built from.
+        drivetrain: Likewise.
+        notes: What was assumed or looked doubtful while building, a line each.
+    """
+
+    name: str
+    joint_names: tuple[str, ...]
+    tree: Tree
+    wheels: Wheels
+    motor_names: tuple[str, ...]
+    motor_wheel: IntArray
+    gravity: Array
+    friction: Array
+    frames: Mapping[str, Frame] = field(repr=False)
+    robot: RobotRecord = field(repr=False)
+    drivetrain: DrivetrainRecord = field(repr=False)
+    coupling: Coupling = "complete"
+    notes: tuple[str, ...] = ()
+
+    # The kernels' forms of this model: derived, and kept here by dynamics.packing and
+    # dynamics.elimination.
+    packed: ClassVar[Array | None] = None
+    plan: ClassVar[Array | None] = None
+
+    @property
+    def n(self) -> int:
+        """Number of coordinates."""
+        return len(self.joint_names)
+
+    @property
+    def body_names(self) -> tuple[str, ...]:
+        """Names of the movable links, parents before children (nb,)."""
+        return self.tree.names
+
+    @property
+    def wheel_names(self) -> tuple[str, ...]:
+        """Names of the wheels (w,)."""
+        return self.wheels.names
+
+    @property
+    def Gamma(self) -> Array:
+        """Spin of each wheel relative to its carrier per joint rate (w, n) [1 or rad/m]."""
+        return self.wheels.spin
+
+    @property
+    def J(self) -> Array:
+        """Axial inertia of each wheel (w,) [kg m^2]."""
+        return self.wheels.inertia
+
+    @cached_property
+    def structure_matrix(self) -> Array:
+        """A (n, m): joint force tau = A tau_m; the motors' rows of Gamma, transposed."""
+        return readonly(self.Gamma[self.motor_wheel].T)
+
+    @cached_property
+    def reflected_inertia(self) -> Array:
+        """Gamma' J Gamma (n, n) [kg m^2 or kg]: the wheels' inertia seen by the joints."""
+        return readonly(self.Gamma.T @ (self.J[:, None] * self.Gamma))
+
+    def frame(self, name: str) -> Frame:
+        """Return the frame of a link or wheel by name."""
+        try:
+            return self.frames[name]
+        except (KeyError, TypeError):
+            raise UnknownNameError("frame", "link or wheel", name, self.frames) from None
+
+    def with_coupling(self, coupling: Coupling) -> GearedModel:
+        """Return the same arm with some of its wheels' spin terms.
+
+        All three keep the locked links (wheels' mass included), gravity and A.
+
+        Args:
+            coupling: ``none`` no spin terms, ``diagonal`` only diag(Gamma' J Gamma),
+                ``complete`` all of Gamma' J Gamma + Gamma' J Z + Z' J Gamma.
+        """
+        if coupling not in get_args(Coupling):
+            raise UnknownNameError("coupling", "coupling", coupling, get_args(Coupling))
+        return replace(self, coupling=coupling)
+
+    def with_payload(
+        self,
+        mass: float,
+        com: ArrayLike = (0.0, 0.0, 0.0),
+        inertia: ArrayLike = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)),
+        *,
+        link: str | None = None,
+    ) -> GearedModel:
+        """Return the same arm with a tool or load fixed to a link.
+
+        Args:
+            mass: Mass [kg].
+            com: Its centre of mass in the link's frame (3,) [m].
+            inertia: Tensor about its centre of mass, link's axes (3, 3) [kg m^2].
+            link: Any link but the root's; by default the tip, where there is just one.
+        """
+        return load_link(self, link, mass, com, inertia)
+
+    def __repr__(self) -> str:
+        """Say what kind of arm this is in one line."""
+        return (
+            f"<GearedModel {self.name!r}: {self.n} joints, {len(self.body_names)} bodies, "
+            f"{len(self.wheel_names)} wheels, {len(self.motor_names)} motors, "
+            f"coupling {self.coupling!r}>"
+        )

@@ -1,0 +1,99 @@
+"""A tool or load fixed to a link of an existing model."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from geared_dynamics.arrays import Array, ArrayLike, readonly
+from geared_dynamics.description.records import InertiaRecord, RobotRecord
+from geared_dynamics.errors import ArrayError, ModelError, UnknownNameError
+from geared_dynamics.model.inertia import (
+    central_tensor,
+    doubt,
+    moved,
+    parameters_of,
+    parameters_of_record,
+)
+
+if TYPE_CHECKING:
+    from geared_dynamics.model.model import GearedModel, Tree
+
+
+def load_link(
+    model: GearedModel, link: str | None, mass: float, com: ArrayLike, inertia: ArrayLike
+) -> GearedModel:
+    """Add a payload's ten parameters to a link, in the arrays and in the records."""
+    name = tip(model) if link is None else link
+    own = payload_parameters(mass, com, inertia)
+    frame = model.frame(name)
+    if frame.wheel >= 0:
+        links = [link.name for link in model.robot.links]
+        raise UnknownNameError("with_payload: link", "link", name, links)
+    if frame.body < 0:
+        place, remedy = "with_payload: link", "name a link that moves"
+        raise ModelError(place, f"{name!r} is fixed to the root and carries no dynamics", remedy)
+    return replace(
+        model,
+        tree=loaded_tree(model.tree, frame.body, moved(own, frame.rotation, frame.position)),
+        robot=loaded_robot(model.robot, name, own),
+    )
+
+
+def payload_parameters(mass: float, com: ArrayLike, inertia: ArrayLike) -> Array:
+    """Check a payload and return its ten parameters (10,) in the link's frame."""
+    try:
+        tensor, centre, scalar = np.array(inertia, float), np.array(com, float), float(mass)
+    except (TypeError, ValueError):
+        tensor, centre, scalar = np.empty(0), np.empty(0), np.nan
+    if tensor.shape != (3, 3) or centre.shape != (3,):
+        remedy = "give a number, three numbers and a symmetric 3x3 tensor"
+        raise ArrayError("with_payload", "mass, com or inertia has the wrong shape", remedy)
+    if not (np.isfinite(scalar) and np.all(np.isfinite(centre)) and np.all(np.isfinite(tensor))):
+        raise ArrayError("with_payload", "contains NaN or infinity", "give finite numbers")
+    own = parameters_of(scalar, centre, tensor)
+    finding = "has a negative mass" if scalar < 0.0 else doubt(own)
+    if not np.array_equal(tensor, tensor.T):
+        finding = "has an inertia tensor that is not symmetric"
+    if finding:
+        raise ModelError("with_payload", finding, "give the tensor about the centre of mass")
+    return own
+
+
+def tip(model: GearedModel) -> str:
+    """Name the only body that carries no other."""
+    leaves = [
+        name for b, name in enumerate(model.tree.names) if not np.any(model.tree.parent == b)
+    ]
+    if len(leaves) != 1:
+        finding = f"the arm has {len(leaves)} tips: {', '.join(leaves)}"
+        raise ModelError("with_payload", finding, "say which with link=...")
+    return leaves[0]
+
+
+def loaded_tree(tree: Tree, body: int, own: Array) -> Tree:
+    """Add ten parameters to one body."""
+    parameters = tree.parameters.copy()
+    parameters[body] += own
+    return replace(tree, parameters=readonly(parameters))
+
+
+def loaded_robot(robot: RobotRecord, link: str, own: Array) -> RobotRecord:
+    """Add ten parameters to one link's record."""
+    links = tuple(
+        replace(item, inertia=record_of(parameters_of_record(item.inertia) + own))
+        if item.name == link
+        else item
+        for item in robot.links
+    )
+    return replace(robot, links=links)
+
+
+def record_of(parameters: Array) -> InertiaRecord:
+    """Return the record of ten parameters."""
+    mass = float(parameters[0])
+    com = parameters[1:4] / mass if mass > 0.0 else np.zeros(3)
+    rows = central_tensor(parameters).tolist()
+    return InertiaRecord(mass, tuple(com.tolist()), tuple(tuple(row) for row in rows))

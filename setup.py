@@ -1,0 +1,107 @@
+"""Build script of the ament_python package, for colcon and for pip.
+
+The metadata stands here and not in pyproject.toml: colcon reads setup.py, and
+a [project] table would make setuptools ignore it.
+"""
+
+import re
+from pathlib import Path
+
+from setuptools import find_packages, setup
+
+NAME = "geared_dynamics"
+ROOT = Path(__file__).resolve().parent
+
+# Rebuilt ROS 2 libraries from PyPI exist for this platform only; elsewhere the
+# extra is empty and ROS comes from the system.
+ROS_WHEELS = (
+    "sys_platform == 'linux' and platform_machine == 'x86_64'"
+    " and implementation_name == 'cpython' and python_version < '3.14'"
+)
+ROS = [
+    "ros-jazzy-rclpy[fastrtps]",
+    "ros-jazzy-sensor-msgs",
+    "ros-jazzy-trajectory-msgs",
+    "ros-jazzy-std-msgs",
+    "ros-jazzy-geometry-msgs",
+    "ros-jazzy-diagnostic-msgs",
+    "ros-jazzy-std-srvs",
+    "ros-jazzy-lifecycle-msgs",
+]
+
+CORE = ["numpy>=1.26", "numba", "pyyaml", "jsonschema>=4.0", "lxml", "urdf-parser-py", "rich"]
+TOOLS = [
+    "pytest>=7.4",
+    "pytest-xdist",
+    "hypothesis>=6.80",
+    "ruff>=0.14.1",
+    "mypy>=1.10",
+    "import-linter>=2.0",
+    "lxml-stubs",
+    "types-jsonschema",
+    "types-PyYAML",
+    "sympy",
+    "scipy",
+]
+ANALYSIS = ["pin>=3.0"]
+SIM = ["mujoco>=3.0"]
+ROBOTS = ["example-robot-data"]
+
+
+def version() -> str:
+    """Return the version, which stands in ``geared_dynamics/__init__.py`` only."""
+    text = (ROOT / NAME / "__init__.py").read_text(encoding="utf-8")
+    found = re.search(r'^__version__ = "([^"]+)"$', text, re.MULTILINE)
+    if found is None:
+        raise SystemExit(f"{NAME}/__init__.py: no line __version__ = \"...\"")
+    return found.group(1)
+
+
+def share(folder: str) -> list[tuple[str, list[str]]]:
+    """Return the data_files entries that install a folder under share/."""
+    files = [p.relative_to(ROOT) for p in sorted((ROOT / folder).rglob("*")) if p.is_file()]
+    parents = sorted({p.parent for p in files})
+    return [
+        (f"share/{NAME}/{parent.as_posix()}", [f.as_posix() for f in files if f.parent == parent])
+        for parent in parents
+    ]
+
+
+setup(
+    name=NAME,
+    version=version(),
+    description="Exact dynamics of geared robot arms: every spinning wheel of the drive counted",
+    long_description=(ROOT / "README.md").read_text(encoding="utf-8"),
+    long_description_content_type="text/markdown",
+    author="geared_dynamics maintainers",
+    maintainer="geared_dynamics maintainers",
+    maintainer_email="maintainers@geared-dynamics.example",
+    license="Apache-2.0",
+    classifiers=[
+        "Intended Audience :: Science/Research",
+        "Programming Language :: Python :: 3",
+        "Topic :: Scientific/Engineering :: Physics",
+        "Typing :: Typed",
+    ],
+    python_requires=">=3.10",
+    packages=find_packages(include=[NAME, f"{NAME}.*"]),
+    package_data={NAME: ["py.typed"], f"{NAME}.description": ["*.json"]},
+    data_files=[
+        ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),
+        (f"share/{NAME}", ["package.xml"]),
+        *share("config"),
+        *share("launch"),
+        *share("urdf"),
+    ],
+    install_requires=CORE,
+    extras_require={
+        "ros": [f"{name}; {ROS_WHEELS}" for name in ROS],
+        "sim": SIM,
+        "analysis": ANALYSIS,
+        "robots": ROBOTS,
+        "tools": TOOLS,
+        "test": [*TOOLS, *ANALYSIS, *SIM, *ROBOTS],
+    },
+    entry_points={"console_scripts": ["geared-dynamics = geared_dynamics.cli.main:main"]},
+    zip_safe=False,  # numba keeps its cache beside the sources
+)

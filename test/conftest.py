@@ -1,0 +1,65 @@
+"""Settings that all tests share: numba's cache, hypothesis, the reference data."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def kernel_cache() -> Path:
+    """Return a cache folder that is new whenever a kernel or a compiler changes.
+
+    Numba compares the time stamp of the compiled function's own file only: a
+    change in a function it calls would go unnoticed.
+    """
+    digest = hashlib.sha256(sys.version.encode())
+    for name in ("numba", "numpy"):
+        digest.update(metadata.version(name).encode())
+    for file in sorted((ROOT / "geared_dynamics" / "kernels").rglob("*.py")):
+        digest.update(file.read_bytes())
+    return ROOT / ".numba_cache" / digest.hexdigest()[:16]
+
+
+# Before anything imports numba; subprocesses inherit it.
+os.environ.setdefault("NUMBA_CACHE_DIR", str(kernel_cache()))
+
+try:
+    from hypothesis import HealthCheck, settings
+except ImportError:  # the smoke tests that colcon runs do without
+    pass
+else:
+    slow = [HealthCheck.too_slow]  # the first example compiles
+    settings.register_profile(
+        "ci",
+        derandomize=True,
+        deadline=None,
+        max_examples=50,
+        print_blob=True,
+        suppress_health_check=slow,
+    )
+    settings.register_profile(
+        "validate", deadline=None, max_examples=1000, print_blob=True, suppress_health_check=slow
+    )
+    settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """Return the root of the source tree."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """Return the folder of published reference data, which is no part of the repository."""
+    folder = Path(os.environ.get("GEARED_DYNAMICS_DATA", ROOT.parent / "shared" / "data"))
+    if not folder.is_dir():
+        pytest.skip("no reference data: ../shared/data (or GEARED_DYNAMICS_DATA) is not there")
+    return folder

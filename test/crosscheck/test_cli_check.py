@@ -1,0 +1,114 @@
+"""The command ``geared-dynamics check``: exit codes and what it says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+from random_robots import RobotCase, random_robot
+
+from geared_dynamics.cli import check
+from geared_dynamics.cli.main import main
+
+pytest.importorskip("pinocchio")
+
+CASE = random_robot(5, joints=4, wheels=5, branched=True, fixed=1)
+
+
+def write(folder: Path, case: RobotCase) -> list[str]:
+    """Write a robot's two files; return their paths."""
+    urdf, drive = folder / "robot.urdf", folder / "robot.drivetrain.yaml"
+    urdf.write_text(case.urdf)
+    drive.write_text(yaml.safe_dump(case.drivetrain))
+    return [str(urdf), str(drive)]
+
+
+def test_good_robot_passes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", *write(tmp_path, CASE), "--states", "5"]) == 0
+    out = capsys.readouterr().out
+    assert "PASS: agrees with Pinocchio over 5 states" in out
+    for word in ("mass matrix", "forward dynamics", "regressor", "potential energy"):
+        assert word in out
+    for joint in CASE.joint_names:
+        assert joint in out
+    assert "On this robot the diagonal (armature) model is off by up to" in out
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_disagreement_has_exit_code_1(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def loaded_without_coupling(args: object) -> object:
+        return CASE.load().with_coupling("diagonal")
+
+    monkeypatch.setattr(check, "load_robot", loaded_without_coupling)
+    assert main(["check", *write(tmp_path, CASE), "--states", "3"]) == 1
+    assert "FAIL: DISAGREES with Pinocchio" in capsys.readouterr().out
+
+
+def test_tolerance_decides(tmp_path: Path) -> None:
+    files = write(tmp_path, CASE)
+    assert main(["check", *files, "--states", "3", "--tolerance", "1e-30"]) == 1
+
+
+def test_robot_without_wheels(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    urdf, _ = write(tmp_path, CASE)
+    assert main(["check", urdf, "--states", "2", "--gravity", "0", "0", "-1.62"]) == 0
+    assert "There are no wheels in this robot" in capsys.readouterr().out
+
+
+def test_frozen_joints(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    urdf, _ = write(tmp_path, CASE)
+    first, second, *_ = CASE.joint_names
+    command = ["check", urdf, "--states", "2", "--lock", f"{first}=0.2", f"{second}=-0.1"]
+    assert main(command) == 0
+    out = capsys.readouterr().out
+    assert f"{CASE.n - 2} joints" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "finding"),
+    [
+        (["no_such.urdf"], "no_such.urdf"),
+        (["{urdf}", "no_such.yaml"], "no_such.yaml"),
+        (["{urdf}", "--joints", "elbow"], "elbow"),
+        (["{urdf}", "--lock", "elbow=1"], "elbow"),
+        (["{drive}"], "robot.drivetrain.yaml"),
+    ],
+)
+def test_wrong_input_has_exit_code_2_and_one_line(
+    arguments: list[str], finding: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    urdf, drive = write(tmp_path, CASE)
+    assert main(["check", *(a.format(urdf=urdf, drive=drive) for a in arguments)]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("geared-dynamics: error: ")
+    assert finding in captured.err
+    assert len(captured.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--states", "0"], ["--states", "x"], ["--lock", "j"], ["--lock", "=1"]]
+)
+def test_wrong_arguments_have_exit_code_2(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["check", "robot.urdf", *arguments])
+    assert arguments[0] in capsys.readouterr().err
+
+
+def test_interrupt_has_exit_code_130(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(args: object) -> object:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(check, "load_robot", interrupted)
+    assert main(["check", *write(tmp_path, CASE)]) == 130
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main(["--version"])
+    assert capsys.readouterr().out.startswith("geared-dynamics ")

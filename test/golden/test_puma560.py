@@ -1,0 +1,91 @@
+"""PUMA 560 against the torques of an independent program (see data/SOURCE.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from naive.drives import ratios_scaled
+from numpy.typing import NDArray
+
+import geared_dynamics as gd
+from geared_dynamics.model.model import GearedModel
+
+HERE = Path(__file__).parent
+EXTRACT = HERE / "data" / "puma560_rtb.csv"
+WHOLE = HERE.parents[2] / "shared" / "data" / "puma560_rtb" / "rne_reference.csv"
+
+# Of the largest torque in the table: its inputs and outputs have 12 digits.
+OF_LARGEST_TORQUE = 1e-11
+# Half a unit of the last printed digit of the textbook's answers.
+PRINTED = 0.5e-5
+# What a wrong model must miss the table by, in the same measure, to show that it can fail.
+NEGATIVE = 1e-4
+
+NOMINAL = np.array([0, np.pi / 4, np.pi, 0, np.pi / 4, 0])
+GRAVITY_LOAD = np.array([0, 31.63988, 6.03514, 0, 0.02825, 0])
+DIAGONAL_WITH_MOTORS = np.array([3.65938, 4.41374, 0.93784, 0.19253, 0.17135, 0.1941])
+
+Table = NDArray[np.void]
+
+
+@pytest.fixture(scope="module")
+def puma(published: Callable[[str], GearedModel]) -> GearedModel:
+    """The robot with reflected rotor inertia only, as its source models it."""
+    return published("puma560").with_coupling("diagonal")
+
+
+@pytest.fixture(scope="module", params=[EXTRACT, WHOLE], ids=["extract", "whole"])
+def table(request: pytest.FixtureRequest) -> Table:
+    """States and torques; the whole table is not part of this repository."""
+    if not request.param.exists():
+        pytest.skip(f"{request.param.name} is not on this machine; its first rows are tested")
+    return np.genfromtxt(request.param, delimiter=",", names=True)
+
+
+def columns(table: Table, name: str) -> NDArray[np.float64]:
+    """The six columns name1 to name6 (rows, 6)."""
+    return np.column_stack([table[f"{name}{i}"] for i in range(1, 7)])
+
+
+def worst(model: GearedModel, table: Table, published: str) -> float:
+    """Largest torque error over the table, relative to its largest torque."""
+    state = (columns(table, name) for name in ("q", "qd", "qdd"))
+    expected = columns(table, published)
+    tau = gd.inverse_dynamics(model, *state)
+    return float(np.abs(tau - expected).max() / np.abs(expected).max())
+
+
+def test_links_and_reflected_inertia(puma: GearedModel, table: Table) -> None:
+    assert worst(puma, table, "tau_motors_nofric") < OF_LARGEST_TORQUE
+
+
+def test_links_only(puma: GearedModel, table: Table) -> None:
+    assert worst(puma.with_coupling("none"), table, "tau_links_only") < OF_LARGEST_TORQUE
+
+
+@pytest.mark.parametrize("joint", range(6))
+def test_a_ratio_one_percent_off_fails(puma: GearedModel, table: Table, joint: int) -> None:
+    assert worst(ratios_scaled(puma, joint, 1.01), table, "tau_motors_nofric") > NEGATIVE
+
+
+def test_the_complete_model_is_another_one(puma: GearedModel, table: Table) -> None:
+    complete = puma.with_coupling("complete")
+    assert worst(complete, table, "tau_motors_nofric") > NEGATIVE
+
+
+def test_textbook_gravity_load(puma: GearedModel) -> None:
+    np.testing.assert_allclose(gd.gravity_forces(puma, NOMINAL), GRAVITY_LOAD, atol=PRINTED)
+
+
+def test_textbook_inertia_with_motors(puma: GearedModel) -> None:
+    diagonal = np.diag(gd.mass_matrix(puma, NOMINAL))
+    np.testing.assert_allclose(diagonal, DIAGONAL_WITH_MOTORS, atol=PRINTED)
+
+
+def test_link_1_is_reported_as_impossible() -> None:
+    urdf = HERE.parents[1] / "urdf" / "puma560.urdf"
+    with pytest.warns(gd.GearedDynamicsWarning, match="link_1"):
+        gd.load_model(urdf)
