@@ -43,7 +43,8 @@ validate: $(VENV)/.installed ## long proofs: many random robots, and all robots 
 	HYPOTHESIS_PROFILE=validate $(PYTEST) -n auto -m "validate or not validate" $(TESTS)
 
 benchmark: $(VENV)/.installed ## timings, printed
-	set -e; for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python $$script; done
+	set -e; for script in $$(grep -l __main__ benchmarks/*.py); do \
+	    echo "== $$script"; $(BIN)/python $$script; done
 
 format: $(VENV)/.installed ## let ruff mend what it can
 	$(BIN)/ruff check --fix .
@@ -86,7 +87,7 @@ $(VENV)/.installed: $(VENV)/.python-$(PYTHON_VERSION) $(SOURCES)
 	touch $@
 
 $(OLD)/.installed: $(OLD)/.python-$(PYTHON_VERSION) $(SOURCES)
-	$(OLD)/bin/python tools/install.py tools --with 'numpy==1.26.*' --optional robots analysis
+	$(OLD)/bin/python tools/install.py tools --with 'numpy==1.26.*'
 	touch $@
 
 # setuptools 80.9 dropped what colcon's --symlink-install calls.

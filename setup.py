@@ -53,7 +53,7 @@ def version() -> str:
     text = (ROOT / NAME / "__init__.py").read_text(encoding="utf-8")
     found = re.search(r'^__version__ = "([^"]+)"$', text, re.MULTILINE)
     if found is None:
-        raise SystemExit(f"{NAME}/__init__.py: no line __version__ = \"...\"")
+        raise SystemExit(f'{NAME}/__init__.py: no line __version__ = "..."')
     return found.group(1)
 
 

@@ -8,11 +8,18 @@ from numpy.typing import ArrayLike, NDArray
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-__all__ = ["Array", "ArrayLike", "IntArray", "readonly"]
+__all__ = ["Array", "ArrayLike", "IntArray", "readonly", "readonly_int"]
 
 
-def readonly(values: ArrayLike, dtype: type = np.float64) -> NDArray[np.float64]:
-    """Return a C-contiguous read-only copy of ``values``."""
-    array = np.array(values, dtype=dtype, order="C")
+def readonly(values: ArrayLike) -> Array:
+    """Return a C-contiguous read-only float64 copy of ``values``."""
+    array = np.array(values, dtype=np.float64, order="C")
+    array.setflags(write=False)
+    return array
+
+
+def readonly_int(values: ArrayLike) -> IntArray:
+    """Return a C-contiguous read-only int64 copy of ``values``."""
+    array = np.array(values, dtype=np.int64, order="C")
     array.setflags(write=False)
     return array

@@ -145,7 +145,9 @@ def checked(model: GearedModel) -> GearedModel:
     diagonal = np.diagonal(matrices, axis1=-2, axis2=-1)
     if np.any(diagonal <= 0.0):
         joint = model.joint_names[int(np.argwhere(diagonal <= 0.0)[0, 1])]
-        raise ModelError(place, f"is not positive definite: joint {joint!r} moves no inertia", remedy)
+        raise ModelError(
+            place, f"is not positive definite: joint {joint!r} moves no inertia", remedy
+        )
     smallest, along = weakest_direction(matrices, diagonal)
     if smallest < REGULAR:
         share = np.abs(along) > 0.1 * np.abs(along).max()

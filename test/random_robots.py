@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
+
 from random_parts import Arm, Body, add_joints, add_wheels
 
 __all__ = ["RobotCase", "random_robot", "random_state", "robots"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 import geared_dynamics as gd
 from geared_dynamics.model.model import GearedModel
@@ -38,8 +39,8 @@ def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
 def load_robot(args: argparse.Namespace) -> GearedModel:
     """Load the model that the arguments describe."""
     return gd.load_model(
-        args.robot,
-        args.drivetrain,
+        Path(args.robot),
+        None if args.drivetrain is None else Path(args.drivetrain),
         gravity=tuple(args.gravity),
         joints=args.joints,
         lock=dict(args.lock) or None,

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 
 from geared_dynamics.cli.arguments import add_robot_arguments, load_robot, positive_integer
-from geared_dynamics.cli.console import numeric_table, open_console
+from geared_dynamics.cli.console import numeric_table, open_console, print_table
 from geared_dynamics.model.model import GearedModel
 from geared_dynamics.validation import CouplingGap, CrossCheck, coupling_gap, cross_check
+from geared_dynamics.validation.states import DEFAULT_SPEED, LARGEST_SPEED, TIME_TO_SPEED
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -48,10 +49,11 @@ def run(args: argparse.Namespace) -> int:
     gap = coupling_gap(model, **options)
     console = open_console()
     console.print(_heading(model))
-    console.print(error_table(result))
+    print_table(console, "Against Pinocchio, with every wheel a body", error_table(result))
     console.print(result.verdict, style="green" if result.passed else "bold red")
     console.print()
-    console.print(gap_table(gap))
+    title = "Joint forces and the error of simpler rotor models"
+    print_table(console, f"{title} [{_units(gap)}]", gap_table(gap))
     console.print(_ranges(gap))
     console.print()
     console.print(gap_sentence(model, gap), style="bold")
@@ -60,9 +62,7 @@ def run(args: argparse.Namespace) -> int:
 
 def error_table(result: CrossCheck) -> Table:
     """Worst relative error of each quantity."""
-    table = numeric_table(
-        "Against Pinocchio's spanning tree", "quantity", "worst rel. error", "at state", ""
-    )
+    table = numeric_table("quantity", "worst rel. error", "at state", "")
     for quantity in result.quantities:
         mark = "ok" if quantity.passed else "FAILS"
         table.add_row(quantity.name, f"{quantity.error:.1e}", str(quantity.state), mark)
@@ -71,21 +71,12 @@ def error_table(result: CrossCheck) -> Table:
 
 def gap_table(gap: CouplingGap) -> Table:
     """Per joint: the complete model's force, and what the two usual models are off by."""
-    table = numeric_table(
-        "What the complete model is worth: joint forces less the usual models'",
-        "joint",
-        "",
-        "RMS force",
-        "armature\nRMS",
-        "\npeak",
-        "\nin %",
-        "no rotors\nRMS",
-        "\nin %",
-    )
+    mixed = len({joint.unit for joint in gap.joints}) > 1
+    heads = ["force\nRMS", "armature\nRMS", "\npeak", "\n%", "no rotors\nRMS", "\n%"]
+    table = numeric_table("\njoint", *heads)
     for joint in gap.joints:
         table.add_row(
-            joint.joint,
-            joint.unit,
+            f"{joint.joint} [{joint.unit}]" if mixed else joint.joint,
             _number(joint.rms),
             _number(joint.diagonal.rms),
             _number(joint.diagonal.peak),
@@ -116,15 +107,19 @@ def _heading(model: GearedModel) -> str:
     return f"{model.name}: {model.n} joints, {len(model.wheel_names)} wheels"
 
 
+def _units(gap: CouplingGap) -> str:
+    """The units of the joint forces."""
+    return " or ".join(sorted({joint.unit for joint in gap.joints}))
+
+
 def _ranges(gap: CouplingGap) -> str:
     """Say what the states are drawn from."""
     speed, acceleration = gap.ranges.velocity, gap.ranges.acceleration
     return (
-        f"{gap.states} random states (seed {gap.seed}): positions within the URDF's limits; "
-        f"speeds within its velocity limits, at most 10, or 1 where it gives none "
-        f"(here up to {speed.max():.3g} rad/s or m/s); accelerations up to top speed in "
-        f"0.5 s (here up to {acceleration.max():.3g} rad/s^2 or m/s^2). Percent: of the "
-        f"joint's RMS force, gravity included."
+        f"{gap.states} random states (seed {gap.seed}) within the URDF's limits; speeds up to "
+        f"{speed.max():.3g} (the velocity limit, at most {LARGEST_SPEED:g}; "
+        f"{DEFAULT_SPEED:g} without one), accelerations up to {acceleration.max():.3g} (top "
+        f"speed in {TIME_TO_SPEED:g} s). Percent of the joint's RMS force, gravity included."
     )
 
 

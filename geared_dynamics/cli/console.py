@@ -17,9 +17,15 @@ def open_console() -> Console:
     return Console(width=width, highlight=False, markup=False, emoji=False)
 
 
-def numeric_table(title: str, first: str, *columns: str) -> Table:
+def print_table(console: Console, title: str, table: Table) -> None:
+    """Print a table below its title (a table's own title would be broken at its width)."""
+    console.print(title, style="bold")
+    console.print(table)
+
+
+def numeric_table(first: str, *columns: str) -> Table:
     """Return an empty table: names in the first column, numbers in the others."""
-    table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", title_style="bold")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
     table.add_column(first, overflow="fold")
     for column in columns:
         table.add_column(column, justify="right", no_wrap=True)

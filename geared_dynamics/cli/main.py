@@ -7,9 +7,9 @@ import contextlib
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
-from importlib.metadata import PackageNotFoundError, version
 from typing import TextIO
 
+from geared_dynamics import __version__
 from geared_dynamics.cli import check, describe
 from geared_dynamics.errors import GearedDynamicsError, GearedDynamicsWarning
 
@@ -39,19 +39,11 @@ def build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=PROGRAM, description="Exact dynamics of geared robots: look at a robot, check it."
     )
-    parser.add_argument("--version", action="version", version=f"{PROGRAM} {_version()}")
+    parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
     subparsers = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for command in (check, describe):
         command.add_parser(subparsers)
     return parser
-
-
-def _version() -> str:
-    """Return the installed version."""
-    try:
-        return version("geared_dynamics")
-    except PackageNotFoundError:
-        return "(not installed)"
 
 
 def _say(kind: str, text: str) -> None:

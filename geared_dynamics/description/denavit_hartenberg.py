@@ -132,7 +132,7 @@ def robot_from_dh(
         else:
             marker = f"{link}_dh"
             links += [LinkRecord(link, _carry(body, *twist)), LinkRecord(marker)]
-            joints.append(JointRecord(marker, "fixed", link, marker, *twist))
+            joints.append(JointRecord(f"{marker}_mount", "fixed", link, marker, *twist))
         parent, ahead = link, twist
     robot = RobotRecord(name, "<Denavit-Hartenberg table>", tuple(links), tuple(joints))
     check_robot(robot)

@@ -22,6 +22,7 @@ from geared_dynamics.errors import DescriptionError, UnknownNameError
 JOINT_KINDS: tuple[str, ...] = get_args(JointKind)
 # A limit that is not there, or as large as a float can be, is no limit.
 NO_LIMIT = "inf"
+COUNT_LIMIT = 20_000  # links, and joints; the largest published robots have a few hundred
 
 _WORD = 0
 
@@ -101,6 +102,10 @@ def prune(root: Any, source: str) -> ET.Element:
         if tag not in counts:
             continue
         counts[tag] += 1
+        if counts[tag] > COUNT_LIMIT:
+            raise DescriptionError(
+                source, f"more than {COUNT_LIMIT} {tag}s", "that is no description of one robot"
+            )
         name = (node.get("name") or "").strip()
         place = f"{tag} {name!r}" if name else f"{tag} number {counts[tag]}"
         element = _LINK if tag == "link" else _joint_element(node, source, place)

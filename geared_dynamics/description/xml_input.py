@@ -138,7 +138,8 @@ def _encode(body: str, place: str) -> bytes:
 
 
 def _syntax_error(error: Any, place: str) -> DescriptionError:
-    finding = re.sub(r", line \d+, column \d+( \(.*\))?$", "", str(error.msg or error))
+    text = " ".join(str(error.msg or error).split())
+    finding = re.sub(r", line \d+, column \d+( \(.*\))?$", "", text)
     line = error.lineno or 1
     if "depth" in finding:
         return _too_deep(f"{place}, line {line}")

@@ -14,6 +14,8 @@ from geared_dynamics.model import GearedModel
 # to its own length, is below this: far above rounding (1e-14), far below any
 # genuine direction over states that excite everything.
 DEPENDENT = 1e-9
+# A column this short, relative to the longest, is rounding: its parameter never acts.
+INACTIVE = 1e-12
 NEGLIGIBLE = 1e-9  # relative coefficient that a name leaves out
 STATES_PER_PARAMETER = 3
 
@@ -66,11 +68,11 @@ def base_parameters(
     stacked = excited_regressor(model, len(names), seed)
     basis: list[Array] = []
     selection: list[int] = []
+    lengths = np.linalg.norm(stacked, axis=0)
     for k, name in enumerate(names):
-        length = np.linalg.norm(stacked[:, k])
-        if length == 0.0 or name in zero:
+        if lengths[k] < INACTIVE * lengths.max() or name in zero:
             continue
-        direction = remainder(stacked[:, k] / length, basis)
+        direction = remainder(stacked[:, k] / lengths[k], basis)
         left = np.linalg.norm(direction)
         if left > DEPENDENT:
             basis.append(direction / left)
@@ -78,7 +80,8 @@ def base_parameters(
     kept = stacked[:, selection]
     scale = np.linalg.norm(kept, axis=0)
     combinations = np.linalg.lstsq(kept / scale, stacked, rcond=None)[0] / scale[:, None]
-    combinations[:, [k for k, name in enumerate(names) if name in zero]] = 0.0
+    silent = [k for k, name in enumerate(names) if name in zero]
+    combinations[:, silent] = 0.0
     combinations[:, selection] = np.eye(len(selection))
     combinations[np.abs(combinations) < NEGLIGIBLE * np.abs(combinations).max()] = 0.0
     return BaseParameters(

@@ -41,6 +41,7 @@ def call(
     lead = common_lead(arrays)
     result = np.empty(lead + core) if out is None else as_output(out, lead + core)
     flat: list[Array]
+    target: Array
     if not lead:
         flat, target = list(arrays.values()), result.reshape(-1)
     else:

@@ -48,9 +48,7 @@ def potential_energy(model: GearedModel, q: ArrayLike) -> Array:
     return energies(model, q, np.zeros(model.n))[..., 4]
 
 
-def kinetic_energy_terms(
-    model: GearedModel, q: ArrayLike, v: ArrayLike
-) -> KineticEnergyTerms:
+def kinetic_energy_terms(model: GearedModel, q: ArrayLike, v: ArrayLike) -> KineticEnergyTerms:
     """Shares of the kinetic energy; they add up to ``kinetic_energy``.
 
     Args:

@@ -56,9 +56,7 @@ def regressor(
     return np.concatenate(parts, axis=-1)
 
 
-def parameters(
-    model: GearedModel, *, friction: bool = False, offset: bool = False
-) -> Array:
+def parameters(model: GearedModel, *, friction: bool = False, offset: bool = False) -> Array:
     """Parameter vector pi (p,) in the regressor's order, SI units.
 
     Args:

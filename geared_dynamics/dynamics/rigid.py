@@ -115,6 +115,13 @@ def mass_matrix(model: GearedModel, q: ArrayLike, *, out: Array | None = None) -
         Paper 000, eq. (14); design of the wheels' terms in docs/derivation.md.
     """
     n = model.n
+    if out is None:
+        try:
+            flat = np.empty(n * n)
+            if kernels.mass_matrix(model.packed, q, flat) == 0:
+                return flat.reshape(n, n)
+        except TypeError:
+            pass  # a batch, or not a plain float64 array
     return call("mass_matrix", model, {"q": (q, n)}, (n, n), out)
 
 
@@ -136,6 +143,13 @@ def coriolis_matrix(
         Paper 000, eq. (17).
     """
     n = model.n
+    if out is None:
+        try:
+            flat = np.empty(n * n)
+            if kernels.coriolis_matrix(model.packed, q, v, flat) == 0:
+                return flat.reshape(n, n)
+        except TypeError:
+            pass  # as in mass_matrix
     return call("coriolis_matrix", model, {"q": (q, n), "v": (v, n)}, (n, n), out)
 
 

@@ -32,7 +32,9 @@ def motor_torques(model: GearedModel, tau: ArrayLike) -> Array:
     structure = model.structure_matrix
     rank = np.linalg.matrix_rank(structure) if structure.size else 0
     if rank < model.n:
-        idle = [name for name, row in zip(model.joint_names, structure, strict=True) if not row.any()]
+        idle = [
+            name for name, row in zip(model.joint_names, structure, strict=True) if not row.any()
+        ]
         finding = f"{len(model.motor_names)} motors move {rank} of {model.n} coordinates"
         detail = f" (none acts on {', '.join(idle)})" if idle else ""
         raise ModelError(

@@ -53,10 +53,10 @@ def _compile(module: str, constants: int, inputs: int, name: str) -> Callable[..
         for ndim in (1, 2)
     ]
     try:
-        return njit(signatures, error_model="numpy", cache=True)(function)  # type: ignore[no-any-return]
+        return njit(signatures, error_model="numpy", cache=True)(function)
     except (OSError, RuntimeError, EOFError):
         # No place on this machine to keep compiled code, or what lies there is broken.
-        return njit(signatures, error_model="numpy")(function)  # type: ignore[no-any-return]
+        return njit(signatures, error_model="numpy")(function)
 
 
 def _read(ndim: int, layout: str) -> types.Array:

@@ -5,11 +5,12 @@ Done here because they cost a few nanoseconds here and a microsecond in Python.
 
 from numba import njit
 
+from geared_dynamics.kernels.kinds import Array, Pointer
 from geared_dynamics.kernels.memory import row
 
 
 @njit(inline="always")
-def fits(x, n, out):
+def fits(x: Array, n: int, out: Array) -> bool:
     """Whether x is (n,) or (K, n), for as many states K as out has rows.
 
     The output's own width is checked here only where it is n, by ``fits(out, n, out)``;
@@ -19,19 +20,19 @@ def fits(x, n, out):
 
 
 @njit(inline="always")
-def states(x):
+def states(x: Array) -> int:
     """Number of states in x: 1 for (n,), K for (K, n)."""
     return x.shape[0] if x.ndim == 2 else 1
 
 
 @njit(inline="always")
-def gather(x, k, n, to):
+def gather(x: Array, k: int, n: int, to: Pointer) -> bool:
     """Copy row k of x, which may be strided, to a pointer; return whether it is finite."""
     return copy(row(x, k), x.strides[x.ndim - 1] // 8, n, to)
 
 
 @njit(error_model="numpy")
-def copy(source, step, n, to):
+def copy(source: Pointer, step: int, n: int, to: Pointer) -> bool:
     """Copy n strided numbers; x - x is zero just for a finite x."""
     total = 0.0
     for i in range(n):
@@ -42,7 +43,7 @@ def copy(source, step, n, to):
 
 
 @njit(inline="always")
-def apart(x, out):
+def apart(x: Array, out: Array) -> bool:
     """Whether the memory of the strided x lies outside the contiguous out."""
     first = x.ctypes.data
     last = first

@@ -24,6 +24,7 @@ from geared_dynamics.kernels import layout as at
 from geared_dynamics.kernels import world
 from geared_dynamics.kernels.border import apart, fits, gather, states
 from geared_dynamics.kernels.joint import body_at
+from geared_dynamics.kernels.kinds import Array, Pointer, Vector
 from geared_dynamics.kernels.memory import pointer, row, shift
 from geared_dynamics.kernels.vector import (
     add,
@@ -39,7 +40,7 @@ from geared_dynamics.kernels.vector import (
 
 
 @njit(error_model="numpy")
-def coriolis_matrix(model, q, v, out):
+def coriolis_matrix(model: Array, q: Array, v: Array, out: Array) -> int:
     """Coriolis matrix (n, n), by rows (n n,), for q, v (n,); (K, n n) for K states."""
     n = int(model[at.COORDINATES])
     if not (fits(q, n, out) and fits(v, n, out)):
@@ -58,7 +59,7 @@ def coriolis_matrix(model, q, v, out):
 
 
 @njit(error_model="numpy")
-def one_matrix(model, n, v, work, out):
+def one_matrix(model: Pointer, n: int, v: Pointer, work: Pointer, out: Pointer) -> None:
     """Coriolis matrix from the bodies' motion."""
     for e in range(n * n):
         out[e] = 0.0
@@ -73,7 +74,7 @@ def one_matrix(model, n, v, work, out):
 
 
 @njit(error_model="numpy")
-def column_rate(model, body, j, work):
+def column_rate(model: Pointer, body: int, j: int, work: Pointer) -> tuple[Vector, Vector]:
     """Time derivatives of joint j's angular and linear columns at the body's origin."""
     u, w = j * world.SIZE, body * world.SIZE
     turning = cross(load(work, u + world.OMEGA), world.axis(work, u))
@@ -85,7 +86,7 @@ def column_rate(model, body, j, work):
 
 
 @njit(error_model="numpy")
-def body_column(model, body, j, n, work, out):
+def body_column(model: Pointer, body: int, j: int, n: int, work: Pointer, out: Pointer) -> None:
     """Column j of the body's share, onto all joints i that move the body."""
     b, w = body_at(body), body * world.SIZE
     point, omega = load(work, w + world.POS), load(work, w + world.OMEGA)
@@ -111,14 +112,14 @@ def body_column(model, body, j, n, work, out):
 
 
 @njit(error_model="numpy")
-def turned_inertia(model, b, work, w, x):
+def turned_inertia(model: Pointer, b: int, work: Pointer, w: int, x: Vector) -> Vector:
     """Return R I R' x: the body's inertia about its origin, in root axes."""
     inner = symmetric_times(model, b + at.INERTIA, transposed_times(work, w + world.ROT, x))
     return times(work, w + world.ROT, inner)
 
 
 @njit(error_model="numpy")
-def spin_terms(model, body, n, v, work, out):
+def spin_terms(model: Pointer, body: int, n: int, v: Pointer, work: Pointer, out: Pointer) -> None:
     """Share of the wheels that the body carries (module docstring)."""
     b, w = body_at(body), body * world.SIZE
     omega = load(work, w + world.OMEGA)
@@ -138,7 +139,16 @@ def spin_terms(model, body, n, v, work, out):
 
 
 @njit(error_model="numpy")
-def spin_row_and_column(model, body, d, h, omega, n, work, out):
+def spin_row_and_column(
+    model: Pointer,
+    body: int,
+    d: int,
+    h: Vector,
+    omega: Vector,
+    n: int,
+    work: Pointer,
+    out: Pointer,
+) -> None:
     """Elements (d, j) and (j, d) of one h_d, over the joints j that turn the carrier."""
     j = body
     while j >= 0:
@@ -154,11 +164,15 @@ def spin_row_and_column(model, body, d, h, omega, n, work, out):
 
 
 @njit(error_model="numpy")
-def spin_pair(model, i, j, total, n, work, out):
+def spin_pair(
+    model: Pointer, i: int, j: int, total: Vector, n: int, work: Pointer, out: Pointer
+) -> None:
     """Element (i, j): h . (z_i x z_j) / 2."""
     a, b = body_at(i), body_at(j)
     if i == j or model[a + at.PRISMATIC] != 0.0 or model[b + at.PRISMATIC] != 0.0:
         return
-    value = 0.5 * dot(total, cross(world.axis(work, i * world.SIZE), world.axis(work, j * world.SIZE)))
+    value = 0.5 * dot(
+        total, cross(world.axis(work, i * world.SIZE), world.axis(work, j * world.SIZE))
+    )
     value *= model[a + at.MULTIPLIER] * model[b + at.MULTIPLIER]
     out[int(model[a + at.DOF]) * n + int(model[b + at.DOF])] += value

@@ -19,6 +19,7 @@ from geared_dynamics.kernels import inverse
 from geared_dynamics.kernels import layout as at
 from geared_dynamics.kernels.border import apart, fits, gather, states
 from geared_dynamics.kernels.joint import body_at, joint_position, place
+from geared_dynamics.kernels.kinds import Array, Pointer, Vector
 from geared_dynamics.kernels.memory import pointer, row, shift
 from geared_dynamics.kernels.vector import (
     add,
@@ -46,7 +47,7 @@ COS, SIN, ORIGIN, MATRIX = 6, 7, 8, 11
 
 
 @njit(error_model="numpy")
-def eliminate(model, plan, q, v, tau, out):
+def eliminate(model: Array, plan: Array, q: Array, v: Array, tau: Array, out: Array) -> int:
     """Acceleration (n,) from q, v, tau (n,), or (K, n) for K states."""
     n, bodies = int(model[at.COORDINATES]), int(model[at.BODIES])
     if not (fits(out, n, out) and fits(q, n, out) and fits(v, n, out) and fits(tau, n, out)):
@@ -70,20 +71,22 @@ def eliminate(model, plan, q, v, tau, out):
 
 
 @njit(error_model="numpy")
-def work_size(plan):
+def work_size(plan: Pointer) -> int:
     """Floats per node."""
     d = 6 + int(plan[OPEN])
     return MATRIX + d * d + d
 
 
 @njit(error_model="numpy")
-def node_at(plan, i):
+def node_at(plan: Pointer, i: int) -> int:
     """Where node i's block begins."""
     return PLAN_HEADER + i * int(plan[NODE_SIZE])
 
 
 @njit(error_model="numpy")
-def solve(model, plan, q, force, work, out):
+def solve(
+    model: Pointer, plan: Pointer, q: Pointer, force: Pointer, work: Pointer, out: Pointer
+) -> bool:
     """Set out = M(q)^-1 force; False if a pivot is not positive."""
     bodies = int(model[at.BODIES])
     prepare(model, plan, q, work)
@@ -102,7 +105,7 @@ def solve(model, plan, q, force, work, out):
 
 
 @njit(error_model="numpy")
-def prepare(model, plan, q, work):
+def prepare(model: Pointer, plan: Pointer, q: Pointer, work: Pointer) -> None:
     """Start every node with its own body and wheels, the root with none."""
     bodies, size, d = int(model[at.BODIES]), work_size(plan), 6 + int(plan[OPEN])
     for e in range((bodies + 1) * size):
@@ -130,7 +133,7 @@ def prepare(model, plan, q, work):
 
 
 @njit(error_model="numpy")
-def own_inertia(model, b, matrix, d):
+def own_inertia(model: Pointer, b: int, matrix: Pointer, d: int) -> None:
     """Write [I, mc x; (mc x)', m 1] of the body at b to the corner of a (d, d) matrix."""
     e = b + at.INERTIA
     for i in range(3):
@@ -147,7 +150,7 @@ def own_inertia(model, b, matrix, d):
 
 
 @njit(error_model="numpy")
-def reduce_node(plan, node, force, work):
+def reduce_node(plan: Pointer, node: int, force: Pointer, work: Pointer) -> bool:
     """Eliminate the coordinates that end at a node, last slot first."""
     size, d, b = work_size(plan), 6 + int(plan[OPEN]), node_at(plan, node)
     matrix = shift(work, node * size + MATRIX)
@@ -168,7 +171,9 @@ def reduce_node(plan, node, force, work):
 
 
 @njit(error_model="numpy")
-def outward_force(model, b, c, s, p, moment, force):
+def outward_force(
+    model: Pointer, b: int, c: float, s: float, p: Vector, moment: Vector, force: Vector
+) -> tuple[Vector, Vector]:
     """Moment and force about the body's origin, as its parent's frame has them."""
     force = times(model, b + at.ROTATION, turn_z(c, s, force))
     moment = times(model, b + at.ROTATION, turn_z(c, s, moment))
@@ -176,7 +181,7 @@ def outward_force(model, b, c, s, p, moment, force):
 
 
 @njit(error_model="numpy")
-def pass_to_parent(model, plan, i, work):
+def pass_to_parent(model: Pointer, plan: Pointer, i: int, work: Pointer) -> None:
     """Add body i's quadratic form to its parent's: A = X A_parent + S a_d."""
     size, d, b, node = work_size(plan), 6 + int(plan[OPEN]), body_at(i), node_at(plan, i)
     parent = int(model[b + at.PARENT])
@@ -212,7 +217,19 @@ def pass_to_parent(model, plan, i, work):
 
 
 @njit(error_model="numpy")
-def send_column(model, b, c, s, p, factor, column, t, matrix, to, d):
+def send_column(
+    model: Pointer,
+    b: int,
+    c: float,
+    s: float,
+    p: Vector,
+    factor: float,
+    column: int,
+    t: int,
+    matrix: Pointer,
+    to: Pointer,
+    d: int,
+) -> None:
     """Add K_A,column, as the parent has it, to the parent's row and column t."""
     moment = (matrix[column], matrix[d + column], matrix[2 * d + column])
     force = (matrix[3 * d + column], matrix[4 * d + column], matrix[5 * d + column])
@@ -225,7 +242,9 @@ def send_column(model, b, c, s, p, factor, column, t, matrix, to, d):
 
 
 @njit(error_model="numpy")
-def send_inertia(model, b, c, s, p, matrix, to, d):
+def send_inertia(
+    model: Pointer, b: int, c: float, s: float, p: Vector, matrix: Pointer, to: Pointer, d: int
+) -> None:
     """Add X' K_AA X to the parent's K_AA; K_AA is overwritten."""
     for column in range(6):
         moment = (matrix[column], matrix[d + column], matrix[2 * d + column])
@@ -243,7 +262,7 @@ def send_inertia(model, b, c, s, p, matrix, to, d):
 
 
 @njit(error_model="numpy")
-def accelerate(model, plan, i, work, out):
+def accelerate(model: Pointer, plan: Pointer, i: int, work: Pointer, out: Pointer) -> None:
     """Acceleration of body i from its parent's and its joint's."""
     size, b = work_size(plan), body_at(i)
     c, s, p = work[i * size + COS], work[i * size + SIN], load(work, i * size + ORIGIN)
@@ -264,7 +283,7 @@ def accelerate(model, plan, i, work, out):
 
 
 @njit(error_model="numpy")
-def substitute(plan, node, work, out):
+def substitute(plan: Pointer, node: int, work: Pointer, out: Pointer) -> None:
     """Coordinates eliminated at a node, from its A and the coordinates still open."""
     size, d, b = work_size(plan), 6 + int(plan[OPEN]), node_at(plan, node)
     matrix = shift(work, node * size + MATRIX)

@@ -7,6 +7,7 @@ from geared_dynamics.kernels import layout as at
 from geared_dynamics.kernels import world
 from geared_dynamics.kernels.border import apart, fits, gather, states
 from geared_dynamics.kernels.joint import body_at
+from geared_dynamics.kernels.kinds import Array, Pointer
 from geared_dynamics.kernels.memory import pointer, row, shift
 from geared_dynamics.kernels.vector import (
     add,
@@ -21,7 +22,7 @@ from geared_dynamics.kernels.vector import (
 
 
 @njit(error_model="numpy")
-def energies(model, q, v, out):
+def energies(model: Array, q: Array, v: Array, out: Array) -> int:
     """Translation, rotation, spin, interaction and potential energy (5,) [J]."""
     n = int(model[at.COORDINATES])
     if not (fits(q, n, out) and fits(v, n, out)):
@@ -40,7 +41,7 @@ def energies(model, q, v, out):
 
 
 @njit(error_model="numpy")
-def one_state(model, v, work, out):
+def one_state(model: Pointer, v: Pointer, work: Pointer, out: Pointer) -> None:
     """Energies from the bodies' motion; the potential is zero at the root's origin."""
     for e in range(5):
         out[e] = 0.0
@@ -51,7 +52,7 @@ def one_state(model, v, work, out):
 
 
 @njit(error_model="numpy")
-def add_body(model, body, v, work, out):
+def add_body(model: Pointer, body: int, v: Pointer, work: Pointer, out: Pointer) -> None:
     """Add one locked link and the interaction with its wheels."""
     b, w = body_at(body), body * world.SIZE
     mass = model[b + at.MASS]

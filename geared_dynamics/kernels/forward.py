@@ -8,11 +8,12 @@ from numba import njit
 from geared_dynamics.kernels import inverse, mass
 from geared_dynamics.kernels import layout as at
 from geared_dynamics.kernels.border import apart, fits, gather, states
+from geared_dynamics.kernels.kinds import Array, Pointer
 from geared_dynamics.kernels.memory import pointer, row, shift
 
 
 @njit(error_model="numpy")
-def forward_dynamics(model, q, v, tau, out):
+def forward_dynamics(model: Array, q: Array, v: Array, tau: Array, out: Array) -> int:
     """Acceleration (n,) from q, v, tau (n,), or (K, n) for K states: M^-1 (tau - bias)."""
     n, bodies = int(model[at.COORDINATES]), int(model[at.BODIES])
     if not (fits(out, n, out) and fits(q, n, out) and fits(v, n, out) and fits(tau, n, out)):
@@ -37,7 +38,7 @@ def forward_dynamics(model, q, v, tau, out):
 
 
 @njit(error_model="numpy")
-def solve(n, matrix, x):
+def solve(n: int, matrix: Pointer, x: Pointer) -> bool:
     """Overwrite x by matrix^-1 x and the lower triangle by its Cholesky factor."""
     for i in range(n):
         for j in range(i + 1):

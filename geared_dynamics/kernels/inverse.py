@@ -13,6 +13,7 @@ from numba import njit
 from geared_dynamics.kernels import layout as at
 from geared_dynamics.kernels.border import apart, fits, gather, states
 from geared_dynamics.kernels.joint import body_at, joint_position, place
+from geared_dynamics.kernels.kinds import Array, Pointer, Vector
 from geared_dynamics.kernels.memory import pointer, row, shift
 from geared_dynamics.kernels.vector import (
     accumulate,
@@ -36,7 +37,7 @@ OMEGA, ALPHA, ACC, FORCE, MOMENT, ORIGIN, COS, SIN, SIZE = 0, 3, 6, 9, 12, 15, 1
 
 
 @njit(error_model="numpy")
-def inverse_dynamics(model, q, v, a, out):
+def inverse_dynamics(model: Array, q: Array, v: Array, a: Array, out: Array) -> int:
     """Generalised force (n,) for motion q, v, a (n,), or (K, n) for K states."""
     n = int(model[at.COORDINATES])
     if not (fits(out, n, out) and fits(q, n, out) and fits(v, n, out) and fits(a, n, out)):
@@ -46,14 +47,18 @@ def inverse_dynamics(model, q, v, a, out):
     buffer = np.empty(3 * n + int(model[at.BODIES]) * SIZE)
     m, x = pointer(model), pointer(buffer)
     for k in range(states(q)):
-        if not (gather(q, k, n, x) & gather(v, k, n, shift(x, n)) & gather(a, k, n, shift(x, 2 * n))):
+        if not (
+            gather(q, k, n, x) & gather(v, k, n, shift(x, n)) & gather(a, k, n, shift(x, 2 * n))
+        ):
             return at.NOT_FINITE
         one_state(m, x, shift(x, n), shift(x, 2 * n), shift(x, 3 * n), row(out, k))
     return at.OK
 
 
 @njit(error_model="numpy")
-def one_state(model, q, v, a, work, out):
+def one_state(
+    model: Pointer, q: Pointer, v: Pointer, a: Pointer, work: Pointer, out: Pointer
+) -> None:
     """Inverse dynamics of one state; work holds SIZE floats per body."""
     bodies = int(model[at.BODIES])
     reflected(model, a, out)
@@ -64,7 +69,7 @@ def one_state(model, q, v, a, work, out):
 
 
 @njit(error_model="numpy")
-def reflected(model, a, out):
+def reflected(model: Pointer, a: Pointer, out: Pointer) -> None:
     """Set out = Gamma' J Gamma a."""
     for d in range(int(model[at.COORDINATES])):
         out[d] = 0.0
@@ -73,7 +78,9 @@ def reflected(model, a, out):
 
 
 @njit(error_model="numpy")
-def outward(model, i, q, v, a, work, out):
+def outward(
+    model: Pointer, i: int, q: Pointer, v: Pointer, a: Pointer, work: Pointer, out: Pointer
+) -> None:
     """Motion of body i from its parent's, the force it needs, its wheels' shares."""
     b = body_at(i)
     d = int(model[b + at.DOF])
@@ -98,7 +105,11 @@ def outward(model, i, q, v, a, work, out):
         alpha = (alpha[0] + omega[1] * rate, alpha[1] - omega[0] * rate, alpha[2] + rate_change)
         omega = (omega[0], omega[1], omega[2] + rate)
     else:
-        acc = (acc[0] + 2.0 * omega[1] * rate, acc[1] - 2.0 * omega[0] * rate, acc[2] + rate_change)
+        acc = (
+            acc[0] + 2.0 * omega[1] * rate,
+            acc[1] - 2.0 * omega[0] * rate,
+            acc[2] + rate_change,
+        )
     w = i * SIZE
     store(work, w + OMEGA, omega)
     store(work, w + ALPHA, alpha)
@@ -112,7 +123,16 @@ def outward(model, i, q, v, a, work, out):
 
 
 @njit(error_model="numpy")
-def body_force(model, b, omega, alpha, acc, v, a, out):
+def body_force(
+    model: Pointer,
+    b: int,
+    omega: Vector,
+    alpha: Vector,
+    acc: Vector,
+    v: Pointer,
+    a: Pointer,
+    out: Pointer,
+) -> tuple[Vector, Vector]:
     """Force and moment about its origin that the motion of the body at b needs.
 
     f = m acc + alpha x mc + omega x (omega x mc),
@@ -134,7 +154,7 @@ def body_force(model, b, omega, alpha, acc, v, a, out):
 
 
 @njit(error_model="numpy")
-def inward(model, i, work, out):
+def inward(model: Pointer, i: int, work: Pointer, out: Pointer) -> None:
     """Take joint i's share of the force on body i, pass the force to the parent."""
     b = body_at(i)
     w = i * SIZE

@@ -7,13 +7,14 @@ from geared_dynamics.kernels import layout as at
 from geared_dynamics.kernels import world
 from geared_dynamics.kernels.border import apart, fits, gather, states
 from geared_dynamics.kernels.joint import body_at
+from geared_dynamics.kernels.kinds import Array, Pointer, Vector
 from geared_dynamics.kernels.memory import pointer, row, shift
 from geared_dynamics.kernels.vector import add, cross, dot, load, scale, times
 from geared_dynamics.kernels.vector import transposed_times as transposed
 
 
 @njit(error_model="numpy")
-def pose(model, frame, q, out):
+def pose(model: Array, frame: Array, q: Array, out: Array) -> int:
     """Homogeneous transform (4, 4), by rows (16,), of the frame in the root frame."""
     n = int(model[at.COORDINATES])
     if not fits(q, n, out):
@@ -32,7 +33,7 @@ def pose(model, frame, q, out):
 
 
 @njit(error_model="numpy")
-def one_pose(frame, work, out):
+def one_pose(frame: Pointer, work: Pointer, out: Pointer) -> None:
     """Pose from the bodies' motion."""
     body = int(frame[at.FRAME_BODY])
     for c in range(3):
@@ -46,7 +47,7 @@ def one_pose(frame, work, out):
 
 
 @njit(error_model="numpy")
-def origin(frame, work):
+def origin(frame: Pointer, work: Pointer) -> Vector:
     """Origin of the frame in the root frame."""
     body = int(frame[at.FRAME_BODY])
     p = load(frame, at.FRAME_POSITION)
@@ -57,7 +58,7 @@ def origin(frame, work):
 
 
 @njit(error_model="numpy")
-def spin_axis(frame, work):
+def spin_axis(frame: Pointer, work: Pointer) -> Vector:
     """Spin axis of the frame's wheel in the root frame; zero for a link."""
     body = int(frame[at.FRAME_BODY])
     e = load(frame, at.FRAME_AXIS)
@@ -65,7 +66,7 @@ def spin_axis(frame, work):
 
 
 @njit(error_model="numpy")
-def jacobian(model, frame, q, out):
+def jacobian(model: Array, frame: Array, q: Array, out: Array) -> int:
     """Jacobian (6, n), by rows (6 n,): linear rows, then angular rows, root axes."""
     n = int(model[at.COORDINATES])
     if not fits(q, n, out):
@@ -84,7 +85,7 @@ def jacobian(model, frame, q, out):
 
 
 @njit(error_model="numpy")
-def one_jacobian(model, frame, n, work, out):
+def one_jacobian(model: Pointer, frame: Pointer, n: int, work: Pointer, out: Pointer) -> None:
     """Jacobian from the bodies' places; a wheel adds its axis times its spin ratios."""
     e = spin_axis(frame, work)
     for d in range(n):
@@ -105,7 +106,7 @@ def one_jacobian(model, frame, n, work, out):
 
 
 @njit(error_model="numpy")
-def jacobian_drift(model, frame, q, v, out):
+def jacobian_drift(model: Array, frame: Array, q: Array, v: Array, out: Array) -> int:
     """Acceleration (6,) of the frame with all joint accelerations zero: J_dot v."""
     n = int(model[at.COORDINATES])
     if not (fits(q, n, out) and fits(v, n, out)):
@@ -124,7 +125,7 @@ def jacobian_drift(model, frame, q, v, out):
 
 
 @njit(error_model="numpy")
-def one_drift(frame, n, v, work, out):
+def one_drift(frame: Pointer, n: int, v: Pointer, work: Pointer, out: Pointer) -> None:
     """Drift from the bodies' motion; a wheel adds s omega x e."""
     body = int(frame[at.FRAME_BODY])
     angular, linear = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
@@ -144,7 +145,7 @@ def one_drift(frame, n, v, work, out):
 
 
 @njit(error_model="numpy")
-def external_forces(model, q, wrenches, out):
+def external_forces(model: Array, q: Array, wrenches: Array, out: Array) -> int:
     """Generalised force (n,) of a wrench on every body, sum of J' f.
 
     ``wrenches`` (6 nb,): force and moment on each body about its origin, in its
@@ -167,7 +168,9 @@ def external_forces(model, q, wrenches, out):
 
 
 @njit(error_model="numpy")
-def project_wrenches(model, n, bodies, wrenches, work, out):
+def project_wrenches(
+    model: Pointer, n: int, bodies: int, wrenches: Pointer, work: Pointer, out: Pointer
+) -> None:
     """Sum of J' f over the bodies, walking from each to the root."""
     for d in range(n):
         out[d] = 0.0

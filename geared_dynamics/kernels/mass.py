@@ -9,6 +9,7 @@ from numba import njit
 from geared_dynamics.kernels import layout as at
 from geared_dynamics.kernels.border import apart, fits, gather, states
 from geared_dynamics.kernels.joint import body_at, joint_position, place
+from geared_dynamics.kernels.kinds import Array, Pointer, Vector
 from geared_dynamics.kernels.memory import pointer, row, shift
 from geared_dynamics.kernels.vector import (
     accumulate,
@@ -28,7 +29,7 @@ ROT, POS, MASS, MC, INERTIA, SIZE = 0, 9, 12, 13, 16, 22
 
 
 @njit(error_model="numpy")
-def mass_matrix(model, q, out):
+def mass_matrix(model: Array, q: Array, out: Array) -> int:
     """Mass matrix (n, n), by rows (n n,), for q (n,); (K, n n) for K states."""
     n = int(model[at.COORDINATES])
     if not fits(q, n, out):
@@ -45,7 +46,7 @@ def mass_matrix(model, q, out):
 
 
 @njit(error_model="numpy")
-def one_matrix(model, q, work, out):
+def one_matrix(model: Pointer, q: Pointer, work: Pointer, out: Pointer) -> None:
     """Mass matrix at one posture; work holds SIZE floats per body."""
     n, bodies = int(model[at.COORDINATES]), int(model[at.BODIES])
     for e in range(n * n):
@@ -57,14 +58,16 @@ def one_matrix(model, q, work, out):
     for i in range(bodies - 1, -1, -1):
         b = body_at(i)
         link_column(model, i, n, work, out)
-        for e in range(int(model[b + at.CARRIED]), int(model[b + at.CARRIED_END]), at.CARRIED_SIZE):
+        for e in range(
+            int(model[b + at.CARRIED]), int(model[b + at.CARRIED_END]), at.CARRIED_SIZE
+        ):
             spin_column(model, i, int(model[e]), load(model, e + 1), n, work, out)
         if model[b + at.PARENT] >= 0.0:
             join(work, int(model[b + at.PARENT]) * SIZE, i * SIZE)
 
 
 @njit(error_model="numpy")
-def prepare(model, i, q, work):
+def prepare(model: Pointer, i: int, q: Pointer, work: Pointer) -> None:
     """Place body i in its parent; its composite starts as the body itself."""
     b = body_at(i)
     w = i * SIZE
@@ -80,14 +83,14 @@ def prepare(model, i, q, work):
 
 
 @njit(error_model="numpy")
-def add_pair(out, n, d, k, value):
+def add_pair(out: Pointer, n: int, d: int, k: int, value: float) -> None:
     """Add to elements (d, k) and (k, d)."""
     out[d * n + k] += value
     out[k * n + d] += value
 
 
 @njit(error_model="numpy")
-def link_column(model, i, n, work, out):
+def link_column(model: Pointer, i: int, n: int, work: Pointer, out: Pointer) -> None:
     """Column of M_locked: force that unit acceleration of joint i takes at its ancestors."""
     b = body_at(i)
     w = i * SIZE
@@ -113,7 +116,9 @@ def link_column(model, i, n, work, out):
 
 
 @njit(error_model="numpy")
-def spin_column(model, carrier, d, h, n, work, out):
+def spin_column(
+    model: Pointer, carrier: int, d: int, h: Vector, n: int, work: Pointer, out: Pointer
+) -> None:
     """Column of Gamma' J Z and its transpose: h_d along each revolute joint below the carrier."""
     j = carrier
     while j >= 0:
@@ -125,7 +130,7 @@ def spin_column(model, carrier, d, h, n, work, out):
 
 
 @njit(error_model="numpy")
-def join(work, u, w):
+def join(work: Pointer, u: int, w: int) -> None:
     """Add the composite body at w to its parent's at u.
 
     With R, p the child's place, x = R mc and mass m:

@@ -16,7 +16,7 @@ from numba.extending import intrinsic
 POINTER = types.CPointer(types.float64)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def pointer(_context: Any, array: Any) -> Any:
     """Pointer to the first element of a float64 array."""
 
@@ -26,7 +26,7 @@ def pointer(_context: Any, array: Any) -> Any:
     return POINTER(array), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def row(_context: Any, array: Any, k: Any) -> Any:
     """Pointer to row k of a two-dimensional array, to the start of a vector."""
 
@@ -43,7 +43,7 @@ def row(_context: Any, array: Any, k: Any) -> Any:
     return POINTER(array, types.intp), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def shift(_context: Any, start: Any, count: Any) -> Any:
     """Pointer to the element ``count`` places after ``start``."""
 

@@ -11,6 +11,7 @@ from geared_dynamics.kernels import layout as at
 from geared_dynamics.kernels import world
 from geared_dynamics.kernels.border import apart, fits, gather, states
 from geared_dynamics.kernels.joint import body_at
+from geared_dynamics.kernels.kinds import Array, Pointer, Vector
 from geared_dynamics.kernels.memory import pointer, row, shift
 from geared_dynamics.kernels.vector import (
     add,
@@ -28,7 +29,7 @@ COLUMNS_SIZE = 60
 
 
 @njit(error_model="numpy")
-def regressor(model, q, v, a, out):
+def regressor(model: Array, q: Array, v: Array, a: Array, out: Array) -> int:
     """Regressor (n, p), by rows (n p,), for q, v, a (n,); (K, n p) for K states."""
     n = int(model[at.COORDINATES])
     if not (fits(q, n, out) and fits(v, n, out) and fits(a, n, out)):
@@ -48,7 +49,9 @@ def regressor(model, q, v, a, out):
 
 
 @njit(error_model="numpy")
-def one_state(model, v, a, columns, work, out):
+def one_state(
+    model: Pointer, v: Pointer, a: Pointer, columns: Pointer, work: Pointer, out: Pointer
+) -> None:
     """Regressor from the bodies' motion."""
     n, p = int(model[at.COORDINATES]), int(model[at.PARAMETERS])
     for e in range(n * p):
@@ -64,14 +67,14 @@ def one_state(model, v, a, columns, work, out):
 
 
 @njit(error_model="numpy")
-def in_link(model, body, work, x):
+def in_link(model: Pointer, body: int, work: Pointer, x: Vector) -> Vector:
     """Components of a root-frame vector in the body's link frame."""
     turned = transposed_times(work, body * world.SIZE + world.ROT, x)
     return times(model, body_at(body) + at.TURN, turned)
 
 
 @njit(error_model="numpy")
-def put(columns, k, force, moment):
+def put(columns: Pointer, k: int, force: Vector, moment: Vector) -> None:
     """Store the pair of column k."""
     for r in range(3):
         columns[6 * k + r] = force[r]
@@ -79,13 +82,13 @@ def put(columns, k, force, moment):
 
 
 @njit(error_model="numpy")
-def unit(k):
+def unit(k: int) -> Vector:
     """Unit vector along axis k."""
     return (1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0, 1.0 if k == 2 else 0.0)
 
 
 @njit(error_model="numpy")
-def link_columns(model, body, columns, work):
+def link_columns(model: Pointer, body: int, columns: Pointer, work: Pointer) -> None:
     """Force and moment about the origin per parameter, link frame.
 
     f = m acc + alpha x mc + omega x (omega x mc), n = I alpha + mc x acc + omega x I omega.
@@ -114,7 +117,9 @@ def link_columns(model, body, columns, work):
 
 
 @njit(error_model="numpy")
-def project(model, body, p, columns, work, out):
+def project(
+    model: Pointer, body: int, p: int, columns: Pointer, work: Pointer, out: Pointer
+) -> None:
     """Take the body's ten columns to the joints that move it."""
     point = load(work, body * world.SIZE + world.POS)
     first = int(model[body_at(body) + at.COLUMN])
@@ -132,7 +137,7 @@ def project(model, body, p, columns, work, out):
 
 
 @njit(error_model="numpy")
-def armature_column(model, wheel, n, p, a, out):
+def armature_column(model: Pointer, wheel: int, n: int, p: int, a: Pointer, out: Pointer) -> None:
     """Only the diagonal of Gamma' J Gamma: Gamma_rd^2 a_d."""
     column = int(model[wheel + at.WHEEL_COLUMN])
     for d in range(n):
@@ -141,7 +146,9 @@ def armature_column(model, wheel, n, p, a, out):
 
 
 @njit(error_model="numpy")
-def wheel_column(model, wheel, n, p, v, a, work, out):
+def wheel_column(
+    model: Pointer, wheel: int, n: int, p: int, v: Pointer, a: Pointer, work: Pointer, out: Pointer
+) -> None:
     """Gamma_r (s' + e . alpha) on the joints, s' e + s omega x e on the carrier."""
     column = int(model[wheel + at.WHEEL_COLUMN])
     carrier = int(model[wheel + at.WHEEL_CARRIER])

@@ -2,21 +2,23 @@
 
 from numba import njit
 
+from geared_dynamics.kernels.kinds import Pointer, Vector
+
 
 @njit
-def load(x, i):
+def load(x: Pointer, i: int) -> Vector:
     """Vector at x[i:i+3]."""
     return x[i], x[i + 1], x[i + 2]
 
 
 @njit
-def store(x, i, a):
+def store(x: Pointer, i: int, a: Vector) -> None:
     """Write the vector a to x[i:i+3]."""
     x[i], x[i + 1], x[i + 2] = a
 
 
 @njit
-def accumulate(x, i, a):
+def accumulate(x: Pointer, i: int, a: Vector) -> None:
     """Add the vector a to x[i:i+3]."""
     x[i] += a[0]
     x[i + 1] += a[1]
@@ -24,31 +26,31 @@ def accumulate(x, i, a):
 
 
 @njit
-def add(a, b):
+def add(a: Vector, b: Vector) -> Vector:
     """Return a + b."""
     return a[0] + b[0], a[1] + b[1], a[2] + b[2]
 
 
 @njit
-def subtract(a, b):
+def subtract(a: Vector, b: Vector) -> Vector:
     """Return a - b."""
     return a[0] - b[0], a[1] - b[1], a[2] - b[2]
 
 
 @njit
-def scale(s, a):
+def scale(s: float, a: Vector) -> Vector:
     """Return s a."""
     return s * a[0], s * a[1], s * a[2]
 
 
 @njit
-def dot(a, b):
+def dot(a: Vector, b: Vector) -> float:
     """Return a . b."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
 @njit
-def cross(a, b):
+def cross(a: Vector, b: Vector) -> Vector:
     """Return a x b."""
     return (
         a[1] * b[2] - a[2] * b[1],
@@ -58,7 +60,7 @@ def cross(a, b):
 
 
 @njit
-def times(x, i, a):
+def times(x: Pointer, i: int, a: Vector) -> Vector:
     """Return R a, R stored by rows at x[i:i+9]."""
     return (
         x[i] * a[0] + x[i + 1] * a[1] + x[i + 2] * a[2],
@@ -68,7 +70,7 @@ def times(x, i, a):
 
 
 @njit
-def transposed_times(x, i, a):
+def transposed_times(x: Pointer, i: int, a: Vector) -> Vector:
     """Return R' a, R stored by rows at x[i:i+9]."""
     return (
         x[i] * a[0] + x[i + 3] * a[1] + x[i + 6] * a[2],
@@ -78,7 +80,7 @@ def transposed_times(x, i, a):
 
 
 @njit
-def symmetric_times(x, i, a):
+def symmetric_times(x: Pointer, i: int, a: Vector) -> Vector:
     """Return I a, I stored as xx xy xz yy yz zz at x[i:i+6]."""
     return (
         x[i] * a[0] + x[i + 1] * a[1] + x[i + 2] * a[2],
@@ -88,12 +90,12 @@ def symmetric_times(x, i, a):
 
 
 @njit
-def turn_z(c, s, a):
+def turn_z(c: float, s: float, a: Vector) -> Vector:
     """Return a turned about z by the angle with cosine c and sine s."""
     return c * a[0] - s * a[1], s * a[0] + c * a[1], a[2]
 
 
 @njit
-def turn_back_z(c, s, a):
+def turn_back_z(c: float, s: float, a: Vector) -> Vector:
     """Return a turned about z by minus the angle with cosine c and sine s."""
     return c * a[0] + s * a[1], c * a[1] - s * a[0], a[2]

@@ -7,6 +7,7 @@ from numba import njit
 
 from geared_dynamics.kernels import layout as at
 from geared_dynamics.kernels.joint import body_at, joint_position, place
+from geared_dynamics.kernels.kinds import Pointer, Vector
 from geared_dynamics.kernels.vector import add, cross, load, scale, store, times
 
 # Per body: rotation of its kernel frame in the root frame, origin, angular velocity,
@@ -15,7 +16,7 @@ ROT, POS, OMEGA, VEL, ALPHA, ACC, SIZE = 0, 9, 12, 15, 18, 21, 24
 
 
 @njit(error_model="numpy")
-def sweep(model, q, v, a, work):
+def sweep(model: Pointer, q: Pointer, v: Pointer, a: Pointer, work: Pointer) -> None:
     """Fill ``work``, SIZE floats per body, from the root outward."""
     for i in range(int(model[at.BODIES])):
         b = body_at(i)
@@ -26,11 +27,15 @@ def sweep(model, q, v, a, work):
 
 
 @njit(error_model="numpy")
-def turn(model, b, c, s, work, w):
+def turn(model: Pointer, b: int, c: float, s: float, work: Pointer, w: int) -> None:
     """Rotation of the body at b in the root frame: R_parent ROTATION turn_z."""
     parent = int(model[b + at.PARENT])
     for k in range(3):
-        column = (model[b + at.ROTATION + k], model[b + at.ROTATION + 3 + k], model[b + at.ROTATION + 6 + k])
+        column = (
+            model[b + at.ROTATION + k],
+            model[b + at.ROTATION + 3 + k],
+            model[b + at.ROTATION + 6 + k],
+        )
         if parent >= 0:
             column = times(work, parent * SIZE + ROT, column)
         work[w + ROT + k], work[w + ROT + 3 + k], work[w + ROT + 6 + k] = column
@@ -39,7 +44,7 @@ def turn(model, b, c, s, work, w):
 
 
 @njit(error_model="numpy")
-def move(model, b, p, v, a, work, w):
+def move(model: Pointer, b: int, p: Vector, v: Pointer, a: Pointer, work: Pointer, w: int) -> None:
     """Position, velocities and accelerations of the body at b."""
     d = int(model[b + at.DOF])
     rate = scale(model[b + at.MULTIPLIER] * v[d], axis(work, w))
@@ -71,13 +76,13 @@ def move(model, b, p, v, a, work, w):
 
 
 @njit(error_model="numpy")
-def axis(work, w):
+def axis(work: Pointer, w: int) -> Vector:
     """Joint axis in the root frame: the z axis of the body's kernel frame."""
     return work[w + ROT + 2], work[w + ROT + 5], work[w + ROT + 8]
 
 
 @njit(error_model="numpy")
-def column(model, i, point, work):
+def column(model: Pointer, i: int, point: Vector, work: Pointer) -> tuple[Vector, Vector]:
     """Angular and linear velocity of a point per unit rate of joint i, root frame."""
     w = i * SIZE
     z = axis(work, w)

@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from geared_dynamics.arrays import Array, ArrayLike, readonly
+from geared_dynamics.arrays import Array, ArrayLike, readonly, readonly_int
 from geared_dynamics.description.records import (
     DrivetrainRecord,
     FrictionRecord,
@@ -72,7 +72,7 @@ def build_model(
         tree=build_tree(bodies, links, follow, parameters),
         wheels=wheels,
         motor_names=tuple(motor.name for motor in drivetrain.motors),
-        motor_wheel=readonly([wheels.names.index(m.wheel) for m in drivetrain.motors], np.int64),
+        motor_wheel=readonly_int([wheels.names.index(m.wheel) for m in drivetrain.motors]),
         gravity=gravity_vector(gravity),
         friction=readonly(joint_friction(robot, drivetrain, names, follow, frozen)),
         frames=frames_of(links, wheels),
@@ -106,11 +106,11 @@ def build_tree(
     motion = [follow[joint.name] for joint in bodies]
     return Tree(
         names=tuple(joint.child for joint in bodies),
-        parent=readonly([place.body for place in parents], np.int64),
-        dof=readonly([m.dof for m in motion], np.int64),
+        parent=readonly_int([place.body for place in parents]),
+        dof=readonly_int([m.dof for m in motion]),
         multiplier=readonly([m.multiplier for m in motion]),
         offset=readonly([m.offset for m in motion]),
-        prismatic=readonly([joint.kind == "prismatic" for joint in bodies], np.int64),
+        prismatic=readonly_int([joint.kind == "prismatic" for joint in bodies]),
         rotation=readonly(
             [p.rotation @ np.array(j.rotation) for p, j in zip(parents, bodies, strict=True)]
         ),

@@ -156,7 +156,8 @@ class GearedModel:
     @cached_property
     def reflected_inertia(self) -> Array:
         """Gamma' J Gamma (n, n) [kg m^2 or kg]: the wheels' inertia seen by the joints."""
-        return readonly(self.Gamma.T @ (self.J[:, None] * self.Gamma))
+        product = self.Gamma.T @ (self.J[:, None] * self.Gamma)
+        return readonly(0.5 * (product + product.T))  # symmetric to the last digit
 
     def frame(self, name: str) -> Frame:
         """Return the frame of a link or wheel by name."""

@@ -95,5 +95,6 @@ def record_of(parameters: Array) -> InertiaRecord:
     """Return the record of ten parameters."""
     mass = float(parameters[0])
     com = parameters[1:4] / mass if mass > 0.0 else np.zeros(3)
-    rows = central_tensor(parameters).tolist()
-    return InertiaRecord(mass, tuple(com.tolist()), tuple(tuple(row) for row in rows))
+    x, y, z = (float(component) for component in com)
+    (xx, xy, xz), (_, yy, yz), (_, _, zz) = central_tensor(parameters).tolist()
+    return InertiaRecord(mass, (x, y, z), ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from geared_dynamics.arrays import Array, readonly
+from geared_dynamics.arrays import Array, readonly, readonly_int
 from geared_dynamics.description.records import DrivetrainRecord, WheelRecord
 from geared_dynamics.errors import ModelError, UnknownNameError
 from geared_dynamics.model.inertia import moved, parameters_of
@@ -38,7 +38,7 @@ def build_wheels(
         position[r] = link.position + link.rotation @ np.array(wheel.position)
     return Wheels(
         names=tuple(wheel.name for wheel in drivetrain.wheels),
-        carrier=readonly(carrier, np.int64),
+        carrier=readonly_int(carrier),
         axis=readonly(axis.reshape(count, 3)),
         position=readonly(position.reshape(count, 3)),
         inertia=readonly([wheel.axial for wheel in drivetrain.wheels]),

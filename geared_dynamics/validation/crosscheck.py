@@ -43,10 +43,11 @@ class CrossCheck:
     @property
     def verdict(self) -> str:
         """One line: agreement or not, and the worst error."""
-        words = "PASS: agrees" if self.passed else "FAIL: DISAGREES"
+        words = (
+            "PASS: agrees with Pinocchio to" if self.passed else "FAIL: differs from Pinocchio by"
+        )
         return (
-            f"{words} with Pinocchio over {self.states} states; worst relative error "
-            f"{self.worst.error:.1e} ({self.worst.name}), tolerance {self.tolerance:.0e}"
+            f"{words} {self.worst.error:.1e} ({self.worst.name}; tolerance {self.tolerance:.0e})"
         )
 
 

@@ -8,20 +8,23 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 import numpy as np
+
 from random_parts import rotation
 
 FOLDER = "example-robot-data/robots/"
 
-# Files that cannot be read as a robot, and what is wrong with them.
+# Files that cannot be read as a robot, and what our error says of them.
 UNREADABLE = {
-    "alex_description/urdf/alex_psyonic_hands.urdf": "mimics joints that it does not have",
-    "ur_description/urdf/ur3.urdf": "a xacro's empty result: no name, no links",
+    # Its fingers mimic "index_q1" and the like; its joints are called "Left_index_q1".
+    "alex_description/urdf/alex_psyonic_hands.urdf": "there is no joint 'index_q1'",
+    # What xacro made of a file of macros only: no name, no links.
+    "ur_description/urdf/ur3.urdf": "the robot has no name",
 }
 # Files without a movable joint: nothing to compute.
-IMMOBILE = (
-    "hector_description/robots/quadrotor_base.urdf",
-    "iris_description/robots/iris_simple.urdf",
-)
+IMMOBILE = {
+    "hector_description/robots/quadrotor_base.urdf": "has no movable joint",
+    "iris_description/robots/iris_simple.urdf": "has no movable joint",
+}
 # Arms on a fixed base, and robots whose arms come with a base at rest.
 ARMS = (
     "TwoDofs",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from random_robots import random_robot
 
 import geared_dynamics as gd
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.validation import coupling_gap, random_states, state_ranges
+from random_robots import random_robot
 
 PLANAR = """<robot name="planar">
 <link name="base"/>
@@ -54,7 +54,7 @@ def test_gap_of_a_planar_arm_is_j_times_ratio() -> None:
 def test_motor_on_the_base_leaves_no_gap() -> None:
     gap = coupling_gap(gd.load_model(PLANAR, drivetrain("base")), states=20)
     assert gap.worst.diagonal.percent < 1e-9
-    assert gap.worst.none.percent > 1
+    assert gap.joints[1].none.percent > 1
 
 
 def test_states_keep_to_the_limits() -> None:

@@ -6,6 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
+import geared_dynamics as gd
 from crosscheck.example_robots import (
     IMMOBILE,
     UNREADABLE,
@@ -13,8 +15,6 @@ from crosscheck.example_robots import (
     is_arm,
     made_up_drivetrain,
 )
-
-import geared_dynamics as gd
 from geared_dynamics.validation import CrossCheck, cross_check
 
 pytest.importorskip("pinocchio")
@@ -59,9 +59,9 @@ def test_a_ratio_changed_by_one_percent_fails(name: str) -> None:
     assert not cross_check(model, states=3, urdf=urdf, drivetrain=other).passed
 
 
-@pytest.mark.parametrize("name", UNREADABLE)
-def test_unreadable_files_are_refused(name: str) -> None:
-    with pytest.raises(gd.GearedDynamicsError):
+@pytest.mark.parametrize(("name", "reason"), [*UNREADABLE.items(), *IMMOBILE.items()])
+def test_files_that_make_no_arm_are_refused_with_the_reason(name: str, reason: str) -> None:
+    with pytest.raises(gd.GearedDynamicsError, match=reason):
         gd.load_model(str(FILES[name]))
 
 

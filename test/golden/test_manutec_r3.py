@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from naive.drives import ratios_scaled
-from naive.lagrangian import LagrangianTwin
 from numpy.typing import NDArray
 
 import geared_dynamics as gd
 from geared_dynamics.model.model import GearedModel
+from naive.drives import ratios_scaled
+from naive.lagrangian import LagrangianTwin
 
 # r3m2si is an O(n) recursion in double precision; its numbers are kept with 16 digits.
 RELATIVE = 1e-13

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from hypothesis import settings
 
 from naive.bodies import Array
 
@@ -13,6 +14,8 @@ from naive.bodies import Array
 STENCIL = (4 / 5, -1 / 5, 4 / 105, -1 / 280)
 # Small against one turn of the fastest sum of joint angles, large against the rounding.
 STEP = 3e-3
+# Number of examples of the profile in which the counts in the tests are meant.
+USUAL_EXAMPLES = 50
 
 
 def error(found: Any, expected: Any, scale: Any = 0.0) -> float:
@@ -35,3 +38,8 @@ def derivative(function: Callable[[float], Any], step: float = STEP) -> Array:
         for k, weight in enumerate(STENCIL, start=1)
     ]
     return np.asarray(sum(terms)) / step
+
+
+def examples(count: int) -> settings:
+    """Number of random examples in the usual profile, in proportion in the others."""
+    return settings(max_examples=max(1, count * settings.default.max_examples // USUAL_EXAMPLES))

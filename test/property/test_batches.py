@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from random_robots import RobotCase, random_robot, random_state, robots
 
 import geared_dynamics as gd
 from geared_dynamics.arrays import Array
 from geared_dynamics.model.model import GearedModel
+from naive.measure import examples
+from random_robots import RobotCase, random_robot, random_state, robots
 
 SEEDS = st.integers(0, 2**20)
 BATCH = (2, 3)
@@ -45,7 +46,7 @@ FUNCTIONS: dict[str, tuple[Function, int]] = {
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-@settings(max_examples=10)
+@examples(10)
 @given(case=robots(), seed=SEEDS)
 def test_batch_is_single_to_the_last_digit(name: str, case: RobotCase, seed: int) -> None:
     function, count = FUNCTIONS[name]

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from naive.measure import error
-from random_robots import RobotCase, random_robot, random_state, robots
 
 import geared_dynamics as gd
 from geared_dynamics.arrays import Array
 from geared_dynamics.model.model import GearedModel
+from naive.measure import error, examples
+from random_robots import RobotCase, random_robot, random_state, robots
 
 # Reordered sums and one more rotation, relative to the largest element.
 ROUNDING = 1e-12
@@ -56,7 +56,7 @@ def on_a_turned_base(case: RobotCase, gravity: Any) -> GearedModel:
     return gd.load_model(urdf, case.drivetrain, gravity=tuple(gravity))
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(case=robots(), seed=SEEDS)
 def test_root_frame_does_not_matter(case: RobotCase, seed: int) -> None:
     state = random_state(case.n, seed)
@@ -87,7 +87,7 @@ def permuted(values: dict[str, Array], order: Array) -> dict[str, Array]:
     return {k: x[np.ix_(*[order] * x.ndim)] for k, x in values.items()}
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(case=robots(), seed=SEEDS)
 def test_order_in_the_files_permutes_the_results(case: RobotCase, seed: int) -> None:
     model, state = case.load(), random_state(case.n, seed)
@@ -105,7 +105,7 @@ def test_order_is_not_ignored() -> None:
     assert worst(results(other, *state), results(model, *state)) > NEGATIVE
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(case=robots())
 def test_loading_twice_gives_equal_arrays(case: RobotCase) -> None:
     one, other = case.load(), case.load()

@@ -6,11 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from naive.lagrangian import LagrangianTwin
-from naive.measure import derivative, error
-from random_robots import RobotCase, random_robot, random_state, robots
 
 import geared_dynamics as gd
 from geared_dynamics.arrays import Array
@@ -21,6 +18,10 @@ from geared_dynamics.description.records import (
     RobotRecord,
 )
 from geared_dynamics.model.model import GearedModel
+from naive.drives import turning_joints, with_spin
+from naive.lagrangian import LagrangianTwin
+from naive.measure import derivative, error, examples
+from random_robots import RobotCase, random_robot, random_state, robots
 
 # Products of O(n) rotations, relative to the largest element or to one metre.
 ROUNDING = 1e-12
@@ -42,7 +43,7 @@ def homogeneous(rotation: Array, position: Array) -> Array:
     return np.vstack([np.column_stack([rotation, position]), [0, 0, 0, 1]])
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(case=robots(), seed=SEEDS)
 def test_links_are_where_the_twin_puts_them(case: RobotCase, seed: int) -> None:
     model, q = case.load(), random_state(case.n, seed)[0]
@@ -54,7 +55,7 @@ def test_links_are_where_the_twin_puts_them(case: RobotCase, seed: int) -> None:
         assert error(gd.jacobian(model, q, link), jacobian, 1.0) < ROUNDING
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(case=robots(), seed=SEEDS)
 def test_wheels_are_where_the_twin_puts_them(case: RobotCase, seed: int) -> None:
     """Centre and Jacobian with the wheel's own spin; the axis, its angle being left out."""
@@ -70,7 +71,7 @@ def test_wheels_are_where_the_twin_puts_them(case: RobotCase, seed: int) -> None
         assert error(gd.jacobian(model, q, wheel.name), jacobian, 1.0) < ROUNDING
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(case=robots(), seed=SEEDS)
 def test_jacobian_and_drift_are_derivatives(case: RobotCase, seed: int) -> None:
     model, (q, v, _) = case.load(), random_state(case.n, seed)
@@ -83,6 +84,18 @@ def test_jacobian_and_drift_are_derivatives(case: RobotCase, seed: int) -> None:
         assert error(drift, changed @ v, gd.jacobian(model, q, frame)) < DIFFERENCED
 
 
+def test_a_wheel_with_a_ratio_one_percent_off_moves_otherwise() -> None:
+    model, (q, v, _) = random_robot(2).load(), random_state(6, 2)
+    for wheel in model.wheel_names:
+        wrong = with_spin(model, 1.01 * model.Gamma)
+        jacobians = (gd.jacobian(m, q, wheel) for m in (wrong, model))
+        assert error(*jacobians) > NEGATIVE
+        carrier = model.wheels.carrier[model.wheel_names.index(wheel)]
+        if turning_joints(model, int(carrier)) > 0:
+            drifts = (gd.jacobian_drift(m, q, v, wheel) for m in (wrong, model))
+            assert error(*drifts) > NEGATIVE
+
+
 def pulled(model: GearedModel, q: Array, f_ext: Array) -> Array:
     """Joint forces of forces and moments on the bodies, by their Jacobians (n,)."""
     total = np.zeros(model.n)
@@ -93,7 +106,7 @@ def pulled(model: GearedModel, q: Array, f_ext: Array) -> Array:
     return total
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(case=robots(), seed=SEEDS)
 def test_external_forces_act_through_the_jacobians(case: RobotCase, seed: int) -> None:
     """M a + C v + g = tau + sum of J' f."""
@@ -127,7 +140,7 @@ def welded(robot: RobotRecord, link: str, payload: InertiaRecord) -> RobotRecord
     return replace(robot, links=links, joints=(*robot.joints, joint))
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(case=robots(), seed=SEEDS, data=st.data())
 def test_payload_is_one_more_body(case: RobotCase, seed: int, data: st.DataObject) -> None:
     model, (q, v, a) = case.load(), random_state(case.n, seed)

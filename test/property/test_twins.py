@@ -1,28 +1,24 @@
-"""The kernels against slow twins: explicit bodies by Lagrange, and paper 004's recursion."""
+"""The kernels against a slow twin: explicit links and rotors, by Lagrange."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from naive.bodies import coordinates
-from naive.drives import one_ratio_scaled
-from naive.lagrangian import STEP, LagrangianTwin, steps
-from naive.measure import error
-from naive.vukobratovic import equations, links_of
-from random_robots import RobotCase, random_robot, random_state, robots
 
 import geared_dynamics as gd
 from geared_dynamics.arrays import Array
 from geared_dynamics.model.model import GearedModel
+from naive.drives import one_ratio_scaled
+from naive.lagrangian import STEP, LagrangianTwin, steps
+from naive.measure import error, examples
+from random_robots import RobotCase, random_robot, random_state, robots
 
 # Two summations of O(n) rounded terms in different orders, relative to the largest element.
 ROUNDING = 1e-12
 # What a ratio that is 1 % off must cost in the same measure.
-NEGATIVE = 1e-6
+NEGATIVE = 1e-9
 
 SEEDS = st.integers(0, 2**20)
 
@@ -47,7 +43,7 @@ def distances(model: GearedModel, twin: LagrangianTwin, q: Array, v: Array, a: A
     )
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(case=robots(), seed=SEEDS)
 def test_equations_of_explicit_bodies(case: RobotCase, seed: int) -> None:
     model = case.load()
@@ -55,7 +51,7 @@ def test_equations_of_explicit_bodies(case: RobotCase, seed: int) -> None:
 
 
 @pytest.mark.parametrize("coupling", ["none", "diagonal"])
-@settings(max_examples=20)
+@examples(20)
 @given(case=robots(), seed=SEEDS)
 def test_other_couplings(coupling: str, case: RobotCase, seed: int) -> None:
     model = case.load().with_coupling(coupling)
@@ -71,7 +67,7 @@ def test_a_ratio_one_percent_off_fails(seed: int) -> None:
     assert min(M, C, tau) > NEGATIVE
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(case=robots(max_joints=4), seed=SEEDS)
 def test_twin_differentiates_its_own_poses(case: RobotCase, seed: int) -> None:
     """The twin's Jacobians are the derivatives of the explicit positions and orientations."""
@@ -84,22 +80,3 @@ def test_twin_differentiates_its_own_poses(case: RobotCase, seed: int) -> None:
             rates = np.array([spin[2, 1], spin[0, 2], spin[1, 0]])
             assert error(moved.imag / STEP, linear[:, k], 1.0) < ROUNDING
             assert error(rates, angular[:, k], 1.0) < ROUNDING
-
-
-@settings(max_examples=40)
-@given(case=robots(wheels=0, mimics=0, fixed=0, branched=False, shuffled=False), seed=SEEDS)
-def test_recursion_of_paper_004(case: RobotCase, seed: int) -> None:
-    model, (q, v, _) = case.load(), random_state(case.n, seed)
-    assert model.joint_names == coordinates(model.robot)
-    H, h = equations(links_of(model.robot), q, v, model.gravity)
-    assert error(gd.mass_matrix(model, q), H) < ROUNDING
-    assert error(gd.bias_forces(model, q, v), h) < ROUNDING
-
-
-def test_recursion_of_paper_004_notices_a_wrong_mass() -> None:
-    case = random_robot(3, joints=4, wheels=0, branched=False, shuffled=False)
-    model, (q, v, _) = case.load(), random_state(case.n, 3)
-    *links, last = links_of(model.robot)
-    H, h = equations([*links, replace(last, mass=1.01 * last.mass)], q, v, model.gravity)
-    assert error(gd.mass_matrix(model, q), H) > NEGATIVE
-    assert error(gd.bias_forces(model, q, v), h) > NEGATIVE

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from geared_dynamics.description.urdf import read_urdf
+from geared_dynamics.description.urdf_prune import COUNT_LIMIT
 from geared_dynamics.errors import DescriptionError, UnknownNameError
 
 GOOD = """<robot name="arm">
@@ -104,6 +105,7 @@ def test_bad_urdf_is_refused(case, refused, capfd) -> None:
     ("body", "fragment"),
     [
         ("", "no links"),
+        ('<link name="a"/>' * (COUNT_LIMIT + 1), f"more than {COUNT_LIMIT} links"),
         (
             '<link name="a"/><link name="b"/><joint name="ab" type="fixed"><parent link="a"/>'
             '<child link="b"/></joint><joint name="ba" type="fixed"><parent link="b"/>'
@@ -116,6 +118,7 @@ def test_bad_urdf_is_refused(case, refused, capfd) -> None:
             "the joints 'aa' form a loop",
         ),
     ],
+    ids=["no link", "too many", "ring", "own parent"],
 )
 def test_degenerate_robots_are_refused(body: str, fragment: str, refused) -> None:
     refused(lambda: read_urdf(f'<robot name="r">{body}</robot>'), DescriptionError, fragment)

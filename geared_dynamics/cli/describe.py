@@ -1,0 +1,162 @@
+"""``geared-dynamics describe``: what the files say, and what the model makes of it."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from geared_dynamics.cli.arguments import add_robot_arguments, load_robot
+from geared_dynamics.cli.console import numeric_table, open_console, print_table
+from geared_dynamics.cli.findings import assumptions, gaps, sources
+from geared_dynamics.model.inertia import central_tensor
+from geared_dynamics.model.model import GearedModel
+from geared_dynamics.validation import diagonal_exactness
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+
+ROUNDING = 1e-12  # relative; printed as zero
+WIDEST_MATRIX = 7  # columns that fit 80 characters; longer matrices are listed
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Register the command."""
+    parser = subparsers.add_parser(
+        "describe",
+        help="show joints, wheels, ratios, locked links and the structure matrix",
+        description=(
+            "Show what was read and what the model makes of it: joints, wheels, carriers, "
+            "ratios, reflected inertias, links with their wheels locked, structure matrix, "
+            "and for which elements of the mass matrix the armature model is exact."
+        ),
+    )
+    add_robot_arguments(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Describe the robot; return 0."""
+    model = load_robot(args)
+    console = open_console()
+    for line in sources(model):
+        console.print(line)
+    console.print()
+    print_table(console, "Joints", joint_table(model))
+    if model.wheel_names:
+        print_table(console, "Wheels (spin relative to the carrier)", wheel_table(model))
+    print_table(console, "Links with their wheels locked, own frames", link_table(model))
+    if model.motor_names:
+        print_structure(console, model)
+    if model.wheel_names:
+        print_exactness(console, model)
+    for title, lines in (("Missing", gaps(model)), ("Assumed or doubtful", assumptions(model))):
+        if lines:
+            console.print(title, style="bold")
+            for line in lines:
+                console.print(f"  {line}")
+            console.print()
+    return 0
+
+
+def joint_table(model: GearedModel) -> Table:
+    """Coordinates and mimics, with what the wheels add to the diagonal of M."""
+    table = numeric_table("joint", "kind", "moves", "limits", "effort", "reflected\ninertia")
+    reflected = dict(zip(model.joint_names, model.reflected_inertia.diagonal(), strict=True))
+    for joint in model.robot.joints:
+        if joint.kind == "fixed":
+            continue
+        limit = joint.limit
+        bounds = effort = "-"
+        if limit is not None:
+            if limit.lower is not None and limit.upper is not None:
+                bounds = f"{limit.lower:.3g} .. {limit.upper:.3g}"
+            effort = "-" if limit.effort is None else f"{limit.effort:.4g}"
+        last = number(reflected.get(joint.name, 0.0))
+        if joint.mimic is not None:
+            last = f"= {joint.mimic.multiplier:g} {joint.mimic.leader}"
+        table.add_row(joint.name, joint.kind, joint.child, bounds, effort, last)
+    return table
+
+
+def wheel_table(model: GearedModel) -> Table:
+    """Wheels with carriers, axes and spins."""
+    table = numeric_table("wheel", "carried by", "axis there", "J [kg m^2]", "mass", "spin")
+    for wheel, row in zip(model.drivetrain.wheels, model.Gamma, strict=True):
+        axis = " ".join(f"{component:.3g}" for component in wheel.axis)
+        mass = "in link" if wheel.included_in_link else number(wheel.mass)
+        terms = [
+            f"{ratio:+.6g} {joint}"
+            for joint, ratio in zip(model.joint_names, row, strict=True)
+            if ratio != 0.0
+        ]
+        spin = "\n".join(terms) or "frozen"
+        table.add_row(wheel.name, wheel.carrier, axis, number(wheel.axial), mass, spin)
+    return table
+
+
+def link_table(model: GearedModel) -> Table:
+    """Augmented links: mass, centre, tensor about it (paper 000, eq. 21)."""
+    table = numeric_table(
+        "link",
+        "mass\n[kg]",
+        "centre x y z\n[m]",
+        "Ixx Iyy Izz; Ixy Ixz Iyz\nat the centre [kg m^2]",
+    )
+    for name, parameters in zip(model.body_names, model.tree.parameters, strict=True):
+        mass = parameters[0]
+        centre = parameters[1:4] / mass if mass > 0.0 else parameters[1:4]
+        tensor = central_tensor(parameters)
+        tensor[np.abs(tensor) < ROUNDING * np.abs(tensor).max()] = 0.0
+        moments = " ".join(number(tensor[i, i]) for i in range(3))
+        products = " ".join(number(tensor[i, j]) for i, j in ((0, 1), (0, 2), (1, 2)))
+        place = " ".join(number(x) for x in centre)
+        table.add_row(name, number(mass), place, f"{moments}\n{products}")
+    return table
+
+
+def print_structure(console: Console, model: GearedModel) -> None:
+    """Structure matrix A, a row per joint, or its non-zero elements if it is wide."""
+    console.print("Structure matrix A: joint force = A x motor torque", style="bold")
+    if len(model.motor_names) <= WIDEST_MATRIX:
+        table = numeric_table("", *model.motor_names)
+        for joint, row in zip(model.joint_names, model.structure_matrix, strict=True):
+            table.add_row(joint, *(f"{x:.6g}" if x else "." for x in row))
+        console.print(table)
+        return
+    for joint, row in zip(model.joint_names, model.structure_matrix, strict=True):
+        pairs = zip(model.motor_names, row, strict=True)
+        console.print(f"  {joint}: " + ", ".join(f"{x:.6g} {motor}" for motor, x in pairs if x))
+    console.print()
+
+
+def print_exactness(console: Console, model: GearedModel) -> None:
+    """Say where the armature model's mass matrix is right in every posture."""
+    found = diagonal_exactness(model)
+    title = "Mass matrix: largest error of the diagonal (armature) model, '=' where exact"
+    console.print(title, style="bold")
+    if found.exact.all():
+        console.print("  The diagonal model is exact in every posture, for every element.\n")
+    elif model.n <= WIDEST_MATRIX:
+        table = numeric_table("", *model.joint_names)
+        for i, joint in enumerate(model.joint_names):
+            cells = [
+                "=" if found.exact[i, j] else number(found.error[i, j]) for j in range(model.n)
+            ]
+            table.add_row(joint, *cells)
+        console.print(table)
+    else:
+        for i, joint in enumerate(model.joint_names):
+            wrong = [j for j in range(i, model.n) if not found.exact[i, j]]
+            if wrong:
+                cells = [f"{model.joint_names[j]} {number(found.error[i, j])}" for j in wrong]
+                console.print(f"  {joint}: {', '.join(cells)}")
+        console.print("  Exact for all other elements.\n")
+
+
+def number(value: float) -> str:
+    """Write a number with four digits."""
+    return f"{value:.4g}"

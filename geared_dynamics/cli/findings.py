@@ -1,0 +1,68 @@
+"""What was read from where, what is missing, what was assumed: lines of text."""
+
+from __future__ import annotations
+
+from geared_dynamics.model.model import GearedModel
+
+
+def sources(model: GearedModel) -> list[str]:
+    """Say where the robot, its drives and gravity come from."""
+    drives = model.drivetrain
+    gravity = " ".join(f"{component:g}" for component in model.gravity)
+    fixed = sum(joint.kind == "fixed" for joint in model.robot.joints)
+    return [
+        f"{model.name}: {model.n} coordinates, {len(model.body_names)} moving links, "
+        f"{len(model.wheel_names)} wheels, {len(model.motor_names)} motors",
+        f"links and joints: {model.robot.source} ({fixed} fixed joints merged)",
+        f"wheels, spins, motors: {drives.source}",
+        f"joint friction: {friction_source(model)}",
+        f"gravity in the root link's frame: {gravity} m/s^2",
+    ]
+
+
+def friction_source(model: GearedModel) -> str:
+    """Say which file gives the joints' friction."""
+    own = [joint.name for joint in model.drivetrain.joints if joint.friction is not None]
+    from_urdf = [
+        joint.name
+        for joint in model.robot.joints
+        if joint.friction is not None and joint.name not in own
+    ]
+    parts = []
+    if own:
+        parts.append(f"{', '.join(own)} from the drivetrain")
+    if from_urdf:
+        parts.append(f"{', '.join(from_urdf)} from the URDF's <dynamics>")
+    return "; ".join(parts) or "none given"
+
+
+def gaps(model: GearedModel) -> list[str]:
+    """List what the files leave out and a complete model would have."""
+    masses = zip(model.body_names, model.tree.parameters[:, 0], strict=True)
+    bare = [name for name, mass in masses if mass == 0.0]
+    lines = []
+    if bare:
+        lines.append(f"no mass, neither own nor of what is fixed to it: {', '.join(bare)}")
+    rows = zip(model.joint_names, model.Gamma.T, strict=True)
+    without = [joint for joint, column in rows if not column.any()]
+    if without:
+        lines.append(f"no wheel turns with: {', '.join(without)}")
+    if model.wheel_names and not model.motor_names:
+        lines.append("no motors: section, so there is no structure matrix")
+    rows = zip(model.joint_names, model.structure_matrix, strict=True)
+    idle = [joint for joint, row in rows if not row.any()]
+    if model.motor_names and idle:
+        lines.append(f"no motor acts on: {', '.join(idle)}")
+    return lines
+
+
+def assumptions(model: GearedModel) -> list[str]:
+    """List what the model takes for granted, and the notes made while building it."""
+    lines = list(model.notes)
+    elastic = [joint.name for joint in model.drivetrain.joints if joint.stiffness is not None]
+    if elastic:
+        lines.append(f"stiffness of {', '.join(elastic)} is read; rigid functions mean theta = q")
+    light = [w.name for w in model.drivetrain.wheels if w.mass == 0.0 and not w.included_in_link]
+    if light:
+        lines.append(f"wheels without mass: {', '.join(light)}")
+    return lines

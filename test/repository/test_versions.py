@@ -1,0 +1,67 @@
+"""One version and one list of dependencies, wherever they are written."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+# What setup.py asks of PyPI -> the rosdep key for the same library.
+ROSDEP_KEYS = {
+    "numpy": "python3-numpy",
+    "numba": "python3-numba",
+    "pyyaml": "python3-yaml",
+    "jsonschema": "python3-jsonschema",
+    "lxml": "python3-lxml",
+    "urdf-parser-py": "urdfdom_py",
+    "rich": "python3-rich",
+}
+
+
+@pytest.fixture(scope="module")
+def manifest(root: Path) -> ET.Element:
+    return ET.parse(root / "package.xml").getroot()
+
+
+def first_text(manifest: ET.Element, tag: str) -> str:
+    return (manifest.findtext(tag) or "").strip()
+
+
+def core_requirements(root: Path) -> list[str]:
+    """Return the names in the line CORE = [...] of setup.py."""
+    found = re.search(r"^CORE = \[(.*?)\]$", (root / "setup.py").read_text("utf-8"), re.M | re.S)
+    assert found is not None
+    return [re.split(r"[<>=~!]", name)[0] for name in re.findall(r'"([^"]+)"', found.group(1))]
+
+
+def test_version_is_the_same_everywhere(root: Path, manifest: ET.Element) -> None:
+    text = (root / "geared_dynamics" / "__init__.py").read_text("utf-8")
+    versions = re.findall(r'^__version__ = "([^"]+)"$', text, re.MULTILINE)
+    assert versions == [first_text(manifest, "version")]
+
+
+def test_changelog_knows_the_version_or_has_a_forthcoming_section(root: Path) -> None:
+    text = (root / "CHANGELOG.rst").read_text("utf-8")
+    assert re.search(r"^Forthcoming\n-+$", text, re.MULTILINE)
+
+
+def test_manifest_is_an_ament_python_package(manifest: ET.Element, root: Path) -> None:
+    assert manifest.get("format") == "3"
+    assert first_text(manifest, "name") == "geared_dynamics"
+    assert first_text(manifest, "export/build_type") == "ament_python"
+    assert first_text(manifest, "license") == "Apache-2.0"
+    assert "Apache License" in (root / "LICENSE").read_text("utf-8")[:200]
+    assert (root / "resource" / "geared_dynamics").is_file()
+
+
+def test_manifest_names_every_library_that_pip_installs(root: Path, manifest: ET.Element) -> None:
+    keys = {(entry.text or "").strip() for entry in manifest.findall("exec_depend")}
+    wanted = {ROSDEP_KEYS[name] for name in core_requirements(root)}
+    assert keys - {"pinocchio"} == wanted
+
+
+def test_manifest_names_nothing_twice(manifest: ET.Element) -> None:
+    names = [(e.tag, (e.text or "").strip()) for e in manifest if e.tag.endswith("depend")]
+    assert len(names) == len(set(names))
