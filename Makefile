@@ -25,6 +25,7 @@ help: ## this list
 install: $(VENV)/.installed ## create .venv with everything that exists for this platform
 
 test: lint types imports unit ## everything a change must pass
+	@cat $(VENV)/left-out.txt
 
 lint: $(VENV)/.installed ## ruff: rules and format
 	$(BIN)/ruff check .
@@ -39,7 +40,7 @@ imports: $(VENV)/.installed ## the borders between the rooms
 unit: $(VENV)/.installed ## the tests; TESTS="test/unit -k mesh" selects
 	$(PYTEST) -n auto $(TESTS)
 
-validate: $(VENV)/.installed ## long proofs: many random robots, and all robots of example-robot-data
+validate: $(VENV)/.installed ## long proofs: the tests with twenty times as many random examples, and the marked ones
 	HYPOTHESIS_PROFILE=validate $(PYTEST) -n auto -m "validate or not validate" $(TESTS)
 
 benchmark: $(VENV)/.installed ## timings, printed

@@ -29,7 +29,15 @@ ROS = [
     "ros-jazzy-lifecycle-msgs",
 ]
 
-CORE = ["numpy>=1.26", "numba", "pyyaml", "jsonschema>=4.0", "lxml", "urdf-parser-py", "rich"]
+CORE = [
+    "numpy>=1.26",
+    "numba>=0.57",
+    "pyyaml",
+    "jsonschema>=4.0",
+    "lxml",
+    "urdf-parser-py",
+    "rich",
+]
 TOOLS = [
     "pytest>=7.4",
     "pytest-xdist",

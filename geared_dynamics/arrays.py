@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-__all__ = ["Array", "ArrayLike", "IntArray", "readonly", "readonly_int"]
+__all__ = ["Array", "ArrayLike", "Frozen", "IntArray", "readonly", "readonly_int"]
 
 
 def readonly(values: ArrayLike) -> Array:
@@ -23,3 +23,14 @@ def readonly_int(values: ArrayLike) -> IntArray:
     array = np.array(values, dtype=np.int64, order="C")
     array.setflags(write=False)
     return array
+
+
+class Frozen:
+    """Base of frozen dataclasses that hold arrays: read-only again after unpickling."""
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        """Restore the fields; NumPy's pickles do not keep the read-only flag."""
+        for value in state.values():
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+        self.__dict__.update(state)

@@ -139,7 +139,7 @@ def checked(model: GearedModel) -> GearedModel:
     random = np.random.default_rng(0)
     q = random.uniform(-np.pi, np.pi, (POSTURES, model.n))
     q[0] = 0.0
-    place = f"{model.robot.source}: mass matrix"
+    place = f"{model.robot.source}, mass matrix"
     remedy = "give the links and wheels behind it mass and inertia, or freeze the joint"
     matrices = mass_matrix(model, q)
     diagonal = np.diagonal(matrices, axis1=-2, axis2=-1)

@@ -19,6 +19,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 DISTRIBUTION = "geared_dynamics"
+LEFT_OUT = Path(sys.prefix) / "left-out.txt"  # `make test` repeats it after the tests
 # Never compile these from source: a machine without their wheels leaves them out.
 WHEELS_ONLY = "numpy,scipy,numba,llvmlite,lxml,pin,libpinocchio,coal,libcoal,eigenpy,mujoco"
 
@@ -75,15 +76,19 @@ def last_error(text: str) -> str:
 
 
 def report(optional: list[str], reasons: dict[str, str]) -> None:
-    """Print one line for each optional extra that is not there."""
+    """Print, and keep for later, one line for each optional extra that is not there."""
     here = f"{platform.python_implementation()} {platform.python_version()}"
     here += f" on {platform.system()} {platform.machine()}"
     print(f"installed for {here}", flush=True)
+    lines = []
     for extra in optional:
         missing = [name for name in members(extra) if not is_installed(name)]
         if missing:
-            reason = reasons.get(extra, "has no wheels for this platform")
-            print(f"left out: {extra} ({', '.join(missing)}): {reason}", flush=True)
+            names = ", ".join(missing[:2]) + (", ..." if len(missing) > 2 else "")
+            reason = reasons.get(extra, "no wheels for this platform")
+            lines.append(f"left out: {extra} ({names}): {reason}\n")
+    print("".join(lines), end="", flush=True)
+    LEFT_OUT.write_text("".join(lines), encoding="utf-8")
 
 
 def members(extra: str) -> list[str]:

@@ -112,6 +112,9 @@ def refuse(status: int, arrays: Mapping[str, Array], out: Array) -> NoReturn:
     if status == at.OVERLAP:
         name = next(name for name, x in arrays.items() if np.may_share_memory(x, out))
         raise ArrayError("out", f"shares memory with {name}", "give an array of its own")
+    if status == at.OVERFLOW:
+        largest = max(arrays, key=lambda name: float(np.abs(arrays[name]).max()))
+        raise ArrayError(largest, "is so large that the result overflows", "use SI units")
     if status == at.NOT_POSITIVE:
         finding = "is not positive definite at a given posture"
         raise ModelError("mass matrix", finding, "give the massless links behind it an inertia")

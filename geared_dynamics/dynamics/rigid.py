@@ -9,7 +9,7 @@ import numpy as np
 
 from geared_dynamics import kernels
 from geared_dynamics.arrays import Array, ArrayLike
-from geared_dynamics.dynamics.border import call
+from geared_dynamics.dynamics.border import as_output, call
 from geared_dynamics.dynamics.elimination import elimination_plan
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.model import GearedModel
@@ -47,16 +47,16 @@ def inverse_dynamics(
     """
     if f_ext is None:
         try:
-            result = np.empty_like(q) if out is None else out
+            result = np.empty(q.shape) if out is None else out  # type: ignore[union-attr]
             if kernels.inverse_dynamics(model.packed, q, v, a, result) == 0:
                 return result
         except (TypeError, AttributeError):
             pass  # not plain float64 arrays of one shape: convert them below
-    n = model.n
-    tau = call("inverse_dynamics", model, {"q": (q, n), "v": (v, n), "a": (a, n)}, (n,), out)
-    if f_ext is not None:
-        tau = subtract(tau, external_forces(model, q, f_ext), out)
-    return tau
+    inputs = {"q": (q, model.n), "v": (v, model.n), "a": (a, model.n)}
+    if f_ext is None:
+        return call("inverse_dynamics", model, inputs, (model.n,), out)
+    free = call("inverse_dynamics", model, inputs, (model.n,))
+    return subtract(free, external_forces(model, q, f_ext), out)
 
 
 def forward_dynamics(
@@ -91,7 +91,7 @@ def forward_dynamics(
         inputs = {"q": (q, n), "v": (v, n), "tau": (tau, n)}
         return call("eliminate", model, inputs, (n,), out, (elimination_plan(model),))
     try:
-        result = np.empty_like(q) if out is None else out
+        result = np.empty(q.shape) if out is None else out  # type: ignore[union-attr]
         if kernels.forward_dynamics(model.packed, q, v, tau, result) == 0:
             return result
     except (TypeError, AttributeError):
@@ -198,10 +198,11 @@ def external_forces(model: GearedModel, q: ArrayLike, f_ext: ArrayLike) -> Array
     return call("external_forces", model, inputs, (model.n,))
 
 
-def subtract(tau: Array, other: Array, out: Array | None) -> Array:
-    """Return tau - other, in ``out`` where given."""
-    if out is None:
-        return np.subtract(tau, other)
-    if np.broadcast_shapes(tau.shape, other.shape) != out.shape:
-        raise ArrayError("out", f"has shape {out.shape}", "give room for every f_ext")
-    return np.subtract(tau, other, out=out)
+def subtract(free: Array, external: Array, out: Array | None) -> Array:
+    """Return free - external, broadcast, in ``out`` where given."""
+    try:
+        shape = np.broadcast_shapes(free.shape, external.shape)
+    except ValueError:
+        finding = f"has {external.shape[:-1]} states, the motion {free.shape[:-1]}"
+        raise ArrayError("f_ext", finding, "give them the same number, or one") from None
+    return np.subtract(free, external, out=None if out is None else as_output(out, shape))

@@ -38,7 +38,7 @@ def motor_torques(model: GearedModel, tau: ArrayLike) -> Array:
         finding = f"{len(model.motor_names)} motors move {rank} of {model.n} coordinates"
         detail = f" (none acts on {', '.join(idle)})" if idle else ""
         raise ModelError(
-            f"{model.drivetrain.source}: motors", finding + detail, "declare the missing motors"
+            f"{model.drivetrain.source}, motors", finding + detail, "declare the missing motors"
         )
     return np.asarray(joint_force @ np.linalg.pinv(structure).T)
 

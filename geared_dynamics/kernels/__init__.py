@@ -54,8 +54,9 @@ def _compile(module: str, constants: int, inputs: int, name: str) -> Callable[..
     ]
     try:
         return njit(signatures, error_model="numpy", cache=True)(function)
-    except (OSError, RuntimeError, EOFError):
-        # No place on this machine to keep compiled code, or what lies there is broken.
+    except Exception:
+        # No place on this machine to keep compiled code, or what lies there is broken, in
+        # which case unpickling may raise anything. An error of our own is raised again here.
         return njit(signatures, error_model="numpy")(function)
 
 

@@ -42,6 +42,15 @@ def copy(source: Pointer, step: int, n: int, to: Pointer) -> bool:
     return total == 0.0
 
 
+@njit(error_model="numpy")
+def finite(x: Pointer, n: int) -> bool:
+    """Whether n numbers are finite: what overflowed on the way must not be returned."""
+    total = 0.0
+    for i in range(n):
+        total += x[i] - x[i]
+    return total == 0.0
+
+
 @njit(inline="always")
 def apart(x: Array, out: Array) -> bool:
     """Whether the memory of the strided x lies outside the contiguous out."""

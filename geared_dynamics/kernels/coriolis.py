@@ -22,7 +22,7 @@ from numba import njit
 
 from geared_dynamics.kernels import layout as at
 from geared_dynamics.kernels import world
-from geared_dynamics.kernels.border import apart, fits, gather, states
+from geared_dynamics.kernels.border import apart, finite, fits, gather, states
 from geared_dynamics.kernels.joint import body_at
 from geared_dynamics.kernels.kinds import Array, Pointer, Vector
 from geared_dynamics.kernels.memory import pointer, row, shift
@@ -55,6 +55,8 @@ def coriolis_matrix(model: Array, q: Array, v: Array, out: Array) -> int:
             return at.NOT_FINITE
         world.sweep(m, x, rate, zero, work)
         one_matrix(m, n, rate, work, row(out, k))
+        if not finite(row(out, k), n * n):
+            return at.OVERFLOW
     return at.OK
 
 

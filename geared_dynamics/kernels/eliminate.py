@@ -17,7 +17,7 @@ from numba import njit
 
 from geared_dynamics.kernels import inverse
 from geared_dynamics.kernels import layout as at
-from geared_dynamics.kernels.border import apart, fits, gather, states
+from geared_dynamics.kernels.border import apart, finite, fits, gather, states
 from geared_dynamics.kernels.joint import body_at, joint_position, place
 from geared_dynamics.kernels.kinds import Array, Pointer, Vector
 from geared_dynamics.kernels.memory import pointer, row, shift
@@ -67,6 +67,8 @@ def eliminate(model: Array, plan: Array, q: Array, v: Array, tau: Array, out: Ar
             force[d] -= result[d]
         if not solve(m, p, x, force, work, result):
             return at.NOT_POSITIVE
+        if not finite(result, n):
+            return at.OVERFLOW
     return at.OK
 
 

@@ -5,7 +5,7 @@ from numba import njit
 
 from geared_dynamics.kernels import layout as at
 from geared_dynamics.kernels import world
-from geared_dynamics.kernels.border import apart, fits, gather, states
+from geared_dynamics.kernels.border import apart, finite, fits, gather, states
 from geared_dynamics.kernels.joint import body_at
 from geared_dynamics.kernels.kinds import Array, Pointer
 from geared_dynamics.kernels.memory import pointer, row, shift
@@ -37,6 +37,8 @@ def energies(model: Array, q: Array, v: Array, out: Array) -> int:
             return at.NOT_FINITE
         world.sweep(m, x, rate, zero, work)
         one_state(m, rate, work, row(out, k))
+        if not finite(row(out, k), 5):
+            return at.OVERFLOW
     return at.OK
 
 

@@ -7,7 +7,7 @@ from numba import njit
 
 from geared_dynamics.kernels import inverse, mass
 from geared_dynamics.kernels import layout as at
-from geared_dynamics.kernels.border import apart, fits, gather, states
+from geared_dynamics.kernels.border import apart, finite, fits, gather, states
 from geared_dynamics.kernels.kinds import Array, Pointer
 from geared_dynamics.kernels.memory import pointer, row, shift
 
@@ -34,6 +34,8 @@ def forward_dynamics(model: Array, q: Array, v: Array, tau: Array, out: Array) -
         mass.one_matrix(m, x, work, matrix)
         if not solve(n, matrix, result):
             return at.NOT_POSITIVE
+        if not finite(result, n):
+            return at.OVERFLOW
     return at.OK
 
 

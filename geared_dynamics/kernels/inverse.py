@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 
 from geared_dynamics.kernels import layout as at
-from geared_dynamics.kernels.border import apart, fits, gather, states
+from geared_dynamics.kernels.border import apart, finite, fits, gather, states
 from geared_dynamics.kernels.joint import body_at, joint_position, place
 from geared_dynamics.kernels.kinds import Array, Pointer, Vector
 from geared_dynamics.kernels.memory import pointer, row, shift
@@ -52,6 +52,8 @@ def inverse_dynamics(model: Array, q: Array, v: Array, a: Array, out: Array) -> 
         ):
             return at.NOT_FINITE
         one_state(m, x, shift(x, n), shift(x, 2 * n), shift(x, 3 * n), row(out, k))
+        if not finite(row(out, k), n):
+            return at.OVERFLOW
     return at.OK
 
 

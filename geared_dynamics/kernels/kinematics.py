@@ -5,7 +5,7 @@ from numba import njit
 
 from geared_dynamics.kernels import layout as at
 from geared_dynamics.kernels import world
-from geared_dynamics.kernels.border import apart, fits, gather, states
+from geared_dynamics.kernels.border import apart, finite, fits, gather, states
 from geared_dynamics.kernels.joint import body_at
 from geared_dynamics.kernels.kinds import Array, Pointer, Vector
 from geared_dynamics.kernels.memory import pointer, row, shift
@@ -29,6 +29,8 @@ def pose(model: Array, frame: Array, q: Array, out: Array) -> int:
             return at.NOT_FINITE
         world.sweep(m, x, zero, zero, work)
         one_pose(f, work, row(out, k))
+        if not finite(row(out, k), 16):
+            return at.OVERFLOW
     return at.OK
 
 
@@ -81,6 +83,8 @@ def jacobian(model: Array, frame: Array, q: Array, out: Array) -> int:
             return at.NOT_FINITE
         world.sweep(m, x, zero, zero, work)
         one_jacobian(m, f, n, work, row(out, k))
+        if not finite(row(out, k), 6 * n):
+            return at.OVERFLOW
     return at.OK
 
 
@@ -121,6 +125,8 @@ def jacobian_drift(model: Array, frame: Array, q: Array, v: Array, out: Array) -
             return at.NOT_FINITE
         world.sweep(m, x, rate, zero, work)
         one_drift(f, n, rate, work, row(out, k))
+        if not finite(row(out, k), 6):
+            return at.OVERFLOW
     return at.OK
 
 
@@ -164,6 +170,8 @@ def external_forces(model: Array, q: Array, wrenches: Array, out: Array) -> int:
             return at.NOT_FINITE
         world.sweep(m, x, zero, zero, work)
         project_wrenches(m, n, bodies, wrench, work, row(out, k))
+        if not finite(row(out, k), n):
+            return at.OVERFLOW
     return at.OK
 
 

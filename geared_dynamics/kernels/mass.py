@@ -7,7 +7,7 @@ import numpy as np
 from numba import njit
 
 from geared_dynamics.kernels import layout as at
-from geared_dynamics.kernels.border import apart, fits, gather, states
+from geared_dynamics.kernels.border import apart, finite, fits, gather, states
 from geared_dynamics.kernels.joint import body_at, joint_position, place
 from geared_dynamics.kernels.kinds import Array, Pointer, Vector
 from geared_dynamics.kernels.memory import pointer, row, shift
@@ -42,6 +42,8 @@ def mass_matrix(model: Array, q: Array, out: Array) -> int:
         if not gather(q, k, n, x):
             return at.NOT_FINITE
         one_matrix(m, x, shift(x, n), row(out, k))
+        if not finite(row(out, k), n * n):
+            return at.OVERFLOW
     return at.OK
 
 

@@ -9,7 +9,7 @@ from numba import njit
 
 from geared_dynamics.kernels import layout as at
 from geared_dynamics.kernels import world
-from geared_dynamics.kernels.border import apart, fits, gather, states
+from geared_dynamics.kernels.border import apart, finite, fits, gather, states
 from geared_dynamics.kernels.joint import body_at
 from geared_dynamics.kernels.kinds import Array, Pointer, Vector
 from geared_dynamics.kernels.memory import pointer, row, shift
@@ -45,6 +45,8 @@ def regressor(model: Array, q: Array, v: Array, a: Array, out: Array) -> int:
             return at.NOT_FINITE
         world.sweep(m, x, v_, a_, work)
         one_state(m, v_, a_, columns, work, row(out, k))
+        if not finite(row(out, k), n * int(model[at.PARAMETERS])):
+            return at.OVERFLOW
     return at.OK
 
 

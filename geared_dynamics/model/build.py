@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Mapping
-from types import MappingProxyType
 
 import numpy as np
 
@@ -75,7 +74,7 @@ def build_model(
         motor_wheel=readonly_int([wheels.names.index(m.wheel) for m in drivetrain.motors]),
         gravity=gravity_vector(gravity),
         friction=readonly(joint_friction(robot, drivetrain, names, follow, frozen)),
-        frames=frames_of(links, wheels),
+        frame_table=frames_of(links, wheels),
         robot=robot,
         drivetrain=drivetrain,
         notes=notes,
@@ -150,7 +149,7 @@ def doubts(
         finding = doubt(body)
         if not finding:
             continue
-        place = f"{robot.source}: link {joint.child!r}/inertial"
+        place = f"{robot.source}, link {joint.child!r}/inertial"
         note = f"with what is fixed to it, {finding}"
         if strict:
             remedy = "correct mass, centre and inertia, or load without strict=True"
@@ -177,7 +176,7 @@ def joint_friction(
         if entry.name in frozen:
             continue
         if entry.name not in given:
-            place = f"{drivetrain.source}: joints.{entry.name}"
+            place = f"{drivetrain.source}, joints.{entry.name}"
             raise UnknownNameError(place, "movable joint", entry.name, given)
         if entry.friction is not None:
             given[entry.name] = entry.friction
@@ -189,7 +188,7 @@ def joint_friction(
     return friction
 
 
-def frames_of(links: Mapping[str, Placement], wheels: Wheels) -> Mapping[str, Frame]:
+def frames_of(links: Mapping[str, Placement], wheels: Wheels) -> dict[str, Frame]:
     """Every link and wheel; a wheel's frame has its z axis along the spin axis."""
     frames = {
         name: Frame(place.body, readonly(place.rotation), readonly(place.position))
@@ -198,4 +197,4 @@ def frames_of(links: Mapping[str, Placement], wheels: Wheels) -> Mapping[str, Fr
     for r, name in enumerate(wheels.names):
         rotation = readonly(rotation_with_z(wheels.axis[r]))
         frames[name] = Frame(int(wheels.carrier[r]), rotation, wheels.position[r], wheel=r)
-    return MappingProxyType(frames)
+    return frames

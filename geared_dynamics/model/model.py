@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import ClassVar, Literal, get_args
 
-from geared_dynamics.arrays import Array, ArrayLike, IntArray, readonly
+from geared_dynamics.arrays import Array, ArrayLike, Frozen, IntArray, readonly
 from geared_dynamics.description.records import DrivetrainRecord, RobotRecord
 from geared_dynamics.errors import UnknownNameError
 from geared_dynamics.model.payload import load_link
@@ -16,7 +17,7 @@ Coupling = Literal["none", "diagonal", "complete"]
 
 
 @dataclass(frozen=True, eq=False)
-class Tree:
+class Tree(Frozen):
     """Movable bodies (links with what is fixed to them), parents before children.
 
     A body's frame is the frame of the URDF link that its joint moves. Index -1
@@ -49,7 +50,7 @@ class Tree:
 
 
 @dataclass(frozen=True, eq=False)
-class Wheels:
+class Wheels(Frozen):
     """Axisymmetric bodies that spin in their carriers, w of them.
 
     Attributes:
@@ -70,7 +71,7 @@ class Wheels:
 
 
 @dataclass(frozen=True, eq=False)
-class Frame:
+class Frame(Frozen):
     """A link or wheel: fixed in a body (-1: root), or spinning with a wheel's axis.
 
     ``rotation`` and ``position`` place it in the body's frame; ``wheel`` is the
@@ -84,7 +85,7 @@ class Frame:
 
 
 @dataclass(frozen=True, eq=False)
-class GearedModel:
+class GearedModel(Frozen):
     """A geared arm, frozen, with read-only arrays; built by ``load_model``.
 
     Attributes:
@@ -96,7 +97,7 @@ class GearedModel:
         motor_wheel: The wheel each motor turns (m,).
         gravity: Acceleration of free fall in the root link's frame (3,) [m/s^2].
         friction: Viscous and Coulomb joint friction, joint side (2, n).
-        frames: Every link and wheel by name.
+        frame_table: Every link and wheel by name; read it as ``frames``.
         coupling: Which of the wheels' spin terms count: none, the diagonal of
             Gamma' J Gamma (the usual armature), or all of them.
         robot: The records the model was built from.
@@ -112,7 +113,7 @@ class GearedModel:
     motor_wheel: IntArray
     gravity: Array
     friction: Array
-    frames: Mapping[str, Frame] = field(repr=False)
+    frame_table: dict[str, Frame] = field(repr=False)
     robot: RobotRecord = field(repr=False)
     drivetrain: DrivetrainRecord = field(repr=False)
     coupling: Coupling = "complete"
@@ -122,6 +123,17 @@ class GearedModel:
     # dynamics.elimination.
     packed: ClassVar[Array | None] = None
     plan: ClassVar[Array | None] = None
+
+    def __getstate__(self) -> dict[str, object]:
+        """Pickle the fields, without what the kernels derive from them."""
+        return {
+            key: value for key, value in self.__dict__.items() if key not in ("packed", "plan")
+        }
+
+    @property
+    def frames(self) -> Mapping[str, Frame]:
+        """Every link and wheel by name."""
+        return MappingProxyType(self.frame_table)
 
     @property
     def n(self) -> int:
@@ -162,7 +174,7 @@ class GearedModel:
     def frame(self, name: str) -> Frame:
         """Return the frame of a link or wheel by name."""
         try:
-            return self.frames[name]
+            return self.frame_table[name]
         except (KeyError, TypeError):
             raise UnknownNameError("frame", "link or wheel", name, self.frames) from None
 

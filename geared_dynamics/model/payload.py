@@ -28,10 +28,10 @@ def load_link(
     """Add a payload's ten parameters to a link, in the arrays and in the records."""
     name = tip(model) if link is None else link
     own = payload_parameters(mass, com, inertia)
-    frame = model.frame(name)
-    if frame.wheel >= 0:
-        links = [link.name for link in model.robot.links]
+    links = [record.name for record in model.robot.links]
+    if name not in links:
         raise UnknownNameError("with_payload: link", "link", name, links)
+    frame = model.frame(name)
     if frame.body < 0:
         place, remedy = "with_payload: link", "name a link that moves"
         raise ModelError(place, f"{name!r} is fixed to the root and carries no dynamics", remedy)
@@ -53,10 +53,14 @@ def payload_parameters(mass: float, com: ArrayLike, inertia: ArrayLike) -> Array
         raise ArrayError("with_payload", "mass, com or inertia has the wrong shape", remedy)
     if not (np.isfinite(scalar) and np.all(np.isfinite(centre)) and np.all(np.isfinite(tensor))):
         raise ArrayError("with_payload", "contains NaN or infinity", "give finite numbers")
-    own = parameters_of(scalar, centre, tensor)
-    finding = "has a negative mass" if scalar < 0.0 else doubt(own)
+    if scalar < 0.0:
+        remedy = "to take a load off, use the model without it"
+        raise ModelError("with_payload: mass", f"is {scalar:g} kg", remedy)
     if not np.array_equal(tensor, tensor.T):
-        finding = "has an inertia tensor that is not symmetric"
+        remedy = "give the tensor about the centre of mass, products included on both sides"
+        raise ModelError("with_payload: inertia", "is not symmetric", remedy)
+    own = parameters_of(scalar, centre, tensor)
+    finding = doubt(own)
     if finding:
         raise ModelError("with_payload", finding, "give the tensor about the centre of mass")
     return own

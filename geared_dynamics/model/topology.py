@@ -35,7 +35,7 @@ def refuse_free_joints(robot: RobotRecord) -> None:
     for joint in robot.joints:
         if joint.kind in ("floating", "planar"):
             raise ModelError(
-                f"{robot.source}: joint {joint.name!r}",
+                f"{robot.source}, joint {joint.name!r}",
                 f"is {joint.kind}; the base must be fixed",
                 "make it a fixed joint, or freeze it by naming the joints to keep (joints=[...])",
             )
@@ -61,7 +61,7 @@ def following(robot: RobotRecord) -> dict[str, Follow]:
             leader = joints[leader.mimic.leader]
         if leader.kind not in MOVABLE:
             raise ModelError(
-                f"{robot.source}: joint {joint.name!r}/mimic",
+                f"{robot.source}, joint {joint.name!r}/mimic",
                 f"follows {leader.name!r}, which does not move",
                 "freeze both, or let it follow a movable joint",
             )

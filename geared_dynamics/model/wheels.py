@@ -50,7 +50,7 @@ def carrier_of(
     drivetrain: DrivetrainRecord, wheel: WheelRecord, links: Mapping[str, Placement]
 ) -> Placement:
     """Find where the wheel's carrier sits."""
-    place = f"{drivetrain.source}: wheels.{wheel.name}"
+    place = f"{drivetrain.source}, wheels.{wheel.name}"
     if wheel.name in links:
         raise ModelError(place, "has the name of a link", "name the wheel otherwise")
     if wheel.carrier not in links:
@@ -70,7 +70,7 @@ def spin_matrix(
                 motion = follow[joint]
                 gamma[row[spin.wheel], motion.dof] += coefficient * motion.multiplier
             elif joint not in frozen:
-                place = f"{drivetrain.source}: spins[{k}]"
+                place = f"{drivetrain.source}, spins[{k}]"
                 raise UnknownNameError(place, "movable joint", joint, follow)
     return gamma
 

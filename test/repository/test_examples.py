@@ -1,8 +1,9 @@
-"""Every example runs to its end by itself, without a display."""
+"""Every example, and the Python in the README, runs to its end without a display."""
 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -17,12 +18,12 @@ def test_there_are_examples() -> None:
     assert EXAMPLES
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
-def test_example_runs(example: Path, tmp_path: Path) -> None:
+def run(arguments: list[str], folder: Path) -> str:
+    """Run Python on the source tree and return what it prints."""
     environment = os.environ | {"PYTHONPATH": str(ROOT), "MPLBACKEND": "Agg"}
     done = subprocess.run(
-        [sys.executable, str(example)],
-        cwd=tmp_path,
+        [sys.executable, *arguments],
+        cwd=folder,
         env=environment,
         capture_output=True,
         text=True,
@@ -30,4 +31,15 @@ def test_example_runs(example: Path, tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.strip(), "an example ends in a printed result"
+    return done.stdout
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_example_runs(example: Path, tmp_path: Path) -> None:
+    assert run([str(example)], tmp_path).strip(), "an example ends in a printed result"
+
+
+def test_python_in_the_readme_runs() -> None:
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
+    assert blocks
+    run(["-c", "\n".join(blocks)], ROOT)

@@ -31,7 +31,7 @@ def installed(relative: str) -> Path:
     for prefix in prefixes():
         if (prefix / relative).exists():
             return prefix / relative
-    return pytest.skip(f"not installed by colcon or plain pip: no prefix has {relative}")
+    return pytest.skip(f"{relative}: not in an editable install; `make colcon` tests it")
 
 
 def elsewhere(code: str, folder: Path) -> str:

@@ -1,0 +1,130 @@
+"""Arrays at the border of the public functions: what is taken, what is refused."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import geared_dynamics as gd
+
+URDF = Path(__file__).parents[3] / "urdf"
+NAN = np.array([0.0, np.nan, 0.0])
+STATE = np.array([0.3, -0.2, 0.7])
+
+
+@pytest.fixture(scope="module")
+def elbow() -> gd.GearedModel:
+    return gd.load_model(URDF / "elbow.urdf", URDF / "elbow.drivetrain.yaml")
+
+
+# Arguments q, v, a, out; words in the error.
+REFUSED = {
+    "length": (np.zeros(4), STATE, STATE, None, ["q", "(4,)", "(3,)"]),
+    "number": (1.0, STATE, STATE, None, ["q", "()"]),
+    "text": ("abc", STATE, STATE, None, ["q", "real numbers"]),
+    "ragged": ([[1, 2, 3], [1]], STATE, STATE, None, ["q", "real numbers"]),
+    "complex": (STATE * 1j, STATE, STATE, None, ["q", "real numbers"]),
+    "NaN in v": (STATE, NAN, STATE, None, ["v[1]", "nan", "finite"]),
+    "infinity in a": (STATE, STATE, [0, 0, np.inf], None, ["a[2]", "inf"]),
+    "NaN in a batch": (np.zeros((2, 3)), np.stack([STATE, NAN]), STATE, None, ["v[1, 1]"]),
+    "states": (np.zeros((2, 3)), np.zeros((5, 3)), STATE, None, ["broadcast", "(2, 3)", "(5, 3)"]),
+    "out's shape": (STATE, STATE, STATE, np.empty(4), ["out", "(4,)", "(3,)"]),
+    "out's type": (STATE, STATE, STATE, np.empty(3, np.float32), ["out", "float32"]),
+    "out's order": (STATE, STATE, STATE, np.empty(6)[::2], ["out", "contiguous"]),
+    "out is a list": (STATE, STATE, STATE, [0, 0, 0], ["out", "list"]),
+    "overflow": (STATE, STATE * 1e300, STATE, None, ["v", "overflows"]),
+}
+
+
+@pytest.mark.parametrize(("q", "v", "a", "out", "words"), REFUSED.values(), ids=REFUSED)
+def test_refused(elbow: gd.GearedModel, q, v, a, out, words: list[str]) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(gd.GearedDynamicsError) as caught:
+        gd.inverse_dynamics(elbow, q, v, a, out=out)
+    for word in words:
+        assert word in str(caught.value)
+
+
+def test_aliased_output_is_refused(elbow: gd.GearedModel) -> None:
+    q = STATE.copy()
+    with pytest.raises(gd.GearedDynamicsError, match="out: shares memory with q"):
+        gd.inverse_dynamics(elbow, q, STATE, STATE, out=q)
+    memory = np.zeros(5)
+    with pytest.raises(gd.GearedDynamicsError, match="out: shares memory with v"):
+        gd.inverse_dynamics(elbow, STATE, memory[:3], STATE, out=memory[2:])
+    gd.inverse_dynamics(elbow, STATE, np.zeros(6)[:3], STATE, out=np.zeros(6)[3:])
+
+
+def test_anything_like_an_array_is_taken(elbow: gd.GearedModel) -> None:
+    expected = gd.inverse_dynamics(elbow, STATE, STATE, STATE)
+    strided, frozen = np.zeros(6), STATE.copy()
+    strided[::2] = STATE
+    frozen.setflags(write=False)
+    for q in (list(STATE), tuple(STATE), strided[::2], frozen, STATE[::-1].copy()[::-1]):
+        np.testing.assert_array_equal(gd.inverse_dynamics(elbow, q, STATE, STATE), expected)
+    whole = gd.inverse_dynamics(elbow, [1, 0, 2], np.array([1, 2, 3]), np.float32([1, 1, 1]))
+    np.testing.assert_array_equal(
+        whole, gd.inverse_dynamics(elbow, [1.0, 0, 2], [1.0, 2, 3], [1.0] * 3)
+    )
+
+
+def test_batches_broadcast(elbow: gd.GearedModel) -> None:
+    q = np.random.default_rng(0).normal(size=(4, 1, 3))
+    v = np.random.default_rng(1).normal(size=(5, 3))
+    result = gd.inverse_dynamics(elbow, q, v, STATE)
+    assert result.shape == (4, 5, 3)
+    single = gd.inverse_dynamics(elbow, q[2, 0], v[3], STATE)
+    np.testing.assert_array_equal(result[2, 3], single)
+    assert gd.mass_matrix(elbow, np.zeros((0, 3))).shape == (0, 3, 3)
+
+
+def test_out_takes_a_broadcast_load(elbow: gd.GearedModel) -> None:
+    loads, out = np.ones((5, 3, 6)), np.empty((5, 3))
+    result = gd.inverse_dynamics(elbow, STATE, STATE, STATE, loads, out=out)
+    assert result is out
+    np.testing.assert_array_equal(
+        out[4], gd.inverse_dynamics(elbow, STATE, STATE, STATE, loads[0])
+    )
+    with pytest.raises(gd.GearedDynamicsError, match="f_ext"):
+        gd.inverse_dynamics(elbow, STATE, STATE, STATE, np.ones((2, 6)))
+    with pytest.raises(gd.GearedDynamicsError, match="f_ext"):
+        gd.inverse_dynamics(elbow, np.zeros((2, 3)), STATE, STATE, np.ones((4, 3, 6)))
+
+
+def test_every_function_refuses_nan(elbow: gd.GearedModel) -> None:
+    for name in ("mass_matrix", "gravity_forces", "potential_energy"):
+        with pytest.raises(gd.GearedDynamicsError, match=r"q\[1\]"):
+            getattr(gd, name)(elbow, NAN)
+    for name in ("coriolis_matrix", "bias_forces", "kinetic_energy", "kinetic_energy_terms"):
+        with pytest.raises(gd.GearedDynamicsError, match=r"v\[1\]"):
+            getattr(gd, name)(elbow, STATE, NAN)
+    for name in ("forward_dynamics", "regressor"):
+        with pytest.raises(gd.GearedDynamicsError, match=r"\[1\]"):
+            getattr(gd, name)(elbow, STATE, STATE, NAN)
+    for name in ("motor_torques", "friction_forces"):
+        with pytest.raises(gd.GearedDynamicsError, match="NaN"):
+            getattr(gd, name)(elbow, NAN)
+    with pytest.raises(gd.GearedDynamicsError, match=r"q\[1\]"):
+        gd.jacobian(elbow, NAN, "tip")
+
+
+def test_unknown_frame_lists_the_known_ones(elbow: gd.GearedModel) -> None:
+    with pytest.raises(gd.GearedDynamicsError, match=r"'rotor_9'.*did you mean 'rotor_.'.*link_1"):
+        gd.pose(elbow, STATE, "rotor_9")
+
+
+def test_unknown_coupling_is_refused(elbow: gd.GearedModel) -> None:
+    with pytest.raises(gd.GearedDynamicsError, match="none, diagonal, complete"):
+        elbow.with_coupling("full")  # type: ignore[arg-type]
+
+
+def test_model_arrays_are_read_only_also_after_copying(elbow: gd.GearedModel) -> None:
+    tau = gd.inverse_dynamics(elbow, STATE, STATE, STATE)
+    for model in (elbow, copy.deepcopy(elbow), pickle.loads(pickle.dumps(elbow))):
+        for array in (model.Gamma, model.J, model.structure_matrix, model.tree.parameters):
+            with pytest.raises(ValueError, match="read-only"):
+                array[...] = 0.0
+        np.testing.assert_array_equal(gd.inverse_dynamics(model, STATE, STATE, STATE), tau)
