@@ -51,7 +51,7 @@ TOOLS = [
     "sympy",
     "scipy",
 ]
-ANALYSIS = ["pin>=3.0"]
+ANALYSIS = ["pin>=3.0", "matplotlib"]
 SIM = ["mujoco>=3.0"]
 ROBOTS = ["example-robot-data"]
 

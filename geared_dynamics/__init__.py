@@ -1,6 +1,7 @@
 """Complete dynamics of geared robot arms, from a URDF and a description of the drives."""
 
 from geared_dynamics.dynamics.base_parameters import BaseParameters, base_parameters
+from geared_dynamics.dynamics.contributions import WheelContribution, wheel_contributions
 from geared_dynamics.dynamics.energy import (
     KineticEnergyTerms,
     kinetic_energy,
@@ -18,7 +19,12 @@ from geared_dynamics.dynamics.rigid import (
     inverse_dynamics,
     mass_matrix,
 )
-from geared_dynamics.dynamics.transmission import friction_forces, motor_torques
+from geared_dynamics.dynamics.transmission import (
+    friction_forces,
+    motor_angles,
+    motor_speeds,
+    motor_torques,
+)
 from geared_dynamics.errors import GearedDynamicsError, GearedDynamicsWarning
 from geared_dynamics.load import from_dh, from_rodrigues, load_model, to_urdf
 from geared_dynamics.model import GearedModel
@@ -31,6 +37,7 @@ __all__ = [
     "GearedDynamicsWarning",
     "GearedModel",
     "KineticEnergyTerms",
+    "WheelContribution",
     "base_parameters",
     "bias_forces",
     "coriolis_matrix",
@@ -47,6 +54,8 @@ __all__ = [
     "kinetic_energy_terms",
     "load_model",
     "mass_matrix",
+    "motor_angles",
+    "motor_speeds",
     "motor_torques",
     "parameter_names",
     "parameters",
@@ -54,4 +63,5 @@ __all__ = [
     "potential_energy",
     "regressor",
     "to_urdf",
+    "wheel_contributions",
 ]

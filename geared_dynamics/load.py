@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -11,7 +13,7 @@ import numpy as np
 from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.description.records import RobotRecord
 from geared_dynamics.dynamics.rigid import mass_matrix
-from geared_dynamics.errors import ModelError
+from geared_dynamics.errors import DescriptionError, GearedDynamicsWarning, ModelError
 from geared_dynamics.model import GearedModel, build_model
 from geared_dynamics.model.build import EARTH
 from geared_dynamics.model.topology import MOVABLE
@@ -31,6 +33,7 @@ def load_model(
     urdf: str | bytes | Path,
     drivetrain: Drivetrain = None,
     *,
+    srdf: str | bytes | Path | None = None,
     gravity: ArrayLike = EARTH,
     joints: Sequence[str] | None = None,
     lock: Mapping[str, float] | None = None,
@@ -39,8 +42,10 @@ def load_model(
     """Load a geared arm.
 
     Args:
-        urdf: Path of a URDF file, or its XML text.
-        drivetrain: Path of a drivetrain file, its YAML text, or the same as a dict.
+        urdf: Path of a URDF file, or its XML text; transmissions in it are read as well.
+        drivetrain: Path of a drivetrain file, its YAML text, or the same as a dict. It
+            wins over what the URDF says of the drives, entry by entry.
+        srdf: Path of an SRDF file with Pinocchio's ``<rotor_params>``, or its text.
         gravity: Acceleration of free fall in the root link's frame (3,) [m/s^2].
         joints: Joints that stay movable; the others are frozen at zero or at ``lock``.
         lock: Positions at which to freeze joints [rad or m].
@@ -53,16 +58,16 @@ def load_model(
         GearedDynamicsError: naming file, key path, finding and remedy.
     """
     # Imported here: the parsers take longer to import than all the rest.
-    from geared_dynamics.description import freeze, read_drivetrain, read_urdf
+    from geared_dynamics.description import freeze, override_notes, read_drivetrain, read_robot
 
-    whole = read_urdf(urdf)
+    whole, found = read_robot(urdf, srdf)
+    drives = read_drivetrain(drivetrain, found.drivetrain, whole)
+    doubt(found.notes, strict)
     robot = freeze(whole, joints, lock)
     frozen = movable(whole) - movable(robot)
-    return checked(
-        build_model(
-            robot, read_drivetrain(drivetrain), gravity=gravity, strict=strict, frozen=frozen
-        )
-    )
+    model = checked(build_model(robot, drives, gravity=gravity, strict=strict, frozen=frozen))
+    notes = found.notes + found.remarks + override_notes(drives, found.drivetrain)
+    return replace(model, notes=notes + model.notes)
 
 
 def from_dh(
@@ -127,6 +132,16 @@ def to_urdf(model: GearedModel) -> str:
     from geared_dynamics.description import write_urdf
 
     return write_urdf(model.robot)
+
+
+def doubt(notes: tuple[str, ...], strict: bool) -> None:
+    """Warn of what the URDF's transmissions leave doubtful; raise when strict."""
+    if notes and strict:
+        place, _, finding = notes[0].partition(": ")
+        remedy = "correct the URDF, or load without strict=True"
+        raise DescriptionError(place, finding, remedy)
+    for note in notes:
+        warnings.warn(note, GearedDynamicsWarning, stacklevel=3)
 
 
 def movable(robot: RobotRecord) -> frozenset[str]:

@@ -16,6 +16,9 @@ def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
         "drivetrain", metavar="DRIVE.yaml", nargs="?", help="its drivetrain file (optional)"
     )
     parser.add_argument(
+        "--srdf", metavar="ROBOT.srdf", help="SRDF file with <rotor_params> (optional)"
+    )
+    parser.add_argument(
         "--joints", nargs="+", metavar="JOINT", help="keep these joints, freeze all others"
     )
     parser.add_argument(
@@ -41,6 +44,7 @@ def load_robot(args: argparse.Namespace) -> GearedModel:
     return gd.load_model(
         Path(args.robot),
         None if args.drivetrain is None else Path(args.drivetrain),
+        srdf=None if args.srdf is None else Path(args.srdf),
         gravity=tuple(args.gravity),
         joints=args.joints,
         lock=dict(args.lock) or None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +13,8 @@ from rich.table import Table
 from geared_dynamics.cli.arguments import add_robot_arguments, load_robot
 from geared_dynamics.cli.console import numeric_table, open_console, print_table
 from geared_dynamics.cli.findings import assumptions, gaps, sources
+from geared_dynamics.errors import GearedDynamicsError
+from geared_dynamics.graph import graph_svg
 from geared_dynamics.model.inertia import central_tensor
 from geared_dynamics.model.model import GearedModel
 from geared_dynamics.validation import diagonal_exactness
@@ -35,15 +38,25 @@ def add_parser(subparsers: Subparsers) -> None:
         ),
     )
     add_robot_arguments(parser)
+    parser.add_argument(
+        "--graph",
+        type=Path,
+        metavar="OUT.svg",
+        help="also draw the gear graph, its canonical graph and the open-loop chain",
+    )
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Describe the robot; return 0."""
     model = load_robot(args)
+    if args.graph is not None:
+        write_graph(model, args.graph)
     console = open_console()
     for line in sources(model):
         console.print(line)
+    if args.graph is not None:
+        console.print(f"gear graph drawn: {args.graph}", soft_wrap=True)
     console.print()
     print_table(console, "Joints", joint_table(model))
     if model.wheel_names:
@@ -155,6 +168,20 @@ def print_exactness(console: Console, model: GearedModel) -> None:
                 cells = [f"{model.joint_names[j]} {number(found.error[i, j])}" for j in wrong]
                 console.print(f"  {joint}: {', '.join(cells)}")
         console.print("  Exact for all other elements.\n")
+
+
+def write_graph(model: GearedModel, path: Path) -> None:
+    """Draw the gear graph into an SVG file, which is overwritten."""
+    place = f"--graph {path}"
+    if path.suffix.lower() != ".svg":
+        # Also keeps a mistyped command from overwriting the robot's files.
+        raise GearedDynamicsError(place, "is not an SVG file's name", "end it in .svg")
+    try:
+        path.write_text(graph_svg(model), encoding="utf-8", newline="\n")
+    except OSError as error:
+        finding = f"cannot be written ({error.strerror or error})"
+        remedy = "name a file in a folder that exists and may be written to"
+        raise GearedDynamicsError(place, finding, remedy) from None
 
 
 def number(value: float) -> str:

@@ -17,7 +17,17 @@ def sources(model: GearedModel) -> list[str]:
         f"wheels, spins, motors: {drives.source}",
         f"joint friction: {friction_source(model)}",
         f"gravity in the root link's frame: {gravity} m/s^2",
+        *wheel_sources(model),
     ]
+
+
+def wheel_sources(model: GearedModel) -> list[str]:
+    """Say of wheels that are not the drivetrain file's alone who speaks of them."""
+    named: dict[str, list[str]] = {}
+    for wheel in model.drivetrain.wheels:
+        if wheel.origin:
+            named.setdefault(wheel.origin, []).append(wheel.name)
+    return [f"{', '.join(names)}: from {origin}" for origin, names in named.items()]
 
 
 def friction_source(model: GearedModel) -> str:
@@ -47,6 +57,9 @@ def gaps(model: GearedModel) -> list[str]:
     without = [joint for joint, column in rows if not column.any()]
     if without:
         lines.append(f"no wheel turns with: {', '.join(without)}")
+    light = [wheel.name for wheel in model.drivetrain.wheels if wheel.axial == 0.0]
+    if light:
+        lines.append(f"no inertia about the spin axis: {', '.join(light)}")
     if model.wheel_names and not model.motor_names:
         lines.append("no motors: section, so there is no structure matrix")
     rows = zip(model.joint_names, model.structure_matrix, strict=True)

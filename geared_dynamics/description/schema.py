@@ -17,6 +17,7 @@ _TYPES = {
     "object": "a mapping",
     "array": "a list",
     "number": "a number",
+    "integer": "a whole number",
     "string": "a name",
     "boolean": "true or false",
 }
@@ -79,9 +80,7 @@ def _translate(error: Any, source: str) -> GearedDynamicsError:
         )
     if error.validator == "oneOf":
         return DescriptionError(
-            place,
-            f"a spin with the keys {', '.join(error.instance)}",
-            "give either 'joint' and 'ratio', or 'coefficients'",
+            place, f"an entry with the keys {', '.join(error.instance)}", error.schema["$comment"]
         )
     return DescriptionError(place, *_finding_and_remedy(error))
 
@@ -96,7 +95,10 @@ def _finding_and_remedy(error: Any) -> tuple[str, str]:
         choices = " or ".join(map(str, limit))
         return f"expected {choices}, found {found}", f"write {choices}"
     if error.validator in ("minItems", "maxItems"):
-        return f"expected {limit} numbers, found {len(value)}", f"write {limit} numbers"
+        what = _items(error.schema)
+        return f"expected {limit} {what}, found {len(value)}", f"write {limit} {what}"
+    if error.validator == "uniqueItems":
+        return "the same name twice", "write two different names"
     if error.validator == "minimum":
         return f"{value:g} is less than {limit}", f"write a number >= {limit}"
     if error.validator == "exclusiveMinimum":
@@ -106,3 +108,9 @@ def _finding_and_remedy(error: Any) -> tuple[str, str]:
     if error.validator == "minLength":
         return "the name is empty", "write a name"
     return "the mapping is empty", "write a key, or leave it out"
+
+
+def _items(schema: dict[str, Any]) -> str:
+    """Return what a list of fixed length is a list of."""
+    words = {"#/$defs/name": "names", "#/$defs/vector3": "vectors"}
+    return words.get(schema["items"].get("$ref"), "numbers")

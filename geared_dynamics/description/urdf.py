@@ -52,7 +52,11 @@ def read_urdf(source: Source) -> RobotRecord:
         DescriptionError: If the file cannot be read or says something impossible.
         UnknownNameError: If it names a link, joint or joint type that is not there.
     """
-    root, place = read_xml(source)
+    return robot_of(*read_xml(source))
+
+
+def robot_of(root: Any, place: str) -> RobotRecord:
+    """Return the robot of a parsed URDF; see :func:`read_urdf`."""
     parsed = _parse(prune(root, place), place)
     record = RobotRecord(
         name=str(parsed.name),

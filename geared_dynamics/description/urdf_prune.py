@@ -200,22 +200,23 @@ def _check_text(text: str, count: int, infinite: bool, place: str) -> None:
     if len(words) != count:
         raise DescriptionError(
             place,
-            f"expected {expected}, found {_clip(text)!r}",
+            f"expected {expected}, found {clip(text)!r}",
             f"write {expected} separated by blanks" if count > 1 else "write one number",
         )
     for word in words:
-        value = _number(word)
+        value = number_or_none(word)
         if value is None:
             raise DescriptionError(
-                place, f"expected {expected}, found {_clip(text)!r}", f"correct {_clip(word)!r}"
+                place, f"expected {expected}, found {clip(text)!r}", f"correct {clip(word)!r}"
             )
         if math.isnan(value) or (math.isinf(value) and not infinite):
             raise DescriptionError(
-                place, f"{_clip(word)!r} is not a finite number", "write a finite number"
+                place, f"{clip(word)!r} is not a finite number", "write a finite number"
             )
 
 
-def _number(word: str) -> float | None:
+def number_or_none(word: str) -> float | None:
+    """Return the number that a word is, None if it is none."""
     # Python reads 1_000 as a number; no other URDF reader does.
     if "_" in word:
         return None
@@ -225,5 +226,6 @@ def _number(word: str) -> float | None:
         return None
 
 
-def _clip(text: str) -> str:
+def clip(text: str) -> str:
+    """Return a text short enough to be quoted."""
     return text if len(text) <= 60 else f"{text[:57]}..."

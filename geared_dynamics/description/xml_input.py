@@ -19,8 +19,6 @@ SIZE_LIMIT = 16 * 2**20
 ELEMENT_LIMIT = 500_000
 DEPTH_LIMIT = 100
 
-_KIND = "URDF file"
-_TEXT_PLACE = "<URDF text>"
 _RUN_XACRO = "run it through xacro first: xacro FILE > robot.urdf"
 _OTHER_ROOTS = {
     "sdf": "this is SDF; export the robot as URDF",
@@ -35,12 +33,13 @@ _OTHER_ROOTS = {
 _MISC = re.compile(r"\s+|<!--.*?-->|<\?.*?\?>", re.DOTALL)
 
 
-def read_xml(source: Source) -> tuple[Any, str]:
+def read_xml(source: Source, kind: str = "URDF") -> tuple[Any, str]:
     """Return the root element ``<robot>`` of a URDF and the source's name.
 
     Args:
         source: A path, or XML text (``str`` or ``bytes``). A ``str`` whose first
             visible character is ``<`` is text; any other is a path.
+        kind: ``URDF`` or ``SRDF``, for errors.
 
     Returns:
         The ``lxml`` element and the path, or ``<URDF text>``.
@@ -49,32 +48,35 @@ def read_xml(source: Source) -> tuple[Any, str]:
         DescriptionError: If it cannot be read, is not well-formed XML, is not a
             URDF, or is larger, deeper or more inventive than a URDF can be.
     """
-    text, place = _text_of(source)
+    text, place = _text_of(source, kind)
     body = _without_prolog(text, place)
     root = _parse(body, place)
     _check_tree(root, place)
     return root, place
 
 
-def _text_of(source: Source) -> tuple[str, str]:
+def _text_of(source: Source, kind: str) -> tuple[str, str]:
+    file, text_place = f"{kind} file", f"<{kind} text>"
     if isinstance(source, bytes):
-        check_length(source, _TEXT_PLACE, _KIND, SIZE_LIMIT)
-        text, place = decode(source, _TEXT_PLACE, _KIND), _TEXT_PLACE
+        check_length(source, text_place, file, SIZE_LIMIT)
+        text, place = decode(source, text_place, file), text_place
     elif isinstance(source, str) and source[:1000].lstrip("\ufeff \t\r\n").startswith("<"):
-        check_length(source, _TEXT_PLACE, _KIND, SIZE_LIMIT)
-        text, place = source.lstrip("\ufeff"), _TEXT_PLACE
+        check_length(source, text_place, file, SIZE_LIMIT)
+        text, place = source.lstrip("\ufeff"), text_place
     elif isinstance(source, (str, os.PathLike)):
         if isinstance(source, str) and not source.strip():
-            raise DescriptionError("urdf", "the text is empty", "pass a path or URDF text")
-        text, place = decode(read_file(source, _KIND, SIZE_LIMIT), str(source), _KIND), str(source)
+            raise DescriptionError(
+                kind.lower(), "the text is empty", f"pass a path or {kind} text"
+            )
+        text, place = decode(read_file(source, file, SIZE_LIMIT), str(source), file), str(source)
     else:
         raise DescriptionError(
-            "urdf",
+            kind.lower(),
             f"expected a path or XML text, found {type(source).__name__}",
             "pass a str, bytes or pathlib.Path",
         )
     if not text.strip():
-        raise DescriptionError(place, "the file is empty", "export the URDF again")
+        raise DescriptionError(place, "the file is empty", f"export the {kind} again")
     return text, place
 
 

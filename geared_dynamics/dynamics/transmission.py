@@ -26,9 +26,7 @@ def motor_torques(model: GearedModel, tau: ArrayLike) -> Array:
     References:
         Paper 001, eq. (12): tau = A tau_m.
     """
-    joint_force = as_input("tau", tau, model.n)
-    if not np.all(np.isfinite(joint_force)):
-        raise ArrayError("tau", "contains NaN or infinity", "give finite numbers")
+    joint_force = finite("tau", tau, model.n)
     structure = model.structure_matrix
     rank = np.linalg.matrix_rank(structure) if structure.size else 0
     if rank < model.n:
@@ -43,6 +41,32 @@ def motor_torques(model: GearedModel, tau: ArrayLike) -> Array:
     return np.asarray(joint_force @ np.linalg.pinv(structure).T)
 
 
+def motor_angles(model: GearedModel, q: ArrayLike) -> Array:
+    """What the motors' encoders show: phi = A' q + phi(0), relative to their carriers.
+
+    Args:
+        model: Geared model; phi(0) comes from the joints' offsets, A' (-offset).
+        q: Joint position (..., n) [rad or m].
+
+    Returns:
+        Rotor angle of each motor (..., m) [rad], motor side.
+    """
+    return np.asarray(finite("q", q, model.n) @ model.structure_matrix + model.motor_zeros)
+
+
+def motor_speeds(model: GearedModel, v: ArrayLike) -> Array:
+    """Rotor speed of each motor relative to its carrier: A' v (..., m) [rad/s], motor side.
+
+    Args:
+        model: Geared model.
+        v: Joint velocity (..., n).
+
+    References:
+        Paper 001, eq. (12).
+    """
+    return np.asarray(finite("v", v, model.n) @ model.structure_matrix)
+
+
 def friction_forces(model: GearedModel, v: ArrayLike) -> Array:
     """Joint friction b v + c sign(v), which the rigid functions leave out.
 
@@ -54,8 +78,14 @@ def friction_forces(model: GearedModel, v: ArrayLike) -> Array:
         Force that opposes the motion (..., n) [N m or N], joint side: the sign
         convention is M a + C v + g + friction = tau.
     """
-    rate = as_input("v", v, model.n)
-    if not np.all(np.isfinite(rate)):
-        raise ArrayError("v", "contains NaN or infinity", "give finite numbers")
+    rate = finite("v", v, model.n)
     viscous, coulomb = model.friction
     return np.asarray(viscous * rate + coulomb * np.sign(rate))
+
+
+def finite(name: str, value: ArrayLike, width: int) -> Array:
+    """Convert an input to float64 (..., width) and refuse NaN and infinity."""
+    array = as_input(name, value, width)
+    if not np.all(np.isfinite(array)):
+        raise ArrayError(name, "contains NaN or infinity", "give finite numbers")
+    return array

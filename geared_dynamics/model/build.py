@@ -6,6 +6,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike, readonly, readonly_int
+from geared_dynamics.description.encoders import encoder_zeros
 from geared_dynamics.description.records import (
     DrivetrainRecord,
     FrictionRecord,
@@ -18,6 +19,7 @@ from geared_dynamics.errors import (
     ModelError,
     UnknownNameError,
 )
+from geared_dynamics.model.gears import resolve
 from geared_dynamics.model.geometry import rotation_with_z
 from geared_dynamics.model.inertia import doubt, moved, parameters_of_record
 from geared_dynamics.model.model import Frame, GearedModel, Tree, Wheels
@@ -47,18 +49,19 @@ def build_model(
 
     Args:
         robot: A tree of links.
-        drivetrain: Wheels, spins, motors, joint data.
+        drivetrain: Wheels, spins, gear trains, motors, joint data; the model keeps it with
+            its trains solved.
         gravity: Acceleration of free fall in the root link's frame (3,) [m/s^2].
         strict: Refuse what would otherwise only be warned of.
         frozen: Joints of the file that were frozen (and are fixed in ``robot``); what
             the drivetrain says of them has no effect.
     """
-    drivetrain = drivetrain or DrivetrainRecord()
     refuse_free_joints(robot)
     names = coordinates(robot)
     if not names:
         place, remedy = robot.source, "give the robot a revolute or prismatic joint"
         raise ModelError(place, "has no movable joint", remedy)
+    drivetrain = resolve(robot, drivetrain or DrivetrainRecord(), frozen)
     follow = following(robot)
     bodies = body_order(robot)
     links = placements(robot, bodies)
@@ -72,6 +75,7 @@ def build_model(
         wheels=wheels,
         motor_names=tuple(motor.name for motor in drivetrain.motors),
         motor_wheel=readonly_int([wheels.names.index(m.wheel) for m in drivetrain.motors]),
+        motor_zeros=readonly(encoder_zeros(robot, drivetrain)),
         gravity=gravity_vector(gravity),
         friction=readonly(joint_friction(robot, drivetrain, names, follow, frozen)),
         frame_table=frames_of(links, wheels),

@@ -95,6 +95,7 @@ class GearedModel(Frozen):
         wheels: The wheels.
         motor_names: Motors, in file order (m,).
         motor_wheel: The wheel each motor turns (m,).
+        motor_zeros: What each motor's encoder shows at q = 0 (m,) [rad].
         gravity: Acceleration of free fall in the root link's frame (3,) [m/s^2].
         friction: Viscous and Coulomb joint friction, joint side (2, n).
         frame_table: Every link and wheel by name; read it as ``frames``.
@@ -111,6 +112,7 @@ class GearedModel(Frozen):
     wheels: Wheels
     motor_names: tuple[str, ...]
     motor_wheel: IntArray
+    motor_zeros: Array
     gravity: Array
     friction: Array
     frame_table: dict[str, Frame] = field(repr=False)

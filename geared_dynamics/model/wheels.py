@@ -64,13 +64,13 @@ def spin_matrix(
     """Gamma (w, n): spin relative to the carrier per coordinate rate [1 or rad/m]."""
     row = {wheel.name: r for r, wheel in enumerate(drivetrain.wheels)}
     gamma = np.zeros((len(row), n))
-    for k, spin in enumerate(drivetrain.spins):
+    for spin in drivetrain.spins:
         for joint, coefficient in spin.coefficients:
             if joint in follow:
                 motion = follow[joint]
                 gamma[row[spin.wheel], motion.dof] += coefficient * motion.multiplier
             elif joint not in frozen:
-                place = f"{drivetrain.source}, spins[{k}]"
+                place = f"{drivetrain.source}, {spin.place}"
                 raise UnknownNameError(place, "movable joint", joint, follow)
     return gamma
 

@@ -14,6 +14,30 @@ from geared_dynamics.errors import GearedDynamicsError
 
 Array = NDArray[np.float64]
 
+_LINK = """
+<link name="link_{i}"><inertial><origin xyz="0.1 0 0"/><mass value="1"/>
+  <inertia ixx="0.01" iyy="0.01" izz="0.01"/></inertial></link>
+<joint name="joint_{i}" type="{kind}"><parent link="{parent}"/><child link="link_{i}"/>
+  <axis xyz="0 0 1"/><limit effort="1" velocity="1" lower="-1" upper="1"/>{more}</joint>
+"""
+
+
+def chain_urdf(extra: str = "", *, kinds: Any = ("revolute",) * 3, more: Any = {}) -> str:  # noqa: B006
+    """A chain base, link_1, ... with joint_1, ...; ``more`` goes inside a joint by number."""
+    parts = [
+        _LINK.format(
+            i=i, kind=kind, parent=f"link_{i - 1}" if i > 1 else "base", more=more.get(i, "")
+        )
+        for i, kind in enumerate(kinds, 1)
+    ]
+    drake = 'xmlns:drake="http://drake.mit.edu"'
+    return f'<robot name="arm" {drake}><link name="base"/>{"".join(parts)}{extra}</robot>'
+
+
+@pytest.fixture(scope="session")
+def arm() -> Callable[..., str]:
+    return chain_urdf
+
 
 @pytest.fixture(scope="session")
 def refused() -> Callable[..., GearedDynamicsError]:

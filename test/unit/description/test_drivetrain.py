@@ -40,7 +40,7 @@ FULL = textwrap.dedent(
       motor_a: {wheel: rotor_2}
     joints:
       joint_2: {stiffness: 1.0e4, damping: 2, friction: {viscous: 0.4, coulomb: 1.1}}
-      joint_3: {stiffness: 1e3}
+      joint_3: {stiffness: 1e3, offset: -0.1}
       joint_1: {friction: {coulomb: 0}}
     """
 )
@@ -55,14 +55,14 @@ def test_everything_is_read_in_file_order() -> None:
         WheelRecord("inside", "base", (1, 0, 0), (0, 0, 0), 0, 2, 1, included_in_link=True),
     )
     assert record.spins == (
-        SpinRecord("rotor_5", (("joint_5", 80.0), ("joint_6", -80.0))),
-        SpinRecord("rotor_2", (("joint_2", -100.0),)),
-        SpinRecord("inside", (("joint_1", 0.5),)),
+        SpinRecord("rotor_5", (("joint_5", 80.0), ("joint_6", -80.0)), "spins[0]"),
+        SpinRecord("rotor_2", (("joint_2", -100.0),), "spins[1]"),
+        SpinRecord("inside", (("joint_1", 0.5),), "spins[2]"),
     )
     assert record.motors == (MotorRecord("motor_b", "rotor_5"), MotorRecord("motor_a", "rotor_2"))
     assert record.joints == (
         JointDriveRecord("joint_2", 1e4, 2.0, FrictionRecord(0.4, 1.1)),
-        JointDriveRecord("joint_3", 1e3, 0.0, None),
+        JointDriveRecord("joint_3", 1e3, 0.0, None, -0.1),
         JointDriveRecord("joint_1", None, None, FrictionRecord(0.0, 0.0)),
     )
 

@@ -44,6 +44,8 @@ def test_every_quantity_states_its_unit() -> None:
                 assert value["title"].endswith("]"), f"{path}/{key}"
 
 
-@pytest.mark.parametrize("key", ["wheel", "spin", "motor", "joint"])
+@pytest.mark.parametrize(
+    "key", ["wheel", "spin", "mesh", "planetary", "harmonic", "motor", "joint"]
+)
 def test_definitions_are_used(key: str) -> None:
     assert f"#/$defs/{key}" in str(drivetrain_schema()["properties"])

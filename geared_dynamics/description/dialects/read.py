@@ -1,0 +1,158 @@
+"""All dialects together: a URDF's and an SRDF's drives as one drivetrain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from geared_dynamics.description.dialects.drive import Context, Drive, lines
+from geared_dynamics.description.dialects.elements import children
+from geared_dynamics.description.dialects.joint_inertia import with_armature, with_rotor_params
+from geared_dynamics.description.dialects.legacy import read_transmission
+from geared_dynamics.description.dialects.ros2_control import Offset, read_block
+from geared_dynamics.description.records import (
+    ZERO3,
+    DrivetrainRecord,
+    JointDriveRecord,
+    MotorRecord,
+    RobotRecord,
+    SpinRecord,
+    WheelRecord,
+)
+
+
+@dataclass(frozen=True)
+class UrdfDrives:
+    """What a URDF and its SRDF say of the drives.
+
+    Attributes:
+        drivetrain: A wheel per actuator, or per joint where none is named. Its carrier
+            is not known: it is taken to be the root link, which does not turn, so that
+            only the ratio and J n^2 count (the armature), and included in its inertial.
+        notes: What some reader would ignore, misorder or read otherwise, a line each.
+        remarks: What is left out and need not worry anybody, a line each.
+    """
+
+    drivetrain: DrivetrainRecord
+    notes: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
+def read_drives(root: Any, robot: RobotRecord, srdf: tuple[Any, str] | None = None) -> UrdfDrives:
+    """Return the drives of a parsed URDF.
+
+    Args:
+        root: The root element of the URDF.
+        robot: The robot that it describes.
+        srdf: Root element and name of an SRDF with ``<rotor_params>``.
+
+    Raises:
+        DescriptionError: If a number is none, a reduction zero, a name missing.
+        UnknownNameError: If a joint or role is not there.
+    """
+    context = Context.of(robot, robot.source)
+    contexts = [context]
+    drives, offsets = _transmissions(root, context)
+    if srdf is not None:
+        contexts.append(Context.of(robot, srdf[1]))
+        drives = with_rotor_params(srdf[0], drives, contexts[-1])
+    drives = with_armature(root, drives, context)
+    named = _named(drives, context)
+    source = robot.source if srdf is None else f"{robot.source} and {srdf[1]}"
+    record = DrivetrainRecord(
+        source=source if named else DrivetrainRecord().source,
+        wheels=tuple(_wheel(name, drive, robot) for name, drive in named),
+        spins=tuple(SpinRecord(name, drive.coefficients, drive.place) for name, drive in named),
+        motors=tuple(MotorRecord(drive.name, name) for name, drive in named if drive.motor),
+        joints=_joints(offsets, context),
+    )
+    return UrdfDrives(
+        record,
+        tuple(line for c in contexts for line in lines(c.source, c.notes)),
+        tuple(line for c in contexts for line in lines(c.source, c.remarks)),
+    )
+
+
+def _transmissions(root: Any, context: Context) -> tuple[list[Drive], list[Offset]]:
+    """Return the drives of both kinds of transmissions; ros2_control's win."""
+    drives: list[Drive] = []
+    offsets: list[Offset] = []
+    for block in children(root, "ros2_control"):
+        more, zeros = read_block(block, context)
+        drives += more
+        offsets += zeros
+    taken = {joint for drive in drives for joint in drive.joints}
+    for node in children(root, "transmission"):
+        more, zeros = read_transmission(node, context)
+        twice = sorted({joint for drive in more for joint in drive.joints} & taken)
+        if twice:
+            names = ", ".join(map(repr, twice))
+            context.note(more[0].place, f"left out: <ros2_control> has transmissions of {names}")
+            continue
+        drives += more
+        offsets += zeros
+        if any(abs(c) != 1.0 for drive in more for _, c in drive.coefficients):
+            context.note(
+                more[0].place,
+                "the reduction is read here; ros2_control, Gazebo and Pinocchio ignore a"
+                " <transmission> outside of <ros2_control>",
+            )
+    return drives, offsets
+
+
+def _named(drives: Sequence[Drive], context: Context) -> list[tuple[str, Drive]]:
+    """Return the drives with their wheels' names: the actuator's, unless it is taken."""
+    result: list[tuple[str, Drive]] = []
+    wheels: set[str] = set()
+    motors: set[str] = set()
+    for drive in drives:
+        own, number = drive.name, 1
+        while own in motors:
+            number += 1
+            own = f"{drive.name}_{number}"
+        name = own if own not in context.links | wheels else f"{own}_rotor"
+        if (own, name) != (drive.name, drive.name):
+            context.note(
+                drive.place,
+                f"the name {drive.name!r} is that of another actuator or of a link;"
+                f" the motor is called {own!r}, its wheel {name!r}",
+            )
+        motors.add(own)
+        wheels.add(name)
+        result.append((name, replace(drive, name=own)))
+    return result
+
+
+def _wheel(name: str, drive: Drive, robot: RobotRecord) -> WheelRecord:
+    children_of = {joint.child for joint in robot.joints}
+    root = next(link.name for link in robot.links if link.name not in children_of)
+    axial = drive.inertia or 0.0
+    return WheelRecord(
+        name=name,
+        carrier=root,
+        axis=(0.0, 0.0, 1.0),
+        position=ZERO3,
+        mass=0.0,
+        axial=axial,
+        transverse=axial / 2.0,
+        included_in_link=True,
+        origin=f"{drive.place} of {drive.source} ({drive.dialect}), armature only",
+    )
+
+
+def _joints(offsets: Iterable[Offset], context: Context) -> tuple[JointDriveRecord, ...]:
+    """Return the joints' offsets; the first one counts where two differ."""
+    first: dict[str, tuple[float, str]] = {}
+    for joint, offset, place in offsets:
+        if joint not in first:
+            first[joint] = (offset, place)
+        elif first[joint][0] != offset:
+            context.note(
+                place,
+                f"the offset {offset:g} of joint {joint!r} is not used; {first[joint][1]} says"
+                f" {first[joint][0]:g}",
+            )
+    return tuple(
+        JointDriveRecord(joint, offset=offset) for joint, (offset, _) in first.items() if offset
+    )

@@ -1,0 +1,232 @@
+"""From a graph to a drawing: vertices, strokes and labels at their places."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+from geared_dynamics.graph.drawing import (
+    HEIGHT,
+    Box,
+    Drawing,
+    Label,
+    Look,
+    Node,
+    Point,
+    Stroke,
+    text_width,
+    written,
+)
+from geared_dynamics.graph.measures import (
+    BUS,
+    LANE,
+    PAD,
+    PORT,
+    Across,
+    Down,
+    End,
+    Ports,
+    across,
+    down,
+    link_height,
+    ports_of,
+    wheel_height,
+)
+from geared_dynamics.graph.network import Graph, Pair, Vertex
+from geared_dynamics.graph.rows import Rows, rows_of
+from geared_dynamics.graph.seats import Route, Seats, route_of, seats_of
+
+# [px] Least length of a wheel's own line, and space between rows; the same of a list.
+STUB, ROW = 28.0, 14.0
+INDENT, LINE = 6.0, 18.0 - HEIGHT
+
+
+@dataclass(frozen=True)
+class Manner:
+    """What one kind of picture shows.
+
+    Attributes:
+        look: How a vertex is drawn.
+        text: What is written in it.
+        axis: What is written at a pair.
+        bearings: Whether wheels' pairs are drawn; without them wheels are a dense list.
+        ratios: Whether gear pairs have labels.
+    """
+
+    look: Callable[[Vertex], Look]
+    text: Callable[[Vertex], str]
+    axis: Callable[[Pair], str]
+    bearings: bool = True
+    ratios: bool = True
+
+
+def draw(graph: Graph, manner: Manner) -> Drawing:
+    """Draw a graph.
+
+    Args:
+        graph: Vertices, pairs, gearings.
+        manner: What to show of it.
+    """
+    sheet = Sheet(graph, manner)
+    labels, strokes = [], []
+    for pair in graph.pairs:
+        new_labels, new_strokes = sheet.pair(pair)
+        labels += new_labels
+        strokes += new_strokes
+    for k in range(len(sheet.routes)):
+        strokes.append(Stroke(sheet.path(k), "stated" if graph.gearings[k].stated else "gear"))
+        labels += sheet.gear_labels(k)
+    nodes = tuple(sheet.node(vertex) for vertex in graph.vertices)
+    return Drawing(sheet.across.width, sheet.down.height, nodes, tuple(labels), tuple(strokes))
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A graph with everything measured."""
+
+    graph: Graph
+    manner: Manner
+
+    @cached_property
+    def seats(self) -> Seats:
+        """Columns and bands."""
+        return seats_of(self.graph)
+
+    @cached_property
+    def routes(self) -> list[Route]:
+        """Gutters of the gear pairs."""
+        return [route_of(gearing, self.seats) for gearing in self.graph.gearings]
+
+    @cached_property
+    def rows(self) -> Rows:
+        """Rows of the wheels."""
+        return rows_of(self.seats, self.routes)
+
+    @cached_property
+    def ports(self) -> Ports:
+        """Order of lines at vertices and in gutters."""
+        return ports_of(self.seats, self.rows, self.routes)
+
+    @cached_property
+    def text(self) -> dict[str, str]:
+        """Text in each vertex."""
+        return {vertex.name: self.manner.text(vertex) for vertex in self.graph.vertices}
+
+    @cached_property
+    def down(self) -> Down:
+        """Heights."""
+        return down(self.seats, self.rows, self.ports, ROW if self.manner.bearings else LINE)
+
+    @cached_property
+    def across(self) -> Across:
+        """Widths."""
+        before = {name: self.widest(ends) for name, ends in self.ports.left.items()}
+        after = {name: self.widest(ends) for name, ends in self.ports.right.items()}
+        for pair in self.graph.pairs:
+            width = text_width(self.manner.axis(pair))
+            if pair.held not in self.seats.level:
+                after[pair.holder] = max(after[pair.holder], width)
+            elif self.manner.bearings:
+                before[pair.held] = max(before[pair.held], width)
+        for route in self.routes:
+            if route.track and self.manner.ratios:
+                end = route.gutters.index(min(route.gutters))
+                name = route.gearing.members[end]
+                after[name] = max(after[name], BUS + text_width(route.gearing.label(end)))
+        own = {name: text_width(text) + 2 * PAD for name, text in self.text.items()}
+        stub = STUB if self.manner.bearings else INDENT
+        return across(self.seats, self.ports, own, before, after, stub)
+
+    def widest(self, ends: list[End]) -> float:
+        """Width of the widest label at some ends."""
+        if not self.manner.ratios:
+            return 0.0
+        return max(
+            (text_width(self.graph.gearings[k].label(member)) for k, member in ends), default=0.0
+        )
+
+    def box(self, name: str) -> Box:
+        """Where a vertex lies."""
+        width = text_width(self.text[name]) + 2 * PAD
+        column = self.seats.column[name]
+        if name in self.seats.level:
+            x = self.across.wheel(column, self.seats.level[name])
+            height = wheel_height(self.ports.lines(name))
+            height += 0.0 if self.manner.bearings else LINE
+            top = self.down.wheel[name] - min(height, HEIGHT) / 2
+            return Box(x, top, width, height)
+        height = link_height(len(self.ports.left[name]))
+        top = self.down.link[name] - HEIGHT / 2
+        return Box(self.across.column[column], top, width, height)
+
+    def node(self, vertex: Vertex) -> Node:
+        """A vertex."""
+        return Node(self.text[vertex.name], self.box(vertex.name), self.manner.look(vertex))
+
+    def pair(self, pair: Pair) -> tuple[list[Label], list[Stroke]]:
+        """A thin edge: along the band, or down and to the right."""
+        holder, held = self.box(pair.holder), self.box(pair.held)
+        wheel = pair.held in self.seats.level
+        if wheel and not self.manner.bearings:
+            return [], []
+        y = held.y + HEIGHT / 2
+        straight = not wheel and self.seats.band[pair.holder] == self.seats.band[pair.held]
+        if straight:
+            start = holder.x + holder.width
+            points: tuple[Point, ...] = ((start, y), (held.x, y))
+        else:
+            start = holder.x + BUS
+            points = ((start, holder.y + holder.height), (start, y), (held.x, y))
+        label = written(self.manner.axis(pair), start + PAD, y, "italic")
+        return [label], [Stroke(points, "sliding" if pair.slides else "turning")]
+
+    def port(self, end: End) -> tuple[float, float, int]:
+        """Where a gear pair leaves a vertex: x, y, and -1 for left or +1 for right."""
+        k, member = end
+        name = self.graph.gearings[k].members[member]
+        box = self.box(name)
+        if name not in self.seats.level:
+            order = self.ports.left[name].index(end)
+            return box.x, box.y + HEIGHT / 2 + LANE * (order + 1), -1
+        y = box.y + HEIGHT / 2
+        if self.routes[k].sides[member] > 0:
+            order = self.ports.right[name].index(end)
+            return box.x + box.width, y + PORT * order, 1
+        return box.x, y + PORT * (1 + self.ports.left[name].index(end)), -1
+
+    def lane(self, end: End) -> float:
+        """Where in its gutter a gear pair runs up or down."""
+        gutter = self.routes[end[0]].gutters[end[1]]
+        order = [k for k, _ in self.ports.lanes[gutter]].index(end[0])
+        if self.routes[end[0]].track:
+            order = self.ports.lanes[gutter].index(end)
+        return self.across.gutter[gutter] + LANE * (order + 1)
+
+    def path(self, k: int) -> tuple[Point, ...]:
+        """A heavy edge from member to member."""
+        (x1, y1, _), (x2, y2, _) = self.port((k, 0)), self.port((k, 1))
+        first, last = self.lane((k, 0)), self.lane((k, 1))
+        if not self.routes[k].track:
+            return (x1, y1), (first, y1), (first, y2), (x2, y2)
+        y = self.down.track[k]
+        return (x1, y1), (first, y1), (first, y), (last, y), (last, y2), (x2, y2)
+
+    def gear_labels(self, k: int) -> list[Label]:
+        """Teeth or ratio, beside the wheels; of two links on the row that joins them."""
+        gearing = self.graph.gearings[k]
+        if not self.manner.ratios:
+            return []
+        if self.routes[k].track:
+            low = min(self.routes[k].gutters)
+            member = self.routes[k].gutters.index(low)
+            x = self.across.column[low] + BUS + PAD
+            return [written(gearing.label(member), x, self.down.track[k])]
+        labels: list[Label] = []
+        for member, side in enumerate(self.routes[k].sides):
+            if side and not (gearing.stated and labels):
+                x, y, _ = self.port((k, member))
+                text = gearing.label(member)
+                left = x + PAD if side > 0 else x - PAD - text_width(text)
+                labels.append(written(text, left, y))
+        return labels

@@ -1,0 +1,5 @@
+"""Gear trains: from meshes, planetary sets and harmonic drives to every wheel's spin."""
+
+from geared_dynamics.model.gears.resolve import ResolvedDrivetrain, resolve
+
+__all__ = ["ResolvedDrivetrain", "resolve"]

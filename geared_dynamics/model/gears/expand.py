@@ -1,0 +1,119 @@
+"""Gear sets of a drivetrain as wheels and meshes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from geared_dynamics.description.records import (
+    DrivetrainRecord,
+    HarmonicRecord,
+    MeshRecord,
+    PlanetaryRecord,
+    RobotRecord,
+    WheelRecord,
+)
+from geared_dynamics.errors import ModelError, UnknownNameError
+from geared_dynamics.model.gears import harmonic, planetary
+from geared_dynamics.model.gears.circuit import Line, misfit
+from geared_dynamics.model.gears.seat import Seat, seat_of
+from geared_dynamics.model.gears.skeleton import Bodies, skeleton
+
+
+@dataclass(frozen=True)
+class Expansion:
+    """What a gear set stands for.
+
+    Attributes:
+        wheels: Its wheels.
+        meshes: All its gear pairs.
+        needed: How many of these, from the first, fix the spins.
+        coaxial: Bodies on the set's axis, by name.
+        line: That axis.
+        place: File and key path.
+    """
+
+    wheels: list[WheelRecord]
+    meshes: list[MeshRecord]
+    needed: int
+    coaxial: list[str]
+    line: Line
+    place: str
+
+
+@dataclass(frozen=True)
+class Started:
+    """A planetary set without its planets: which body each member is, and their wheels."""
+
+    record: PlanetaryRecord
+    seat: Seat
+    bodies: dict[str, str]
+    wheels: list[WheelRecord]
+    place: str
+
+
+def expand(
+    robot: RobotRecord, drivetrain: DrivetrainRecord, frozen: frozenset[str]
+) -> list[Expansion]:
+    """Expand planetary sets, then harmonic drives, in file order.
+
+    The sets' members come before any planet, since planets may ride on a wheel of a set
+    further down the file.
+    """
+    source = drivetrain.source
+    links = skeleton(robot, (), frozen, source)
+
+    def place_and_seat(record: PlanetaryRecord | HarmonicRecord, key: str) -> tuple[str, Seat]:
+        place = f"{source}, {key}.{record.name}"
+        return place, seat_of(record, robot, links, frozen, place)
+
+    started, generators = [], []
+    for record in drivetrain.planetary:
+        planetary.refuse_impossible(record, f"{source}, planetary.{record.name}")
+        place, seat = place_and_seat(record, "planetary")
+        bodies, wheels = planetary.member_wheels(record, seat, links, place)
+        started.append(Started(record, seat, bodies, wheels, place))
+    for drive in drivetrain.harmonic:
+        place, seat = place_and_seat(drive, "harmonic")
+        harmonic.refuse_wrong_teeth(drive, place)
+        wheel = harmonic.wave_generator(drive, seat, links)
+        generators.append(
+            Expansion([wheel], [harmonic.mesh_of(drive, seat)], 1, [wheel.name], seat.line, place)
+        )
+    known = {wheel.name: wheel for wheel in drivetrain.wheels}
+    known |= {wheel.name: wheel for one in started for wheel in one.wheels}
+    known |= {wheel.name: wheel for one in generators for wheel in one.wheels}
+    expansions = []
+    for one in started:
+        carrier = one.bodies["carrier"]
+        link = carrying_link(carrier, known)
+        if link not in links:
+            raise UnknownNameError(
+                f"{one.place}.carrier", "link or wheel", carrier, [*links, *known]
+            )
+        planets = planetary.planet_wheels(one.record, one.seat, carrier, link, links, one.place)
+        meshes = planetary.meshes_of(one.record, one.bodies)
+        wheels, needed, members = [*one.wheels, *planets], len(planets) + 1, [*one.bodies.values()]
+        expansions.append(Expansion(wheels, meshes, needed, members, one.seat.line, one.place))
+    return [*expansions, *generators]
+
+
+def carrying_link(name: str, wheels: Mapping[str, WheelRecord]) -> str:
+    """What carries a body at last; the body itself if it is no wheel."""
+    seen = set()
+    while name in wheels and name not in seen:
+        seen.add(name)
+        name = wheels[name].carrier
+    return name
+
+
+def refuse_beside(expansion: Expansion, bodies: Bodies) -> None:
+    """Raise for a wheel that is a member of a set and does not turn about the set's axis."""
+    for name in expansion.coaxial:
+        body = bodies.get(name)
+        if body is None or body.link == name or body.bearing is None:
+            continue  # names and links are judged with the meshes
+        gap = misfit(body.bearing, expansion.line)
+        if gap:
+            finding = f"{body.bearing.words} {gap}"
+            raise ModelError(expansion.place, finding, "put it on the set's axis, or correct that")

@@ -1,0 +1,183 @@
+"""The drivetrain file over the URDF: entry by entry, nothing twice."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import geared_dynamics as gd
+from geared_dynamics.description import override_notes, read_drivetrain, read_robot
+from geared_dynamics.description.records import JointDriveRecord
+from geared_dynamics.errors import DescriptionError, GearedDynamicsWarning, UnknownNameError
+
+TRANSMISSION = """<transmission name="t{i}">
+  <plugin>transmission_interface/SimpleTransmission</plugin>
+  <actuator name="m{i}" role="actuator1"><rotor_inertia>{i}e-4</rotor_inertia></actuator>
+  <joint name="joint_{i}" role="joint1"><mechanical_reduction>{i}0</mechanical_reduction>
+    <offset>0.{i}</offset></joint></transmission>"""
+DECLARED = "".join(f'<joint name="joint_{i}"/>' for i in (1, 2, 3))
+BLOCK = "".join(TRANSMISSION.format(i=i) for i in (1, 2, 3))
+URDF = f'<ros2_control name="Arm" type="system">{DECLARED}{BLOCK}</ros2_control>'
+WHEEL = "{carrier: link_1, axis: [0, 0, 1], mass: 0.3, inertia: {axial: 5e-4}}"
+
+
+def merged(text: str, arm):
+    robot, found = read_robot(arm(URDF))
+    record = read_drivetrain(f"version: 1\n{text}", found.drivetrain, robot)
+    return record, override_notes(record, found.drivetrain)
+
+
+def spins(record):
+    return {spin.wheel: dict(spin.coefficients) for spin in record.spins}
+
+
+def motors(record):
+    return {motor.name: motor.wheel for motor in record.motors}
+
+
+def test_without_a_file_the_urdf_is_all(arm) -> None:
+    robot, found = read_robot(arm(URDF))
+    assert read_drivetrain(None, found.drivetrain, robot) == found.drivetrain
+    assert override_notes(found.drivetrain, found.drivetrain) == ()
+
+
+def test_without_drives_in_the_urdf_the_file_is_all(arm) -> None:
+    robot, found = read_robot(arm())
+    text = f"version: 1\nwheels: {{w: {WHEEL}}}\nspins: [{{wheel: w, joint: joint_1, ratio: 2}}]"
+    assert read_drivetrain(text, found.drivetrain, robot) == read_drivetrain(text)
+
+
+def test_a_wheel_of_the_same_name_keeps_spin_and_motor_of_the_urdf(arm) -> None:
+    record, (note,) = merged(f"wheels: {{m2: {WHEEL}}}", arm)
+    assert [wheel.name for wheel in record.wheels] == ["m2", "m1", "m3"]
+    assert (record.wheels[0].carrier, record.wheels[0].axial) == ("link_1", 5e-4)
+    assert record.wheels[0].origin == ""
+    assert spins(record)["m2"] == {"joint_2": 20.0}
+    assert record.spins[1].place == "transmission 't2' of <URDF text>"
+    assert motors(record) == {"m1": "m1", "m2": "m2", "m3": "m3"}
+    assert "transmission 't2' of <URDF text>" in note
+    assert "overridden by wheels.m2 of <drivetrain text>" in note
+
+
+def test_a_spin_of_the_same_wheel_wins(arm) -> None:
+    record, notes = merged("spins: [{wheel: m2, joint: joint_2, ratio: 25}]", arm)
+    assert spins(record) == {
+        "m2": {"joint_2": 25.0},
+        "m1": {"joint_1": 10.0},
+        "m3": {"joint_3": 30},
+    }
+    assert [wheel.axial for wheel in record.wheels] == [1e-4, 2e-4, 3e-4]
+    assert record.wheels[1].origin.endswith("armature only, its spin from the drivetrain file")
+    assert notes == ()
+
+
+def test_a_motor_of_the_same_name_or_wheel_wins(arm) -> None:
+    text = f"wheels: {{w: {WHEEL}}}\nspins: [{{wheel: w, joint: joint_2, ratio: 2}}]\n"
+    record, _ = merged(f"{text}motors: {{m1: {{wheel: w}}, other: {{wheel: m3}}}}", arm)
+    assert motors(record) == {"m1": "w", "other": "m3"}
+
+
+def test_a_drive_of_another_name_on_the_same_joint_replaces_the_urdfs(arm) -> None:
+    text = f"wheels: {{w: {WHEEL}}}\nspins: [{{wheel: w, joint: joint_2, ratio: 99}}]\n"
+    record, (note,) = merged(text + "motors: {m: {wheel: w}}", arm)
+    assert spins(record) == {
+        "w": {"joint_2": 99.0},
+        "m1": {"joint_1": 10.0},
+        "m3": {"joint_3": 30},
+    }
+    assert motors(record) == {"m": "w", "m1": "m1", "m3": "m3"}
+    assert [joint.name for joint in record.joints] == ["joint_1", "joint_3"]
+    assert "transmission 't2' of <URDF text>" in note
+    assert "left out, because <drivetrain text> has wheels on joint_2" in note
+    assert "name one of them 'm2'" in note
+
+
+def test_a_wheel_beside_one_that_is_named_leaves_both(arm) -> None:
+    text = f"wheels: {{w: {WHEEL}, m2: {WHEEL}}}\nspins: [{{wheel: w, joint: joint_2, ratio: 9}}]"
+    record, _ = merged(text, arm)
+    assert spins(record)["w"] == {"joint_2": 9.0}
+    assert spins(record)["m2"] == {"joint_2": 20.0}
+
+
+PLANETARY = """planetary:
+  g: {joint: joint_2, housing: base, layout: carrier_fixed, input: sun, output: ring,
+      teeth: {sun: 20, planet: 10, ring: 40}, planets: 3, planet: {mass: 0, inertia: {axial: 1}}}
+"""
+HARMONIC = """harmonic:
+  h: {joint: joint_2, housing: link_1, fixed: flexspline, wave_generator: {mass: 0,
+      inertia: {axial: 1}}, teeth: {flexspline: 200, circular_spline: 202}}
+"""
+MESH = f"""wheels: {{w: {WHEEL}}}
+spins: [{{mesh: [w, link_2], arm: link_1, teeth: [1, 50], kind: external}}]
+"""
+ARM_TURNS = MESH.replace("[w, link_2], arm: link_1", "[w, link_1], arm: link_2")
+
+
+@pytest.mark.parametrize("text", [PLANETARY, HARMONIC, MESH, ARM_TURNS])
+def test_sets_and_meshes_replace_the_drive_of_their_joint(text: str, arm) -> None:
+    record, (note,) = merged(text, arm)
+    assert "'m2'" in note
+    assert set(spins(record)) == {"m1", "m3"}
+
+
+def test_a_wheel_that_the_file_meshes_is_fixed_by_the_mesh(arm) -> None:
+    text = MESH.replace("w: ", "m2: ").replace("[w,", "[m2,")
+    record, _ = merged(text, arm)
+    assert set(spins(record)) == {"m1", "m3"}
+    assert motors(record) == {"m1": "m1", "m2": "m2", "m3": "m3"}
+
+
+def test_joints_keep_the_urdfs_offset_unless_the_file_gives_one(arm) -> None:
+    record, _ = merged("joints: {joint_2: {stiffness: 5}, joint_3: {offset: 0}}", arm)
+    assert record.joints == (
+        JointDriveRecord("joint_2", 5.0, 0.0, None, 0.2),
+        JointDriveRecord("joint_3", offset=0.0),
+        JointDriveRecord("joint_1", offset=0.1),
+    )
+
+
+def test_the_files_errors_know_the_urdfs_wheels(arm, refused) -> None:
+    error = refused(
+        lambda: merged("motors: {a: {wheel: m9}}", arm), UnknownNameError, "no wheel 'm9'"
+    )
+    assert "valid: m1, m2, m3" in error.remedy
+    refused(
+        lambda: merged("motors: {a: {wheel: m1}, b: {wheel: m1}}", arm),
+        DescriptionError,
+        "turned by two motors",
+    )
+
+
+def test_a_model_takes_the_drives_and_says_so(arm) -> None:
+    model = gd.load_model(arm(URDF), {"version": 1, "joints": {"joint_1": {"offset": 0.5}}})
+    assert model.motor_names == ("m1", "m2", "m3")
+    assert model.structure_matrix.diagonal().tolist() == [10.0, 20.0, 30.0]
+    plain = gd.mass_matrix(gd.load_model(arm()), [0.1, 0.2, 0.3])
+    added = gd.mass_matrix(model, [0.1, 0.2, 0.3]) - plain
+    # J n^2 of each drive and nothing else: an armature. 1e-15 is rounding.
+    assert added == pytest.approx(np.diag([0.01, 0.08, 0.27]), abs=1e-15)
+
+
+def test_frozen_joints_keep_their_drives_without_spin(arm) -> None:
+    model = gd.load_model(arm(URDF), joints=["joint_1", "joint_2"])
+    assert model.Gamma.tolist() == [[10, 0], [0, 20], [0, 0]]
+
+
+def test_doubts_are_warned_of_and_refused_when_strict(arm, refused) -> None:
+    text = arm(URDF.replace("SimpleTransmission", "OddTransmission"))
+    with pytest.warns(GearedDynamicsWarning, match="'transmission_interface/OddTransmission'"):
+        model = gd.load_model(text)
+    assert "left out, because" in model.notes[0]
+    refused(
+        lambda: gd.load_model(text, strict=True),
+        DescriptionError,
+        "<URDF text>, transmission 't1'",
+        "left out, because",
+        "without strict=True",
+    )
+
+
+def test_srdf_reaches_the_model(arm) -> None:
+    srdf = """<robot name="arm"><rotor_params>
+      <joint name="joint_1" mass="2e-4" gear_ratio="100"/></rotor_params></robot>"""
+    assert gd.load_model(arm(), srdf=srdf).Gamma.tolist() == [[100, 0, 0]]
