@@ -12,6 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[3]
 PROGRAM = """
 import geared_dynamics as gd
+assert gd.__file__.startswith({package!r}), gd.__file__
 model = gd.load_model({urdf!r}, {drives!r})
 print(gd.gravity_forces(model, [0.1, 0.2, 0.3]).round(9).tolist())
 """
@@ -20,12 +21,14 @@ print(gd.gravity_forces(model, [0.1, 0.2, 0.3]).round(9).tolist())
 def run(package: Path, home: Path, **environment: str) -> str:
     """Output of a fresh interpreter that imports the package from a folder."""
     urdf = ROOT / "urdf" / "elbow.urdf"
-    program = PROGRAM.format(urdf=str(urdf), drives=str(urdf.with_suffix(".drivetrain.yaml")))
+    drives = urdf.with_suffix(".drivetrain.yaml")
+    program = PROGRAM.format(package=str(package), urdf=str(urdf), drives=str(drives))
     inherited = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")}
     inherited |= {"PYTHONPATH": str(package), "HOME": str(home), "XDG_CACHE_HOME": str(home)}
     done = subprocess.run(
         [sys.executable, "-B", "-c", program],
         env=inherited | environment,
+        cwd=package,
         capture_output=True,
         text=True,
         timeout=300,
