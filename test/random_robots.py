@@ -87,8 +87,13 @@ def random_robot(
         arm, rng, joints=joints, mimics=mimics, fixed=fixed, branched=branched, prismatic=prismatic
     )
     if massless:
+        parent = {joint.child: joint.parent for joint in arm.joints}
+        light: set[str] = set()
         for body in arm.inner_bodies():
+            # Never two in a row: joints may all slide, and four cannot share one mass.
             body.massless = body.name != "base" and rng.random() < 0.3
+            body.massless = body.massless and parent[body.name] not in light
+            light |= {body.name} if body.massless else set()
     add_wheels(arm, rng, count=wheels, included=included, coupled=coupled)
     if shuffled:
         arm.joints = [arm.joints[i] for i in rng.permutation(len(arm.joints))]

@@ -83,7 +83,8 @@ def spanning_tree(
     tree, wheel_joint = _with_wheels(_read_links(model, urdf), drive.wheels)
     tree.gravity.linear = np.array(model.gravity)
     wheel_name = {joint: name for name, joint in wheel_joint.items()}
-    rows, offsets, moving = [np.empty((0, model.n))], [], [False]
+    rows: list[Array] = [np.empty((0, model.n))]
+    offsets, moving = [], [False]
     for joint in range(1, tree.njoints):
         carried = moving[tree.parents[joint]]
         if joint in wheel_name:
