@@ -3,7 +3,6 @@
 from geared_dynamics.description.denavit_hartenberg import DHRow, robot_from_dh
 from geared_dynamics.description.dialects import UrdfDrives
 from geared_dynamics.description.drivetrain import read_drivetrain
-from geared_dynamics.description.encoders import encoder_zeros
 from geared_dynamics.description.freeze import freeze
 from geared_dynamics.description.merge import merge, override_notes
 from geared_dynamics.description.rodrigues import RodriguesRow, robot_from_rodrigues
@@ -17,7 +16,6 @@ __all__ = [
     "RodriguesRow",
     "UrdfDrives",
     "drivetrain_schema",
-    "encoder_zeros",
     "freeze",
     "merge",
     "override_notes",

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike, readonly, readonly_int
-from geared_dynamics.description.encoders import encoder_zeros
 from geared_dynamics.description.records import (
     DrivetrainRecord,
     FrictionRecord,
@@ -32,7 +31,7 @@ from geared_dynamics.model.topology import (
     placements,
     refuse_free_joints,
 )
-from geared_dynamics.model.wheels import build_wheels, locked_parameters
+from geared_dynamics.model.wheels import build_wheels, encoder_zeros, locked_parameters
 
 EARTH = (0.0, 0.0, -9.81)  # [m/s^2], root frame
 
@@ -75,7 +74,7 @@ def build_model(
         wheels=wheels,
         motor_names=tuple(motor.name for motor in drivetrain.motors),
         motor_wheel=readonly_int([wheels.names.index(m.wheel) for m in drivetrain.motors]),
-        motor_zeros=readonly(encoder_zeros(robot, drivetrain)),
+        motor_zeros=readonly(encoder_zeros(drivetrain, follow)),
         gravity=gravity_vector(gravity),
         friction=readonly(joint_friction(robot, drivetrain, names, follow, frozen)),
         frame_table=frames_of(links, wheels),

@@ -75,6 +75,24 @@ def spin_matrix(
     return gamma
 
 
+def encoder_zeros(drivetrain: DrivetrainRecord, follow: Mapping[str, Follow]) -> Array:
+    """What each motor's encoder shows at q = 0 (m,) [rad].
+
+    With joint positions x = k q + b (k = 1, b = 0 but for mimic joints), offsets o and the
+    motors' spin coefficients G over the joints, ros2_control's phi = G (x - o) is
+    phi = A' q + G (b - o). What a frozen joint adds is constant and left out: the encoder
+    shows whatever it showed.
+    """
+    offset = {joint.name: joint.offset or 0.0 for joint in drivetrain.joints}
+    shift = {name: motion.offset - offset.get(name, 0.0) for name, motion in follow.items()}
+    spins = {spin.wheel: spin.coefficients for spin in drivetrain.spins}
+    zeros = [
+        sum(c * shift.get(joint, 0.0) for joint, c in spins[motor.wheel])
+        for motor in drivetrain.motors
+    ]
+    return np.array(zeros, float) + 0.0  # no negative zeros
+
+
 def locked_parameters(wheel: WheelRecord, link: Placement) -> Array:
     """Ten parameters (10,) of the locked wheel in its carrier body's frame.
 

@@ -8,8 +8,10 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from geared_dynamics.description import encoder_zeros, read_robot, read_urdf_drives
+from geared_dynamics.description import read_robot, read_urdf_drives
 from geared_dynamics.errors import DescriptionError, UnknownNameError
+from geared_dynamics.model.topology import following
+from geared_dynamics.model.wheels import encoder_zeros
 
 # Products of three factors and sums of two: a few roundings.
 ROUNDING = 1e-14
@@ -82,7 +84,7 @@ def structure(urdf: str, motors: Sequence[str], joints: Sequence[str]):
     record = found.drivetrain
     rows = {spin.wheel: dict(spin.coefficients) for spin in record.spins}
     wheel = {motor.name: motor.wheel for motor in record.motors}
-    zeros = dict(zip(wheel, encoder_zeros(robot, record), strict=True))
+    zeros = dict(zip(wheel, encoder_zeros(record, following(robot)), strict=True))
     matrix = [[rows[wheel[motor]].get(joint, 0.0) for joint in joints] for motor in motors]
     return np.array(matrix), np.array([zeros[motor] for motor in motors])
 
@@ -209,7 +211,7 @@ def test_a_fixed_joint_is_left_out_with_a_remark(arm) -> None:
 def test_mimic_joints_turn_the_encoder_with_their_leader(arm) -> None:
     mimic = {2: '<mimic joint="joint_1" multiplier="-2" offset="0.7"/>'}
     robot, found = read_robot(arm(block(SIMPLE), more=mimic))
-    (zero,) = encoder_zeros(robot, found.drivetrain)
+    (zero,) = encoder_zeros(found.drivetrain, following(robot))
     # phi = -50 (x - 0.3) with x = -2 q + 0.7.
     assert zero == pytest.approx(-50.0 * 0.4, rel=1e-15)
 
