@@ -17,7 +17,7 @@ ifneq ($(OLD_ENOUGH),1)
 $(error $(PYTHON) is Python $(PYTHON_VERSION); 3.10 or newer is needed: make PYTHON=python3.12)
 endif
 
-.PHONY: help install test lint types imports unit validate benchmark numpy1 colcon format clean
+.PHONY: help install test lint types imports unit validate figures benchmark numpy1 colcon format clean
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-18s%s\n", $$1, $$2}'
@@ -42,6 +42,10 @@ unit: $(VENV)/.installed ## the tests; TESTS="test/unit -k mesh" selects
 
 validate: $(VENV)/.installed ## long proofs: the tests with twenty times as many random examples, and the marked ones
 	HYPOTHESIS_PROFILE=validate $(PYTEST) -n auto -m "validate or not validate" $(TESTS)
+
+figures: $(VENV)/.installed ## accuracy on published robots and references: measured, asked
+	@out=$$($(BIN)/python -m pytest test/golden -q -s -p no:xdist) || { echo "$$out"; exit 1; }; \
+	    echo "$$out" | grep -ao 'figure: .*' | cut -c9- | sort -u
 
 benchmark: $(VENV)/.installed ## timings, printed
 	set -e; for script in $$(grep -l __main__ benchmarks/*.py); do \

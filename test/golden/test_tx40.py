@@ -207,11 +207,13 @@ def test_a_ratio_one_percent_off_shows(arm: GearedModel, joint: int) -> None:
 
 def test_measured_torques(coupled: Fit, in_joint_space: Fit) -> None:
     """With motor 6 on both joints every torque is met as named."""
-    print("\njoint   error %  named   rms N m  named    motor 6 in joint space %  named")
+    print(
+        "\nfigure: TX40 joint   error %  named   rms N m  named    motor 6 in joint space %  named"
+    )
     for j in range(6):
         named = f"{NAMED_IN_JOINT_SPACE[j - 4]:.0f}" if j > 3 else "-"
         print(
-            f"{j + 1:5}{coupled.error[j]:10.1f}{NAMED[j]:7.1f}{coupled.rms[j]:10.2f}"
+            f"figure: TX40 {j + 1:5}{coupled.error[j]:10.1f}{NAMED[j]:7.1f}{coupled.rms[j]:10.2f}"
             f"{NAMED_RMS[j]:7.2f}{in_joint_space.error[j]:28.1f}{named:>7}"
         )
     np.testing.assert_allclose(coupled.error, NAMED, atol=SLACK)
