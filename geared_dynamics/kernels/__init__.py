@@ -7,7 +7,10 @@ model (see ``layout``), perhaps another constant array, the inputs for one state
 """
 
 from collections.abc import Callable
+from functools import cache
+from hashlib import sha256
 from importlib import import_module
+from pathlib import Path
 
 from numba import njit, types
 
@@ -44,6 +47,9 @@ def _compile(module: str, constants: int, inputs: int, name: str) -> Callable[..
     convert.
     """
     function = getattr(import_module(f"{__name__}.{module}"), name).py_func
+    # numba keys its cache by this name and the entry's own file; what the entry imports
+    # must count as well, or an updated checkout would run old code.
+    function.__qualname__ = f"{name}_{_sources()}"
     signatures = [
         types.int64(
             *[_read(1, "C")] * (1 + constants),
@@ -58,6 +64,15 @@ def _compile(module: str, constants: int, inputs: int, name: str) -> Callable[..
         # No place on this machine to keep compiled code, or what lies there is broken, in
         # which case unpickling may raise anything. An error of our own is raised again here.
         return njit(signatures, error_model="numpy")(function)
+
+
+@cache
+def _sources() -> str:
+    """Digest of all kernels' sources."""
+    digest = sha256()
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:12]
 
 
 def _read(ndim: int, layout: str) -> types.Array:

@@ -71,3 +71,14 @@ def test_read_only_install_uses_the_given_cache(installed: Path, tmp_path: Path)
     for file in cache.rglob("*.nbi"):
         file.write_bytes(b"broken")
     assert run(installed, home, NUMBA_CACHE_DIR=str(cache)) == first
+
+
+def test_a_changed_helper_is_compiled_anew(installed: Path, tmp_path: Path) -> None:
+    """Code is not taken from the cache when only a file that a kernel imports has changed."""
+    home, cache = tmp_path / "home", str(tmp_path / "cache")
+    home.mkdir()
+    first = run(installed, home, NUMBA_CACHE_DIR=cache)
+    helper = installed / "geared_dynamics" / "kernels" / "joint.py"
+    text = helper.read_text("utf-8")
+    helper.write_text(text.replace("return math.cos(x)", "return math.cos(x + 0.1)"), "utf-8")
+    assert run(installed, home, NUMBA_CACHE_DIR=cache) != first
