@@ -12,7 +12,7 @@ from geared_dynamics.description.records import (
     SpinRecord,
     WheelRecord,
 )
-from geared_dynamics.errors import UnknownNameError
+from geared_dynamics.errors import ModelError, UnknownNameError
 from geared_dynamics.model.gears.circuit import mesh_form
 from geared_dynamics.model.gears.expand import Expansion, expand, refuse_beside
 from geared_dynamics.model.gears.flatten import on_links, total_spins
@@ -71,6 +71,7 @@ def resolve(
     equations += [Equation(mesh_form(mesh, bodies, source), mesh.place) for mesh in needed]
     total = total_spins(wheels, solve(equations, names, source))
     riders = tuple((wheel.name, wheel.carrier) for wheel in wheels if wheel.carrier in names)
+    refuse_riding_motors(drivetrain, dict(riders))
     content = {field.name: getattr(drivetrain, field.name) for field in fields(DrivetrainRecord)}
     content |= {
         "wheels": tuple(on_links(wheels, source)),
@@ -101,6 +102,15 @@ def refuse_unknown(drivetrain: DrivetrainRecord, names: Sequence[str]) -> None:
     for place, wheel in places:
         if wheel not in names:
             raise UnknownNameError(f"{drivetrain.source}, {place}.wheel", "wheel", wheel, names)
+
+
+def refuse_riding_motors(drivetrain: DrivetrainRecord, riders: Mapping[str, str]) -> None:
+    """Raise for a motor whose housing is a wheel: A holds spins relative to links."""
+    for motor in drivetrain.motors:
+        if motor.wheel in riders:
+            finding = f"turns {motor.wheel!r}, which the wheel {riders[motor.wheel]!r} carries"
+            remedy = "let the motor turn a wheel that a link carries"
+            raise ModelError(f"{drivetrain.source}, motors.{motor.name}.wheel", finding, remedy)
 
 
 def given(
