@@ -63,14 +63,15 @@ def as_input(name: str, value: ArrayLike, width: int) -> Array:
         array = np.asarray(value)
         if array.dtype.kind not in "fiub":
             raise TypeError
-        array = np.asarray(array, np.float64)
+        array = np.require(array, np.float64, "A")
     except (TypeError, ValueError):
         remedy = f"give {width} real numbers, or an array (..., {width}) of them"
         raise ArrayError(name, "is not an array of real numbers", remedy) from None
     if array.ndim == 0 or array.shape[-1] != width:
         remedy = f"give shape ({width},), or (..., {width}) for a batch"
         raise ArrayError(name, f"has shape {array.shape}", remedy)
-    return array
+    # The kernels step through an input in whole numbers; a field of a structured array may not.
+    return array.copy() if any(stride % array.itemsize for stride in array.strides) else array
 
 
 def common_lead(arrays: Mapping[str, Array]) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from geared_dynamics import kernels
 from geared_dynamics.arrays import Array, ArrayLike
-from geared_dynamics.dynamics.border import as_output, call
+from geared_dynamics.dynamics.border import as_input, as_output, call
 from geared_dynamics.dynamics.elimination import elimination_plan
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.model import GearedModel
@@ -17,6 +17,8 @@ from geared_dynamics.model import GearedModel
 # Above this many coordinates elimination, O(n), beats the factorised mass matrix
 # (benchmarks/forward.py prints where the two cross).
 DENSE_LIMIT = 12
+# numba tells byte orders apart only at times, so the fast paths look themselves.
+FLOAT = np.dtype(np.float64)
 
 
 def inverse_dynamics(
@@ -48,7 +50,8 @@ def inverse_dynamics(
     if f_ext is None:
         try:
             result = np.empty(q.shape) if out is None else out  # type: ignore[union-attr]
-            if kernels.inverse_dynamics(model.packed, q, v, a, result) == 0:
+            native = q.dtype is v.dtype is a.dtype is result.dtype is FLOAT  # type: ignore[union-attr]
+            if native and kernels.inverse_dynamics(model.packed, q, v, a, result) == 0:
                 return result
         except (TypeError, AttributeError):
             pass  # not plain float64 arrays of one shape: convert them below
@@ -86,13 +89,14 @@ def forward_dynamics(
     """
     n = model.n
     if f_ext is not None:
-        tau = np.add(tau, external_forces(model, q, f_ext))
+        tau = as_input("tau", tau, n) + external_forces(model, q, f_ext)
     if n > DENSE_LIMIT:
         inputs = {"q": (q, n), "v": (v, n), "tau": (tau, n)}
         return call("eliminate", model, inputs, (n,), out, (elimination_plan(model),))
     try:
         result = np.empty(q.shape) if out is None else out  # type: ignore[union-attr]
-        if kernels.forward_dynamics(model.packed, q, v, tau, result) == 0:
+        native = q.dtype is v.dtype is tau.dtype is result.dtype is FLOAT  # type: ignore[union-attr]
+        if native and kernels.forward_dynamics(model.packed, q, v, tau, result) == 0:
             return result
     except (TypeError, AttributeError):
         pass  # as in inverse_dynamics
@@ -118,9 +122,10 @@ def mass_matrix(model: GearedModel, q: ArrayLike, *, out: Array | None = None) -
     if out is None:
         try:
             flat = np.empty(n * n)
-            if kernels.mass_matrix(model.packed, q, flat) == 0:
+            native = q.dtype is FLOAT  # type: ignore[union-attr]
+            if native and kernels.mass_matrix(model.packed, q, flat) == 0:
                 return flat.reshape(n, n)
-        except TypeError:
+        except (TypeError, AttributeError):
             pass  # a batch, or not a plain float64 array
     return call("mass_matrix", model, {"q": (q, n)}, (n, n), out)
 
@@ -146,9 +151,10 @@ def coriolis_matrix(
     if out is None:
         try:
             flat = np.empty(n * n)
-            if kernels.coriolis_matrix(model.packed, q, v, flat) == 0:
+            native = q.dtype is v.dtype is FLOAT  # type: ignore[union-attr]
+            if native and kernels.coriolis_matrix(model.packed, q, v, flat) == 0:
                 return flat.reshape(n, n)
-        except TypeError:
+        except (TypeError, AttributeError):
             pass  # as in mass_matrix
     return call("coriolis_matrix", model, {"q": (q, n), "v": (v, n)}, (n, n), out)
 

@@ -16,7 +16,8 @@ def fits(x: Array, n: int, out: Array) -> bool:
     The output's own width is checked here only where it is n, by ``fits(out, n, out)``;
     outputs of other widths are made, or checked, by the public functions.
     """
-    return x.shape[-1] == n and (x.ndim == 1 or x.shape[0] == out.shape[0])
+    whole = x.strides[x.ndim - 1] % 8 == 0
+    return whole and x.shape[-1] == n and (x.ndim == 1 or x.shape[0] == out.shape[0])
 
 
 @njit(inline="always")

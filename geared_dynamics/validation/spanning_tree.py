@@ -190,6 +190,10 @@ def _difference(whole: Any, part: Any) -> Any:
     """Inertia of a body without one of its parts, by its ten parameters."""
     pin = pinocchio()
     rest = whole.toDynamicParameters() - part.toDynamicParameters()
+    if rest[0] == 0.0:  # no centre of mass to divide out
+        body = pin.Inertia.Zero()
+        body.inertia = np.array([rest[[4, 5, 7]], rest[[5, 6, 8]], rest[[7, 8, 9]]])
+        return body
     return pin.Inertia.FromDynamicParameters(rest)
 
 

@@ -128,3 +128,17 @@ def test_model_arrays_are_read_only_also_after_copying(elbow: gd.GearedModel) ->
             with pytest.raises(ValueError, match="read-only"):
                 array[...] = 0.0
         np.testing.assert_array_equal(gd.inverse_dynamics(model, STATE, STATE, STATE), tau)
+
+
+def test_odd_memory_is_read_right(elbow: gd.GearedModel) -> None:
+    """Big-endian, unaligned and structured arrays, in any order of first use."""
+    fields = np.zeros(3, [("q", "f8"), ("i", "i4")])
+    fields["q"] = STATE
+    unaligned = np.frombuffer(b"0" + STATE.tobytes(), np.uint8)[1:].view("f8")
+    expected = gd.inverse_dynamics(elbow, STATE, STATE, STATE)
+    M = gd.mass_matrix(elbow, STATE)
+    for odd in (unaligned, STATE.astype(">f8"), fields["q"], STATE.astype(">f8"), unaligned):
+        np.testing.assert_array_equal(gd.inverse_dynamics(elbow, odd, STATE, STATE), expected)
+        np.testing.assert_array_equal(gd.mass_matrix(elbow, odd), M)
+    with pytest.raises(gd.GearedDynamicsError, match="out"):
+        gd.inverse_dynamics(elbow, STATE, STATE, STATE, out=np.empty(3, ">f8"))
