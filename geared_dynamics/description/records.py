@@ -9,6 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from geared_dynamics.description.drive_records import BalancerRecord as BalancerRecord
+from geared_dynamics.description.drive_records import FrictionRecord as FrictionRecord
+from geared_dynamics.description.drive_records import MotorRecord as MotorRecord
+
 Vector3 = tuple[float, float, float]
 Matrix3 = tuple[Vector3, Vector3, Vector3]
 JointKind = Literal["revolute", "continuous", "prismatic", "fixed", "floating", "planar"]
@@ -51,14 +55,6 @@ class LimitRecord:
     upper: float | None = None
     effort: float | None = None
     velocity: float | None = None
-
-
-@dataclass(frozen=True)
-class FrictionRecord:
-    """Joint-side friction: viscous [N m s/rad or N s/m], Coulomb [N m or N]."""
-
-    viscous: float = 0.0
-    coulomb: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -199,14 +195,6 @@ class HarmonicRecord:
 
 
 @dataclass(frozen=True)
-class MotorRecord:
-    """A motor acts on one wheel; key path ``motors.<name>``."""
-
-    name: str
-    wheel: str
-
-
-@dataclass(frozen=True)
 class JointDriveRecord:
     """What the drivetrain file says of one joint; key path ``joints.<name>``.
 
@@ -235,3 +223,4 @@ class DrivetrainRecord:
     harmonic: tuple[HarmonicRecord, ...] = ()
     motors: tuple[MotorRecord, ...] = ()
     joints: tuple[JointDriveRecord, ...] = ()
+    balancers: tuple[BalancerRecord, ...] = ()

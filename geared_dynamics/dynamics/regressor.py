@@ -62,7 +62,8 @@ def parameters(model: GearedModel, *, friction: bool = False, offset: bool = Fal
     Args:
         model: Geared model.
         friction: Append viscous and Coulomb friction of each joint in turn.
-        offset: Append a constant force for each joint, zero.
+        offset: Append the constant force of each joint; where Coulomb friction differs
+            by direction, half the difference is in it.
     """
     columns = columns_of(model)
     values = np.zeros(columns.count)
@@ -71,9 +72,9 @@ def parameters(model: GearedModel, *, friction: bool = False, offset: bool = Fal
     values[list(columns.wheels)] = model.J
     parts = [values]
     if friction:
-        parts.append(model.friction.T.ravel())
+        parts.append(model.friction[:2].T.ravel())
     if offset:
-        parts.append(np.zeros(model.n))
+        parts.append(model.friction[2])
     return np.concatenate(parts)
 
 

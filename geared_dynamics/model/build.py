@@ -8,7 +8,6 @@ import numpy as np
 from geared_dynamics.arrays import Array, ArrayLike, readonly, readonly_int
 from geared_dynamics.description.records import (
     DrivetrainRecord,
-    FrictionRecord,
     JointRecord,
     RobotRecord,
 )
@@ -16,12 +15,14 @@ from geared_dynamics.errors import (
     ArrayError,
     GearedDynamicsWarning,
     ModelError,
-    UnknownNameError,
 )
+from geared_dynamics.model.balancers import build_balancers
+from geared_dynamics.model.friction import joint_friction
 from geared_dynamics.model.gears import resolve
 from geared_dynamics.model.geometry import rotation_with_z
 from geared_dynamics.model.inertia import doubt, moved, parameters_of_record
 from geared_dynamics.model.model import Frame, GearedModel, Tree, Wheels
+from geared_dynamics.model.motors import build_motors
 from geared_dynamics.model.topology import (
     Follow,
     Placement,
@@ -72,11 +73,10 @@ def build_model(
         joint_names=names,
         tree=build_tree(bodies, links, follow, parameters),
         wheels=wheels,
-        motor_names=tuple(motor.name for motor in drivetrain.motors),
-        motor_wheel=readonly_int([wheels.names.index(m.wheel) for m in drivetrain.motors]),
-        motor_zeros=readonly(encoder_zeros(drivetrain, follow)),
+        motors=build_motors(drivetrain, wheels.names, encoder_zeros(drivetrain, follow)),
+        joint_friction=joint_friction(robot, drivetrain, follow, frozen),
+        balancers=build_balancers(drivetrain, links, follow, frozen),
         gravity=gravity_vector(gravity),
-        friction=readonly(joint_friction(robot, drivetrain, names, follow, frozen)),
         frame_table=frames_of(links, wheels),
         robot=robot,
         drivetrain=drivetrain,
@@ -161,34 +161,6 @@ def doubts(
     for note in notes:
         warnings.warn(note, GearedDynamicsWarning, stacklevel=4)
     return tuple(notes)
-
-
-def joint_friction(
-    robot: RobotRecord,
-    drivetrain: DrivetrainRecord,
-    names: tuple[str, ...],
-    follow: Mapping[str, Follow],
-    frozen: frozenset[str],
-) -> Array:
-    """Viscous and Coulomb friction (2, n); the drivetrain's replaces the URDF's.
-
-    A mimic joint's friction acts on its leader's coordinate: b k^2 and c |k|.
-    """
-    given = {j.name: j.friction for j in robot.joints if j.name in follow}
-    for entry in drivetrain.joints:
-        if entry.name in frozen:
-            continue
-        if entry.name not in given:
-            place = f"{drivetrain.source}, joints.{entry.name}"
-            raise UnknownNameError(place, "movable joint", entry.name, given)
-        if entry.friction is not None:
-            given[entry.name] = entry.friction
-    friction = np.zeros((2, len(names)))
-    for name, motion in follow.items():
-        own = given[name] or FrictionRecord()
-        friction[0, motion.dof] += own.viscous * motion.multiplier**2
-        friction[1, motion.dof] += own.coulomb * abs(motion.multiplier)
-    return friction
 
 
 def frames_of(links: Mapping[str, Placement], wheels: Wheels) -> dict[str, Frame]:

@@ -11,6 +11,9 @@ from typing import ClassVar, Literal, get_args
 from geared_dynamics.arrays import Array, ArrayLike, Frozen, IntArray, readonly
 from geared_dynamics.description.records import DrivetrainRecord, RobotRecord
 from geared_dynamics.errors import UnknownNameError
+from geared_dynamics.model.balancers import Balancers
+from geared_dynamics.model.friction import FrictionLaws, linear_friction
+from geared_dynamics.model.motors import Motors
 from geared_dynamics.model.payload import load_link
 
 Coupling = Literal["none", "diagonal", "complete"]
@@ -93,11 +96,10 @@ class GearedModel(Frozen):
         joint_names: Coordinates, in the order in which the URDF lists them (n,).
         tree: The locked links.
         wheels: The wheels.
-        motor_names: Motors, in file order (m,).
-        motor_wheel: The wheel each motor turns (m,).
-        motor_zeros: What each motor's encoder shows at q = 0 (m,) [rad].
+        motors: The motors.
+        joint_friction: Friction of the joints, joint side.
+        balancers: Springs between links and on joints.
         gravity: Acceleration of free fall in the root link's frame (3,) [m/s^2].
-        friction: Viscous and Coulomb joint friction, joint side (2, n).
         frame_table: Every link and wheel by name; read it as ``frames``.
         coupling: Which of the wheels' spin terms count: none, the diagonal of
             Gamma' J Gamma (the usual armature), or all of them.
@@ -110,11 +112,10 @@ class GearedModel(Frozen):
     joint_names: tuple[str, ...]
     tree: Tree
     wheels: Wheels
-    motor_names: tuple[str, ...]
-    motor_wheel: IntArray
-    motor_zeros: Array
+    motors: Motors
+    joint_friction: FrictionLaws
+    balancers: Balancers
     gravity: Array
-    friction: Array
     frame_table: dict[str, Frame] = field(repr=False)
     robot: RobotRecord = field(repr=False)
     drivetrain: DrivetrainRecord = field(repr=False)
@@ -151,6 +152,26 @@ class GearedModel(Frozen):
     def wheel_names(self) -> tuple[str, ...]:
         """Names of the wheels (w,)."""
         return self.wheels.names
+
+    @property
+    def motor_names(self) -> tuple[str, ...]:
+        """Names of the motors, in file order (m,)."""
+        return self.motors.names
+
+    @property
+    def motor_wheel(self) -> IntArray:
+        """The wheel each motor turns (m,)."""
+        return self.motors.wheel
+
+    @property
+    def motor_zeros(self) -> Array:
+        """What each motor's encoder shows at q = 0 (m,) [rad]."""
+        return self.motors.zeros
+
+    @cached_property
+    def friction(self) -> Array:
+        """Viscous, Coulomb friction and offset of each coordinate (3, n), joint side."""
+        return readonly(linear_friction(self.joint_friction, self.n))
 
     @property
     def Gamma(self) -> Array:

@@ -1,0 +1,151 @@
+"""Records of what drives and loads an arm beside its rigid bodies, SI units.
+
+Friction, motors, and springs between links; see ``records`` for the rest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Point = tuple[str, tuple[float, float, float]]
+
+
+@dataclass(frozen=True)
+class RippleRecord:
+    """A force that repeats with the position x: amplitude * sin(order * x + phase).
+
+    x is the joint's position on the joint side, the rotor's angle relative to its
+    carrier on the motor side (cogging).
+    """
+
+    order: float
+    amplitude: float
+    phase: float = 0.0
+
+
+@dataclass(frozen=True)
+class FrictionRecord:
+    """Friction of a joint (joint side) or of a rotor (motor side).
+
+    The force against a motion at rate v, with load T and position x:
+
+        viscous v + level sign(v) + offset + ripple(x)
+        level = coulomb + (static - coulomb) exp(-(v / stribeck_speed)^2) + load |T|
+
+    Units: N m (s/rad), or N (s/m) at a prismatic joint. ``coulomb`` and ``static``
+    hold for v > 0; their ``_negative`` twins for v < 0, None: the same. ``static``
+    None: no Stribeck effect. ``load`` has no unit. ``smoothing`` is the rate within
+    which control replaces the sign by tanh(v / smoothing); None: the default.
+    """
+
+    viscous: float = 0.0
+    coulomb: float = 0.0
+    coulomb_negative: float | None = None
+    static: float | None = None
+    static_negative: float | None = None
+    stribeck_speed: float | None = None
+    load: float = 0.0
+    offset: float = 0.0
+    ripple: tuple[RippleRecord, ...] = ()
+    smoothing: float | None = None
+
+
+@dataclass(frozen=True)
+class ThermalRecord:
+    """I^2 t budget: what the winding stands for ever, and how fast it warms.
+
+    ``continuous_current`` [A], ``time_constant`` [s].
+    """
+
+    continuous_current: float
+    time_constant: float
+
+
+@dataclass(frozen=True)
+class MotorLimitRecord:
+    """Limits of a motor, magnitudes, motor side; None: not given.
+
+    ``voltage`` [V], ``current`` [A], ``torque`` [N m], ``speed`` [rad/s];
+    ``envelope`` lists (speed, torque) with speed rising: the torque that the drive
+    gives at that speed, straight lines between.
+    """
+
+    voltage: float | None = None
+    current: float | None = None
+    torque: float | None = None
+    speed: float | None = None
+    envelope: tuple[tuple[float, float], ...] = ()
+    thermal: ThermalRecord | None = None
+
+
+@dataclass(frozen=True)
+class MotorRecord:
+    """A motor acts on one wheel; key path ``motors.<name>``.
+
+    ``resistance`` [ohm], ``inductance`` [H], ``torque_constant`` [N m/A],
+    ``back_emf_constant`` [V s/rad]; None: not given. A brushless motor is meant as
+    its q-axis equivalent in phase amplitudes, where a power-consistent motor has
+    torque constant = 3/2 back-EMF constant; a DC motor has both equal.
+    ``pole_pairs`` (0: not given) gives a brushless motor its d-axis voltage.
+    ``driving`` and ``backdriving`` are the gear's efficiencies.
+    """
+
+    name: str
+    wheel: str
+    kind: Literal["dc", "brushless"] = "dc"
+    resistance: float | None = None
+    inductance: float = 0.0
+    torque_constant: float | None = None
+    back_emf_constant: float | None = None
+    pole_pairs: int = 0
+    friction: FrictionRecord = FrictionRecord()
+    driving: float = 1.0
+    backdriving: float = 1.0
+    limits: MotorLimitRecord = MotorLimitRecord()
+
+
+@dataclass(frozen=True)
+class TorsionSpringRecord:
+    """A spring on one joint; key path ``balancers.<name>``.
+
+    Force on the joint: preload - stiffness (q - rest) [N m or N].
+    """
+
+    name: str
+    joint: str
+    stiffness: float
+    rest: float = 0.0
+    preload: float = 0.0
+
+
+@dataclass(frozen=True)
+class LineElementRecord:
+    """A spring between two points of two links; key path ``balancers.<name>``.
+
+    ``anchors`` are (link, point in the link's frame [m]). The tension F [N] pulls the
+    anchors together, a negative one pushes them apart; l is their distance [m].
+
+    ``kind`` and what it reads:
+
+    - ``coil``: F = preload + stiffness (l - length)
+    - ``gas``: F = +-area pressure (volume / (volume -+ area (l - length)))^exponent, upper
+      sign where ``pull`` (the gas is pressed as the anchors part), lower where it pushes;
+      ``pressure`` [Pa] and ``volume`` [m^3] are those at l = length
+    - ``constant``: F = preload
+    """
+
+    name: str
+    kind: Literal["coil", "gas", "constant"]
+    anchors: tuple[Point, Point]
+    length: float = 0.0
+    stiffness: float = 0.0
+    preload: float = 0.0
+    area: float = 0.0
+    pressure: float = 0.0
+    volume: float = 0.0
+    exponent: float = 1.0
+    pull: bool = True
+
+
+BalancerRecord = TorsionSpringRecord | LineElementRecord
