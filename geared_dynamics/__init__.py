@@ -1,5 +1,6 @@
 """Complete dynamics of geared robot arms, from a URDF and a description of the drives."""
 
+from geared_dynamics.actuation.commands import Limit, MotorCommands, motor_commands
 from geared_dynamics.dynamics.base_parameters import BaseParameters, base_parameters
 from geared_dynamics.dynamics.contributions import WheelContribution, wheel_contributions
 from geared_dynamics.dynamics.energy import (
@@ -8,6 +9,7 @@ from geared_dynamics.dynamics.energy import (
     kinetic_energy_terms,
     potential_energy,
 )
+from geared_dynamics.dynamics.friction import friction_forces
 from geared_dynamics.dynamics.kinematics import jacobian, jacobian_drift, pose
 from geared_dynamics.dynamics.regressor import parameter_names, parameters, regressor
 from geared_dynamics.dynamics.rigid import (
@@ -19,12 +21,7 @@ from geared_dynamics.dynamics.rigid import (
     inverse_dynamics,
     mass_matrix,
 )
-from geared_dynamics.dynamics.transmission import (
-    friction_forces,
-    motor_angles,
-    motor_speeds,
-    motor_torques,
-)
+from geared_dynamics.dynamics.transmission import motor_angles, motor_speeds, motor_torques
 from geared_dynamics.errors import GearedDynamicsError, GearedDynamicsWarning
 from geared_dynamics.load import from_dh, from_rodrigues, load_model, to_urdf
 from geared_dynamics.model import GearedModel
@@ -37,6 +34,8 @@ __all__ = [
     "GearedDynamicsWarning",
     "GearedModel",
     "KineticEnergyTerms",
+    "Limit",
+    "MotorCommands",
     "WheelContribution",
     "base_parameters",
     "bias_forces",
@@ -55,6 +54,7 @@ __all__ = [
     "load_model",
     "mass_matrix",
     "motor_angles",
+    "motor_commands",
     "motor_speeds",
     "motor_torques",
     "parameter_names",

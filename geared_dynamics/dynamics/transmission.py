@@ -1,4 +1,4 @@
-"""Between the joints' and the motors' side of the gears; joint friction."""
+"""Between the joints' and the motors' side of the gears."""
 
 import numpy as np
 
@@ -26,7 +26,15 @@ def motor_torques(model: GearedModel, tau: ArrayLike) -> Array:
     References:
         Paper 001, eq. (12): tau = A tau_m.
     """
-    joint_force = finite("tau", tau, model.n)
+    return np.asarray(finite("tau", tau, model.n) @ distribution(model).T)
+
+
+def distribution(model: GearedModel) -> Array:
+    """Matrix (m, n) from joint forces to motor torques: the pseudoinverse of A.
+
+    Raises:
+        ModelError: if the motors cannot produce every joint force.
+    """
     structure = model.structure_matrix
     rank = np.linalg.matrix_rank(structure) if structure.size else 0
     if rank < model.n:
@@ -38,7 +46,7 @@ def motor_torques(model: GearedModel, tau: ArrayLike) -> Array:
         raise ModelError(
             f"{model.drivetrain.source}, motors", finding + detail, "declare the missing motors"
         )
-    return np.asarray(joint_force @ np.linalg.pinv(structure).T)
+    return np.asarray(np.linalg.pinv(structure))
 
 
 def motor_angles(model: GearedModel, q: ArrayLike) -> Array:
@@ -65,22 +73,6 @@ def motor_speeds(model: GearedModel, v: ArrayLike) -> Array:
         Paper 001, eq. (12).
     """
     return np.asarray(finite("v", v, model.n) @ model.structure_matrix)
-
-
-def friction_forces(model: GearedModel, v: ArrayLike) -> Array:
-    """Joint friction b v + c sign(v), which the rigid functions leave out.
-
-    Args:
-        model: Geared model.
-        v: Joint velocity (..., n).
-
-    Returns:
-        Force that opposes the motion (..., n) [N m or N], joint side: the sign
-        convention is M a + C v + g + friction = tau.
-    """
-    rate = finite("v", v, model.n)
-    viscous, coulomb = model.friction
-    return np.asarray(viscous * rate + coulomb * np.sign(rate))
 
 
 def finite(name: str, value: ArrayLike, width: int) -> Array:

@@ -27,6 +27,8 @@ KERNELS: dict[str, tuple[str, int, int]] = {
     "jacobian": ("kinematics", 1, 1),
     "jacobian_drift": ("kinematics", 1, 2),
     "external_forces": ("kinematics", 0, 2),
+    "friction_forces": ("friction", 1, 3),
+    "motor_commands": ("drive", 1, 3),
 }
 
 

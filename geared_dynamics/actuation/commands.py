@@ -1,0 +1,136 @@
+"""Motor commands: what the amplifiers must give for a motion."""
+
+from __future__ import annotations
+
+import enum
+
+import numpy as np
+
+from geared_dynamics import kernels
+from geared_dynamics.arrays import Array, ArrayLike, IntArray
+from geared_dynamics.dynamics.border import call
+from geared_dynamics.dynamics.drives import packed_drives
+from geared_dynamics.dynamics.rigid import FLOAT
+from geared_dynamics.dynamics.transmission import distribution
+from geared_dynamics.errors import ModelError
+from geared_dynamics.kernels import drive_layout as at
+from geared_dynamics.model import GearedModel
+
+
+class Limit(enum.IntFlag):
+    """Limits that a command exceeds."""
+
+    NONE = 0
+    VOLTAGE = at.OVER_VOLTAGE
+    CURRENT = at.OVER_CURRENT
+    TORQUE = at.OVER_TORQUE
+    SPEED = at.OVER_SPEED
+    ENVELOPE = at.OVER_ENVELOPE
+
+
+class MotorCommands:
+    """Commands of m motors for one state or a batch, motor side; arrays (..., m).
+
+    Look at ``exceeded`` before you send them: they are what the motion needs, whether
+    or not the motors can give it (``saturate`` makes them fit).
+    """
+
+    __slots__ = ("_values", "model")
+
+    def __init__(self, model: GearedModel, values: Array) -> None:
+        """Wrap the kernel's result (..., RESULT_ROWS, m)."""
+        self.model = model
+        self._values = values
+
+    def __repr__(self) -> str:
+        """Show torques and what binds."""
+        return f"MotorCommands(torque={self.torque}, exceeded={self.exceeded})"
+
+    @property
+    def torque(self) -> Array:
+        """Electromagnetic torque k_t i [N m]."""
+        return self._values[..., at.TORQUE, :]
+
+    @property
+    def current(self) -> Array:
+        """Current i [A]; of a brushless motor the q-axis amplitude."""
+        self._refuse_missing(self.model.motors.torque_constant, "torque_constant")
+        return self._values[..., at.CURRENT, :]
+
+    @property
+    def voltage(self) -> Array:
+        """Voltage u = R i + L di/dt + k_e s [V]; of a brushless motor on the q axis."""
+        self._refuse_missing(self.model.motors.torque_constant, "torque_constant")
+        self._refuse_missing(self.model.motors.resistance, "resistance")
+        return self._values[..., at.VOLTAGE, :]
+
+    @property
+    def speed(self) -> Array:
+        """Speed of the rotors relative to their carriers, A' v [rad/s]."""
+        return self._values[..., at.SPEED, :]
+
+    @property
+    def shaft_torque(self) -> Array:
+        """Torque without the rotors' friction [N m]."""
+        return self._values[..., at.SHAFT, :]
+
+    @property
+    def transmitted_torque(self) -> Array:
+        """Torque that the gears pass on, after their loss and the rotors' inertia [N m]."""
+        return self._values[..., at.TRANSMITTED, :]
+
+    @property
+    def binding(self) -> IntArray:
+        """Limits that the commands exceed, ``Limit`` as integers."""
+        return self._values[..., at.BINDING, :].astype(np.int64)
+
+    @property
+    def exceeded(self) -> dict[str, Limit]:
+        """Motors whose limits are exceeded, in any state of a batch, and which limits."""
+        bits = self.binding.reshape(-1, len(self.model.motor_names))
+        union = np.bitwise_or.reduce(bits, axis=0)
+        return {
+            name: Limit(int(b)) for name, b in zip(self.model.motor_names, union, strict=True) if b
+        }
+
+    def _refuse_missing(self, values: Array, key: str) -> None:
+        missing = np.isnan(values)
+        if missing.any():
+            names = [n for n, gone in zip(self.model.motor_names, missing, strict=True) if gone]
+            place = f"{self.model.drivetrain.source}, motors.{names[0]}.{key}"
+            finding = f"is not given for {', '.join(names)}"
+            raise ModelError(place, finding, "add it, or read the torques only")
+
+
+def motor_commands(model: GearedModel, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> MotorCommands:
+    """Torque, current and voltage of every motor for a motion, losses and friction included.
+
+    Without the jerk the current is taken as steady: L di/dt is left out of the voltage.
+
+    Args:
+        model: Geared model.
+        q: Joint position (..., n) [rad or m].
+        v: Joint velocity (..., n).
+        a: Joint acceleration (..., n).
+
+    Raises:
+        ModelError: if the motors cannot produce every joint force.
+
+    References:
+        Paper 004, eq. (20.62)-(20.69); formulas in kernels.drive.
+    """
+    n, count = model.n, len(model.motor_names)
+    if not model.driven:
+        distribution(model)
+        object.__setattr__(model, "driven", True)
+    try:
+        flat = np.empty(at.RESULT_ROWS * count)
+        native = q.dtype is v.dtype is a.dtype is FLOAT  # type: ignore[union-attr]
+        if native and kernels.motor_commands(model.packed, model.drives, q, v, a, flat) == 0:
+            return MotorCommands(model, flat.reshape(at.RESULT_ROWS, count))
+    except (TypeError, AttributeError):
+        pass  # a batch, or not plain float64 arrays: convert them below
+    inputs = {"q": (q, n), "v": (v, n), "a": (a, n)}
+    core = (at.RESULT_ROWS, count)
+    values = call("motor_commands", model, inputs, core, constants=(packed_drives(model),))
+    return MotorCommands(model, values)

@@ -1,0 +1,153 @@
+"""What the motors must do for a motion: torque, current, voltage.
+
+From the joint force tau that the gears must give (inverse dynamics, balancers and joint
+friction), motor by motor and on the motor side:
+
+    tau_m   = distribution tau                       torque at the shaft of lossless gears
+    beta    = J (s' + e . alpha)                     the rotor's own inertia, upstream of the loss
+    m       = tau_m - beta                           what the gear transmits
+    loss    = |m| sign(s) (1/eta_d - 1 | 1 - eta_b)  driving where m s > 0, backdriving where < 0
+    torque  = tau_m + loss + rotor friction          electromagnetic, k_t i
+    voltage = R i + L i' + k_e s
+
+s = A' v is the rotor's speed relative to its carrier, which is what the back-EMF sees.
+Paper 004, eq. (20.62)-(20.69), with the carrier's rotation that (20.70) drops.
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+from geared_dynamics.kernels import drive_layout as at
+from geared_dynamics.kernels import inverse, layout
+from geared_dynamics.kernels.border import apart, finite, fits, gather, states
+from geared_dynamics.kernels.friction import (
+    add_joint_friction,
+    direction,
+    force,
+)
+from geared_dynamics.kernels.kinds import Array, Pointer
+from geared_dynamics.kernels.memory import pointer, row, shift
+from geared_dynamics.kernels.vector import dot, load
+
+
+@njit(error_model="numpy")
+def motor_commands(model: Array, drives: Array, q: Array, v: Array, a: Array, out: Array) -> int:
+    """Commands (RESULT_ROWS m,) for motion q, v, a (n,), or a row for each of K states."""
+    n, m = int(model[layout.COORDINATES]), int(drives[at.COUNT])
+    if not (fits(q, n, out) and fits(v, n, out) and fits(a, n, out)):
+        return layout.WRONG_SHAPE
+    if not (apart(q, out) and apart(v, out) and apart(a, out)):
+        return layout.OVERLAP
+    buffer = np.empty(5 * n + int(model[layout.BODIES]) * inverse.SIZE)
+    p, d, x = pointer(model), pointer(drives), pointer(buffer)
+    rate, change, tau, need = shift(x, n), shift(x, 2 * n), shift(x, 3 * n), shift(x, 4 * n)
+    work = shift(x, 5 * n)
+    for k in range(states(q)):
+        if not (gather(q, k, n, x) & gather(v, k, n, rate) & gather(a, k, n, change)):
+            return layout.NOT_FINITE
+        inverse.one_state(p, x, rate, change, work, tau)
+        for i in range(n):
+            need[i] = tau[i]
+        add_joint_friction(d, x, rate, tau, need)
+        for r in range(m):
+            one_motor(d, r, n, x, rate, change, need, work, row(out, k))
+        if not finite(row(out, k), at.RESULT_ROWS * m):
+            return layout.OVERFLOW
+    return layout.OK
+
+
+@njit(error_model="numpy")
+def one_motor(
+    drives: Pointer,
+    r: int,
+    n: int,
+    q: Pointer,
+    v: Pointer,
+    a: Pointer,
+    tau: Pointer,
+    work: Pointer,
+    out: Pointer,
+) -> None:
+    """Column r of the result; ``work`` holds the bodies' angular accelerations."""
+    m = int(drives[at.COUNT])
+    b = int(drives[at.MOTORS]) + r * int(drives[at.MOTOR_SIZE])
+    angle, speed, change, lossless = drives[b + at.ZERO], 0.0, 0.0, 0.0
+    for d in range(n):
+        ratio = drives[b + at.ROWS + d]
+        angle += ratio * q[d]
+        speed += ratio * v[d]
+        change += ratio * a[d]
+        lossless += drives[b + at.ROWS + n + d] * tau[d]
+    carrier = int(drives[b + at.CARRIER])
+    if carrier >= 0 and drives[b + at.COUPLED] != 0.0:
+        change += dot(
+            load(drives, b + at.AXIS), load(work, carrier * inverse.SIZE + inverse.ALPHA)
+        )
+    transmitted = lossless - drives[b + at.INERTIA] * change
+    shaft = lossless + gear_loss(drives, b, transmitted, speed)
+    torque = shaft + rotor_friction(drives, r, speed, angle, abs(transmitted))
+    current = torque / drives[b + at.TORQUE_CONSTANT]
+    voltage = drives[b + at.RESISTANCE] * current + drives[b + at.BACK_EMF] * speed
+    out[at.TORQUE * m + r] = torque
+    out[at.CURRENT * m + r] = current
+    out[at.VOLTAGE * m + r] = voltage
+    out[at.SPEED * m + r] = speed
+    out[at.SHAFT * m + r] = shaft
+    out[at.TRANSMITTED * m + r] = transmitted
+    out[at.BINDING * m + r] = binding(drives, b, torque, current, voltage, speed)
+
+
+@njit(error_model="numpy")
+def gear_loss(drives: Pointer, b: int, transmitted: float, speed: float) -> float:
+    """Torque on the rotor that the gear's loss takes; it opposes the speed (eta_b <= 1)."""
+    sign = direction(speed, drives[b + at.SMOOTHING])
+    part = drives[b + at.DRIVING] if transmitted * speed > 0.0 else drives[b + at.BACKDRIVING]
+    return abs(transmitted) * sign * part
+
+
+@njit(error_model="numpy")
+def rotor_friction(drives: Pointer, r: int, speed: float, angle: float, load: float) -> float:
+    """Friction of rotor r against its speed; a motor has one law at most."""
+    for law in range(int(drives[at.ROTOR_LAWS]), int(drives[at.ROTOR_LAWS_END]), at.LAW_SIZE):
+        if int(drives[law + at.INDEX]) == r:
+            return force(drives, law, speed, angle, load)
+    return 0.0
+
+
+@njit(error_model="numpy")
+def binding(
+    drives: Pointer, b: int, torque: float, current: float, voltage: float, speed: float
+) -> float:
+    """Bits of the limits that a command exceeds."""
+    cross = drives[b + at.POLE_PAIRS] * speed * drives[b + at.INDUCTANCE] * current
+    amplitude = abs(voltage) if cross == 0.0 else math.hypot(voltage, cross)
+    limits = b + at.LIMITS
+    bits = 0
+    if amplitude > drives[limits]:
+        bits |= at.OVER_VOLTAGE
+    if abs(current) > drives[limits + 1]:
+        bits |= at.OVER_CURRENT
+    if abs(torque) > drives[limits + 2]:
+        bits |= at.OVER_TORQUE
+    if abs(speed) > drives[limits + 3]:
+        bits |= at.OVER_SPEED
+    if abs(torque) > available(drives, b, abs(speed)):
+        bits |= at.OVER_ENVELOPE
+    return float(bits)
+
+
+@njit(error_model="numpy")
+def available(drives: Pointer, b: int, speed: float) -> float:
+    """Torque of the envelope at a speed; infinite without envelope, 0 beyond its end."""
+    first, end = int(drives[b + at.ENVELOPE]), int(drives[b + at.ENVELOPE_END])
+    if first == end:
+        return math.inf
+    if speed <= drives[first]:
+        return drives[first + 1]
+    for k in range(first + 2, end, 2):
+        if speed <= drives[k]:
+            part = (speed - drives[k - 2]) / (drives[k] - drives[k - 2])
+            return drives[k - 1] + part * (drives[k + 1] - drives[k - 1])
+    return 0.0
