@@ -1,6 +1,17 @@
 """Complete dynamics of geared robot arms, from a URDF and a description of the drives."""
 
 from geared_dynamics.actuation.commands import Limit, MotorCommands, motor_commands
+from geared_dynamics.actuation.driven import (
+    DrivenRates,
+    DrivenTerms,
+    driven_acceleration,
+    driven_rates,
+    driven_terms,
+)
+from geared_dynamics.actuation.motion import motion_from_torque
+from geared_dynamics.actuation.power import PowerBalance, power_balance
+from geared_dynamics.actuation.stepping import DrivenState, driven_step
+from geared_dynamics.actuation.stiction import Sticking, sticking
 from geared_dynamics.dynamics.base_parameters import BaseParameters, base_parameters
 from geared_dynamics.dynamics.contributions import WheelContribution, wheel_contributions
 from geared_dynamics.dynamics.energy import (
@@ -30,16 +41,25 @@ __version__ = "0.1.0"
 
 __all__ = [
     "BaseParameters",
+    "DrivenRates",
+    "DrivenState",
+    "DrivenTerms",
     "GearedDynamicsError",
     "GearedDynamicsWarning",
     "GearedModel",
     "KineticEnergyTerms",
     "Limit",
     "MotorCommands",
+    "PowerBalance",
+    "Sticking",
     "WheelContribution",
     "base_parameters",
     "bias_forces",
     "coriolis_matrix",
+    "driven_acceleration",
+    "driven_rates",
+    "driven_step",
+    "driven_terms",
     "external_forces",
     "forward_dynamics",
     "friction_forces",
@@ -53,6 +73,7 @@ __all__ = [
     "kinetic_energy_terms",
     "load_model",
     "mass_matrix",
+    "motion_from_torque",
     "motor_angles",
     "motor_commands",
     "motor_speeds",
@@ -61,7 +82,9 @@ __all__ = [
     "parameters",
     "pose",
     "potential_energy",
+    "power_balance",
     "regressor",
+    "sticking",
     "to_urdf",
     "wheel_contributions",
 ]

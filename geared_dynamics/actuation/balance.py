@@ -1,0 +1,174 @@
+"""The plant's equations of motion in the form that ``piecewise`` solves.
+
+Unknowns x = (a, m, w, z): acceleration (n), transmitted torque (m), magnitude of each
+load that friction or a gear's loss depends on, and one z for each element at rest. Its
+friction is f = clip(z, -low, high), its acceleration proportional to z - f: either it
+rests and f = z lies between the levels, or it breaks loose and f is one of them.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from geared_dynamics.actuation.piecewise import Pieces
+from geared_dynamics.actuation.plant import Plant
+from geared_dynamics.arrays import Array, IntArray
+
+# Acceleration per friction force of an element that rests, relative to what the force
+# would accelerate: where a joint and its rotor rest together, it shares the force out.
+COMPLIANCE = 1e-9
+
+
+class Columns(NamedTuple):
+    """Where each unknown stands in x.
+
+    Attributes:
+        a: Accelerations (n,).
+        m: Transmitted torques (m,).
+        w: Magnitudes of loads (l,).
+        z: Elements at rest (e,).
+        joint: Load of each coordinate among w (n,), -1 where none is needed.
+        motor: Load of each motor among w (m,), -1 where none is needed.
+    """
+
+    a: slice
+    m: slice
+    w: slice
+    z: slice
+    joint: IntArray
+    motor: IntArray
+
+    @property
+    def size(self) -> int:
+        """Number of unknowns."""
+        return int(self.z.stop)
+
+
+def columns(plant: Plant) -> Columns:
+    """Lay the unknowns out."""
+    n, m = plant.structure.shape
+    at_rest = plant.resting
+    pressed = at_rest.slope.any(axis=(1, 2))
+    joints = plant.joint_slope != 0.0
+    joints[at_rest.joint[pressed & (at_rest.joint >= 0)]] = True
+    motors = plant.toward[:, 0] != plant.toward[:, 1]
+    motors[at_rest.motor[pressed & (at_rest.motor >= 0)]] = True
+    needed = np.concatenate([joints, motors])
+    place = np.where(needed, np.cumsum(needed) - 1, -1)
+    first = n + m
+    last = first + int(needed.sum())
+    return Columns(
+        slice(0, n),
+        slice(n, first),
+        slice(first, last),
+        slice(last, last + len(at_rest.joint)),
+        place[:n],
+        place[n:],
+    )
+
+
+def equations(plant: Plant, torque: Array, at: Columns, compliance: float) -> Pieces:
+    """Set the equations up; rows in the order of the unknowns.
+
+    Args:
+        plant: The plant.
+        torque: Electromagnetic torque of each motor (m,) [N m].
+        at: Where the unknowns stand.
+        compliance: See ``COMPLIANCE``; 0 for elements that rest exactly.
+    """
+    loads, rest = at.w.stop - at.w.start, at.z.stop - at.z.start
+    L, c = np.zeros((at.size, at.size)), np.zeros(at.size)
+    W = np.zeros((at.size, loads + 2 * rest))
+    P, o = np.zeros((loads + 2 * rest, at.size)), np.zeros(loads + 2 * rest)
+    A, rotors = plant.structure, plant.rotors
+    L[at.a, at.a] = plant.mass - A @ rotors.rows
+    L[at.a, at.m] = -A
+    c[at.a] = plant.free + plant.joint_base - A @ rotors.drift
+    L[at.m, at.a] = rotors.rows
+    L[at.m, at.m] = np.diag(plant.toward.mean(axis=1))
+    c[at.m] = rotors.drift + plant.rotor_base - torque
+    pieces = Pieces(L, c, W, P, o)
+    add_loads(pieces, plant, at)
+    add_resting(pieces, plant, at, compliance)
+    return pieces
+
+
+def add_loads(pieces: Pieces, plant: Plant, at: Columns) -> None:
+    """Rows w = |load|, and what w adds to the others."""
+    L, _, W, P, o = pieces
+    n = len(plant.free)
+    first = at.w.start
+    for d in np.flatnonzero(at.joint >= 0):
+        k = int(at.joint[d])
+        P[k, at.a], o[k] = plant.mass[d], plant.free[d]
+        L[d, first + k] += plant.joint_slope[d]
+    for r in np.flatnonzero(at.motor >= 0):
+        k = int(at.motor[r])
+        P[k, n + r] = 1.0
+        L[n + r, first + k] += 0.5 * (plant.toward[r, 0] - plant.toward[r, 1])
+    for k in range(at.w.stop - first):
+        L[first + k, first + k] = 1.0
+        W[first + k, k] = -1.0
+
+
+def add_resting(pieces: Pieces, plant: Plant, at: Columns, compliance: float) -> None:
+    """Rows gain (z - f) - rows a = 0, and f = clip(z, -low, high) on coordinate or rotor."""
+    L, c, W, P, o = pieces
+    n, rest = len(plant.free), plant.resting
+    loads = at.w.stop - at.w.start
+    for e in range(len(rest.joint)):
+        row = at.z.start + e
+        high, low, levels = limits(plant, at, e)
+        above, below = loads + 2 * e, loads + 2 * e + 1
+        P[above], o[above] = -high, -levels[0]
+        P[below], o[below] = low, levels[1]
+        P[above, row] += 1.0
+        P[below, row] += 1.0
+        gain = float(rest.rows[e] @ np.linalg.solve(plant.mass, rest.rows[e]))
+        # f = (high - low + |z + low| - |z - high|) / 2 acts on `target` with its share.
+        target = int(rest.joint[e]) if rest.joint[e] >= 0 else n + int(rest.motor[e])
+        for where, share in ((target, rest.share[e]), (row, gain * (compliance - 1.0))):
+            L[where] += 0.5 * share * (high - low)
+            c[where] += 0.5 * share * (levels[0] - levels[1])
+            W[where, below] += 0.5 * share
+            W[where, above] -= 0.5 * share
+        L[row, row] += gain
+        L[row, at.a] -= rest.rows[e]
+
+
+def limits(plant: Plant, at: Columns, e: int) -> tuple[Array, Array, Array]:
+    """Rows of the levels that element e gives at most, either way, and their constants (2,)."""
+    rest = plant.resting
+    high, low = np.zeros(at.size), np.zeros(at.size)
+    if rest.joint[e] >= 0:
+        k = int(at.joint[rest.joint[e]])
+        if k >= 0:
+            high[at.w.start + k], low[at.w.start + k] = rest.slope[e, :, 0]
+    else:
+        r = int(rest.motor[e])
+        k = int(at.motor[r])
+        if k >= 0:
+            for row, (positive, negative) in zip((high, low), rest.slope[e], strict=True):
+                row[at.w.start + k] = 0.5 * (positive + negative)
+                row[at.m.start + r] = 0.5 * (positive - negative)
+    return high, low, rest.level[e]
+
+
+def start(plant: Plant, torque: Array, at: Columns) -> Array:
+    """Where to begin: at rest, every gear driving with about its motor's torque.
+
+    Odd factors keep the way off the edges where two planes meet.
+    """
+    x = np.zeros(at.size)
+    m = len(torque)
+    odd = 1.0 + 0.1 * np.sqrt(np.arange(1, m + 1))
+    way = np.where(plant.speed == 0.0, np.where(torque < 0.0, -1.0, 1.0), np.sign(plant.speed))
+    scale = np.abs(torque) + 1e-3 * np.abs(torque).max(initial=0.0)
+    x[at.m] = way * odd * np.where(scale > 0.0, scale, 1e-3)
+    for d in np.flatnonzero(at.joint >= 0):
+        x[at.w.start + at.joint[d]] = abs(plant.free[d])
+    for r in np.flatnonzero(at.motor >= 0):
+        x[at.w.start + at.motor[r]] = abs(x[at.m.start + r])
+    return x

@@ -1,0 +1,48 @@
+"""One state after the other, for what cannot be written for a batch at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from geared_dynamics.arrays import Array, ArrayLike
+from geared_dynamics.dynamics.border import common_lead
+from geared_dynamics.dynamics.transmission import finite
+from geared_dynamics.errors import ArrayError
+from geared_dynamics.model import GearedModel
+
+
+def each_state(inputs: Mapping[str, Array]) -> tuple[tuple[int, ...], Iterator[tuple[Array, ...]]]:
+    """Leading dimensions of the inputs together, and the states one by one."""
+    lead = common_lead(inputs)
+    flat = [
+        np.broadcast_to(x, lead + x.shape[-1:]).reshape(-1, x.shape[-1]) for x in inputs.values()
+    ]
+    return lead, zip(*flat, strict=True)
+
+
+def joint_inputs(model: GearedModel, **values: ArrayLike | None) -> dict[str, Array]:
+    """Check arrays (..., n) by name; None stands for zero."""
+    still = np.zeros(model.n)
+    return {
+        name: finite(name, still if value is None else value, model.n)
+        for name, value in values.items()
+    }
+
+
+def motor_inputs(model: GearedModel, **values: ArrayLike | None) -> dict[str, Array]:
+    """Check arrays (..., m) by name; None stands for zero."""
+    m = len(model.motor_names)
+    still = np.zeros(m)
+    return {
+        name: finite(name, still if value is None else value, m) for name, value in values.items()
+    }
+
+
+def one_state(inputs: Mapping[str, Array]) -> tuple[Array, ...]:
+    """Return the arrays of a single state."""
+    for name, value in inputs.items():
+        if value.ndim != 1:
+            raise ArrayError(name, f"has shape {value.shape}", f"give {value.shape[-1]} numbers")
+    return tuple(inputs.values())

@@ -1,0 +1,206 @@
+"""The arm together with its motors: voltages in, motion out.
+
+    M a + h - springs + joint friction = A (k_t i - rotor friction - losses)
+    L di/dt + R i + k_e s = u,   s = A' v
+
+M contains the rotors with their coupling to the links, so that H* below has what paper
+004 leaves out: its off-diagonal terms differ from those of the bare arm. A brushless
+motor stands as its q axis. Paper 004, eq. (20.62)-(20.73), corrected.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from geared_dynamics.actuation.batch import each_state, joint_inputs, motor_inputs
+from geared_dynamics.actuation.electrics import windings
+from geared_dynamics.actuation.motion import (
+    BAND,
+    Mode,
+    choose,
+    limit_of,
+    motion_at,
+)
+from geared_dynamics.actuation.plant import gear_losses, plant_at
+from geared_dynamics.arrays import Array, ArrayLike
+from geared_dynamics.errors import ModelError
+from geared_dynamics.model import GearedModel
+
+
+class DrivenTerms(NamedTuple):
+    """H*(q) a + h*(q, v) = D u with inductances neglected (paper 004, eq. 20.72).
+
+    Attributes:
+        inertia: H* (..., n, n) [kg m^2, kg m or kg], joint side.
+        forces: h*: Coriolis, gravity, springs, friction, back-EMF (..., n) [N m or N].
+        input: D = A diag(k_t / R) (n, m) [N m/V or N/V], the same in every state.
+    """
+
+    inertia: Array
+    forces: Array
+    input: Array
+
+
+class DrivenRates(NamedTuple):
+    """What changes the state of an arm with its currents.
+
+    Attributes:
+        a: Joint acceleration (..., n).
+        current: di/dt (..., m) [A/s]; 0 where a motor has no inductance.
+    """
+
+    a: Array
+    current: Array
+
+
+def driven_terms(model: GearedModel, q: ArrayLike, v: ArrayLike) -> DrivenTerms:
+    """Terms of the complete model H* a + h* = D u, inductances neglected.
+
+    Friction is smooth in the rate. The model is linear in a and u as long as nothing
+    depends on a load: with gear losses, or friction that grows with the load, it is
+    linear only piece by piece, and ``driven_acceleration`` solves it.
+
+    Args:
+        model: Geared model.
+        q: Joint position (..., n) [rad or m].
+        v: Joint velocity (..., n).
+
+    Raises:
+        ModelError: naming the motor or joint with a loss that depends on the load, or a
+            constant that is not given.
+
+    References:
+        Paper 004, eq. (20.71)-(20.73), with the rotors' coupling that (20.71) lacks.
+    """
+    refuse_losses(model)
+    wires = windings(model)
+    lead, states = each_state(joint_inputs(model, q=q, v=v))
+    still = np.zeros(model.n)
+    A = model.structure_matrix
+    gain = wires.torque_constant / wires.resistance
+    inertia, forces = [], []
+    for position, rate in states:
+        plant = plant_at(model, position, rate, still)
+        drag = plant.rotor_base + gain * wires.back_emf_constant * plant.speed
+        inertia.append(plant.mass)
+        forces.append(plant.free + plant.joint_base + A @ drag)
+    n = model.n
+    return DrivenTerms(
+        np.reshape(inertia, (*lead, n, n)), np.reshape(forces, (*lead, n)), A * gain
+    )
+
+
+def driven_acceleration(
+    model: GearedModel,
+    q: ArrayLike,
+    v: ArrayLike,
+    voltage: ArrayLike,
+    *,
+    external: ArrayLike | None = None,
+    mode: Mode = "smooth",
+    band: float = BAND,
+) -> Array:
+    """Joint acceleration that voltages give, inductances neglected, losses included.
+
+    Args:
+        model: Geared model.
+        q: Joint position (..., n) [rad or m].
+        v: Joint velocity (..., n).
+        voltage: Voltage of each motor (..., m) [V]; q axis of a brushless one.
+        external: Joint force from outside (..., n) [N m or N].
+        mode: As in ``motion_from_torque``.
+        band: As in ``motion_from_torque``.
+
+    Returns:
+        Joint acceleration (..., n).
+
+    Raises:
+        ModelError: where a constant is not given, or a gear jams.
+    """
+    still = np.zeros(len(model.motor_names))
+    return rates(model, q, v, still, voltage, external, mode, band, lag=False).a
+
+
+def driven_rates(
+    model: GearedModel,
+    q: ArrayLike,
+    v: ArrayLike,
+    current: ArrayLike,
+    voltage: ArrayLike,
+    *,
+    external: ArrayLike | None = None,
+    mode: Mode = "smooth",
+    band: float = BAND,
+) -> DrivenRates:
+    """Joint acceleration and di/dt of the arm with its currents.
+
+    A motor without inductance has no current of its own: its entry is not read, the
+    current (u - k_e s) / R follows at once, and its rate is given as 0.
+
+    Args:
+        model: Geared model.
+        q: Joint position (..., n) [rad or m].
+        v: Joint velocity (..., n).
+        current: Current of each motor (..., m) [A].
+        voltage: Voltage of each motor (..., m) [V].
+        external: Joint force from outside (..., n) [N m or N].
+        mode: As in ``motion_from_torque``.
+        band: As in ``motion_from_torque``.
+
+    Raises:
+        ModelError: where a constant is not given, or a gear jams.
+    """
+    return rates(model, q, v, current, voltage, external, mode, band, lag=True)
+
+
+def rates(
+    model: GearedModel,
+    q: ArrayLike,
+    v: ArrayLike,
+    current: ArrayLike,
+    voltage: ArrayLike,
+    external: ArrayLike | None,
+    mode: Mode,
+    band: float,
+    *,
+    lag: bool,
+) -> DrivenRates:
+    """Rates of every state of a batch; without ``lag`` all currents follow at once."""
+    choose(mode)
+    limit, wires = limit_of(mode, band), windings(model)
+    lagging = (wires.inductance > 0.0) & lag
+    inputs = joint_inputs(model, q=q, v=v, external=external)
+    lead, states = each_state(inputs | motor_inputs(model, current=current, voltage=voltage))
+    accelerations, changes = [], []
+    for position, rate, outside, given, tension in states:
+        steady = wires.steady_current(tension, rate @ model.structure_matrix)
+        flowing = np.where(lagging, given, steady)
+        torque = wires.torque_constant * flowing
+        accelerations.append(motion_at(model, position, rate, outside, torque, band=limit).a)
+        lag_time = np.where(lagging, wires.inductance / wires.resistance, 1.0)
+        changes.append((steady - flowing) / lag_time)
+    return DrivenRates(
+        np.reshape(accelerations, (*lead, model.n)), np.reshape(changes, (*lead, len(lagging)))
+    )
+
+
+def refuse_losses(model: GearedModel) -> None:
+    """Refuse losses that depend on the load."""
+    source = model.drivetrain.source
+    for name, loss in zip(model.motor_names, gear_losses(model), strict=True):
+        if loss.any():
+            refuse(f"{source}, motors.{name}.efficiency", "makes the model nonlinear")
+    for laws, kind, owners in (
+        (model.joint_friction, "joints", model.joint_names),
+        (model.motors.friction, "motors", model.motor_names),
+    ):
+        for index, load in zip(laws.index, laws.load, strict=True):
+            if load != 0.0:
+                refuse(f"{source}, {kind}.{owners[index]}.friction.load", "depends on the load")
+
+
+def refuse(place: str, finding: str) -> None:
+    """Say what solves the model instead."""
+    raise ModelError(place, finding, "use driven_acceleration or motion_from_torque")

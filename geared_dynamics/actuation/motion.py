@@ -1,0 +1,164 @@
+"""Motion from the motors' torques: losses, friction and stiction included."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+
+from geared_dynamics.actuation.balance import COMPLIANCE, Columns, columns, equations, start
+from geared_dynamics.actuation.batch import each_state, joint_inputs, motor_inputs
+from geared_dynamics.actuation.piecewise import Pieces, Solution, Turned, follow, slope
+from geared_dynamics.actuation.plant import BoolArray, Plant, plant_at
+from geared_dynamics.arrays import Array, ArrayLike, IntArray
+from geared_dynamics.errors import ArrayError, ModelError, UnknownNameError
+from geared_dynamics.model import GearedModel
+
+Mode = Literal["smooth", "exact"]
+BAND = 1e-9  # rate below which an element is at rest, in its own units
+
+
+class Motion(NamedTuple):
+    """What the drives make the arm do at one state.
+
+    Attributes:
+        a: Joint acceleration (n,).
+        transmitted: Torque m that each gear transmits (m,) [N m], motor side.
+        joints_at_rest: Coordinates held by joint friction, by name.
+        motors_at_rest: Motors held by rotor friction or by their gears, by name.
+    """
+
+    a: Array
+    transmitted: Array
+    joints_at_rest: tuple[str, ...]
+    motors_at_rest: tuple[str, ...]
+
+
+def motion_from_torque(
+    model: GearedModel,
+    q: ArrayLike,
+    v: ArrayLike,
+    torque: ArrayLike,
+    *,
+    external: ArrayLike | None = None,
+    mode: Mode = "smooth",
+    band: float = BAND,
+) -> Array:
+    """Joint acceleration that electromagnetic torques give: ``motor_commands`` the other way.
+
+    Gear losses depend on the sign of the torque that each gear transmits, which depends on
+    the acceleration; all equations are solved together, exactly (docs/actuation.md).
+
+    Args:
+        model: Geared model.
+        q: Joint position (..., n) [rad or m].
+        v: Joint velocity (..., n).
+        torque: Electromagnetic torque k_t i of each motor (..., m) [N m].
+        external: Joint force from outside (..., n) [N m or N], zero where not given.
+        mode: ``smooth``: friction as control sees it, the inverse of ``motor_commands``;
+            ``exact``: Coulomb friction with its jump, and stiction at rest.
+        band: ``exact`` only: a joint or rotor with a rate within it is at rest, in its own
+            units, and stays there until a force breaks it loose.
+
+    Returns:
+        Joint acceleration (..., n).
+
+    Raises:
+        ModelError: naming the motor whose gear jams: backdriven, and no acceleration
+            satisfies the equations.
+    """
+    choose(mode)
+    inputs = joint_inputs(model, q=q, v=v, external=external)
+    lead, states = each_state(inputs | motor_inputs(model, torque=torque))
+    limit = limit_of(mode, band)
+    rows = [motion_at(model, *state, band=limit).a for state in states]
+    return np.reshape(rows, (*lead, model.n))
+
+
+def choose(mode: Mode) -> None:
+    """Refuse a mode that does not exist."""
+    if mode not in get_args(Mode):
+        raise UnknownNameError("mode", "mode", mode, get_args(Mode))
+
+
+def limit_of(mode: Mode, band: float) -> float | None:
+    """The band of the exact mode, None for smooth friction."""
+    if not (np.isfinite(band) and band >= 0.0):
+        raise ArrayError("band", f"is {band}", "give a rate of zero or more")
+    return band if mode == "exact" else None
+
+
+def motion_at(
+    model: GearedModel, q: Array, v: Array, external: Array, torque: Array, *, band: float | None
+) -> Motion:
+    """Motion at one state; arguments as ``plant_at``."""
+    plant = plant_at(model, q, v, external, band)
+    at = columns(plant)
+    x, signs = solve(model, plant, torque, at)
+    stuck = resting_signs(signs, at)
+    rest = plant.resting
+    return Motion(
+        x[at.a],
+        x[at.m],
+        names(model.joint_names, rest.joint[stuck]),
+        names(model.motor_names, rest.motor[stuck]),
+    )
+
+
+def solve(model: GearedModel, plant: Plant, torque: Array, at: Columns) -> Solution:
+    """Solve the plant's equations, or say which gear jams."""
+    pieces = equations(plant, torque, at, COMPLIANCE)
+    found = follow(pieces, start(plant, torque, at))
+    if isinstance(found, Turned):
+        raise jam(model, plant, found, at)
+    if not oriented(pieces, found, at):
+        raise jam(model, plant, Turned(-1), at)
+    if not resting_signs(found.signs, at).any():
+        return found
+    return Solution(hold(equations(plant, torque, at, 0.0), found), found.signs)
+
+
+def hold(pieces: Pieces, found: Solution) -> Array:
+    """Solve again in the piece that was found, with elements that rest exactly.
+
+    Where elements rest together their forces are not unique: the nearest to those found.
+    """
+    rest = pieces.linear @ found.x + pieces.constant
+    rest += pieces.weights @ (found.signs * (pieces.planes @ found.x + pieces.offsets))
+    step = np.linalg.lstsq(slope(pieces, found.signs), -rest, rcond=1e-12)[0]
+    return np.asarray(found.x + step)
+
+
+def oriented(pieces: Pieces, found: Solution, at: Columns) -> bool:
+    """Whether the torques accelerate the arm their own way: a positive determinant."""
+    return bool(np.linalg.slogdet(slope(pieces, found.signs))[0] > 0.0)
+
+
+def resting_signs(signs: Array, at: Columns) -> BoolArray:
+    """Which of the resting elements stay at rest (e,): z between -low and high."""
+    above, below = signs[at.w.stop - at.w.start :].reshape(-1, 2).T
+    return np.asarray((above < 0.0) & (below > 0.0))
+
+
+def jam(model: GearedModel, plant: Plant, turned: Turned, at: Columns) -> ModelError:
+    """The error that names the motor whose gear jams."""
+    if np.linalg.eigvalsh(plant.mass)[0] <= 0.0:
+        finding = "is not positive definite at a given posture"
+        return ModelError("mass matrix", finding, "give the links or wheels behind it an inertia")
+    worst = int(plant.toward.min(axis=1).argmin())
+    for r in np.flatnonzero(at.motor >= 0):
+        if turned.plane == at.motor[r]:
+            worst = int(r)
+    name = model.motor_names[worst]
+    backdriving = model.motors.efficiency[worst, 1]
+    finding = (
+        f"its gear jams: backdriven with efficiency {backdriving:g} it lets no acceleration "
+        "satisfy the equations"
+    )
+    remedy = "drive it forward or let it rest (mode 'exact'), or give the rotor more inertia"
+    return ModelError(f"{model.drivetrain.source}, motors.{name}", finding, remedy)
+
+
+def names(every: tuple[str, ...], index: IntArray) -> tuple[str, ...]:
+    """Names at the indices, without -1 and without repetition."""
+    return tuple(every[i] for i in sorted(set(index.tolist()) - {-1}))

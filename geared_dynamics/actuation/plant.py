@@ -1,0 +1,207 @@
+"""Arm, gears, rotors and friction at one state, ready for the equations of motion.
+
+    arm      M a + h - springs + joint friction = A (m + beta) + external      (n)
+    motor    T = m + loss + rotor friction + beta                              (m)
+
+with beta = rows a + drift the rotors' inertial torque and m what the gears transmit. Loss
+and friction are base + slope |load|; the loads are m, and the joint force t = M a + h -
+springs - external before friction.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from geared_dynamics.actuation.laws import law_forces, smooth_sign
+from geared_dynamics.actuation.rotors import Rotors, rotor_inertia
+from geared_dynamics.actuation.springs import spring_forces
+from geared_dynamics.arrays import Array, IntArray
+from geared_dynamics.dynamics.rigid import bias_forces, mass_matrix
+from geared_dynamics.model import GearedModel
+from geared_dynamics.model.friction import ROTOR_SMOOTHING, FrictionLaws
+
+BoolArray = NDArray[np.bool_]
+
+
+class Resting(NamedTuple):
+    """Elements at rest, e of them: friction anywhere between two levels.
+
+    Where one breaks loose its rate changes by ``rows`` a. Against a positive rate it
+    gives at most level[:, 0] + slope[:, 0, 0] m+ + slope[:, 0, 1] m-, against a negative
+    one the same with [:, 1]; m+ and m- are the load's positive and negative part.
+
+    Attributes:
+        rows: Acceleration of the element per a (e, n).
+        joint: Coordinate that its force acts on (e,), -1 for a rotor.
+        motor: Motor whose rotor it acts on (e,), -1 for a joint.
+        share: Force on the coordinate per force of the element (e,), 1 for a rotor.
+        level: Breakaway level without load (e, 2).
+        slope: Per load, by direction and by the load's sign (e, 2, 2).
+    """
+
+    rows: Array
+    joint: IntArray
+    motor: IntArray
+    share: Array
+    level: Array
+    slope: Array
+
+
+class Plant(NamedTuple):
+    """The arm and its drives at a state.
+
+    Attributes:
+        mass: M (n, n).
+        free: h - springs - external (n,).
+        structure: A (n, m).
+        rotors: Inertial torque of the rotors.
+        joint_base: Joint friction without load (n,).
+        joint_slope: Joint friction per load's magnitude (n,).
+        rotor_base: Rotor friction without load (m,).
+        rotor_slope: Rotor friction per |m| (m,).
+        toward: Torque into the gear and against the load-dependent friction, per m, for
+            m > 0 and m < 0 (m, 2).
+        speed: s = A' v (m,).
+        resting: Elements at rest.
+    """
+
+    mass: Array
+    free: Array
+    structure: Array
+    rotors: Rotors
+    joint_base: Array
+    joint_slope: Array
+    rotor_base: Array
+    rotor_slope: Array
+    toward: Array
+    speed: Array
+    resting: Resting
+
+
+def plant_at(
+    model: GearedModel, q: Array, v: Array, external: Array, band: float | None = None
+) -> Plant:
+    """Gather the plant at one state q, v (n,); see ``Plant``.
+
+    Args:
+        model: Geared model.
+        q: Joint position (n,).
+        v: Joint velocity (n,).
+        external: Joint force from outside (n,).
+        band: None: friction smooth in the rate. Else exact friction, and elements with
+            a rate within the band, in their own units, are at rest.
+    """
+    A = model.structure_matrix
+    speed = A.T @ v
+    laws, rotor_laws = model.joint_friction, model.motors.friction
+    rate = laws.multiplier * v[laws.index]
+    rotor_rate = speed[rotor_laws.index]
+    sign = signs(rate, laws.smoothing, band)
+    smoothing = np.full(len(speed), ROTOR_SMOOTHING)
+    smoothing[rotor_laws.index] = rotor_laws.smoothing
+    turn = signs(speed, smoothing, band)
+    joint = law_forces(laws, rate, laws.multiplier * q[laws.index] + laws.shift, sign)
+    angle = A.T @ q + model.motor_zeros
+    rotor = law_forces(rotor_laws, rotor_rate, angle[rotor_laws.index], turn[rotor_laws.index])
+    n, m = A.shape
+    load_slope = spread(rotor.slope, rotor_laws.index, m)
+    return Plant(
+        mass=mass_matrix(model, q),
+        free=bias_forces(model, q, v) - spring_forces(model, q) - external,
+        structure=A,
+        rotors=rotor_inertia(model, q, v),
+        joint_base=spread(laws.multiplier * joint.base, laws.index, n),
+        joint_slope=spread(laws.multiplier * joint.slope, laws.index, n),
+        rotor_base=spread(rotor.base, rotor_laws.index, m),
+        rotor_slope=load_slope,
+        toward=into_the_gear(turn, gear_losses(model), load_slope),
+        speed=speed,
+        resting=resting(model, np.abs(rate), np.abs(speed), band),
+    )
+
+
+def signs(rate: Array, smoothing: Array, band: float | None) -> Array:
+    """Smooth signs, or with a band exact ones, 0 within it."""
+    if band is None:
+        return smooth_sign(rate, smoothing)
+    return np.where(np.abs(rate) <= band, 0.0, np.sign(rate))
+
+
+def spread(values: Array, index: IntArray, size: int) -> Array:
+    """Add values up at their indices (size,)."""
+    result = np.zeros(size)
+    np.add.at(result, index, values)
+    return result
+
+
+def gear_losses(model: GearedModel) -> Array:
+    """Loss per transmitted torque, driving and backdriving (m, 2)."""
+    driving, backdriving = model.motors.efficiency.T
+    return np.column_stack([1.0 / driving - 1.0, 1.0 - backdriving])
+
+
+def into_the_gear(turn: Array, losses: Array, load_slope: Array) -> Array:
+    """Torque into the gear and against its friction, per m > 0 and m < 0 (m, 2).
+
+    m (1 + sign loss) for m > 0, m (1 - sign loss) for m < 0, with the driving loss where
+    m and the speed have one sign, else the backdriving one; friction that grows with the
+    load adds its slope likewise.
+    """
+    forward = np.where(turn > 0.0, losses[:, 0], losses[:, 1])
+    backward = np.where(turn > 0.0, losses[:, 1], losses[:, 0])
+    return np.column_stack([1.0 + turn * forward + load_slope, 1.0 - turn * backward - load_slope])
+
+
+def resting(model: GearedModel, rate: Array, speed: Array, band: float | None) -> Resting:
+    """Elements within the band that have any friction to stick with; none without a band."""
+    joints, rotors = joint_elements(model.joint_friction, model.n), rotor_elements(model)
+    if band is None:
+        rate, speed = np.full_like(rate, np.inf), np.full_like(speed, np.inf)
+    limit = 0.0 if band is None else band
+    first, second = (rate <= limit) & rough(joints), (speed <= limit) & rough(rotors)
+    return Resting(
+        rows=np.concatenate([joints.rows[first], rotors.rows[second]]),
+        joint=np.concatenate([joints.joint[first], rotors.joint[second]]),
+        motor=np.concatenate([joints.motor[first], rotors.motor[second]]),
+        share=np.concatenate([joints.share[first], rotors.share[second]]),
+        level=np.concatenate([joints.level[first], rotors.level[second]]),
+        slope=np.concatenate([joints.slope[first], rotors.slope[second]]),
+    )
+
+
+def rough(every: Resting) -> BoolArray:
+    """Which elements have any friction to stick with (e,)."""
+    return np.asarray(every.level.any(axis=1) | every.slope.any(axis=(1, 2)))
+
+
+def joint_elements(laws: FrictionLaws, n: int) -> Resting:
+    """Every joint law as an element."""
+    k = laws.count
+    return Resting(
+        rows=laws.multiplier[:, None] * np.eye(n)[laws.index],
+        joint=np.array(laws.index),
+        motor=np.full(k, -1),
+        share=np.array(laws.multiplier),
+        level=np.array(laws.static),
+        slope=np.broadcast_to(laws.load[:, None, None], (k, 2, 2)),
+    )
+
+
+def rotor_elements(model: GearedModel) -> Resting:
+    """Every rotor with its gear as an element: friction and the gear's own loss together."""
+    laws, losses = model.motors.friction, gear_losses(model)
+    m = len(losses)
+    level, load = np.zeros((m, 2)), np.zeros(m)
+    level[laws.index], load[laws.index] = laws.static, laws.load
+    slope = np.stack([losses, losses[:, ::-1]], axis=1) + load[:, None, None]
+    return Resting(
+        rows=model.structure_matrix.T.copy(),
+        joint=np.full(m, -1),
+        motor=np.arange(m),
+        share=np.ones(m),
+        level=level,
+        slope=slope,
+    )

@@ -1,0 +1,192 @@
+"""Motion from torques is the inverse of motor commands, in every quadrant."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+
+import geared_dynamics as gd
+from geared_dynamics.arrays import readonly, readonly_int
+from motor_data import JOINT, ROTOR, state, with_motors
+from naive.measure import error, holds
+
+ROUND_TRIP = 1e-9
+
+
+def cases() -> list[dict[str, object]]:
+    """Combinations of losses."""
+    lossy = {"efficiency": (0.85, 0.7)}
+    return [{}, lossy, {"rotor": ROTOR, "joint": JOINT}, {**lossy, "rotor": ROTOR, "joint": JOINT}]
+
+
+@pytest.mark.parametrize("coupling", ["complete", "diagonal", "none"])
+@pytest.mark.parametrize("number", range(4))
+def test_inverse_of_motor_commands(
+    tx40: gd.GearedModel, elbow: gd.GearedModel, coupling: str, number: int
+) -> None:
+    arm = elbow if coupling == "none" else tx40  # the bare links of the TX40 make no mass matrix
+    model = with_motors(arm.with_coupling(coupling), **cases()[number])  # type: ignore[arg-type]
+    q, v, a = state(model, number, 3 * 40).reshape(3, 40, model.n)
+    v = v * 10.0 ** np.linspace(-5, 1, 40)[:, None]  # through the rounded sign and beyond
+    torque = gd.motor_commands(model, q, v, a).torque
+    found = gd.motion_from_torque(model, q, v, torque)
+    assert error(found, a) < ROUND_TRIP
+    other = gd.motion_from_torque(model, q, v, 1.01 * torque)
+    assert error(other, a) > 1e3 * ROUND_TRIP
+
+
+def test_more_motors_than_joints(elbow: gd.GearedModel) -> None:
+    """Two motors on joint 2, the second on a wheel of the same ratio."""
+    base = with_motors(elbow, efficiency=(0.85, 0.7), rotor=ROTOR, joint=JOINT)
+    motors, laws = base.motors, base.motors.friction
+    keys = "zeros resistance inductance torque_constant power_factor back_emf_constant"
+    doubled = {
+        key: readonly(np.concatenate([getattr(motors, key), getattr(motors, key)[1:2]]))
+        for key in f"{keys} efficiency limits thermal".split()
+    }
+    extra = replace(
+        motors,
+        names=(*motors.names, "spare"),
+        wheel=readonly_int([*motors.wheel, motors.wheel[1]]),
+        pole_pairs=readonly_int([*motors.pole_pairs, 0]),
+        envelopes=(*motors.envelopes, motors.envelopes[1]),
+        friction=laws,
+        **doubled,
+    )
+    model = replace(base, motors=extra)
+    assert model.structure_matrix.shape == (3, 4)
+    q, v, a = state(model, 3)
+    torque = gd.motor_commands(model, q, v, a).torque
+    assert error(gd.motion_from_torque(model, q, v, torque), a) < ROUND_TRIP
+
+
+def test_wheels_without_inertia(elbow: gd.GearedModel) -> None:
+    model = replace(elbow, wheels=replace(elbow.wheels, inertia=readonly(np.zeros(3))))
+    model = with_motors(model, efficiency=(0.85, 0.7), rotor=ROTOR)
+    q, v, a = state(model, 5)
+    torque = gd.motor_commands(model, q, v, a).torque
+    assert error(gd.motion_from_torque(model, q, v, torque), a) < ROUND_TRIP
+
+
+@pytest.mark.parametrize("mode", ["smooth", "exact"])
+def test_external_force_and_batches(tx40: gd.GearedModel, mode: str) -> None:
+    model = with_motors(tx40, efficiency=(0.85, 0.7))
+    q, v, torque, external = state(model, 6, 4 * 5).reshape(4, 5, 6)
+    every = gd.motion_from_torque(model, q, v, torque, external=external, mode=mode)
+    for k in range(5):
+        one = gd.motion_from_torque(model, q[k], v[k], torque[k], external=external[k], mode=mode)
+        np.testing.assert_array_equal(one, every[k])
+
+
+def test_a_mass_matrix_that_is_not_positive(tx40: gd.GearedModel) -> None:
+    """The links of the TX40 are what was identified: without the rotors they are no arm."""
+    z = np.zeros(6)
+    with pytest.raises(gd.GearedDynamicsError, match="mass matrix: is not positive definite"):
+        gd.motion_from_torque(with_motors(tx40.with_coupling("none")), z, z, z)
+
+
+SHAFT = """<robot name="shaft"><link name="base"/><link name="load"><inertial>
+<mass value="1"/><inertia ixx="1.5" iyy="1.5" izz="1.5" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="joint" type="continuous"><parent link="base"/><child link="load"/>
+<axis xyz="1 0 0"/></joint></robot>"""
+
+
+def shaft(rotor: float, efficiency: tuple[float, float], ratio: float = 2.0) -> gd.GearedModel:
+    """A rotor geared to a load of 1.5 kg m^2."""
+    drives = {
+        "version": 1,
+        "wheels": {
+            "rotor": {"carrier": "base", "axis": [1, 0, 0], "mass": 1, "inertia": {"axial": rotor}}
+        },
+        "spins": [{"wheel": "rotor", "joint": "joint", "ratio": ratio}],
+        "motors": {"motor": {"wheel": "rotor"}},
+    }
+    model = gd.load_model(SHAFT, drives)
+    return with_motors(model, efficiency=efficiency, rotor=replace(ROTOR, **PLAIN))
+
+
+PLAIN = {
+    "viscous": 0.0,
+    "coulomb": 0.0,
+    "coulomb_negative": None,
+    "static": None,
+    "static_negative": None,
+    "load": 0.0,
+    "offset": 0.0,
+    "ripple": (),
+}
+
+
+@pytest.mark.parametrize(("way", "pull"), list(product((1.0, -1.0), repeat=2)))
+def test_four_quadrants(way: float, pull: float) -> None:
+    """Paper 004 after (20.69): N eta' in the direction of the drive, N / eta'' against it."""
+    J, inertia, ratio, driving, backdriving = 1e-3, 1.5, 2.0, 0.8, 0.6
+    model = shaft(J, (driving, backdriving), ratio)
+    external, v = np.array([-3.0 * pull]), np.array([5.0 * way])
+    part = 1.0 / driving if way * pull > 0 else backdriving  # torque into the gear per m
+    T = 0.3 * pull
+    a = (ratio * T / part + external[0]) / (inertia + J * ratio**2 / part)
+    m = (inertia * a - external[0]) / ratio
+    assert m * pull > 0
+    found = gd.motion_from_torque(model, [0.0], v, [T], external=external)
+    assert holds(f"gear in quadrant {way:+.0f} {pull:+.0f}", abs(found[0] / a - 1), 1e-12)
+
+
+@pytest.mark.parametrize("what", ["torque", "speed"])
+def test_continuous_through_zero(tx40: gd.GearedModel, what: str) -> None:
+    """Halving a step through zero torque or speed halves the jump of the acceleration."""
+    model = with_motors(tx40, efficiency=(0.85, 0.4), rotor=ROTOR, joint=JOINT)
+    q, v, torque = state(model, 7)
+    # The torques that transmit nothing: what the rotors need for the arm's free motion.
+    rotors = 0.2 * torque
+
+    def at(x: float) -> np.ndarray:
+        if what == "speed":
+            return gd.motion_from_torque(model, q, x * v, torque)
+        return gd.motion_from_torque(model, q, v, x * rotors)
+
+    for center in (0.0,) if what == "speed" else np.linspace(-1, 1, 9):
+        coarse = np.abs(at(center + 1e-6) - at(center - 1e-6)).max()
+        fine = np.abs(at(center + 1e-8) - at(center - 1e-8)).max()
+        assert fine < 0.02 * coarse + 1e-9
+
+
+def test_self_locking_gear_drives() -> None:
+    """A worm that cannot be backdriven still lifts its load."""
+    model = shaft(1e-3, (0.4, -0.2), 30.0)
+    a = 0.7
+    torque = gd.motor_commands(model, [0.0], [2.0], [a]).torque
+    found = gd.motion_from_torque(model, [0.0], [2.0], torque, external=[0.0])
+    np.testing.assert_allclose(found, [a], rtol=1e-12)
+
+
+def test_self_locking_gear_jams_by_name() -> None:
+    """Backdriven fast by a heavy load, with a light rotor, it jams; with a heavy one it brakes."""
+    light, heavy = shaft(1e-6, (0.4, -0.2), 30.0), shaft(1e-1, (0.4, -0.2), 30.0)
+    for mode in ("smooth", "exact"):
+        with pytest.raises(gd.GearedDynamicsError, match=r"motors\.motor: its gear jams"):
+            gd.motion_from_torque(light, [0.0], [2.0], [0.0], external=[50.0], mode=mode)
+        a = gd.motion_from_torque(heavy, [0.0], [2.0], [0.0], external=[50.0], mode=mode)
+        assert a[0] < 0.0  # though the load pulls ahead
+
+
+def test_self_locking_gear_holds_at_rest() -> None:
+    """Whatever the load; a gear that can be backdriven lets go."""
+    locking, free = shaft(1e-3, (0.4, -0.05), 30.0), shaft(1e-3, (0.4, 0.3), 30.0)
+    for load in (-500.0, -1.0, 1.0, 500.0):
+        given = {"external": [load], "mode": "exact"}
+        held = gd.motion_from_torque(locking, [0.0], [0.0], [0.0], **given)
+        assert abs(held[0]) < 1e-12 * abs(load)
+        assert gd.sticking(locking, [0.0], [0.0], [0.0], external=[load]).motors == ("motor",)
+        assert gd.motion_from_torque(free, [0.0], [0.0], [0.0], **given)[0] * load > 0.0
+
+
+def test_unknown_mode_and_bad_band(elbow: gd.GearedModel) -> None:
+    z = np.zeros(3)
+    with pytest.raises(gd.GearedDynamicsError, match="there is no mode 'exakt'"):
+        gd.motion_from_torque(elbow, z, z, z, mode="exakt")  # type: ignore[arg-type]
+    with pytest.raises(gd.GearedDynamicsError, match="band: is -1"):
+        gd.motion_from_torque(elbow, z, z, z, band=-1.0)
