@@ -1,6 +1,8 @@
 """Complete dynamics of geared robot arms, from a URDF and a description of the drives."""
 
 from geared_dynamics.actuation.commands import Limit, MotorCommands, motor_commands
+from geared_dynamics.actuation.limits import Saturated, saturate, torque_range
+from geared_dynamics.actuation.thermal import thermal_current, thermal_step
 from geared_dynamics.dynamics.base_parameters import BaseParameters, base_parameters
 from geared_dynamics.dynamics.contributions import WheelContribution, wheel_contributions
 from geared_dynamics.dynamics.energy import (
@@ -36,6 +38,7 @@ __all__ = [
     "KineticEnergyTerms",
     "Limit",
     "MotorCommands",
+    "Saturated",
     "WheelContribution",
     "base_parameters",
     "bias_forces",
@@ -62,6 +65,10 @@ __all__ = [
     "pose",
     "potential_energy",
     "regressor",
+    "saturate",
+    "thermal_current",
+    "thermal_step",
     "to_urdf",
+    "torque_range",
     "wheel_contributions",
 ]

@@ -43,8 +43,8 @@ def pack_drives(model: GearedModel) -> Array:
     header = np.zeros(at.HEADER_SIZE)
     header[at.COUNT], header[at.MOTORS], header[at.MOTOR_SIZE] = count, starts[0], size
     header[at.JOINT_LAWS], header[at.JOINT_LAWS_END] = starts[1], starts[2]
-    header[at.ROTOR_LAWS], header[at.ROTOR_LAWS_END] = starts[2], starts[3]
     motors = motor_blocks(model, size)
+    motors[rotors.index, at.LAW] = starts[2] + at.LAW_SIZE * np.arange(rotors.count)
     envelopes = [points.ravel() for points in model.motors.envelopes]
     ends = starts[5] + np.cumsum([0, *[points.size for points in envelopes]])
     motors[:, at.ENVELOPE], motors[:, at.ENVELOPE_END] = ends[:-1], ends[1:]
