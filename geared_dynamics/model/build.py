@@ -20,6 +20,7 @@ from geared_dynamics.errors import (
 )
 from geared_dynamics.model.gears import resolve
 from geared_dynamics.model.geometry import rotation_with_z
+from geared_dynamics.model.included import remaining_doubts
 from geared_dynamics.model.inertia import doubt, moved, parameters_of_record
 from geared_dynamics.model.model import Frame, GearedModel, Tree, Wheels
 from geared_dynamics.model.topology import (
@@ -67,6 +68,7 @@ def build_model(
     wheels = build_wheels(drivetrain, links, follow, frozen, len(names))
     parameters = locked_bodies(robot, drivetrain, links, len(bodies))
     notes = doubts(robot, bodies, parameters, strict)
+    notes += remaining_doubts(robot, drivetrain, links, bodies, strict)
     return GearedModel(
         name=robot.name,
         joint_names=names,
