@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Mapping
+from types import MappingProxyType
 
 import numpy as np
 
@@ -79,7 +80,7 @@ def build_model(
         motor_zeros=readonly(encoder_zeros(drivetrain, follow)),
         gravity=gravity_vector(gravity),
         friction=readonly(joint_friction(robot, drivetrain, names, follow, frozen)),
-        frame_table=frames_of(links, wheels),
+        frame_table=MappingProxyType(frames_of(links, wheels)),
         robot=robot,
         drivetrain=drivetrain,
         notes=notes,
