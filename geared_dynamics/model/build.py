@@ -7,6 +7,7 @@ from types import MappingProxyType
 import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike, readonly, readonly_int
+from geared_dynamics.description.magnitude import refuse_too_large
 from geared_dynamics.description.records import (
     DrivetrainRecord,
     FrictionRecord,
@@ -91,12 +92,13 @@ def gravity_vector(gravity: ArrayLike) -> Array:
     """Check and freeze the acceleration of free fall."""
     try:
         vector = readonly(gravity)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         vector = np.full(1, np.nan)
     if vector.shape != (3,) or not np.all(np.isfinite(vector)):
         raise ArrayError(
             "gravity", f"is {gravity!r}", "give three finite numbers in m/s^2, root link's frame"
         )
+    refuse_too_large(float(np.abs(vector).max()), "gravity")
     return vector
 
 

@@ -195,7 +195,7 @@ class GearedModel(Frozen):
             coupling: ``none`` no spin terms, ``diagonal`` only diag(Gamma' J Gamma),
                 ``complete`` all of Gamma' J Gamma + Gamma' J Z + Z' J Gamma.
         """
-        if coupling not in get_args(Coupling):
+        if not isinstance(coupling, str) or coupling not in get_args(Coupling):
             raise UnknownNameError("coupling", "coupling", coupling, get_args(Coupling))
         return replace(self, coupling=coupling)
 
