@@ -56,10 +56,10 @@ ARGUMENTS = {
     "from_rodrigues": ["rows", "drivetrain", "name", "gravity", "strict"],
 }
 CASES = [
-    pytest.param(loader, argument, value, id=f"{loader}-{argument}-{value!r:.30}")
+    pytest.param(loader, argument, value, id=f"{loader}-{argument}-{k}")
     for loader, arguments in ARGUMENTS.items()
     for argument in arguments
-    for value in WRONG[argument]
+    for k, value in enumerate(WRONG[argument])
 ]
 
 
@@ -114,10 +114,10 @@ LENGTHS = {
 @pytest.mark.parametrize(
     ("loader", "key", "value"),
     [
-        pytest.param(loader, key, value, id=f"{loader}-{key}-{value!r:.30}")
+        pytest.param(loader, key, value, id=f"{loader}-{key}-{k}")
         for loader, lengths in LENGTHS.items()
         for key, values in {**FIELDS, **lengths}.items()
-        for value in values
+        for k, value in enumerate(values)
     ],
 )
 def test_field_of_a_row_is_refused(loader: str, key: str, value: Any) -> None:
