@@ -15,6 +15,7 @@ from typing import Any, get_args
 from xml.etree import ElementTree as ET
 
 from geared_dynamics.description._untyped import lxml_etree
+from geared_dynamics.description.magnitude import refuse_too_large
 from geared_dynamics.description.records import JointKind
 from geared_dynamics.description.source import at
 from geared_dynamics.errors import DescriptionError, UnknownNameError
@@ -213,6 +214,8 @@ def _check_text(text: str, count: int, infinite: bool, place: str) -> None:
             raise DescriptionError(
                 place, f"{clip(word)!r} is not a finite number", "write a finite number"
             )
+        if not infinite:
+            refuse_too_large(value, place)
 
 
 def number_or_none(word: str) -> float | None:

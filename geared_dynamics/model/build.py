@@ -2,10 +2,12 @@
 
 import warnings
 from collections.abc import Mapping
+from types import MappingProxyType
 
 import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike, readonly, readonly_int
+from geared_dynamics.description.magnitude import refuse_too_large
 from geared_dynamics.description.records import (
     DrivetrainRecord,
     JointRecord,
@@ -20,6 +22,7 @@ from geared_dynamics.model.balancers import build_balancers
 from geared_dynamics.model.friction import joint_friction
 from geared_dynamics.model.gears import resolve
 from geared_dynamics.model.geometry import rotation_with_z
+from geared_dynamics.model.included import remaining_doubts
 from geared_dynamics.model.inertia import doubt, moved, parameters_of_record
 from geared_dynamics.model.model import Frame, GearedModel, Tree, Wheels
 from geared_dynamics.model.motors import build_motors
@@ -68,6 +71,7 @@ def build_model(
     wheels = build_wheels(drivetrain, links, follow, frozen, len(names))
     parameters = locked_bodies(robot, drivetrain, links, len(bodies))
     notes = doubts(robot, bodies, parameters, strict)
+    notes += remaining_doubts(robot, drivetrain, links, bodies, strict)
     return GearedModel(
         name=robot.name,
         joint_names=names,
@@ -77,7 +81,7 @@ def build_model(
         joint_friction=joint_friction(robot, drivetrain, follow, frozen),
         balancers=build_balancers(drivetrain, links, follow, frozen),
         gravity=gravity_vector(gravity),
-        frame_table=frames_of(links, wheels),
+        frame_table=MappingProxyType(frames_of(links, wheels)),
         robot=robot,
         drivetrain=drivetrain,
         notes=notes,
@@ -88,12 +92,13 @@ def gravity_vector(gravity: ArrayLike) -> Array:
     """Check and freeze the acceleration of free fall."""
     try:
         vector = readonly(gravity)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         vector = np.full(1, np.nan)
     if vector.shape != (3,) or not np.all(np.isfinite(vector)):
         raise ArrayError(
             "gravity", f"is {gravity!r}", "give three finite numbers in m/s^2, root link's frame"
         )
+    refuse_too_large(float(np.abs(vector).max()), "gravity")
     return vector
 
 

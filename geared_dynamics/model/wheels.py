@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from geared_dynamics.arrays import Array, readonly, readonly_int
+from geared_dynamics.description.magnitude import refuse_too_large
 from geared_dynamics.description.records import DrivetrainRecord, WheelRecord
 from geared_dynamics.errors import ModelError, UnknownNameError
 from geared_dynamics.model.inertia import moved, parameters_of
@@ -32,6 +33,7 @@ def build_wheels(
     carrier = np.zeros(count, np.int64)
     axis, position = np.zeros((count, 3)), np.zeros((count, 3))
     for r, wheel in enumerate(drivetrain.wheels):
+        refuse_too_large(wheel.axial, f"{drivetrain.source}, wheels.{wheel.name}.inertia.axial")
         link = carrier_of(drivetrain, wheel, links)
         carrier[r] = link.body
         axis[r] = link.rotation @ np.array(wheel.axis)
@@ -68,7 +70,9 @@ def spin_matrix(
         for joint, coefficient in spin.coefficients:
             if joint in follow:
                 motion = follow[joint]
-                gamma[row[spin.wheel], motion.dof] += coefficient * motion.multiplier
+                ratio = coefficient * motion.multiplier
+                refuse_too_large(ratio, f"{drivetrain.source}, {spin.place}")
+                gamma[row[spin.wheel], motion.dof] += ratio
             elif joint not in frozen:
                 place = f"{drivetrain.source}, {spin.place}"
                 raise UnknownNameError(place, "movable joint", joint, follow)
