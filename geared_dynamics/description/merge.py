@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from geared_dynamics.description.records import (
     DrivetrainRecord,
-    JointDriveRecord,
     MotorRecord,
     RobotRecord,
     SpinRecord,
@@ -30,7 +29,7 @@ def merge(
             come last.
         robot: Tells which joint a mesh of the file with a link turns.
     """
-    if not (urdf.wheels or urdf.joints):
+    if not urdf.wheels:
         return file
     if file == DrivetrainRecord():
         return urdf
@@ -41,8 +40,7 @@ def merge(
         file,
         wheels=file.wheels + tuple(_remaining(w, file) for w in stays if w.name not in own),
         spins=file.spins + _spins(file, urdf, left_out),
-        motors=file.motors + _motors(file, urdf, left_out),
-        joints=_joints(file, urdf, left_out),
+        motors=_own_motors(file, urdf) + _motors(file, urdf, left_out),
     )
 
 
@@ -125,30 +123,15 @@ def _spins(
     )
 
 
+def _own_motors(file: DrivetrainRecord, urdf: DrivetrainRecord) -> tuple[MotorRecord, ...]:
+    """Return the file's motors; one on a wheel of the URDF has the offsets given there."""
+    offsets = {motor.wheel: motor.offsets for motor in urdf.motors}
+    return tuple(replace(m, offsets=offsets.get(m.wheel, m.offsets)) for m in file.motors)
+
+
 def _motors(
     file: DrivetrainRecord, urdf: DrivetrainRecord, left_out: set[str]
 ) -> tuple[MotorRecord, ...]:
     names = {motor.name for motor in file.motors}
     turned = {motor.wheel for motor in file.motors} | left_out
     return tuple(m for m in urdf.motors if m.name not in names and m.wheel not in turned)
-
-
-def _joints(
-    file: DrivetrainRecord, urdf: DrivetrainRecord, left_out: set[str]
-) -> tuple[JointDriveRecord, ...]:
-    """Return the file's joints with the URDF's offsets, then the URDF's others.
-
-    The offset of a joint whose drive is left out belongs to that drive's encoder.
-    """
-    counts = {
-        joint
-        for spin in urdf.spins
-        if spin.wheel not in left_out
-        for joint, _ in spin.coefficients
-    }
-    theirs = {joint.name: joint.offset for joint in urdf.joints if joint.name in counts}
-    own = {joint.name for joint in file.joints}
-    return tuple(
-        replace(joint, offset=theirs.get(joint.name)) if joint.offset is None else joint
-        for joint in file.joints
-    ) + tuple(joint for joint in urdf.joints if joint.name in theirs.keys() - own)

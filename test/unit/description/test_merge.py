@@ -7,7 +7,6 @@ import pytest
 
 import geared_dynamics as gd
 from geared_dynamics.description import override_notes, read_drivetrain, read_robot
-from geared_dynamics.description.records import JointDriveRecord
 from geared_dynamics.errors import DescriptionError, GearedDynamicsWarning, UnknownNameError
 
 TRANSMISSION = """<transmission name="t{i}">
@@ -86,7 +85,8 @@ def test_a_drive_of_another_name_on_the_same_joint_replaces_the_urdfs(arm) -> No
         "m3": {"joint_3": 30},
     }
     assert motors(record) == {"m": "w", "m1": "m1", "m3": "m3"}
-    assert [joint.name for joint in record.joints] == ["joint_1", "joint_3"]
+    offsets = {motor.name: motor.offsets for motor in record.motors}
+    assert offsets == {"m": (), "m1": (("joint_1", 0.1),), "m3": (("joint_3", 0.3),)}
     assert "transmission 't2' of <URDF text>" in note
     assert "left out, because <drivetrain text> has wheels on joint_2" in note
     assert "name one of them 'm2'" in note
@@ -127,13 +127,19 @@ def test_a_wheel_that_the_file_meshes_is_fixed_by_the_mesh(arm) -> None:
     assert motors(record) == {"m1": "m1", "m2": "m2", "m3": "m3"}
 
 
-def test_joints_keep_the_urdfs_offset_unless_the_file_gives_one(arm) -> None:
-    record, _ = merged("joints: {joint_2: {stiffness: 5}, joint_3: {offset: 0}}", arm)
-    assert record.joints == (
-        JointDriveRecord("joint_2", 5.0, 0.0, None, 0.2),
-        JointDriveRecord("joint_3", offset=0.0),
-        JointDriveRecord("joint_1", offset=0.1),
-    )
+def test_motors_keep_the_urdfs_offset_unless_the_file_gives_one(arm) -> None:
+    text = "joints: {joint_2: {damping: 5, stiffness: 9}, joint_3: {offset: 0}}"
+    record, _ = merged(text, arm)
+    assert [joint.offset for joint in record.joints] == [None, 0.0]
+    model = gd.load_model(arm(URDF), f"version: 1\n{text}")
+    # -n o: 10 * 0.1, 20 * 0.2, and 30 * 0.
+    assert model.motor_zeros == pytest.approx([-1.0, -4.0, 0.0], abs=1e-15)
+
+
+def test_a_motor_of_the_file_on_a_wheel_of_the_urdf_has_that_motors_offset(arm) -> None:
+    model = gd.load_model(arm(URDF), {"version": 1, "motors": {"a": {"wheel": "m2"}}})
+    zeros = dict(zip(model.motor_names, model.motor_zeros, strict=True))
+    assert zeros == pytest.approx({"a": -4.0, "m1": -1.0, "m3": -9.0}, abs=1e-14)
 
 
 def test_the_files_errors_know_the_urdfs_wheels(arm, refused) -> None:
