@@ -232,7 +232,11 @@ class JointDriveRecord:
 
 @dataclass(frozen=True)
 class DrivetrainRecord:
-    """A drivetrain file, everything in file order; what only the URDF gives comes last."""
+    """A drivetrain file, everything in file order; what only the URDF gives comes last.
+
+    ``replaced`` holds the wheels of the URDF that are left out because the file has
+    motors on their joints, each with the joints that the two share.
+    """
 
     source: str = "<no drivetrain>"
     wheels: tuple[WheelRecord, ...] = ()
@@ -242,3 +246,4 @@ class DrivetrainRecord:
     harmonic: tuple[HarmonicRecord, ...] = ()
     motors: tuple[MotorRecord, ...] = ()
     joints: tuple[JointDriveRecord, ...] = ()
+    replaced: tuple[tuple[str, tuple[str, ...]], ...] = ()
