@@ -200,10 +200,17 @@ class HarmonicRecord:
 
 @dataclass(frozen=True)
 class MotorRecord:
-    """A motor acts on one wheel; key path ``motors.<name>``."""
+    """A motor acts on one wheel; key path ``motors.<name>``.
+
+    ``offsets`` are the joint positions [rad or m] at which its own encoder reads zero,
+    of a URDF's transmission; ``joints.<name>.offset`` of the drivetrain file goes
+    before. ``origin`` says where the record comes from when it is not that file.
+    """
 
     name: str
     wheel: str
+    offsets: tuple[tuple[str, float], ...] = ()
+    origin: str = ""
 
 
 @dataclass(frozen=True)
@@ -212,8 +219,8 @@ class JointDriveRecord:
 
     ``stiffness`` and ``damping`` (None: rigid) belong to the spring of an
     elastic joint; ``friction`` replaces the URDF's ``<dynamics>``; ``offset``
-    [rad or m] (None: not given, zero) is the position at which its motors'
-    encoders read zero.
+    [rad or m] (None: not given, the motors' own or zero) is the position at which
+    the encoders of all its motors read zero.
     """
 
     name: str
@@ -225,7 +232,11 @@ class JointDriveRecord:
 
 @dataclass(frozen=True)
 class DrivetrainRecord:
-    """A drivetrain file, everything in file order; what only the URDF gives comes last."""
+    """A drivetrain file, everything in file order; what only the URDF gives comes last.
+
+    ``replaced`` holds the wheels of the URDF that are left out because the file has
+    motors on their joints, each with the joints that the two share.
+    """
 
     source: str = "<no drivetrain>"
     wheels: tuple[WheelRecord, ...] = ()
@@ -235,3 +246,4 @@ class DrivetrainRecord:
     harmonic: tuple[HarmonicRecord, ...] = ()
     motors: tuple[MotorRecord, ...] = ()
     joints: tuple[JointDriveRecord, ...] = ()
+    replaced: tuple[tuple[str, tuple[str, ...]], ...] = ()
