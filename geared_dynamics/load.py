@@ -66,16 +66,23 @@ def load_model(
         GearedDynamicsError: naming file, key path, finding and remedy.
     """
     # Imported here: the parsers take longer to import than all the rest.
-    from geared_dynamics.description import freeze, override_notes, read_drivetrain, read_robot
+    from geared_dynamics.description import (
+        freeze,
+        override_notes,
+        read_drivetrain,
+        read_robot,
+        replaced_notes,
+    )
 
     whole, found = read_robot(urdf, srdf)
     drives = read_drivetrain(drivetrain, found.drivetrain, whole)
     refuse_unless_bool(strict)
-    doubt(found.notes, strict)
+    doubts = found.notes + replaced_notes(drives, found.drivetrain)
+    doubt(doubts, strict)
     robot = freeze(whole, joints, lock)
     frozen = movable(whole) - movable(robot)
     model = checked(build_model(robot, drives, gravity=gravity, strict=strict, frozen=frozen))
-    notes = found.notes + found.remarks + override_notes(drives, found.drivetrain)
+    notes = doubts + found.remarks + override_notes(drives, found.drivetrain)
     return replace(model, notes=notes + model.notes)
 
 

@@ -64,6 +64,7 @@ def run(args: argparse.Namespace) -> int:
     print_table(console, "Links with their wheels locked, own frames", link_table(model))
     if model.motor_names:
         print_structure(console, model)
+        print_zeros(console, model)
     if model.wheel_names:
         print_exactness(console, model)
     for title, lines in (("Missing", gaps(model)), ("Assumed or doubtful", assumptions(model))):
@@ -144,6 +145,15 @@ def print_structure(console: Console, model: GearedModel) -> None:
         pairs = zip(model.motor_names, row, strict=True)
         console.print(f"  {joint}: " + ", ".join(f"{x:.6g} {motor}" for motor, x in pairs if x))
     console.print()
+
+
+def print_zeros(console: Console, model: GearedModel) -> None:
+    """What the motors' encoders show at q = 0, where that is not zero."""
+    pairs = zip(model.motor_names, model.motor_zeros, strict=True)
+    shown = [f"{motor} {zero:.6g}" for motor, zero in pairs if zero]
+    if shown:
+        console.print("Motor angles at q = 0 [rad]: phi = A' q + phi(0)", style="bold")
+        console.print(f"  {', '.join(shown)}\n")
 
 
 def print_exactness(console: Console, model: GearedModel) -> None:

@@ -200,8 +200,8 @@ class JointDriveRecord:
 
     ``stiffness`` and ``damping`` (None: rigid) belong to the spring of an
     elastic joint; ``friction`` replaces the URDF's ``<dynamics>``; ``offset``
-    [rad or m] (None: not given, zero) is the position at which its motors'
-    encoders read zero.
+    [rad or m] (None: not given, the motors' own or zero) is the position at which
+    the encoders of all its motors read zero.
     """
 
     name: str
@@ -213,7 +213,11 @@ class JointDriveRecord:
 
 @dataclass(frozen=True)
 class DrivetrainRecord:
-    """A drivetrain file, everything in file order; what only the URDF gives comes last."""
+    """A drivetrain file, everything in file order; what only the URDF gives comes last.
+
+    ``replaced`` holds the wheels of the URDF that are left out because the file has
+    motors on their joints, each with the joints that the two share.
+    """
 
     source: str = "<no drivetrain>"
     wheels: tuple[WheelRecord, ...] = ()
@@ -224,3 +228,4 @@ class DrivetrainRecord:
     motors: tuple[MotorRecord, ...] = ()
     joints: tuple[JointDriveRecord, ...] = ()
     balancers: tuple[BalancerRecord, ...] = ()
+    replaced: tuple[tuple[str, tuple[str, ...]], ...] = ()

@@ -53,7 +53,8 @@ def motor_angles(model: GearedModel, q: ArrayLike) -> Array:
     """What the motors' encoders show: phi = A' q + phi(0), relative to their carriers.
 
     Args:
-        model: Geared model; phi(0) comes from the joints' offsets, A' (-offset).
+        model: Geared model; phi(0), ``model.motor_zeros``, is A' (-offset) with each motor's
+            own offsets of its joints.
         q: Joint position (..., n) [rad or m].
 
     Returns:

@@ -82,18 +82,19 @@ def spin_matrix(
 def encoder_zeros(drivetrain: DrivetrainRecord, follow: Mapping[str, Follow]) -> Array:
     """What each motor's encoder shows at q = 0 (m,) [rad].
 
-    With joint positions x = k q + b (k = 1, b = 0 but for mimic joints), offsets o and the
-    motors' spin coefficients G over the joints, ros2_control's phi = G (x - o) is
-    phi = A' q + G (b - o). What a frozen joint adds is constant and left out: the encoder
-    shows whatever it showed.
+    With joint positions x = k q + b (k = 1, b = 0 but for mimic joints) and a motor's spin
+    coefficients g and offsets o over the joints, ros2_control's phi = g (x - o) is
+    phi = a' q + g (b - o). An offset of the drivetrain file holds for all motors of its
+    joint, one of a transmission for its own. What a frozen joint adds is constant and left
+    out: the encoder shows whatever it showed.
     """
-    offset = {joint.name: joint.offset or 0.0 for joint in drivetrain.joints}
-    shift = {name: motion.offset - offset.get(name, 0.0) for name, motion in follow.items()}
+    given = {joint.name: joint.offset for joint in drivetrain.joints if joint.offset is not None}
     spins = {spin.wheel: spin.coefficients for spin in drivetrain.spins}
-    zeros = [
-        sum(c * shift.get(joint, 0.0) for joint, c in spins[motor.wheel])
-        for motor in drivetrain.motors
-    ]
+    zeros = []
+    for motor in drivetrain.motors:
+        offset = {**dict(motor.offsets), **given}
+        terms = [(c, follow[j].offset, j) for j, c in spins[motor.wheel] if j in follow]
+        zeros.append(sum(c * (b - offset.get(j, 0.0)) for c, b, j in terms))
     return np.array(zeros, float) + 0.0  # no negative zeros
 
 
