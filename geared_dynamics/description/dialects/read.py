@@ -155,7 +155,7 @@ def _wheel(name: str, drive: Drive, robot: RobotRecord) -> WheelRecord:
 
 
 def _motor(wheel: str, drive: Drive) -> MotorRecord:
-    return MotorRecord(drive.name, wheel, drive.offsets, _origin(drive))
+    return MotorRecord(drive.name, wheel, offsets=drive.offsets, origin=_origin(drive))
 
 
 def _origin(drive: Drive) -> str:

@@ -156,7 +156,7 @@ def test_what_is_not_given_is_refused() -> None:
     q, v, a = state(model, 0)
     commands = gd.motor_commands(model, q, v, a)
     assert np.all(np.isfinite(commands.torque))
-    with pytest.raises(ModelError, match="torque_constant.*motor_"):
+    with pytest.raises(ModelError, match=r"torque_constant.*motor_"):
         _ = commands.current
     with pytest.raises(ModelError, match=r"motors\.motor_0"):
         _ = commands.voltage
