@@ -12,6 +12,7 @@ from rich.table import Table
 
 from geared_dynamics.cli.arguments import add_robot_arguments, load_robot
 from geared_dynamics.cli.console import numeric_table, open_console, print_table
+from geared_dynamics.cli.drives import print_drives
 from geared_dynamics.cli.findings import assumptions, gaps, sources
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.graph import graph_svg
@@ -67,6 +68,7 @@ def run(args: argparse.Namespace) -> int:
         print_zeros(console, model)
     if model.wheel_names:
         print_exactness(console, model)
+    print_drives(console, model)
     for title, lines in (("Missing", gaps(model)), ("Assumed or doubtful", assumptions(model))):
         if lines:
             console.print(title, style="bold")

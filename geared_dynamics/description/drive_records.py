@@ -10,6 +10,10 @@ from typing import Literal
 
 Point = tuple[str, tuple[float, float, float]]
 
+# Back-EMF over torque constant of a power-consistent motor, by kind: u i = k_e s i, or
+# 3/2 u i in phase amplitudes, is the mechanical power k_t i s.
+EMF_PER_TORQUE = {"dc": 1.0, "brushless": 2.0 / 3.0}
+
 
 @dataclass(frozen=True)
 class RippleRecord:

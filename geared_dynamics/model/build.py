@@ -7,6 +7,7 @@ from types import MappingProxyType
 import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike, readonly, readonly_int
+from geared_dynamics.description.drive_doubts import Doubt, drive_doubts
 from geared_dynamics.description.magnitude import refuse_too_large
 from geared_dynamics.description.records import (
     DrivetrainRecord,
@@ -70,7 +71,7 @@ def build_model(
     links = placements(robot, bodies)
     wheels = build_wheels(drivetrain, links, follow, frozen, len(names))
     parameters = locked_bodies(robot, drivetrain, links, len(bodies))
-    notes = doubts(robot, bodies, parameters, strict)
+    notes = doubts(tensor_doubts(robot, bodies, parameters) + drive_doubts(drivetrain), strict)
     notes += remaining_doubts(robot, drivetrain, links, bodies, strict)
     return GearedModel(
         name=robot.name,
@@ -79,7 +80,7 @@ def build_model(
         wheels=wheels,
         motors=build_motors(drivetrain, wheels.names, encoder_zeros(drivetrain, follow)),
         joint_friction=joint_friction(robot, drivetrain, follow, frozen),
-        balancers=build_balancers(drivetrain, links, follow, frozen),
+        balancers=build_balancers(robot, drivetrain, links, follow, frozen),
         gravity=gravity_vector(gravity),
         frame_table=MappingProxyType(frames_of(links, wheels)),
         robot=robot,
@@ -148,24 +149,31 @@ def locked_bodies(
     return parameters[:count]
 
 
-def doubts(
-    robot: RobotRecord, bodies: tuple[JointRecord, ...], parameters: Array, strict: bool
-) -> tuple[str, ...]:
-    """Warn of bodies that no mass distribution could make; raise when strict."""
-    notes = []
-    for joint, body in zip(bodies, parameters, strict=True):
-        finding = doubt(body)
-        if not finding:
-            continue
-        place = f"{robot.source}, link {joint.child!r}/inertial"
-        note = f"with what is fixed to it, {finding}"
+def tensor_doubts(
+    robot: RobotRecord, bodies: tuple[JointRecord, ...], parameters: Array
+) -> list[Doubt]:
+    """Name the bodies that no mass distribution could make."""
+    remedy = "correct mass, centre and inertia"
+    return [
+        (
+            f"{robot.source}, link {joint.child!r}/inertial",
+            f"with what is fixed to it, {finding}",
+            remedy,
+        )
+        for joint, body in zip(bodies, parameters, strict=True)
+        if (finding := doubt(body))
+    ]
+
+
+def doubts(found: list[Doubt], strict: bool) -> tuple[str, ...]:
+    """Warn of what is doubtful; raise when strict."""
+    for place, finding, remedy in found:
         if strict:
-            remedy = "correct mass, centre and inertia, or load without strict=True"
-            raise ModelError(place, note, remedy)
-        notes.append(f"{place}: {note}")
+            raise ModelError(place, finding, f"{remedy}, or load without strict=True")
+    notes = tuple(f"{place}: {finding}" for place, finding, _ in found)
     for note in notes:
         warnings.warn(note, GearedDynamicsWarning, stacklevel=4)
-    return tuple(notes)
+    return notes
 
 
 def frames_of(links: Mapping[str, Placement], wheels: Wheels) -> dict[str, Frame]:

@@ -42,6 +42,9 @@ FRICTION_SLACK = 0.05
 
 GEARS = np.array([32, 32, 45, -48, 45, 32])
 PUBLISHED_REFLECTED = np.array([0.362, 0.362, 0.0988, 0.0313, 0.0468, 0.0105])
+PUBLISHED_VISCOUS = np.array([8.05, 5.53, 1.97, 1.11, 1.86, 0.65])  # [N m s/rad], motor 6 in
+PUBLISHED_COULOMB = np.array([7.14, 8.26, 6.34, 2.48, 3.03, 0.282])  # [N m], motor 6 not in
+PUBLISHED_MOTOR_6 = (0.616, 1.95)  # the same two of motor 6, on q5' + q6', joint side
 DH = [(0, 0, 0.32, 0), (0, -0.5, 0, 0), (0.225, 0, 0.035, 0)]  # a, alpha / pi, d, theta / pi
 DH += [(0, 0.5, 0.225, 0), (0, -0.5, 0, 0), (0, 0.5, 0, 1)]
 EXACT = 1e-12  # rounding of a handful of products of numbers of order one
@@ -195,6 +198,19 @@ def test_drives_are_the_published_ones(arm: GearedModel) -> None:
     reflected = arm.reflected_inertia
     np.testing.assert_allclose(reflected.diagonal(), PUBLISHED_REFLECTED, rtol=1e-5)
     assert reflected[4, 5] == pytest.approx(PUBLISHED_REFLECTED[5], rel=1e-5)
+
+
+def test_friction_is_the_published_one(arm: GearedModel) -> None:
+    """Viscous and Coulomb friction at the joints, motor 6's own included once."""
+    A = arm.structure_matrix
+    rotors, joints = arm.motors.friction, arm.joint_friction
+    assert rotors.index.tolist() == [5]
+    viscous = np.diag(joints.viscous) + (A[:, [5]] * rotors.viscous) @ A[:, [5]].T
+    expected = np.diag(PUBLISHED_VISCOUS)
+    expected[4, 5] = expected[5, 4] = PUBLISHED_MOTOR_6[0]
+    np.testing.assert_allclose(viscous, expected, rtol=EXACT, atol=EXACT)
+    np.testing.assert_array_equal(joints.coulomb[:, 0], PUBLISHED_COULOMB)
+    np.testing.assert_allclose(A[4:, 5] * rotors.coulomb[0, 0], PUBLISHED_MOTOR_6[1], rtol=EXACT)
 
 
 @pytest.mark.parametrize("joint", range(6))
