@@ -85,7 +85,9 @@ def keys(node: dict[str, Any], schema: dict[str, Any]) -> set[str]:
 def test_the_pages_name_every_key(entry: str) -> None:
     schema = drivetrain_schema()
     text = "".join((ROOT / "docs" / f"{page}.md").read_text("utf-8") for page in PAGES)
-    missing = [key for key in keys(schema["$defs"][entry], schema) if not re.search(rf"\b{key}\b", text)]
+    missing = [
+        key for key in keys(schema["$defs"][entry], schema) if not re.search(rf"\b{key}\b", text)
+    ]
     assert missing == []
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -184,6 +186,12 @@ TABLE: dict[str, tuple[str, Any, list[str]]] = {
         [[0, 1, 2], [9, 1]],
         [f"{M}.limits.envelope[0]", "expected 2 numbers, found 3"],
     ),
+    "envelope of numbers": (
+        f"{M}.limits.envelope",
+        [[0], [9, 1]],
+        [f"{M}.limits.envelope[0]", "expected 2 numbers, found 1"],
+    ),
+    "envelope a mapping": (f"{M}.limits.envelope", {"0": 1}, [f"{M}.limits.envelope", "a list"]),
     "thermal without time": (
         f"{M}.limits.thermal.time_constant",
         "-",
@@ -215,6 +223,7 @@ TABLE: dict[str, tuple[str, Any, list[str]]] = {
         [{"link": "one"}] * 3,
         [f"{B}.cord.anchors", "2 anchors, found 3"],
     ),
+    "anchors a mapping": (f"{B}.cord.anchors", {"link": "one"}, [f"{B}.cord.anchors", "a list"]),
     "anchor without link": (
         f"{B}.cord.anchors",
         [{"link": "one"}, {"position": [0, 0, 0]}],
@@ -266,6 +275,13 @@ TABLE: dict[str, tuple[str, Any, list[str]]] = {
         f"gas {key}": (f"{B}.strut.gas.{key}", 0, [f"{B}.strut.gas.{key}", "not above 0"])
         for key in ("area", "pressure", "volume", "exponent")
     },
+    "gas of negative length": (f"{B}.strut.gas.length", -1, ["strut.gas.length", "less than 0"]),
+    "constant without force": (f"{B}.cord.constant", {}, [f"{B}.cord.constant.force", "missing"]),
+    "torsion without stiffness": (
+        f"{B}.clock.torsion.stiffness",
+        "-",
+        [f"{B}.clock.torsion.stiffness", "missing"],
+    ),
     "gas without volume": (f"{B}.strut.gas.volume", "-", [f"{B}.strut.gas.volume", "missing"]),
     "gas action": (f"{B}.strut.gas.action", "lift", [f"{B}.strut.gas.action", "pull or push"]),
     "balancers a list": (B, [], [B, "a mapping"]),
@@ -306,6 +322,34 @@ def test_bad_drives_are_refused(path: str, value: Any, words: list[str]) -> None
     assert error.remedy
     for word in words:
         assert word in str(error)
+
+
+def numbers(node: Any, path: str = "") -> Iterator[str]:
+    """Paths of the numbers below a node; those in lists are left to the table."""
+    if isinstance(node, dict):
+        for key, value in node.items():
+            yield from numbers(value, f"{path}.{key}" if path else key)
+    elif isinstance(node, (int, float)):
+        yield path
+
+
+NUMBERS = [path for path in numbers(yaml.safe_load(GOOD)) if path.split(".")[0] in (B, "motors")]
+
+
+@pytest.mark.parametrize("path", NUMBERS)
+@pytest.mark.parametrize(
+    ("value", "word"), [("much", "'much'"), (None, "null"), (True, "true"), (math.nan, "finite")]
+)
+def test_what_is_no_number_is_refused(path: str, value: Any, word: str) -> None:
+    with pytest.raises(gd.GearedDynamicsError, match=word) as caught:
+        gd.load_model(ROBOT, changed(path, value))
+    assert caught.value.place == f"<drivetrain dict>, {path}"
+
+
+@pytest.mark.parametrize("point", [["much", 1], [0, None]])
+def test_a_point_of_words_is_refused(point: list[Any]) -> None:
+    with pytest.raises(gd.GearedDynamicsError, match=r"envelope\[0\]\[.\]: expected a number"):
+        gd.load_model(ROBOT, changed(f"{M}.limits.envelope", [point, [9, 1]]))
 
 
 # Possible and unlikely: warned of, refused when strict.
