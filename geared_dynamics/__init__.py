@@ -1,5 +1,6 @@
 """Complete dynamics of geared robot arms, from a URDF and a description of the drives."""
 
+from geared_dynamics.dynamics.balancers import balancer_energy, balancer_forces
 from geared_dynamics.dynamics.base_parameters import BaseParameters, base_parameters
 from geared_dynamics.dynamics.contributions import WheelContribution, wheel_contributions
 from geared_dynamics.dynamics.energy import (
@@ -38,6 +39,8 @@ __all__ = [
     "GearedModel",
     "KineticEnergyTerms",
     "WheelContribution",
+    "balancer_energy",
+    "balancer_forces",
     "base_parameters",
     "bias_forces",
     "coriolis_matrix",

@@ -27,6 +27,9 @@ KERNELS: dict[str, tuple[str, int, int]] = {
     "jacobian": ("kinematics", 1, 1),
     "jacobian_drift": ("kinematics", 1, 2),
     "external_forces": ("kinematics", 0, 2),
+    "balancer_forces": ("balancers", 1, 1),
+    "balancer_rates": ("balancers", 1, 2),
+    "balancer_energy": ("balancers", 1, 1),
 }
 
 

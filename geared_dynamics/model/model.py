@@ -122,16 +122,16 @@ class GearedModel(Frozen):
     coupling: Coupling = "complete"
     notes: tuple[str, ...] = ()
 
-    # The kernels' forms of this model: derived, and kept here by dynamics.packing and
-    # dynamics.elimination.
+    # The kernels' forms of this model: derived, and kept here by dynamics.packing,
+    # dynamics.elimination and dynamics.balancer_packing.
     packed: ClassVar[Array | None] = None
     plan: ClassVar[Array | None] = None
+    packed_balancers: ClassVar[Array | None] = None
 
     def __getstate__(self) -> dict[str, object]:
         """Pickle the fields, without what the kernels derive from them."""
-        return {
-            key: value for key, value in self.__dict__.items() if key not in ("packed", "plan")
-        }
+        derived = ("packed", "plan", "packed_balancers")
+        return {key: value for key, value in self.__dict__.items() if key not in derived}
 
     @property
     def frames(self) -> Mapping[str, Frame]:
