@@ -32,9 +32,9 @@ def random_springs(model: GearedModel, seed: int, count: int = 5) -> tuple[Balan
     joints = [joint.name for joint in model.robot.joints if joint.kind in MOVABLE]
     springs: list[BalancerRecord] = []
     for k in range(count):
-        first, second = (str(name) for name in rng.choice(links, 2, replace=False))
-        first = root_link(model.robot) if k == 0 else first
-        anchors = (point(first, rng), point(second, rng))
+        first = root_link(model.robot) if k == 0 else str(rng.choice(links))
+        others = [link for link in links if model.frame(link).body != model.frame(first).body]
+        anchors = (point(first, rng), point(str(rng.choice(others)), rng))
         springs.append(line_element(f"line_{k}", KINDS[k % 3], anchors, rng))
     for k in range(count):
         numbers = (float(x) for x in rng.uniform(-2, 2, 2))
