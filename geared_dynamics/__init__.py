@@ -3,6 +3,7 @@
 from geared_dynamics.actuation.commands import Limit, MotorCommands, motor_commands
 from geared_dynamics.actuation.limits import Saturated, saturate, torque_range
 from geared_dynamics.actuation.thermal import thermal_current, thermal_step
+from geared_dynamics.dynamics.balancers import balancer_energy, balancer_forces
 from geared_dynamics.dynamics.base_parameters import BaseParameters, base_parameters
 from geared_dynamics.dynamics.contributions import WheelContribution, wheel_contributions
 from geared_dynamics.dynamics.energy import (
@@ -40,6 +41,8 @@ __all__ = [
     "MotorCommands",
     "Saturated",
     "WheelContribution",
+    "balancer_energy",
+    "balancer_forces",
     "base_parameters",
     "bias_forces",
     "coriolis_matrix",

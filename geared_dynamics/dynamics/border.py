@@ -11,8 +11,10 @@ import numpy as np
 
 from geared_dynamics import kernels
 from geared_dynamics.arrays import Array, ArrayLike
+from geared_dynamics.dynamics.balancer_packing import refuse_balancer
 from geared_dynamics.dynamics.packing import packed
 from geared_dynamics.errors import ArrayError, ModelError
+from geared_dynamics.kernels import balancer_layout as has
 from geared_dynamics.kernels import layout as at
 from geared_dynamics.model import GearedModel
 
@@ -52,6 +54,8 @@ def call(
         target = result.reshape(flat[0].shape[0], -1) if result.size else result
     if result.size:
         status = getattr(kernels, name)(packed(model), *constants, *flat, target)
+        if status >= has.FAULT:
+            refuse_balancer(status, model, arrays["q"])
         if status != at.OK:
             refuse(status, arrays, result)
     return result

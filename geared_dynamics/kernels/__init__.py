@@ -29,6 +29,9 @@ KERNELS: dict[str, tuple[str, int, int]] = {
     "external_forces": ("kinematics", 0, 2),
     "friction_forces": ("friction", 1, 3),
     "motor_commands": ("drive", 1, 3),
+    "balancer_forces": ("balancers", 1, 1),
+    "balancer_rates": ("balancers", 1, 2),
+    "balancer_energy": ("balancers", 1, 1),
 }
 
 

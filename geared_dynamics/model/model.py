@@ -123,15 +123,16 @@ class GearedModel(Frozen):
     notes: tuple[str, ...] = ()
 
     # The kernels' forms of this model: derived, and kept here by dynamics.packing,
-    # dynamics.elimination and dynamics.drives.
+    # dynamics.elimination, dynamics.drives and dynamics.balancer_packing.
     packed: ClassVar[Array | None] = None
     plan: ClassVar[Array | None] = None
     drives: ClassVar[Array | None] = None
+    packed_balancers: ClassVar[Array | None] = None
     driven: ClassVar[bool] = False  # whether the motors are known to move every coordinate
 
     def __getstate__(self) -> dict[str, object]:
         """Pickle the fields, without what the kernels derive from them."""
-        derived = ("packed", "plan", "drives", "driven")
+        derived = ("packed", "plan", "drives", "driven", "packed_balancers")
         state = {key: value for key, value in self.__dict__.items() if key not in derived}
         return state | {"frame_table": dict(self.frame_table)}  # a proxy cannot be pickled
 
