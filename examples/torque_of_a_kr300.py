@@ -7,7 +7,7 @@ Run it with a folder for the picture, default the current one.
 The recipe. Motor angles (at the joints: over the ratio) and motor torques of runs A and B, 250 Hz,
 pass a Butterworth filter of order 4 and 10 Hz forwards and backwards, which leaves no delay.
 Velocity and acceleration are central differences of the filtered angles. The model gives the
-motors' torque, counterbalance and payload included, without friction. What is then left of the
+motors' torque, payload and counterbalance included, without friction. What is then left of the
 measured torque is fitted per axis with viscous friction, Coulomb friction and an offset, by least
 squares over both runs, where the joint moves faster than 0.02 rad/s. The residual is the rms of
 what remains, over the rms of the measured torque of the same samples. Nothing else is fitted.
@@ -34,13 +34,6 @@ FOLDER = DATA / "kr300_weigand"
 STEP, CUTOFF, ORDER = 0.004, 10.0, 4  # [s], [Hz]
 MOVING = 0.02  # [rad/s]
 PAYLOAD, REACH = 150.0, 0.1  # [kg] on the flange, centre of mass in front of it [m]
-
-# Counterbalance of axis 2: a piston pulls nitrogen together in an accumulator.
-LEVER, FOOT = 0.2, 0.8  # anchors' distances from axis 2, on link 2 and on link 1 [m]
-AHEAD = np.deg2rad(5.0)  # angle between the two at q2 = 0
-AREA = np.pi / 4 * (0.055**2 - 0.030**2)  # of the piston around its rod [m^2]
-VOLUME = 2 * 0.48e-3  # of the gas at the shortest length [m^3]
-PRESSURE = 1.01 * 296.8 * 328.0 * 2 * 0.0795 / VOLUME  # Z R T m / V, isothermal [Pa]
 
 
 class Motion(NamedTuple):
@@ -82,20 +75,10 @@ def pooled(runs: str = "AB") -> Motion:
     return Motion(*(np.concatenate(x) for x in zip(*map(recorded, runs), strict=True)))
 
 
-def counterbalance(q: np.ndarray) -> np.ndarray:
-    """Torque on the joints (..., 6) [N m], joint side: lever arm times piston force."""
-    angle = q[..., 1] + AHEAD
-    length = np.sqrt(FOOT**2 + LEVER**2 - 2 * FOOT * LEVER * np.cos(angle))
-    stroke = length - (FOOT - LEVER)
-    pull = AREA * PRESSURE * VOLUME / (VOLUME - AREA * stroke)
-    torque = np.zeros_like(q)
-    torque[..., 1] = -pull * FOOT * LEVER * np.sin(angle) / length
-    return torque
-
-
 def fitted(model: gd.GearedModel, motion: Motion) -> Fit:
     """Compute the motors' torques and fit each axis' friction."""
-    tau = gd.inverse_dynamics(model, motion.q, motion.v, motion.a) - counterbalance(motion.q)
+    tau = gd.inverse_dynamics(model, motion.q, motion.v, motion.a)
+    tau -= gd.balancer_forces(model, motion.q)
     tau_m = gd.motor_torques(model, tau)
     friction, error = np.empty((6, 3)), np.empty(6)
     for j, rate in enumerate(motion.v.T):
