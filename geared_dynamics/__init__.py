@@ -6,6 +6,7 @@ from geared_dynamics.actuation.thermal import thermal_current, thermal_step
 from geared_dynamics.dynamics.balancers import balancer_energy, balancer_forces
 from geared_dynamics.dynamics.base_parameters import BaseParameters, base_parameters
 from geared_dynamics.dynamics.contributions import WheelContribution, wheel_contributions
+from geared_dynamics.dynamics.derivatives import inverse_dynamics_derivatives
 from geared_dynamics.dynamics.energy import (
     KineticEnergyTerms,
     kinetic_energy,
@@ -53,6 +54,7 @@ __all__ = [
     "from_rodrigues",
     "gravity_forces",
     "inverse_dynamics",
+    "inverse_dynamics_derivatives",
     "jacobian",
     "jacobian_drift",
     "kinetic_energy",
