@@ -59,6 +59,17 @@ def heavy(inertia: str, mass: str = "1") -> str:
     return robot(BASE, ONE, link("two", inertia, mass), FIRST, SECOND)
 
 
+def both(wheel: str, ratio: float) -> dict[str, object]:
+    """Entry of spins of a wheel that turns with both joints."""
+    return {"wheel": wheel, "coefficients": {"j1": ratio, "j2": ratio}}
+
+
+REPEATED = {
+    "version": 1,
+    "wheels": {"left": WHEEL, "right": WHEEL},
+    "spins": [both("left", 10), both("right", -30)],
+    "motors": {"m1": {"wheel": "left"}, "m2": {"wheel": "right"}},
+}
 BOMB = '<!DOCTYPE r [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><robot name="&b;"/>'
 EXTERNAL = '<!DOCTYPE r SYSTEM "file:///etc/hostname"><robot name="x"/>'
 # What is wrong: URDF, drivetrain, words that the error must contain.
@@ -136,6 +147,11 @@ TABLE = {
         GOOD,
         drives(motors={"m": {"wheel": "roto"}}),
         ["motors.m", "did you mean 'rotor'?"],
+    ),
+    "motors that repeat each other": (
+        GOOD,
+        REPEATED,
+        ["motors", "wheels 'left', 'right'", "joints 'j1', 'j2'", "rank 1", "correct the ratios"],
     ),
 }
 
