@@ -64,6 +64,7 @@ def both(wheel: str, ratio: float) -> dict[str, object]:
     return {"wheel": wheel, "coefficients": {"j1": ratio, "j2": ratio}}
 
 
+SCREW, RACK = {"lead": 0.01}, {"pinion_radius": 0.02, "sign": -1}
 REPEATED = {
     "version": 1,
     "wheels": {"left": WHEEL, "right": WHEEL},
@@ -147,6 +148,16 @@ TABLE = {
         GOOD,
         drives(motors={"m": {"wheel": "roto"}}),
         ["motors.m", "did you mean 'rotor'?"],
+    ),
+    "ball screw that turns": (
+        GOOD,
+        drives(spins=[{"wheel": "rotor", "joint": "j2", **SCREW}]),
+        ["spins[0].lead", "'j2'", "'rotor'", "continuous", "prismatic"],
+    ),
+    "rack that turns": (
+        GOOD,
+        drives(spins=[{"wheel": "rotor", "joint": "j2", **RACK}]),
+        ["spins[0].pinion_radius", "'j2'", "'rotor'", "continuous", "prismatic"],
     ),
     "motors that repeat each other": (
         GOOD,

@@ -48,14 +48,16 @@ def resolve(
         frozen: Joints that were frozen and are fixed in ``robot``; spins may name them.
 
     Raises:
-        ModelError: for trains that leave wheels free or locked, fix them twice, or turn
-            about other axes than their wheels', by name.
+        ModelError: for screws and racks on joints that turn; for trains that leave wheels
+            free or locked, fix them twice, or turn about other axes than their wheels', by
+            name.
         UnknownNameError: for names that are neither links nor wheels, or motors' wheels
             that do not exist.
 
     References:
         Paper 001, eq. (9)-(12); paper 003, eq. (9), (10) with physical signs.
     """
+    refuse_turning(robot, drivetrain)
     if isinstance(drivetrain, ResolvedDrivetrain) or not has_trains(drivetrain):
         return drivetrain
     source = drivetrain.source
@@ -79,6 +81,18 @@ def resolve(
         "meshes": (*drivetrain.meshes, *(m for e in expansions for m in e.meshes)),
     }
     return ResolvedDrivetrain(**content, riders=riders)
+
+
+def refuse_turning(robot: RobotRecord, drivetrain: DrivetrainRecord) -> None:
+    """Raise for a screw or a rack whose joint turns: its ratio is per metre of slide."""
+    turning = {j.name: j.kind for j in robot.joints if j.kind in ("revolute", "continuous")}
+    for spin in drivetrain.spins:
+        for joint, _ in spin.coefficients if spin.length else ():
+            if joint in turning:
+                place = f"{drivetrain.source}, {spin.place}.{spin.length}"
+                finding = f"joint {joint!r} of wheel {spin.wheel!r} is {turning[joint]}"
+                remedy = "write ratio, or name a prismatic joint"
+                raise ModelError(place, finding, remedy)
 
 
 def has_trains(drivetrain: DrivetrainRecord) -> bool:
