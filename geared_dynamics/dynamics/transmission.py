@@ -64,7 +64,9 @@ def refuse_underactuated(model: GearedModel, moved: int) -> None:
         for name, row in zip(model.joint_names, model.structure_matrix, strict=True)
         if not row.any()
     ]
-    finding = f"{len(model.motor_names)} motors move {moved} of {model.n} coordinates"
+    count = len(model.motor_names)
+    motors = f"{count} motor{'s' if count != 1 else ''} move{'s' if count == 1 else ''}"
+    finding = f"{motors} {moved} of {model.n} coordinates"
     detail = f" (none acts on {', '.join(idle)})" if idle else " independently of each other"
     remedy = "declare the missing motors" if idle else "declare more motors, or let a joint mimic"
     raise ModelError(f"{model.drivetrain.source}, motors", finding + detail, remedy)

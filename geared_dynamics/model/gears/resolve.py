@@ -13,7 +13,7 @@ from geared_dynamics.description.records import (
     WheelRecord,
 )
 from geared_dynamics.errors import ModelError, UnknownNameError
-from geared_dynamics.model.gears.circuit import mesh_form
+from geared_dynamics.model.gears.circuit import mesh_form, refuse_concentric
 from geared_dynamics.model.gears.expand import Expansion, expand, refuse_beside
 from geared_dynamics.model.gears.flatten import on_links, total_spins
 from geared_dynamics.model.gears.forms import Form, Variable, coefficients, combined, exact
@@ -71,6 +71,8 @@ def resolve(
     needed = [*drivetrain.meshes, *(m for e in expansions for m in e.meshes[: e.needed])]
     equations = given(drivetrain, robot, frozen)
     equations += [Equation(mesh_form(mesh, bodies, source), mesh.place) for mesh in needed]
+    for mesh in drivetrain.meshes:
+        refuse_concentric(mesh, bodies, source)
     total = total_spins(wheels, solve(equations, names, source))
     riders = tuple((wheel.name, wheel.carrier) for wheel in wheels if wheel.carrier in names)
     refuse_riding_motors(drivetrain, dict(riders))

@@ -135,7 +135,7 @@ def test_too_few_motors_are_told_from_missing_ones() -> None:
     model = one_wheel_each({"j1": 3.0, "j2": 4.0})
     with pytest.raises(gd.GearedDynamicsError) as caught:
         gd.motor_torques(model, [1.0, 1.0])
-    assert "1 motors move 1 of 2 coordinates independently of each other" in str(caught.value)
+    assert "1 motor moves 1 of 2 coordinates independently of each other" in str(caught.value)
     assert "declare more motors" in caught.value.remedy
 
 
