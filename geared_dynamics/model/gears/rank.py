@@ -57,10 +57,11 @@ def rank(A: Array) -> int:
     """
     left = A * np.multiply.outer(*scales(A))
     terms = np.abs(left)
-    for found in range(min(A.shape)):
+    most: int = min(A.shape)
+    for found in range(most):
         size = np.where(np.abs(left) > ROUNDED * terms, np.abs(left), 0.0)
         i, j = np.unravel_index(int(np.argmax(size)), size.shape)
-        if size[i, j] == 0.0:
+        if not size[i, j] > 0.0:
             return found
         factor = left[:, j] / left[i, j]
         left, terms = (
@@ -68,7 +69,7 @@ def rank(A: Array) -> int:
             terms + np.multiply.outer(np.abs(factor), terms[i]),
         )
         left, terms = (np.delete(np.delete(x, i, 0), j, 1) for x in (left, terms))
-    return min(A.shape)
+    return most
 
 
 def scales(A: Array) -> tuple[Array, Array]:
@@ -80,7 +81,7 @@ def scales(A: Array) -> tuple[Array, Array]:
 def inverse(size: Array) -> Array:
     """Powers of 2 next to 1 / size, which multiply without rounding; 1 for zero."""
     _, power = np.frexp(np.where(size > 0.0, size, 0.5))
-    return np.ldexp(1.0, -power)
+    return np.asarray(np.ldexp(1.0, -power))
 
 
 def structural_rank(A: Array) -> int:
