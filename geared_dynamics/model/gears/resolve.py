@@ -97,6 +97,11 @@ def refuse_turning(robot: RobotRecord, drivetrain: DrivetrainRecord) -> None:
                 raise ModelError(place, finding, remedy)
 
 
+def solved_place(wheel: str) -> str:
+    """Key path of a spin that nobody states: it follows from meshes."""
+    return f"wheels.{wheel}"
+
+
 def has_trains(drivetrain: DrivetrainRecord) -> bool:
     """Whether there is anything to solve."""
     names = {wheel.name for wheel in drivetrain.wheels}
@@ -164,7 +169,7 @@ def spins(
         if name in own and name not in riders:
             result.append(own[name])
         else:
-            place = own[name].place if name in own else f"wheels.{name}"
+            place = own[name].place if name in own else solved_place(name)
             found = coefficients(total[name], f"{drivetrain.source}, {place}")
             result.append(SpinRecord(name, found, place))
     return tuple(result)
