@@ -18,7 +18,7 @@ from geared_dynamics.errors import (
     ModelError,
     UnknownNameError,
 )
-from geared_dynamics.model.gears import refuse_dependent, resolve
+from geared_dynamics.model.gears import held_ratios, refuse_dependent, resolve
 from geared_dynamics.model.geometry import rotation_with_z
 from geared_dynamics.model.inertia import doubt, moved, parameters_of_record
 from geared_dynamics.model.model import Frame, GearedModel, Tree, Wheels
@@ -65,10 +65,10 @@ def build_model(
     bodies = body_order(robot)
     links = placements(robot, bodies)
     wheels = build_wheels(drivetrain, links, follow, frozen, len(names))
-    turned = [wheels.names.index(motor.wheel) for motor in drivetrain.motors]
-    refuse_dependent(
-        wheels.spin[turned].T, [wheels.names[r] for r in turned], names, drivetrain.source
-    )
+    shafts = [motor.wheel for motor in drivetrain.motors]
+    turned = [wheels.names.index(name) for name in shafts]
+    held = held_ratios(drivetrain, shafts, frozen)
+    refuse_dependent(wheels.spin[turned].T, held, shafts, names, drivetrain.source)
     parameters = locked_bodies(robot, drivetrain, links, len(bodies))
     notes = doubts(robot, bodies, parameters, strict)
     return GearedModel(

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from geared_dynamics.arrays import Array
+from geared_dynamics.description.records import DrivetrainRecord
 from geared_dynamics.errors import ModelError
 from geared_dynamics.model.gears.forms import quoted
 
@@ -14,25 +15,35 @@ from geared_dynamics.model.gears.forms import quoted
 ROUNDED = 1e-9
 
 
-def refuse_dependent(A: Array, wheels: Sequence[str], joints: Sequence[str], source: str) -> None:
+def refuse_dependent(
+    A: Array, held: Array, wheels: Sequence[str], joints: Sequence[str], source: str
+) -> None:
     """Raise where motors turn with fewer combinations of the joints than their ratios could.
 
     Joints without motors, motors that share a joint, and fewer motors than joints are no
     mistake: they bound the rank whatever the ratios. Below that bound it is their values
-    that coincide, as of two motors that both turn with j1 + j2.
+    that coincide, as of two motors that both turn with j1 + j2. Motors that differ in a joint
+    which is held still, for a while perhaps, are no mistake either.
 
     Args:
         A: Structure matrix (n, m).
+        held: The same for joints that were frozen (frozen, m).
         wheels: The motors' wheels (m,).
         joints: Names of the coordinates (n,).
         source: The drivetrain file, for errors.
     """
-    if not deficient(A):
-        return
+    whole = np.vstack([A, held])
+
+    def repeat(motors: list[int]) -> bool:
+        """Whether some of the motors repeat each other, with and without the frozen joints."""
+        return deficient(A[:, motors]) and deficient(whole[:, motors])
+
     few = list(range(len(wheels)))
+    if not repeat(few):
+        return
     for motor in tuple(few):  # the least set that is deficient by itself
         others = [k for k in few if k != motor]
-        if deficient(A[:, others]):
+        if repeat(others):
             few = others
     moved = [name for name, row in zip(joints, A[:, few], strict=True) if row.any()]
     finding = (
@@ -42,6 +53,15 @@ def refuse_dependent(A: Array, wheels: Sequence[str], joints: Sequence[str], sou
     )
     remedy = "correct the ratios, or leave out the motors that repeat others"
     raise ModelError(f"{source}, motors", finding, remedy)
+
+
+def held_ratios(
+    drivetrain: DrivetrainRecord, wheels: Sequence[str], frozen: frozenset[str]
+) -> Array:
+    """Ratios of wheels to the joints that were frozen (frozen, wheels) [1 or rad/m]."""
+    ratios = {spin.wheel: dict(spin.coefficients) for spin in drivetrain.spins}
+    rows = [[ratios[wheel].get(joint, 0.0) for wheel in wheels] for joint in sorted(frozen)]
+    return np.array(rows, float).reshape(len(frozen), len(wheels))
 
 
 def deficient(A: Array) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from geared_dynamics.description import freeze
 from geared_dynamics.description.records import DrivetrainRecord, MotorRecord, SpinRecord
 from geared_dynamics.errors import ModelError
 from geared_dynamics.model import GearedModel, build_model
@@ -15,8 +16,8 @@ Z = (0.0, 0.0, 1.0)
 LARGE, SMALL = 1e9, 1e-9
 
 
-def arm(*rows: tuple[float, ...]) -> GearedModel:
-    """An arm with a motor for each row of ratios to its joints."""
+def arm(*rows: tuple[float, ...], frozen: tuple[str, ...] = ()) -> GearedModel:
+    """An arm with a motor for each row of ratios to its joints, of which some are frozen."""
     robot = serial_robot(*(("revolute", Z, (0.3 * (k > 0), 0, 0)) for k in range(len(rows[0]))))
     spins = [
         SpinRecord(f"w{k}", tuple((f"joint_{j + 1}", c) for j, c in enumerate(row)), f"spins[{k}]")
@@ -26,7 +27,8 @@ def arm(*rows: tuple[float, ...]) -> GearedModel:
     wheels = tuple(body_wheel(name, "base") for name in names)
     motors = tuple(MotorRecord(f"m{name}", name) for name in names)
     drives = DrivetrainRecord("file.yaml", wheels, tuple(spins), motors=motors)
-    return build_model(robot, drives)
+    movable = [joint.name for joint in robot.joints if joint.name not in frozen]
+    return build_model(freeze(robot, movable, None), drives, frozen=frozenset(frozen))
 
 
 @pytest.mark.parametrize(
@@ -74,6 +76,17 @@ def test_accepted(rows: list[tuple[float, ...]], expected: int) -> None:
     assert rank(A) == structural_rank(A) == expected
     if np.abs(A).max() < 1e100:
         arm(*rows)
+
+
+def test_motors_that_differ_in_a_frozen_joint() -> None:
+    """Held still, it makes them the same for a while; those that are the same stay refused."""
+    finger = (1, 1, 0), (1, 1, 1)
+    assert rank(arm(*finger).structure_matrix) == 2
+    assert rank(arm(*finger, frozen=("joint_3",)).structure_matrix) == 1
+    with pytest.raises(ModelError, match="rank 1, not 2"):
+        arm((1, 1, 2), (1, 1, 2), frozen=("joint_3",))
+    # Two motors on joint 1 and a joint held still: redundant, whatever they do to that.
+    arm((1, 1, 0), (2, 2, 0), frozen=("joint_2",))
 
 
 @pytest.mark.parametrize("n", [2, 7, 20])
