@@ -20,7 +20,7 @@ from geared_dynamics.errors import (
     ModelError,
     UnknownNameError,
 )
-from geared_dynamics.model.gears import resolve
+from geared_dynamics.model.gears import held_ratios, refuse_dependent, resolve
 from geared_dynamics.model.geometry import rotation_with_z
 from geared_dynamics.model.included import remaining_doubts
 from geared_dynamics.model.inertia import doubt, moved, parameters_of_record
@@ -68,6 +68,10 @@ def build_model(
     bodies = body_order(robot)
     links = placements(robot, bodies)
     wheels = build_wheels(drivetrain, links, follow, frozen, len(names))
+    shafts = [motor.wheel for motor in drivetrain.motors]
+    turned = [wheels.names.index(name) for name in shafts]
+    held = held_ratios(drivetrain, shafts, frozen)
+    refuse_dependent(wheels.spin[turned].T, held, shafts, names, drivetrain.source)
     parameters = locked_bodies(robot, drivetrain, links, len(bodies))
     notes = doubts(robot, bodies, parameters, strict)
     notes += remaining_doubts(robot, drivetrain, links, bodies, strict)
@@ -77,7 +81,7 @@ def build_model(
         tree=build_tree(bodies, links, follow, parameters),
         wheels=wheels,
         motor_names=tuple(motor.name for motor in drivetrain.motors),
-        motor_wheel=readonly_int([wheels.names.index(m.wheel) for m in drivetrain.motors]),
+        motor_wheel=readonly_int(turned),
         motor_zeros=readonly(encoder_zeros(drivetrain, follow)),
         gravity=gravity_vector(gravity),
         friction=readonly(joint_friction(robot, drivetrain, names, follow, frozen)),

@@ -121,16 +121,16 @@ class GearedModel(Frozen):
     coupling: Coupling = "complete"
     notes: tuple[str, ...] = ()
 
-    # The kernels' forms of this model: derived, and kept here by dynamics.packing and
-    # dynamics.elimination.
+    # Derived from the fields, and kept here by dynamics.packing, dynamics.elimination and
+    # dynamics.transmission: the kernels' forms of this model, the motors' shares in a force.
     packed: ClassVar[Array | None] = None
     plan: ClassVar[Array | None] = None
+    shares: ClassVar[Array | None] = None
 
     def __getstate__(self) -> dict[str, object]:
-        """Pickle the fields, without what the kernels derive from them."""
-        state = {
-            key: value for key, value in self.__dict__.items() if key not in ("packed", "plan")
-        }
+        """Pickle the fields, without what is derived from them."""
+        derived = ("packed", "plan", "shares")
+        state = {key: value for key, value in self.__dict__.items() if key not in derived}
         return state | {"frame_table": dict(self.frame_table)}  # a proxy cannot be pickled
 
     def __setstate__(self, state: dict[str, object]) -> None:
