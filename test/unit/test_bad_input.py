@@ -207,8 +207,7 @@ TABLE = {
             spins=[{"wheel": "rotor", "coefficients": {"j1": 1, "j2": 1}}],
         ),
         ["<drivetrain dict>, wheels.rotor.inertia.axial", "1e+20", "all links", "SI"],
-
-
+    ),
     "ball screw that turns": (
         GOOD,
         drives(spins=[{"wheel": "rotor", "joint": "j2", **SCREW}]),
