@@ -9,7 +9,7 @@ import numpy as np
 
 from geared_dynamics.actuation.commands import MotorCommands
 from geared_dynamics.arrays import Array, ArrayLike
-from geared_dynamics.dynamics.transmission import finite
+from geared_dynamics.dynamics.border import finite_input
 from geared_dynamics.errors import ArrayError, UnknownNameError
 from geared_dynamics.model import GearedModel
 
@@ -70,10 +70,10 @@ def torque_range(
         inductive: L di/dt (..., m) [V].
     """
     motors = model.motors
-    s = finite("speed", speed, len(motors.names))
+    s = finite_input("speed", speed, len(motors.names))
     voltage, current, torque, top_speed = motors.limits.T
     if current_limit is not None:
-        extra = finite("current_limit", current_limit, len(motors.names))
+        extra = finite_input("current_limit", current_limit, len(motors.names))
         if np.any(extra < 0.0):
             raise ArrayError("current_limit", "is negative", "give magnitudes [A]")
         current = np.minimum(current, extra)

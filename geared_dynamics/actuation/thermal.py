@@ -3,7 +3,7 @@
 import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike
-from geared_dynamics.dynamics.transmission import finite
+from geared_dynamics.dynamics.border import finite_input
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.model import GearedModel
 
@@ -24,7 +24,7 @@ def thermal_step(model: GearedModel, heat: ArrayLike, current: ArrayLike, dt: fl
     Returns:
         h after (..., m).
     """
-    h, i = heat_of(model, heat), finite("current", current, len(model.motor_names))
+    h, i = heat_of(model, heat), finite_input("current", current, len(model.motor_names))
     stay = decay(model, dt)
     continuous = model.motors.thermal[:, 0]
     return np.asarray(stay * h + (1.0 - stay) * (i / continuous) ** 2)
@@ -48,7 +48,7 @@ def thermal_current(model: GearedModel, heat: ArrayLike, horizon: float) -> Arra
 
 def heat_of(model: GearedModel, heat: ArrayLike) -> Array:
     """Check the heat."""
-    h = finite("heat", heat, len(model.motor_names))
+    h = finite_input("heat", heat, len(model.motor_names))
     if np.any(h < 0.0):
         raise ArrayError("heat", "is negative", "begin with 0, a cold winding")
     return h

@@ -16,6 +16,7 @@ from geared_dynamics.cli.drives import print_drives
 from geared_dynamics.cli.findings import assumptions, gaps, sources
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.graph import graph_svg
+from geared_dynamics.model.gears import ResolvedDrivetrain
 from geared_dynamics.model.inertia import central_tensor
 from geared_dynamics.model.model import GearedModel
 from geared_dynamics.validation import diagonal_exactness
@@ -61,7 +62,9 @@ def run(args: argparse.Namespace) -> int:
     console.print()
     print_table(console, "Joints", joint_table(model))
     if model.wheel_names:
-        print_table(console, "Wheels (spin relative to the carrier)", wheel_table(model))
+        print_table(
+            console, "Wheels (axis and spin relative to the carrying link)", wheel_table(model)
+        )
     print_table(console, "Links with their wheels locked, own frames", link_table(model))
     if model.motor_names:
         print_structure(console, model)
@@ -101,6 +104,8 @@ def joint_table(model: GearedModel) -> Table:
 def wheel_table(model: GearedModel) -> Table:
     """Wheels with carriers, axes and spins."""
     table = numeric_table("wheel", "carried by", "axis there", "J [kg m^2]", "mass", "spin")
+    drives = model.drivetrain
+    riders = dict(drives.riders) if isinstance(drives, ResolvedDrivetrain) else {}
     for wheel, row in zip(model.drivetrain.wheels, model.Gamma, strict=True):
         axis = " ".join(f"{component:.3g}" for component in wheel.axis)
         mass = "in link" if wheel.included_in_link else number(wheel.mass)
@@ -110,7 +115,9 @@ def wheel_table(model: GearedModel) -> Table:
             if ratio != 0.0
         ]
         spin = "\n".join(terms) or "frozen"
-        table.add_row(wheel.name, wheel.carrier, axis, number(wheel.axial), mass, spin)
+        holder = riders.get(wheel.name)
+        carrier = wheel.carrier if holder is None else f"{holder}\non {wheel.carrier}"
+        table.add_row(wheel.name, carrier, axis, number(wheel.axial), mass, spin)
     return table
 
 

@@ -115,11 +115,15 @@ class WheelRecord:
 
 @dataclass(frozen=True)
 class SpinRecord:
-    """spin of ``wheel`` = sum of coefficient * joint rate; key path ``place``."""
+    """spin of ``wheel`` = sum of coefficient * joint rate; key path ``place``.
+
+    ``length`` is the key of the length that the ratio follows from, of a joint that slides.
+    """
 
     wheel: str
     coefficients: tuple[tuple[str, float], ...]
     place: str = "spins"
+    length: Literal["", "lead", "pinion_radius"] = ""
 
 
 @dataclass(frozen=True)

@@ -78,6 +78,14 @@ def as_input(name: str, value: ArrayLike, width: int) -> Array:
     return array.copy() if any(stride % array.itemsize for stride in array.strides) else array
 
 
+def finite_input(name: str, value: ArrayLike, width: int) -> Array:
+    """Convert an input as ``as_input`` does, and refuse NaN and infinity."""
+    array = as_input(name, value, width)
+    if not np.all(np.isfinite(array)):
+        raise ArrayError(name, "contains NaN or infinity", "give finite numbers")
+    return array
+
+
 def common_lead(arrays: Mapping[str, Array]) -> tuple[int, ...]:
     """Leading dimensions of all inputs together."""
     try:

@@ -3,14 +3,12 @@
 import numpy as np
 
 from geared_dynamics.arrays import Array, readonly
-from geared_dynamics.dynamics.transmission import distribution
+from geared_dynamics.dynamics.transmission import motor_shares
 from geared_dynamics.errors import ModelError
 from geared_dynamics.kernels import drive_layout as at
 from geared_dynamics.model import GearedModel
 from geared_dynamics.model.friction import ROTOR_SMOOTHING, FrictionLaws
 from geared_dynamics.model.geometry import rotation_with_z
-
-LAW_COLUMNS = ("index", "multiplier", "shift", "viscous")
 
 
 def packed_drives(model: GearedModel) -> Array:
@@ -87,7 +85,7 @@ def motor_blocks(model: GearedModel, size: int) -> Array:
     blocks[:, at.LIMITS : at.LIMITS + 4] = motors.limits
     blocks[:, at.ROWS : at.ROWS + model.n] = model.structure_matrix.T
     try:
-        blocks[:, at.ROWS + model.n :] = distribution(model)
+        blocks[:, at.ROWS + model.n :] = motor_shares(model).T
     except ModelError:
         pass  # see pack_drives
     return blocks

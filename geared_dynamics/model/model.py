@@ -17,6 +17,7 @@ from geared_dynamics.model.motors import Motors
 from geared_dynamics.model.payload import load_link
 
 Coupling = Literal["none", "diagonal", "complete"]
+DERIVED = ("packed", "plan", "drives", "packed_balancers", "shares")
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,18 +123,18 @@ class GearedModel(Frozen):
     coupling: Coupling = "complete"
     notes: tuple[str, ...] = ()
 
-    # The kernels' forms of this model: derived, and kept here by dynamics.packing,
-    # dynamics.elimination, dynamics.drives and dynamics.balancer_packing.
+    # Derived from the fields at first use, and kept here by the room named dynamics: the
+    # kernels' forms of this model (packing, elimination, drives, balancer_packing) and the
+    # motors' shares in a joint force (transmission).
     packed: ClassVar[Array | None] = None
     plan: ClassVar[Array | None] = None
     drives: ClassVar[Array | None] = None
     packed_balancers: ClassVar[Array | None] = None
-    driven: ClassVar[bool] = False  # whether the motors are known to move every coordinate
+    shares: ClassVar[Array | None] = None
 
     def __getstate__(self) -> dict[str, object]:
-        """Pickle the fields, without what the kernels derive from them."""
-        derived = ("packed", "plan", "drives", "driven", "packed_balancers")
-        state = {key: value for key, value in self.__dict__.items() if key not in derived}
+        """Pickle the fields, without what is derived from them."""
+        state = {key: value for key, value in self.__dict__.items() if key not in DERIVED}
         return state | {"frame_table": dict(self.frame_table)}  # a proxy cannot be pickled
 
     def __setstate__(self, state: dict[str, object]) -> None:

@@ -75,6 +75,20 @@ TRANSMISSION = (
     '<drake:rotor_inertia xmlns:drake="http://drake.mit.edu" value="1e300"/></actuator>'
     "</transmission></robot>"
 )
+
+
+def both(wheel: str, ratio: float) -> dict[str, object]:
+    """Entry of spins of a wheel that turns with both joints."""
+    return {"wheel": wheel, "coefficients": {"j1": ratio, "j2": ratio}}
+
+
+SCREW, RACK = {"lead": 0.01}, {"pinion_radius": 0.02, "sign": -1}
+REPEATED = {
+    "version": 1,
+    "wheels": {"left": WHEEL, "right": WHEEL},
+    "spins": [both("left", 10), both("right", -30)],
+    "motors": {"m1": {"wheel": "left"}, "m2": {"wheel": "right"}},
+}
 BOMB = '<!DOCTYPE r [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><robot name="&b;"/>'
 EXTERNAL = '<!DOCTYPE r SYSTEM "file:///etc/hostname"><robot name="x"/>'
 # What is wrong: URDF, drivetrain, words that the error must contain.
@@ -193,6 +207,21 @@ TABLE = {
             spins=[{"wheel": "rotor", "coefficients": {"j1": 1, "j2": 1}}],
         ),
         ["<drivetrain dict>, wheels.rotor.inertia.axial", "1e+20", "all links", "SI"],
+    ),
+    "ball screw that turns": (
+        GOOD,
+        drives(spins=[{"wheel": "rotor", "joint": "j2", **SCREW}]),
+        ["spins[0].lead", "'j2'", "'rotor'", "continuous", "prismatic"],
+    ),
+    "rack that turns": (
+        GOOD,
+        drives(spins=[{"wheel": "rotor", "joint": "j2", **RACK}]),
+        ["spins[0].pinion_radius", "'j2'", "'rotor'", "continuous", "prismatic"],
+    ),
+    "motors that repeat each other": (
+        GOOD,
+        REPEATED,
+        ["motors", "wheels 'left', 'right'", "joints 'j1', 'j2'", "rank 1", "correct the ratios"],
     ),
 }
 

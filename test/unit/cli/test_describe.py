@@ -99,6 +99,31 @@ def test_without_transmissions_nothing_is_said_of_motors(
     assert "Motor angles" not in text
 
 
+def test_planets_are_carried_by_the_wheel_they_ride_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    drives = tmp_path / "box.yaml"
+    drives.write_text(
+        """
+version: 1
+planetary:
+  box:
+    {joint: joint_1, housing: base_link, layout: ring_fixed, input: carrier, output: sun,
+     teeth: {sun: 20, planet: 10, ring: 40}, planets: 3,
+     planet: {mass: 0, inertia: {axial: 1e-3}}, carrier: {mass: 1, inertia: {axial: 1e-2}}}
+""",
+        encoding="utf-8",
+    )
+    text = output(capsys, str(URDF / "elbow.urdf"), str(drives))
+    wheels = text.split("Wheels")[1].split("Links")[0]
+    rows = [line.split() for line in wheels.splitlines() if line.strip()]
+    planet = next(k for k, row in enumerate(rows) if row[0] == "box.planet_1")
+    assert rows[planet][1] == "box.carrier"
+    assert rows[planet + 1][:2] == ["on", "base_link"]
+    carrier = next(row for row in rows if row[0] == "box.carrier")
+    assert carrier[1] == "base_link"
+
+
 def test_wide_robot_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
     text = output(capsys, str(URDF / "puma560.urdf"), str(URDF / "puma560.drivetrain.yaml"))
     assert "triangle inequality" in text
