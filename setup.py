@@ -51,7 +51,7 @@ TOOLS = [
     "sympy",
     "scipy",
 ]
-ANALYSIS = ["pin>=3.0", "matplotlib"]
+ANALYSIS = ["pin>=3.0", "matplotlib", "scipy"]
 SIM = ["mujoco>=3.0"]
 ROBOTS = ["example-robot-data"]
 

@@ -1,57 +1,111 @@
 """Fit a Stäubli TX40 to a recording of its motors; see what the coupled wrist is worth.
 
 The recording (figaroh-plus, examples/staubli_TX40) is no part of this package; it belongs in
-../shared/data/tx40, or GEARED_DYNAMICS_DATA names the folder that holds tx40.
+../shared/data/tx40, or GEARED_DYNAMICS_DATA names the folder that holds tx40. What is done to
+it is what its SOURCE.txt says: a zero-phase Butterworth filter, differences, every hundredth
+sample, slow motion left out, weighted least squares. Needs SciPy.
 """
 
 import os
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import yaml
+from scipy import signal
 
 import geared_dynamics as gd
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("GEARED_DYNAMICS_DATA", ROOT.parent / "shared" / "data")) / "tx40"
-STEP, SMOOTH, BLOCK = 2e-4, 25, 100  # [s]; samples of the moving mean, samples made into one
 URDF, DRIVES = ROOT / "urdf" / "tx40.urdf", ROOT / "urdf" / "tx40.drivetrain.yaml"
+RATE, CUTOFF, ORDER = 5000.0, 100.0, 4  # [Hz], [Hz], of the filter
+FACTORS, ENDS = (10, 10), 500  # of the decimation; samples left out where the filters start
+ZERO = np.array([0, -np.pi / 2, np.pi / 2, 0, 0, 0])  # [rad], the arm's where the encoders' is 0
+SLOW = (0.050, 0.050, 0.075, 0.072, 0.056, 0.122)  # [rad/s], 1 % of the joints' top speeds
 
 
-def blocks(x):
-    return x[: len(x) // BLOCK * BLOCK].reshape(-1, BLOCK, *x.shape[1:]).mean(axis=1)
+class Fit(NamedTuple):
+    """Parameters by name, and each joint's error: share of its torque [%], rms [N m]."""
+
+    values: dict[str, float]
+    error: np.ndarray
+    rms: np.ndarray
 
 
-def recorded(arm):
-    """Joint motion, and joint torque in blocks: phi = A' q, tau = A tau_m."""
+def recorded(arm, folder=DATA):
+    """Joint motion and joint-side torque (samples, 6): phi = A' q, tau = A tau_m."""
     names = ("pos_read_data.csv", "curr_data.csv")
-    phi, tau_m = (np.loadtxt(DATA / name, delimiter=",", skiprows=1) for name in names)
-    sums = np.cumsum(np.linalg.solve(arm.structure_matrix.T, phi.T).T, axis=0)
-    q = (sums[SMOOTH:] - sums[:-SMOOTH]) / SMOOTH + [0, -np.pi / 2, np.pi / 2, 0, 0, 0]
-    v = np.gradient(q, STEP, axis=0)
-    tau = tau_m[SMOOTH // 2 + 1 :][: len(q)] @ arm.structure_matrix.T
-    return q, v, np.gradient(v, STEP, axis=0), blocks(tau)
+    phi, tau_m = (np.loadtxt(folder / name, delimiter=",", skiprows=1) for name in names)
+    q = np.linalg.solve(arm.structure_matrix.T, phi.T).T + ZERO
+    q = signal.filtfilt(*signal.butter(ORDER, 2 * CUTOFF / RATE), q, axis=0)
+    v = np.gradient(q, 1 / RATE, axis=0)
+    a = np.gradient(v, 1 / RATE, axis=0)
+    return [x[ENDS:-ENDS] for x in (q, v, a, tau_m @ arm.structure_matrix.T)]
 
 
-def errors(model, q, v, a, tau):
-    """Fit what can be seen of all parameters; return each joint's error [%]."""
-    fixed = len(gd.parameters(model))
-    kept = [*gd.base_parameters(model).selection, *range(fixed, fixed + 3 * model.n)]
-    A, spin = model.structure_matrix, (v @ model.structure_matrix)[:, None, :]
-    Y = gd.regressor(model, q, v, a, friction=True, offset=True)[..., kept]
-    Y = blocks(np.concatenate([Y, A * spin, A * np.sign(spin)], axis=-1))  # motors' friction last
-    rows = np.linalg.norm(Y, axis=(0, 1))
-    found = np.linalg.lstsq((Y / rows).reshape(-1, len(rows)), tau.ravel(), rcond=1e-9)[0] / rows
-    return 100 * np.sqrt(np.mean((Y @ found - tau) ** 2, axis=0) / np.mean(tau**2, axis=0))
+def columns(model, q, v, a):
+    """What the motion can tell apart, with names: Y (samples, 6, columns).
+
+    A motor on two joints has friction of its own, A diag(phi') and A diag(sign phi'), and
+    its last joint an inertia beside the motor's; a motor on one joint is seen as that joint.
+    """
+    kept = [*gd.base_parameters(model).selection]
+    named = gd.parameter_names(model, friction=True, offset=True)
+    kept += range(len(gd.parameters(model)), len(named))
+    A, parts, names = model.structure_matrix, [], [named[k] for k in kept]
+    parts.append(gd.regressor(model, q, v, a, friction=True, offset=True)[..., kept])
+    for k in np.flatnonzero(np.count_nonzero(A, axis=0) > 1):
+        rate, last = v @ A[:, k], np.flatnonzero(A[:, k])[-1]
+        own = a[:, last, None] * np.eye(model.n)[last]
+        parts.append(np.stack([np.outer(f, A[:, k]) for f in (rate, np.sign(rate))] + [own], -1))
+        motor, joint = model.motor_names[k], model.joint_names[last]
+        names += [f"{motor}.viscous", f"{motor}.coulomb", f"{joint}.inertia"]
+    return names, np.concatenate(parts, axis=-1)
 
 
-if DATA.is_dir():
-    arm, other = gd.load_model(URDF, DRIVES), yaml.safe_load(DRIVES.read_text("utf-8"))
-    other["spins"][5] = {"wheel": "rotor_6", "joint": "joint_6", "ratio": 32}
-    motion = recorded(arm)
-    print("torque error of joints 1 to 6 [%], slow motion included")
-    print("  rotor 6 turns with joints 5 and 6:", errors(arm, *motion).round(1))
-    other = gd.load_model(URDF, other)
-    print("  rotor 6 turns with joint 6 only:  ", errors(other, *motion).round(1))
-else:
-    print(f"the recording is not there: {DATA}")
+def decimated(values):
+    """Every hundredth sample, after a filter without delay."""
+    for factor in FACTORS:
+        values = signal.decimate(values, factor, axis=0, zero_phase=True)
+    return values
+
+
+def fitted(model, q, v, a, tau):
+    """Least squares, then the same with each joint's equations divided by their deviation."""
+    names, Y = columns(model, q, v, a)
+    moving = np.abs(decimated(v)) > SLOW
+    Y, tau = decimated(Y), decimated(tau)
+    rows = [Y[moving[:, j], j] for j in range(model.n)]
+    right = [tau[moving[:, j], j] for j in range(model.n)]
+    rms = np.ones(model.n)
+    for _ in range(2):
+        W = np.vstack([y / s for y, s in zip(rows, rms, strict=True)])
+        w = np.concatenate([t / s for t, s in zip(right, rms, strict=True)])
+        scale = np.linalg.norm(W, axis=0)
+        found = np.linalg.lstsq(W / scale, w, rcond=None)[0] / scale
+        errors = [y @ found - t for y, t in zip(rows, right, strict=True)]
+        rms = np.array([np.sqrt(np.mean(e**2)) for e in errors])
+    size = [np.sqrt(np.mean(t**2)) for t in right]
+    return Fit(dict(zip(names, found, strict=True)), 100 * rms / size, rms)
+
+
+def in_joint_space(drives=DRIVES):
+    """The same arm with motor 6 on joint 6 only."""
+    sections = yaml.safe_load(drives.read_text("utf-8"))
+    sections["spins"][5] = {"wheel": "rotor_6", "joint": "joint_6", "ratio": 32}
+    return gd.load_model(URDF, sections)
+
+
+if __name__ == "__main__":
+    if DATA.is_dir():
+        arm = gd.load_model(URDF, DRIVES)
+        motion = recorded(arm)
+        print("torque error of joints 1 to 6 [%]")
+        print("  rotor 6 turns with joints 5 and 6:", fitted(arm, *motion).error.round(1))
+        print(
+            "  rotor 6 turns with joint 6 only:  ",
+            fitted(in_joint_space(), *motion).error.round(1),
+        )
+    else:
+        print(f"the recording is not there: {DATA}")

@@ -8,12 +8,16 @@ from geared_dynamics.actuation.driven import (
     driven_rates,
     driven_terms,
 )
+from geared_dynamics.actuation.limits import Saturated, saturate, torque_range
 from geared_dynamics.actuation.motion import motion_from_torque
 from geared_dynamics.actuation.power import PowerBalance, power_balance
 from geared_dynamics.actuation.stepping import DrivenState, driven_step
 from geared_dynamics.actuation.stiction import Sticking, sticking
+from geared_dynamics.actuation.thermal import thermal_current, thermal_step
+from geared_dynamics.dynamics.balancers import balancer_energy, balancer_forces
 from geared_dynamics.dynamics.base_parameters import BaseParameters, base_parameters
 from geared_dynamics.dynamics.contributions import WheelContribution, wheel_contributions
+from geared_dynamics.dynamics.derivatives import inverse_dynamics_derivatives
 from geared_dynamics.dynamics.energy import (
     KineticEnergyTerms,
     kinetic_energy,
@@ -51,8 +55,11 @@ __all__ = [
     "Limit",
     "MotorCommands",
     "PowerBalance",
+    "Saturated",
     "Sticking",
     "WheelContribution",
+    "balancer_energy",
+    "balancer_forces",
     "base_parameters",
     "bias_forces",
     "coriolis_matrix",
@@ -67,6 +74,7 @@ __all__ = [
     "from_rodrigues",
     "gravity_forces",
     "inverse_dynamics",
+    "inverse_dynamics_derivatives",
     "jacobian",
     "jacobian_drift",
     "kinetic_energy",
@@ -84,7 +92,11 @@ __all__ = [
     "potential_energy",
     "power_balance",
     "regressor",
+    "saturate",
     "sticking",
+    "thermal_current",
+    "thermal_step",
     "to_urdf",
+    "torque_range",
     "wheel_contributions",
 ]

@@ -13,9 +13,15 @@ import numpy as np
 from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.description.records import RobotRecord
 from geared_dynamics.dynamics.rigid import mass_matrix
-from geared_dynamics.errors import DescriptionError, GearedDynamicsWarning, ModelError
+from geared_dynamics.errors import (
+    ArrayError,
+    DescriptionError,
+    GearedDynamicsWarning,
+    ModelError,
+)
 from geared_dynamics.model import GearedModel, build_model
 from geared_dynamics.model.build import EARTH
+from geared_dynamics.model.inertia import parameters_of_record, tensor_of
 from geared_dynamics.model.topology import MOVABLE
 
 if TYPE_CHECKING:
@@ -27,6 +33,8 @@ POSTURES = 16  # at which the mass matrix is tested
 # Smallest eigenvalue of the mass matrix scaled to a unit diagonal: a regular arm has
 # 1e-4 or more; rounding leaves 1e-16.
 REGULAR = 1e-12
+OUTSIZED = 1e9  # a wheel's mass or inertia over that of all links
+UNITS = "write masses, lengths, inertias and ratios in SI units"
 
 
 def load_model(
@@ -58,15 +66,23 @@ def load_model(
         GearedDynamicsError: naming file, key path, finding and remedy.
     """
     # Imported here: the parsers take longer to import than all the rest.
-    from geared_dynamics.description import freeze, override_notes, read_drivetrain, read_robot
+    from geared_dynamics.description import (
+        freeze,
+        override_notes,
+        read_drivetrain,
+        read_robot,
+        replaced_notes,
+    )
 
     whole, found = read_robot(urdf, srdf)
     drives = read_drivetrain(drivetrain, found.drivetrain, whole)
-    doubt(found.notes, strict)
+    refuse_unless_bool(strict)
+    doubts = found.notes + replaced_notes(drives, found.drivetrain)
+    doubt(doubts, strict)
     robot = freeze(whole, joints, lock)
     frozen = movable(whole) - movable(robot)
     model = checked(build_model(robot, drives, gravity=gravity, strict=strict, frozen=frozen))
-    notes = found.notes + found.remarks + override_notes(drives, found.drivetrain)
+    notes = doubts + found.remarks + override_notes(drives, found.drivetrain)
     return replace(model, notes=notes + model.notes)
 
 
@@ -91,6 +107,7 @@ def from_dh(
     """
     from geared_dynamics.description import read_drivetrain, robot_from_dh
 
+    refuse_unless_bool(strict)
     robot = robot_from_dh(rows, name=name, convention=convention)
     drives = read_drivetrain(drivetrain)
     return checked(build_model(robot, drives, gravity=gravity, strict=strict))
@@ -115,6 +132,7 @@ def from_rodrigues(
     """
     from geared_dynamics.description import read_drivetrain, robot_from_rodrigues
 
+    refuse_unless_bool(strict)
     robot = robot_from_rodrigues(rows, name=name)
     drives = read_drivetrain(drivetrain)
     return checked(build_model(robot, drives, gravity=gravity, strict=strict))
@@ -132,6 +150,12 @@ def to_urdf(model: GearedModel) -> str:
     from geared_dynamics.description import write_urdf
 
     return write_urdf(model.robot)
+
+
+def refuse_unless_bool(strict: object) -> None:
+    """Raise for a ``strict`` that is neither True nor False."""
+    if not isinstance(strict, (bool, np.bool_)):
+        raise DescriptionError("strict", f"is {strict!r}", "give True or False")
 
 
 def doubt(notes: tuple[str, ...], strict: bool) -> None:
@@ -156,7 +180,10 @@ def checked(model: GearedModel) -> GearedModel:
     q[0] = 0.0
     place = f"{model.robot.source}, mass matrix"
     remedy = "give the links and wheels behind it mass and inertia, or freeze the joint"
-    matrices = mass_matrix(model, q)
+    try:
+        matrices = mass_matrix(model, q)
+    except ArrayError as error:  # the arguments are ours: the model is what is wrong
+        raise outsized(model, place) or ModelError(place, error.finding, UNITS) from error
     diagonal = np.diagonal(matrices, axis1=-2, axis2=-1)
     if np.any(diagonal <= 0.0):
         joint = model.joint_names[int(np.argwhere(diagonal <= 0.0)[0, 1])]
@@ -167,8 +194,23 @@ def checked(model: GearedModel) -> GearedModel:
     if smallest < REGULAR:
         share = np.abs(along) > 0.1 * np.abs(along).max()
         names = ", ".join(name for name, big in zip(model.joint_names, share, strict=True) if big)
-        raise ModelError(place, f"is not positive definite along joints {names}", remedy)
+        finding = f"is not positive definite along joints {names}"
+        raise outsized(model, place) or ModelError(place, finding, remedy)
     return model
+
+
+def outsized(model: GearedModel, place: str) -> ModelError | None:
+    """Return the error about a wheel beside which all links together are rounding."""
+    own = np.sum([parameters_of_record(link.inertia) for link in model.robot.links], axis=0)
+    links = (own[0], float(np.trace(tensor_of(own))))
+    for wheel in model.drivetrain.wheels:
+        pairs = zip((wheel.mass, wheel.axial), links, ("mass", "inertia.axial"), strict=True)
+        for value, whole, key in pairs:
+            if value > OUTSIZED * whole > 0.0:
+                finding = f"{value:g} is more than {OUTSIZED:g} times that of all links together"
+                where = f"{model.drivetrain.source}, wheels.{wheel.name}.{key}"
+                return ModelError(where, f"{finding}, and the {place} is singular", UNITS)
+    return None
 
 
 def weakest_direction(matrices: Array, diagonal: Array) -> tuple[float, Array]:

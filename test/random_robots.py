@@ -47,6 +47,12 @@ class RobotCase:
 
         return gd.load_model(self.urdf, self.drivetrain, gravity=self.gravity)
 
+    def contained(self) -> dict[str, Any]:
+        """The drivetrain with those wheels alone that the links contain."""
+        wheels = {k: w for k, w in self.drivetrain["wheels"].items() if w["included_in_link"]}
+        spins = [spin for spin in self.drivetrain["spins"] if spin["wheel"] in wheels]
+        return {**self.drivetrain, "wheels": wheels, "spins": spins}
+
     def __repr__(self) -> str:
         """Show how to make the robot again instead of its text."""
         return self.label

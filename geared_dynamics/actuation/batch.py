@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike
-from geared_dynamics.dynamics.border import common_lead
-from geared_dynamics.dynamics.transmission import finite
+from geared_dynamics.dynamics.border import common_lead, finite_input
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.model import GearedModel
 
@@ -26,17 +25,17 @@ def joint_inputs(model: GearedModel, **values: ArrayLike | None) -> dict[str, Ar
     """Check arrays (..., n) by name; None stands for zero."""
     still = np.zeros(model.n)
     return {
-        name: finite(name, still if value is None else value, model.n)
+        name: finite_input(name, still if value is None else value, model.n)
         for name, value in values.items()
     }
 
 
 def motor_inputs(model: GearedModel, **values: ArrayLike | None) -> dict[str, Array]:
     """Check arrays (..., m) by name; None stands for zero."""
-    m = len(model.motor_names)
-    still = np.zeros(m)
+    still = np.zeros(len(model.motor_names))
     return {
-        name: finite(name, still if value is None else value, m) for name, value in values.items()
+        name: finite_input(name, still if value is None else value, len(still))
+        for name, value in values.items()
     }
 
 

@@ -11,7 +11,7 @@ from geared_dynamics.arrays import Array, ArrayLike, IntArray
 from geared_dynamics.dynamics.border import call
 from geared_dynamics.dynamics.drives import packed_drives
 from geared_dynamics.dynamics.rigid import FLOAT
-from geared_dynamics.dynamics.transmission import distribution
+from geared_dynamics.dynamics.transmission import motor_shares
 from geared_dynamics.errors import ModelError
 from geared_dynamics.kernels import drive_layout as at
 from geared_dynamics.model import GearedModel
@@ -120,9 +120,8 @@ def motor_commands(model: GearedModel, q: ArrayLike, v: ArrayLike, a: ArrayLike)
         Paper 004, eq. (20.62)-(20.69); formulas in kernels.drive.
     """
     n, count = model.n, len(model.motor_names)
-    if not model.driven:
-        distribution(model)
-        object.__setattr__(model, "driven", True)
+    if model.shares is None:
+        motor_shares(model)  # refuses joints that no motor moves
     try:
         flat = np.empty(at.RESULT_ROWS * count)
         native = q.dtype is v.dtype is a.dtype is FLOAT  # type: ignore[union-attr]

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from geared_dynamics.actuation.laws import law_forces, smooth_sign
 from geared_dynamics.actuation.rotors import Rotors, rotor_inertia
-from geared_dynamics.actuation.springs import spring_forces
 from geared_dynamics.arrays import Array, IntArray
+from geared_dynamics.dynamics.balancers import balancer_forces
 from geared_dynamics.dynamics.rigid import bias_forces, mass_matrix
 from geared_dynamics.model import GearedModel
 from geared_dynamics.model.friction import ROTOR_SMOOTHING, FrictionLaws
@@ -110,7 +110,7 @@ def plant_at(
     load_slope = spread(rotor.slope, rotor_laws.index, m)
     return Plant(
         mass=mass_matrix(model, q),
-        free=bias_forces(model, q, v) - spring_forces(model, q) - external,
+        free=bias_forces(model, q, v) - balancer_forces(model, q) - external,
         structure=A,
         rotors=rotor_inertia(model, q, v),
         joint_base=spread(laws.multiplier * joint.base, laws.index, n),

@@ -17,8 +17,8 @@ from geared_dynamics.actuation.batch import each_state, joint_inputs, motor_inpu
 from geared_dynamics.actuation.electrics import Windings, windings
 from geared_dynamics.actuation.motion import BAND, Mode, choose, limit_of
 from geared_dynamics.actuation.plant import Plant, plant_at
-from geared_dynamics.actuation.springs import spring_forces
 from geared_dynamics.arrays import Array, ArrayLike
+from geared_dynamics.dynamics.balancers import balancer_forces
 from geared_dynamics.model import GearedModel
 
 
@@ -124,7 +124,7 @@ def powers(
     copper = factor @ (wires.resistance * current)
     magnetic = factor @ (wires.inductance * slope)
     emf = factor @ (wires.back_emf_constant * plant.speed)
-    springs = spring_forces(model, q)
+    springs = balancer_forces(model, q)
     load = plant.mass @ a + plant.free
     rotor, gears, joints = friction_powers(plant, torque, v, a)
     values = (

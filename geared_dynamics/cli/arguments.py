@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import math
 from pathlib import Path
 
 import geared_dynamics as gd
 from geared_dynamics.model.model import GearedModel
+
+MOST_STATES = 1_000_000
+LARGEST_SEED = 2**63 - 1
 
 
 def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
@@ -60,11 +64,33 @@ def locked_joint(text: str) -> tuple[str, float]:
         raise argparse.ArgumentTypeError(f"{text!r} is not of the form joint=position") from None
 
 
-def positive_integer(text: str) -> int:
-    """Read a whole number of 1 or more."""
-    number = int(text) if text.strip().isdigit() else 0
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 1 or more")
+def number_of_states(text: str) -> int:
+    """Read a whole number of 1 or more, and few enough to be held in memory."""
+    return _whole(text, 1, MOST_STATES)
+
+
+def seed(text: str) -> int:
+    """Read a whole number of 0 or more."""
+    return _whole(text, 0, LARGEST_SEED)
+
+
+def tolerance(text: str) -> float:
+    """Read a finite number of 0 or more."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not 0.0 <= number < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a finite number of 0 or more")
+    return number
+
+
+def _whole(text: str, least: int, most: int) -> int:
+    """Read a whole number within bounds."""
+    short = text.strip()
+    number = int(short) if short.isdecimal() and len(short) <= len(str(most)) else -1
+    if not least <= number <= most:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of {least} to {most}")
     return number
 
 

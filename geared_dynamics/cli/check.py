@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 
 from rich.table import Table
 
-from geared_dynamics.cli.arguments import add_robot_arguments, load_robot, positive_integer
+from geared_dynamics.cli.arguments import (
+    add_robot_arguments,
+    load_robot,
+    number_of_states,
+    seed,
+    tolerance,
+)
 from geared_dynamics.cli.console import numeric_table, open_console, print_table
 from geared_dynamics.model.model import GearedModel
 from geared_dynamics.validation import CouplingGap, CrossCheck, coupling_gap, cross_check
@@ -32,10 +38,10 @@ def add_parser(subparsers: Subparsers) -> None:
         ),
     )
     add_robot_arguments(parser)
-    parser.add_argument("--states", type=positive_integer, default=100, help="default 100")
-    parser.add_argument("--seed", type=int, default=0, help="of the random states, default 0")
+    parser.add_argument("--states", type=number_of_states, default=100, help="default 100")
+    parser.add_argument("--seed", type=seed, default=0, help="of the random states, default 0")
     parser.add_argument(
-        "--tolerance", type=float, default=1e-10, help="relative error allowed, default 1e-10"
+        "--tolerance", type=tolerance, default=1e-10, help="relative error allowed, default 1e-10"
     )
     parser.set_defaults(run=run)
 

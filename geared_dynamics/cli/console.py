@@ -11,10 +11,18 @@ from rich.table import Table
 PLAIN_WIDTH = 80  # columns when the output is not a terminal
 
 
+class StrictConsole(Console):
+    """A console that leaves it to ``main`` what to do when its reader has gone."""
+
+    def on_broken_pipe(self) -> None:
+        """Raise the BrokenPipeError that is being handled; rich would exit with code 1."""
+        raise
+
+
 def open_console() -> Console:
     """Return a console on standard output; plain text of 80 columns when piped."""
     width = None if sys.stdout.isatty() else PLAIN_WIDTH
-    return Console(width=width, highlight=False, markup=False, emoji=False)
+    return StrictConsole(width=width, highlight=False, markup=False, emoji=False)
 
 
 def print_table(console: Console, title: str, table: Table) -> None:

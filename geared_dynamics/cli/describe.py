@@ -12,9 +12,11 @@ from rich.table import Table
 
 from geared_dynamics.cli.arguments import add_robot_arguments, load_robot
 from geared_dynamics.cli.console import numeric_table, open_console, print_table
+from geared_dynamics.cli.drives import print_drives
 from geared_dynamics.cli.findings import assumptions, gaps, sources
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.graph import graph_svg
+from geared_dynamics.model.gears import ResolvedDrivetrain
 from geared_dynamics.model.inertia import central_tensor
 from geared_dynamics.model.model import GearedModel
 from geared_dynamics.validation import diagonal_exactness
@@ -60,12 +62,16 @@ def run(args: argparse.Namespace) -> int:
     console.print()
     print_table(console, "Joints", joint_table(model))
     if model.wheel_names:
-        print_table(console, "Wheels (spin relative to the carrier)", wheel_table(model))
+        print_table(
+            console, "Wheels (axis and spin relative to the carrying link)", wheel_table(model)
+        )
     print_table(console, "Links with their wheels locked, own frames", link_table(model))
     if model.motor_names:
         print_structure(console, model)
+        print_zeros(console, model)
     if model.wheel_names:
         print_exactness(console, model)
+    print_drives(console, model)
     for title, lines in (("Missing", gaps(model)), ("Assumed or doubtful", assumptions(model))):
         if lines:
             console.print(title, style="bold")
@@ -98,6 +104,8 @@ def joint_table(model: GearedModel) -> Table:
 def wheel_table(model: GearedModel) -> Table:
     """Wheels with carriers, axes and spins."""
     table = numeric_table("wheel", "carried by", "axis there", "J [kg m^2]", "mass", "spin")
+    drives = model.drivetrain
+    riders = dict(drives.riders) if isinstance(drives, ResolvedDrivetrain) else {}
     for wheel, row in zip(model.drivetrain.wheels, model.Gamma, strict=True):
         axis = " ".join(f"{component:.3g}" for component in wheel.axis)
         mass = "in link" if wheel.included_in_link else number(wheel.mass)
@@ -107,7 +115,9 @@ def wheel_table(model: GearedModel) -> Table:
             if ratio != 0.0
         ]
         spin = "\n".join(terms) or "frozen"
-        table.add_row(wheel.name, wheel.carrier, axis, number(wheel.axial), mass, spin)
+        holder = riders.get(wheel.name)
+        carrier = wheel.carrier if holder is None else f"{holder}\non {wheel.carrier}"
+        table.add_row(wheel.name, carrier, axis, number(wheel.axial), mass, spin)
     return table
 
 
@@ -144,6 +154,15 @@ def print_structure(console: Console, model: GearedModel) -> None:
         pairs = zip(model.motor_names, row, strict=True)
         console.print(f"  {joint}: " + ", ".join(f"{x:.6g} {motor}" for motor, x in pairs if x))
     console.print()
+
+
+def print_zeros(console: Console, model: GearedModel) -> None:
+    """What the motors' encoders show at q = 0, where that is not zero."""
+    pairs = zip(model.motor_names, model.motor_zeros, strict=True)
+    shown = [f"{motor} {zero:.6g}" for motor, zero in pairs if zero]
+    if shown:
+        console.print("Motor angles at q = 0 [rad]: phi = A' q + phi(0)", style="bold")
+        console.print(f"  {', '.join(shown)}\n")
 
 
 def print_exactness(console: Console, model: GearedModel) -> None:

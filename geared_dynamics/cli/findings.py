@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from geared_dynamics.description.records import MotorRecord
 from geared_dynamics.model.model import GearedModel
 
 
@@ -18,6 +19,7 @@ def sources(model: GearedModel) -> list[str]:
         f"joint friction: {friction_source(model)}",
         f"gravity in the root link's frame: {gravity} m/s^2",
         *wheel_sources(model),
+        *motor_sources(model),
     ]
 
 
@@ -28,6 +30,38 @@ def wheel_sources(model: GearedModel) -> list[str]:
         if wheel.origin:
             named.setdefault(wheel.origin, []).append(wheel.name)
     return [f"{', '.join(names)}: from {origin}" for origin, names in named.items()]
+
+
+def motor_sources(model: GearedModel) -> list[str]:
+    """Say which motors are whose, where the URDF has some, and who gives their offsets."""
+    drives = model.drivetrain
+    own = [motor.name for motor in drives.motors if not motor.origin]
+    theirs = [motor.name for motor in drives.motors if motor.origin]
+    lines = []
+    if theirs:
+        parts = [f"{', '.join(own)} from {drives.source}"] if own else []
+        parts.append(f"{', '.join(theirs)} from the robot's own files")
+        lines.append(f"motors: {'; '.join(parts)}")
+    for motor in drives.motors:
+        lines += [f"offset of {motor.name} on {text}" for text in offset_sources(model, motor)]
+    return lines
+
+
+def offset_sources(model: GearedModel, motor: MotorRecord) -> list[str]:
+    """Say where a motor's encoder reads zero, joint by joint, and who says so."""
+    drives = model.drivetrain
+    file = {item.name: item.offset for item in drives.joints if item.offset is not None}
+    own = dict(motor.offsets)
+    spin = next(item for item in drives.spins if item.wheel == motor.wheel)
+    texts = []
+    for joint, _ in spin.coefficients:
+        if joint in file:
+            text = f"{joint}: {file[joint]:g} from joints.{joint} of {drives.source}"
+            differs = own.get(joint, file[joint]) != file[joint]
+            texts.append(f"{text}, not {own[joint]:g} of the URDF" if differs else text)
+        elif joint in own:
+            texts.append(f"{joint}: {own[joint]:g} from {motor.origin or 'the URDF'}")
+    return texts
 
 
 def friction_source(model: GearedModel) -> str:

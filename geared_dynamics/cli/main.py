@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import os
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
@@ -14,24 +15,52 @@ from geared_dynamics.cli import check, describe
 from geared_dynamics.errors import GearedDynamicsError, GearedDynamicsWarning
 
 PROGRAM = "geared-dynamics"
-EXIT_ERROR, EXIT_INTERRUPT = 2, 130
+EXIT_ERROR, EXIT_OUTPUT, EXIT_INTERRUPT, EXIT_PIPE = 2, 3, 130, 141
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code.
 
     0 and 1 are the command's own answer; 2 means that the input was wrong, said in one
-    line on standard error; 130 that the user interrupted.
+    line on standard error; 3 that the answer could not be written; 130 that the user
+    interrupted, 141 that the reader of a pipe did not wait for the end.
     """
-    args = build_parser().parse_args(argv)
+    if sys.stdout is None:
+        _say("error", "standard output is closed")
+        return EXIT_OUTPUT
     try:
-        with _warnings_in_one_line():
-            return int(args.run(args))
+        return _run(argv)
     except GearedDynamicsError as error:
         _say("error", str(error))
         return EXIT_ERROR
     except KeyboardInterrupt:
         return EXIT_INTERRUPT
+    except BrokenPipeError:
+        _discard(sys.stdout)
+        return EXIT_PIPE
+    except OSError as error:
+        _discard(sys.stdout)
+        place = error.filename or "standard output: cannot be written"
+        _say("error", f"{place} ({error.strerror})")
+        return EXIT_OUTPUT
+
+
+def _run(argv: Sequence[str] | None) -> int:
+    """Parse and run, and write out all that is still in the buffer."""
+    try:
+        args = build_parser().parse_args(argv)
+        with _warnings_in_one_line():
+            return int(args.run(args))
+    finally:
+        sys.stdout.flush()
+
+
+def _discard(stream: TextIO) -> None:
+    """Send what is still in a buffer nowhere, or the interpreter would fail at its exit."""
+    with contextlib.suppress(OSError):  # a stream without a file needs nothing
+        target, null = stream.fileno(), os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, target)
+        os.close(null)
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -47,8 +76,13 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def _say(kind: str, text: str) -> None:
-    """Print one line on standard error."""
-    print(f"{PROGRAM}: {kind}: {' '.join(text.split())}", file=sys.stderr)
+    """Print one line on standard error, if anybody listens there."""
+    if sys.stderr is None:
+        return
+    try:
+        print(f"{PROGRAM}: {kind}: {' '.join(text.split())}", file=sys.stderr, flush=True)
+    except OSError:  # the exit code still tells
+        _discard(sys.stderr)
 
 
 @contextlib.contextmanager

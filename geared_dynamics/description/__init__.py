@@ -4,7 +4,8 @@ from geared_dynamics.description.denavit_hartenberg import DHRow, robot_from_dh
 from geared_dynamics.description.dialects import UrdfDrives
 from geared_dynamics.description.drivetrain import read_drivetrain
 from geared_dynamics.description.freeze import freeze
-from geared_dynamics.description.merge import merge, override_notes
+from geared_dynamics.description.merge import merge
+from geared_dynamics.description.merge_notes import override_notes, replaced_notes
 from geared_dynamics.description.rodrigues import RodriguesRow, robot_from_rodrigues
 from geared_dynamics.description.schema import drivetrain_schema
 from geared_dynamics.description.urdf import read_urdf
@@ -23,6 +24,7 @@ __all__ = [
     "read_robot",
     "read_urdf",
     "read_urdf_drives",
+    "replaced_notes",
     "robot_from_dh",
     "robot_from_rodrigues",
     "write_urdf",

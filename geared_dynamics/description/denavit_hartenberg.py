@@ -37,7 +37,7 @@ from geared_dynamics.description.records import (
     Vector3,
 )
 from geared_dynamics.description.tree_check import check_robot
-from geared_dynamics.description.values import as_rows, finite, inertia
+from geared_dynamics.description.values import as_rows, finite, inertia, text
 from geared_dynamics.errors import UnknownNameError
 
 Convention = Literal["standard", "modified"]
@@ -110,7 +110,7 @@ def robot_from_dh(
             moment negative, or a name used twice.
         UnknownNameError: If convention, kind or key are not known.
     """
-    if convention not in ("standard", "modified"):
+    if not isinstance(convention, str) or convention not in ("standard", "modified"):
         raise UnknownNameError("convention", "convention", convention, ("standard", "modified"))
     table = as_rows(rows, DHRow, tuple(item.name for item in fields(DHRow)))
     links, joints = [LinkRecord(base)], []
@@ -118,7 +118,7 @@ def robot_from_dh(
     ahead: tuple[Matrix3, Vector3] = (IDENTITY3, ZERO3)
     for index, row in enumerate(table):
         place = f"rows[{index}]"
-        if row.kind not in _KINDS:
+        if not isinstance(row.kind, str) or row.kind not in _KINDS:
             raise UnknownNameError(f"{place}.kind", "joint kind", row.kind, _KINDS)
         link = row.link or f"link_{index + 1}"
         body = inertia(row.mass, row.com, row.tensor, place)
@@ -134,7 +134,9 @@ def robot_from_dh(
             links += [LinkRecord(link, _carry(body, *twist)), LinkRecord(marker)]
             joints.append(JointRecord(f"{marker}_mount", "fixed", link, marker, *twist))
         parent, ahead = link, twist
-    robot = RobotRecord(name, "<Denavit-Hartenberg table>", tuple(links), tuple(joints))
+    robot = RobotRecord(
+        text(name, "name"), "<Denavit-Hartenberg table>", tuple(links), tuple(joints)
+    )
     check_robot(robot)
     return robot
 

@@ -10,6 +10,10 @@ from typing import Literal
 
 Point = tuple[str, tuple[float, float, float]]
 
+# Back-EMF over torque constant of a power-consistent motor, by kind: u i = k_e s i, or
+# 3/2 u i in phase amplitudes, is the mechanical power k_t i s.
+EMF_PER_TORQUE = {"dc": 1.0, "brushless": 2.0 / 3.0}
+
 
 @dataclass(frozen=True)
 class RippleRecord:
@@ -89,6 +93,10 @@ class MotorRecord:
     torque constant = 3/2 back-EMF constant; a DC motor has both equal.
     ``pole_pairs`` (0: not given) gives a brushless motor its d-axis voltage.
     ``driving`` and ``backdriving`` are the gear's efficiencies.
+
+    ``offsets`` are the joint positions [rad or m] at which its own encoder reads zero,
+    of a URDF's transmission; ``joints.<name>.offset`` of the drivetrain file goes
+    before. ``origin`` says where the record comes from when it is not that file.
     """
 
     name: str
@@ -103,6 +111,8 @@ class MotorRecord:
     driving: float = 1.0
     backdriving: float = 1.0
     limits: MotorLimitRecord = MotorLimitRecord()
+    offsets: tuple[tuple[str, float], ...] = ()
+    origin: str = ""
 
 
 @dataclass(frozen=True)

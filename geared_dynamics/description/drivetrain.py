@@ -7,10 +7,12 @@ from typing import Any
 
 from geared_dynamics.description.drivetrain_check import check_drivetrain
 from geared_dynamics.description.merge import merge
-from geared_dynamics.description.records import DrivetrainRecord, MotorRecord, RobotRecord
+from geared_dynamics.description.records import DrivetrainRecord, RobotRecord
 from geared_dynamics.description.schema import check_schema
+from geared_dynamics.description.sections.balancers import balancer
 from geared_dynamics.description.sections.harmonic import harmonic
 from geared_dynamics.description.sections.joints import joint
+from geared_dynamics.description.sections.motors import motor
 from geared_dynamics.description.sections.planetary import planetary
 from geared_dynamics.description.sections.spins import meshes, spins
 from geared_dynamics.description.sections.wheels import wheel
@@ -62,8 +64,9 @@ def _parse(source: Source | Mapping[str, Any] | None) -> DrivetrainRecord:
         meshes=meshes(entries, place),
         planetary=tuple(planetary(name, item, place) for name, item in _items(data, "planetary")),
         harmonic=tuple(harmonic(name, item, place) for name, item in _items(data, "harmonic")),
-        motors=tuple(MotorRecord(name, item["wheel"]) for name, item in _items(data, "motors")),
-        joints=tuple(joint(name, item) for name, item in _items(data, "joints")),
+        motors=tuple(motor(name, item, place) for name, item in _items(data, "motors")),
+        joints=tuple(joint(name, item, place) for name, item in _items(data, "joints")),
+        balancers=tuple(balancer(name, item, place) for name, item in _items(data, "balancers")),
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from geared_dynamics.description.geometry import add, apply, multiply, rotation_about
+from geared_dynamics.description.magnitude import refuse_too_large
 from geared_dynamics.description.records import JointRecord, RobotRecord
 from geared_dynamics.description.tree_check import LEADING_KINDS, check_robot
 from geared_dynamics.errors import DescriptionError, UnknownNameError
@@ -40,7 +41,7 @@ def freeze(
     check_robot(robot)
     by_name = {joint.name: joint for joint in robot.joints}
     kept = None if joints is None else _kept(joints, by_name)
-    locked = _locked(lock or {}, by_name)
+    locked = _locked({} if lock is None else lock, by_name)
     for name in kept or ():
         if name in locked:
             raise DescriptionError(
@@ -78,11 +79,18 @@ def _leader(joint: JointRecord, by_name: Mapping[str, JointRecord]) -> JointReco
 
 
 def _kept(joints: Iterable[str], by_name: Mapping[str, JointRecord]) -> set[str]:
-    if isinstance(joints, str):
+    if isinstance(joints, (str, bytes)):
         raise DescriptionError(
             "joints", f"expected a list of names, found the text {joints!r}", f"write [{joints!r}]"
         )
-    names = list(joints)
+    try:
+        names = list(joints)
+    except TypeError:
+        raise DescriptionError(
+            "joints",
+            f"expected a list of names, found {type(joints).__name__}",
+            "write ['joint', ...], or None to keep all",
+        ) from None
     for name in names:
         leader = _leader(_known(name, "joints", by_name), by_name)
         if leader.name not in names:
@@ -95,6 +103,12 @@ def _kept(joints: Iterable[str], by_name: Mapping[str, JointRecord]) -> set[str]
 
 
 def _locked(lock: Mapping[str, float], by_name: Mapping[str, JointRecord]) -> dict[str, float]:
+    if not isinstance(lock, Mapping):
+        raise DescriptionError(
+            "lock",
+            f"expected positions by joint name, found {type(lock).__name__}",
+            "write {'joint': position, ...}",
+        )
     locked: dict[str, float] = {}
     for name, value in lock.items():
         place = f"lock[{name!r}]"
@@ -119,12 +133,13 @@ def _locked(lock: Mapping[str, float], by_name: Mapping[str, JointRecord]) -> di
 def _position(value: object, place: str) -> float:
     try:
         number = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not math.isfinite(number):
         raise DescriptionError(
             place, f"expected a finite position, found {value!r}", "write it in rad or m"
         )
+    refuse_too_large(number, place)
     return number
 
 

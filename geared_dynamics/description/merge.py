@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from geared_dynamics.description.driven import driven_joints
 from geared_dynamics.description.records import (
     DrivetrainRecord,
-    JointDriveRecord,
     MotorRecord,
     RobotRecord,
     SpinRecord,
     WheelRecord,
 )
+
+Shared = dict[str, tuple[str, ...]]
 
 
 def merge(
@@ -21,8 +23,9 @@ def merge(
 
     A wheel is overridden by its name, a spin by its wheel, a motor by its name or
     its wheel, what is said of a joint by the joint, key by key. A wheel of the URDF
-    that the file does not name is left out where the file has wheels of its own that
-    follow one of its joints: that is the same drive by another name.
+    that the file does not name is left out where the file has a motor of its own that
+    turns one of its joints: that is the same drive by another name. A wheel without a
+    motor, such as a brake disc, is one more wheel.
 
     Args:
         file: The drivetrain file's; its entries come first, in file order.
@@ -30,7 +33,7 @@ def merge(
             come last.
         robot: Tells which joint a mesh of the file with a link turns.
     """
-    if not (urdf.wheels or urdf.joints):
+    if not urdf.wheels:
         return file
     if file == DrivetrainRecord():
         return urdf
@@ -41,64 +44,25 @@ def merge(
         file,
         wheels=file.wheels + tuple(_remaining(w, file) for w in stays if w.name not in own),
         spins=file.spins + _spins(file, urdf, left_out),
-        motors=file.motors + _motors(file, urdf, left_out),
-        joints=_joints(file, urdf, left_out),
+        motors=_own_motors(file, urdf) + _motors(file, urdf, left_out),
+        replaced=tuple(left_out.items()),
     )
 
 
-def override_notes(merged: DrivetrainRecord, urdf: DrivetrainRecord) -> tuple[str, ...]:
-    """Return a line for each wheel of the URDF that the drivetrain file replaces.
-
-    Args:
-        merged: What ``merge`` returned.
-        urdf: What it was given.
-    """
-    kept = {wheel.name: wheel.origin for wheel in merged.wheels}
-    joints = {spin.wheel: [joint for joint, _ in spin.coefficients] for spin in urdf.spins}
-    lines = []
-    for wheel in urdf.wheels:
-        if wheel.name not in kept:
-            lines.append(
-                f"{wheel.origin}: left out, because {merged.source} has wheels on"
-                f" {', '.join(joints[wheel.name])}; name one of them {wheel.name!r} to combine"
-                " the two"
-            )
-        elif not kept[wheel.name]:
-            lines.append(f"{wheel.origin}: overridden by wheels.{wheel.name} of {merged.source}")
-    return tuple(lines)
-
-
-def _left_out(
-    file: DrivetrainRecord, urdf: DrivetrainRecord, robot: RobotRecord | None
-) -> set[str]:
-    """Return the wheels of the URDF whose joints the file drives by other wheels."""
+def _left_out(file: DrivetrainRecord, urdf: DrivetrainRecord, robot: RobotRecord | None) -> Shared:
+    """Return the wheels of the URDF whose joints the file drives by other wheels, with those."""
     named = {wheel.name for wheel in file.wheels}
     named |= {spin.wheel for spin in file.spins}
     named |= {motor.wheel for motor in file.motors}
     named |= {member for mesh in file.meshes for member in mesh.members}
     theirs = {wheel.name for wheel in urdf.wheels}
-    driven = {
-        joint for spin in file.spins if spin.wheel not in theirs for joint, _ in spin.coefficients
-    }
-    driven |= {item.joint for item in file.planetary if item.joint is not None}
-    driven |= {item.joint for item in file.harmonic}
-    driven |= _meshed(file, robot)
-    return {
-        spin.wheel
+    driven = driven_joints(file, theirs, robot)
+    shared = {
+        spin.wheel: tuple(joint for joint, _ in spin.coefficients if joint in driven)
         for spin in urdf.spins
-        if spin.wheel not in named and driven & {joint for joint, _ in spin.coefficients}
+        if spin.wheel not in named
     }
-
-
-def _meshed(file: DrivetrainRecord, robot: RobotRecord | None) -> set[str]:
-    """Return the joints that meshes with links turn: those between link and arm."""
-    joints = () if robot is None else robot.joints
-    result = set()
-    for mesh in file.meshes:
-        for member in mesh.members:
-            between = [j.name for j in joints if {j.parent, j.child} == {member, mesh.arm}]
-            result.update(between or [j.name for j in joints if j.child == member])
-    return result
+    return {wheel: joints for wheel, joints in shared.items() if joints}
 
 
 def _remaining(wheel: WheelRecord, file: DrivetrainRecord) -> WheelRecord:
@@ -109,13 +73,13 @@ def _remaining(wheel: WheelRecord, file: DrivetrainRecord) -> WheelRecord:
 
 
 def _spins(
-    file: DrivetrainRecord, urdf: DrivetrainRecord, left_out: set[str]
+    file: DrivetrainRecord, urdf: DrivetrainRecord, left_out: Shared
 ) -> tuple[SpinRecord, ...]:
     """Return the URDF's spins of wheels that the file does not fix, saying whence.
 
     A wheel that the file declares and meshes may be fixed by its meshes.
     """
-    fixed = {spin.wheel for spin in file.spins} | left_out
+    fixed = {spin.wheel for spin in file.spins} | left_out.keys()
     meshed = {member for mesh in file.meshes for member in mesh.members}
     fixed |= meshed & {wheel.name for wheel in file.wheels}
     return tuple(
@@ -125,30 +89,16 @@ def _spins(
     )
 
 
+def _own_motors(file: DrivetrainRecord, urdf: DrivetrainRecord) -> tuple[MotorRecord, ...]:
+    """Return the file's motors; one on a wheel of the URDF has the offsets given there."""
+    offsets = {motor.wheel: motor.offsets for motor in urdf.motors}
+    return tuple(replace(m, offsets=offsets.get(m.wheel, m.offsets)) for m in file.motors)
+
+
 def _motors(
-    file: DrivetrainRecord, urdf: DrivetrainRecord, left_out: set[str]
+    file: DrivetrainRecord, urdf: DrivetrainRecord, left_out: Shared
 ) -> tuple[MotorRecord, ...]:
+    """Return the URDF's motors that the file neither names nor replaces."""
     names = {motor.name for motor in file.motors}
-    turned = {motor.wheel for motor in file.motors} | left_out
+    turned = {motor.wheel for motor in file.motors} | left_out.keys()
     return tuple(m for m in urdf.motors if m.name not in names and m.wheel not in turned)
-
-
-def _joints(
-    file: DrivetrainRecord, urdf: DrivetrainRecord, left_out: set[str]
-) -> tuple[JointDriveRecord, ...]:
-    """Return the file's joints with the URDF's offsets, then the URDF's others.
-
-    The offset of a joint whose drive is left out belongs to that drive's encoder.
-    """
-    counts = {
-        joint
-        for spin in urdf.spins
-        if spin.wheel not in left_out
-        for joint, _ in spin.coefficients
-    }
-    theirs = {joint.name: joint.offset for joint in urdf.joints if joint.name in counts}
-    own = {joint.name for joint in file.joints}
-    return tuple(
-        replace(joint, offset=theirs.get(joint.name)) if joint.offset is None else joint
-        for joint in file.joints
-    ) + tuple(joint for joint in urdf.joints if joint.name in theirs.keys() - own)

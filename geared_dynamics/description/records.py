@@ -115,11 +115,15 @@ class WheelRecord:
 
 @dataclass(frozen=True)
 class SpinRecord:
-    """spin of ``wheel`` = sum of coefficient * joint rate; key path ``place``."""
+    """spin of ``wheel`` = sum of coefficient * joint rate; key path ``place``.
+
+    ``length`` is the key of the length that the ratio follows from, of a joint that slides.
+    """
 
     wheel: str
     coefficients: tuple[tuple[str, float], ...]
     place: str = "spins"
+    length: Literal["", "lead", "pinion_radius"] = ""
 
 
 @dataclass(frozen=True)
@@ -200,8 +204,8 @@ class JointDriveRecord:
 
     ``stiffness`` and ``damping`` (None: rigid) belong to the spring of an
     elastic joint; ``friction`` replaces the URDF's ``<dynamics>``; ``offset``
-    [rad or m] (None: not given, zero) is the position at which its motors'
-    encoders read zero.
+    [rad or m] (None: not given, the motors' own or zero) is the position at which
+    the encoders of all its motors read zero.
     """
 
     name: str
@@ -213,7 +217,11 @@ class JointDriveRecord:
 
 @dataclass(frozen=True)
 class DrivetrainRecord:
-    """A drivetrain file, everything in file order; what only the URDF gives comes last."""
+    """A drivetrain file, everything in file order; what only the URDF gives comes last.
+
+    ``replaced`` holds the wheels of the URDF that are left out because the file has
+    motors on their joints, each with the joints that the two share.
+    """
 
     source: str = "<no drivetrain>"
     wheels: tuple[WheelRecord, ...] = ()
@@ -224,3 +232,4 @@ class DrivetrainRecord:
     motors: tuple[MotorRecord, ...] = ()
     joints: tuple[JointDriveRecord, ...] = ()
     balancers: tuple[BalancerRecord, ...] = ()
+    replaced: tuple[tuple[str, tuple[str, ...]], ...] = ()

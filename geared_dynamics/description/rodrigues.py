@@ -32,7 +32,7 @@ from geared_dynamics.description.records import (
     Vector3,
 )
 from geared_dynamics.description.tree_check import check_robot
-from geared_dynamics.description.values import as_rows, direction, finite, inertia, vector3
+from geared_dynamics.description.values import as_rows, direction, finite, inertia, text, vector3
 from geared_dynamics.errors import DescriptionError, UnknownNameError
 
 _KINDS = ("revolute", "continuous", "prismatic")
@@ -116,7 +116,7 @@ def robot_from_rodrigues(
         joints.append(_joint(row, index, (parent, link), centre, place))
         links.append(LinkRecord(link, inertia(row.mass, to_centre, row.tensor, place)))
         parent, centre = link, to_centre
-    robot = RobotRecord(name, "<Rodrigues table>", tuple(links), tuple(joints))
+    robot = RobotRecord(text(name, "name"), "<Rodrigues table>", tuple(links), tuple(joints))
     check_robot(robot)
     return robot
 
@@ -125,7 +125,7 @@ def _joint(
     row: RodriguesRow, index: int, ends: tuple[str, str], centre: Vector3, place: str
 ) -> JointRecord:
     """Return joint S_j; ``centre`` is C_(j-1) in the frame of link j-1's record."""
-    if row.kind not in _KINDS:
+    if not isinstance(row.kind, str) or row.kind not in _KINDS:
         raise UnknownNameError(f"{place}.kind", "joint kind", row.kind, _KINDS)
     alpha = finite(row.alpha, f"{place}.alpha")
     if alpha and row.kind != "prismatic":

@@ -23,6 +23,13 @@ _TYPES = {
 }
 # What a wrong file is told first: a misspelt key also misses the right one.
 _ORDER = ("additionalProperties", "type", "const", "enum", "required", "oneOf")
+# Keys that say nothing without another one.
+_BELONGS = {
+    "damping": "damping belongs to a spring, and there is none",
+    "resistance": "the resistance is given without the torque constant, which tells the current",
+    "back_emf_constant": "the back-EMF constant is given without the torque constant",
+    "inductance": "the inductance is given without the resistance",
+}
 
 
 @functools.cache
@@ -75,14 +82,23 @@ def _translate(error: Any, source: str) -> GearedDynamicsError:
             at(source, join(path, missing)), f"the key is missing in {where}", "add it"
         )
     if error.validator == "dependentRequired":
-        return DescriptionError(
-            place, "damping belongs to a spring, and there is none", "add 'stiffness'"
-        )
+        key, missing = _lonely(error)
+        return DescriptionError(place, _BELONGS[key], f"add '{missing}'")
     if error.validator == "oneOf":
         return DescriptionError(
             place, f"an entry with the keys {', '.join(error.instance)}", error.schema["$comment"]
         )
     return DescriptionError(place, *_finding_and_remedy(error))
+
+
+def _lonely(error: Any) -> tuple[str, str]:
+    """Return the key that stands alone, and the one that it needs."""
+    return next(
+        (key, needed)
+        for key, needs in error.validator_value.items()
+        for needed in needs
+        if key in error.instance and needed not in error.instance
+    )
 
 
 def _finding_and_remedy(error: Any) -> tuple[str, str]:
@@ -96,11 +112,15 @@ def _finding_and_remedy(error: Any) -> tuple[str, str]:
         return f"expected {choices}, found {found}", f"write {choices}"
     if error.validator in ("minItems", "maxItems"):
         what = _items(error.schema)
+        if "maxItems" not in error.schema:
+            what = f"or more {what}"
         return f"expected {limit} {what}, found {len(value)}", f"write {limit} {what}"
     if error.validator == "uniqueItems":
         return "the same name twice", "write two different names"
     if error.validator == "minimum":
         return f"{value:g} is less than {limit}", f"write a number >= {limit}"
+    if error.validator == "maximum":
+        return f"{value:g} is more than {limit}", f"write a number <= {limit}"
     if error.validator == "exclusiveMinimum":
         return f"{value:g} is not above {limit}", f"write a number > {limit}"
     if error.validator == "not":
@@ -112,5 +132,10 @@ def _finding_and_remedy(error: Any) -> tuple[str, str]:
 
 def _items(schema: dict[str, Any]) -> str:
     """Return what a list of fixed length is a list of."""
-    words = {"#/$defs/name": "names", "#/$defs/vector3": "vectors"}
+    words = {
+        "#/$defs/name": "names",
+        "#/$defs/vector3": "vectors",
+        "#/$defs/anchor": "anchors",
+        "#/$defs/envelope_point": "points [speed, torque]",
+    }
     return words.get(schema["items"].get("$ref"), "numbers")

@@ -9,12 +9,14 @@ the place in the file is still known.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, get_args
 from xml.etree import ElementTree as ET
 
 from geared_dynamics.description._untyped import lxml_etree
+from geared_dynamics.description.magnitude import refuse_too_large
 from geared_dynamics.description.records import JointKind
 from geared_dynamics.description.source import at
 from geared_dynamics.errors import DescriptionError, UnknownNameError
@@ -25,6 +27,9 @@ NO_LIMIT = "inf"
 COUNT_LIMIT = 20_000  # links, and joints; the largest published robots have a few hundred
 
 _WORD = 0
+_BLANK = " \t\r\n"
+_DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_NOT_FINITE = ("inf", "+inf", "-inf", "nan")
 
 
 @dataclass(frozen=True)
@@ -195,7 +200,7 @@ def _check_text(text: str, count: int, infinite: bool, place: str) -> None:
         )
     if count == _WORD:
         return
-    words = text.split()
+    words = re.split(f"[{_BLANK}]+", text.strip(_BLANK))
     expected = "a number" if count == 1 else f"{count} numbers"
     if len(words) != count:
         raise DescriptionError(
@@ -213,17 +218,20 @@ def _check_text(text: str, count: int, infinite: bool, place: str) -> None:
             raise DescriptionError(
                 place, f"{clip(word)!r} is not a finite number", "write a finite number"
             )
+        if not infinite:
+            refuse_too_large(value, place)
 
 
-def number_or_none(word: str) -> float | None:
-    """Return the number that a word is, None if it is none."""
-    # Python reads 1_000 as a number; no other URDF reader does.
-    if "_" in word:
-        return None
-    try:
+def number_or_none(text: str) -> float | None:
+    """Return the number that a text is, blanks around it, None if it is none.
+
+    It may be infinite or not a number. Python would also read 1_000 and the digits
+    of other scripts; no other URDF reader does.
+    """
+    word = text.strip(_BLANK)
+    if _DECIMAL.fullmatch(word) or word.lower() in _NOT_FINITE:
         return float(word)
-    except ValueError:
-        return None
+    return None
 
 
 def clip(text: str) -> str:

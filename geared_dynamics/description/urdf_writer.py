@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from dataclasses import replace
 from xml.etree import ElementTree as ET
 
 from geared_dynamics.description.geometry import rpy_from_rotation
 from geared_dynamics.description.records import (
+    FrictionRecord,
     InertiaRecord,
     JointRecord,
     LimitRecord,
     RobotRecord,
 )
+from geared_dynamics.errors import DescriptionError
 
 # URDF demands limits of revolute and prismatic joints, and its readers do not
 # all know 'inf': the largest float stands for no limit, also when read back.
@@ -33,6 +36,9 @@ def write_urdf(robot: RobotRecord) -> str:
     Returns:
         A document that ``read_urdf`` reads back as the same record: rotations
         to 1e-15, everything else to the last digit.
+
+    Raises:
+        DescriptionError: If a joint's friction is more than ``<dynamics>`` can say.
     """
     root = ET.Element("robot", name=robot.name)
     for link in robot.links:
@@ -74,13 +80,7 @@ def _joint(joint: JointRecord) -> ET.Element:
     if joint.limit is not None or joint.kind in ("revolute", "prismatic"):
         element.append(_limit(joint.limit or LimitRecord()))
     if joint.friction is not None:
-        friction = joint.friction
-        ET.SubElement(
-            element,
-            "dynamics",
-            damping=_number(friction.viscous),
-            friction=_number(friction.coulomb),
-        )
+        element.append(_dynamics(joint.friction, joint.name))
     if joint.mimic is not None:
         mimic = joint.mimic
         ET.SubElement(
@@ -91,6 +91,21 @@ def _joint(joint: JointRecord) -> ET.Element:
             offset=_number(mimic.offset),
         )
     return element
+
+
+def _dynamics(friction: FrictionRecord, joint: str) -> ET.Element:
+    both = friction.coulomb_negative in (None, friction.coulomb)
+    law = replace(friction, coulomb_negative=None) if both else friction
+    if law != FrictionRecord(friction.viscous, friction.coulomb):
+        raise DescriptionError(
+            f"joint {joint!r}",
+            "a URDF's <dynamics> holds one viscous and one Coulomb coefficient, and its friction"
+            " law says more",
+            f"take it out here and say it in the drivetrain file (joints.{joint}.friction)",
+        )
+    return ET.Element(
+        "dynamics", damping=_number(friction.viscous), friction=_number(friction.coulomb)
+    )
 
 
 def _limit(limit: LimitRecord) -> ET.Element:

@@ -7,13 +7,22 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 from geared_dynamics.description.geometry import norm, unit
-from geared_dynamics.description.records import ZERO3, InertiaRecord, Matrix3, Vector3
+from geared_dynamics.description.magnitude import refuse_too_large
+from geared_dynamics.description.records import (
+    ZERO3,
+    FrictionRecord,
+    InertiaRecord,
+    LimitRecord,
+    Matrix3,
+    Vector3,
+)
 from geared_dynamics.errors import DescriptionError, UnknownNameError
 
 Row = TypeVar("Row")
 
 _ZERO_MATRIX: Matrix3 = (ZERO3, ZERO3, ZERO3)
 _ASYMMETRY = 1e-9
+_TYPES = {"link": str, "joint": str, "limit": LimitRecord, "friction": FrictionRecord}
 
 
 def as_rows(
@@ -22,11 +31,20 @@ def as_rows(
     """Return a table's rows as ``row_class``; a mapping is taken as its keywords.
 
     Raises:
-        DescriptionError: If there are no rows, or a row is neither.
+        DescriptionError: If there are no rows, or a row is neither, or its names,
+            limits or friction are of the wrong type.
         UnknownNameError: If a mapping holds a key that ``row_class`` does not.
     """
+    try:
+        given = list(rows)
+    except TypeError:
+        raise DescriptionError(
+            "rows",
+            f"expected a list of rows, found {type(rows).__name__}",
+            f"write [{row_class.__name__}(...), ...]",
+        ) from None
     result: list[Row] = []
-    for index, row in enumerate(rows):
+    for index, row in enumerate(given):
         if isinstance(row, row_class):
             result.append(row)
         elif isinstance(row, Mapping):
@@ -44,16 +62,42 @@ def as_rows(
                 f"expected a {row_class.__name__} or a dict, found {type(row).__name__}",
                 f"write {row_class.__name__}(...)",
             )
+        _check_types(result[-1], f"rows[{index}]")
     if not result:
         raise DescriptionError("rows", "the table is empty", "give a row for each joint")
     return result
+
+
+def _check_types(row: object, place: str) -> None:
+    """Refuse names, limits and friction of another type than the row's class states."""
+    for key, kind in _TYPES.items():
+        value = getattr(row, key)
+        if value is not None and not isinstance(value, kind):
+            raise DescriptionError(
+                f"{place}.{key}",
+                f"expected a {kind.__name__} or None, found {type(value).__name__}",
+                "write one, or leave it out",
+            )
+
+
+def text(value: Any, place: str) -> str:
+    """Return ``value``, which must be text.
+
+    Raises:
+        DescriptionError: If it is not.
+    """
+    if not isinstance(value, str):
+        raise DescriptionError(
+            place, f"expected text, found {type(value).__name__}", "write a name in quotes"
+        )
+    return value
 
 
 def finite(value: Any, place: str) -> float:
     """Return ``value`` as a finite float.
 
     Raises:
-        DescriptionError: If it is not one.
+        DescriptionError: If it is not one, or larger than an arm can have.
     """
     try:
         number = float(value)
@@ -61,6 +105,7 @@ def finite(value: Any, place: str) -> float:
         raise DescriptionError(place, f"expected a number, found {value!r}", "write one") from None
     if not math.isfinite(number):
         raise DescriptionError(place, f"{number} is not a finite number", "write a finite number")
+    refuse_too_large(number, place)
     return number
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from geared_dynamics.description._untyped import pyyaml
+from geared_dynamics.description.magnitude import refuse_too_large
 from geared_dynamics.description.source import Source, at, check_length, decode, read_file
 from geared_dynamics.description.yaml_loader import DEPTH_LIMIT, NODE_LIMIT, loader_class
 from geared_dynamics.errors import DescriptionError
@@ -174,6 +175,7 @@ class _Plain:
             raise DescriptionError(
                 at(self.place, path), f"{number} is not a finite number", "write a finite number"
             )
+        refuse_too_large(number, at(self.place, path))
         return int(value) if isinstance(value, Integral) else number
 
     def key(self, key: object, path: str) -> str:

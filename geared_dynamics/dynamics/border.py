@@ -11,8 +11,10 @@ import numpy as np
 
 from geared_dynamics import kernels
 from geared_dynamics.arrays import Array, ArrayLike
+from geared_dynamics.dynamics.balancer_packing import refuse_balancer
 from geared_dynamics.dynamics.packing import packed
 from geared_dynamics.errors import ArrayError, ModelError
+from geared_dynamics.kernels import balancer_layout as has
 from geared_dynamics.kernels import layout as at
 from geared_dynamics.model import GearedModel
 
@@ -52,6 +54,8 @@ def call(
         target = result.reshape(flat[0].shape[0], -1) if result.size else result
     if result.size:
         status = getattr(kernels, name)(packed(model), *constants, *flat, target)
+        if status >= has.FAULT:
+            refuse_balancer(status, model, arrays["q"])
         if status != at.OK:
             refuse(status, arrays, result)
     return result
@@ -72,6 +76,14 @@ def as_input(name: str, value: ArrayLike, width: int) -> Array:
         raise ArrayError(name, f"has shape {array.shape}", remedy)
     # The kernels step through an input in whole numbers; a field of a structured array may not.
     return array.copy() if any(stride % array.itemsize for stride in array.strides) else array
+
+
+def finite_input(name: str, value: ArrayLike, width: int) -> Array:
+    """Convert an input as ``as_input`` does, and refuse NaN and infinity."""
+    array = as_input(name, value, width)
+    if not np.all(np.isfinite(array)):
+        raise ArrayError(name, "contains NaN or infinity", "give finite numbers")
+    return array
 
 
 def common_lead(arrays: Mapping[str, Array]) -> tuple[int, ...]:

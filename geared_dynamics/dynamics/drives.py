@@ -2,22 +2,20 @@
 
 import numpy as np
 
-from geared_dynamics.arrays import Array
-from geared_dynamics.dynamics.transmission import distribution
+from geared_dynamics.arrays import Array, readonly
+from geared_dynamics.dynamics.transmission import motor_shares
 from geared_dynamics.errors import ModelError
 from geared_dynamics.kernels import drive_layout as at
 from geared_dynamics.model import GearedModel
 from geared_dynamics.model.friction import ROTOR_SMOOTHING, FrictionLaws
 from geared_dynamics.model.geometry import rotation_with_z
 
-LAW_COLUMNS = ("index", "multiplier", "shift", "viscous")
-
 
 def packed_drives(model: GearedModel) -> Array:
     """Return the packed drives, made at first use and kept on the model."""
     if model.drives is None:
         # Derived from frozen fields, as the packed model is.
-        object.__setattr__(model, "drives", pack_drives(model))
+        object.__setattr__(model, "drives", readonly(pack_drives(model)))
     return model.drives  # type: ignore[return-value]
 
 
@@ -43,8 +41,8 @@ def pack_drives(model: GearedModel) -> Array:
     header = np.zeros(at.HEADER_SIZE)
     header[at.COUNT], header[at.MOTORS], header[at.MOTOR_SIZE] = count, starts[0], size
     header[at.JOINT_LAWS], header[at.JOINT_LAWS_END] = starts[1], starts[2]
-    header[at.ROTOR_LAWS], header[at.ROTOR_LAWS_END] = starts[2], starts[3]
     motors = motor_blocks(model, size)
+    motors[rotors.index, at.LAW] = starts[2] + at.LAW_SIZE * np.arange(rotors.count)
     envelopes = [points.ravel() for points in model.motors.envelopes]
     ends = starts[5] + np.cumsum([0, *[points.size for points in envelopes]])
     motors[:, at.ENVELOPE], motors[:, at.ENVELOPE_END] = ends[:-1], ends[1:]
@@ -87,7 +85,7 @@ def motor_blocks(model: GearedModel, size: int) -> Array:
     blocks[:, at.LIMITS : at.LIMITS + 4] = motors.limits
     blocks[:, at.ROWS : at.ROWS + model.n] = model.structure_matrix.T
     try:
-        blocks[:, at.ROWS + model.n :] = distribution(model)
+        blocks[:, at.ROWS + model.n :] = motor_shares(model).T
     except ModelError:
         pass  # see pack_drives
     return blocks

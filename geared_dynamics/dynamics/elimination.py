@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from geared_dynamics.arrays import Array
+from geared_dynamics.arrays import Array, readonly
 from geared_dynamics.dynamics.packing import packed
 from geared_dynamics.kernels import layout as at
 from geared_dynamics.model import GearedModel
@@ -37,7 +37,7 @@ def make_plan(model: GearedModel) -> Array:
     )
     start = 4 + sum(block.size for block in blocks)
     header = np.array([most, blocks[0].size, start, start + slots.size], float)
-    return np.concatenate([header, *blocks, slots, places.ravel()])
+    return readonly(np.concatenate([header, *blocks, slots, places.ravel()]))
 
 
 def entries_of(model: Array) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:

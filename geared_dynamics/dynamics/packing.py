@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from geared_dynamics.arrays import Array
+from geared_dynamics.arrays import Array, readonly
 from geared_dynamics.dynamics.columns import Columns, columns_of
 from geared_dynamics.kernels import layout as at
 from geared_dynamics.model import Frame, GearedModel
@@ -41,7 +41,7 @@ def pack(model: GearedModel) -> Array:
     header[at.COUPLING] = COUPLINGS.index(model.coupling)
     header[at.PARAMETERS] = columns.count
     parts = [header, bodies, reflected, *carried, wheels]
-    return np.concatenate([part.ravel() for part in parts])
+    return readonly(np.concatenate([part.ravel() for part in parts]))
 
 
 def body_blocks(model: GearedModel, turns: Array, columns: Columns) -> Array:

@@ -1,11 +1,14 @@
 """Between the joints' and the motors' side of the gears."""
 
+import math
+
 import numpy as np
 
-from geared_dynamics.arrays import Array, ArrayLike
+from geared_dynamics.arrays import Array, ArrayLike, readonly
 from geared_dynamics.dynamics.border import as_input
 from geared_dynamics.errors import ArrayError, ModelError
 from geared_dynamics.model import GearedModel
+from geared_dynamics.model.gears.rank import rank, scales
 
 
 def motor_torques(model: GearedModel, tau: ArrayLike) -> Array:
@@ -26,40 +29,61 @@ def motor_torques(model: GearedModel, tau: ArrayLike) -> Array:
     References:
         Paper 001, eq. (12): tau = A tau_m.
     """
-    return np.asarray(finite("tau", tau, model.n) @ distribution(model).T)
+    return checked("tau", tau, model.n, motor_shares(model))
 
 
-def distribution(model: GearedModel) -> Array:
-    """Matrix (m, n) from joint forces to motor torques: the pseudoinverse of A.
+def motor_shares(model: GearedModel) -> Array:
+    """What each motor gives per joint force, S' (n, m), made at first use and kept."""
+    if model.shares is None:
+        # Derived from frozen fields, as the packed model is.
+        object.__setattr__(model, "shares", readonly(least_norm_inverse(model).T))
+    return model.shares  # type: ignore[return-value]
 
-    Raises:
-        ModelError: if the motors cannot produce every joint force.
+
+def least_norm_inverse(model: GearedModel) -> Array:
+    """S (m, n) with A S = 1, of least norm; units of very different size lose nothing.
+
+    Scaling a joint's row does not change which solution is the least, scaling a motor's
+    column would; with as many motors as joints there is only one.
     """
-    structure = model.structure_matrix
-    rank = np.linalg.matrix_rank(structure) if structure.size else 0
-    if rank < model.n:
-        idle = [
-            name for name, row in zip(model.joint_names, structure, strict=True) if not row.any()
-        ]
-        finding = f"{len(model.motor_names)} motors move {rank} of {model.n} coordinates"
-        detail = f" (none acts on {', '.join(idle)})" if idle else ""
-        raise ModelError(
-            f"{model.drivetrain.source}, motors", finding + detail, "declare the missing motors"
-        )
-    return np.asarray(np.linalg.pinv(structure))
+    A = model.structure_matrix
+    refuse_underactuated(model, rank(A))
+    rows, columns = scales(A)
+    if A.shape[0] == A.shape[1]:
+        return columns[:, None] * np.linalg.inv(rows[:, None] * A * columns) * rows
+    Q, R = np.linalg.qr((rows[:, None] * A).T)
+    return np.asarray(Q @ np.linalg.inv(R).T * rows)
+
+
+def refuse_underactuated(model: GearedModel, moved: int) -> None:
+    """Raise unless the motors move all coordinates independently."""
+    if moved == model.n:
+        return
+    idle = [
+        name
+        for name, row in zip(model.joint_names, model.structure_matrix, strict=True)
+        if not row.any()
+    ]
+    count = len(model.motor_names)
+    motors = f"{count} motor{'s' if count != 1 else ''} move{'s' if count == 1 else ''}"
+    finding = f"{motors} {moved} of {model.n} coordinates"
+    detail = f" (none acts on {', '.join(idle)})" if idle else " independently of each other"
+    remedy = "declare the missing motors" if idle else "declare more motors, or let a joint mimic"
+    raise ModelError(f"{model.drivetrain.source}, motors", finding + detail, remedy)
 
 
 def motor_angles(model: GearedModel, q: ArrayLike) -> Array:
     """What the motors' encoders show: phi = A' q + phi(0), relative to their carriers.
 
     Args:
-        model: Geared model; phi(0) comes from the joints' offsets, A' (-offset).
+        model: Geared model; phi(0), ``model.motor_zeros``, is A' (-offset) with each motor's
+            own offsets of its joints.
         q: Joint position (..., n) [rad or m].
 
     Returns:
         Rotor angle of each motor (..., m) [rad], motor side.
     """
-    return np.asarray(finite("q", q, model.n) @ model.structure_matrix + model.motor_zeros)
+    return checked("q", q, model.n, model.structure_matrix, model.motor_zeros)
 
 
 def motor_speeds(model: GearedModel, v: ArrayLike) -> Array:
@@ -72,12 +96,28 @@ def motor_speeds(model: GearedModel, v: ArrayLike) -> Array:
     References:
         Paper 001, eq. (12).
     """
-    return np.asarray(finite("v", v, model.n) @ model.structure_matrix)
+    return checked("v", v, model.n, model.structure_matrix)
 
 
-def finite(name: str, value: ArrayLike, width: int) -> Array:
-    """Convert an input to float64 (..., width) and refuse NaN and infinity."""
+def checked(
+    name: str, value: ArrayLike, width: int, matrix: Array, added: Array | None = None
+) -> Array:
+    """Convert an input (..., width) to float64 and return input @ matrix + added."""
     array = as_input(name, value, width)
-    if not np.all(np.isfinite(array)):
+    with np.errstate(over="ignore", invalid="ignore"):
+        result = array @ matrix
+        if added is not None:
+            result = result + added
+    refuse_infinite(name, array, result)
+    return np.asarray(result)
+
+
+def refuse_infinite(name: str, array: Array, result: Array) -> None:
+    """Raise for NaN and infinity in an input or in what it gives."""
+    # Squares summed are finite only if every number is: a quick look that settles most calls.
+    if math.isfinite(np.vdot(array, array) + np.vdot(result, result)):
+        return
+    if not np.isfinite(array).all():
         raise ArrayError(name, "contains NaN or infinity", "give finite numbers")
-    return array
+    if not np.isfinite(result).all():
+        raise ArrayError(name, "is so large that the result overflows", "use SI units")

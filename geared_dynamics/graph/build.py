@@ -15,6 +15,7 @@ from geared_dynamics.description.records import (
 from geared_dynamics.graph.axes import Line, letters
 from geared_dynamics.graph.network import Gearing, Graph, Pair, Vertex
 from geared_dynamics.model.gears import ResolvedDrivetrain
+from geared_dynamics.model.gears.resolve import solved_place
 from geared_dynamics.model.topology import (
     MOVABLE,
     Placement,
@@ -22,8 +23,6 @@ from geared_dynamics.model.topology import (
     placements,
     root_link,
 )
-
-STATED = "spins"  # where a spin's key path starts if the file states the spin itself
 
 
 def graph_of(robot: RobotRecord, drivetrain: DrivetrainRecord) -> Graph:
@@ -59,15 +58,27 @@ def pairs_of(
     ends = [(vertex_of[joint.parent], joint.child, joint.name) for joint in bodies]
     slides = [joint.kind == "prismatic" for joint in bodies]
     lines = [joint_lines(joint, links[joint.parent], vertex_of) for joint in bodies]
+    nowhere = unplaced(drivetrain)
     for wheel in drivetrain.wheels:
         holder = vertex_of[riders.get(wheel.name, wheel.carrier)]
         ends.append((holder, wheel.name, wheel.name))
         slides.append(False)
-        lines.append(wheel_lines(wheel, holder, links[wheel.carrier]))
+        placed = wheel.name not in nowhere
+        lines.append(wheel_lines(wheel, holder, links[wheel.carrier]) if placed else ())
     return tuple(
         Pair(holder, held, axis, name, sliding)
         for (holder, held, name), axis, sliding in zip(ends, letters(lines), slides, strict=True)
     )
+
+
+def unplaced(drivetrain: DrivetrainRecord) -> set[str]:
+    """Wheels whose place nobody states: the URDF's, and planets on a circle of no radius."""
+    return {wheel.name for wheel in drivetrain.wheels if wheel.origin} | {
+        f"{record.name}.planet_{k + 1}"
+        for record in drivetrain.planetary
+        if not record.radius > 0.0
+        for k in range(record.planets)
+    }
 
 
 def joint_lines(
@@ -101,13 +112,12 @@ def meshes(drivetrain: DrivetrainRecord, vertex_of: Mapping[str, str]) -> list[G
 
 
 def stated(drivetrain: DrivetrainRecord, bodies: tuple[JointRecord, ...]) -> list[Gearing]:
-    """Ratios to the joints, of wheels whose spin follows from no mesh."""
+    """Ratios to the joints that a file states, and no mesh has been solved for."""
     child = {joint.name: joint.child for joint in bodies}
-    meshing = {name for mesh in drivetrain.meshes for name in mesh.members}
     return [
         Gearing((spin.wheel, child[joint]), ratio=ratio, stated=True)
         for spin in drivetrain.spins
-        if spin.wheel not in meshing or spin.place.startswith(STATED)
+        if spin.place != solved_place(spin.wheel)
         for joint, ratio in spin.coefficients
         if joint in child and ratio != 0.0
     ]

@@ -17,6 +17,7 @@ from numba import njit, types
 # name: (module, number of constant arrays beside the model, number of inputs)
 KERNELS: dict[str, tuple[str, int, int]] = {
     "inverse_dynamics": ("inverse", 0, 3),
+    "inverse_dynamics_derivatives": ("inverse_series", 0, 1),
     "forward_dynamics": ("forward", 0, 3),
     "eliminate": ("eliminate", 1, 3),
     "mass_matrix": ("mass", 0, 1),
@@ -29,6 +30,9 @@ KERNELS: dict[str, tuple[str, int, int]] = {
     "external_forces": ("kinematics", 0, 2),
     "friction_forces": ("friction", 1, 3),
     "motor_commands": ("drive", 1, 3),
+    "balancer_forces": ("balancers", 1, 1),
+    "balancer_rates": ("balancers", 1, 2),
+    "balancer_energy": ("balancers", 1, 1),
 }
 
 

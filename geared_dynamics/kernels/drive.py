@@ -87,7 +87,10 @@ def one_motor(
         )
     transmitted = lossless - drives[b + at.INERTIA] * change
     shaft = lossless + gear_loss(drives, b, transmitted, speed)
-    torque = shaft + rotor_friction(drives, r, speed, angle, abs(transmitted))
+    torque = shaft
+    law = int(drives[b + at.LAW])
+    if law > 0:
+        torque += force(drives, law, speed, angle, abs(transmitted))
     current = torque / drives[b + at.TORQUE_CONSTANT]
     voltage = drives[b + at.RESISTANCE] * current + drives[b + at.BACK_EMF] * speed
     out[at.TORQUE * m + r] = torque
@@ -105,15 +108,6 @@ def gear_loss(drives: Pointer, b: int, transmitted: float, speed: float) -> floa
     sign = direction(speed, drives[b + at.SMOOTHING])
     part = drives[b + at.DRIVING] if transmitted * speed > 0.0 else drives[b + at.BACKDRIVING]
     return abs(transmitted) * sign * part
-
-
-@njit(error_model="numpy")
-def rotor_friction(drives: Pointer, r: int, speed: float, angle: float, load: float) -> float:
-    """Friction of rotor r against its speed; a motor has one law at most."""
-    for law in range(int(drives[at.ROTOR_LAWS]), int(drives[at.ROTOR_LAWS_END]), at.LAW_SIZE):
-        if int(drives[law + at.INDEX]) == r:
-            return force(drives, law, speed, angle, load)
-    return 0.0
 
 
 @njit(error_model="numpy")

@@ -10,8 +10,7 @@ COUNT = 0  # number of motors, m
 MOTORS = 1  # where their blocks begin
 MOTOR_SIZE = 2  # size of a block: it holds two rows of n numbers
 JOINT_LAWS, JOINT_LAWS_END = 3, 4
-ROTOR_LAWS, ROTOR_LAWS_END = 5, 6
-HEADER_SIZE = 7
+HEADER_SIZE = 5
 
 # Motor block.
 CARRIER = 0  # body that carries the rotor, -1 for the root
@@ -29,7 +28,8 @@ ZERO = 13  # encoder's angle at q = 0 [rad]
 POLE_PAIRS = 14
 LIMITS = 15  # voltage, current, torque, speed (4), infinite where not given
 ENVELOPE, ENVELOPE_END = 19, 20  # list of (speed, torque)
-ROWS = 21  # row of A' (n), then row of the distribution tau -> tau_m (n)
+LAW = 21  # its friction law, 0 where it has none
+ROWS = 22  # row of A' (n), then row of the distribution tau -> tau_m (n)
 
 # Friction law; see FrictionRecord for the formula.
 INDEX = 0  # coordinate or motor

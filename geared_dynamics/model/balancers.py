@@ -9,8 +9,9 @@ import numpy as np
 
 from geared_dynamics.arrays import Array, Frozen, IntArray, readonly, readonly_int
 from geared_dynamics.description.drive_records import LineElementRecord, TorsionSpringRecord
-from geared_dynamics.description.records import DrivetrainRecord
+from geared_dynamics.description.records import DrivetrainRecord, RobotRecord
 from geared_dynamics.errors import UnknownNameError
+from geared_dynamics.model.anchors import acting
 from geared_dynamics.model.topology import Follow, Placement
 
 COIL, GAS, CONSTANT = range(3)
@@ -43,45 +44,33 @@ class Balancers(Frozen):
 
 
 def build_balancers(
+    robot: RobotRecord,
     drivetrain: DrivetrainRecord,
     links: Mapping[str, Placement],
     follow: Mapping[str, Follow],
     frozen: frozenset[str],
 ) -> Balancers:
-    """Place the elements; a torsion spring on a frozen joint has no effect."""
-    lines = [b for b in drivetrain.balancers if isinstance(b, LineElementRecord)]
+    """Place the elements; one that only moved with frozen joints has no effect."""
+    source = drivetrain.source
+    given = [b for b in drivetrain.balancers if isinstance(b, LineElementRecord)]
+    lines = acting(robot, given, links, frozen, source)
     springs = [
         b
         for b in drivetrain.balancers
         if isinstance(b, TorsionSpringRecord) and b.joint not in frozen
     ]
-    places = [anchors(line, links, drivetrain.source) for line in lines]
-    motions = [motion(spring, follow, drivetrain.source) for spring in springs]
+    motions = [motion(spring, follow, source) for spring in springs]
     return Balancers(
-        names=tuple(x.name for x in lines) + tuple(x.name for x in springs),
-        bodies=readonly_int(np.reshape([[p.body for p, _ in pair] for pair in places], (-1, 2))),
-        points=readonly(np.reshape([[x for _, x in pair] for pair in places], (-1, 2, 3))),
-        kind=readonly_int([KINDS[line.kind] for line in lines]),
-        law=readonly(np.reshape([law(line) for line in lines], (-1, 8))),
+        names=tuple(line.name for line, _ in lines) + tuple(x.name for x in springs),
+        bodies=readonly_int(np.reshape([[p.body for p, _ in ends] for _, ends in lines], (-1, 2))),
+        points=readonly(np.reshape([[x for _, x in ends] for _, ends in lines], (-1, 2, 3))),
+        kind=readonly_int([KINDS[line.kind] for line, _ in lines]),
+        law=readonly(np.reshape([law(line) for line, _ in lines], (-1, 8))),
         dof=readonly_int([m.dof for m in motions]),
         torsion=readonly(
             np.reshape([torsion(s, m) for s, m in zip(springs, motions, strict=True)], (-1, 2))
         ),
     )
-
-
-def anchors(
-    line: LineElementRecord, links: Mapping[str, Placement], source: str
-) -> list[tuple[Placement, Array]]:
-    """Body of each anchor, and the anchor in the body's frame."""
-    result = []
-    for k, (link, point) in enumerate(line.anchors):
-        if link not in links:
-            place = f"{source}, balancers.{line.name}.anchors[{k}].link"
-            raise UnknownNameError(place, "link", link, links)
-        place_of = links[link]
-        result.append((place_of, place_of.position + place_of.rotation @ np.array(point)))
-    return result
 
 
 def motion(spring: TorsionSpringRecord, follow: Mapping[str, Follow], source: str) -> Follow:

@@ -2,10 +2,13 @@
 
 import warnings
 from collections.abc import Mapping
+from types import MappingProxyType
 
 import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike, readonly, readonly_int
+from geared_dynamics.description.drive_doubts import Doubt, drive_doubts
+from geared_dynamics.description.magnitude import refuse_too_large
 from geared_dynamics.description.records import (
     DrivetrainRecord,
     JointRecord,
@@ -18,8 +21,9 @@ from geared_dynamics.errors import (
 )
 from geared_dynamics.model.balancers import build_balancers
 from geared_dynamics.model.friction import joint_friction
-from geared_dynamics.model.gears import resolve
+from geared_dynamics.model.gears import held_ratios, refuse_dependent, resolve
 from geared_dynamics.model.geometry import rotation_with_z
+from geared_dynamics.model.included import remaining_doubts
 from geared_dynamics.model.inertia import doubt, moved, parameters_of_record
 from geared_dynamics.model.model import Frame, GearedModel, Tree, Wheels
 from geared_dynamics.model.motors import build_motors
@@ -66,8 +70,13 @@ def build_model(
     bodies = body_order(robot)
     links = placements(robot, bodies)
     wheels = build_wheels(drivetrain, links, follow, frozen, len(names))
+    shafts = [motor.wheel for motor in drivetrain.motors]
+    turned = [wheels.names.index(name) for name in shafts]
+    held = held_ratios(drivetrain, shafts, frozen)
+    refuse_dependent(wheels.spin[turned].T, held, shafts, names, drivetrain.source)
     parameters = locked_bodies(robot, drivetrain, links, len(bodies))
-    notes = doubts(robot, bodies, parameters, strict)
+    notes = doubts(tensor_doubts(robot, bodies, parameters) + drive_doubts(drivetrain), strict)
+    notes += remaining_doubts(robot, drivetrain, links, bodies, strict)
     return GearedModel(
         name=robot.name,
         joint_names=names,
@@ -75,9 +84,9 @@ def build_model(
         wheels=wheels,
         motors=build_motors(drivetrain, wheels.names, encoder_zeros(drivetrain, follow)),
         joint_friction=joint_friction(robot, drivetrain, follow, frozen),
-        balancers=build_balancers(drivetrain, links, follow, frozen),
+        balancers=build_balancers(robot, drivetrain, links, follow, frozen),
         gravity=gravity_vector(gravity),
-        frame_table=frames_of(links, wheels),
+        frame_table=MappingProxyType(frames_of(links, wheels)),
         robot=robot,
         drivetrain=drivetrain,
         notes=notes,
@@ -88,12 +97,13 @@ def gravity_vector(gravity: ArrayLike) -> Array:
     """Check and freeze the acceleration of free fall."""
     try:
         vector = readonly(gravity)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         vector = np.full(1, np.nan)
     if vector.shape != (3,) or not np.all(np.isfinite(vector)):
         raise ArrayError(
             "gravity", f"is {gravity!r}", "give three finite numbers in m/s^2, root link's frame"
         )
+    refuse_too_large(float(np.abs(vector).max()), "gravity")
     return vector
 
 
@@ -143,24 +153,31 @@ def locked_bodies(
     return parameters[:count]
 
 
-def doubts(
-    robot: RobotRecord, bodies: tuple[JointRecord, ...], parameters: Array, strict: bool
-) -> tuple[str, ...]:
-    """Warn of bodies that no mass distribution could make; raise when strict."""
-    notes = []
-    for joint, body in zip(bodies, parameters, strict=True):
-        finding = doubt(body)
-        if not finding:
-            continue
-        place = f"{robot.source}, link {joint.child!r}/inertial"
-        note = f"with what is fixed to it, {finding}"
+def tensor_doubts(
+    robot: RobotRecord, bodies: tuple[JointRecord, ...], parameters: Array
+) -> list[Doubt]:
+    """Name the bodies that no mass distribution could make."""
+    remedy = "correct mass, centre and inertia"
+    return [
+        (
+            f"{robot.source}, link {joint.child!r}/inertial",
+            f"with what is fixed to it, {finding}",
+            remedy,
+        )
+        for joint, body in zip(bodies, parameters, strict=True)
+        if (finding := doubt(body))
+    ]
+
+
+def doubts(found: list[Doubt], strict: bool) -> tuple[str, ...]:
+    """Warn of what is doubtful; raise when strict."""
+    for place, finding, remedy in found:
         if strict:
-            remedy = "correct mass, centre and inertia, or load without strict=True"
-            raise ModelError(place, note, remedy)
-        notes.append(f"{place}: {note}")
+            raise ModelError(place, finding, f"{remedy}, or load without strict=True")
+    notes = tuple(f"{place}: {finding}" for place, finding, _ in found)
     for note in notes:
         warnings.warn(note, GearedDynamicsWarning, stacklevel=4)
-    return tuple(notes)
+    return notes
 
 
 def frames_of(links: Mapping[str, Placement], wheels: Wheels) -> dict[str, Frame]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar, Literal, cast, get_args
 
 from geared_dynamics.arrays import Array, ArrayLike, Frozen, IntArray, readonly
 from geared_dynamics.description.records import DrivetrainRecord, RobotRecord
@@ -17,6 +17,7 @@ from geared_dynamics.model.motors import Motors
 from geared_dynamics.model.payload import load_link
 
 Coupling = Literal["none", "diagonal", "complete"]
+DERIVED = ("packed", "plan", "drives", "packed_balancers", "shares")
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,28 +117,35 @@ class GearedModel(Frozen):
     joint_friction: FrictionLaws
     balancers: Balancers
     gravity: Array
-    frame_table: dict[str, Frame] = field(repr=False)
+    frame_table: Mapping[str, Frame] = field(repr=False)
     robot: RobotRecord = field(repr=False)
     drivetrain: DrivetrainRecord = field(repr=False)
     coupling: Coupling = "complete"
     notes: tuple[str, ...] = ()
 
-    # The kernels' forms of this model: derived, and kept here by dynamics.packing,
-    # dynamics.elimination and dynamics.drives.
+    # Derived from the fields at first use, and kept here by the room named dynamics: the
+    # kernels' forms of this model (packing, elimination, drives, balancer_packing) and the
+    # motors' shares in a joint force (transmission).
     packed: ClassVar[Array | None] = None
     plan: ClassVar[Array | None] = None
     drives: ClassVar[Array | None] = None
-    driven: ClassVar[bool] = False  # whether the motors are known to move every coordinate
+    packed_balancers: ClassVar[Array | None] = None
+    shares: ClassVar[Array | None] = None
 
     def __getstate__(self) -> dict[str, object]:
-        """Pickle the fields, without what the kernels derive from them."""
-        derived = ("packed", "plan", "drives", "driven")
-        return {key: value for key, value in self.__dict__.items() if key not in derived}
+        """Pickle the fields, without what is derived from them."""
+        state = {key: value for key, value in self.__dict__.items() if key not in DERIVED}
+        return state | {"frame_table": dict(self.frame_table)}  # a proxy cannot be pickled
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        """Restore the fields, read-only again."""
+        table = cast("dict[str, Frame]", state["frame_table"])
+        super().__setstate__(state | {"frame_table": MappingProxyType(table)})
 
     @property
     def frames(self) -> Mapping[str, Frame]:
         """Every link and wheel by name."""
-        return MappingProxyType(self.frame_table)
+        return self.frame_table
 
     @property
     def n(self) -> int:
@@ -211,7 +219,7 @@ class GearedModel(Frozen):
             coupling: ``none`` no spin terms, ``diagonal`` only diag(Gamma' J Gamma),
                 ``complete`` all of Gamma' J Gamma + Gamma' J Z + Z' J Gamma.
         """
-        if coupling not in get_args(Coupling):
+        if not isinstance(coupling, str) or coupling not in get_args(Coupling):
             raise UnknownNameError("coupling", "coupling", coupling, get_args(Coupling))
         return replace(self, coupling=coupling)
 

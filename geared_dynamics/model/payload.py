@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike, readonly
+from geared_dynamics.description.magnitude import refuse_too_large
 from geared_dynamics.description.records import InertiaRecord, RobotRecord
 from geared_dynamics.errors import ArrayError, ModelError, UnknownNameError
 from geared_dynamics.model.inertia import (
@@ -29,7 +30,7 @@ def load_link(
     name = tip(model) if link is None else link
     own = payload_parameters(mass, com, inertia)
     links = [record.name for record in model.robot.links]
-    if name not in links:
+    if not isinstance(name, str) or name not in links:
         raise UnknownNameError("with_payload: link", "link", name, links)
     frame = model.frame(name)
     if frame.body < 0:
@@ -46,13 +47,15 @@ def payload_parameters(mass: float, com: ArrayLike, inertia: ArrayLike) -> Array
     """Check a payload and return its ten parameters (10,) in the link's frame."""
     try:
         tensor, centre, scalar = np.array(inertia, float), np.array(com, float), float(mass)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         tensor, centre, scalar = np.empty(0), np.empty(0), np.nan
     if tensor.shape != (3, 3) or centre.shape != (3,):
         remedy = "give a number, three numbers and a symmetric 3x3 tensor"
         raise ArrayError("with_payload", "mass, com or inertia has the wrong shape", remedy)
     if not (np.isfinite(scalar) and np.all(np.isfinite(centre)) and np.all(np.isfinite(tensor))):
         raise ArrayError("with_payload", "contains NaN or infinity", "give finite numbers")
+    for value in (scalar, np.abs(centre).max(), np.abs(tensor).max()):
+        refuse_too_large(float(value), "with_payload")
     if scalar < 0.0:
         remedy = "to take a load off, use the model without it"
         raise ModelError("with_payload: mass", f"is {scalar:g} kg", remedy)

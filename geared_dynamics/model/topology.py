@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from geared_dynamics.arrays import Array
+from geared_dynamics.description.magnitude import refuse_too_large
 from geared_dynamics.description.records import JointRecord, RobotRecord
 from geared_dynamics.errors import ModelError
 
@@ -65,6 +66,9 @@ def following(robot: RobotRecord) -> dict[str, Follow]:
                 f"follows {leader.name!r}, which does not move",
                 "freeze both, or let it follow a movable joint",
             )
+        place = f"{robot.source}, joint {joint.name!r}/mimic"
+        for product in (multiplier, offset):  # of a chain of leaders
+            refuse_too_large(product, place)
         result[joint.name] = Follow(index[leader.name], multiplier, offset)
     return result
 

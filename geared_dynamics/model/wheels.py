@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from geared_dynamics.arrays import Array, readonly, readonly_int
+from geared_dynamics.description.magnitude import refuse_too_large
 from geared_dynamics.description.records import DrivetrainRecord, WheelRecord
 from geared_dynamics.errors import ModelError, UnknownNameError
 from geared_dynamics.model.inertia import moved, parameters_of
@@ -32,6 +33,7 @@ def build_wheels(
     carrier = np.zeros(count, np.int64)
     axis, position = np.zeros((count, 3)), np.zeros((count, 3))
     for r, wheel in enumerate(drivetrain.wheels):
+        refuse_too_large(wheel.axial, f"{drivetrain.source}, wheels.{wheel.name}.inertia.axial")
         link = carrier_of(drivetrain, wheel, links)
         carrier[r] = link.body
         axis[r] = link.rotation @ np.array(wheel.axis)
@@ -68,7 +70,9 @@ def spin_matrix(
         for joint, coefficient in spin.coefficients:
             if joint in follow:
                 motion = follow[joint]
-                gamma[row[spin.wheel], motion.dof] += coefficient * motion.multiplier
+                ratio = coefficient * motion.multiplier
+                refuse_too_large(ratio, f"{drivetrain.source}, {spin.place}")
+                gamma[row[spin.wheel], motion.dof] += ratio
             elif joint not in frozen:
                 place = f"{drivetrain.source}, {spin.place}"
                 raise UnknownNameError(place, "movable joint", joint, follow)
@@ -78,18 +82,19 @@ def spin_matrix(
 def encoder_zeros(drivetrain: DrivetrainRecord, follow: Mapping[str, Follow]) -> Array:
     """What each motor's encoder shows at q = 0 (m,) [rad].
 
-    With joint positions x = k q + b (k = 1, b = 0 but for mimic joints), offsets o and the
-    motors' spin coefficients G over the joints, ros2_control's phi = G (x - o) is
-    phi = A' q + G (b - o). What a frozen joint adds is constant and left out: the encoder
-    shows whatever it showed.
+    With joint positions x = k q + b (k = 1, b = 0 but for mimic joints) and a motor's spin
+    coefficients g and offsets o over the joints, ros2_control's phi = g (x - o) is
+    phi = a' q + g (b - o). An offset of the drivetrain file holds for all motors of its
+    joint, one of a transmission for its own. What a frozen joint adds is constant and left
+    out: the encoder shows whatever it showed.
     """
-    offset = {joint.name: joint.offset or 0.0 for joint in drivetrain.joints}
-    shift = {name: motion.offset - offset.get(name, 0.0) for name, motion in follow.items()}
+    given = {joint.name: joint.offset for joint in drivetrain.joints if joint.offset is not None}
     spins = {spin.wheel: spin.coefficients for spin in drivetrain.spins}
-    zeros = [
-        sum(c * shift.get(joint, 0.0) for joint, c in spins[motor.wheel])
-        for motor in drivetrain.motors
-    ]
+    zeros = []
+    for motor in drivetrain.motors:
+        offset = {**dict(motor.offsets), **given}
+        terms = [(c, follow[j].offset, j) for j, c in spins[motor.wheel] if j in follow]
+        zeros.append(sum(c * (b - offset.get(j, 0.0)) for c, b, j in terms))
     return np.array(zeros, float) + 0.0  # no negative zeros
 
 

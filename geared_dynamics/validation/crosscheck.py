@@ -10,6 +10,7 @@ import numpy as np
 import geared_dynamics as gd
 from geared_dynamics.arrays import Array
 from geared_dynamics.description.records import DrivetrainRecord
+from geared_dynamics.errors import ArrayError
 from geared_dynamics.model.model import GearedModel
 from geared_dynamics.validation import reference
 from geared_dynamics.validation.comparison import Comparison, Function, Pair, Quantity, each, judge
@@ -75,7 +76,11 @@ def cross_check(
     Raises:
         MissingPackageError: Pinocchio is not installed.
         ModelError: Pinocchio cannot read the URDF.
+        ArrayError: States, seed or tolerance is out of range.
     """
+    if not 0.0 <= tolerance < np.inf:
+        finding, remedy = f"is {tolerance!r}", "give a finite number of 0 or more"
+        raise ArrayError("tolerance", finding, remedy)
     pair = Pair(model, spanning_tree(model, urdf=urdf, drivetrain=drivetrain))
     compared = _comparisons(pair, states, seed)
     quantities = tuple(judge(comparison, tolerance) for comparison in compared)

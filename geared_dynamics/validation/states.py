@@ -61,8 +61,10 @@ def state_ranges(model: GearedModel) -> Ranges:
 
 def random_states(model: GearedModel, count: int, seed: int) -> States:
     """Draw ``count`` states uniformly from the robot's ``state_ranges``."""
-    if count < 1:
-        raise ArrayError("states", f"is {count}", "ask for one state or more")
+    if not isinstance(count, (int, np.integer)) or count < 1:
+        raise ArrayError("states", f"is {count!r}", "ask for one state or more")
+    if not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise ArrayError("seed", f"is {seed!r}", "give a whole number of 0 or more")
     rng = np.random.default_rng(seed)
     ranges = state_ranges(model)
     shape = (count, model.n)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -13,6 +14,7 @@ import geared_dynamics as gd
 from geared_dynamics.cli import check
 from geared_dynamics.cli.main import main
 from geared_dynamics.errors import GearedDynamicsWarning
+from geared_dynamics.validation import cross_check
 from random_robots import RobotCase, random_robot
 
 pytest.importorskip("pinocchio")
@@ -93,15 +95,32 @@ def test_wrong_input_has_exit_code_2_and_one_line(
     assert len(captured.err.splitlines()) == 1
 
 
+WRONG = {
+    "--states": ["0", "-1", "x", "1.5", "nan", "²", "99999999999999"],
+    "--seed": ["-1", "x", "0.5", "9" * 5000],
+    "--tolerance": ["nan", "-1", "inf", "x"],
+    "--lock": ["j", "=1"],
+    "--gravity": ["x"],
+}
+
+
 @pytest.mark.parametrize(
-    "arguments", [["--states", "0"], ["--states", "x"], ["--lock", "j"], ["--lock", "=1"]]
+    "arguments", [[f"{key}={value}"] for key, values in WRONG.items() for value in values]
 )
 def test_wrong_arguments_have_exit_code_2(
     arguments: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit, match="2"):
         main(["check", "robot.urdf", *arguments])
-    assert arguments[0] in capsys.readouterr().err
+    assert arguments[0].partition("=")[0] in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "given", [{"seed": -1}, {"seed": 0.5}, {"states": 0}, {"tolerance": float("nan")}]
+)
+def test_python_entry_refuses_the_same(given: dict[str, Any]) -> None:
+    with pytest.raises(gd.GearedDynamicsError, match=next(iter(given))):
+        cross_check(CASE.load(), **{"states": 1, **given})
 
 
 def test_interrupt_has_exit_code_130(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

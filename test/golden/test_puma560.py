@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -51,6 +52,14 @@ def columns(table: Table, name: str) -> NDArray[np.float64]:
     return np.column_stack([table[f"{name}{i}"] for i in range(1, 7)])
 
 
+def motor_friction(model: GearedModel, v: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The rotors' friction at the joints: A (b s + c sign s), s = A' v, c by direction."""
+    law = model.motors.friction
+    speed = v @ model.structure_matrix
+    coulomb = np.where(speed > 0.0, law.coulomb[:, 0], law.coulomb[:, 1])
+    return (law.viscous * speed + coulomb * np.sign(speed)) @ model.structure_matrix.T
+
+
 def worst(model: GearedModel, table: Table, published: str) -> float:
     """Largest torque error over the table, relative to its largest torque."""
     state = (columns(table, name) for name in ("q", "qd", "qdd"))
@@ -68,6 +77,26 @@ def test_links_and_reflected_inertia(puma: GearedModel, table: Table) -> None:
 def test_links_only(puma: GearedModel, table: Table) -> None:
     error = worst(puma.with_coupling("none"), table, "tau_links_only")
     assert holds(f"PUMA 560, links only, {len(table)} states", error, OF_LARGEST_TORQUE)
+
+
+def test_motor_friction(puma: GearedModel, table: Table) -> None:
+    full, without = columns(table, "tau_full"), columns(table, "tau_motors_nofric")
+    friction = motor_friction(puma, columns(table, "qd"))
+    error = float(np.abs(friction - (full - without)).max() / np.abs(full).max())
+    assert holds(f"PUMA 560, motor friction, {len(table)} states", error, OF_LARGEST_TORQUE)
+
+
+@pytest.mark.parametrize("joint", range(6))
+def test_friction_of_the_wrong_direction_fails(
+    puma: GearedModel, table: Table, joint: int
+) -> None:
+    law = puma.motors.friction
+    coulomb = law.coulomb.copy()
+    coulomb[joint] = coulomb[joint, ::-1]
+    motors = replace(puma.motors, friction=replace(law, coulomb=coulomb))
+    v = columns(table, "qd")
+    right, wrong = motor_friction(puma, v), motor_friction(replace(puma, motors=motors), v)
+    assert np.abs(right - wrong).max() > NEGATIVE * np.abs(columns(table, "tau_full")).max()
 
 
 @pytest.mark.parametrize("joint", range(6))

@@ -6,9 +6,11 @@ friction as the data's SOURCE.txt names them, from an independent program.
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from types import ModuleType
+from typing import Protocol
 
 import numpy as np
 import pytest
@@ -16,47 +18,54 @@ import pytest
 import geared_dynamics as gd
 from geared_dynamics.arrays import Array
 from geared_dynamics.model.model import GearedModel
-from naive.drives import ratios_scaled, with_spin
-
-RATE = 5000.0  # [Hz]
-CUTOFF = 100.0  # [Hz]
-FACTOR = (10, 10)  # of the decimation, in two steps
-ENDS = 500  # samples left out at either end, where the filters start
-SLOW = (0.050, 0.050, 0.075, 0.072, 0.056, 0.122)  # [rad/s]; the source's 1 % of top speed
+from naive.drives import ratios_scaled
 
 # Joint-side error of each joint's torque [% of its rms], and its rms [N m].
 NAMED = np.array([4.5, 4.5, 7.6, 7.2, 10.5, 8.8])
 NAMED_RMS = np.array([1.6, 1.5, 1.0, 0.46, 0.96, 0.49])
 NAMED_IN_JOINT_SPACE = np.array([51.0, 30.0])  # joints 5 and 6
-# SOURCE.txt leaves open the filters' orders, the ends and the grid. Percentage points.
-SLACK, SLACK_IN_JOINT_SPACE = 0.25, 1.0
+# Percentage points: a unit of the last digit, and the error of rounding to whole ones. Read
+# word for word, SOURCE.txt gives 4.50 4.54 7.63 7.26 10.45 8.83. It leaves open the filters'
+# orders and where the grid of every hundredth sample starts; with another start the error of
+# joint 4 is anything from 7.0 to 7.3 and that of joint 5 from 10.4 to 10.6.
+SLACK, SLACK_IN_JOINT_SPACE = 0.1, 0.5
+# What the other joints notice of motor 6 in joint space: the weights are new, and so is J.
+UNMOVED = 0.25
 # Printed to two figures.
 SLACK_RMS = 0.05  # [N m]
 
 VISCOUS = np.array([8.06, 5.58, 1.97, 1.11, 1.85, 0.64])  # [N m s/rad], motors included
 COULOMB = np.array([7.10, 8.10, 6.33, 2.48, 3.04, 0.30])  # [N m], motor 6 left out
 MOTOR_6 = {"viscous": 0.614, "coulomb": 1.99, "inertia": 0.0094}  # joint side
-REFLECTED = np.array([0.0966, 0.0317, 0.0469])  # [kg m^2], joints 3 to 5
+REFLECTED = np.array([0.0966, 0.0317, 0.0469, 0.0109])  # [kg m^2], joints 3 to 6
+# The source's rotors do not feel their carriers' motion, ours do.
+REFLECTED_SLACK = 0.02
 # Four times the standard deviation that the source gives for the smallest of them.
 FRICTION_SLACK = 0.05
 
 GEARS = np.array([32, 32, 45, -48, 45, 32])
 PUBLISHED_REFLECTED = np.array([0.362, 0.362, 0.0988, 0.0313, 0.0468, 0.0105])
+PUBLISHED_VISCOUS = np.array([8.05, 5.53, 1.97, 1.11, 1.86, 0.65])  # [N m s/rad], motor 6 in
+PUBLISHED_COULOMB = np.array([7.14, 8.26, 6.34, 2.48, 3.03, 0.282])  # [N m], motor 6 not in
+PUBLISHED_MOTOR_6 = (0.616, 1.95)  # the same two of motor 6, on q5' + q6', joint side
 DH = [(0, 0, 0.32, 0), (0, -0.5, 0, 0), (0.225, 0, 0.035, 0)]  # a, alpha / pi, d, theta / pi
 DH += [(0, 0.5, 0.225, 0), (0, -0.5, 0, 0), (0, 0.5, 0, 1)]
 EXACT = 1e-12  # rounding of a handful of products of numbers of order one
 
 
-class Recording(NamedTuple):
-    """Joint motion and joint-side torque at full rate (samples, 6)."""
+def example() -> ModuleType:
+    """The example that fits the recording: there is one recipe, and it is the published one."""
+    pytest.importorskip("scipy")
+    path = Path(__file__).parents[2] / "examples" / "identify_tx40.py"
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
-    q: Array
-    v: Array
-    a: Array
-    tau: Array
 
-
-class Fit(NamedTuple):
+class Fit(Protocol):
     """A fit's parameters by name, and per joint its error [%] and rms error [N m]."""
 
     values: dict[str, float]
@@ -71,92 +80,27 @@ def arm(published: Callable[[str], GearedModel]) -> GearedModel:
 
 
 @pytest.fixture(scope="module")
-def recording(arm: GearedModel, shared_data: Path) -> Recording:
-    """The motors' angles and torques, brought to the joints: phi = A' q, tau = A tau_m."""
-    signal = pytest.importorskip("scipy.signal")
-    read = {"delimiter": ",", "skiprows": 1}
-    phi = np.loadtxt(shared_data / "tx40" / "pos_read_data.csv", **read)
-    tau_m = np.loadtxt(shared_data / "tx40" / "curr_data.csv", **read)
-    A = arm.structure_matrix
-    q = np.linalg.solve(A.T, phi.T).T
-    q[:, 1] -= np.pi / 2
-    q[:, 2] += np.pi / 2
-    q = signal.filtfilt(*signal.butter(4, 2 * CUTOFF / RATE), q, axis=0)
-    v = np.gradient(q, 1 / RATE, axis=0)
-    a = np.gradient(v, 1 / RATE, axis=0)
-    inner = slice(ENDS, -ENDS)
-    return Recording(q[inner], v[inner], a[inner], (tau_m @ A.T)[inner])
+def recipe() -> ModuleType:
+    """What is done to the recording."""
+    return example()
 
 
 @pytest.fixture(scope="module")
-def coupled(arm: GearedModel, recording: Recording) -> Fit:
+def recording(recipe: ModuleType, arm: GearedModel, shared_data: Path) -> list[Array]:
+    """The motors' angles and torques, brought to the joints: q, v, a, tau."""
+    return recipe.recorded(arm, shared_data / "tx40")  # type: ignore[no-any-return]
+
+
+@pytest.fixture(scope="module")
+def coupled(recipe: ModuleType, arm: GearedModel, recording: list[Array]) -> Fit:
     """Rotor 6 turns with joints 5 and 6, and so does its friction."""
-    return fitted(arm, recording)
+    return recipe.fitted(arm, *recording)  # type: ignore[no-any-return]
 
 
 @pytest.fixture(scope="module")
-def in_joint_space(arm: GearedModel, recording: Recording) -> Fit:
+def in_joint_space(recipe: ModuleType, recording: list[Array]) -> Fit:
     """The same with motor 6 kept in joint 6: inertia and friction at the joints."""
-    spin = arm.Gamma.copy()
-    spin[5, 4] = 0.0
-    return fitted(with_spin(arm, spin), recording)
-
-
-def fitted(model: GearedModel, data: Recording) -> Fit:
-    """Weighted least squares for base parameters, friction and offsets."""
-    names, Y = columns(model, data)
-    moving = np.abs(decimated(data.v)) > SLOW
-    Y, tau = decimated(Y), decimated(data.tau)
-    rows = [Y[moving[:, j], j] for j in range(model.n)]
-    right = [tau[moving[:, j], j] for j in range(model.n)]
-    found = solved(rows, right, np.ones(model.n))
-    deviation = residual_rms(rows, right, found)
-    found = solved(rows, right, deviation)
-    rms = residual_rms(rows, right, found)
-    size = [np.sqrt(np.mean(t**2)) for t in right]
-    return Fit(dict(zip(names, found, strict=True)), 100 * rms / size, rms)
-
-
-def columns(model: GearedModel, data: Recording) -> tuple[list[str], Array]:
-    """Columns that the motion can tell apart, with names: Y (samples, 6, columns).
-
-    A motor's friction acts through A: A diag(phi') and A diag(sign phi'), phi' = A' v.
-    Where a motor serves one joint this is that joint's friction and stays out.
-    """
-    kept = [*gd.base_parameters(model).selection]
-    all_names = gd.parameter_names(model, friction=True, offset=True)
-    kept += range(len(gd.parameters(model)), len(all_names))
-    Y = gd.regressor(model, data.q, data.v, data.a, friction=True, offset=True)
-    A = model.structure_matrix
-    shared = np.flatnonzero(np.count_nonzero(A, axis=0) > 1)
-    rate = data.v @ A
-    parts, names = [Y[..., kept]], [all_names[k] for k in kept]
-    for kind, factor in (("viscous", rate), ("coulomb", np.sign(rate))):
-        parts.append((A * factor[:, None, :])[..., shared])
-        names += [f"{model.motor_names[k]}.{kind}" for k in shared]
-    return names, np.concatenate(parts, axis=-1)
-
-
-def decimated(values: Array) -> Array:
-    """Every hundredth sample, after a filter without delay."""
-    signal = pytest.importorskip("scipy.signal")
-    for factor in FACTOR:
-        values = signal.decimate(values, factor, axis=0, zero_phase=True)
-    return values
-
-
-def solved(rows: list[Array], right: list[Array], deviation: Array) -> Array:
-    """Least squares with each joint's equations divided by its standard deviation."""
-    Y = np.vstack([y / s for y, s in zip(rows, deviation, strict=True)])
-    tau = np.concatenate([t / s for t, s in zip(right, deviation, strict=True)])
-    scale = np.linalg.norm(Y, axis=0)
-    return np.linalg.lstsq(Y / scale, tau, rcond=None)[0] / scale
-
-
-def residual_rms(rows: list[Array], right: list[Array], found: Array) -> Array:
-    """Root mean square of each joint's residual [N m]."""
-    pairs = zip(rows, right, strict=True)
-    return np.array([np.sqrt(np.mean((y @ found - t) ** 2)) for y, t in pairs])
+    return recipe.fitted(recipe.in_joint_space(), *recording)  # type: ignore[no-any-return]
 
 
 def test_geometry_is_the_published_table(arm: GearedModel) -> None:
@@ -197,6 +141,19 @@ def test_drives_are_the_published_ones(arm: GearedModel) -> None:
     assert reflected[4, 5] == pytest.approx(PUBLISHED_REFLECTED[5], rel=1e-5)
 
 
+def test_friction_is_the_published_one(arm: GearedModel) -> None:
+    """Viscous and Coulomb friction at the joints, motor 6's own included once."""
+    A = arm.structure_matrix
+    rotors, joints = arm.motors.friction, arm.joint_friction
+    assert rotors.index.tolist() == [5]
+    viscous = np.diag(joints.viscous) + (A[:, [5]] * rotors.viscous) @ A[:, [5]].T
+    expected = np.diag(PUBLISHED_VISCOUS)
+    expected[4, 5] = expected[5, 4] = PUBLISHED_MOTOR_6[0]
+    np.testing.assert_allclose(viscous, expected, rtol=EXACT, atol=EXACT)
+    np.testing.assert_array_equal(joints.coulomb[:, 0], PUBLISHED_COULOMB)
+    np.testing.assert_allclose(A[4:, 5] * rotors.coulomb[0, 0], PUBLISHED_MOTOR_6[1], rtol=EXACT)
+
+
 @pytest.mark.parametrize("joint", range(6))
 def test_a_ratio_one_percent_off_shows(arm: GearedModel, joint: int) -> None:
     wrong = ratios_scaled(arm, joint, 1.01)
@@ -224,12 +181,13 @@ def test_joint_space_is_as_bad_as_named(coupled: Fit, in_joint_space: Fit) -> No
     """The negative control: only joints 5 and 6 notice, and they do."""
     found = in_joint_space.error
     np.testing.assert_allclose(found[4:], NAMED_IN_JOINT_SPACE, atol=SLACK_IN_JOINT_SPACE)
-    np.testing.assert_allclose(found[:4], coupled.error[:4], atol=SLACK)
+    np.testing.assert_allclose(found[:4], coupled.error[:4], atol=UNMOVED)
 
 
 def test_as_many_parameters_as_the_source_finds(coupled: Fit, shared_data: Path) -> None:
+    """And drive 6's own inertia, which SOURCE.txt names beside the motor's and that list not."""
     rows = (shared_data / "tx40" / "TX40_bp_5.csv").read_text("utf-8").split("\n")
-    assert len(coupled.values) == sum(bool(row) for row in rows) == 60
+    assert len(coupled.values) - 1 == sum(bool(row) for row in rows) == 60
 
 
 def test_identified_friction_and_rotors(coupled: Fit, arm: GearedModel) -> None:
@@ -245,6 +203,7 @@ def test_identified_friction_and_rotors(coupled: Fit, arm: GearedModel) -> None:
     assert motor[1] == pytest.approx(MOTOR_6["coulomb"], abs=FRICTION_SLACK)
     J = np.array([values[f"rotor_{k}.J"] for k in (3, 4, 5, 6)])
     reflected = J * GEARS[2:] ** 2
+    assert reflected[3] == pytest.approx(MOTOR_6["inertia"], rel=REFLECTED_SLACK)
     reflected[2] += reflected[3]  # what an armature model calls the inertia of drive 5
-    np.testing.assert_allclose(reflected[:3], REFLECTED, rtol=0.06)  # the source's deviation
-    assert reflected[3] == pytest.approx(MOTOR_6["inertia"], rel=0.26)  # likewise
+    reflected[3] += values["joint_6.inertia"]
+    np.testing.assert_allclose(reflected, REFLECTED, rtol=REFLECTED_SLACK)

@@ -45,13 +45,11 @@ def test_recursion_on_random_serial_arms(case: RobotCase, seed: int) -> None:
 
 
 @examples(20)
-@given(case=robots(mimics=0, fixed=0, branched=False, shuffled=False), seed=SEEDS)
+@given(case=robots(mimics=0, fixed=0, branched=False, shuffled=False, included=True), seed=SEEDS)
 def test_recursion_knows_no_spin(case: RobotCase, seed: int) -> None:
     """Wheels that the links contain, without spin terms, are nothing to the recursion."""
-    drive = {**case.drivetrain, "wheels": {}}
-    for name, wheel in case.drivetrain["wheels"].items():
-        drive["wheels"][name] = {**wheel, "included_in_link": True}
-    model = gd.load_model(case.urdf, drive, gravity=case.gravity).with_coupling("none")
+    model = gd.load_model(case.urdf, case.contained(), gravity=case.gravity)
+    model = model.with_coupling("none")
     q, v, _ = random_state(case.n, seed)
     assert distance(model, links_of(model.robot), q, v).max() < ROUNDING
 

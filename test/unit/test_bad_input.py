@@ -59,6 +59,36 @@ def heavy(inertia: str, mass: str = "1") -> str:
     return robot(BASE, ONE, link("two", inertia, mass), FIRST, SECOND)
 
 
+def mimicking(multiplier: str, third: str = "1") -> str:
+    """Robot whose second joint mimics the first, with friction, and whose third the second."""
+    parts = [BASE, ONE, TWO, link("three"), FIRST]
+    chain = (("j2", "one", "two", "j1", multiplier), ("j3", "two", "three", "j2", third))
+    for name, parent, child, leader, factor in chain:
+        mimic = f'<mimic joint="{leader}" multiplier="{factor}"/><dynamics damping="1"/></joint>'
+        parts.append(joint(name, parent, child).replace("</joint>", mimic))
+    return robot(*parts)
+
+
+TRANSMISSION = (
+    '<transmission name="t"><type>transmission_interface/SimpleTransmission</type>'
+    '<joint name="j1"/><actuator name="motor"><mechanicalReduction>10</mechanicalReduction>'
+    '<drake:rotor_inertia xmlns:drake="http://drake.mit.edu" value="1e300"/></actuator>'
+    "</transmission></robot>"
+)
+
+
+def both(wheel: str, ratio: float) -> dict[str, object]:
+    """Entry of spins of a wheel that turns with both joints."""
+    return {"wheel": wheel, "coefficients": {"j1": ratio, "j2": ratio}}
+
+
+SCREW, RACK = {"lead": 0.01}, {"pinion_radius": 0.02, "sign": -1}
+REPEATED = {
+    "version": 1,
+    "wheels": {"left": WHEEL, "right": WHEEL},
+    "spins": [both("left", 10), both("right", -30)],
+    "motors": {"m1": {"wheel": "left"}, "m2": {"wheel": "right"}},
+}
 BOMB = '<!DOCTYPE r [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><robot name="&b;"/>'
 EXTERNAL = '<!DOCTYPE r SYSTEM "file:///etc/hostname"><robot name="x"/>'
 # What is wrong: URDF, drivetrain, words that the error must contain.
@@ -137,9 +167,66 @@ TABLE = {
         drives(motors={"m": {"wheel": "roto"}}),
         ["motors.m", "did you mean 'rotor'?"],
     ),
+    "huge mimic": (mimicking("1e200"), None, ["'j2'/mimic/multiplier", "1e+200 is too large"]),
+    "huge product of mimics": (
+        mimicking("1e20", third="1e20"),
+        None,
+        ["joint 'j3'/mimic", "1e+40 is too large"],
+    ),
+    "huge origin": (
+        GOOD.replace("<axis", '<origin xyz="0 1e200 0"/><axis'),
+        None,
+        ["<URDF text>, joint 'j1'/origin/xyz", "too large"],
+    ),
+    "huge axis": (robot(BASE, ONE, joint("j1", "base", "one", axis="0 0 1e308")), None, ["axis"]),
+    "huge mass": (heavy(UNIT, "1e308"), None, ["'two'/inertial/mass", "too large"]),
+    "huge ratio": (
+        GOOD,
+        drives(spins=[{"wheel": "rotor", "joint": "j1", "ratio": 1e300}]),
+        ["<drivetrain dict>, spins[0].ratio", "too large"],
+    ),
+    "huge ratio through a mimic": (
+        mimicking("1e20"),
+        drives(spins=[{"wheel": "rotor", "joint": "j2", "ratio": 1e20}]),
+        ["<drivetrain dict>, spins[0]", "1e+40 is too large"],
+    ),
+    "huge wheel": (
+        GOOD,
+        drives(inertia={"axial": 1e300}),
+        ["<drivetrain dict>, wheels.rotor.inertia.axial", "1e+300", "SI"],
+    ),
+    "huge inertia of a URDF's rotor": (
+        GOOD.replace("</robot>", TRANSMISSION),
+        None,
+        ["wheels.motor.inertia.axial", "too large"],
+    ),
+    "wheel beside which the links are rounding": (
+        GOOD,
+        drives(
+            inertia={"axial": 1e20},
+            spins=[{"wheel": "rotor", "coefficients": {"j1": 1, "j2": 1}}],
+        ),
+        ["<drivetrain dict>, wheels.rotor.inertia.axial", "1e+20", "all links", "SI"],
+    ),
+    "ball screw that turns": (
+        GOOD,
+        drives(spins=[{"wheel": "rotor", "joint": "j2", **SCREW}]),
+        ["spins[0].lead", "'j2'", "'rotor'", "continuous", "prismatic"],
+    ),
+    "rack that turns": (
+        GOOD,
+        drives(spins=[{"wheel": "rotor", "joint": "j2", **RACK}]),
+        ["spins[0].pinion_radius", "'j2'", "'rotor'", "continuous", "prismatic"],
+    ),
+    "motors that repeat each other": (
+        GOOD,
+        REPEATED,
+        ["motors", "wheels 'left', 'right'", "joints 'j1', 'j2'", "rank 1", "correct the ratios"],
+    ),
 }
 
 
+@pytest.mark.filterwarnings("ignore::geared_dynamics.errors.GearedDynamicsWarning")
 @pytest.mark.parametrize(("urdf", "drivetrain", "words"), TABLE.values(), ids=TABLE)
 def test_bad_input_is_refused(urdf: str, drivetrain: object, words: list[str]) -> None:
     with pytest.raises(gd.GearedDynamicsError) as caught:

@@ -23,6 +23,7 @@ class Drive:
         dialect: Whose way of writing this is.
         inertia: About the rotor's axis [kg m^2]; None: not given.
         motor: Whether the rotor is a motor's.
+        offsets: Joint -> position [rad or m] at which the motor's encoder reads zero.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Drive:
     dialect: str
     inertia: float | None = None
     motor: bool = True
+    offsets: tuple[tuple[str, float], ...] = ()
 
     @property
     def joints(self) -> tuple[str, ...]:

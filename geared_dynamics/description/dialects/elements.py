@@ -50,12 +50,38 @@ def number_in(node: Any, name: str, place: str, context: Context) -> float | Non
     Raises:
         DescriptionError: If it is given twice or is not a finite number.
     """
-    found = children(node, name)
+    return only_number(children(node, name), name, place, context)
+
+
+def parameter(node: Any, name: str, place: str, context: Context) -> float | None:
+    """Return the number of a ``<param name="...">`` child, None where there is no such child.
+
+    Raises:
+        DescriptionError: If it is given twice or is not a finite number.
+    """
+    found = [item for item in children(node, "param") if item.get("name") == name]
+    return only_number(found, f'param name="{name}"', place, context)
+
+
+def only_number(found: list[Any], name: str, place: str, context: Context) -> float | None:
+    """Return the number that the one element found holds, None where there is none.
+
+    Raises:
+        DescriptionError: If there are two, or it is not a finite number.
+    """
     if len(found) > 1:
         raise DescriptionError(
             f"{context.source}, {place}", f"<{name}> is given twice", "keep one of them"
         )
-    return number(found[0].text, f"{place}/{name}", context) if found else None
+    if not found:
+        return None
+    if len(found[0]):
+        raise DescriptionError(
+            f"{context.source}, {place}",
+            f"<{name}> holds <{tag(found[0][0])}>",
+            "write nothing but a number in it",
+        )
+    return number(found[0].text, f"{place}/{name}", context)
 
 
 def number(text: str | None, place: str, context: Context) -> float:
@@ -65,12 +91,11 @@ def number(text: str | None, place: str, context: Context) -> float:
         DescriptionError: If it is not a finite number. Other readers take their
             default then, and say nothing.
     """
-    word = (text or "").strip()
-    value = number_or_none(word)
+    value = number_or_none(text or "")
     if value is None or not math.isfinite(value):
         raise DescriptionError(
             f"{context.source}, {place}",
-            f"expected a finite number, found {clip(word)!r}",
+            f"expected a finite number, found {clip((text or '').strip())!r}",
             "correct it; other readers silently take their default instead",
         )
     return value

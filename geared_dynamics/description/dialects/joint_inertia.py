@@ -63,7 +63,8 @@ def _placed(given: Drive, drives: list[Drive], context: Context) -> list[Drive]:
         context.note(
             given.place, f"its mass {given.inertia:g} is taken, not {old.inertia:g} of {old.place}"
         )
-    return [replace(given, name=old.name) if drive is old else drive for drive in drives]
+    new = replace(given, name=old.name, offsets=old.offsets)
+    return [new if drive is old else drive for drive in drives]
 
 
 def with_armature(root: Any, drives: Sequence[Drive], context: Context) -> list[Drive]:

@@ -8,6 +8,7 @@ and the reduction below the transmission.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from geared_dynamics.description.dialects.drive import Context, Drive
@@ -19,56 +20,81 @@ from geared_dynamics.description.dialects.elements import (
     number,
     number_in,
     ratio,
-    tag,
 )
-from geared_dynamics.description.dialects.maps import COUNT, End, coefficients, kind_of
+from geared_dynamics.description.dialects.maps import COUNT, End, coefficients, kind_of, offsets
 from geared_dynamics.description.dialects.roles import by_role
+from geared_dynamics.description.dialects.strays import (
+    INERTIA,
+    OFFSET,
+    REDUCTION,
+    Rules,
+    check_strays,
+)
 from geared_dynamics.errors import DescriptionError
-
-Offset = tuple[str, float, str]
 
 _REDUCTION, _INERTIA = "mechanicalReduction", "motorInertia"
 _DRAKE_RATIO, _DRAKE_INERTIA = "drake:gear_ratio", "drake:rotor_inertia"
 _PACKAGES = ("pr2_mechanism_model/",)
+_OR_MOVE = "or move the transmission into <ros2_control>"
+_RULES = Rules(
+    read=(
+        (_REDUCTION,),
+        ("joint", _REDUCTION),
+        ("joint", "offset"),
+        ("actuator", _REDUCTION),
+        ("actuator", _INERTIA),
+        ("actuator", _DRAKE_RATIO),
+        ("actuator", _DRAKE_INERTIA),
+    ),
+    finding="{what} is read by nobody outside of <ros2_control>",
+    remedies={
+        REDUCTION: f"write <{_REDUCTION}> inside <actuator>, {_OR_MOVE}",
+        INERTIA: f"write <{_INERTIA}> inside <actuator>, {_OR_MOVE}",
+        OFFSET: f"write <offset> inside <joint>, {_OR_MOVE}",
+    },
+)
 
 
-def read_transmission(node: Any, context: Context) -> tuple[list[Drive], list[Offset]]:
-    """Return the drives of a top-level ``<transmission>``, and its joints' offsets.
+def read_transmission(node: Any, context: Context) -> list[Drive]:
+    """Return the drives of a top-level ``<transmission>``.
 
     Args:
         node: The element.
         context: The robot; takes the notes.
 
     Raises:
-        DescriptionError: If a number is none, a reduction zero, a role missing.
+        DescriptionError: If a number is none, a reduction zero, a role missing, or
+            a number stands where nobody reads it.
         UnknownNameError: If a role is not there.
     """
     name = (node.get("name") or "").strip()
     place = f"transmission {name!r}" if name else f"transmission, line {node.sourceline}"
     kind = _kind(node, place, context)
     if kind is None:
-        return [], []
-    joints = [_joint(child, kind, place, context) for child in children(node, "joint")]
+        return []
+    check_strays(node, _RULES, place, context)
+    joints = [_joint(child, place, context) for child in children(node, "joint")]
     actuators = [_actuator(child, place, context) for child in children(node, "actuator")]
     for word, ends in (("joint", joints), ("actuator", actuators)):
         if len(ends) != COUNT[kind]:
             context.note(place, f"left out, because a {kind} has {COUNT[kind]} <{word}>")
-            return [], []
+            return []
     # Excerpts of larger robots keep such transmissions, which ROS 2 does not look at.
     gone = [joint.name for joint in joints if joint.name not in context.kinds]
     if gone:
         context.note(f"{place}/joint {gone[0]!r}", "left out, because there is no such joint")
-        return [], []
+        return []
     if not all([movable(joint.name, place, context) for joint in joints]):
-        return [], []
+        return []
     actuators = _with_outer_reduction(node, kind, actuators, place, context)
+    if kind == "SimpleTransmission":
+        joints = [_without_reduction(joints[0], actuators[0], place, context)]
     ordered = by_role(actuators, "actuator", place, context)
     rows = coefficients(kind, by_role(joints, "joint", place, context), ordered)
-    drives = [
-        Drive(end.name, row, place, context.source, "ROS 1", end.inertia)
-        for end, row in zip(ordered, rows, strict=True)
+    return [
+        Drive(end.name, row, place, context.source, "ROS 1", end.inertia, True, zeros)
+        for end, row, zeros in zip(ordered, rows, offsets(rows, joints), strict=True)
     ]
-    return drives, [(joint.name, joint.offset, place) for joint in joints]
 
 
 def _kind(node: Any, place: str, context: Context) -> str | None:
@@ -89,38 +115,37 @@ def _role(node: Any) -> str:
     return ((found[0].text if found else node.get("role")) or "").strip()
 
 
-def _joint(node: Any, kind: str, place: str, context: Context) -> End:
+def _joint(node: Any, place: str, context: Context) -> End:
     name = name_of(node, place, context)
     where = f"{place}/joint {name!r}"
-    given = number_in(node, _REDUCTION, where, context)
-    if kind == "SimpleTransmission" and given is not None:
-        ratio(given, where, context)
-        if given != 1.0:
-            context.note(
-                where,
-                f"<{_REDUCTION}> {given:g} is not used, as in ROS 1: a SimpleTransmission of"
-                " this form has it inside <actuator>",
-            )
-        given = None
     return End(
         name=name,
-        reduction=ratio(given, where, context),
+        reduction=ratio(number_in(node, _REDUCTION, where, context), where, context),
         offset=number_in(node, "offset", where, context) or 0.0,
         role=_role(node),
     )
 
 
+def _without_reduction(joint: End, actuator: End, place: str, context: Context) -> End:
+    """Return the joint of a SimpleTransmission, whose own reduction ROS 1 does not look at.
+
+    Raises:
+        DescriptionError: If the actuator has none instead: the joint's was meant.
+    """
+    if joint.reduction == 1.0:
+        return joint
+    where = f"{place}/joint {joint.name!r}"
+    finding = f"<{_REDUCTION}> {joint.reduction:g} is not used, as in ROS 1"
+    remedy = f"a SimpleTransmission of this form has it inside <actuator>, {_OR_MOVE}"
+    if actuator.reduction == 1.0:
+        raise DescriptionError(f"{context.source}, {where}", finding, remedy)
+    context.note(where, f"{finding}; {remedy}")
+    return replace(joint, reduction=1.0)
+
+
 def _actuator(node: Any, place: str, context: Context) -> End:
     name = name_of(node, place, context)
     where = f"{place}/actuator {name!r}"
-    for child in node:
-        if tag(child) in ("mechanical_reduction", "rotor_inertia"):
-            right = _REDUCTION if tag(child) == "mechanical_reduction" else _INERTIA
-            raise DescriptionError(
-                f"{context.source}, {where}",
-                f"<{tag(child)}> belongs into <ros2_control>; outside of it nobody reads it",
-                f"write <{right}>, or move the transmission into <ros2_control>",
-            )
     plain = number_in(node, _REDUCTION, where, context)
     drake = _drake(node, _DRAKE_RATIO, where, context)
     if plain is not None and drake is not None and plain != drake:

@@ -33,6 +33,17 @@ def kind_of(plugin: str) -> str:
     return plugin.strip().removeprefix(_PREFIX)
 
 
+def offsets(rows: Sequence[Coefficients], joints: Sequence[End]) -> tuple[Coefficients, ...]:
+    """Return for each actuator the offsets of the joints that it follows, those not zero.
+
+    Args:
+        rows: Each actuator's coefficients.
+        joints: The joints' ends.
+    """
+    given = {joint.name: joint.offset for joint in joints if joint.offset}
+    return tuple(tuple((j, given[j]) for j, _ in row if j in given) for row in rows)
+
+
 def coefficients(
     kind: str, joints: Sequence[End], actuators: Sequence[End]
 ) -> tuple[Coefficients, ...]:

@@ -2,23 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from geared_dynamics.description.dialects.drive import Context, Drive, lines
 from geared_dynamics.description.dialects.elements import children
 from geared_dynamics.description.dialects.joint_inertia import with_armature, with_rotor_params
+from geared_dynamics.description.dialects.joint_params import with_joint_params
 from geared_dynamics.description.dialects.legacy import read_transmission
-from geared_dynamics.description.dialects.ros2_control import Offset, read_block
+from geared_dynamics.description.dialects.ros2_control import read_block
+from geared_dynamics.description.dialects.strays import (
+    INERTIA,
+    REDUCTION,
+    Rules,
+    check_strays,
+    note_misplaced,
+)
 from geared_dynamics.description.records import (
     ZERO3,
     DrivetrainRecord,
-    JointDriveRecord,
     MotorRecord,
     RobotRecord,
     SpinRecord,
     WheelRecord,
+)
+
+# URDF itself has no such thing; some programs look for it there, so it is only noted.
+_IN_JOINT = Rules(
+    read=(("dynamics", "@armature"),),
+    finding="{what} is not read",
+    remedies=dict.fromkeys((REDUCTION, INERTIA), "write a <transmission> inside <ros2_control>"),
+    tolerant=True,
 )
 
 
@@ -53,19 +68,21 @@ def read_drives(root: Any, robot: RobotRecord, srdf: tuple[Any, str] | None = No
     """
     context = Context.of(robot, robot.source)
     contexts = [context]
-    drives, offsets = _transmissions(root, context)
+    drives = with_joint_params(root, _transmissions(root, context), context)
     if srdf is not None:
         contexts.append(Context.of(robot, srdf[1]))
         drives = with_rotor_params(srdf[0], drives, contexts[-1])
     drives = with_armature(root, drives, context)
+    note_misplaced(root, context)
+    for node in children(root, "joint"):
+        check_strays(node, _IN_JOINT, f"joint {(node.get('name') or '').strip()!r}", context)
     named = _named(drives, context)
     source = robot.source if srdf is None else f"{robot.source} and {srdf[1]}"
     record = DrivetrainRecord(
         source=source if named else DrivetrainRecord().source,
         wheels=tuple(_wheel(name, drive, robot) for name, drive in named),
         spins=tuple(SpinRecord(name, drive.coefficients, drive.place) for name, drive in named),
-        motors=tuple(MotorRecord(drive.name, name) for name, drive in named if drive.motor),
-        joints=_joints(offsets, context),
+        motors=tuple(_motor(name, drive) for name, drive in named if drive.motor),
     )
     return UrdfDrives(
         record,
@@ -74,31 +91,27 @@ def read_drives(root: Any, robot: RobotRecord, srdf: tuple[Any, str] | None = No
     )
 
 
-def _transmissions(root: Any, context: Context) -> tuple[list[Drive], list[Offset]]:
+def _transmissions(root: Any, context: Context) -> list[Drive]:
     """Return the drives of both kinds of transmissions; ros2_control's win."""
     drives: list[Drive] = []
-    offsets: list[Offset] = []
     for block in children(root, "ros2_control"):
-        more, zeros = read_block(block, context)
-        drives += more
-        offsets += zeros
+        drives += read_block(block, context)
     taken = {joint for drive in drives for joint in drive.joints}
     for node in children(root, "transmission"):
-        more, zeros = read_transmission(node, context)
+        more = read_transmission(node, context)
         twice = sorted({joint for drive in more for joint in drive.joints} & taken)
         if twice:
             names = ", ".join(map(repr, twice))
             context.note(more[0].place, f"left out: <ros2_control> has transmissions of {names}")
             continue
         drives += more
-        offsets += zeros
         if any(abs(c) != 1.0 for drive in more for _, c in drive.coefficients):
             context.note(
                 more[0].place,
                 "the reduction is read here; ros2_control, Gazebo and Pinocchio ignore a"
                 " <transmission> outside of <ros2_control>",
             )
-    return drives, offsets
+    return drives
 
 
 def _named(drives: Sequence[Drive], context: Context) -> list[tuple[str, Drive]]:
@@ -137,22 +150,13 @@ def _wheel(name: str, drive: Drive, robot: RobotRecord) -> WheelRecord:
         axial=axial,
         transverse=axial / 2.0,
         included_in_link=True,
-        origin=f"{drive.place} of {drive.source} ({drive.dialect}), armature only",
+        origin=f"{_origin(drive)}, armature only",
     )
 
 
-def _joints(offsets: Iterable[Offset], context: Context) -> tuple[JointDriveRecord, ...]:
-    """Return the joints' offsets; the first one counts where two differ."""
-    first: dict[str, tuple[float, str]] = {}
-    for joint, offset, place in offsets:
-        if joint not in first:
-            first[joint] = (offset, place)
-        elif first[joint][0] != offset:
-            context.note(
-                place,
-                f"the offset {offset:g} of joint {joint!r} is not used; {first[joint][1]} says"
-                f" {first[joint][0]:g}",
-            )
-    return tuple(
-        JointDriveRecord(joint, offset=offset) for joint, (offset, _) in first.items() if offset
-    )
+def _motor(wheel: str, drive: Drive) -> MotorRecord:
+    return MotorRecord(drive.name, wheel, offsets=drive.offsets, origin=_origin(drive))
+
+
+def _origin(drive: Drive) -> str:
+    return f"{drive.place} of {drive.source} ({drive.dialect})"

@@ -6,6 +6,7 @@ the order of the file to the joints and actuators in the order of the alphabet.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -22,6 +23,7 @@ def by_role(ends: Sequence[End], word: str, place: str, context: Context) -> tup
         DescriptionError: If two ends have the same role.
     """
     if len(ends) == 1:
+        _check_single(ends[0], word, place, context)
         return tuple(ends)
     roles = [f"{word}{number + 1}" for number in range(len(ends))]
     ordered: dict[str, End] = {}
@@ -37,6 +39,23 @@ def by_role(ends: Sequence[End], word: str, place: str, context: Context) -> tup
             )
         ordered[end.role] = end
     return tuple(ordered[role] for role in roles)
+
+
+def _check_single(end: End, word: str, place: str, context: Context) -> None:
+    """Refuse the role of an end that has no other beside it, unless it is 1 or a number.
+
+    ``joint2`` of a SimpleTransmission is noted and not refused: ros2_control's own
+    example 8 numbers its roles through. The form of ROS 1 needs no role here.
+    """
+    only = f"{word}1"
+    if end.role in ("", only):
+        return
+    where = f"{place}/{word} {end.name!r}/role"
+    if not re.fullmatch(f"{word}[0-9]+", end.role):
+        raise UnknownNameError(f"{context.source}, {where}", "role", end.role, [only])
+    context.note(
+        where, f"{end.role!r} is taken as {only!r}, which is all that a SimpleTransmission has"
+    )
 
 
 def note_order(

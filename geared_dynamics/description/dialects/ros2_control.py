@@ -1,11 +1,13 @@
 """``<ros2_control>``: the transmissions of its blocks.
 
 After component_parser.cpp of hardware_interface, which is strict about names, roles
-and plugins and lets everything else pass: other children, numbers that are none.
+and plugins and lets everything else pass: other children, attributes, parameters,
+numbers that are none.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from geared_dynamics.description.dialects.drive import Context, Drive
@@ -15,39 +17,31 @@ from geared_dynamics.description.dialects.elements import (
     movable,
     name_of,
     number_in,
+    parameter,
     ratio,
     tag,
 )
-from geared_dynamics.description.dialects.maps import COUNT, End, coefficients, kind_of
+from geared_dynamics.description.dialects.maps import COUNT, End, coefficients, kind_of, offsets
 from geared_dynamics.description.dialects.roles import by_role, note_order
+from geared_dynamics.description.dialects.ros2_checks import (
+    IN_BLOCK,
+    IN_TRANSMISSION,
+    check_children,
+    check_counts,
+    check_declared,
+    check_lone,
+    note_ignored,
+    type_of,
+)
+from geared_dynamics.description.dialects.strays import check_strays
 from geared_dynamics.errors import DescriptionError, UnknownNameError
 
 _DIALECT = "ros2_control"
 _REDUCTION, _OFFSET, _INERTIA = "mechanical_reduction", "offset", "rotor_inertia"
-_INTERFACES = ("state_interface", "command_interface")
-# Child elements that mean something; <rotor_inertia> to us only.
-_KNOWN = {
-    "transmission": ("plugin", "joint", "actuator", "param"),
-    "joint": (_REDUCTION, _OFFSET, *_INTERFACES),
-    "actuator": (_REDUCTION, _OFFSET, _INERTIA, *_INTERFACES),
-}
-# What ROS 1 and other readers write instead.
-_SPELLINGS = {
-    "mechanicalReduction": _REDUCTION,
-    "motorInertia": _INERTIA,
-    "drake:rotor_inertia": _INERTIA,
-    "drake:gear_ratio": _REDUCTION,
-    "type": "plugin",
-}
-
-# A misspelt reduction of 1 changes nothing: it is the default.
-_ONE = ("1", "1.0", "1.", "1.00", "1.000")
-
-Offset = tuple[str, float, str]
 
 
-def read_block(block: Any, context: Context) -> tuple[list[Drive], list[Offset]]:
-    """Return the drives of a ``<ros2_control>`` block, and its joints' offsets.
+def read_block(block: Any, context: Context) -> list[Drive]:
+    """Return the drives of the transmissions of a ``<ros2_control>`` block.
 
     Args:
         block: The element.
@@ -58,34 +52,52 @@ def read_block(block: Any, context: Context) -> tuple[list[Drive], list[Offset]]
             although it changes the transmission.
         UnknownNameError: If a joint or role is not there.
     """
+    implied = type_of(block, context) == "actuator"
+    place = place_of(block)
+    declared = [name_of(joint, place, context) for joint in children(block, "joint")]
+    for joint in declared:
+        if joint not in context.kinds:
+            raise UnknownNameError(f"{context.source}, {place}", "joint", joint, context.kinds)
+    check_strays(block, IN_BLOCK, place, context, skip="transmission")
     drives: list[Drive] = []
-    offsets: list[Offset] = []
-    declared = {(joint.get("name") or "").strip() for joint in children(block, "joint")}
-    implied = (block.get("type") or "").strip() == "actuator"
     for node in children(block, "transmission"):
-        name = name_of(node, f"ros2_control {block.get('name') or ''!r}", context)
-        place = f"transmission {name!r}"
-        kind = _kind(node, place, context)
-        if kind is None:
-            continue
-        joints = [_end(child, place, context) for child in children(node, "joint")]
-        actuators = [_end(child, place, context) for child in children(node, "actuator")]
-        if implied and not actuators:
-            actuators = [End(f"{name}_actuator1", role="actuator1")]
-        _check_counts(kind, joints, actuators, place, context)
-        if not all([movable(joint.name, place, context) for joint in joints]):
-            continue
-        _note_ignored(kind, joints, actuators, declared, place, context)
-        note_order(kind, joints, actuators, place, context)
-        found = _drives(kind, joints, actuators, place, context)
-        drives += found
-        offsets += [(joint.name, joint.offset, place) for joint in joints]
-    return drives, offsets
+        name = name_of(node, place, context)
+        drives += _read(node, f"transmission {name!r}", declared, implied, context)
+    return drives
+
+
+def place_of(block: Any) -> str:
+    """Return what a block is called in notes and errors."""
+    return f"ros2_control {(block.get('name') or '').strip()!r}"
+
+
+def _read(
+    node: Any, place: str, declared: list[str], implied: bool, context: Context
+) -> list[Drive]:
+    """Return the drives of a transmission; ``implied``: its one actuator goes without saying."""
+    kind = _kind(node, place, context)
+    if kind is None:
+        return []
+    joints = [_end(child, place, context) for child in children(node, "joint")]
+    actuators = [_end(child, place, context) for child in children(node, "actuator")]
+    check_strays(node, IN_TRANSMISSION, place, context)
+    if implied:
+        check_lone(joints, place, context)
+        actuators = actuators or [End(f"{node.get('name').strip()}_actuator1", role="actuator1")]
+    check_counts(kind, joints, actuators, place, context)
+    actuators = _with_parameter(node, actuators, place, context)
+    movables = [movable(joint.name, place, context) for joint in joints]
+    check_declared(joints, declared, place, context)
+    if not all(movables):
+        return []
+    note_ignored(kind, joints, actuators, place, context)
+    note_order(kind, joints, actuators, place, context)
+    return _drives(kind, joints, actuators, place, context)
 
 
 def _kind(node: Any, place: str, context: Context) -> str | None:
     """Return the kind; None, with a note, for one that is not known here."""
-    _check_children(node, "transmission", place, context)
+    check_children(node, "transmission", place, context)
     plugins = children(node, "plugin")
     if not plugins or not (plugins[0].text or "").strip():
         raise DescriptionError(
@@ -104,32 +116,12 @@ def _kind(node: Any, place: str, context: Context) -> str | None:
     return kind
 
 
-def _check_children(node: Any, element: str, place: str, context: Context) -> None:
-    """Refuse children that ros2_control passes over although they are meant to count."""
-    for child in node:
-        name = tag(child)
-        if name in _KNOWN[element]:
-            continue
-        where = f"{context.source}, {place}"
-        right = _SPELLINGS.get(name)
-        if right in _KNOWN[element] or right == _REDUCTION:
-            finding = f"ros2_control silently ignores <{name}> inside <ros2_control>"
-            inside = "" if right in _KNOWN[element] else " inside <joint>"
-            if right == _REDUCTION and (child.text or "").strip() in _ONE:
-                context.note(place, f"{finding}; write <{right}>{inside}")
-                continue
-            raise DescriptionError(where, finding, f"write <{right}>{inside}")
-        if name.replace("_", "").lower() in [key.replace("_", "") for key in _KNOWN[element]]:
-            raise UnknownNameError(where, "element", name, _KNOWN[element])
-        context.note(place, f"<{name}> inside <{element}> is read by nobody")
-
-
 def _end(node: Any, place: str, context: Context) -> End:
     word = tag(node)
     name = name_of(node, place, context)
     role = name_of(node, f"{place}/{word} {name!r}", context, "role")
     where = f"{place}/{word} {name!r}"
-    _check_children(node, word, where, context)
+    check_children(node, word, where, context)
     return End(
         name=name,
         reduction=ratio(number_in(node, _REDUCTION, where, context), where, context),
@@ -141,50 +133,25 @@ def _end(node: Any, place: str, context: Context) -> End:
     )
 
 
-def _check_counts(
-    kind: str, joints: list[End], actuators: list[End], place: str, context: Context
-) -> None:
-    count = COUNT[kind]
-    for word, ends in (("joint", joints), ("actuator", actuators)):
-        names = {end.name for end in ends}
-        if len(ends) != count or len(names) != count:
-            found = ", ".join(repr(end.name) for end in ends) or "none"
-            raise DescriptionError(
-                f"{context.source}, {place}",
-                f"a {kind} has {count} {word}{'s' * (count > 1)}, found {found}",
-                f"name {count} {word}{'s' * (count > 1)}",
-            )
+def _with_parameter(node: Any, actuators: list[End], place: str, context: Context) -> list[End]:
+    """Return the actuators with the inertia of ``<param name="rotor_inertia">``.
 
-
-def _note_ignored(
-    kind: str,
-    joints: list[End],
-    actuators: list[End],
-    declared: set[str],
-    place: str,
-    context: Context,
-) -> None:
-    """Note numbers that ros2_control reads and does not use."""
-    for actuator in actuators:
-        if kind == "SimpleTransmission" and actuator.reduction != 1.0:
-            context.note(
-                place,
-                f"the {_REDUCTION} {actuator.reduction:g} of actuator {actuator.name!r} is not"
-                " used, as in ros2_control: a SimpleTransmission has its reduction inside"
-                " <joint>",
-            )
-        if actuator.offset != 0.0:
-            context.note(
-                place,
-                f"the {_OFFSET} {actuator.offset:g} of actuator {actuator.name!r} is not used,"
-                " as in ros2_control: offsets stand inside <joint>",
-            )
-    for joint in joints:
-        if joint.name not in declared:
-            context.note(
-                place,
-                f"joint {joint.name!r} is no <joint> of this block; ros2_control refuses that",
-            )
+    A ``<param>`` of the transmission is where ros2_control itself keeps data that it
+    does not know; it is said of the one actuator there is.
+    """
+    given = inertia(parameter(node, _INERTIA, place, context), place, context)
+    if given is None:
+        return actuators
+    if len(actuators) > 1:
+        raise DescriptionError(
+            f"{context.source}, {place}",
+            f'<param name="{_INERTIA}"> does not say which of two actuators it is of',
+            f"write <{_INERTIA}> inside each <actuator>",
+        )
+    (end,) = actuators
+    if end.inertia is not None and end.inertia != given:
+        context.note(place, f"<{_INERTIA}> {end.inertia:g} is taken, not <param> {given:g}")
+    return [replace(end, inertia=given if end.inertia is None else end.inertia)]
 
 
 def _drives(
@@ -195,6 +162,6 @@ def _drives(
     used = ordered if COUNT[kind] > 1 else (End(ordered[0].name),)
     rows = coefficients(kind, by_role(joints, "joint", place, context), used)
     return [
-        Drive(end.name, row, place, context.source, _DIALECT, end.inertia)
-        for end, row in zip(ordered, rows, strict=True)
+        Drive(end.name, row, place, context.source, _DIALECT, end.inertia, True, zeros)
+        for end, row, zeros in zip(ordered, rows, offsets(rows, joints), strict=True)
     ]

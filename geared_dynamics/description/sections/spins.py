@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from geared_dynamics.description.records import MeshRecord, SpinRecord
 from geared_dynamics.description.sections.wheels import direction
@@ -17,7 +17,7 @@ _KINDS = {"external": "external", "internal": "internal", "belt": "internal", "c
 def spins(items: Sequence[Mapping[str, Any]]) -> tuple[SpinRecord, ...]:
     """Return the entries that tie one wheel to joints, each with its key path."""
     return tuple(
-        SpinRecord(item["wheel"], _coefficients(item), f"spins[{index}]")
+        SpinRecord(item["wheel"], _coefficients(item), f"spins[{index}]", _length(item))
         for index, item in enumerate(items)
         if "mesh" not in item
     )
@@ -46,6 +46,13 @@ def _coefficients(item: Mapping[str, Any]) -> tuple[tuple[str, float], ...]:
     else:
         ratio = 1.0 / float(item["pinion_radius"])
     return ((item["joint"], ratio * int(item.get("sign", 1))),)
+
+
+def _length(item: Mapping[str, Any]) -> Literal["", "lead", "pinion_radius"]:
+    """Return the key of the length that makes a joint's slide a turn, if there is one."""
+    if "lead" in item:
+        return "lead"
+    return "pinion_radius" if "pinion_radius" in item else ""
 
 
 def _mesh(item: Mapping[str, Any], key: str, source: str) -> MeshRecord:

@@ -1,5 +1,6 @@
 """Gear trains: from meshes, planetary sets and harmonic drives to every wheel's spin."""
 
+from geared_dynamics.model.gears.rank import held_ratios, refuse_dependent
 from geared_dynamics.model.gears.resolve import ResolvedDrivetrain, resolve
 
-__all__ = ["ResolvedDrivetrain", "resolve"]
+__all__ = ["ResolvedDrivetrain", "held_ratios", "refuse_dependent", "resolve"]

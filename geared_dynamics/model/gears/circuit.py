@@ -16,6 +16,7 @@ from geared_dynamics.model.gears.skeleton import Bearing, Bodies, way
 
 PARALLEL = 2e-3  # [rad] axes may differ by as much: some files print pi/2 as 1.57
 COLLINEAR = 2e-3  # [m] and lines lie as far apart: that angle times an arm's length
+ONE_LINE = 1e-6  # [m] positions are printed no better; no two gears stand so close
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,6 +123,25 @@ def sign_of(mesh: MeshRecord, stated: list[Array], place: str) -> int:
     return kind * int(np.sign(stated[0] @ stated[1]))
 
 
+def refuse_concentric(mesh: MeshRecord, bodies: Bodies, source: str) -> None:
+    """Raise for an external gear pair whose two axes are one line."""
+    if mesh.kind != "external" or mesh.sign is not None:
+        return
+    place = f"{source}, {mesh.place}"
+    one, other = (line_of(member, mesh.arm, bodies, place) for member in mesh.members)
+    if distance(other.point, one) <= ONE_LINE:
+        a, b = mesh.members
+        finding = f"the axes of {a!r} and {b!r} are one line, so that they cannot mesh externally"
+        remedy = "give the wheels their positions, or write internal, or the sign that a train has"
+        raise ModelError(place, finding, remedy)
+
+
+def distance(point: Array, line: Line) -> float:
+    """How far a point lies from a line [m]."""
+    between = point - line.point
+    return float(np.linalg.norm(between - (between @ line.axis) * line.axis))
+
+
 def rate(bodies: Bodies, end: str, start: str, line: Line, place: str) -> Form:
     """Rate of a body relative to another about a line (paper 001, eq. 10).
 
@@ -146,8 +166,7 @@ def misfit(bearing: Bearing, line: Line) -> str:
     off = angle(bearing.axis, line.axis)
     if off > PARALLEL:
         return f"is not coaxial: the axes are {math.degrees(off):.3g} deg apart"
-    between = bearing.point - line.point
-    gap = float(np.linalg.norm(between - (between @ line.axis) * line.axis))
+    gap = distance(bearing.point, line)
     if bearing.kind != "slides" and gap > COLLINEAR:
         return f"is not coaxial: the axes are parallel, {gap:.3g} m apart"
     return ""

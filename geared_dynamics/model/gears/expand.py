@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from geared_dynamics.description.records import (
@@ -83,6 +83,11 @@ def expand(
     known = {wheel.name: wheel for wheel in drivetrain.wheels}
     known |= {wheel.name: wheel for one in started for wheel in one.wheels}
     known |= {wheel.name: wheel for one in generators for wheel in one.wheels}
+    planets = [
+        f"{one.record.name}.planet_{k + 1}" for one in started for k in range(one.record.planets)
+    ]
+    for one in started:
+        refuse_unknown_members(one, [*links, *known, *planets])
     expansions = []
     for one in started:
         carrier = one.bodies["carrier"]
@@ -91,11 +96,18 @@ def expand(
             raise UnknownNameError(
                 f"{one.place}.carrier", "link or wheel", carrier, [*links, *known]
             )
-        planets = planetary.planet_wheels(one.record, one.seat, carrier, link, links, one.place)
+        own = planetary.planet_wheels(one.record, one.seat, carrier, link, links, one.place)
         meshes = planetary.meshes_of(one.record, one.bodies)
-        wheels, needed, members = [*one.wheels, *planets], len(planets) + 1, [*one.bodies.values()]
+        wheels, needed, members = [*one.wheels, *own], len(own) + 1, [*one.bodies.values()]
         expansions.append(Expansion(wheels, meshes, needed, members, one.seat.line, one.place))
     return [*expansions, *generators]
+
+
+def refuse_unknown_members(one: Started, names: Sequence[str]) -> None:
+    """Raise for a member that is said to be a body that does not exist."""
+    for member, name in one.bodies.items():
+        if name not in names:
+            raise UnknownNameError(f"{one.place}.{member}", "link or wheel", name, names)
 
 
 def carrying_link(name: str, wheels: Mapping[str, WheelRecord]) -> str:

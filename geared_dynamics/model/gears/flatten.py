@@ -117,7 +117,8 @@ def refuse_unbalanced(orbiting: Sequence[WheelRecord], carrier: WheelRecord, sou
         np.linalg.norm((masses * (heights - heights.mean())) @ arms),
     )
     if max(errors) > BALANCED * size:
-        finding = f"{quoted(w.name for w in orbiting)} orbit with it and are not balanced"
+        verbs = "orbit with it and are" if len(orbiting) > 1 else "orbits with it and is"
+        finding = f"{quoted(w.name for w in orbiting)} {verbs} not balanced"
         remedy = "let it carry three or more equal planets, equally spaced, or give them no mass"
         raise ModelError(place, finding, remedy)
     for rider in orbiting:

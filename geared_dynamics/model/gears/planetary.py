@@ -101,7 +101,8 @@ def planet_wheels(
     """
     spinning, heavy = carrier != link, record.planet.mass > 0
     if spinning and heavy and record.planets < 3:
-        finding = f"{record.planets} on a spinning carrier: its inertia depends on its angle"
+        count = f"{record.planets} planet{'s' if record.planets > 1 else ''}"
+        finding = f"{count} on a spinning carrier: its inertia depends on its angle"
         remedy = "use three or more, or give them no mass"
         raise ModelError(f"{place}.planets", finding, remedy)
     if spinning and record.planet.included_in_link and not heavy:

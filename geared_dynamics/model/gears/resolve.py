@@ -13,7 +13,7 @@ from geared_dynamics.description.records import (
     WheelRecord,
 )
 from geared_dynamics.errors import ModelError, UnknownNameError
-from geared_dynamics.model.gears.circuit import mesh_form
+from geared_dynamics.model.gears.circuit import mesh_form, refuse_concentric
 from geared_dynamics.model.gears.expand import Expansion, expand, refuse_beside
 from geared_dynamics.model.gears.flatten import on_links, total_spins
 from geared_dynamics.model.gears.forms import Form, Variable, coefficients, combined, exact
@@ -48,14 +48,16 @@ def resolve(
         frozen: Joints that were frozen and are fixed in ``robot``; spins may name them.
 
     Raises:
-        ModelError: for trains that leave wheels free or locked, fix them twice, or turn
-            about other axes than their wheels', by name.
+        ModelError: for screws and racks on joints that turn; for trains that leave wheels
+            free or locked, fix them twice, or turn about other axes than their wheels', by
+            name.
         UnknownNameError: for names that are neither links nor wheels, or motors' wheels
             that do not exist.
 
     References:
         Paper 001, eq. (9)-(12); paper 003, eq. (9), (10) with physical signs.
     """
+    refuse_turning(robot, drivetrain)
     if isinstance(drivetrain, ResolvedDrivetrain) or not has_trains(drivetrain):
         return drivetrain
     source = drivetrain.source
@@ -69,6 +71,8 @@ def resolve(
     needed = [*drivetrain.meshes, *(m for e in expansions for m in e.meshes[: e.needed])]
     equations = given(drivetrain, robot, frozen)
     equations += [Equation(mesh_form(mesh, bodies, source), mesh.place) for mesh in needed]
+    for mesh in drivetrain.meshes:
+        refuse_concentric(mesh, bodies, source)
     total = total_spins(wheels, solve(equations, names, source))
     riders = tuple((wheel.name, wheel.carrier) for wheel in wheels if wheel.carrier in names)
     refuse_riding_motors(drivetrain, dict(riders))
@@ -79,6 +83,23 @@ def resolve(
         "meshes": (*drivetrain.meshes, *(m for e in expansions for m in e.meshes)),
     }
     return ResolvedDrivetrain(**content, riders=riders)
+
+
+def refuse_turning(robot: RobotRecord, drivetrain: DrivetrainRecord) -> None:
+    """Raise for a screw or a rack whose joint turns: its ratio is per metre of slide."""
+    turning = {j.name: j.kind for j in robot.joints if j.kind in ("revolute", "continuous")}
+    for spin in drivetrain.spins:
+        for joint, _ in spin.coefficients if spin.length else ():
+            if joint in turning:
+                place = f"{drivetrain.source}, {spin.place}.{spin.length}"
+                finding = f"joint {joint!r} of wheel {spin.wheel!r} is {turning[joint]}"
+                remedy = "write ratio, or name a prismatic joint"
+                raise ModelError(place, finding, remedy)
+
+
+def solved_place(wheel: str) -> str:
+    """Key path of a spin that nobody states: it follows from meshes."""
+    return f"wheels.{wheel}"
 
 
 def has_trains(drivetrain: DrivetrainRecord) -> bool:
@@ -148,7 +169,7 @@ def spins(
         if name in own and name not in riders:
             result.append(own[name])
         else:
-            place = own[name].place if name in own else f"wheels.{name}"
+            place = own[name].place if name in own else solved_place(name)
             found = coefficients(total[name], f"{drivetrain.source}, {place}")
             result.append(SpinRecord(name, found, place))
     return tuple(result)

@@ -77,11 +77,23 @@ def skeleton(
     while waiting:
         ready = [wheel for wheel in waiting.values() if wheel.carrier in bodies]
         if not ready:
-            place, remedy = f"{source}, wheels", "let a link carry one of them"
-            raise ModelError(place, f"{quoted(waiting)} carry each other in a circle", remedy)
+            raise carried_in_circle(waiting, source)
         for wheel in ready:
             bodies[wheel.name] = placed_wheel(waiting.pop(wheel.name), bodies)
     return bodies
+
+
+def carried_in_circle(waiting: Mapping[str, WheelRecord], source: str) -> ModelError:
+    """Wheels that no link carries at last: those of the circle, without what rides on it."""
+    seen: list[str] = []
+    name = next(iter(waiting))
+    while name not in seen:
+        seen.append(name)
+        name = waiting[name].carrier
+    circle = sorted(seen[seen.index(name) :], key=list(waiting).index)
+    verb = "carry each other in a circle" if len(circle) > 1 else "carries itself"
+    which = "one of them" if len(circle) > 1 else "it"
+    return ModelError(f"{source}, wheels", f"{quoted(circle)} {verb}", f"let a link carry {which}")
 
 
 def placed_links(robot: RobotRecord, frozen: frozenset[str]) -> dict[str, Body]:

@@ -23,19 +23,25 @@ class Equation:
     is_spin: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Row:
-    """An equation in which one spin is isolated, and the multiples that it was made of."""
+    """A combination of equations: multiples of earlier rows, or one equation as it is.
+
+    How it was made is kept, and worked out in ``made_of`` only where an error names it.
+    """
 
     form: Form
-    made_of: dict[int, Fraction]
+    parts: tuple[tuple[Fraction, Row], ...] = ()
+    equation: int = -1
+    age: int = 0
 
 
-def solve(equations: Sequence[Equation], wheels: Iterable[str], source: str) -> dict[str, Form]:
+def solve(equations: Sequence[Equation], wheels: Sequence[str], source: str) -> dict[str, Form]:
     """Each wheel's spin relative to what carries it, in rates of joints.
 
     Gauss and Jordan's elimination, one equation at a time: the first one that leaves no spin
-    behind is the one too many.
+    behind is the one too many. Isolated is the spin that the fewest other rows have, so that
+    along a train few of them change.
 
     Args:
         equations: Spins that are given, then meshes.
@@ -43,44 +49,64 @@ def solve(equations: Sequence[Equation], wheels: Iterable[str], source: str) -> 
         source: The drivetrain file, for errors.
     """
     rows: dict[Variable, Row] = {}
+    users: dict[Variable, set[Variable]] = {}  # of each spin not isolated: whose rows have it
     for k, equation in enumerate(equations):
-        row = without(Row(equation.form, {k: Fraction(1)}), rows)
-        pivot = next((variable for variable in row.form if variable.kind == "spin"), None)
-        if pivot is None:
+        row = without(Row(equation.form, equation=k), rows)
+        unknown = [variable for variable in row.form if variable.kind == "spin"]
+        if not unknown:
             raise too_many(k, row, equations, source)
-        row = multiple(1 / row.form[pivot], row)
-        rows = {other: without(old, {pivot: row}) for other, old in rows.items()}
+        pivot = min(unknown, key=lambda variable: len(users.get(variable, ())))
+        row = summed((1 / row.form[pivot], row))
+        changed = users.pop(pivot, set())
+        rows |= {other: without(rows[other], {pivot: row}) for other in changed}
         rows[pivot] = row
+        for variable in unknown:
+            if variable != pivot:
+                others = users.setdefault(variable, set()) - changed
+                others |= {other for other in (*changed, pivot) if variable in rows[other].form}
+                users[variable] = others
     refuse_free(rows, wheels, source)
+    pivots = {wheel: Variable("spin", wheel) for wheel in wheels}
     spins = {
-        pivot.name: combined([(-1, row.form), (1, {pivot: Fraction(1)})])
-        for pivot, row in rows.items()
+        wheel: combined([(-1, rows[pivot].form), (1, {pivot: Fraction(1)})])
+        for wheel, pivot in pivots.items()
     }
     refuse_locked(spins, equations, source)
     return spins
 
 
 def without(row: Row, rows: dict[Variable, Row]) -> Row:
-    """Eliminate the isolated spins from an equation."""
-    for pivot, other in rows.items():
-        if pivot in row.form:
-            factor = -row.form[pivot]
-            made_of = dict(row.made_of)
-            for k, share in other.made_of.items():
-                made_of[k] = made_of.get(k, Fraction(0)) + factor * share
-            row = Row(combined([(1, row.form), (factor, other.form)]), made_of)
-    return row
+    """Eliminate the isolated spins from an equation; none of them is in another's row."""
+    found = [(-value, rows[pivot]) for pivot, value in row.form.items() if pivot in rows]
+    return summed((Fraction(1), row), *found) if found else row
 
 
-def multiple(factor: Fraction, row: Row) -> Row:
-    """A multiple of an equation."""
-    made_of = {k: factor * share for k, share in row.made_of.items()}
-    return Row(combined([(factor, row.form)]), made_of)
+def summed(*parts: tuple[Fraction, Row]) -> Row:
+    """A sum of multiples of equations."""
+    form = combined([(factor, part.form) for factor, part in parts])
+    return Row(form, parts, age=1 + max(part.age for _, part in parts))
+
+
+def made_of(row: Row) -> dict[int, Fraction]:
+    """The multiples of equations that a row is the sum of, by their numbers."""
+    rows, waiting = {row}, [row]
+    while waiting:
+        new = [part for _, part in waiting.pop().parts if part not in rows]
+        rows.update(new)
+        waiting += new
+    shares, found = {row: Fraction(1)}, {}
+    for later in sorted(rows, key=lambda row: row.age, reverse=True):
+        share = shares[later]
+        if later.equation >= 0:
+            found[later.equation] = share
+        for factor, part in later.parts:
+            shares[part] = shares.get(part, Fraction(0)) + factor * share
+    return {k: share for k, share in sorted(found.items()) if share}
 
 
 def too_many(k: int, row: Row, equations: Sequence[Equation], source: str) -> ModelError:
     """An equation that the others make superfluous or impossible."""
-    used = {j: share for j, share in sorted(row.made_of.items()) if share}
+    used = made_of(row)
     forms = [equations[j].form for j in used]
     wheels = dict.fromkeys(name for form in forms for name in names(form, "spin"))
     others = ", ".join(dict.fromkeys(equations[j].place for j in used if j != k))
@@ -94,7 +120,7 @@ def too_many(k: int, row: Row, equations: Sequence[Equation], source: str) -> Mo
         finding = f"{subject}: it repeats what follows from {others or 'nothing'}"
         remedy = "leave one of them out"
     else:
-        demand = in_words(multiple(1 / left, row).form)
+        demand = in_words(combined([(1 / left, row.form)]))
         finding = f"{subject}: it contradicts {others or 'itself'} unless {demand} = 0"
         remedy = "correct sizes, signs and arms, or leave one of them out"
     return ModelError(f"{source}, {equations[k].place}", finding, remedy)

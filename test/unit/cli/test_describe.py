@@ -53,6 +53,77 @@ def test_motors_on_the_base_are_exact(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "no motors: section" in text
 
 
+TRANSMISSIONS = """<ros2_control name="Arm" type="system">
+  <joint name="joint_1"/><joint name="joint_2"/>
+  <transmission name="t1"><plugin>transmission_interface/SimpleTransmission</plugin>
+    <actuator name="m1" role="actuator1"/>
+    <joint name="joint_1" role="joint1"><mechanical_reduction>10</mechanical_reduction>
+      <offset>0.1</offset></joint></transmission>
+  <transmission name="t2"><plugin>transmission_interface/SimpleTransmission</plugin>
+    <actuator name="m2" role="actuator1"/>
+    <joint name="joint_2" role="joint1"><mechanical_reduction>20</mechanical_reduction>
+      <offset>0.2</offset></joint></transmission>
+</ros2_control></robot>"""
+OWN_DRIVES = """version: 1
+wheels:
+  r: {carrier: base_link, axis: [1, 0, 0], mass: 1, inertia: {axial: 1.0e-3}}
+spins: [{wheel: r, joint: joint_3, ratio: 9}]
+motors: {own: {wheel: r}}
+joints: {joint_2: {offset: 0.5}}
+"""
+
+
+def test_who_speaks_of_motors_and_offsets_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    urdf = (URDF / "elbow.urdf").read_text().replace("</robot>", TRANSMISSIONS)
+    Path("arm.urdf").write_text(urdf)
+    Path("own.yaml").write_text(OWN_DRIVES)
+    text = " ".join(output(capsys, "arm.urdf", "own.yaml").split())
+    for words in (
+        "motors: own from own.yaml; m1, m2 from the robot's own files",
+        "m1: from transmission 't1' of arm.urdf (ros2_control), armature only",
+        "offset of m1 on joint_1: 0.1 from transmission 't1' of arm.urdf (ros2_control)",
+        "offset of m2 on joint_2: 0.5 from joints.joint_2 of own.yaml, not 0.2 of the URDF",
+        "Motor angles at q = 0 [rad]: phi = A' q + phi(0) m1 -1, m2 -10",
+    ):
+        assert words in text, words
+
+
+def test_without_transmissions_nothing_is_said_of_motors(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    text = output(capsys, str(URDF / "elbow.urdf"), str(URDF / "elbow.drivetrain.yaml"))
+    assert "offset of" not in text
+    assert "Motor angles" not in text
+
+
+def test_planets_are_carried_by_the_wheel_they_ride_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    drives = tmp_path / "box.yaml"
+    drives.write_text(
+        """
+version: 1
+planetary:
+  box:
+    {joint: joint_1, housing: base_link, layout: ring_fixed, input: carrier, output: sun,
+     teeth: {sun: 20, planet: 10, ring: 40}, planets: 3,
+     planet: {mass: 0, inertia: {axial: 1e-3}}, carrier: {mass: 1, inertia: {axial: 1e-2}}}
+""",
+        encoding="utf-8",
+    )
+    text = output(capsys, str(URDF / "elbow.urdf"), str(drives))
+    wheels = text.split("Wheels")[1].split("Links")[0]
+    rows = [line.split() for line in wheels.splitlines() if line.strip()]
+    planet = next(k for k, row in enumerate(rows) if row[0] == "box.planet_1")
+    assert rows[planet][1] == "box.carrier"
+    assert rows[planet + 1][:2] == ["on", "base_link"]
+    carrier = next(row for row in rows if row[0] == "box.carrier")
+    assert carrier[1] == "base_link"
+
+
 def test_wide_robot_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
     text = output(capsys, str(URDF / "puma560.urdf"), str(URDF / "puma560.drivetrain.yaml"))
     assert "triangle inequality" in text

@@ -77,8 +77,8 @@ def body(name: str, mass: float = 0.2, axial: float = 2e-4, transverse: float = 
 def test_spins_keep_their_place_in_the_list() -> None:
     record = read_drivetrain(FULL)
     assert record.spins == (
-        SpinRecord("screw", (("slide", 2.0 * math.pi / 0.01),), "spins[1]"),
-        SpinRecord("pinion", (("slide", -50.0),), "spins[3]"),
+        SpinRecord("screw", (("slide", 2.0 * math.pi / 0.01),), "spins[1]", "lead"),
+        SpinRecord("pinion", (("slide", -50.0),), "spins[3]", "pinion_radius"),
     )
     assert record.meshes == (
         MeshRecord(("a", "b"), "arm", (20.0, 40.0), "external", place="spins[0]"),

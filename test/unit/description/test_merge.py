@@ -6,8 +6,12 @@ import numpy as np
 import pytest
 
 import geared_dynamics as gd
-from geared_dynamics.description import override_notes, read_drivetrain, read_robot
-from geared_dynamics.description.records import JointDriveRecord
+from geared_dynamics.description import (
+    override_notes,
+    read_drivetrain,
+    read_robot,
+    replaced_notes,
+)
 from geared_dynamics.errors import DescriptionError, GearedDynamicsWarning, UnknownNameError
 
 TRANSMISSION = """<transmission name="t{i}">
@@ -21,10 +25,12 @@ URDF = f'<ros2_control name="Arm" type="system">{DECLARED}{BLOCK}</ros2_control>
 WHEEL = "{carrier: link_1, axis: [0, 0, 1], mass: 0.3, inertia: {axial: 5e-4}}"
 
 
-def merged(text: str, arm):
-    robot, found = read_robot(arm(URDF))
+def merged(text: str, arm, urdf: str = URDF):
+    """The record, and all that is said of it: first what is dropped, then what is overridden."""
+    robot, found = read_robot(arm(urdf))
     record = read_drivetrain(f"version: 1\n{text}", found.drivetrain, robot)
-    return record, override_notes(record, found.drivetrain)
+    urdfs = found.drivetrain
+    return record, replaced_notes(record, urdfs) + override_notes(record, urdfs)
 
 
 def spins(record):
@@ -73,8 +79,16 @@ def test_a_spin_of_the_same_wheel_wins(arm) -> None:
 
 def test_a_motor_of_the_same_name_or_wheel_wins(arm) -> None:
     text = f"wheels: {{w: {WHEEL}}}\nspins: [{{wheel: w, joint: joint_2, ratio: 2}}]\n"
-    record, _ = merged(f"{text}motors: {{m1: {{wheel: w}}, other: {{wheel: m3}}}}", arm)
+    record, notes = merged(f"{text}motors: {{m1: {{wheel: w}}, other: {{wheel: m3}}}}", arm)
     assert motors(record) == {"m1": "w", "other": "m3"}
+    assert "transmission 't2'" in notes[0]
+    assert "left out, because" in notes[0]
+    assert "transmission 't1'" in notes[1]
+    assert "its motor is left out, because motors.m1" in notes[1]
+    assert "wheel 'm1' has no motor now" in notes[1]
+    assert "transmission 't3'" in notes[2]
+    assert "motors.other of <drivetrain text>" in notes[2]
+    assert "its offset stays" in notes[2]
 
 
 def test_a_drive_of_another_name_on_the_same_joint_replaces_the_urdfs(arm) -> None:
@@ -86,10 +100,59 @@ def test_a_drive_of_another_name_on_the_same_joint_replaces_the_urdfs(arm) -> No
         "m3": {"joint_3": 30},
     }
     assert motors(record) == {"m": "w", "m1": "m1", "m3": "m3"}
-    assert [joint.name for joint in record.joints] == ["joint_1", "joint_3"]
+    offsets = {motor.name: motor.offsets for motor in record.motors}
+    assert offsets == {"m": (), "m1": (("joint_1", 0.1),), "m3": (("joint_3", 0.3),)}
     assert "transmission 't2' of <URDF text>" in note
-    assert "left out, because <drivetrain text> has wheels on joint_2" in note
-    assert "name one of them 'm2'" in note
+    assert "left out, because <drivetrain text> has motors on joint_2;" in note
+    assert "name a wheel there 'm2'" in note
+
+
+DIFFERENTIAL = """<ros2_control name="Arm" type="system">
+  <joint name="joint_1"/><joint name="joint_2"/><transmission name="t">
+  <plugin>transmission_interface/DifferentialTransmission</plugin>
+  <actuator name="m1" role="actuator1"/><actuator name="m2" role="actuator2"/>
+  <joint name="joint_1" role="joint1"><mechanical_reduction>10</mechanical_reduction></joint>
+  <joint name="joint_2" role="joint2"><mechanical_reduction>20</mechanical_reduction></joint>
+  </transmission></ros2_control>"""
+DISC = f"wheels: {{disc: {WHEEL}}}\nspins: [{{wheel: disc, joint: joint_1, ratio: 1}}]\n"
+
+
+def test_a_wheel_without_a_motor_replaces_nothing(arm) -> None:
+    record, notes = merged(DISC, arm, DIFFERENTIAL)
+    assert motors(record) == {"m1": "m1", "m2": "m2"}
+    assert set(spins(record)) == {"disc", "m1", "m2"}
+    assert notes == ()
+    model = gd.load_model(arm(DIFFERENTIAL), f"version: 1\n{DISC}")
+    assert model.structure_matrix.tolist() == [[10, 10], [20, -20], [0, 0]]
+
+
+def test_a_wheel_with_a_motor_replaces_all_drives_of_its_joint(arm) -> None:
+    record, (first, second) = merged(DISC + "motors: {m: {wheel: disc}}", arm, DIFFERENTIAL)
+    assert motors(record) == {"m": "disc"}
+    assert record.replaced == (("m1", ("joint_1",)), ("m2", ("joint_1",)))
+    for note in (first, second):
+        assert "has motors on joint_1;" in note
+        assert "joint_2" not in note
+
+
+def test_what_is_dropped_is_warned_of_and_refused_when_strict(arm, refused) -> None:
+    file = f"version: 1\n{DISC}motors: {{m: {{wheel: disc}}}}"
+    with pytest.warns(
+        GearedDynamicsWarning, match="transmission 't' .* left out, because"
+    ) as seen:
+        model = gd.load_model(arm(DIFFERENTIAL), file)
+    assert {str(item.message) for item in seen} == set(model.notes)
+    call = lambda: gd.load_model(arm(DIFFERENTIAL), file, strict=True)  # noqa: E731
+    refused(call, DescriptionError, "transmission 't'", "left out, because")
+
+
+def test_two_inertias_of_one_joint_that_may_be_the_same_are_warned_of(arm) -> None:
+    _, (note,) = merged(DISC, arm)
+    assert "transmission 't1' of <URDF text>" in note
+    assert "its inertia counts beside that of disc of <drivetrain text>" in note
+    assert "call it 'm1'" in note
+    _, notes = merged(DISC.replace("wheels: {", f"wheels: {{m1: {WHEEL}, "), arm)
+    assert not any("counts beside" in text for text in notes)
 
 
 def test_a_wheel_beside_one_that_is_named_leaves_both(arm) -> None:
@@ -113,11 +176,30 @@ spins: [{{mesh: [w, link_2], arm: link_1, teeth: [1, 50], kind: external}}]
 ARM_TURNS = MESH.replace("[w, link_2], arm: link_1", "[w, link_1], arm: link_2")
 
 
-@pytest.mark.parametrize("text", [PLANETARY, HARMONIC, MESH, ARM_TURNS])
+TRAIN = MESH.replace("{w: ", f"{{v: {WHEEL}, w: ").replace(
+    "spins: [", "spins: [{mesh: [v, w], arm: link_1, teeth: [9, 8], kind: external}, "
+)
+MOTOR_OF = {
+    PLANETARY: "motors: {m: {wheel: g.sun}}",
+    HARMONIC: "motors: {m: {wheel: h.wave_generator}}",
+    MESH: "motors: {m: {wheel: w}}",
+    ARM_TURNS: "motors: {m: {wheel: w}}",
+    TRAIN: "motors: {m: {wheel: v}}",  # which touches no link itself
+}
+
+
+@pytest.mark.parametrize("text", list(MOTOR_OF))
 def test_sets_and_meshes_replace_the_drive_of_their_joint(text: str, arm) -> None:
-    record, (note,) = merged(text, arm)
-    assert "'m2'" in note
+    record, (note,) = merged(text + MOTOR_OF[text], arm)
+    assert "has motors on joint_2; name a wheel there 'm2'" in note
     assert set(spins(record)) == {"m1", "m3"}
+
+
+@pytest.mark.parametrize("text", [PLANETARY, HARMONIC, MESH, TRAIN])
+def test_sets_and_meshes_without_a_motor_stand_beside_the_drive(text: str, arm) -> None:
+    record, _ = merged(text, arm)
+    assert motors(record) == {"m1": "m1", "m2": "m2", "m3": "m3"}
+    assert record.replaced == ()
 
 
 def test_a_wheel_that_the_file_meshes_is_fixed_by_the_mesh(arm) -> None:
@@ -127,13 +209,19 @@ def test_a_wheel_that_the_file_meshes_is_fixed_by_the_mesh(arm) -> None:
     assert motors(record) == {"m1": "m1", "m2": "m2", "m3": "m3"}
 
 
-def test_joints_keep_the_urdfs_offset_unless_the_file_gives_one(arm) -> None:
-    record, _ = merged("joints: {joint_2: {stiffness: 5}, joint_3: {offset: 0}}", arm)
-    assert record.joints == (
-        JointDriveRecord("joint_2", 5.0, 0.0, None, 0.2),
-        JointDriveRecord("joint_3", offset=0.0),
-        JointDriveRecord("joint_1", offset=0.1),
-    )
+def test_motors_keep_the_urdfs_offset_unless_the_file_gives_one(arm) -> None:
+    text = "joints: {joint_2: {damping: 5, stiffness: 9}, joint_3: {offset: 0}}"
+    record, _ = merged(text, arm)
+    assert [joint.offset for joint in record.joints] == [None, 0.0]
+    model = gd.load_model(arm(URDF), f"version: 1\n{text}")
+    # -n o: 10 * 0.1, 20 * 0.2, and 30 * 0.
+    assert model.motor_zeros == pytest.approx([-1.0, -4.0, 0.0], abs=1e-15)
+
+
+def test_a_motor_of_the_file_on_a_wheel_of_the_urdf_has_that_motors_offset(arm) -> None:
+    model = gd.load_model(arm(URDF), {"version": 1, "motors": {"a": {"wheel": "m2"}}})
+    zeros = dict(zip(model.motor_names, model.motor_zeros, strict=True))
+    assert zeros == pytest.approx({"a": -4.0, "m1": -1.0, "m3": -9.0}, abs=1e-14)
 
 
 def test_the_files_errors_know_the_urdfs_wheels(arm, refused) -> None:

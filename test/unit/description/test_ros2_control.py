@@ -8,6 +8,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
+import geared_dynamics as gd
 from geared_dynamics.description import read_robot, read_urdf_drives
 from geared_dynamics.errors import DescriptionError, UnknownNameError
 from geared_dynamics.model.topology import following
@@ -159,8 +160,10 @@ def test_records_of_a_simple_transmission(arm) -> None:
     assert wheel.origin == "transmission 't' of <URDF text> (ros2_control), armature only"
     assert found.drivetrain.spins[0].coefficients == (("joint_2", -50.0),)
     assert found.drivetrain.spins[0].place == "transmission 't'"
-    assert [(m.name, m.wheel) for m in found.drivetrain.motors] == [("m", "m")]
-    assert [(j.name, j.offset) for j in found.drivetrain.joints] == [("joint_2", 0.3)]
+    (motor,) = found.drivetrain.motors
+    assert (motor.name, motor.wheel, motor.offsets) == ("m", "m", (("joint_2", 0.3),))
+    assert motor.origin == "transmission 't' of <URDF text> (ros2_control)"
+    assert found.drivetrain.joints == ()
     assert found.notes == found.remarks == ()
 
 
@@ -168,7 +171,7 @@ def test_reduction_and_offset_have_ros2_controls_defaults(arm) -> None:
     text = SIMPLE.replace("<mechanical_reduction>-50</mechanical_reduction>", "")
     record = read_urdf_drives(arm(block(text.replace("<offset>0.3</offset>", "")))).drivetrain
     assert record.spins[0].coefficients == (("joint_2", 1.0),)
-    assert record.joints == ()
+    assert record.motors[0].offsets == ()
 
 
 def test_rotor_inertia_is_our_own_element(arm) -> None:
@@ -189,6 +192,19 @@ def test_an_actuator_block_implies_its_actuator(arm) -> None:
     text = block(SIMPLE.replace(end("actuator", "m", "actuator1"), ""))
     record = read_urdf_drives(arm(text.replace('"system"', '"actuator"'))).drivetrain
     assert [motor.name for motor in record.motors] == ["t_actuator1"]
+
+
+@pytest.mark.parametrize("number", ["50", "+50", " 50 ", "50.", "5e1", "0.5E+02", "\n50\t"])
+def test_numbers_may_be_written_in_any_plain_way(number: str, arm) -> None:
+    record = read_urdf_drives(arm(block(SIMPLE.replace(">-50<", f">{number}<")))).drivetrain
+    assert record.spins[0].coefficients == (("joint_2", 50.0),)
+
+
+def test_sensors_and_interfaces_are_no_joints(arm) -> None:
+    other = """<sensor name="imu"/><gpio name="lamp"><command_interface name="on"/></gpio>
+      <hardware><plugin>a/B</plugin><param name="joint">none</param></hardware>"""
+    text = block(SIMPLE).replace('type="system">', f'type="system">{other}', 1)
+    assert read_urdf_drives(arm(text)).notes == ()
 
 
 def test_a_name_used_twice_or_by_a_link_is_made_another(arm) -> None:
@@ -229,9 +245,11 @@ BAD = [
     ("simple", 'role="actuator1">', 'role="actuator1"><drake:gear_ratio value="2"/>',
      DescriptionError, "ignores <drake:gear_ratio>", "write <mechanical_reduction>"),
     ("simple", "<plugin>", "<mechanicalReduction>3</mechanicalReduction><plugin>",
-     DescriptionError, "transmission 't':", "write <mechanical_reduction> inside <joint>"),
-    ("simple", "mechanical_reduction>", "MechanicalReduction>", UnknownNameError,
-     "no element 'MechanicalReduction'", "did you mean 'mechanical_reduction'"),
+     DescriptionError, "transmission 't':", "write <mechanical_reduction> inside the <joint>"),
+    ("simple", "mechanical_reduction>", "MechanicalReduction>", DescriptionError,
+     "ignores <MechanicalReduction> inside <joint>", "write <mechanical_reduction>"),
+    ("simple", "offset>", "Offset>", DescriptionError, "ignores <Offset>", "write <offset>"),
+    ("simple", "plugin>", "Plugin>", UnknownNameError, "no element 'Plugin'", "mean 'plugin'?"),
     ("simple", "plugin>", "type>", DescriptionError, "ignores <type>", "write <plugin>"),
     ("simple", ">-50<", ">fifty<", DescriptionError,
      "joint 'joint_2'/mechanical_reduction", "expected a finite number, found 'fifty'",
@@ -240,6 +258,16 @@ BAD = [
     ("simple", ">-50<", ">1_0<", DescriptionError, "expected a finite number, found '1_0'"),
     ("simple", ">-50<", ">50 100<", DescriptionError, "expected a finite number"),
     ("simple", ">-50<", ">nan<", DescriptionError, "expected a finite number, found 'nan'"),
+    ("simple", ">-50<", ">\u0665\u0660<", DescriptionError, "finite number, found '\u0665\u0660'"),
+    ("simple", ">-50<", ">\uff15\uff10<", DescriptionError, "expected a finite number"),
+    ("simple", ">-50<", ">\u00a050<", DescriptionError, "expected a finite number"),
+    ("simple", ">-50<", ">\u221250<", DescriptionError, "expected a finite number"),
+    ("simple", ">-50<", ">1_000<", DescriptionError, "expected a finite number, found '1_000'"),
+    ("simple", ">-50<", ">0x32<", DescriptionError, "expected a finite number, found '0x32'"),
+    ("simple", ">-50<", ">1e999<", DescriptionError, "expected a finite number, found '1e999'"),
+    ("simple", ">-50<", ">infinity<", DescriptionError, "expected a finite number"),
+    ("simple", ">-50<", ">50:1<", DescriptionError, "expected a finite number, found '50:1'"),
+    ("simple", ">-50<", ">50<b/><", DescriptionError, "<mechanical_reduction> holds <b>"),
     ("simple", ">-50<", ">inf<", DescriptionError, "expected a finite number, found 'inf'"),
     ("simple", ">-50<", ">${n}<", DescriptionError, "expected a finite number, found '${n}'"),
     ("simple", ">0.3<", ">0,3<", DescriptionError, "joint 'joint_2'/offset", "found '0,3'"),
@@ -255,6 +283,23 @@ BAD = [
     ("two", 'role="joint2"', 'role="joint1"', DescriptionError,
      "'joint_2' and 'joint_1' have the same role 'joint1'", "give them 'joint1' and 'joint2'"),
     ("two", 'role="actuator2"', 'role="actuator1"', DescriptionError, "'m2' and 'm1' have the sa"),
+    ("simple", 'role="joint1"', 'role="foo"', UnknownNameError,
+     "transmission 't'/joint 'joint_2'/role", "no role 'foo'", "valid: joint1"),
+    ("simple", 'role="joint1"', 'role="actuator1"', UnknownNameError, "no role 'actuator1'"),
+    ("simple", 'role="actuator1"', 'role="joint1"', UnknownNameError,
+     "transmission 't'/actuator 'm'/role", "no role 'joint1'", "valid: actuator1"),
+    ("simple", '<joint name="joint_2"/>', "", DescriptionError, "transmission 't'",
+     "joint 'joint_2' is no <joint> of this <ros2_control>", 'write <joint name="joint_2">'),
+    ("simple", '<joint name="joint_3"/>', '<joint name="joint_4"/>', UnknownNameError,
+     "ros2_control 'Arm'", "no joint 'joint_4'", "did you mean 'joint_", "joint_3"),
+    ("simple", '"system"', '"System"', UnknownNameError,
+     "ros2_control 'Arm'/type", "no type 'System'", "valid: system, actuator, sensor"),
+    ("simple", ' type="system"', "", DescriptionError, "ros2_control 'Arm'", "attribute 'type'"),
+    ("simple", 'name="Arm" ', "", DescriptionError, "ros2_control, line", "no attribute 'name'"),
+    ("simple", '<joint name="joint_3"/>', "<joint/>", DescriptionError,
+     "ros2_control 'Arm'", "<joint> has no attribute 'name'"),
+    ("two", '"system"', '"actuator"', DescriptionError, "transmission 't'",
+     'type="actuator"> has 1 joint, found 2', 'type="system"'),
     ("simple", ' role="joint1"', "", DescriptionError, "joint 'joint_2'", "no attribute 'role'"),
     ("simple", 'name="m" ', "", DescriptionError, "transmission 't'", "no attribute 'name'"),
     ("simple", '<transmission name="t">', "<transmission>", DescriptionError,
@@ -286,8 +331,10 @@ NOTED = [
      ("the offset 0.1 of actuator 'm' is not used", "inside <joint>"), -50.0),
     ("simple", "mechanical_reduction>-50</mechanical_r", "mechanicalReduction>1</mechanicalR",
      ("silently ignores <mechanicalReduction>", "write <mechanical_reduction>"), 1.0),
-    ("simple", '<joint name="joint_2"/>', "",
-     ("joint 'joint_2' is no <joint> of this block", "refuses"), -50.0),
+    ("simple", 'role="joint1"', 'role="joint2"',
+     ("joint 'joint_2'/role", "'joint2' is taken as 'joint1'"), -50.0),
+    ("simple", 'role="actuator1"', 'role="actuator12"',
+     ("actuator 'm'/role", "'actuator12' is taken as 'actuator1'"), -50.0),
     ("simple", '"actuator1">', '"actuator1"><color>red</color>',
      ("actuator 'm'", "<color> inside <actuator> is read by nobody"), -50.0),
     ("simple", "SimpleTransmission", "SimpleTransmision",
@@ -309,13 +356,17 @@ def test_trap_is_noted(case, arm) -> None:
     assert values == ([] if coefficient is None else [coefficient])
 
 
-def test_offsets_of_one_joint_that_differ_are_noted(arm) -> None:
+def test_two_transmissions_of_one_joint_keep_an_offset_each(arm) -> None:
     ends = end("actuator", "n", "actuator1"), end("joint", "joint_2", "joint1", 10, 0.5)
-    found = read_urdf_drives(arm(block(SIMPLE, transmission("Simple", *ends, name="u"))))
-    assert [(j.name, j.offset) for j in found.drivetrain.joints] == [("joint_2", 0.3)]
-    (note,) = found.notes
-    assert "transmission 'u': the offset 0.5 of joint 'joint_2' is not used" in note
-    assert "transmission 't' says 0.3" in note
+    urdf = arm(block(SIMPLE, transmission("Simple", *ends, name="u")))
+    assert read_urdf_drives(urdf).notes == ()
+    model = gd.load_model(urdf)
+    q = np.array([0.1, 0.7, -0.2])
+    theirs = [
+        Theirs([1.0], [n], [o]).position("Simple", q[1:2])[0] for n, o in ((-50, 0.3), (10, 0.5))
+    ]
+    assert gd.motor_angles(model, q) == pytest.approx(theirs, abs=ROUNDING * 1e2)
+    assert model.motor_zeros == pytest.approx([15.0, -5.0], abs=ROUNDING * 1e2)
 
 
 def test_the_same_doubt_about_many_elements_is_one_line(arm) -> None:

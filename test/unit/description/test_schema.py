@@ -45,7 +45,8 @@ def test_every_quantity_states_its_unit() -> None:
 
 
 @pytest.mark.parametrize(
-    "key", ["wheel", "spin", "mesh", "planetary", "harmonic", "motor", "joint"]
+    "key",
+    ["wheel", "spin", "mesh", "planetary", "harmonic", "motor", "joint", "balancer"],
 )
 def test_definitions_are_used(key: str) -> None:
     assert f"#/$defs/{key}" in str(drivetrain_schema()["properties"])

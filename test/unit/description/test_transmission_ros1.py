@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+import geared_dynamics as gd
 from geared_dynamics.description import read_urdf_drives
-from geared_dynamics.errors import DescriptionError, UnknownNameError
+from geared_dynamics.errors import DescriptionError, GearedDynamicsWarning, UnknownNameError
 
 SIMPLE = """<transmission name="t">
   <type>transmission_interface/SimpleTransmission</type>
@@ -37,7 +38,7 @@ def only(found):
 def test_a_simple_transmission_has_its_reduction_inside_the_actuator(arm) -> None:
     found = read_urdf_drives(arm(SIMPLE))
     assert only(found) == (100.0, 0.0)
-    assert [(j.name, j.offset) for j in found.drivetrain.joints] == [("joint_2", 0.2)]
+    assert [motor.offsets for motor in found.drivetrain.motors] == [(("joint_2", 0.2),)]
     (note,) = found.notes
     assert "transmission 't': the reduction is read here; ros2_control, Gazebo and" in note
 
@@ -90,7 +91,7 @@ def test_inertia_of_frost_and_drake(inside: str, ratio, inertia, note, arm) -> N
 def test_ros2_control_wins_over_the_same_joint_below_robot(arm) -> None:
     found = read_urdf_drives(arm(SIMPLE + ROS2))
     assert only(found) == (50.0, 0.0)
-    assert found.drivetrain.joints == ()
+    assert found.drivetrain.motors[0].offsets == ()
     (note,) = found.notes
     assert "transmission 't': left out: <ros2_control> has transmissions of 'joint_2'" in note
 
@@ -130,7 +131,23 @@ BAD = [
      "actuator 'm'/drake:gear_ratio", "expected a finite number, found ''"),
     (REDUCTION, '<drake:rotor_inertia value="-1"/>', DescriptionError, "is negative (-1 kg m^2)"),
     (REDUCTION, "<mechanical_reduction>100</mechanical_reduction>", DescriptionError,
-     "<mechanical_reduction> belongs into <ros2_control>", "write <mechanicalReduction>"),
+     "actuator 'm'", "<mechanical_reduction> inside <actuator> is read by nobody",
+     "write <mechanicalReduction> inside <actuator>"),
+    (REDUCTION, "<gearRatio>100</gearRatio>", DescriptionError, "actuator 'm'",
+     "<gearRatio> inside <actuator> is read by nobody", "write <mechanicalReduction>"),
+    ("<joint ", "<motorInertia>1e-4</motorInertia><joint ", DescriptionError,
+     "transmission 't'", "<motorInertia> inside <transmission>", "<motorInertia> inside <act"),
+    ("<offset>", "<mechanical_reduction>50</mechanical_reduction><offset>", DescriptionError,
+     "joint 'joint_2'", "<mechanical_reduction> inside <joint> is read by nobody"),
+    ('<actuator name="m">', '<actuator name="m" gear_ratio="9">', DescriptionError,
+     "actuator 'm'", "the attribute 'gear_ratio' of <actuator> is read by nobody"),
+    ('<joint name="joint_2">', '<joint name="joint_2" offset="0.4">', DescriptionError,
+     "joint 'joint_2'", "the attribute 'offset' of <joint>", "write <offset> inside <joint>"),
+    ('<actuator name="m">', '<actuator name="m"><param name="motor_inertia">2</param>',
+     DescriptionError, "actuator 'm'", '<param name="motor_inertia"> inside <actuator>'),
+    ('<joint name="joint_2">', '<joint name="joint_2"><role>foo</role>', UnknownNameError,
+     "joint 'joint_2'/role", "no role 'foo'", "valid: joint1"),
+    (">100<", ">\u0661\u0660\u0660<", DescriptionError, "expected a finite number"),
     (REDUCTION, "<rotor_inertia>1e-4</rotor_inertia>", DescriptionError, "write <motorInertia>"),
     (">0.2<", ">0.2 rad<", DescriptionError, "joint 'joint_2'/offset", "found '0.2 rad'"),
     ('<actuator name="m">', "<actuator>", DescriptionError, "<actuator> has no attribute 'name'"),
@@ -147,3 +164,19 @@ def test_trap_is_refused(case, refused, arm) -> None:
 def test_a_differential_needs_its_roles(refused, arm) -> None:
     text = DIFFERENTIAL.replace("<role>joint2</role>", "")
     refused(lambda: read_urdf_drives(arm(text)), UnknownNameError, "joint 'joint_1'/role")
+
+
+def test_a_reduction_inside_the_joint_alone_was_meant_for_the_actuator(refused, arm) -> None:
+    text = SIMPLE.replace(REDUCTION, "").replace("<offset>", f"{REDUCTION}<offset>")
+    refused(
+        lambda: read_urdf_drives(arm(text)),
+        DescriptionError,
+        "transmission 't'/joint 'joint_2'",
+        "<mechanicalReduction> 100 is not used, as in ROS 1",
+        "has it inside <actuator>",
+    )
+
+
+def test_a_transmission_of_a_joint_that_is_not_there_is_warned_of(arm) -> None:
+    with pytest.warns(GearedDynamicsWarning, match="'joint_9': left out, because there is no su"):
+        gd.load_model(arm(SIMPLE.replace("joint_2", "joint_9")))

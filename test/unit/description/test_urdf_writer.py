@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,6 +26,7 @@ from geared_dynamics.description.records import (
 )
 from geared_dynamics.description.urdf import read_urdf
 from geared_dynamics.description.urdf_writer import write_urdf
+from geared_dynamics.errors import DescriptionError
 
 NUMBERS = st.floats(-1e3, 1e3) | st.sampled_from([1e-300, -5e-324, 1 / 3, 0.1])
 POSITIVE = st.floats(0.0, 1e3)
@@ -124,3 +126,32 @@ def test_numbers_keep_all_their_digits() -> None:
     link = LinkRecord("a", InertiaRecord(1 / 3, (0.1, 2 / 3, 1e-17)))
     again = read_urdf(write_urdf(RobotRecord("r", "<test>", (link,), ())))
     assert again.links == (link,)
+
+
+def with_friction(friction: FrictionRecord) -> RobotRecord:
+    joint = JointRecord("j", "continuous", "a", "b", friction=friction)
+    return RobotRecord("arm", "here", (LinkRecord("a"), LinkRecord("b")), (joint,))
+
+
+@pytest.mark.parametrize(
+    "law",
+    [
+        FrictionRecord(1.0, 2.0, 3.0),
+        FrictionRecord(1.0, 2.0, static=3.0, stribeck_speed=1.0),
+        FrictionRecord(load=0.1),
+        FrictionRecord(offset=0.1),
+    ],
+)
+def test_friction_that_a_urdf_cannot_hold_is_refused(law: FrictionRecord, refused) -> None:
+    refused(
+        lambda: write_urdf(with_friction(law)),
+        DescriptionError,
+        "joint 'j'",
+        "<dynamics>",
+        "joints.j.friction",
+    )
+
+
+def test_equal_levels_for_both_directions_are_one() -> None:
+    robot = read_urdf(write_urdf(with_friction(FrictionRecord(1.0, 2.0, 2.0))))
+    assert robot.joints[0].friction == FrictionRecord(1.0, 2.0)

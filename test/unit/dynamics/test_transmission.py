@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -116,3 +118,88 @@ def test_missing_motors_are_named() -> None:
     model = gd.load_model(ARM.format(""), drives)
     with pytest.raises(gd.GearedDynamicsError, match=r"none acts on j2.*declare"):
         gd.motor_torques(model, [1.0, 1.0])
+
+
+def one_wheel_each(*rows: dict[str, float]) -> gd.GearedModel:
+    """The wrist with a motor for each set of ratios."""
+    wheel = {"carrier": "base", "axis": [0, 0, 1], "mass": 0.1, "inertia": {"axial": 1e-4}}
+    names = [f"w{k}" for k in range(len(rows))]
+    spins = [{"wheel": w, "coefficients": row} for w, row in zip(names, rows, strict=True)]
+    motors = {f"m{k}": {"wheel": name} for k, name in enumerate(names)}
+    wheels = dict.fromkeys(names, wheel)
+    drives = {"version": 1, "wheels": wheels, "spins": spins, "motors": motors}
+    return gd.load_model(ARM.format(""), drives)
+
+
+def test_too_few_motors_are_told_from_missing_ones() -> None:
+    model = one_wheel_each({"j1": 3.0, "j2": 4.0})
+    with pytest.raises(gd.GearedDynamicsError) as caught:
+        gd.motor_torques(model, [1.0, 1.0])
+    assert "1 motor moves 1 of 2 coordinates independently of each other" in str(caught.value)
+    assert "declare more motors" in caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ({"j1": 1e5}, {"j2": 1e-9}),
+        ({"j1": 1e5, "j2": 1e-9}, {"j1": 1.0, "j2": 1.0}),
+        ({"j1": 1e5, "j2": 1e-9}, {"j1": 1.0, "j2": 1e-9}, {"j1": -2.0, "j2": 3e-9}),
+    ],
+)
+def test_ratios_of_very_different_size(rows: tuple[dict[str, float], ...]) -> None:
+    """Each joint's force is met, relative to the largest share of a motor in it."""
+    model = one_wheel_each(*rows)
+    A, tau = model.structure_matrix, np.array([50.0, 3e-9])
+    tau_m = gd.motor_torques(model, tau)
+    shares = np.abs(A * tau_m).max(axis=1)
+    np.testing.assert_allclose((A @ tau_m - tau) / shares, 0.0, atol=1e-14)
+    # No other solution is smaller: this one is a combination of the rows.
+    rest = (
+        tau_m
+        - (A / np.linalg.norm(A, axis=1)[:, None]).T
+        @ np.linalg.lstsq((A / np.linalg.norm(A, axis=1)[:, None]).T, tau_m, rcond=None)[0]
+    )
+    np.testing.assert_allclose(rest / np.linalg.norm(tau_m), 0.0, atol=1e-14)
+
+
+def test_the_inverse_is_kept_on_the_model_and_left_out_of_pickles() -> None:
+    model = wrist("DifferentialTransmission")
+    first = gd.motor_torques(model, [1.0, 2.0])
+    kept = model.shares
+    assert kept is not None
+    assert not kept.flags.writeable
+    np.testing.assert_array_equal(gd.motor_torques(model, [1.0, 2.0]), first)
+    assert model.shares is kept
+    assert pickle.loads(pickle.dumps(model)).shares is None
+
+
+BY_NAME = {
+    "tau": gd.motor_torques,
+    "q": gd.motor_angles,
+    "v": gd.motor_speeds,
+}
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [(np.nan, "NaN"), (np.inf, "infinity"), (1.7e308, "is so large that the result overflows")],
+)
+def test_no_infinity_in_silence(name: str, value: float, words: str) -> None:
+    """Neither in a state nor in a batch; squares that overflow are no reason to refuse."""
+    ratio = 0.5 if name == "tau" else 2.0
+    model = one_wheel_each({"j1": ratio}, {"j2": ratio})
+    function = BY_NAME[name]
+    for state in ([0.0, value], [[0.0, 1.0], [value, 1.0]]):
+        with pytest.raises(gd.GearedDynamicsError, match=f"^{name}: .*{words}"):
+            function(model, state)
+    large = function(model, [1e300, 0.0])
+    np.testing.assert_allclose(large, [2e300, 0.0])
+
+
+def test_friction_of_a_speed_too_large() -> None:
+    urdf = ARM.format("").replace("</joint>", '<dynamics damping="9"/></joint>', 1)
+    model = gd.load_model(urdf)
+    with pytest.raises(gd.GearedDynamicsError, match="result overflows"):
+        gd.friction_forces(model, [1.7e308, 0.0])

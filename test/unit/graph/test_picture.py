@@ -25,7 +25,7 @@ from geared_dynamics.graph.svg import svg_text
 Mechanism = tuple[RobotRecord, DrivetrainRecord]
 
 URDF = Path(__file__).parents[3] / "urdf"
-ROBOTS = ("elbow", "manutec_r3", "puma560", "tx40")
+ROBOTS = tuple(sorted(path.stem for path in URDF.glob("*.urdf")))
 SVG = "{http://www.w3.org/2000/svg}"
 # Lines may touch the vertex they end at.
 TOUCH = 0.01  # [px]
@@ -130,11 +130,83 @@ def test_everything_is_there(robot: str) -> None:
             sum(re.match(rf"{re.escape(name)}( \(\w\))?$", text) is not None for text in found)
             == 3
         )
-    for row in model.Gamma:
-        for ratio in row[row != 0.0]:
+    solved = {name for mesh in model.drivetrain.meshes for name in mesh.members}
+    for name, row in zip(model.wheel_names, model.Gamma, strict=True):
+        for ratio in row[row != 0.0] if name not in solved else ():
             assert f"{ratio:.6g}" in found
+    for mesh in model.drivetrain.meshes:
+        one, other = mesh.sizes
+        assert {f"{one:g}:{other:g}", f"{other:g}:{one:g}"} & set(found)
     for pair in graph_of(model.robot, model.drivetrain).pairs:
         assert any(re.match(rf"{pair.axis}: .*\b{pair.name}\b", text) for text in found)
+
+
+def test_all_robots_are_drawn() -> None:
+    assert len(ROBOTS) >= 6
+
+
+def axes_of(model: gd.GearedModel) -> dict[str, str]:
+    """Letter of each joint's and each wheel's axis."""
+    return {pair.name: pair.axis for pair in graph_of(model.robot, model.drivetrain).pairs}
+
+
+def test_planets_whose_circle_has_no_radius_have_axes_of_their_own() -> None:
+    """Three planets stand on three lines, wherever these are."""
+    axes = axes_of(model_of("planetary_2r"))
+    for box, joint in (("gearbox_1", "joint_1"), ("gearbox_2", "joint_2")):
+        planets = [axes[f"{box}.planet_{k}"] for k in (1, 2, 3)]
+        assert axes[f"{box}.sun"] == axes[joint]
+        assert len({*planets, axes[joint]}) == 4
+    assert len(set(axes.values())) == 2 + 6
+
+
+def test_motors_that_only_the_urdf_gives_have_axes_of_their_own() -> None:
+    """Nobody says where they are."""
+    urdf = (URDF / "elbow.urdf").read_text("utf-8")
+    drives = "".join(
+        f'<transmission name="t{k}"><type>transmission_interface/SimpleTransmission</type>'
+        f'<joint name="joint_{k}"/><actuator name="m{k}"><mechanicalReduction>{k}0'
+        "</mechanicalReduction></actuator></transmission>"
+        for k in (1, 2, 3)
+    )
+    with pytest.warns(gd.GearedDynamicsWarning, match="reduction is read here"):
+        model = gd.load_model(urdf.replace("</robot>", f"{drives}</robot>"))
+    axes = axes_of(model)
+    assert len(axes) == len(set(axes.values())) == 6
+
+
+BODY = {"mass": 1, "inertia": {"axial": 1e-2}}
+BOX = {
+    "joint": "joint_1",
+    "housing": "base_link",
+    "layout": "ring_fixed",
+    "input": "carrier",
+    "output": "sun",
+    "teeth": {"sun": 20, "planet": 10, "ring": 40},
+    "planets": 3,
+    "radius": 0.1,
+    "planet": BODY,
+    "carrier": BODY,
+}
+DRIVE = {
+    "joint": "joint_2",
+    "housing": "link_1",
+    "fixed": "circular_spline",
+    "teeth": {"flexspline": 200, "circular_spline": 202},
+    "wave_generator": BODY,
+}
+
+
+def test_no_ratio_is_stated_of_wheels_that_are_only_arms() -> None:
+    """A wave generator and a carrier mesh with nothing; their spins follow all the same."""
+    sections = {"planetary": {"box": BOX}, "harmonic": {"drive": DRIVE}}
+    model = gd.load_model(URDF / "elbow.urdf", {"version": 1, **sections})
+    graph = graph_of(model.robot, model.drivetrain)
+    assert not any(gearing.stated for gearing in graph.gearings)
+    drawing = picture("box", graph)
+    assert clashes(drawing) == []
+    assert {"202:200", "10:20", "10:40"} <= {label.text for label in drawing.labels}
+    assert "stated ratio" not in texts(graph_svg(model))
 
 
 def test_paper_001(paper_001: Mechanism) -> None:

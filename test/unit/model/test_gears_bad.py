@@ -129,7 +129,20 @@ BAD: list[tuple[DrivetrainRecord, list[str]]] = [
         train(ON_1, wheels=(replace(A, carrier="b"), replace(B, carrier="a"))),
         ["wheels 'a', 'b' carry each other"],
     ),
+    (train(ON_1, wheels=(replace(A, carrier="a"),)), ["wheels: wheel 'a' carries itself", "it"]),
+    (
+        train(ON_1, wheels=(replace(C, carrier="b"), A, replace(B, carrier="b"))),
+        ["wheels: wheel 'b' carries itself"],
+    ),
     # what a mesh says
+    (
+        train(ON_1, gears("a", "b"), wheels=(A, replace(B, position=(0, 0, 0.3)))),
+        ["spins[1]", "axes of 'a' and 'b' are one line", "cannot mesh externally", "positions"],
+    ),
+    (
+        train(ON_1, gears("a", "link_1"), wheels=(A,)),
+        ["spins[1]", "axes of 'a' and 'link_1' are one line"],
+    ),
     (train(ON_1, gears("a", "a")), ["spins[1]", "not three bodies"]),
     (train(ON_1, gears("a", "b", "a")), ["spins[1]", "not three bodies"]),
     (
@@ -200,7 +213,11 @@ BAD: list[tuple[DrivetrainRecord, list[str]]] = [
         ["spins[2]", "over-determines wheels 'a', 'b'", "1 joint_1 = 0"],
     ),
     (
-        train(gears("a", "link_1"), gears("a", "link_2", "link_1", k=2, sign=1), wheels=(A,)),
+        train(
+            gears("a", "link_1", sign=-1),
+            gears("a", "link_2", "link_1", k=2, sign=1),
+            wheels=(A,),
+        ),
         ["over-determines wheel 'a'", "unless 1 joint_1 + 0.666667 joint_2 = 0"],
     ),
     (
@@ -224,8 +241,11 @@ BAD: list[tuple[DrivetrainRecord, list[str]]] = [
         ["spins[1]", "wheel 'b' locked by these meshes"],
     ),
     # wheels on wheels
-    (planets(0.1), ["wheels.a", "wheel 'p0.1' orbit", "not balanced", "three or more"]),
-    (planets(0.1, -0.1), ["wheels 'p0.1', 'p-0.1'", "not balanced"]),
+    (
+        planets(0.1),
+        ["wheels.a", "wheel 'p0.1' orbits with it and is", "not balanced", "three or more"],
+    ),
+    (planets(0.1, -0.1), ["wheels 'p0.1', 'p-0.1' orbit with it and are", "not balanced"]),
     (planets(0.1, axis=X), ["wheels.p0.1.axis", "not parallel to that of wheel 'a'"]),
     (
         planets(0.1, mass=0.0, included_in_link=True),
@@ -242,9 +262,14 @@ BAD: list[tuple[DrivetrainRecord, list[str]]] = [
     (box(teeth=(20, 15, 50), planets=4), ["planetary.box.planets", "4 planets", "1, 2, 5"]),
     (box(planets=0), ["planetary.box.planets", "there are 0"]),
     (box(teeth=(10, 40, 90), planets=5), ["planetary.box.planets", "5 planets overlap"]),
-    (box(planets=2, **SPINNING), ["planetary.box.planets", "2 on a spinning carrier"]),
-    (box(planets=1, **SPINNING), ["1 on a spinning carrier"]),
+    (box(planets=2, **SPINNING), ["planetary.box.planets", "2 planets on a spinning carrier"]),
+    (box(planets=1, **SPINNING), ["1 planet on a spinning carrier"]),
     (box(radius=0.0), ["planetary.box.radius", "distance from the axis"]),
+    (box(members=(("sun", "snu"),)), ["planetary.box.sun: there is no link or wheel 'snu'"]),
+    (
+        box(**{**SPINNING, "members": (("carrier", "x"),)}),
+        ["planetary.box.carrier: there is no link or wheel 'x'"],
+    ),
     (box(input="ring"), ["planetary.box", "fixed ring, input ring"]),
     (box(members=()), ["planetary.box", "nothing is said of the sun"]),
     (
@@ -279,7 +304,8 @@ BAD: list[tuple[DrivetrainRecord, list[str]]] = [
     (drive(joint="x"), ["harmonic.drive.joint", "no movable joint 'x'"]),
     (drive(axis=X), ["harmonic.drive", "90 deg apart"]),
 ]
-GOOD = [train(ON_1, gears("a", "b")), box(), box(**SPINNING), drive()]
+ON_A = train(ON_1, gears("a", "b", sign=-1), wheels=(A, replace(B, position=(0, 0, 0.3))))
+GOOD = [train(ON_1, gears("a", "b")), ON_A, box(), box(**SPINNING), drive()]
 
 
 @pytest.mark.parametrize(("drivetrain", "words"), BAD)

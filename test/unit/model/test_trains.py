@@ -20,6 +20,7 @@ from geared_dynamics.description.records import (
     SpinRecord,
     WheelRecord,
 )
+from geared_dynamics.description.sections.spins import spins as read_spins
 from geared_dynamics.errors import ModelError
 from geared_dynamics.model import GearedModel, build_model
 from geared_dynamics.model.gears import resolve
@@ -42,6 +43,18 @@ def gamma(robot: RobotRecord, wheels: Any, meshes: Any, **more: Any) -> Any:
 def pinion(name: str, carrier: str, x: float = 0.0, axis: Any = Z) -> WheelRecord:
     """A wheel on a link, a distance along x."""
     return body_wheel(name, carrier, axis=axis, position=(x, 0.0, 0.0))
+
+
+def test_screw_and_rack_of_a_joint_that_slides() -> None:
+    """A screw turns once per lead; a joint that turns has neither (see test_bad_input)."""
+    slide = serial_robot(("prismatic", X, (0, 0, 0)), ("revolute", Z, (0.4, 0, 0)))
+    wheels = [pinion("screw", "base"), pinion("pinion", "base")]
+    spins = [
+        {"wheel": "screw", "joint": "joint_1", "lead": 0.01},
+        {"wheel": "pinion", "joint": "joint_1", "pinion_radius": 0.02, "sign": -1},
+    ]
+    found = gamma(slide, wheels, (), spins=read_spins(spins))
+    np.testing.assert_allclose(found, [[2 * np.pi / 0.01, 0], [-1 / 0.02, 0]], rtol=1e-15)
 
 
 def test_belt_past_a_joint() -> None:

@@ -1,0 +1,61 @@
+"""I^2 t: an estimate of how warm the motors' windings are."""
+
+import numpy as np
+
+from geared_dynamics.arrays import Array, ArrayLike
+from geared_dynamics.dynamics.border import finite_input
+from geared_dynamics.errors import ArrayError
+from geared_dynamics.model import GearedModel
+
+
+def thermal_step(model: GearedModel, heat: ArrayLike, current: ArrayLike, dt: float) -> Array:
+    """Heat of the windings after a time at a current, exact for a constant one.
+
+    T h' = (i / i_c)^2 - h with the continuous current i_c and the time constant T of
+    ``limits.thermal``: h = 0 is cold, h = 1 the end of the budget. One body of one time
+    constant: an estimate, no substitute for a sensor. Motors without ``thermal`` stay at 0.
+
+    Args:
+        model: Geared model.
+        heat: h before (..., m).
+        current: i (..., m) [A].
+        dt: Time [s].
+
+    Returns:
+        h after (..., m).
+    """
+    h, i = heat_of(model, heat), finite_input("current", current, len(model.motor_names))
+    stay = decay(model, dt)
+    continuous = model.motors.thermal[:, 0]
+    return np.asarray(stay * h + (1.0 - stay) * (i / continuous) ** 2)
+
+
+def thermal_current(model: GearedModel, heat: ArrayLike, horizon: float) -> Array:
+    """Current (..., m) [A] that uses the budget up just at the end of the time ``horizon`` [s].
+
+    Give it to ``saturate`` as ``current_limit``. Infinite for motors without ``thermal``; the
+    continuous current where the budget is used up already.
+    """
+    h = heat_of(model, heat)
+    stay = decay(model, horizon)
+    continuous = model.motors.thermal[:, 0]
+    with np.errstate(divide="ignore", invalid="ignore"):  # inf, where there is no budget
+        square = (1.0 - np.minimum(h, 1.0) * stay) / (1.0 - stay)
+    return np.where(
+        np.isinf(continuous), np.inf, continuous * np.sqrt(np.where(stay < 1.0, square, 1.0))
+    )
+
+
+def heat_of(model: GearedModel, heat: ArrayLike) -> Array:
+    """Check the heat."""
+    h = finite_input("heat", heat, len(model.motor_names))
+    if np.any(h < 0.0):
+        raise ArrayError("heat", "is negative", "begin with 0, a cold winding")
+    return h
+
+
+def decay(model: GearedModel, dt: float) -> Array:
+    """What is left of a heat after a time (m,)."""
+    if not (np.isfinite(dt) and dt > 0.0):
+        raise ArrayError("time", f"is {dt} s", "give a time above 0")
+    return np.exp(-dt / model.motors.thermal[:, 1])

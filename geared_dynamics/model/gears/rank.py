@@ -1,0 +1,122 @@
+"""Whether motors turn with different combinations of the joints, whatever the units."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from geared_dynamics.arrays import Array
+from geared_dynamics.description.records import DrivetrainRecord
+from geared_dynamics.errors import ModelError
+from geared_dynamics.model.gears.forms import quoted
+
+# What rounded ratios leave of two terms that cancel, relative to these.
+ROUNDED = 1e-9
+
+
+def refuse_dependent(
+    A: Array, held: Array, wheels: Sequence[str], joints: Sequence[str], source: str
+) -> None:
+    """Raise where motors turn with fewer combinations of the joints than their ratios could.
+
+    Joints without motors, motors that share a joint, and fewer motors than joints are no
+    mistake: they bound the rank whatever the ratios. Below that bound it is their values
+    that coincide, as of two motors that both turn with j1 + j2. Motors that differ in a joint
+    which is held still, for a while perhaps, are no mistake either.
+
+    Args:
+        A: Structure matrix (n, m).
+        held: The same for joints that were frozen (frozen, m).
+        wheels: The motors' wheels (m,).
+        joints: Names of the coordinates (n,).
+        source: The drivetrain file, for errors.
+    """
+    whole = np.vstack([A, held])
+
+    def repeat(motors: list[int]) -> bool:
+        """Whether some of the motors repeat each other, with and without the frozen joints."""
+        return deficient(A[:, motors]) and deficient(whole[:, motors])
+
+    few = list(range(len(wheels)))
+    if not repeat(few):
+        return
+    for motor in tuple(few):  # the least set that is deficient by itself
+        others = [k for k in few if k != motor]
+        if repeat(others):
+            few = others
+    moved = [name for name, row in zip(joints, A[:, few], strict=True) if row.any()]
+    finding = (
+        f"{quoted(wheels[k] for k in few)} repeat each other: their ratios to"
+        f" {quoted(moved, 'joint')} make a structure matrix of rank {rank(A[:, few])},"
+        f" not {structural_rank(A[:, few])}"
+    )
+    remedy = "correct the ratios, or leave out the motors that repeat others"
+    raise ModelError(f"{source}, motors", finding, remedy)
+
+
+def held_ratios(
+    drivetrain: DrivetrainRecord, wheels: Sequence[str], frozen: frozenset[str]
+) -> Array:
+    """Ratios of wheels to the joints that were frozen (frozen, wheels) [1 or rad/m]."""
+    ratios = {spin.wheel: dict(spin.coefficients) for spin in drivetrain.spins}
+    rows = [[ratios[wheel].get(joint, 0.0) for wheel in wheels] for joint in sorted(frozen)]
+    return np.array(rows, float).reshape(len(frozen), len(wheels))
+
+
+def deficient(A: Array) -> bool:
+    """Whether the rank is below what the places of the nonzero elements allow."""
+    return rank(A) < structural_rank(A)
+
+
+def rank(A: Array) -> int:
+    """Rank of a matrix, the same in all units of its rows and columns.
+
+    Elimination in which an element is zero if it is what rounding leaves of the terms that
+    it was summed from, and not if it is merely small.
+    """
+    left = A * np.multiply.outer(*scales(A))
+    terms = np.abs(left)
+    most: int = min(A.shape)
+    for found in range(most):
+        size = np.where(np.abs(left) > ROUNDED * terms, np.abs(left), 0.0)
+        i, j = np.unravel_index(int(np.argmax(size)), size.shape)
+        if not size[i, j] > 0.0:
+            return found
+        factor = left[:, j] / left[i, j]
+        left, terms = (
+            left - np.multiply.outer(factor, left[i]),
+            terms + np.multiply.outer(np.abs(factor), terms[i]),
+        )
+        left, terms = (np.delete(np.delete(x, i, 0), j, 1) for x in (left, terms))
+    return most
+
+
+def scales(A: Array) -> tuple[Array, Array]:
+    """Factors of rows (n,) and columns (m,) after which each has a largest element near 1."""
+    rows = inverse(np.abs(A).max(axis=1, initial=0.0))
+    return rows, inverse(np.abs(rows[:, None] * A).max(axis=0, initial=0.0))
+
+
+def inverse(size: Array) -> Array:
+    """Powers of 2 next to 1 / size, which multiply without rounding; 1 for zero."""
+    _, power = np.frexp(np.where(size > 0.0, size, 0.5))
+    return np.asarray(np.ldexp(1.0, -power))
+
+
+def structural_rank(A: Array) -> int:
+    """Largest rank that a matrix with these nonzero elements can have: a matching."""
+    motor_of: dict[int, int] = {}
+
+    def seat(motor: int, asked: set[int]) -> bool:
+        """Give the motor a joint of its own, moving others to further joints."""
+        for joint in np.flatnonzero(A[:, motor]).tolist():
+            if joint in asked:
+                continue
+            asked.add(joint)
+            if joint not in motor_of or seat(motor_of[joint], asked):
+                motor_of[joint] = motor
+                return True
+        return False
+
+    return sum(seat(motor, set()) for motor in range(A.shape[1]))

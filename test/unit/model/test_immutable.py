@@ -1,0 +1,90 @@
+"""Nothing of a model can be changed: not its arrays, not its table, not what kernels read."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import geared_dynamics as gd
+
+URDF = Path(__file__).parents[3] / "urdf"
+STATE = np.array([0.1, 0.2, 0.3])
+COPIES: dict[str, Callable[[gd.GearedModel], gd.GearedModel]] = {
+    "loaded": lambda model: model,
+    "pickled": lambda model: pickle.loads(pickle.dumps(model)),
+    "copied": copy.deepcopy,
+    "loaded with a payload": lambda model: model.with_payload(1.0),
+}
+
+
+def used(copied: str) -> gd.GearedModel:
+    """A model with its derived forms made, all kernels' included."""
+    model = gd.load_model(URDF / "elbow.urdf", URDF / "elbow.drivetrain.yaml")
+    model = COPIES[copied](model)
+    gd.inverse_dynamics(model, STATE, STATE, STATE)
+    assert model.structure_matrix.any()
+    assert model.reflected_inertia.any()
+    return model
+
+
+def arrays(value: object, path: str) -> dict[str, np.ndarray]:
+    """All arrays below a value, the packed model's and other derived ones included."""
+    if isinstance(value, np.ndarray):
+        return {path: value}
+    found: dict[str, np.ndarray] = {}
+    if is_dataclass(value):
+        for key, item in value.__dict__.items():
+            found |= arrays(item, f"{path}.{key}")
+    return found
+
+
+@pytest.mark.parametrize("copied", COPIES)
+def test_arrays_are_read_only(copied: str) -> None:
+    model = used(copied)
+    found = arrays(model, "model")
+    assert {"model.packed", "model.gravity", "model.tree.parameters"} <= found.keys()
+    for name, frame in model.frames.items():
+        found |= arrays(frame, f"frames.{name}")
+    for path, array in found.items():
+        assert not array.flags.writeable, path
+
+
+@pytest.mark.parametrize("copied", COPIES)
+def test_table_of_frames_is_read_only(copied: str) -> None:
+    model = used(copied)
+    for table in (model.frame_table, model.frames):
+        with pytest.raises(TypeError):
+            table["tool"] = model.frame("tip")  # type: ignore[index]
+        assert set(table) >= {"tip", *model.body_names, *model.wheel_names}
+
+
+@pytest.mark.parametrize("copied", COPIES)
+def test_fields_cannot_be_set(copied: str) -> None:
+    model = used(copied)
+    for field in fields(model):
+        with pytest.raises(AttributeError):
+            setattr(model, field.name, None)
+
+
+def test_elimination_plan_is_read_only() -> None:
+    from geared_dynamics.dynamics.elimination import elimination_plan
+
+    assert not elimination_plan(used("loaded")).flags.writeable
+
+
+def test_kernels_read_what_cannot_be_written() -> None:
+    """A read-only model takes the quick way into the kernel, and gives the same numbers."""
+    from geared_dynamics import kernels
+
+    model, result = used("loaded"), np.empty(3)
+    assert kernels.inverse_dynamics(model.packed, STATE, STATE, STATE, result) == 0
+    writeable = model.packed.copy() if model.packed is not None else None
+    other = np.empty(3)
+    assert kernels.inverse_dynamics(writeable, STATE, STATE, STATE, other) == 0
+    np.testing.assert_array_equal(result, other)

@@ -1,0 +1,106 @@
+"""Motors that repeat each other are refused at load; redundancy, passive joints, odd units not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from geared_dynamics.description import freeze
+from geared_dynamics.description.records import DrivetrainRecord, MotorRecord, SpinRecord
+from geared_dynamics.errors import ModelError
+from geared_dynamics.model import GearedModel, build_model
+from geared_dynamics.model.gears.rank import rank, structural_rank
+from random_gears import body_wheel, serial_robot
+
+Z = (0.0, 0.0, 1.0)
+LARGE, SMALL = 1e9, 1e-9
+
+
+def arm(*rows: tuple[float, ...], frozen: tuple[str, ...] = ()) -> GearedModel:
+    """An arm with a motor for each row of ratios to its joints, of which some are frozen."""
+    robot = serial_robot(*(("revolute", Z, (0.3 * (k > 0), 0, 0)) for k in range(len(rows[0]))))
+    spins = [
+        SpinRecord(f"w{k}", tuple((f"joint_{j + 1}", c) for j, c in enumerate(row)), f"spins[{k}]")
+        for k, row in enumerate(rows)
+    ]
+    names = [spin.wheel for spin in spins]
+    wheels = tuple(body_wheel(name, "base") for name in names)
+    motors = tuple(MotorRecord(f"m{name}", name) for name in names)
+    drives = DrivetrainRecord("file.yaml", wheels, tuple(spins), motors=motors)
+    movable = [joint.name for joint in robot.joints if joint.name not in frozen]
+    return build_model(freeze(robot, movable, None), drives, frozen=frozenset(frozen))
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ([(1, 1), (1, 1)], ["'w0', 'w1'", "'joint_1', 'joint_2'", "rank 1, not 2"]),
+        ([(100, -50), (-40, 20)], ["'w0', 'w1'", "rank 1, not 2"]),
+        ([(1 / 3, 1 / 7), (7, 3)], ["rank 1, not 2"]),
+        ([(LARGE, 1), (1, SMALL)], ["rank 1, not 2"]),
+        # Only the two are named, beside a motor that is in order.
+        ([(1, 1, 0), (0, 0, 5), (2, 2, 0)], ["wheels 'w0', 'w2'", "joints 'joint_1', 'joint_2'"]),
+        ([(1, 1, 0), (0, 1, 1), (1, 2, 1)], ["'w0', 'w1', 'w2'", "rank 2, not 3"]),
+        # The third joint is passive, and no excuse.
+        ([(1, 1, 0), (1, 1, 0)], ["'w0', 'w1'", "joints 'joint_1', 'joint_2' make"]),
+    ],
+)
+def test_refused(rows: list[tuple[float, ...]], words: list[str]) -> None:
+    with pytest.raises(ModelError) as caught:
+        arm(*rows)
+    message = str(caught.value)
+    assert message.startswith("file.yaml, motors: ")
+    assert "correct the ratios" in message
+    for word in words:
+        assert word in message
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ([(30, 0), (-40, 0), (0, 10)], 2),  # two motors on one joint
+        ([(30, 0), (30, 0)], 1),  # likewise, the other joint passive
+        ([(1, 1), (1, 1), (1, -1)], 2),  # three motors on two joints
+        ([(1, 1, 1)], 1),  # one motor on a hand
+        ([(1, 0, 0), (2, 0, 0), (0, 1, 3)], 2),  # redundant here, underactuated there
+        ([(LARGE, 0), (0, SMALL)], 2),
+        ([(LARGE, SMALL), (SMALL, LARGE)], 2),
+        ([(LARGE, 1), (LARGE, -1)], 2),
+        ([(1, 0, 0), (LARGE, 1, 0), (LARGE**2, LARGE, 1)], 3),
+        ([(1e300, 0), (0, 1e-300)], 2),
+        ([(1, 1), (1, 1 + 1e-6)], 2),
+    ],
+)
+def test_accepted(rows: list[tuple[float, ...]], expected: int) -> None:
+    A = np.array(rows, float).T
+    assert rank(A) == structural_rank(A) == expected
+    if np.abs(A).max() < 1e100:
+        arm(*rows)
+
+
+def test_motors_that_differ_in_a_frozen_joint() -> None:
+    """Held still, it makes them the same for a while; those that are the same stay refused."""
+    finger = (1, 1, 0), (1, 1, 1)
+    assert rank(arm(*finger).structure_matrix) == 2
+    assert rank(arm(*finger, frozen=("joint_3",)).structure_matrix) == 1
+    with pytest.raises(ModelError, match="rank 1, not 2"):
+        arm((1, 1, 2), (1, 1, 2), frozen=("joint_3",))
+    # Two motors on joint 1 and a joint held still: redundant, whatever they do to that.
+    arm((1, 1, 0), (2, 2, 0), frozen=("joint_2",))
+
+
+@pytest.mark.parametrize("n", [2, 7, 20])
+def test_rank_in_any_units(n: int) -> None:
+    """Random matrices with rows and columns in units up to 18 orders apart."""
+    random = np.random.default_rng(n)
+    for _ in range(20):
+        A = random.normal(size=(n, n))
+        A *= np.multiply.outer(*10.0 ** random.uniform(-9, 9, (2, n)))
+        assert rank(A) == n
+        A[:, 0] = A[:, 1:] @ random.normal(size=n - 1)
+        assert rank(A) == n - 1
+
+
+def test_nothing_has_no_rank() -> None:
+    assert rank(np.zeros((3, 0))) == structural_rank(np.zeros((3, 0))) == 0
+    assert rank(np.zeros((2, 2))) == structural_rank(np.zeros((2, 2))) == 0
