@@ -1,5 +1,10 @@
 """Complete dynamics of geared robot arms, from a URDF and a description of the drives."""
 
+from geared_dynamics.actuation.combined import (
+    CombinedSystem,
+    combine_actuators,
+    dc_actuator,
+)
 from geared_dynamics.actuation.commands import Limit, MotorCommands, motor_commands
 from geared_dynamics.actuation.driven import (
     DrivenRates,
@@ -9,6 +14,7 @@ from geared_dynamics.actuation.driven import (
     driven_terms,
 )
 from geared_dynamics.actuation.limits import Saturated, saturate, torque_range
+from geared_dynamics.actuation.linear import LinearActuator
 from geared_dynamics.actuation.motion import motion_from_torque
 from geared_dynamics.actuation.power import PowerBalance, power_balance
 from geared_dynamics.actuation.stepping import DrivenState, driven_step
@@ -45,6 +51,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "BaseParameters",
+    "CombinedSystem",
     "DrivenRates",
     "DrivenState",
     "DrivenTerms",
@@ -53,6 +60,7 @@ __all__ = [
     "GearedModel",
     "KineticEnergyTerms",
     "Limit",
+    "LinearActuator",
     "MotorCommands",
     "PowerBalance",
     "Saturated",
@@ -62,7 +70,9 @@ __all__ = [
     "balancer_forces",
     "base_parameters",
     "bias_forces",
+    "combine_actuators",
     "coriolis_matrix",
+    "dc_actuator",
     "driven_acceleration",
     "driven_rates",
     "driven_step",

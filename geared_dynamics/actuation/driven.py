@@ -186,16 +186,16 @@ def rates(
     )
 
 
-def refuse_losses(model: GearedModel) -> None:
-    """Refuse losses that depend on the load."""
+def refuse_losses(model: GearedModel, *, rotors: bool = True) -> None:
+    """Refuse losses that depend on the load; of the rotors' friction only if it is used."""
     source = model.drivetrain.source
     for name, loss in zip(model.motor_names, gear_losses(model), strict=True):
         if loss.any():
             refuse(f"{source}, motors.{name}.efficiency", "makes the model nonlinear")
-    for laws, kind, owners in (
-        (model.joint_friction, "joints", model.joint_names),
-        (model.motors.friction, "motors", model.motor_names),
-    ):
+    every = [(model.joint_friction, "joints", model.joint_names)]
+    if rotors:
+        every.append((model.motors.friction, "motors", model.motor_names))
+    for laws, kind, owners in every:
         for index, load in zip(laws.index, laws.load, strict=True):
             if load != 0.0:
                 refuse(f"{source}, {kind}.{owners[index]}.friction.load", "depends on the load")
