@@ -378,7 +378,10 @@ DOUBTFUL = {
         ["motors.m.back_emf_constant", "1 times", "brushless", "0.6667 times"],
     ),
     "thermal current": (
-        {"limits": {"current": 5, "thermal": {"continuous_current": 6, "time_constant": 1}}},
+        {
+            "torque_constant": 0.06,
+            "limits": {"current": 5, "thermal": {"continuous_current": 6, "time_constant": 1}},
+        },
         ["motors.m.limits.thermal.continuous_current", "6 A is above the peak current 5 A"],
     ),
 }
