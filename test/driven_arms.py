@@ -30,12 +30,15 @@ JOINT: dict[str, Any] = {
 }
 
 
-def driven_arm(seed: int = 0, joints: int = 4, **motor: Any) -> gd.GearedModel:
+def driven_arm(
+    seed: int = 0, joints: int = 4, balancers: dict[str, Any] | None = None, **motor: Any
+) -> gd.GearedModel:
     """A random tree, a wheel carried somewhere and a motor for every joint, all coupled.
 
     Args:
         seed: Makes the tree.
         joints: Number of coordinates.
+        balancers: Content of that section.
         motor: Overrides keys of every motor; None takes one away.
     """
     case = random_robot(seed, joints=joints, mimics=1, fixed=1, wheels=3, massless=False)
@@ -59,6 +62,8 @@ def driven_arm(seed: int = 0, joints: int = 4, **motor: Any) -> gd.GearedModel:
         entry = {key: value for key, value in entry.items() if value is not None}
         drivetrain.setdefault("motors", {})[f"motor_{k}"] = entry
         drivetrain.setdefault("joints", {})[joint] = copy.deepcopy(JOINT)
+    if balancers:
+        drivetrain["balancers"] = balancers
     return gd.load_model(case.urdf, drivetrain, gravity=case.gravity)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from geared_dynamics import kernels
 from geared_dynamics.arrays import Array, ArrayLike, IntArray
+from geared_dynamics.dynamics.balancer_packing import packed_balancers
 from geared_dynamics.dynamics.border import call
 from geared_dynamics.dynamics.drives import packed_drives
 from geared_dynamics.dynamics.rigid import FLOAT
@@ -70,6 +71,11 @@ class MotorCommands:
         return self._values[..., at.SPEED, :]
 
     @property
+    def angle(self) -> Array:
+        """What the encoders show, relative to the carriers [rad]."""
+        return self._values[..., at.ANGLE, :]
+
+    @property
     def shaft_torque(self) -> Array:
         """Torque without the rotors' friction [N m]."""
         return self._values[..., at.SHAFT, :]
@@ -102,16 +108,23 @@ class MotorCommands:
             raise ModelError(place, finding, "add it, or read the torques only")
 
 
-def motor_commands(model: GearedModel, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> MotorCommands:
+def motor_commands(
+    model: GearedModel,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike,
+    *,
+    jerk: ArrayLike | None = None,
+) -> MotorCommands:
     """Torque, current and voltage of every motor for a motion, losses and friction included.
-
-    Without the jerk the current is taken as steady: L di/dt is left out of the voltage.
 
     Args:
         model: Geared model.
         q: Joint position (..., n) [rad or m].
         v: Joint velocity (..., n).
         a: Joint acceleration (..., n).
+        jerk: Its derivative (..., n), from which the current's derivative follows exactly.
+            Without it the current is taken as steady: L di/dt is left out of the voltage.
 
     Raises:
         ModelError: if the motors cannot produce every joint force.
@@ -122,14 +135,22 @@ def motor_commands(model: GearedModel, q: ArrayLike, v: ArrayLike, a: ArrayLike)
     n, count = model.n, len(model.motor_names)
     if model.shares is None:
         motor_shares(model)  # refuses joints that no motor moves
-    try:
-        flat = np.empty(at.RESULT_ROWS * count)
-        native = q.dtype is v.dtype is a.dtype is FLOAT  # type: ignore[union-attr]
-        if native and kernels.motor_commands(model.packed, model.drives, q, v, a, flat) == 0:
-            return MotorCommands(model, flat.reshape(at.RESULT_ROWS, count))
-    except (TypeError, AttributeError):
-        pass  # a batch, or not plain float64 arrays: convert them below
     inputs = {"q": (q, n), "v": (v, n), "a": (a, n)}
-    core = (at.RESULT_ROWS, count)
-    values = call("motor_commands", model, inputs, core, constants=(packed_drives(model),))
+    name = "motor_commands"
+    if jerk is not None:
+        inputs["jerk"], name = (jerk, n), "motor_commands_jerk"
+    else:
+        try:
+            flat = np.empty(at.RESULT_ROWS * count)
+            native = q.dtype is v.dtype is a.dtype is FLOAT  # type: ignore[union-attr]
+            drives, springs = model.drives, model.packed_balancers
+            if (
+                native
+                and kernels.motor_commands(model.packed, drives, springs, q, v, a, flat) == 0
+            ):
+                return MotorCommands(model, flat.reshape(at.RESULT_ROWS, count))
+        except (TypeError, AttributeError):
+            pass  # a batch, or not plain float64 arrays: convert them below
+    constants = (packed_drives(model), packed_balancers(model))
+    values = call(name, model, inputs, (at.RESULT_ROWS, count), constants=constants)
     return MotorCommands(model, values)

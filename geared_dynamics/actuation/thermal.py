@@ -31,10 +31,18 @@ def thermal_step(model: GearedModel, heat: ArrayLike, current: ArrayLike, dt: fl
 
 
 def thermal_current(model: GearedModel, heat: ArrayLike, horizon: float) -> Array:
-    """Current (..., m) [A] that uses the budget up just at the end of the time ``horizon`` [s].
+    """Current that uses the budget up just at the end of a time.
 
-    Give it to ``saturate`` as ``current_limit``. Infinite for motors without ``thermal``; the
-    continuous current where the budget is used up already.
+    Give it to ``saturate`` as ``current_limit``.
+
+    Args:
+        model: Geared model.
+        heat: h now (..., m), see ``thermal_step``.
+        horizon: The time [s].
+
+    Returns:
+        Current (..., m) [A]: infinite for motors without ``thermal``, the continuous current
+        where the budget is used up already.
     """
     h = heat_of(model, heat)
     stay = decay(model, horizon)

@@ -1,7 +1,7 @@
 """What the motors must do for a motion: torque, current, voltage.
 
-From the joint force tau that the gears must give (inverse dynamics, balancers and joint
-friction), motor by motor and on the motor side:
+From the joint force tau that the gears must give (inverse dynamics less what springs give,
+and joint friction), motor by motor and on the motor side:
 
     tau_m   = distribution tau                       torque at the shaft of lossless gears
     beta    = J (s' + e . alpha)                     the rotor's own inertia, upstream of the loss
@@ -19,43 +19,92 @@ import math
 import numpy as np
 from numba import njit
 
+from geared_dynamics.kernels import balancer_layout as has
 from geared_dynamics.kernels import drive_layout as at
-from geared_dynamics.kernels import inverse, layout
+from geared_dynamics.kernels import inverse, layout, world
 from geared_dynamics.kernels.border import apart, finite, fits, gather, states
 from geared_dynamics.kernels.friction import (
     add_joint_friction,
     direction,
     force,
 )
-from geared_dynamics.kernels.kinds import Array, Pointer
+from geared_dynamics.kernels.kinds import Array, Pointer, Vector
 from geared_dynamics.kernels.memory import pointer, row, shift
+from geared_dynamics.kernels.springs import add_forces
 from geared_dynamics.kernels.vector import dot, load
 
 
 @njit(error_model="numpy")
-def motor_commands(model: Array, drives: Array, q: Array, v: Array, a: Array, out: Array) -> int:
+def motor_commands(
+    model: Array, drives: Array, springs: Array, q: Array, v: Array, a: Array, out: Array
+) -> int:
     """Commands (RESULT_ROWS m,) for motion q, v, a (n,), or a row for each of K states."""
     n, m = int(model[layout.COORDINATES]), int(drives[at.COUNT])
     if not (fits(q, n, out) and fits(v, n, out) and fits(a, n, out)):
         return layout.WRONG_SHAPE
     if not (apart(q, out) and apart(v, out) and apart(a, out)):
         return layout.OVERLAP
-    buffer = np.empty(5 * n + int(model[layout.BODIES]) * inverse.SIZE)
+    bodies = int(model[layout.BODIES])
+    buffer = np.empty(5 * n + bodies * inverse.SIZE)
     p, d, x = pointer(model), pointer(drives), pointer(buffer)
     rate, change, tau, need = shift(x, n), shift(x, 2 * n), shift(x, 3 * n), shift(x, 4 * n)
     work = shift(x, 5 * n)
+    sprung = needs_springs(springs)
+    room = np.empty(2 * n + bodies * world.SIZE if sprung else 0)
     for k in range(states(q)):
         if not (gather(q, k, n, x) & gather(v, k, n, rate) & gather(a, k, n, change)):
             return layout.NOT_FINITE
         inverse.one_state(p, x, rate, change, work, tau)
+        if sprung:
+            status = subtract_springs(p, pointer(springs), n, x, pointer(room), tau)
+            if status != layout.OK:
+                return status
         for i in range(n):
             need[i] = tau[i]
         add_joint_friction(d, x, rate, tau, need)
         for r in range(m):
-            one_motor(d, r, n, x, rate, change, need, work, row(out, k))
+            alpha = carrier_alpha(d, r, work, inverse.SIZE, inverse.ALPHA)
+            one_motor(d, r, n, x, rate, change, need, alpha, row(out, k))
         if not finite(row(out, k), at.RESULT_ROWS * m):
             return layout.OVERFLOW
     return layout.OK
+
+
+@njit(error_model="numpy")
+def needs_springs(springs: Array) -> bool:
+    """Whether there are any springs between links or on joints."""
+    return springs[has.LINES] + springs[has.SPRINGS] > 0.0
+
+
+@njit(error_model="numpy")
+def subtract_springs(
+    model: Pointer, springs: Pointer, n: int, q: Pointer, room: Pointer, tau: Pointer
+) -> int:
+    """Take off tau (n,) what the springs give; room holds n + n + bodies * world.SIZE floats."""
+    still, work = shift(room, n), shift(room, 2 * n)
+    for i in range(2 * n):
+        room[i] = 0.0
+    world.sweep(model, q, still, still, work)
+    status = add_forces(model, springs, q, work, room)
+    for i in range(n):
+        tau[i] -= room[i]
+    return status
+
+
+@njit(error_model="numpy")
+def carrier_alpha(drives: Pointer, r: int, work: Pointer, size: int, start: int) -> Vector:
+    """Angular acceleration of motor r's carrier, zero where it does not count."""
+    b = motor_at(drives, r)
+    carrier = int(drives[b + at.CARRIER])
+    if carrier < 0 or drives[b + at.COUPLED] == 0.0:
+        return 0.0, 0.0, 0.0
+    return load(work, carrier * size + start)
+
+
+@njit(error_model="numpy")
+def motor_at(drives: Pointer, r: int) -> int:
+    """Where motor r's block begins."""
+    return int(drives[at.MOTORS]) + r * int(drives[at.MOTOR_SIZE])
 
 
 @njit(error_model="numpy")
@@ -67,12 +116,12 @@ def one_motor(
     v: Pointer,
     a: Pointer,
     tau: Pointer,
-    work: Pointer,
+    alpha: Vector,
     out: Pointer,
 ) -> None:
-    """Column r of the result; ``work`` holds the bodies' angular accelerations."""
+    """Column r of the result; alpha is the carrier's angular acceleration."""
     m = int(drives[at.COUNT])
-    b = int(drives[at.MOTORS]) + r * int(drives[at.MOTOR_SIZE])
+    b = motor_at(drives, r)
     angle, speed, change, lossless = drives[b + at.ZERO], 0.0, 0.0, 0.0
     for d in range(n):
         ratio = drives[b + at.ROWS + d]
@@ -80,11 +129,7 @@ def one_motor(
         speed += ratio * v[d]
         change += ratio * a[d]
         lossless += drives[b + at.ROWS + n + d] * tau[d]
-    carrier = int(drives[b + at.CARRIER])
-    if carrier >= 0 and drives[b + at.COUPLED] != 0.0:
-        change += dot(
-            load(drives, b + at.AXIS), load(work, carrier * inverse.SIZE + inverse.ALPHA)
-        )
+    change += dot(load(drives, b + at.AXIS), alpha)
     transmitted = lossless - drives[b + at.INERTIA] * change
     shaft = lossless + gear_loss(drives, b, transmitted, speed)
     torque = shaft
@@ -97,6 +142,7 @@ def one_motor(
     out[at.CURRENT * m + r] = current
     out[at.VOLTAGE * m + r] = voltage
     out[at.SPEED * m + r] = speed
+    out[at.ANGLE * m + r] = angle
     out[at.SHAFT * m + r] = shaft
     out[at.TRANSMITTED * m + r] = transmitted
     out[at.BINDING * m + r] = binding(drives, b, torque, current, voltage, speed)

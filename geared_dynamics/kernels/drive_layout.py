@@ -47,8 +47,8 @@ LAW_SIZE = 14
 RIPPLE_SIZE = 3
 
 # What a command says of each motor: rows of the result, one column a motor.
-TORQUE, CURRENT, VOLTAGE, SPEED, SHAFT, TRANSMITTED, BINDING = range(7)
-RESULT_ROWS = 7
+TORQUE, CURRENT, VOLTAGE, SPEED, ANGLE, SHAFT, TRANSMITTED, BINDING = range(8)
+RESULT_ROWS = 8
 
 # Bits of BINDING: which limits the command exceeds.
 OVER_VOLTAGE, OVER_CURRENT, OVER_TORQUE, OVER_SPEED, OVER_ENVELOPE = 1, 2, 4, 8, 16

@@ -81,6 +81,21 @@ TABLE: dict[str, tuple[str, Any, list[str]]] = {
         {"wheel": "r", "back_emf_constant": 1},
         [M, "back-EMF", "add 'torque_constant'"],
     ),
+    "voltage limit without R": (
+        M,
+        {"wheel": "r", "torque_constant": 1, "limits": {"voltage": 48}},
+        [f"{M}.limits.voltage", "no resistance", "add 'resistance'"],
+    ),
+    "current limit without k_t": (
+        M,
+        {"wheel": "r", "limits": {"current": 5}},
+        [f"{M}.limits.current", "no torque_constant"],
+    ),
+    "thermal limit without k_t": (
+        M,
+        {"wheel": "r", "limits": {"thermal": {"continuous_current": 5, "time_constant": 9}}},
+        [f"{M}.limits.thermal", "no torque_constant"],
+    ),
     "pole pairs of a dc motor": (f"{M}.pole_pairs", 4, [f"{M}.pole_pairs", "DC", "brushless"]),
     "no pole pairs": (f"{M}.pole_pairs", 0, [f"{M}.pole_pairs", "less than 1"]),
     "half a pole pair": (f"{M}.pole_pairs", 3.5, [f"{M}.pole_pairs", "whole number"]),
@@ -363,7 +378,10 @@ DOUBTFUL = {
         ["motors.m.back_emf_constant", "1 times", "brushless", "0.6667 times"],
     ),
     "thermal current": (
-        {"limits": {"current": 5, "thermal": {"continuous_current": 6, "time_constant": 1}}},
+        {
+            "torque_constant": 0.06,
+            "limits": {"current": 5, "thermal": {"continuous_current": 6, "time_constant": 1}},
+        },
         ["motors.m.limits.thermal.continuous_current", "6 A is above the peak current 5 A"],
     ),
 }

@@ -28,6 +28,7 @@ def motor(name: str, item: Mapping[str, Any], source: str) -> MotorRecord:
             "a DC motor has no d-axis voltage that pole pairs would give",
             "leave it out, or write 'kind: brushless'",
         )
+    refuse_blind_limits(item, place)
     torque_constant = given(item, "torque_constant")
     back_emf_constant = given(item, "back_emf_constant")
     if torque_constant is not None and back_emf_constant is None:
@@ -49,6 +50,26 @@ def motor(name: str, item: Mapping[str, Any], source: str) -> MotorRecord:
         backdriving=backdriving,
         limits=limits(item.get("limits", {}), f"{place}.limits"),
     )
+
+
+# What it takes to know the quantity that a limit bounds.
+_KNOWN_BY = {
+    "voltage": ("resistance", "torque_constant"),
+    "current": ("torque_constant",),
+    "thermal": ("torque_constant",),
+}
+
+
+def refuse_blind_limits(item: Mapping[str, Any], place: str) -> None:
+    """Refuse limits of quantities that cannot be computed: they would never bind."""
+    for limit, needed in _KNOWN_BY.items():
+        missing = [key for key in needed if key not in item]
+        if limit in item.get("limits", {}) and missing:
+            raise DescriptionError(
+                f"{place}.limits.{limit}",
+                f"cannot be watched: the motor has no {' and no '.join(missing)}",
+                f"add {' and '.join(map(repr, missing))}, or leave the limit out",
+            )
 
 
 def given(item: Mapping[str, Any], key: str) -> float | None:

@@ -29,10 +29,21 @@ def law(given: dict, rate: float, position: float, load: float) -> float:
     return force
 
 
+def friction(model: gd.GearedModel, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> np.ndarray:
+    """Joint friction by the formula; a mimic joint's acts on its leader's coordinate."""
+    total = np.array([law(JOINT, v[d], q[d], tau[d]) for d in range(model.n)])
+    for joint in model.robot.joints:
+        if joint.mimic is not None and joint.friction is not None:
+            d, k = model.joint_names.index(joint.mimic.leader), joint.mimic.multiplier
+            viscous, coulomb = joint.friction.viscous, joint.friction.coulomb
+            total[d] += k * (viscous * k * v[d] + coulomb * math.tanh(k * v[d] / 1e-3))
+    return total
+
+
 def expected(model: gd.GearedModel, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
     """Torque, current and voltage (3, m), step by step as documented."""
     tau = gd.inverse_dynamics(model, q, v, a)
-    need = tau + [law(JOINT, v[d], q[d], tau[d]) for d in range(model.n)]
+    need = tau + friction(model, q, v, tau)
     lossless = np.linalg.solve(model.structure_matrix, need)
     speed, angle = gd.motor_speeds(model, v), gd.motor_angles(model, q)
     rows = []

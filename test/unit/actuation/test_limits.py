@@ -44,7 +44,7 @@ def test_saturated_commands_fit(keep: str, seed: int) -> None:
 
 def test_direction_is_kept() -> None:
     """One factor for all motors; clipping changes the direction."""
-    model = limited(torque=0.2)
+    model = limited(torque=2.0)
     q, v, a = state(model, 1)
     wanted = gd.motor_commands(model, q, 0.1 * v, 20 * a)
     done = gd.saturate(wanted)

@@ -1,0 +1,198 @@
+"""Motor commands with the jerk known: the current's derivative, exactly.
+
+The time derivative of every step in ``drive``: of the joint force by the recursion in
+power series, of springs, friction and the gears' losses by their own derivatives.
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+from geared_dynamics.kernels import drive_layout as at
+from geared_dynamics.kernels import inverse_series, layout, world
+from geared_dynamics.kernels.border import apart, finite, fits, gather, states
+from geared_dynamics.kernels.drive import (
+    binding,
+    motor_at,
+    needs_springs,
+    one_motor,
+)
+from geared_dynamics.kernels.friction import (
+    add_joint_friction,
+    direction,
+    direction_slope,
+    force_change,
+)
+from geared_dynamics.kernels.kinds import Array, Pointer, Vector
+from geared_dynamics.kernels.memory import pointer, row, shift
+from geared_dynamics.kernels.series import store_coefficients
+from geared_dynamics.kernels.springs import add_forces, add_rates
+from geared_dynamics.kernels.vector import dot, load
+
+ORDER = 1  # of the force: itself and its derivative
+
+
+@njit(error_model="numpy")
+def motor_commands_jerk(
+    model: Array,
+    drives: Array,
+    springs: Array,
+    q: Array,
+    v: Array,
+    a: Array,
+    jerk: Array,
+    out: Array,
+) -> int:
+    """Commands (RESULT_ROWS m,) for q, v, a, jerk (n,), or a row for each of K states."""
+    n, m = int(model[layout.COORDINATES]), int(drives[at.COUNT])
+    if not (fits(q, n, out) and fits(v, n, out) and fits(a, n, out) and fits(jerk, n, out)):
+        return layout.WRONG_SHAPE
+    if not (apart(q, out) and apart(v, out) and apart(a, out) and apart(jerk, out)):
+        return layout.OVERLAP
+    bodies = int(model[layout.BODIES])
+    buffer = np.empty(12 * n + inverse_series.work_size(bodies, ORDER))
+    p, d, x = pointer(model), pointer(drives), pointer(buffer)
+    rate, change, third = shift(x, n), shift(x, 2 * n), shift(x, 3 * n)
+    path, tau, need, work = shift(x, 4 * n), shift(x, 8 * n), shift(x, 10 * n), shift(x, 12 * n)
+    sprung = needs_springs(springs)
+    room = np.empty(3 * n + bodies * world.SIZE if sprung else 0)
+    for k in range(states(q)):
+        if not (
+            gather(q, k, n, x)
+            & gather(v, k, n, rate)
+            & gather(a, k, n, change)
+            & gather(jerk, k, n, third)
+        ):
+            return layout.NOT_FINITE
+        for i in range(4 * n):
+            path[i] = x[i]
+        store_coefficients(path, 4, n)
+        # Coefficients 0 and 1 of a series are value and derivative.
+        inverse_series.series_one_state(p, ORDER, path, work, tau)
+        if sprung:
+            status = subtract_springs(p, pointer(springs), n, x, rate, pointer(room), tau)
+            if status != layout.OK:
+                return status
+        for i in range(2 * n):
+            need[i] = tau[i]
+        add_joint_friction(d, x, rate, tau, need)
+        add_joint_friction_rate(d, n, x, rate, change, tau, shift(need, n))
+        for r in range(m):
+            alpha, alpha_rate = carrier_alpha(d, r, work)
+            one_motor(d, r, n, x, rate, change, need, alpha, row(out, k))
+            add_inductive(d, r, n, change, third, shift(need, n), alpha_rate, row(out, k))
+        if not finite(row(out, k), at.RESULT_ROWS * m):
+            return layout.OVERFLOW
+    return layout.OK
+
+
+@njit(error_model="numpy")
+def subtract_springs(
+    model: Pointer,
+    springs: Pointer,
+    n: int,
+    q: Pointer,
+    v: Pointer,
+    room: Pointer,
+    tau: Pointer,
+) -> int:
+    """Take off tau and its derivative (2 n,) what the springs give."""
+    still, work = shift(room, 2 * n), shift(room, 3 * n)
+    for i in range(3 * n):
+        room[i] = 0.0
+    world.sweep(model, q, v, still, work)
+    status = add_forces(model, springs, q, work, room)
+    if status == layout.OK:
+        status = add_rates(model, springs, v, work, shift(room, n))
+    for i in range(2 * n):
+        tau[i] -= room[i]
+    return status
+
+
+@njit(error_model="numpy")
+def add_joint_friction_rate(
+    drives: Pointer, n: int, q: Pointer, v: Pointer, a: Pointer, tau: Pointer, out: Pointer
+) -> None:
+    """Add the derivative of the joints' friction to out (n,); tau holds force and derivative."""
+    for law in range(int(drives[at.JOINT_LAWS]), int(drives[at.JOINT_LAWS_END]), at.LAW_SIZE):
+        d = int(drives[law + at.INDEX])
+        k = drives[law + at.MULTIPLIER]
+        position = k * q[d] + drives[law + at.SHIFT]
+        growth = math.copysign(1.0, tau[d]) * tau[n + d]
+        rate = force_change(drives, law, k * v[d], k * a[d], position, abs(tau[d]), growth)
+        out[d] += k * rate
+
+
+@njit(error_model="numpy")
+def carrier_alpha(drives: Pointer, r: int, work: Pointer) -> tuple[Vector, Vector]:
+    """Angular acceleration of motor r's carrier and its derivative, in the carrier's axes."""
+    b = motor_at(drives, r)
+    carrier = int(drives[b + at.CARRIER])
+    if carrier < 0 or drives[b + at.COUPLED] == 0.0:
+        return (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    place = inverse_series.series_at(carrier, ORDER) + inverse_series.ALPHA
+    return load(work, place), load(work, place + inverse_series.SIZE)
+
+
+@njit(error_model="numpy")
+def add_inductive(
+    drives: Pointer,
+    r: int,
+    n: int,
+    a: Pointer,
+    jerk: Pointer,
+    tau_rate: Pointer,
+    alpha_rate: Vector,
+    out: Pointer,
+) -> None:
+    """Add L di/dt to column r of the result, from the derivatives of joint force and motion."""
+    m = int(drives[at.COUNT])
+    b = motor_at(drives, r)
+    change, second, lossless = 0.0, 0.0, 0.0
+    for d in range(n):
+        ratio = drives[b + at.ROWS + d]
+        change += ratio * a[d]
+        second += ratio * jerk[d]
+        lossless += drives[b + at.ROWS + n + d] * tau_rate[d]
+    second += dot(load(drives, b + at.AXIS), alpha_rate)
+    growth = lossless - drives[b + at.INERTIA] * second
+    torque = lossless + torque_change(drives, b, change, growth, out, m, r)
+    slope = torque / drives[b + at.TORQUE_CONSTANT]
+    out[at.VOLTAGE * m + r] += drives[b + at.INDUCTANCE] * slope
+    out[at.BINDING * m + r] = binding(
+        drives,
+        b,
+        out[at.TORQUE * m + r],
+        out[at.CURRENT * m + r],
+        out[at.VOLTAGE * m + r],
+        out[at.SPEED * m + r],
+    )
+
+
+@njit(error_model="numpy")
+def torque_change(
+    drives: Pointer, b: int, change: float, growth: float, out: Pointer, m: int, r: int
+) -> float:
+    """Derivative of gear loss and rotor friction.
+
+    Args:
+        drives: Packed drives.
+        b: The motor's block.
+        change: Derivative of its speed relative to the carrier.
+        growth: Derivative of the transmitted torque.
+        out: The result, whose column r is complete.
+        m: Number of motors.
+        r: The motor.
+    """
+    speed, transmitted = out[at.SPEED * m + r], out[at.TRANSMITTED * m + r]
+    size, growing = abs(transmitted), math.copysign(1.0, transmitted) * growth
+    rounding = drives[b + at.SMOOTHING]
+    part = drives[b + at.DRIVING] if transmitted * speed > 0.0 else drives[b + at.BACKDRIVING]
+    total = part * growing * direction(speed, rounding)
+    total += part * size * direction_slope(speed, rounding) * change
+    law = int(drives[b + at.LAW])
+    if law > 0:
+        angle = out[at.ANGLE * m + r]
+        total += force_change(drives, law, speed, change, angle, size, growing)
+    return total
