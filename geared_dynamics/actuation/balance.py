@@ -164,7 +164,9 @@ def start(plant: Plant, torque: Array, at: Columns) -> Array:
     x = np.zeros(at.size)
     m = len(torque)
     odd = 1.0 + 0.1 * np.sqrt(np.arange(1, m + 1))
-    way = np.where(plant.speed == 0.0, np.where(torque < 0.0, -1.0, 1.0), np.sign(plant.speed))
+    forward, backward = plant.toward.T
+    way = np.where(forward == backward, np.where(torque < 0.0, -1.0, 1.0), forward - backward)
+    way = np.sign(way)
     scale = np.abs(torque) + 1e-3 * np.abs(torque).max(initial=0.0)
     x[at.m] = way * odd * np.where(scale > 0.0, scale, 1e-3)
     for d in np.flatnonzero(at.joint >= 0):

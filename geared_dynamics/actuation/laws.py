@@ -36,7 +36,7 @@ def law_forces(laws: FrictionLaws, rate: Array, position: Array, sign: Array) ->
         sign: What stands for the sign of the rate (k,): ``smooth_sign``, or the sign
             itself, 0 where the law is at rest.
     """
-    side = np.where(rate >= 0.0, 0, 1)
+    side = np.where(sign >= 0.0, 0, 1)
     row = np.arange(laws.count)
     coulomb = laws.coulomb[row, side]
     excess = laws.static[row, side] - coulomb

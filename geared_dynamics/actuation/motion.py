@@ -89,10 +89,17 @@ def limit_of(mode: Mode, band: float) -> float | None:
 
 
 def motion_at(
-    model: GearedModel, q: Array, v: Array, external: Array, torque: Array, *, band: float | None
+    model: GearedModel,
+    q: Array,
+    v: Array,
+    external: Array,
+    torque: Array,
+    *,
+    band: float | None,
+    way: Array | None = None,
 ) -> Motion:
     """Motion at one state; arguments as ``plant_at``."""
-    plant = plant_at(model, q, v, external, band)
+    plant = plant_at(model, q, v, external, band, way)
     at = columns(plant)
     x, signs = solve(model, plant, torque, at)
     stuck = resting_signs(signs, at)

@@ -82,7 +82,12 @@ class Plant(NamedTuple):
 
 
 def plant_at(
-    model: GearedModel, q: Array, v: Array, external: Array, band: float | None = None
+    model: GearedModel,
+    q: Array,
+    v: Array,
+    external: Array,
+    band: float | None = None,
+    way: Array | None = None,
 ) -> Plant:
     """Gather the plant at one state q, v (n,); see ``Plant``.
 
@@ -93,16 +98,20 @@ def plant_at(
         external: Joint force from outside (n,).
         band: None: friction smooth in the rate. Else exact friction, and elements with
             a rate within the band, in their own units, are at rest.
+        way: Velocity that says which way friction acts and what is at rest (n,), v if not
+            given: within a step, that at its beginning.
     """
     A = model.structure_matrix
-    speed = A.T @ v
+    way = v if way is None else way
+    speed, turning = A.T @ v, A.T @ way
     laws, rotor_laws = model.joint_friction, model.motors.friction
     rate = laws.multiplier * v[laws.index]
     rotor_rate = speed[rotor_laws.index]
-    sign = signs(rate, laws.smoothing, band)
+    passing = laws.multiplier * way[laws.index]
+    sign = signs(passing, laws.smoothing, band)
     smoothing = np.full(len(speed), ROTOR_SMOOTHING)
     smoothing[rotor_laws.index] = rotor_laws.smoothing
-    turn = signs(speed, smoothing, band)
+    turn = signs(turning, smoothing, band)
     joint = law_forces(laws, rate, laws.multiplier * q[laws.index] + laws.shift, sign)
     angle = A.T @ q + model.motor_zeros
     rotor = law_forces(rotor_laws, rotor_rate, angle[rotor_laws.index], turn[rotor_laws.index])
@@ -119,7 +128,7 @@ def plant_at(
         rotor_slope=load_slope,
         toward=into_the_gear(turn, gear_losses(model), load_slope),
         speed=speed,
-        resting=resting(model, np.abs(rate), np.abs(speed), band),
+        resting=resting(model, np.abs(passing), np.abs(turning), band),
     )
 
 

@@ -84,12 +84,15 @@ def driven_step(
         lagging, -wires.resistance / np.where(lagging, wires.inductance, 1.0), 0.0
     )
 
+    # Exact friction keeps its direction over the step: what it reverses is stopped below.
+    way = None if limit is None else v
+
     def feed(y: Array) -> Array:
         """Rates without the decay."""
         rate = y[n : 2 * n]
         flowing = wires.steady_current(u, rate @ A) + y[2 * n :]
         torque = wires.torque_constant * flowing
-        a = motion_at(model, y[:n], rate, outside, torque, band=limit).a
+        a = motion_at(model, y[:n], rate, outside, torque, band=limit, way=way).a
         return np.concatenate([rate, a, np.where(lagging, pull * (a @ A), 0.0)])
 
     end = exponential_step(feed, x, decay, dt)

@@ -66,7 +66,8 @@ def sticking(
 def stopped(model: GearedModel, q: Array, before: Array, after: Array, band: float) -> Array:
     """Velocity with every rough joint and rotor stopped whose rate has changed its sign.
 
-    The others keep their momentum: the change is the smallest in the kinetic energy.
+    What rests goes on resting, and the others keep their momentum: the change is the
+    smallest in the kinetic energy.
 
     Args:
         model: Geared model.
@@ -80,7 +81,8 @@ def stopped(model: GearedModel, q: Array, before: Array, after: Array, band: flo
     reversed_ = (old * new < 0.0) & (np.abs(old) > band)
     if not reversed_.any():
         return after
-    R = rows[reversed_]
+    resting = (np.abs(old) <= band) & (np.abs(new) <= band)
+    R = rows[reversed_ | resting]
     spread = np.linalg.solve(mass_matrix(model, q), R.T)
     impulse = np.linalg.lstsq(R @ spread, R @ after, rcond=1e-12)[0]
     result = after - spread @ impulse
