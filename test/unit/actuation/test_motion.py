@@ -63,6 +63,15 @@ def test_more_motors_than_joints(elbow: gd.GearedModel) -> None:
     assert error(gd.motion_from_torque(model, q, v, torque), a) < ROUND_TRIP
 
 
+def test_springs(balanced: gd.GearedModel) -> None:
+    """Balancers help the motors, and both ways know of them."""
+    model = with_motors(balanced, efficiency=(0.85, 0.7), rotor=ROTOR, joint=JOINT)
+    q, v, a = state(model, 4)
+    assert np.abs(gd.balancer_forces(model, q)).max() > 1.0
+    torque = gd.motor_commands(model, q, v, a).torque
+    assert error(gd.motion_from_torque(model, q, v, torque), a) < ROUND_TRIP
+
+
 def test_wheels_without_inertia(elbow: gd.GearedModel) -> None:
     model = replace(elbow, wheels=replace(elbow.wheels, inertia=readonly(np.zeros(3))))
     model = with_motors(model, efficiency=(0.85, 0.7), rotor=ROTOR)

@@ -64,6 +64,18 @@ def test_mechanical_power_is_the_change_of_energy(tx40: gd.GearedModel) -> None:
     assert error(found.mechanical, derivative(energy)) < BALANCE
 
 
+def test_springs_store_energy(balanced: gd.GearedModel) -> None:
+    """Their power is the change of their energy, and the balance counts it."""
+    model = losses(balanced)
+    q, v, current, u = state(model, 14, 4)
+    a, slope = gd.driven_rates(model, q, v, current, u)
+    found = gd.power_balance(model, q, v, a, current, current_rate=slope)
+    change = derivative(lambda t: float(gd.balancer_energy(model, q + v * t)))
+    assert error(found.springs, change) < BALANCE
+    assert abs(found.springs) > 1.0
+    assert abs(found.residual) < BALANCE * np.abs(np.array(found)).max()
+
+
 def test_balance_along_a_simulation(tx40: gd.GearedModel) -> None:
     """Energy supplied = energy stored + lost; Simpson's rule over the steps."""
     smooth = FrictionRecord(viscous=0.3, coulomb=0.8, smoothing=0.5)
