@@ -15,6 +15,7 @@ from geared_dynamics.errors import ArrayError, ModelError, UnknownNameError
 from geared_dynamics.model import GearedModel
 
 Mode = Literal["smooth", "exact"]
+STARTS = 60  # tried where a gear locks itself
 BAND = 1e-9  # rate below which an element is at rest, in its own units
 
 
@@ -115,14 +116,44 @@ def motion_at(
 def solve(model: GearedModel, plant: Plant, torque: Array, at: Columns) -> Solution:
     """Solve the plant's equations, or say which gear jams."""
     pieces = equations(plant, torque, at, COMPLIANCE)
-    found = follow(pieces, start(plant, torque, at))
-    if isinstance(found, Turned):
-        raise jam(model, plant, found, at)
-    if not oriented(pieces, found, at):
-        raise jam(model, plant, Turned(-1), at)
+    begin = start(plant, torque, at)
+    found: Solution | Turned | None = follow(pieces, begin)
+    if not acceptable(pieces, found) and locking(plant):
+        found = search(pieces, begin)
+    if not isinstance(found, Solution) or not acceptable(pieces, found):
+        raise jam(model, plant)
     if not resting_signs(found.signs, at).any():
         return found
     return Solution(hold(equations(plant, torque, at, 0.0), found), found.signs)
+
+
+def acceptable(pieces: Pieces, found: Solution | Turned | None) -> bool:
+    """Whether there is a solution, in which the torques accelerate the arm their own way.
+
+    That is a positive determinant, as that of the lossless arm.
+    """
+    return isinstance(found, Solution) and bool(
+        np.linalg.slogdet(slope(pieces, found.signs))[0] > 0.0
+    )
+
+
+def locking(plant: Plant) -> bool:
+    """Whether a gear locks itself: only then is the way not sure to lead to a solution."""
+    least = plant.toward.min(initial=1.0)
+    levels = plant.resting.slope[plant.resting.motor >= 0].max(initial=0.0)
+    return bool(least <= 0.0 or levels >= 1.0)
+
+
+def search(pieces: Pieces, begin: Array) -> Solution | None:
+    """Follow the way from starts all around the usual one."""
+    random = np.random.default_rng(0)  # the same starts in every call
+    for _ in range(STARTS):
+        found = follow(
+            pieces, begin + 3.0 * (np.abs(begin) + 0.01) * random.normal(size=len(begin))
+        )
+        if isinstance(found, Solution) and acceptable(pieces, found):
+            return found
+    return None
 
 
 def hold(pieces: Pieces, found: Solution) -> Array:
@@ -136,26 +167,20 @@ def hold(pieces: Pieces, found: Solution) -> Array:
     return np.asarray(found.x + step)
 
 
-def oriented(pieces: Pieces, found: Solution, at: Columns) -> bool:
-    """Whether the torques accelerate the arm their own way: a positive determinant."""
-    return bool(np.linalg.slogdet(slope(pieces, found.signs))[0] > 0.0)
-
-
 def resting_signs(signs: Array, at: Columns) -> BoolArray:
     """Which of the resting elements stay at rest (e,): z between -low and high."""
     above, below = signs[at.w.stop - at.w.start :].reshape(-1, 2).T
     return np.asarray((above < 0.0) & (below > 0.0))
 
 
-def jam(model: GearedModel, plant: Plant, turned: Turned, at: Columns) -> ModelError:
-    """The error that names the motor whose gear jams."""
+def jam(model: GearedModel, plant: Plant) -> ModelError:
+    """The error that names the motor whose gear jams: the one worst to drive back."""
     if np.linalg.eigvalsh(plant.mass)[0] <= 0.0:
         finding = "is not positive definite at a given posture"
         return ModelError("mass matrix", finding, "give the links or wheels behind it an inertia")
+    if not len(model.motor_names):
+        return ModelError("friction", "leaves no solution", "let it depend less on the load")
     worst = int(plant.toward.min(axis=1).argmin())
-    for r in np.flatnonzero(at.motor >= 0):
-        if turned.plane == at.motor[r]:
-            worst = int(r)
     name = model.motor_names[worst]
     backdriving = model.motors.efficiency[worst, 1]
     finding = (

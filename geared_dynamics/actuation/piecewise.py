@@ -18,8 +18,9 @@ import numpy as np
 
 from geared_dynamics.arrays import Array
 
-# Remaining error, relative to the terms, that counts as rounding.
+# Remaining error, relative to the terms of its row, that counts as rounding.
 ROUNDING = 1e-13
+NOTHING = 1e-16  # the same relative to the largest row, for rows whose terms are all nothing
 CROSSINGS = 40  # planes crossed for each one there is, before giving up
 
 
@@ -61,9 +62,9 @@ def follow(pieces: Pieces, start: Array) -> Solution | Turned:
     crossed = -1
     for _ in range(CROSSINGS * (len(signs) + 1)):
         values = distances(pieces, x)
-        terms = (pieces.linear @ x, pieces.constant, pieces.weights @ (signs * values))
-        rest = sum(terms)
-        if np.abs(rest).max() <= ROUNDING * max(float(np.abs(term).max()) for term in terms):
+        rest = pieces.linear @ x + pieces.constant + pieces.weights @ (signs * values)
+        terms = size(pieces, x)
+        if np.all(np.abs(rest) <= ROUNDING * terms + NOTHING * terms.max()):
             return Solution(x, signs)
         try:
             step = np.linalg.solve(slope(pieces, signs), -rest)
@@ -77,6 +78,13 @@ def follow(pieces: Pieces, start: Array) -> Solution | Turned:
             return Solution(x, signs)
         signs[crossed] = -signs[crossed]
     return Turned(crossed)
+
+
+def size(pieces: Pieces, x: Array) -> Array:
+    """Size of the terms in each row of F (k,)."""
+    spread = np.abs(pieces.planes) @ np.abs(x) + np.abs(pieces.offsets)
+    terms = np.abs(pieces.linear) @ np.abs(x) + np.abs(pieces.constant)
+    return np.asarray(terms + np.abs(pieces.weights) @ spread)
 
 
 def distances(pieces: Pieces, x: Array) -> Array:

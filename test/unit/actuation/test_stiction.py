@@ -80,6 +80,17 @@ def test_coupled_gears_and_friction_obey_the_law(tx40: gd.GearedModel, seed: int
     )
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_self_locking_wrist(tx40: gd.GearedModel, seed: int) -> None:
+    """Coupled gears that lock themselves hold the arm without any torque."""
+    model = with_motors(tx40, efficiency=(0.4, -0.3), rotor=BARE, joint=BARE)
+    q = state(model, seed, 1)[0]
+    found = gd.sticking(model, q, np.zeros(6), np.zeros(6))
+    assert np.abs(found.a).max() < 1e-9
+    # Joint 6 has nothing to hold: without load its gear has no friction either.
+    assert set(found.motors) >= set(model.motor_names[:5])
+
+
 def test_band(elbow: gd.GearedModel) -> None:
     """Within the band a joint rests, beyond it it rubs."""
     model = with_motors(elbow, rotor=BARE, joint=JOINT)
