@@ -25,7 +25,7 @@ from geared_dynamics.kernels import world
 from geared_dynamics.kernels.border import apart, finite, fits, gather, states
 from geared_dynamics.kernels.joint import body_at
 from geared_dynamics.kernels.kinds import Array, Pointer, Vector
-from geared_dynamics.kernels.memory import pointer, row, shift
+from geared_dynamics.kernels.memory import keep, pointer, row, shift
 from geared_dynamics.kernels.vector import (
     add,
     cross,
@@ -57,7 +57,7 @@ def coriolis_matrix(model: Array, q: Array, v: Array, out: Array) -> int:
         one_matrix(m, n, rate, work, row(out, k))
         if not finite(row(out, k), n * n):
             return at.OVERFLOW
-    return at.OK
+    return keep(buffer, at.OK)
 
 
 @njit(error_model="numpy")

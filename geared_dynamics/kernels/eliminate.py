@@ -20,7 +20,7 @@ from geared_dynamics.kernels import layout as at
 from geared_dynamics.kernels.border import apart, finite, fits, gather, states
 from geared_dynamics.kernels.joint import body_at, joint_position, place
 from geared_dynamics.kernels.kinds import Array, Pointer, Vector
-from geared_dynamics.kernels.memory import pointer, row, shift
+from geared_dynamics.kernels.memory import keep, pointer, row, shift
 from geared_dynamics.kernels.vector import (
     add,
     cross,
@@ -69,7 +69,7 @@ def eliminate(model: Array, plan: Array, q: Array, v: Array, tau: Array, out: Ar
             return at.NOT_POSITIVE
         if not finite(result, n):
             return at.OVERFLOW
-    return at.OK
+    return keep(buffer, at.OK)
 
 
 @njit(error_model="numpy")

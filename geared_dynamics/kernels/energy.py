@@ -8,7 +8,7 @@ from geared_dynamics.kernels import world
 from geared_dynamics.kernels.border import apart, finite, fits, gather, states
 from geared_dynamics.kernels.joint import body_at
 from geared_dynamics.kernels.kinds import Array, Pointer
-from geared_dynamics.kernels.memory import pointer, row, shift
+from geared_dynamics.kernels.memory import keep, pointer, row, shift
 from geared_dynamics.kernels.vector import (
     add,
     cross,
@@ -39,7 +39,7 @@ def energies(model: Array, q: Array, v: Array, out: Array) -> int:
         one_state(m, rate, work, row(out, k))
         if not finite(row(out, k), 5):
             return at.OVERFLOW
-    return at.OK
+    return keep(buffer, at.OK)
 
 
 @njit(error_model="numpy")

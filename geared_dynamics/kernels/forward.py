@@ -9,7 +9,7 @@ from geared_dynamics.kernels import inverse, mass
 from geared_dynamics.kernels import layout as at
 from geared_dynamics.kernels.border import apart, finite, fits, gather, states
 from geared_dynamics.kernels.kinds import Array, Pointer
-from geared_dynamics.kernels.memory import pointer, row, shift
+from geared_dynamics.kernels.memory import keep, pointer, row, shift
 
 
 @njit(error_model="numpy")
@@ -36,7 +36,7 @@ def forward_dynamics(model: Array, q: Array, v: Array, tau: Array, out: Array) -
             return at.NOT_POSITIVE
         if not finite(result, n):
             return at.OVERFLOW
-    return at.OK
+    return keep(buffer, at.OK)
 
 
 @njit(error_model="numpy")

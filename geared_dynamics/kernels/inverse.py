@@ -14,7 +14,7 @@ from geared_dynamics.kernels import layout as at
 from geared_dynamics.kernels.border import apart, finite, fits, gather, states
 from geared_dynamics.kernels.joint import body_at, joint_position, place
 from geared_dynamics.kernels.kinds import Array, Pointer, Vector
-from geared_dynamics.kernels.memory import pointer, row, shift
+from geared_dynamics.kernels.memory import keep, pointer, row, shift
 from geared_dynamics.kernels.vector import (
     accumulate,
     add,
@@ -54,7 +54,7 @@ def inverse_dynamics(model: Array, q: Array, v: Array, a: Array, out: Array) -> 
         one_state(m, x, shift(x, n), shift(x, 2 * n), shift(x, 3 * n), row(out, k))
         if not finite(row(out, k), n):
             return at.OVERFLOW
-    return at.OK
+    return keep(buffer, at.OK)
 
 
 @njit(error_model="numpy")

@@ -8,7 +8,7 @@ from geared_dynamics.kernels import world
 from geared_dynamics.kernels.border import apart, finite, fits, gather, states
 from geared_dynamics.kernels.joint import body_at
 from geared_dynamics.kernels.kinds import Array, Pointer, Vector
-from geared_dynamics.kernels.memory import pointer, row, shift
+from geared_dynamics.kernels.memory import keep, pointer, row, shift
 from geared_dynamics.kernels.vector import add, cross, dot, load, scale, times
 from geared_dynamics.kernels.vector import transposed_times as transposed
 
@@ -31,7 +31,7 @@ def pose(model: Array, frame: Array, q: Array, out: Array) -> int:
         one_pose(f, work, row(out, k))
         if not finite(row(out, k), 16):
             return at.OVERFLOW
-    return at.OK
+    return keep(buffer, at.OK)
 
 
 @njit(error_model="numpy")
@@ -85,7 +85,7 @@ def jacobian(model: Array, frame: Array, q: Array, out: Array) -> int:
         one_jacobian(m, f, n, work, row(out, k))
         if not finite(row(out, k), 6 * n):
             return at.OVERFLOW
-    return at.OK
+    return keep(buffer, at.OK)
 
 
 @njit(error_model="numpy")
@@ -127,7 +127,7 @@ def jacobian_drift(model: Array, frame: Array, q: Array, v: Array, out: Array) -
         one_drift(f, n, rate, work, row(out, k))
         if not finite(row(out, k), 6):
             return at.OVERFLOW
-    return at.OK
+    return keep(buffer, at.OK)
 
 
 @njit(error_model="numpy")
@@ -172,7 +172,7 @@ def external_forces(model: Array, q: Array, wrenches: Array, out: Array) -> int:
         project_wrenches(m, n, bodies, wrench, work, row(out, k))
         if not finite(row(out, k), n):
             return at.OVERFLOW
-    return at.OK
+    return keep(buffer, at.OK)
 
 
 @njit(error_model="numpy")

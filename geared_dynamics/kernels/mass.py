@@ -10,7 +10,7 @@ from geared_dynamics.kernels import layout as at
 from geared_dynamics.kernels.border import apart, finite, fits, gather, states
 from geared_dynamics.kernels.joint import body_at, joint_position, place
 from geared_dynamics.kernels.kinds import Array, Pointer, Vector
-from geared_dynamics.kernels.memory import pointer, row, shift
+from geared_dynamics.kernels.memory import keep, pointer, row, shift
 from geared_dynamics.kernels.vector import (
     accumulate,
     add,
@@ -44,7 +44,7 @@ def mass_matrix(model: Array, q: Array, out: Array) -> int:
         one_matrix(m, x, shift(x, n), row(out, k))
         if not finite(row(out, k), n * n):
             return at.OVERFLOW
-    return at.OK
+    return keep(buffer, at.OK)
 
 
 @njit(error_model="numpy")
