@@ -14,6 +14,8 @@ from geared_dynamics.errors import UnknownNameError
 from geared_dynamics.model.payload import load_link
 
 Coupling = Literal["none", "diagonal", "complete"]
+# Kernels' forms of a model that do not depend on its bodies' parameters.
+SHAPE = ("skeleton", "plan", "packed_frames")
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,13 +126,14 @@ class GearedModel(Frozen):
     # The kernels' forms of this model: derived, and kept here by dynamics.packing and
     # dynamics.elimination.
     packed: ClassVar[Array | None] = None
+    skeleton: ClassVar[Array | None] = None
     plan: ClassVar[Array | None] = None
+    packed_frames: ClassVar[dict[str, Array] | None] = None
 
     def __getstate__(self) -> dict[str, object]:
         """Pickle the fields, without what the kernels derive from them."""
-        return {
-            key: value for key, value in self.__dict__.items() if key not in ("packed", "plan")
-        }
+        derived = {"packed", *SHAPE}
+        return {key: value for key, value in self.__dict__.items() if key not in derived}
 
     @property
     def frames(self) -> Mapping[str, Frame]:
@@ -209,7 +212,9 @@ class GearedModel(Frozen):
             inertia: Tensor about its centre of mass, link's axes (3, 3) [kg m^2].
             link: Any link but the root's; by default the tip, where there is just one.
         """
-        return load_link(self, link, mass, com, inertia)
+        loaded = load_link(self, link, mass, com, inertia)
+        loaded.__dict__.update({key: self.__dict__[key] for key in SHAPE if key in self.__dict__})
+        return loaded
 
     def __repr__(self) -> str:
         """Say what kind of arm this is in one line."""
