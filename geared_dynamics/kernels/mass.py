@@ -7,7 +7,7 @@ import numpy as np
 from numba import njit
 
 from geared_dynamics.kernels import layout as at
-from geared_dynamics.kernels.border import apart, finite, fits, gather, states
+from geared_dynamics.kernels.border import apart, finite, fits, gather, holds, states
 from geared_dynamics.kernels.joint import body_at, joint_position, place
 from geared_dynamics.kernels.kinds import Array, Pointer, Vector
 from geared_dynamics.kernels.memory import keep, pointer, row, shift
@@ -32,7 +32,7 @@ ROT, POS, MASS, MC, INERTIA, SIZE = 0, 9, 12, 13, 16, 22
 def mass_matrix(model: Array, q: Array, out: Array) -> int:
     """Mass matrix (n, n), by rows (n n,), for q (n,); (K, n n) for K states."""
     n = int(model[at.COORDINATES])
-    if not fits(q, n, out):
+    if not (holds(out, n * n, model) and fits(q, n, out)):
         return at.WRONG_SHAPE
     if not apart(q, out):
         return at.OVERLAP
