@@ -50,10 +50,9 @@ def inverse_dynamics(
                 return result
         except (TypeError, AttributeError):
             pass  # not plain float64 arrays of one shape: convert them below
-    inputs = {"q": (q, model.n), "v": (v, model.n), "a": (a, model.n)}
-    if f_ext is None:
+        inputs = {"q": (q, model.n), "v": (v, model.n), "a": (a, model.n)}
         return convert_and_call("inverse_dynamics", model, inputs, (model.n,), out)
-    free = convert_and_call("inverse_dynamics", model, inputs, (model.n,))
+    free = inverse_dynamics(model, q, v, a)
     given = {"q": q, "v": v, "a": a, "f_ext": f_ext}
     total = with_wrenches(free, -1.0, model, given, out)
     if out is None:

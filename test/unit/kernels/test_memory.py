@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import subprocess
 import sys
+
+import pytest
+
+from geared_dynamics import kernels
 
 PROGRAM = """
 import numpy as np
@@ -43,3 +48,10 @@ def output(**environment: str) -> str:
 def test_freed_memory_is_not_read() -> None:
     """glibc overwrites what is freed when told to; elsewhere the setting does nothing."""
     assert output(MALLOC_PERTURB_="127") == output()
+
+
+@pytest.mark.parametrize("name", kernels.KERNELS)
+def test_every_kernel_keeps_what_it_allocates(name: str) -> None:
+    text = inspect.getsource(getattr(kernels, name).py_func)
+    assert "buffer = np." in text
+    assert text.rstrip().endswith("return keep(buffer, at.OK)")
