@@ -103,6 +103,8 @@ def as_numbers(name: str, value: ArrayLike, remedy: str) -> Array:
     """Convert an argument to an array of native, aligned float64."""
     try:
         array = np.asarray(value)
+        if array.dtype is FLOAT and array.flags.aligned:
+            return array
         if array.dtype.kind not in "fiub":
             raise TypeError
         # The view has the one dtype object that the kernels know.
