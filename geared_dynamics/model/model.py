@@ -14,6 +14,8 @@ from geared_dynamics.errors import UnknownNameError
 from geared_dynamics.model.payload import load_link
 
 Coupling = Literal["none", "diagonal", "complete"]
+# Kernels' forms of a model that do not depend on its bodies' parameters.
+SHAPE = ("skeleton", "plan", "packed_frames", "shares")
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,15 +123,18 @@ class GearedModel(Frozen):
     coupling: Coupling = "complete"
     notes: tuple[str, ...] = ()
 
-    # Derived from the fields, and kept here by dynamics.packing, dynamics.elimination and
-    # dynamics.transmission: the kernels' forms of this model, the motors' shares in a force.
+    # Derived from the fields at first use, and kept here by the room named dynamics: the
+    # kernels' forms of this model (packing, elimination) and the motors' shares in a joint
+    # force (transmission).
     packed: ClassVar[Array | None] = None
+    skeleton: ClassVar[Array | None] = None
     plan: ClassVar[Array | None] = None
+    packed_frames: ClassVar[dict[str, Array] | None] = None
     shares: ClassVar[Array | None] = None
 
     def __getstate__(self) -> dict[str, object]:
         """Pickle the fields, without what is derived from them."""
-        derived = ("packed", "plan", "shares")
+        derived = {"packed", *SHAPE}
         state = {key: value for key, value in self.__dict__.items() if key not in derived}
         return state | {"frame_table": dict(self.frame_table)}  # a proxy cannot be pickled
 
@@ -215,7 +220,9 @@ class GearedModel(Frozen):
             inertia: Tensor about its centre of mass, link's axes (3, 3) [kg m^2].
             link: Any link but the root's; by default the tip, where there is just one.
         """
-        return load_link(self, link, mass, com, inertia)
+        loaded = load_link(self, link, mass, com, inertia)
+        loaded.__dict__.update({key: self.__dict__[key] for key in SHAPE if key in self.__dict__})
+        return loaded
 
     def __repr__(self) -> str:
         """Say what kind of arm this is in one line."""
