@@ -17,7 +17,8 @@ from geared_dynamics.model.motors import Motors
 from geared_dynamics.model.payload import load_link
 
 Coupling = Literal["none", "diagonal", "complete"]
-DERIVED = ("packed", "plan", "drives", "packed_balancers", "shares")
+# Kernels' forms of a model that do not depend on its bodies' parameters.
+SHAPE = ("skeleton", "plan", "packed_frames", "shares", "drives", "packed_balancers")
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,14 +128,17 @@ class GearedModel(Frozen):
     # kernels' forms of this model (packing, elimination, drives, balancer_packing) and the
     # motors' shares in a joint force (transmission).
     packed: ClassVar[Array | None] = None
+    skeleton: ClassVar[Array | None] = None
     plan: ClassVar[Array | None] = None
     drives: ClassVar[Array | None] = None
     packed_balancers: ClassVar[Array | None] = None
+    packed_frames: ClassVar[dict[str, Array] | None] = None
     shares: ClassVar[Array | None] = None
 
     def __getstate__(self) -> dict[str, object]:
         """Pickle the fields, without what is derived from them."""
-        state = {key: value for key, value in self.__dict__.items() if key not in DERIVED}
+        derived = {"packed", *SHAPE}
+        state = {key: value for key, value in self.__dict__.items() if key not in derived}
         return state | {"frame_table": dict(self.frame_table)}  # a proxy cannot be pickled
 
     def __setstate__(self, state: dict[str, object]) -> None:
@@ -239,7 +243,9 @@ class GearedModel(Frozen):
             inertia: Tensor about its centre of mass, link's axes (3, 3) [kg m^2].
             link: Any link but the root's; by default the tip, where there is just one.
         """
-        return load_link(self, link, mass, com, inertia)
+        loaded = load_link(self, link, mass, com, inertia)
+        loaded.__dict__.update({key: self.__dict__[key] for key in SHAPE if key in self.__dict__})
+        return loaded
 
     def __repr__(self) -> str:
         """Say what kind of arm this is in one line."""
