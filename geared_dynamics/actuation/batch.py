@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from math import prod
 
 import numpy as np
 
@@ -16,7 +17,8 @@ def each_state(inputs: Mapping[str, Array]) -> tuple[tuple[int, ...], Iterator[t
     """Leading dimensions of the inputs together, and the states one by one."""
     lead = common_lead(inputs)
     flat = [
-        np.broadcast_to(x, lead + x.shape[-1:]).reshape(-1, x.shape[-1]) for x in inputs.values()
+        np.broadcast_to(x, lead + x.shape[-1:]).reshape(prod(lead), x.shape[-1])
+        for x in inputs.values()
     ]
     return lead, zip(*flat, strict=True)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -61,6 +62,33 @@ def test_more_motors_than_joints(elbow: gd.GearedModel) -> None:
     q, v, a = state(model, 3)
     torque = gd.motor_commands(model, q, v, a).torque
     assert error(gd.motion_from_torque(model, q, v, torque), a) < ROUND_TRIP
+
+
+def test_friction_that_is_not_smoothed(elbow: gd.GearedModel) -> None:
+    """Smoothing 0 keeps the sign's jump, as in ``motor_commands``."""
+    sharp = replace(ROTOR, smoothing=0.0)
+    model = with_motors(elbow, efficiency=(0.85, 0.7), rotor=sharp, joint=JOINT)
+    q, v, a = state(model, 8)
+    for rate in (v, 0.0 * v):
+        torque = gd.motor_commands(model, q, rate, a).torque
+        assert error(gd.motion_from_torque(model, q, rate, torque), a) < ROUND_TRIP
+
+
+def test_without_motors_and_without_states(elbow: gd.GearedModel) -> None:
+    """No motor: the arm falls with its friction. No state: no motion."""
+    path = Path(__file__).parents[3] / "urdf" / "elbow.urdf"
+    bare = with_motors(gd.load_model(path), joint=JOINT)
+    q, v, _ = state(bare, 9)
+    fall = gd.motion_from_torque(bare, q, v, [])
+    need = gd.inverse_dynamics(bare, q, v, fall)
+    friction = gd.friction_forces(bare, v, q, need)
+    assert error(need, -friction) < ROUND_TRIP
+    none = np.zeros((0, 3))
+    assert gd.motion_from_torque(elbow, none, none, none).shape == (0, 3)
+    model = with_motors(elbow)
+    assert gd.driven_rates(model, none, none, none, none).current.shape == (0, 3)
+    assert gd.driven_terms(model, none, none).inertia.shape == (0, 3, 3)
+    assert gd.power_balance(model, none, none, none, none).residual.shape == (0,)
 
 
 def test_springs(balanced: gd.GearedModel) -> None:
