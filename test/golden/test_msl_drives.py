@@ -18,6 +18,7 @@ from motor_data import with_motors
 from naive.measure import holds
 
 scipy_integrate = pytest.importorskip("scipy.integrate")
+scipy_linalg = pytest.importorskip("scipy.linalg")
 scipy_interpolate = pytest.importorskip("scipy.interpolate")
 
 NONE = FrictionRecord()
@@ -98,6 +99,35 @@ def test_dc_motor_start(shared_data: Path) -> None:
     assert holds("Modelica DCPM_Start, speed [rad/s]", radians, 1.5e-5)
     wrong, _ = dc_start(1.01 * K_START, data["time"])
     assert np.abs(wrong - data["dcpm.la.i"]).max() > 0.1
+
+
+def dc_start_exactly(times: Array) -> tuple[Array, Array]:
+    """Current and speed of DCPM_Start by matrix exponentials: the equations are linear."""
+    R, L, J, k = 0.05, 0.0015, 0.3, K_START
+    found, x = np.zeros((len(times), 2)), np.zeros(2)
+    for start, end in pairwise((0.0, *RAMP, LOADED, 2.0)):
+        matrix = np.zeros((4, 4))  # of current, speed, voltage and 1
+        matrix[:2, :2] = [[-R / L, -k / L], [k / J, 0.0]]
+        matrix[0, 2] = 1.0 / L
+        matrix[1, 3] = -LOAD / J if start >= LOADED else 0.0
+        matrix[2, 3] = 100.0 / (RAMP[1] - RAMP[0]) if start == RAMP[0] else 0.0
+        begin = np.array([*x, 0.0 if start <= RAMP[0] else 100.0, 1.0])
+        for row in np.flatnonzero((times > start) & (times <= end)):
+            found[row] = (scipy_linalg.expm(matrix * (times[row] - start)) @ begin)[:2]
+        x = (scipy_linalg.expm(matrix * (end - start)) @ begin)[:2]
+    return found[:, 0], found[:, 1]
+
+
+def test_the_difference_is_the_references_own(shared_data: Path) -> None:
+    """The exact solution is as far from the reference as ours, and ours is on it."""
+    data = {key: values[1::40] for key, values in reference(shared_data, "DCPM_Start").items()}
+    exact, _ = dc_start_exactly(data["time"])
+    ours, _ = dc_start(K_START, data["time"])
+    theirs = float(np.abs(exact - data["dcpm.la.i"]).max())
+    mine = float(np.abs(exact - ours).max())
+    print(f"figure: Modelica DCPM_Start, exact: reference {theirs:.2e} off, ours {mine:.1e}")
+    assert 1e-4 < theirs < 1.5e-4
+    assert mine < 1e-6
 
 
 # A gear with half its power lost either way: rolling backward, stuck, forward, stuck, backward.
