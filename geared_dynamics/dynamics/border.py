@@ -4,6 +4,7 @@ The kernels check finiteness and aliasing themselves and say so by a status; her
 arrays are converted and broadcast, and a status becomes an error with a name.
 """
 
+import math
 from collections.abc import Mapping
 from typing import NoReturn
 
@@ -48,7 +49,7 @@ def call(
         flat, target = list(arrays.values()), result.reshape(-1)
     else:
         flat = [
-            np.broadcast_to(x, lead + x.shape[-1:]).reshape(-1, x.shape[-1])
+            np.broadcast_to(x, lead + x.shape[-1:]).reshape(math.prod(lead), x.shape[-1])
             for x in arrays.values()
         ]
         target = result.reshape(flat[0].shape[0], -1) if result.size else result

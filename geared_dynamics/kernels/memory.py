@@ -2,8 +2,8 @@
 
 Inside a kernel, a NumPy array passed from function to function costs atomic
 reference counting at every call, several times the arithmetic done in between.
-A pointer costs nothing. The entry of each kernel holds the arrays for as long
-as the pointers into them are used, and has checked their shapes.
+A pointer costs nothing. The entry of each kernel has checked the arrays' shapes,
+and holds those it made by ``keep`` for as long as the pointers into them are used.
 """
 
 from typing import Any
@@ -24,6 +24,19 @@ def pointer(_context: Any, array: Any) -> Any:
         return context.make_array(signature.args[0])(context, builder, arguments[0]).data
 
     return POINTER(array), generate
+
+
+@intrinsic
+def keep(_context: Any, array: Any, value: Any) -> Any:
+    """Return the value, and let the array live until here.
+
+    numba frees an array after its last use in the source, and a pointer is no use.
+    """
+
+    def generate(_target: Any, _builder: Any, _signature: Any, arguments: Any) -> Any:
+        return arguments[1]
+
+    return value(array, value), generate
 
 
 @intrinsic
