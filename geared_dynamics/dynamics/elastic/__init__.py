@@ -13,6 +13,7 @@ from geared_dynamics.dynamics.elastic.dynamics import (
     mass_matrix,
 )
 from geared_dynamics.dynamics.elastic.energies import kinetic_energy, potential_energy
+from geared_dynamics.dynamics.elastic.friction import friction_forces
 from geared_dynamics.dynamics.elastic.modes import Modes, modes, poles
 from geared_dynamics.dynamics.elastic.motors import motor_angles, motor_speeds, motor_torques
 from geared_dynamics.dynamics.elastic.springs import (
@@ -27,6 +28,7 @@ __all__ = [
     "bias_forces",
     "coriolis_matrix",
     "forward_dynamics",
+    "friction_forces",
     "inverse_dynamics",
     "joint_torque",
     "kinetic_energy",
