@@ -186,7 +186,7 @@ def checked(model: GearedModel) -> GearedModel:
     except ArrayError as error:  # the arguments are ours: the model is what is wrong
         raise outsized(model, place) or ModelError(place, error.finding, UNITS) from error
     refuse_singular(model, matrices, model.joint_names, place)
-    if model.elasticity.joint.size:
+    if model.elasticity.count:
         names = extended(model).joint_names
         where = f"{place} with elastic joints, M_link"
         refuse_singular(model, elastic.mass_matrix(model, q), names, where)

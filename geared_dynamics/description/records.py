@@ -12,6 +12,7 @@ from typing import Literal
 from geared_dynamics.description.drive_records import BalancerRecord as BalancerRecord
 from geared_dynamics.description.drive_records import FrictionRecord as FrictionRecord
 from geared_dynamics.description.drive_records import MotorRecord as MotorRecord
+from geared_dynamics.description.drive_records import ShaftSpringRecord as ShaftSpringRecord
 
 Vector3 = tuple[float, float, float]
 Matrix3 = tuple[Vector3, Vector3, Vector3]
@@ -236,5 +237,6 @@ class DrivetrainRecord:
     harmonic: tuple[HarmonicRecord, ...] = ()
     motors: tuple[MotorRecord, ...] = ()
     joints: tuple[JointDriveRecord, ...] = ()
+    springs: tuple[ShaftSpringRecord, ...] = ()
     balancers: tuple[BalancerRecord, ...] = ()
     replaced: tuple[tuple[str, tuple[str, ...]], ...] = ()

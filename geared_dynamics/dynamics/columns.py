@@ -47,6 +47,6 @@ def wheel_homes(model: GearedModel) -> list[int]:
     child = {joint.name: joint.child for joint in model.robot.joints}
     joints = model.elasticity.link_spin.shape[1]
     own = [model.tree.names.index(child[name]) for name in model.joint_names[:joints]]
-    own += [own[j] for j in model.elasticity.joint]
+    own += [max(own[j] for j in np.flatnonzero(row)) for row in model.elasticity.rigid]
     last = len(model.tree.names) - 1
     return [max((own[d] for d in np.flatnonzero(row)), default=last) for row in model.Gamma]

@@ -77,7 +77,7 @@ def build_model(
     held = held_ratios(drivetrain, shafts, frozen)
     refuse_dependent(wheels.spin[turned].T, held, shafts, names, drivetrain.source)
     friction = joint_friction(robot, drivetrain, follow, frozen)
-    elastic = build_elasticity(drivetrain, follow, wheels.spin)
+    elastic = build_elasticity(drivetrain, follow, wheels.spin, names)
     refuse_loose_shafts(elastic, wheels.inertia, turned, names, drivetrain)
     parameters = locked_bodies(robot, drivetrain, links, len(bodies))
     notes = doubts(tensor_doubts(robot, bodies, parameters) + drive_doubts(drivetrain), strict)

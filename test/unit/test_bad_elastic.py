@@ -89,7 +89,7 @@ def test_bad_file_is_refused(path: str, value: Any, words: list[str]) -> None:
 def test_fewer_wheels_than_shafts_are_refused() -> None:
     drives = changed("spins", BOTH)
     del drives["motors"]
-    with pytest.raises(gd.GearedDynamicsError, match="'j1', 'j2' turn fewer wheels than joints"):
+    with pytest.raises(gd.GearedDynamicsError, match="'j1', the spring of joint 'j2' turn fewer"):
         gd.load_model(ROBOT, drives)
 
 
@@ -116,7 +116,7 @@ def test_motors_are_optional_where_no_torque_is_asked_for() -> None:
     batch = np.zeros((3, 2))
     a, _ = gd.elastic.forward_dynamics(model, batch, batch, batch, batch, np.zeros(0))
     assert a.shape == (3, 2)
-    with pytest.raises(gd.GearedDynamicsError, match=r"0 motors do not turn j1\.theta"):
+    with pytest.raises(gd.GearedDynamicsError, match="0 motors turn nothing, not 2 freedoms"):
         gd.elastic.motor_torques(model, [0, 0], [0, 0])
 
 

@@ -155,7 +155,7 @@ def forward_dynamics(
     Raises:
         ModelError: if the mass matrix is not positive definite.
     """
-    n, shafts, motors = model.n, model.elasticity.joint.size, len(model.motor_names)
+    n, shafts, motors = model.n, model.elasticity.count, len(model.motor_names)
     if f_ext is not None:
         given = np.zeros(n) if tau is None else as_input("tau", tau, n)
         tau = given + external_forces(model, q, f_ext)

@@ -37,7 +37,6 @@ def extend(model: GearedModel) -> GearedModel:
         place = f"{model.drivetrain.source}, joints"
         remedy = "give joints.<name>.stiffness, or use the rigid functions"
         raise ModelError(place, "no joint of this arm is elastic", remedy)
-    shafts = tuple(f"{model.joint_names[j]}.theta" for j in elastic.joint)
     tree = model.tree
     if model.elastic_model == "complete":
         spin = np.hstack([elastic.link_spin, elastic.shaft_spin])
@@ -46,7 +45,7 @@ def extend(model: GearedModel) -> GearedModel:
         wheels = separated(model)
     if model.elastic_model == "spong_truncated":
         tree = without_rotor_tensors(model)
-    return replace(model, joint_names=model.joint_names + shafts, wheels=wheels, tree=tree)
+    return replace(model, joint_names=model.joint_names + elastic.names, wheels=wheels, tree=tree)
 
 
 def behind_springs(elastic: Elasticity) -> NDArray[np.bool_]:
@@ -63,7 +62,7 @@ def separated(model: GearedModel) -> Wheels:
     elastic, wheels = model.elasticity, model.wheels
     behind = behind_springs(elastic)
     count, names = int(behind.sum()), np.array(wheels.names, object)[behind]
-    none = np.zeros((len(wheels.names), elastic.joint.size))
+    none = np.zeros((len(wheels.names), elastic.count))
     spin = np.vstack(
         [
             np.hstack([elastic.link_spin, none]),
@@ -102,7 +101,7 @@ def joined(model: GearedModel, **pairs: tuple[ArrayLike, ArrayLike]) -> list[Arr
         model: Geared model.
         pairs: By the name of q's part, the parts of q (..., n) and of theta (..., n_e).
     """
-    shafts, names = model.elasticity.joint.size, {"q": "theta"}
+    shafts, names = model.elasticity.count, {"q": "theta"}
     arrays = {}
     for name, (link, shaft) in pairs.items():
         other = names.get(name, f"{name}theta")
@@ -116,6 +115,4 @@ def joined(model: GearedModel, **pairs: tuple[ArrayLike, ArrayLike]) -> list[Arr
 def padded(model: GearedModel, q: ArrayLike) -> Array:
     """Join q (..., n) with zeros, for what does not depend on theta."""
     array = finite_input("q", q, model.n)
-    return np.concatenate(
-        [array, np.zeros((*array.shape[:-1], model.elasticity.joint.size))], axis=-1
-    )
+    return np.concatenate([array, np.zeros((*array.shape[:-1], model.elasticity.count))], axis=-1)

@@ -41,7 +41,7 @@ def friction_forces(
         Joint friction (..., n), joint side, and rotor friction (..., m), motor side; both
         oppose the motion.
     """
-    shafts, count = model.elasticity.joint.size, len(model.motor_names)
+    shafts, count = model.elasticity.count, len(model.motor_names)
     speed = motor_speeds(model, v, vtheta)
     link, shaft = (
         np.zeros(model.n) if q is None else q,

@@ -17,7 +17,7 @@ from geared_dynamics.model.gears.rank import rank
 def motor_torques(model: GearedModel, tau: ArrayLike, tau_theta: ArrayLike) -> Array:
     """Motor torques tau_m with A_q tau_m = tau, A_theta tau_m = tau_theta, before efficiency.
 
-    The rows are those of the coordinates that motors turn: theta of elastic joints, q of
+    The rows are those of the coordinates that motors turn: theta of elastic drives, q of
     rigid ones. What ``tau`` holds for the others, no motor can give: it is not looked at, and
     ``inverse_dynamics`` returns zero there for a motion that the springs allow. With more
     motors than rows the solution of least norm is returned.
@@ -35,28 +35,22 @@ def motor_torques(model: GearedModel, tau: ArrayLike, tau_theta: ArrayLike) -> A
     """
     extended(model)  # refuses an arm without springs
     link = finite_input("tau", tau, model.n)
-    shaft = finite_input("tau_theta", tau_theta, model.elasticity.joint.size)
+    shaft = finite_input("tau_theta", tau_theta, model.elasticity.count)
     lead = common_lead({"tau": link, "tau_theta": shaft})
     both = [np.broadcast_to(x, (*lead, x.shape[-1])) for x in (link, shaft)]
-    rows = driven(model)
-    force = np.concatenate(both, axis=-1)[..., rows]
-    A = structure_matrix(model)[rows]
-    if rank(A) < len(A):
-        names = [extended(model).joint_names[d] for d in rows]
-        finding = f"{len(model.motor_names)} motors do not turn {', '.join(names)} independently"
+    A = structure_matrix(model)
+    rows = np.flatnonzero(np.any(A != 0.0, axis=1))
+    force, A = np.concatenate(both, axis=-1)[..., rows], A[rows]
+    freedoms = model.n - model.elasticity.passive.size
+    if rank(A) < max(len(rows), freedoms):
+        names = ", ".join(extended(model).joint_names[d] for d in rows)
+        finding = f"{len(model.motor_names)} motors turn {names or 'nothing'}"
+        finding += f", not {freedoms} freedoms independently"
         place = f"{model.drivetrain.source}, motors"
         raise ModelError(place, finding, "declare the missing motors")
     result = force @ least_norm(A).T
     refuse_infinite("tau", force, result)
     return np.asarray(result)
-
-
-def driven(model: GearedModel) -> list[int]:
-    """Coordinates x that motors are to turn: q of rigid joints, theta; others that one turns."""
-    elastic = model.elasticity
-    free = {*elastic.joint.tolist(), *elastic.passive.tolist()}
-    turned = np.any(structure_matrix(model) != 0.0, axis=1)
-    return [d for d in range(len(turned)) if turned[d] or d not in free]
 
 
 def motor_angles(model: GearedModel, q: ArrayLike, theta: ArrayLike) -> Array:

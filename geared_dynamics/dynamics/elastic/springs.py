@@ -36,7 +36,7 @@ def pack_springs(model: GearedModel) -> Array:
     d, motor = np.nonzero(A)
     structure = np.column_stack([d, motor, A[d, motor]])
     header = np.zeros(at.HEADER_SIZE)
-    header[at.JOINTS], header[at.SHAFTS] = model.n, elastic.joint.size
+    header[at.JOINTS], header[at.SHAFTS] = model.n, elastic.count
     header[at.MOTORS] = len(model.motor_names)
     header[at.SPRINGS], header[at.SPRINGS_END] = at.HEADER_SIZE, start
     header[at.STRUCTURE], header[at.STRUCTURE_END] = ends[-1], ends[-1] + structure.size
@@ -87,7 +87,7 @@ def spring_forces(
         v: Joint velocity (..., n).
         vtheta: Velocity of the shafts (..., n_e), joint side.
     """
-    n, shafts = model.n, model.elasticity.joint.size
+    n, shafts = model.n, model.elasticity.count
     inputs = {"q": (q, n), "theta": (theta, shafts), "v": (v, n), "vtheta": (vtheta, shafts)}
     constants = (packed_springs(model),)
     return call("spring_forces", extended(model), inputs, (n + shafts,), constants=constants)
