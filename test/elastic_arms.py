@@ -40,6 +40,7 @@ def elastic_arm(
     extra: bool = True,
     damping: float = 3.0,
     ratio: float = 1.0,
+    belts: int = 0,
     **options: Any,  # forwarded: keywords of random_robot
 ) -> gd.GearedModel:
     """A random arm with a motor for each joint, anywhere and skew.
@@ -52,6 +53,8 @@ def elastic_arm(
         extra: Whether there are other wheels, some of them on the link side, and mimics.
         damping: Of the springs.
         ratio: Multiplies the first motor's ratios (a negative control).
+        belts: How many of the first motors have a spring between rotor and a pulley, with a
+            brake disc on the rotor's side.
         options: Other keywords of ``random_robot``.
     """
     parts = {"mimics": 1, "wheels": 4} if extra else {"mimics": 0, "wheels": 0, "coupled": False}
@@ -79,6 +82,22 @@ def elastic_arm(
             ratios = {joint: ratio * value for joint, value in ratios.items()}
         drives["spins"].append({"wheel": name, "coefficients": ratios})
         drives["motors"][f"motor_{k}"] = {"wheel": name}
+        for part, factor in (("brake", 1.0), ("pulley", -0.4)) if k < belts else ():
+            drives["wheels"][f"{part}_{k}"] = {
+                "carrier": links[random.integers(len(links))],
+                "axis": random.normal(size=3).tolist(),
+                "inertia": {"axial": 2e-4},
+                "mass": 0.1,
+            }
+            scaled = {name: factor * value for name, value in ratios.items()}
+            drives["spins"].append({"wheel": f"{part}_{k}", "coefficients": scaled})
+        if k < belts:
+            drives.setdefault("springs", {})[f"belt_{k}"] = {
+                "between": [name, f"pulley_{k}"],
+                "with": [f"brake_{k}"],
+                "stiffness": float(random.uniform(1.0, 9.0)),
+                "damping": 1e-3,
+            }
         if k == joints // 2 or random.random() < share:
             stiffness = float(10 ** random.uniform(3, 4.5))
             drives["joints"][joint] = {"stiffness": stiffness, "damping": damping}
@@ -88,10 +107,10 @@ def elastic_arm(
 def state(model: gd.GearedModel, seed: int, rows: int = 3) -> list[np.ndarray]:
     """Random q, theta near it, v, vtheta, a, atheta, ...: pairs, ``rows`` of them."""
     random = np.random.default_rng(seed)
-    joint = model.elasticity.joint
+    rigid = model.elasticity.rigid
     arrays = []
     for row in range(rows):
         link = random.uniform(-2, 2, model.n)
-        shaft = link[joint] + random.normal(size=joint.size) * (0.01 if row == 0 else 1.0)
+        shaft = rigid @ link + random.normal(size=len(rigid)) * (0.01 if row == 0 else 1.0)
         arrays += [link, shaft]
     return arrays

@@ -67,7 +67,7 @@ def refuse_massless_shafts(elastic: Elasticity, inertia: Array, source: str) -> 
 
 
 def refuse_undriven(elastic: Elasticity, turned: list[int], source: str) -> None:
-    """Raise where no motor turns a shaft, neither directly nor through springs of its drive."""
+    """Raise where no motor turns a joint's shaft, neither directly nor through other springs."""
     n = elastic.link_spin.shape[1]
     driven = np.any(elastic.shaft_spin[turned] != 0.0, axis=0)
     drives = elastic.stretch[len(elastic.stiffness) - elastic.count + len(elastic.joint) :, n:]
@@ -75,7 +75,8 @@ def refuse_undriven(elastic: Elasticity, turned: list[int], source: str) -> None
         for touched in drives != 0.0:
             if np.any(driven & touched):
                 driven = driven | touched
-    for (place, spring), moved in zip(labels(elastic, source), driven, strict=True):
+    joints = labels(elastic, source)[: len(elastic.joint)]
+    for (place, spring), moved in zip(joints, driven[: len(joints)], strict=True):
         if not moved:
             finding = f"no motor turns the shaft behind {spring}"
             remedy = "declare its motor, or the joint as passive: true"

@@ -25,10 +25,20 @@ class ElasticTwin(LagrangianTwin):
         super().__init__(robot, drive, gravity)
         self.links = self.n
         self.elastic = elastic_coordinates(robot, drive)
+        self.belts = len(drive.springs)
         sides = {wheel.name: wheel.side for wheel in drive.wheels}
+        stiff = {body.name: body.spin for body in self.bodies}
         self.bodies = [self.follow(b, sides.get(b.name) == "motor") for b in self.bodies]
-        self.n += len(self.elastic)
+        self.n += len(self.elastic) + self.belts
         self.extra = np.zeros((self.n, self.n))
+        for k, spring in enumerate(drive.springs):
+            row = np.eye(self.n)[self.n - self.belts + k]
+            first = stiff[spring.motor_side]
+            group = {name: stiff[name] @ first for name in (spring.motor_side, *spring.others)}
+            self.bodies = [
+                replace(b, spin=row * group[b.name] / (first @ first)) if b.name in group else b
+                for b in self.bodies
+            ]
         joints = {joint.name: joint for joint in robot.joints}
         self.springs = []
         for record in drive.joints:
@@ -38,6 +48,13 @@ class ElasticTwin(LagrangianTwin):
                 z = np.zeros(self.n)
                 z[j], z[self.links + self.elastic.index(j)] = -row[j], row[j]
                 self.springs.append((z, record.stiffness, record.damping))
+        spins = {body.name: body.spin for body in self.bodies}
+        for spring in drive.springs:
+            first, second = stiff[spring.motor_side], stiff[spring.link_side]
+            z = spins[spring.motor_side] - spins[spring.link_side] * (first @ second) / (
+                second @ second
+            )
+            self.springs.append((z, spring.stiffness, spring.damping))
 
     def follow(self, body: Body, motor_side: bool) -> Body:
         """Give the spin its columns of theta."""
@@ -46,7 +63,7 @@ class ElasticTwin(LagrangianTwin):
         if motor_side:
             shaft = body.spin[self.elastic]
             link[self.elastic] = 0.0
-        return replace(body, spin=np.concatenate([link, shaft]))
+        return replace(body, spin=np.concatenate([link, shaft, np.zeros(self.belts)]))
 
     def link_pose(self, q: Numbers, link: str) -> tuple[Numbers, Numbers, Numbers, Numbers]:
         """As of the rigid arm: links do not move with theta."""

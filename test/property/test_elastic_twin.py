@@ -20,6 +20,8 @@ ARMS = {
     "one joint": elastic_arm(3, 1),
     "one rotor each": elastic_arm(4, 6, coupled=False, extra=False),
     "by elimination": elastic_arm(5, 11, share=0.8, branched=True),
+    "belts, all elastic": elastic_arm(7, 4, belts=4),
+    "belts, some elastic": elastic_arm(8, 6, share=0.4, belts=3, branched=True),
     "massless links": elastic_arm(6, 5, massless=True, share=0.7),
 }
 

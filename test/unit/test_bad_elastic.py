@@ -26,10 +26,17 @@ MASSLESS = ROBOT.replace(f'<link name="two">{UNIT}</link>', '<link name="two"/>'
 WHEEL = {"carrier": "base", "axis": [0, 1, 0], "mass": 0.1, "inertia": {"axial": 1e-3}}
 GOOD: dict[str, Any] = {
     "version": 1,
-    "wheels": {"r1": WHEEL, "r2": copy.deepcopy(WHEEL)},
+    "wheels": {
+        "r1": WHEEL,
+        "r2": copy.deepcopy(WHEEL),
+        "p1": copy.deepcopy(WHEEL),
+        "light": {**WHEEL, "inertia": {"axial": 0.0}},
+    },
     "spins": [
         {"wheel": "r1", "joint": "j1", "ratio": 50},
         {"wheel": "r2", "joint": "j2", "ratio": 50},
+        {"wheel": "p1", "joint": "j1", "ratio": 20},
+        {"wheel": "light", "joint": "j1", "ratio": 50},
     ],
     "motors": {"m1": {"wheel": "r1"}, "m2": {"wheel": "r2"}},
     "joints": {"j1": {"stiffness": 1e3, "damping": 1.0}, "j2": {"stiffness": 1e3}},
@@ -39,7 +46,16 @@ NO_INERTIA = "nothing with inertia turns behind the spring of joint 'j2'"
 BOTH = [
     {"wheel": "r1", "coefficients": {"j1": 50, "j2": 50}},
     {"wheel": "r2", "coefficients": {"j1": 20, "j2": 20}},
+    {"wheel": "p1", "coefficients": {"j1": 20, "j2": 20}},
+    {"wheel": "light", "joint": "j1", "ratio": 50},
 ]
+
+
+def belt(between: list[str], **keys: Any) -> dict[str, Any]:
+    """Section of springs."""
+    return {"belt": {"between": between, "stiffness": 5.0, **keys}}
+
+
 # Key path, what to write there ("-": take the key out), words that the error must contain.
 TABLE: dict[str, tuple[str, Any, list[str]]] = {
     "zero": (J1, 0, [J1, "0 is not above 0"]),
@@ -59,6 +75,27 @@ TABLE: dict[str, tuple[str, Any, list[str]]] = {
     "one combination": ("spins", BOTH, ["joints 'j1', 'j2'", "repeat each other"]),
     "no motor": ("motors.m2", "-", ["joints.j2", "no motor turns the shaft", "passive: true"]),
     "passive with a motor": ("joints.j2", {"passive": True}, ["joints.j2.passive", "'m2'"]),
+    "spring to nowhere": ("springs", belt(["r1", "r9"]), ["springs.belt", "'r9'", "r1, r2"]),
+    "spring of two drives": ("springs", belt(["r1", "r2"]), ["springs.belt", "fixed ratio"]),
+    "spring of one shaft": ("springs", belt(["r1", "r1"]), ["belt.between", "same name twice"]),
+    "spring of three shafts": ("springs", belt(["r1", "r2", "r3"]), ["between", "2 names"]),
+    "loose spring": (
+        "springs",
+        {"belt": {"between": ["r1", "p1"]}},
+        ["springs.belt.stiffness", "missing"],
+    ),
+    "both sides": ("springs", belt(["r1", "p1"], **{"with": ["p1"]}), ["belt.with", "both sides"]),
+    "stiff belt": ("springs", belt(["r1", "p1"], stiffness=0), ["belt.stiffness", "not above 0"]),
+    "two belts on one wheel": (
+        "springs",
+        belt(["r1", "p1"]) | {"other": {"between": ["r1", "p1"], "stiffness": 1}},
+        ["springs.other", "'r1' hangs behind spring 'belt'"],
+    ),
+    "belt without inertia": (
+        "springs",
+        belt(["light", "p1"]),
+        ["springs.belt", "nothing with inertia turns behind spring 'belt'"],
+    ),
     "passive is text": ("joints.j2.passive", "yes", ["joints.j2.passive", "true or false"]),
 }
 

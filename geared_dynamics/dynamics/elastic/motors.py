@@ -20,7 +20,9 @@ def motor_torques(model: GearedModel, tau: ArrayLike, tau_theta: ArrayLike) -> A
     The rows are those of the coordinates that motors turn: theta of elastic drives, q of
     rigid ones. What ``tau`` holds for the others, no motor can give: it is not looked at, and
     ``inverse_dynamics`` returns zero there for a motion that the springs allow. With more
-    motors than rows the solution of least norm is returned.
+    motors than rows the solution of least norm is returned; with fewer, as where a motor
+    turns with rigid and elastic joints, the one of least squares, which leaves nothing over
+    in a motion that the springs allow.
 
     Args:
         model: Geared model.
@@ -31,7 +33,7 @@ def motor_torques(model: GearedModel, tau: ArrayLike, tau_theta: ArrayLike) -> A
         Torque at each motor's shaft (..., m) [N m], motor side.
 
     Raises:
-        ModelError: if the motors cannot turn all of these independently.
+        ModelError: if there are fewer independent motors than joints to drive.
     """
     extended(model)  # refuses an arm without springs
     link = finite_input("tau", tau, model.n)
@@ -42,15 +44,25 @@ def motor_torques(model: GearedModel, tau: ArrayLike, tau_theta: ArrayLike) -> A
     rows = np.flatnonzero(np.any(A != 0.0, axis=1))
     force, A = np.concatenate(both, axis=-1)[..., rows], A[rows]
     freedoms = model.n - model.elasticity.passive.size
-    if rank(A) < max(len(rows), freedoms):
+    found = rank(A)
+    if found < freedoms:
         names = ", ".join(extended(model).joint_names[d] for d in rows)
         finding = f"{len(model.motor_names)} motors turn {names or 'nothing'}"
         finding += f", not {freedoms} freedoms independently"
         place = f"{model.drivetrain.source}, motors"
         raise ModelError(place, finding, "declare the missing motors")
-    result = force @ least_norm(A).T
+    result = force @ shares(A, found).T
     refuse_infinite("tau", force, result)
     return np.asarray(result)
+
+
+def shares(A: Array, found: int) -> Array:
+    """Inverse (m, k) of A (k, m) of a known rank: of least norm, or of least squares."""
+    if found == A.shape[0]:
+        return least_norm(A)
+    if found == A.shape[1]:
+        return least_norm(A.T).T
+    return np.asarray(np.linalg.pinv(A))
 
 
 def motor_angles(model: GearedModel, q: ArrayLike, theta: ArrayLike) -> Array:

@@ -263,7 +263,7 @@ def test_friction_on_either_side() -> None:
 @pytest.mark.parametrize("lead", [(4,), (2, 3), (0,)])
 def test_batches_are_the_single_states(lead: tuple[int, ...]) -> None:
     model = elastic_arm(1, 6, share=0.5)
-    count = model.elasticity.joint.size
+    count = model.elasticity.count
     random = np.random.default_rng(0)
     q, v, a, tau_m = random.normal(size=(4, *lead, model.n))
     theta, vtheta, atheta = random.normal(size=(3, *lead, count))
@@ -338,6 +338,50 @@ def test_coupling_holds_for_shafts_too() -> None:
     B = gd.elastic.mass_matrix(model, q)[6:, 6:]
     assert_allclose(H[6:, 6:], np.diag(np.diag(B)), rtol=1e-13)
     assert np.all(H[:6, 6:] == 0.0)
-    x = [np.zeros(6), np.zeros(model.elasticity.joint.size)] * 2
+    x = [np.zeros(6), np.zeros(model.elasticity.count)] * 2
     with pytest.raises(gd.GearedDynamicsError, match="not positive definite"):
         gd.elastic.forward_dynamics(model.with_coupling("none"), *x, np.zeros(6))
+
+
+def test_stages_in_series() -> None:
+    """Rotor, belt, pulley, stiff gear, spring of the joint, block: three masses in a row."""
+    drives = yaml.safe_load(DRIVES)
+    pulley = {**drives["wheels"]["r"], "inertia": {"axial": 1e-3}}
+    drives["wheels"]["p"] = pulley
+    drives["spins"].append({"wheel": "p", "joint": "x", "ratio": -50})
+    drives["springs"] = {"belt": {"between": ["r", "p"], "stiffness": 0.3, "damping": 0.01}}
+    model = gd.load_model(SLIDER.format(""), drives, joints=["x"])
+    assert model.elasticity.names == ("x.theta", "belt.theta")
+    H = gd.elastic.mass_matrix(model, [0.0])
+    assert_allclose(H, np.diag([5.0, 50**2 * 1e-3, 2e-4]), rtol=EXACT)
+    q, theta, still = [0.1], [0.11, 10.6], [0.0, 0.0]
+    pull = 0.3 * (10.6 + 2 * (-50 * 0.11))  # the rotor turns -2 times the pulley
+    te = gd.elastic.joint_torque(model, q, theta, [0.0], still)
+    assert_allclose(te, [900 * 0.01 - pull * 100, pull], rtol=1e-12)
+    a, atheta = gd.elastic.forward_dynamics(model, q, theta, [0.0], still, [0.2])
+    assert_allclose(a, [9.0 / 5], rtol=1e-12)
+    assert_allclose(atheta, [(pull * 100 - 9) / 2.5, (0.2 - pull) / 2e-4], rtol=1e-11)
+    assert_allclose(gd.elastic.motor_angles(model, q, theta), [10.6], rtol=EXACT)
+    tau, shaft = gd.elastic.inverse_dynamics(model, q, theta, [0.0], still, a, atheta)
+    assert_allclose(gd.elastic.motor_torques(model, tau, shaft), [0.2], rtol=1e-11)
+
+
+def test_belt_past_another_joint_has_a_full_stiffness() -> None:
+    """The rotor turns with joints 2 and 3; its spring alone ties all three together."""
+    drives = elbow_drives()
+    drives["joints"] = {}
+    drives["spins"][2] = {"wheel": "rotor_3", "coefficients": {"joint_2": -40, "joint_3": 80}}
+    drives["wheels"]["pulley"] = {**drives["wheels"]["rotor_3"], "inertia": {"axial": 1e-4}}
+    spin = {"wheel": "pulley", "coefficients": {"joint_2": -20, "joint_3": 40}}
+    drives["spins"].append(spin)
+    drives["springs"] = {"belt": {"between": ["rotor_3", "pulley"], "stiffness": 2.0}}
+    model = gd.load_model(URDF / "elbow.urdf", drives)
+    force = gd.elastic.spring_forces(model, [0.0, 0.3, 0.2], [5.0], [0.0] * 3, [0.0])
+    pull = 2.0 * (5.0 + 40 * 0.3 - 80 * 0.2)
+    assert_allclose(force, [0.0, -40 * pull, 80 * pull, -pull], rtol=1e-12)
+    found = gd.elastic.modes(model, [0.1, 0.2, 0.3])
+    assert np.sum(found.squares > 0.0) == 1
+    frozen = gd.load_model(URDF / "elbow.urdf", drives, joints=["joint_1", "joint_2"])
+    assert gd.elastic.mass_matrix(frozen, [0.1, 0.2]).shape == (3, 3)
+    still = gd.load_model(URDF / "elbow.urdf", drives, joints=["joint_1"])
+    assert still.elasticity.count == 0
