@@ -16,7 +16,7 @@ from geared_dynamics.dynamics.border import as_input, call
 from geared_dynamics.dynamics.elastic.extended import extended, joined, padded
 from geared_dynamics.dynamics.elastic.springs import packed_springs, spring_forces
 from geared_dynamics.dynamics.elimination import elimination_plan
-from geared_dynamics.dynamics.rigid import FLOAT, external_forces
+from geared_dynamics.dynamics.rigid import FLOAT, external_forces, subtract
 from geared_dynamics.model import GearedModel
 
 # Above this many coordinates x elimination beats the factorised matrix (benchmarks/elastic.py).
@@ -92,6 +92,8 @@ def inverse_dynamics(
     a: ArrayLike,
     atheta: ArrayLike,
     f_ext: ArrayLike | None = None,
+    *,
+    out: Array | None = None,
 ) -> tuple[Array, Array]:
     """Forces for a motion of links and shafts, beyond what the springs give.
 
@@ -108,6 +110,7 @@ def inverse_dynamics(
         a: Joint acceleration (..., n).
         atheta: Acceleration of the shafts (..., n_e), joint side.
         f_ext: Force and moment on each body (..., nb, 6), in the body's frame, at its origin.
+        out: Result array (..., n + n_e) of both, returned as two views.
 
     Returns:
         tau (..., n) and tau_theta (..., n_e) [N m or N], joint side, without friction.
@@ -116,11 +119,13 @@ def inverse_dynamics(
     x, rate, change = joined(model, q=(q, theta), v=(v, vtheta), a=(a, atheta))
     inputs = {"q": (x, arm.n), "v": (rate, arm.n), "a": (change, arm.n)}
     force = call("inverse_dynamics", arm, inputs, (arm.n,))
-    force = force - spring_forces(model, q, theta, v, vtheta)
-    link, shaft = force[..., : model.n], force[..., model.n :]
+    given = spring_forces(model, q, theta, v, vtheta)
     if f_ext is not None:
-        link = link - external_forces(model, q, f_ext)
-    return link, shaft
+        outside = external_forces(model, q, f_ext)
+        still = np.zeros((*outside.shape[:-1], model.elasticity.count))
+        force = subtract(force, np.concatenate([outside, still], axis=-1), None)
+    result = subtract(force, given, out)
+    return result[..., : model.n], result[..., model.n :]
 
 
 def forward_dynamics(
