@@ -185,19 +185,20 @@ def checked(model: GearedModel) -> GearedModel:
         matrices = mass_matrix(model, q)
     except ArrayError as error:  # the arguments are ours: the model is what is wrong
         raise outsized(model, place) or ModelError(place, error.finding, UNITS) from error
-    refuse_singular(model, matrices, model.joint_names, place)
+    remedy = "give the links and wheels behind it mass and inertia, or freeze the joint"
+    refuse_singular(model, matrices, model.joint_names, place, remedy)
     if model.elasticity.count:
         names = extended(model).joint_names
         where = f"{place} with elastic joints, M_link"
-        refuse_singular(model, elastic.mass_matrix(model, q), names, where)
+        remedy = "give the link side of its spring inertia, or leave out its stiffness"
+        refuse_singular(model, elastic.mass_matrix(model, q), names, where, remedy)
     return model
 
 
 def refuse_singular(
-    model: GearedModel, matrices: Array, names: tuple[str, ...], place: str
+    model: GearedModel, matrices: Array, names: tuple[str, ...], place: str, remedy: str
 ) -> None:
     """Raise unless the matrices (k, n, n) over these coordinates are positive definite."""
-    remedy = "give the links and wheels behind it mass and inertia, or freeze the joint"
     diagonal = np.diagonal(matrices, axis1=-2, axis2=-1)
     if np.any(diagonal <= 0.0):
         joint = names[int(np.argwhere(diagonal <= 0.0)[0, 1])]

@@ -36,7 +36,7 @@ KERNELS: dict[str, tuple[str, int, int]] = {
     "balancer_rates": ("balancers", 1, 2),
     "balancer_energy": ("balancers", 1, 1),
     "elastic_forward_dynamics": ("elastic", 2, 6),
-    "spring_forces": ("elastic", 1, 4),
+    "spring_tensions": ("elastic", 1, 4),
 }
 
 

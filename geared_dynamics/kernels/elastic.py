@@ -84,13 +84,14 @@ def elastic_forward_dynamics(
 
 
 @njit(error_model="numpy")
-def spring_forces(
+def spring_tensions(
     model: Array, springs: Array, q: Array, theta: Array, v: Array, vtheta: Array, out: Array
 ) -> int:
-    """Force of the springs on x (n + n_e,), for q, v (n,) and theta, vtheta (n_e,)."""
+    """Tension of each spring (s,), for q, v (n,) and theta, vtheta (n_e,)."""
     n, shafts = int(springs[has.JOINTS]), int(springs[has.SHAFTS])
     size = n + shafts
-    if not (fits(out, size, out) and fits(q, n, out) and fits(v, n, out)):
+    first, end = int(springs[has.SPRINGS]), int(springs[has.SPRINGS_END])
+    if not (fits(q, n, out) and fits(v, n, out)):
         return at.WRONG_SHAPE
     if not (fits(theta, shafts, out) and fits(vtheta, shafts, out)):
         return at.WRONG_SHAPE
@@ -104,11 +105,11 @@ def spring_forces(
             return at.NOT_FINITE
         if not (gather(v, k, n, rate) & gather(vtheta, k, shafts, shift(rate, n))):
             return at.NOT_FINITE
-        result = row(out, k)
-        for d in range(size):
-            result[d] = 0.0
-        add_springs(s, x, rate, result)
-        if not finite(result, size):
+        count = 0
+        for b in range(first, end, has.SPRING_SIZE):
+            row(out, k)[count] = pull(s, b, x, rate)
+            count += 1
+        if not finite(row(out, k), count):
             return at.OVERFLOW
     return keep(buffer, at.OK)
 
@@ -126,14 +127,23 @@ def add_motors(springs: Pointer, shaft: Pointer, force: Pointer) -> None:
 def add_springs(springs: Pointer, x: Pointer, rate: Pointer, force: Pointer) -> None:
     """Add -P' tension to the force on x."""
     for b in range(int(springs[has.SPRINGS]), int(springs[has.SPRINGS_END]), has.SPRING_SIZE):
-        first, end = int(springs[b + has.STRETCH]), int(springs[b + has.STRETCH_END])
-        length, change = -springs[b + has.REST], 0.0
-        for e in range(first, end, has.STRETCH_SIZE):
-            length += springs[e + 1] * x[int(springs[e])]
-            change += springs[e + 1] * rate[int(springs[e])]
-        pull = tension(springs, b, length, change)
-        for e in range(first, end, has.STRETCH_SIZE):
-            force[int(springs[e])] -= springs[e + 1] * pull
+        strength = pull(springs, b, x, rate)
+        for e in range(
+            int(springs[b + has.STRETCH]), int(springs[b + has.STRETCH_END]), has.STRETCH_SIZE
+        ):
+            force[int(springs[e])] -= springs[e + 1] * strength
+
+
+@njit(error_model="numpy")
+def pull(springs: Pointer, b: int, x: Pointer, rate: Pointer) -> float:
+    """Tension of the spring at b."""
+    length, change = -springs[b + has.REST], 0.0
+    for e in range(
+        int(springs[b + has.STRETCH]), int(springs[b + has.STRETCH_END]), has.STRETCH_SIZE
+    ):
+        length += springs[e + 1] * x[int(springs[e])]
+        change += springs[e + 1] * rate[int(springs[e])]
+    return tension(springs, b, length, change)
 
 
 @njit(error_model="numpy")
@@ -145,5 +155,5 @@ def tension(springs: Pointer, b: int, length: float, change: float) -> float:
     if abs(length) <= gap:
         return 0.0
     beyond = length - gap if length > 0.0 else length + gap
-    pull = springs[b + has.STIFFNESS] * beyond + springs[b + has.DAMPING] * change
-    return pull if pull * length > 0.0 else 0.0
+    total = springs[b + has.STIFFNESS] * beyond + springs[b + has.DAMPING] * change
+    return total if total * length > 0.0 else 0.0

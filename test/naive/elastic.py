@@ -80,6 +80,16 @@ class ElasticTwin(LagrangianTwin):
         """Force of the springs on x."""
         return -sum(z * (k * (z @ x) + d * (z @ rate)) for z, k, d in self.springs)
 
+    def joint_torque(self, x: Array, rate: Array) -> Array:
+        """Torque of the spring before each theta: of the joints on q, then each belt's own."""
+        torque = [k * (z @ x) + d * (z @ rate) for z, k, d in self.springs]
+        joints = len(self.springs) - self.belts
+        on_link = -sum(
+            (t * z for t, (z, _, _) in zip(torque[:joints], self.springs, strict=False)),
+            np.zeros(self.n),
+        )
+        return np.concatenate([on_link[self.elastic], torque[joints:]])
+
     def spring_energy(self, x: Array) -> float:
         """Energy of the springs."""
         return sum(0.5 * k * (z @ x) ** 2 for z, k, _ in self.springs)

@@ -8,7 +8,7 @@ from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.dynamics.border import common_lead, finite_input
 from geared_dynamics.dynamics.elastic.extended import extended, joined
 from geared_dynamics.dynamics.elastic.springs import structure_matrix
-from geared_dynamics.dynamics.transmission import least_norm, refuse_infinite
+from geared_dynamics.dynamics.transmission import checked, least_norm
 from geared_dynamics.errors import ModelError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.model.gears.rank import rank
@@ -51,9 +51,7 @@ def motor_torques(model: GearedModel, tau: ArrayLike, tau_theta: ArrayLike) -> A
         finding += f", not {freedoms} freedoms independently"
         place = f"{model.drivetrain.source}, motors"
         raise ModelError(place, finding, "declare the missing motors")
-    result = force @ shares(A, found).T
-    refuse_infinite("tau", force, result)
-    return np.asarray(result)
+    return checked("tau and tau_theta", force, len(rows), shares(A, found).T)
 
 
 def shares(A: Array, found: int) -> Array:
@@ -75,7 +73,8 @@ def motor_angles(model: GearedModel, q: ArrayLike, theta: ArrayLike) -> Array:
     """
     extended(model)
     (x,) = joined(model, q=(q, theta))
-    return np.asarray(x @ structure_matrix(model) + model.motor_zeros)
+    A = structure_matrix(model)
+    return checked("q and theta", x, len(A), A, model.motor_zeros)
 
 
 def motor_speeds(model: GearedModel, v: ArrayLike, vtheta: ArrayLike) -> Array:
@@ -88,4 +87,5 @@ def motor_speeds(model: GearedModel, v: ArrayLike, vtheta: ArrayLike) -> Array:
     """
     extended(model)
     (rate,) = joined(model, v=(v, vtheta))
-    return np.asarray(rate @ structure_matrix(model))
+    A = structure_matrix(model)
+    return checked("v and vtheta", rate, len(A), A)

@@ -7,6 +7,7 @@ import numpy as np
 from geared_dynamics.arrays import Array, ArrayLike, readonly
 from geared_dynamics.dynamics.border import call
 from geared_dynamics.dynamics.elastic.extended import extended, joined
+from geared_dynamics.dynamics.transmission import checked, refuse_infinite
 from geared_dynamics.kernels import elastic_layout as at
 from geared_dynamics.model import GearedModel
 
@@ -60,7 +61,8 @@ def joint_torque(
 ) -> Array:
     """Torque of the springs on the links: te = K (theta - q) + D (vtheta - v).
 
-    Its opposite acts on theta. With backlash, only what exceeds the play counts.
+    Its opposite acts on the shaft behind. With backlash, only what exceeds the play counts.
+    For a spring inside a drive it is the torque that the spring takes from its first shaft.
 
     Args:
         model: Geared model.
@@ -70,9 +72,20 @@ def joint_torque(
         vtheta: Velocity of the shafts (..., n_e), joint side.
 
     Returns:
-        Torque of each elastic joint (..., n_e) [N m or N], joint side.
+        Torque by the spring before each theta (..., n_e) [N m or N].
     """
-    return -spring_forces(model, q, theta, v, vtheta)[..., model.n :]
+    tension = tensions(model, q, theta, v, vtheta)
+    return checked("inputs", tension, tension.shape[-1], own_stretch(model))
+
+
+def own_stretch(model: GearedModel) -> Array:
+    """P of each theta and the springs before it alone (s, n_e)."""
+    elastic = model.elasticity
+    joints, drives = len(elastic.joint), elastic.count - len(elastic.joint)
+    own = elastic.stretch[:, model.n :].copy()
+    own[len(own) - drives :, :joints] = 0.0
+    own[len(own) - drives :, joints:] = np.eye(drives)
+    return own
 
 
 def spring_forces(
@@ -87,10 +100,18 @@ def spring_forces(
         v: Joint velocity (..., n).
         vtheta: Velocity of the shafts (..., n_e), joint side.
     """
-    n, shafts = model.n, model.elasticity.count
+    tension = tensions(model, q, theta, v, vtheta)
+    return checked("inputs", tension, tension.shape[-1], -model.elasticity.stretch)
+
+
+def tensions(
+    model: GearedModel, q: ArrayLike, theta: ArrayLike, v: ArrayLike, vtheta: ArrayLike
+) -> Array:
+    """K z + D z' of each spring (..., s)."""
+    n, shafts, count = model.n, model.elasticity.count, len(model.elasticity.stiffness)
     inputs = {"q": (q, n), "theta": (theta, shafts), "v": (v, n), "vtheta": (vtheta, shafts)}
     constants = (packed_springs(model),)
-    return call("spring_forces", extended(model), inputs, (n + shafts,), constants=constants)
+    return call("spring_tensions", extended(model), inputs, (count,), constants=constants)
 
 
 def spring_energy(model: GearedModel, q: ArrayLike, theta: ArrayLike) -> Array:
@@ -104,5 +125,8 @@ def spring_energy(model: GearedModel, q: ArrayLike, theta: ArrayLike) -> Array:
     elastic = model.elasticity
     extended(model)  # refuses an arm without springs
     (x,) = joined(model, q=(q, theta))
-    beyond = np.maximum(np.abs(x @ elastic.stretch.T - elastic.rest) - elastic.gap, 0.0)
-    return np.asarray(0.5 * beyond**2 @ elastic.stiffness)
+    with np.errstate(over="ignore", invalid="ignore"):
+        beyond = np.maximum(np.abs(x @ elastic.stretch.T - elastic.rest) - elastic.gap, 0.0)
+        energy = np.asarray(0.5 * beyond**2 @ elastic.stiffness)
+    refuse_infinite("q and theta", x, energy)
+    return energy

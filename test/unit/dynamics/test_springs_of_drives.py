@@ -168,7 +168,9 @@ def test_stages_in_series() -> None:
     q, theta, still = [0.1], [0.11, 10.6], [0.0, 0.0]
     pull = 0.3 * (10.6 + 2 * (-50 * 0.11))  # the rotor turns -2 times the pulley
     te = gd.elastic.joint_torque(model, q, theta, [0.0], still)
-    assert_allclose(te, [900 * 0.01 - pull * 100, pull], rtol=1e-12)
+    assert_allclose(te, [900 * 0.01, pull], rtol=1e-12)
+    force = gd.elastic.spring_forces(model, q, theta, [0.0], still)
+    assert_allclose(force, [9.0, pull * 100 - 9.0, -pull], rtol=1e-12)
     a, atheta = gd.elastic.forward_dynamics(model, q, theta, [0.0], still, [0.2])
     assert_allclose(a, [9.0 / 5], rtol=1e-12)
     assert_allclose(atheta, [(pull * 100 - 9) / 2.5, (0.2 - pull) / 2e-4], rtol=1e-11)
