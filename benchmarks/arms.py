@@ -36,9 +36,16 @@ def rows(count: int = len(TABLE)) -> list[dict[str, object]]:
     ]
 
 
-def drivetrain(joints: int, wheels_per_joint: int = 1) -> dict[str, object]:
-    """Rotors on the link before each joint, skew to it; per joint always the same sum."""
+def drivetrain(
+    joints: int, wheels_per_joint: int = 1, carrier: str | None = None
+) -> dict[str, object]:
+    """Rotors skew to each joint, per joint always the same sum.
+
+    They ride on the link before the joint, or all on the one named.
+    """
     carriers = ["base", *[f"link_{k + 1}" for k in range(joints)]]
+    if carrier:
+        carriers = [carrier] * joints
     wheels, spins = {}, []
     for joint in range(joints):
         for k in range(wheels_per_joint):
@@ -53,9 +60,9 @@ def drivetrain(joints: int, wheels_per_joint: int = 1) -> dict[str, object]:
     return {"version": 1, "wheels": wheels, "spins": spins}
 
 
-def ours(joints: int = 6, wheels_per_joint: int = 1) -> gd.GearedModel:
+def ours(joints: int = 6, wheels_per_joint: int = 1, carrier: str | None = None) -> gd.GearedModel:
     """Our complete model."""
-    return gd.from_dh(rows(joints), drivetrain(joints, wheels_per_joint))
+    return gd.from_dh(rows(joints), drivetrain(joints, wheels_per_joint, carrier))
 
 
 def armature() -> pin.Model:

@@ -11,10 +11,9 @@ from timing import interleaved, verdict
 
 import geared_dynamics as gd
 from geared_dynamics import kernels
-from geared_dynamics.dynamics.elastic.dynamics import NO_PLAN
 from geared_dynamics.dynamics.elastic.extended import extended
 from geared_dynamics.dynamics.elastic.springs import packed_springs
-from geared_dynamics.dynamics.elimination import elimination_plan
+from geared_dynamics.dynamics.elimination import DENSE, make_plan
 from geared_dynamics.dynamics.packing import packed
 
 LENGTHS = (3, 4, 5, 6, 7, 8, 9, 12, 18, 24)
@@ -36,12 +35,12 @@ def crossing() -> None:
     for n in LENGTHS:
         model = elastic_arm(n)
         arm, springs = extended(model), packed_springs(model)
-        arrays, plan = packed(arm), elimination_plan(arm)
+        arrays, plan = packed(arm), make_plan(arm)
         state = np.random.default_rng(n).normal(size=(6, n))
         out = np.empty(2 * n)
 
         def dense(m=arrays, s=springs, x=tuple(state), o=out) -> int:  # type: ignore[no-untyped-def]
-            return kernels.elastic_forward_dynamics(m, s, NO_PLAN, *x, o)
+            return kernels.elastic_forward_dynamics(m, s, DENSE, *x, o)
 
         def eliminate(m=arrays, s=springs, p=plan, x=tuple(state), o=out) -> int:  # type: ignore[no-untyped-def]
             return kernels.elastic_forward_dynamics(m, s, p, *x, o)

@@ -1,10 +1,13 @@
 """Forward dynamics: factorised mass matrix against elimination, over chain lengths.
 
-Shows where DENSE_LIMIT in geared_dynamics.dynamics.rigid should lie, and the
-public function beside Pinocchio's aba (which has armature only).
+Shows whether geared_dynamics.dynamics.elimination chooses right, for arms with each
+rotor before its joint and for arms with all rotors on one link, and the public
+function beside Pinocchio's aba (which has armature only).
 
 Run: make benchmark
 """
+
+from functools import partial
 
 import numpy as np
 import pinocchio as pin
@@ -13,29 +16,33 @@ from timing import interleaved
 
 import geared_dynamics as gd
 from geared_dynamics import kernels
-from geared_dynamics.dynamics.elimination import elimination_plan
+from geared_dynamics.dynamics.elimination import DENSE, elimination_plan, make_plan
 from geared_dynamics.dynamics.packing import packed
 
-LENGTHS = (3, 6, 9, 12, 15, 18, 24, 36, 48)
+LENGTHS = (3, 6, 9, 12, 13, 15, 18, 24, 36, 48)
 
 
-def crossing() -> None:
-    """Print both algorithms' times over the number of joints."""
-    print("joints   dense [us]   elimination [us]")
+def crossing(carrier: str | None = None) -> None:
+    """Print both algorithms' times over the number of joints, and which one is chosen."""
+    print(f"rotors {'all on ' + carrier if carrier else 'before their joints'}")
+    print("joints   dense [us]   elimination [us]   public [us]   chosen")
     for n in LENGTHS:
-        model = ours(joints=n)
-        arrays, plan = packed(model), elimination_plan(model)
+        model = ours(joints=n, carrier=carrier)
+        arrays, plan = packed(model), make_plan(model)
+        chosen = "dense" if elimination_plan(model) is DENSE else "elimination"
         q, v, tau = np.random.default_rng(n).normal(size=(3, n))
         out = np.empty(n)
-
-        def dense(m=arrays, q=q, v=v, t=tau, o=out) -> int:  # type: ignore[no-untyped-def]
-            return kernels.forward_dynamics(m, q, v, t, o)
-
-        def eliminate(m=arrays, p=plan, q=q, v=v, t=tau, o=out) -> int:  # type: ignore[no-untyped-def]
-            return kernels.eliminate(m, p, q, v, t, o)
-
-        times = interleaved({"dense": dense, "eliminate": eliminate}, rounds=30, calls=200)
-        print(f"{n:6d} {times['dense'] * 1e6:12.2f} {times['eliminate'] * 1e6:18.2f}")
+        times = interleaved(
+            {
+                "dense": partial(kernels.forward_dynamics, arrays, q, v, tau, out),
+                "eliminate": partial(kernels.eliminate, arrays, plan, q, v, tau, out),
+                "public": partial(gd.forward_dynamics, model, q, v, tau, out=out),
+            },
+            rounds=30,
+            calls=200,
+        )
+        dense, eliminate, public = (1e6 * times[side] for side in times)
+        print(f"{n:6d} {dense:12.2f} {eliminate:18.2f} {public:13.2f}   {chosen}")
 
 
 def beside_pinocchio() -> None:
@@ -61,4 +68,5 @@ def beside_pinocchio() -> None:
 
 if __name__ == "__main__":
     crossing()
+    crossing(carrier="link_1")
     beside_pinocchio()

@@ -14,13 +14,13 @@ from geared_dynamics.dynamics.energy import (
     kinetic_energy_terms,
     potential_energy,
 )
+from geared_dynamics.dynamics.external import external_forces
 from geared_dynamics.dynamics.friction import friction_forces
 from geared_dynamics.dynamics.kinematics import jacobian, jacobian_drift, pose
 from geared_dynamics.dynamics.regressor import parameter_names, parameters, regressor
 from geared_dynamics.dynamics.rigid import (
     bias_forces,
     coriolis_matrix,
-    external_forces,
     forward_dynamics,
     gravity_forces,
     inverse_dynamics,

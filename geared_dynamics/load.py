@@ -228,8 +228,17 @@ def outsized(model: GearedModel, place: str) -> ModelError | None:
 
 
 def weakest_direction(matrices: Array, diagonal: Array) -> tuple[float, Array]:
-    """Smallest eigenvalue over the postures, and its direction, of the scaled matrices."""
-    scale = 1.0 / np.sqrt(diagonal)
-    values, vectors = np.linalg.eigh(matrices * scale[:, :, None] * scale[:, None, :])
-    worst = int(np.argmin(values[:, 0]))
-    return float(values[worst, 0]), vectors[worst, :, 0]
+    """Smallest eigenvalue over the postures, and its direction, of the scaled matrices.
+
+    One, and no direction, where all are above REGULAR: Cholesky's factors, which show
+    that, cost a small part of the eigenvalues of an arm with many joints.
+    """
+    weakest = 1.0, np.zeros(diagonal.shape[-1])
+    for matrix, scale in zip(matrices, 1.0 / np.sqrt(diagonal), strict=True):
+        scaled = matrix * scale[:, None] * scale
+        try:
+            np.linalg.cholesky(scaled - REGULAR * np.eye(len(scaled)))
+        except np.linalg.LinAlgError:
+            values, vectors = np.linalg.eigh(scaled)
+            weakest = min(weakest, (float(values[0]), vectors[:, 0]), key=lambda pair: pair[0])
+    return weakest

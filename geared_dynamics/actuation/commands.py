@@ -11,7 +11,6 @@ from geared_dynamics.arrays import Array, ArrayLike, IntArray
 from geared_dynamics.dynamics.balancer_packing import packed_balancers
 from geared_dynamics.dynamics.border import call
 from geared_dynamics.dynamics.drives import packed_drives
-from geared_dynamics.dynamics.rigid import FLOAT
 from geared_dynamics.dynamics.transmission import motor_shares
 from geared_dynamics.errors import ModelError
 from geared_dynamics.kernels import drive_layout as at
@@ -135,22 +134,17 @@ def motor_commands(
     n, count = model.n, len(model.motor_names)
     if model.shares is None:
         motor_shares(model)  # refuses joints that no motor moves
-    inputs = {"q": (q, n), "v": (v, n), "a": (a, n)}
+    if jerk is None:
+        try:
+            forms = model.packed, model.drives, model.packed_balancers
+            flat = np.empty(at.RESULT_ROWS * count)
+            if kernels.motor_commands(*forms, q, v, a, flat) == 0:
+                return MotorCommands(model, flat.reshape(at.RESULT_ROWS, count))
+        except (TypeError, AttributeError):
+            pass  # the first call, a batch, or not plain float64 arrays: convert them below
+    core, inputs = (at.RESULT_ROWS, count), {"q": (q, n), "v": (v, n), "a": (a, n)}
     name = "motor_commands"
     if jerk is not None:
         inputs["jerk"], name = (jerk, n), "motor_commands_jerk"
-    else:
-        try:
-            flat = np.empty(at.RESULT_ROWS * count)
-            native = q.dtype is v.dtype is a.dtype is FLOAT  # type: ignore[union-attr]
-            drives, springs = model.drives, model.packed_balancers
-            if (
-                native
-                and kernels.motor_commands(model.packed, drives, springs, q, v, a, flat) == 0
-            ):
-                return MotorCommands(model, flat.reshape(at.RESULT_ROWS, count))
-        except (TypeError, AttributeError):
-            pass  # a batch, or not plain float64 arrays: convert them below
     constants = (packed_drives(model), packed_balancers(model))
-    values = call(name, model, inputs, (at.RESULT_ROWS, count), constants=constants)
-    return MotorCommands(model, values)
+    return MotorCommands(model, call(name, model, inputs, core, constants=constants))

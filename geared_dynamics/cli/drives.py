@@ -152,16 +152,12 @@ def balancer(item: BalancerRecord) -> str:
 
 
 def missing(motors: tuple[MotorRecord, ...]) -> list[str]:
-    """List what keeps currents or voltages unknown, or a limit from being watched."""
+    """List what keeps currents or voltages unknown, and who has no limits."""
     torque = [m for m in motors if m.torque_constant is None]
     voltage = [m for m in motors if m.torque_constant is not None and m.resistance is None]
-    current_limit = [m for m in torque if m.limits.current is not None or m.limits.thermal]
-    voltage_limit = [m for m in (*torque, *voltage) if m.limits.voltage is not None]
     entries = (
         ("no torque constant, so torque and speed only", torque),
         ("no resistance, so no voltage", voltage),
-        ("a current limit, and no current to compare with it", current_limit),
-        ("a voltage limit, and no voltage to compare with it", voltage_limit),
         ("no limits", [m for m in motors if not limits(m.limits)]),
     )
     return [f"{text}: {', '.join(m.name for m in found)}" for text, found in entries if found]

@@ -6,7 +6,7 @@ import numpy as np
 
 from geared_dynamics import kernels
 from geared_dynamics.arrays import Array
-from geared_dynamics.dynamics.packing import packed
+from geared_dynamics.dynamics.packing import keep_on, packed
 from geared_dynamics.errors import ModelError
 from geared_dynamics.kernels import balancer_layout as has
 from geared_dynamics.model import GearedModel
@@ -16,8 +16,7 @@ from geared_dynamics.model.geometry import rotation_with_z
 def packed_balancers(model: GearedModel) -> Array:
     """Return the packed springs, made at first use and kept on the model."""
     if model.packed_balancers is None:
-        # Derived from frozen fields, as the packed model is.
-        object.__setattr__(model, "packed_balancers", pack_balancers(model))
+        keep_on(model, "packed_balancers", pack_balancers(model))
     return model.packed_balancers  # type: ignore[return-value]
 
 

@@ -1,13 +1,13 @@
 """Base parameters: what the motion of the arm can tell of its parameters at all."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from geared_dynamics.arrays import Array
 from geared_dynamics.dynamics.regressor import parameter_names, regressor
-from geared_dynamics.errors import UnknownNameError
+from geared_dynamics.errors import ArrayError, UnknownNameError
 from geared_dynamics.model import GearedModel
 
 # A column counts as a combination of earlier ones when what is left of it, relative
@@ -17,7 +17,9 @@ DEPENDENT = 1e-9
 # A column this short, relative to the longest, is rounding: its parameter never acts.
 INACTIVE = 1e-12
 NEGLIGIBLE = 1e-9  # relative coefficient that a name leaves out
-STATES_PER_PARAMETER = 3
+# Rows of the regressor per parameter; more only if what was found does not hold elsewhere.
+ROWS_PER_PARAMETER = (8, 64)
+HOLDS = 1e-6  # relative to the column, at states that were not used to find it
 
 
 class BaseParameters(NamedTuple):
@@ -62,52 +64,91 @@ def base_parameters(
         Paper 000, section 5 and 7; Gautier and Khalil 1990 for the regrouping.
     """
     names = parameter_names(model)
-    for name in zero:
-        if name not in names:
-            raise UnknownNameError("base_parameters: zero", "parameter", name, names)
-    stacked = excited_regressor(model, len(names), seed)
-    basis: list[Array] = []
-    selection: list[int] = []
-    lengths = np.linalg.norm(stacked, axis=0)
-    for k, name in enumerate(names):
-        if lengths[k] < INACTIVE * lengths.max() or name in zero:
-            continue
-        direction = remainder(stacked[:, k] / lengths[k], basis)
-        left = np.linalg.norm(direction)
-        if left > DEPENDENT:
-            basis.append(direction / left)
-            selection.append(k)
-    kept = stacked[:, selection]
-    scale = np.linalg.norm(kept, axis=0)
-    combinations = np.linalg.lstsq(kept / scale, stacked, rcond=None)[0] / scale[:, None]
-    silent = [k for k, name in enumerate(names) if name in zero]
+    silent = silent_columns(zero, names)
+    random = generator(seed)
+    for rows in ROWS_PER_PARAMETER:
+        stacked = excited_regressor(model, len(names), rows, random)
+        selection, combinations, condition = independent(stacked, silent)
+        fresh = excited_regressor(model, len(names), ROWS_PER_PARAMETER[0], random)
+        if explains(fresh, silent, selection, combinations):
+            break
     combinations[:, silent] = 0.0
     combinations[:, selection] = np.eye(len(selection))
     combinations[np.abs(combinations) < NEGLIGIBLE * np.abs(combinations).max()] = 0.0
-    return BaseParameters(
-        tuple(in_words(row, names) for row in combinations),
-        tuple(selection),
-        combinations,
-        float(np.linalg.cond(kept / scale)),
-    )
+    words = tuple(in_words(row, names) for row in combinations)
+    return BaseParameters(words, tuple(selection), combinations, condition)
 
 
-def excited_regressor(model: GearedModel, count: int, seed: int) -> Array:
-    """Regressor over random states, stacked (states n, p)."""
-    random = np.random.default_rng(seed)
-    states = STATES_PER_PARAMETER * count
+def silent_columns(zero: Sequence[str], names: tuple[str, ...]) -> list[int]:
+    """Columns of the parameters known to be zero."""
+    place = "base_parameters: zero"
+    if isinstance(zero, str) or not isinstance(zero, Iterable):
+        remedy = "give a list of parameters' names, see parameter_names"
+        raise ArrayError(place, f"is {zero!r}", remedy)
+    chosen = list(zero)
+    for name in chosen:
+        if not isinstance(name, str) or name not in names:
+            raise UnknownNameError(place, "parameter", name, names)
+    return [k for k, name in enumerate(names) if name in chosen]
+
+
+def generator(seed: int) -> np.random.Generator:
+    """Check the seed; None, which NumPy takes as well, would not give the same twice."""
+    if not isinstance(seed, int | np.integer) or seed < 0:
+        remedy = "give a whole number, zero or more"
+        raise ArrayError("base_parameters: seed", f"is {seed!r}", remedy)
+    return np.random.default_rng(int(seed))
+
+
+def excited_regressor(
+    model: GearedModel, count: int, rows: int, random: np.random.Generator
+) -> Array:
+    """Regressor over random states, stacked: (states n, p), rows p or more of them."""
+    states = -(-rows * count // model.n)
     q = random.uniform(-np.pi, np.pi, (states, model.n))
     v, a = random.normal(size=(2, states, model.n)) * 3.0
     return regressor(model, q, v, a).reshape(-1, count)
 
 
-def remainder(vector: Array, basis: list[Array]) -> Array:
-    """What is left of a vector off an orthonormal basis; taken off twice, for rounding."""
-    if basis:
-        rows = np.array(basis)
-        for _ in range(2):
-            vector = vector - rows.T @ (rows @ vector)
-    return vector
+def independent(stacked: Array, silent: Sequence[int]) -> tuple[list[int], Array, float]:
+    """Columns that are no combination of earlier ones, the silent ones left out.
+
+    Returns:
+        The columns, the combination of these that each column is (b, p), and the
+        condition number of the columns scaled to length one.
+    """
+    # Y = Q R: the columns of R (p, p) have the same lengths and depend alike.
+    columns = np.asarray(np.linalg.qr(stacked, mode="r"))
+    lengths = np.linalg.norm(columns, axis=0)
+    basis = np.empty(columns.shape)  # orthonormal rows, as many as are selected
+    selection: list[int] = []
+    for k in range(columns.shape[1]):
+        if k in silent or lengths[k] < INACTIVE * lengths.max():
+            continue
+        found = basis[: len(selection)]
+        direction = columns[:, k] / lengths[k]
+        for _ in range(2):  # taken off twice, for rounding
+            direction = direction - found.T @ (found @ direction)
+        left = np.linalg.norm(direction)
+        if left > DEPENDENT:
+            basis[len(selection)] = direction / left
+            selection.append(k)
+    if not selection:
+        remedy = "leave some parameters that act"
+        raise ArrayError("base_parameters: zero", "leaves nothing to identify", remedy)
+    kept, scale = columns[:, selection], lengths[selection]
+    combinations = np.linalg.lstsq(kept / scale, columns, rcond=None)[0] / scale[:, None]
+    return selection, combinations, float(np.linalg.cond(kept / scale))
+
+
+def explains(
+    stacked: Array, silent: Sequence[int], selection: list[int], combinations: Array
+) -> bool:
+    """Whether the selected columns, so combined, make up all columns at other states."""
+    left = np.linalg.norm(stacked - stacked[:, selection] @ combinations, axis=0)
+    lengths = np.linalg.norm(stacked, axis=0)
+    left[silent] = 0.0
+    return bool(np.all(left <= HOLDS * lengths + INACTIVE * lengths.max()))
 
 
 def in_words(row: Array, names: tuple[str, ...]) -> str:

@@ -4,8 +4,8 @@ The kernels check finiteness and aliasing themselves and say so by a status; her
 arrays are converted and broadcast, and a status becomes an error with a name.
 """
 
-import math
 from collections.abc import Mapping
+from math import prod
 from typing import NoReturn
 
 import numpy as np
@@ -20,9 +20,32 @@ from geared_dynamics.kernels import layout as at
 from geared_dynamics.model import GearedModel
 
 Inputs = Mapping[str, tuple[ArrayLike, int]]
+FLOAT = np.dtype(np.float64)
 
 
 def call(
+    name: str,
+    model: GearedModel,
+    inputs: Inputs,
+    core: tuple[int, ...],
+    out: Array | None = None,
+    constants: tuple[Array, ...] = (),
+) -> Array:
+    """Run a kernel, at once where it takes the arguments as they are.
+
+    Args as in ``convert_and_call``.
+    """
+    try:
+        values = [value for value, _ in inputs.values()]
+        result, flat = for_one_state(values[0], core, out)
+        if getattr(kernels, name)(packed(model), *constants, *values, flat) == at.OK:
+            return result
+    except (TypeError, AttributeError):
+        pass  # a batch, or not plain float64 arrays
+    return convert_and_call(name, model, inputs, core, out, constants)
+
+
+def convert_and_call(
     name: str,
     model: GearedModel,
     inputs: Inputs,
@@ -44,15 +67,15 @@ def call(
     lead = common_lead(arrays)
     result = np.empty(lead + core) if out is None else as_output(out, lead + core)
     flat: list[Array]
-    target: Array
+    target: Array = result.view(FLOAT)
     if not lead:
-        flat, target = list(arrays.values()), result.reshape(-1)
+        flat, target = list(arrays.values()), target.reshape(-1)
     else:
         flat = [
-            np.broadcast_to(x, lead + x.shape[-1:]).reshape(math.prod(lead), x.shape[-1])
+            np.broadcast_to(x, lead + x.shape[-1:]).reshape(prod(lead), x.shape[-1])
             for x in arrays.values()
         ]
-        target = result.reshape(flat[0].shape[0], -1) if result.size else result
+        target = target.reshape(flat[0].shape[0], -1) if result.size else target
     if result.size:
         status = getattr(kernels, name)(packed(model), *constants, *flat, target)
         if status >= has.FAULT:
@@ -62,16 +85,42 @@ def call(
     return result
 
 
-def as_input(name: str, value: ArrayLike, width: int) -> Array:
-    """Convert an input to float64 with the given last dimension."""
+def for_one_state(
+    q: ArrayLike, core: tuple[int, ...], out: Array | None = None
+) -> tuple[Array, Array]:
+    """Result for one state, and its numbers in a row as the kernels fill them.
+
+    Raises:
+        TypeError: if q is a batch, or ``out`` needs a closer look.
+    """
+    if q.ndim != 1:  # type: ignore[union-attr]
+        raise TypeError
+    if out is None:
+        flat = np.empty(prod(core))
+        return flat.reshape(core), flat
+    if out.shape != core or not out.flags.c_contiguous:
+        raise TypeError
+    return out, out.reshape(-1)
+
+
+def as_numbers(name: str, value: ArrayLike, remedy: str) -> Array:
+    """Convert an argument to an array of native, aligned float64."""
     try:
         array = np.asarray(value)
+        if array.dtype is FLOAT and array.flags.aligned:
+            return array
         if array.dtype.kind not in "fiub":
             raise TypeError
-        array = np.require(array, np.float64, "A")
+        # The view has the one dtype object that the kernels know.
+        return np.require(array, np.float64, "A").view(FLOAT)
     except (TypeError, ValueError):
-        remedy = f"give {width} real numbers, or an array (..., {width}) of them"
         raise ArrayError(name, "is not an array of real numbers", remedy) from None
+
+
+def as_input(name: str, value: ArrayLike, width: int) -> Array:
+    """Convert an input to float64 with the given last dimension."""
+    remedy = f"give {width} real numbers, or an array (..., {width}) of them"
+    array = as_numbers(name, value, remedy)
     if array.ndim == 0 or array.shape[-1] != width:
         remedy = f"give shape ({width},), or (..., {width}) for a batch"
         raise ArrayError(name, f"has shape {array.shape}", remedy)
@@ -101,36 +150,53 @@ def as_output(out: Array, shape: tuple[int, ...]) -> Array:
     """Check an output array."""
     if not isinstance(out, np.ndarray):
         raise ArrayError("out", f"is a {type(out).__name__}", "give a float64 array")
-    if out.dtype != np.float64 or not out.flags.c_contiguous or not out.flags.writeable:
-        finding = f"is a {out.dtype} array with flags {sorted(flag_names(out))}"
-        raise ArrayError("out", finding, "give a writeable, C-contiguous float64 array")
+    flags = {
+        "writeable": out.flags.writeable,
+        "aligned": out.flags.aligned,
+        "C-contiguous": out.flags.c_contiguous,
+    }
+    if out.dtype != FLOAT or not all(flags.values()):
+        missing = "".join(f", not {name}" for name, given in flags.items() if not given)
+        remedy = f"give a {', '.join(flags)} float64 array"
+        raise ArrayError("out", f"is a {out.dtype} array{missing}", remedy)
     if out.shape != shape:
         raise ArrayError("out", f"has shape {out.shape}", f"give shape {shape}")
     return out
 
 
-def flag_names(array: Array) -> list[str]:
-    """Which of the flags that matter are set."""
-    flags = {"C_CONTIGUOUS": array.flags.c_contiguous, "WRITEABLE": array.flags.writeable}
-    return [name for name, is_set in flags.items() if is_set]
+def keep_apart(out: Array, inputs: Mapping[str, ArrayLike]) -> None:
+    """Refuse an output that shares memory with an input."""
+    for name, value in inputs.items():
+        if np.may_share_memory(np.asarray(value), out):
+            raise ArrayError("out", f"shares memory with {name}", "give an array of its own")
+
+
+def check_finite(name: str, array: Array) -> None:
+    """Refuse NaN and infinity, and say where they are."""
+    finite = np.isfinite(array)
+    if not finite.all():
+        where = np.argwhere(~finite)[0]
+        index = ", ".join(str(i) for i in where)
+        raise ArrayError(f"{name}[{index}]", f"is {array[tuple(where)]}", "give finite numbers")
 
 
 def refuse(status: int, arrays: Mapping[str, Array], out: Array) -> NoReturn:
     """Turn a kernel's status into the error it stands for."""
     if status == at.NOT_FINITE:
-        name = next(name for name, x in arrays.items() if not np.all(np.isfinite(x)))
-        where = np.argwhere(~np.isfinite(arrays[name]))[0]
-        index = ", ".join(str(i) for i in where)
-        value = arrays[name][tuple(where)]
-        raise ArrayError(f"{name}[{index}]", f"is {value}", "give finite numbers")
+        for name, array in arrays.items():
+            check_finite(name, array)
     if status == at.OVERLAP:
-        name = next(name for name, x in arrays.items() if np.may_share_memory(x, out))
-        raise ArrayError("out", f"shares memory with {name}", "give an array of its own")
+        keep_apart(out, arrays)
     if status == at.OVERFLOW:
-        largest = max(arrays, key=lambda name: float(np.abs(arrays[name]).max()))
-        raise ArrayError(largest, "is so large that the result overflows", "use SI units")
+        refuse_overflow(arrays)
     if status == at.NOT_POSITIVE:
         finding = "is not positive definite at a given posture"
         raise ModelError("mass matrix", finding, "give the massless links behind it an inertia")
     shapes = ", ".join(f"{name} {x.shape}" for name, x in arrays.items())
     raise ArrayError("inputs", f"do not fit the model: {shapes}", "see the function's shapes")
+
+
+def refuse_overflow(arrays: Mapping[str, Array]) -> NoReturn:
+    """Blame an overflow on the array with the largest number."""
+    largest = max(arrays, key=lambda name: float(np.abs(arrays[name]).max(initial=0.0)))
+    raise ArrayError(largest, "is so large that the result overflows", "use SI units")

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from geared_dynamics.arrays import Array, readonly
+from geared_dynamics.arrays import Array
+from geared_dynamics.dynamics.packing import keep_on
 from geared_dynamics.dynamics.transmission import motor_shares
 from geared_dynamics.errors import ModelError
 from geared_dynamics.kernels import drive_layout as at
@@ -14,8 +15,7 @@ from geared_dynamics.model.geometry import rotation_with_z
 def packed_drives(model: GearedModel) -> Array:
     """Return the packed drives, made at first use and kept on the model."""
     if model.drives is None:
-        # Derived from frozen fields, as the packed model is.
-        object.__setattr__(model, "drives", readonly(pack_drives(model)))
+        keep_on(model, "drives", pack_drives(model))
     return model.drives  # type: ignore[return-value]
 
 

@@ -1,23 +1,63 @@
-"""The elimination plan: which coordinates are open at which body (kernels.elimination)."""
+"""The elimination plan: which coordinates are open at which body (kernels.elimination).
+
+Up to DENSE_LIMIT coordinates, or where so many stay open that elimination costs more
+than the factorised mass matrix, the plan is to take the latter: DENSE.
+"""
 
 from collections.abc import Iterable
 
 import numpy as np
 
 from geared_dynamics.arrays import Array, readonly
-from geared_dynamics.dynamics.packing import packed
+from geared_dynamics.dynamics.packing import keep_on, packed
 from geared_dynamics.kernels import layout as at
 from geared_dynamics.model import GearedModel
 
 ROOT = -1
+DENSE_LIMIT = 12  # shortly beyond, elimination is at par for ordinary arms
+DENSE = readonly([])
+# Time that both take [us], over n, and over what happens at the nodes; fitted within 25 %
+# to the arms of benchmarks/forward.py. Only their ratio matters.
+DENSE_TIME = (0.13, 2.7e-3, 7.3e-5)  # per n, n^2, n^3
+NODE_TIME, PASS_TIME, PIVOT_TIME = 0.175, 6.5e-4, 4.8e-4
+WORSE = 1.25  # so much slower elimination must be to be given up
 
 
 def elimination_plan(model: GearedModel) -> Array:
-    """Return the plan for the kernel, made at first use and kept on the model."""
+    """Return the plan for the kernel, or DENSE; made at first use and kept on the model."""
     if model.plan is None:
-        # Derived from frozen fields, as the packed model is.
-        object.__setattr__(model, "plan", make_plan(model))
+        keep_on(model, "plan", choose_plan(model))
     return model.plan  # type: ignore[return-value]
+
+
+def choose_plan(model: GearedModel) -> Array:
+    """Return the elimination plan if elimination pays, DENSE otherwise."""
+    if model.n <= DENSE_LIMIT:
+        return DENSE
+    plan = make_plan(model)
+    n = float(model.n)
+    dense = sum(time * n**power for power, time in enumerate(DENSE_TIME, start=1))
+    return DENSE if elimination_time(plan) > WORSE * dense else plan
+
+
+def elimination_time(plan: Array) -> float:
+    """Time that elimination takes by a plan [us].
+
+    A node passes on what stays open, as a square matrix, and every pivot updates all that
+    is left.
+    """
+    size = int(plan[at.PLAN_NODE_SIZE])
+    nodes = plan[at.PLAN_HEADER : int(plan[at.PLAN_CARRIED])].reshape(-1, size)
+    count = nodes[:, at.NODE_COUNT]
+    going = count - nodes[:, at.NODE_ELIMINATED]
+    pivots = squares(5.0 + count) - squares(5.0 + going)
+    passed = going * (going + 1.0)
+    return float(NODE_TIME * len(nodes) + PASS_TIME * passed.sum() + PIVOT_TIME * pivots.sum())
+
+
+def squares(m: Array) -> Array:
+    """Sum of the squares from 1 to m."""
+    return m * (m + 1.0) * (2.0 * m + 1.0) / 6.0
 
 
 def make_plan(model: GearedModel) -> Array:
@@ -30,12 +70,12 @@ def make_plan(model: GearedModel) -> Array:
     slots = np.array([open_at[body].index(d) for body, d in carried], float)
     places = np.array(
         [
-            (nodes.index(ends[i]), open_at[ends[i]].index(i), open_at[ends[i]].index(j))
+            (ends[i] % len(nodes), open_at[ends[i]].index(i), open_at[ends[i]].index(j))
             for i, j in reflected
         ],
         float,
     )
-    start = 4 + sum(block.size for block in blocks)
+    start = at.PLAN_HEADER + sum(block.size for block in blocks)
     header = np.array([most, blocks[0].size, start, start + slots.size], float)
     return readonly(np.concatenate([header, *blocks, slots, places.ravel()]))
 
@@ -104,33 +144,30 @@ def coupled_groups(n: int, pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
 
 def innermost(model: GearedModel, nodes: list[int]) -> int:
     """Node farthest from the root that is on the way from all given nodes to it."""
-    common = path_to_root(model, nodes[0])
+    common = nodes[0]
     for node in nodes[1:]:
-        way = set(path_to_root(model, node))
-        common = [node for node in common if node in way]
-    return common[0]
-
-
-def path_to_root(model: GearedModel, node: int) -> list[int]:
-    """Return the node, its parent, and so on, down to the root."""
-    path = [node]
-    while path[-1] != ROOT:
-        path.append(int(model.tree.parent[path[-1]]))
-    return path
+        other = node
+        while common != other:
+            # Parents come before children, so the later one cannot be on the other's way.
+            common, other = sorted((common, other))
+            other = int(model.tree.parent[other])
+    return common
 
 
 def node_block(
     model: GearedModel, node: int, open_at: dict[int, list[int]], ends: list[int], most: int
 ) -> Array:
     """One node's block: counts, own slot at the parent, coordinates, their slots there."""
-    block = np.zeros(3 + 2 * most)
+    lists, places = at.NODE_LISTS, at.NODE_LISTS + most
+    block = np.zeros(lists + 2 * most)
     slots = open_at[node]
-    block[0], block[1] = len(slots), sum(ends[d] == node for d in slots)
-    block[3 : 3 + len(slots)] = slots
+    block[at.NODE_COUNT] = len(slots)
+    block[at.NODE_ELIMINATED] = sum(ends[d] == node for d in slots)
+    block[lists : lists + len(slots)] = slots
     if node != ROOT:
         beyond = open_at[int(model.tree.parent[node])]
-        block[2] = beyond.index(int(model.tree.dof[node]))
+        block[at.NODE_OWN_SLOT] = beyond.index(int(model.tree.dof[node]))
         for k, d in enumerate(slots):
             if ends[d] != node:
-                block[3 + most + k] = beyond.index(d)
+                block[places + k] = beyond.index(d)
     return block

@@ -33,7 +33,7 @@ def kinetic_energy(model: GearedModel, q: ArrayLike, v: ArrayLike) -> Array:
         q: Joint position (..., n) [rad or m].
         v: Joint velocity (..., n).
     """
-    return np.asarray(energies(model, q, v)[..., :4].sum(axis=-1))
+    return energies(model, q, v)[..., 5]
 
 
 def potential_energy(model: GearedModel, q: ArrayLike) -> Array:
@@ -61,5 +61,5 @@ def kinetic_energy_terms(model: GearedModel, q: ArrayLike, v: ArrayLike) -> Kine
 
 
 def energies(model: GearedModel, q: ArrayLike, v: ArrayLike) -> Array:
-    """Translation, rotation, spin, interaction, potential energy (..., 5) [J]."""
-    return call("energies", model, {"q": (q, model.n), "v": (v, model.n)}, (5,))
+    """Translation, rotation, spin, interaction; potential; all kinetic energy (..., 6) [J]."""
+    return call("energies", model, {"q": (q, model.n), "v": (v, model.n)}, (6,))

@@ -2,7 +2,7 @@
 
 from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.dynamics.border import call
-from geared_dynamics.dynamics.packing import pack_frame
+from geared_dynamics.dynamics.packing import packed_frame
 from geared_dynamics.model import GearedModel
 
 
@@ -21,7 +21,7 @@ def pose(model: GearedModel, q: ArrayLike, frame: str, *, out: Array | None = No
     Returns:
         Homogeneous transform (..., 4, 4), frame's coordinates to the root's [m].
     """
-    block = pack_frame(model, model.frame(frame))
+    block = packed_frame(model, frame)
     return call("pose", model, {"q": (q, model.n)}, (4, 4), out, (block,))
 
 
@@ -39,7 +39,7 @@ def jacobian(model: GearedModel, q: ArrayLike, frame: str, *, out: Array | None 
     Returns:
         Jacobian (..., 6, n): three linear rows [m], three angular [1], root axes.
     """
-    block = pack_frame(model, model.frame(frame))
+    block = packed_frame(model, frame)
     return call("jacobian", model, {"q": (q, model.n)}, (6, model.n), out, (block,))
 
 
@@ -58,6 +58,6 @@ def jacobian_drift(
     Returns:
         Linear [m/s^2] and angular [rad/s^2] acceleration (..., 6), root axes.
     """
-    block = pack_frame(model, model.frame(frame))
+    block = packed_frame(model, frame)
     inputs = {"q": (q, model.n), "v": (v, model.n)}
     return call("jacobian_drift", model, inputs, (6,), out, (block,))

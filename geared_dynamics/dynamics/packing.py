@@ -7,23 +7,43 @@ from geared_dynamics.dynamics.columns import Columns, columns_of
 from geared_dynamics.kernels import layout as at
 from geared_dynamics.model import Frame, GearedModel
 from geared_dynamics.model.geometry import rotation_with_z
-from geared_dynamics.model.inertia import moved
 
+NONE = np.array([], np.int64)
+TENSOR = (4, 5, 6, 5, 7, 8, 6, 8, 9)  # a tensor's nine elements among the ten parameters
+UPPER = ((0, 0, 0, 1, 1, 2), (0, 1, 2, 1, 2, 2))
 COUPLINGS = ("none", "diagonal", "complete")
 
 
 def packed(model: GearedModel) -> Array:
     """Return the packed model, made at first use and kept on the model."""
     if model.packed is None:
-        # A value derived from frozen fields: no later call can see another one.
-        object.__setattr__(model, "packed", pack(model))
+        if model.skeleton is None:
+            keep_on(model, "skeleton", skeleton(model))
+        keep_on(model, "packed", fleshed(model, model.skeleton))  # type: ignore[arg-type]
     return model.packed  # type: ignore[return-value]
 
 
-def pack(model: GearedModel) -> Array:
-    """Lay the model out for the kernels."""
+def keep_on(model: GearedModel, name: str, value: object) -> None:
+    """Keep on the model, read-only, what follows from its frozen fields: it never changes."""
+    if isinstance(value, np.ndarray):
+        value.setflags(write=False)
+    object.__setattr__(model, name, value)
+
+
+def fleshed(model: GearedModel, bones: Array) -> Array:
+    """Fill the bodies' parameters in."""
+    whole = bones.copy()
+    end = at.HEADER_SIZE + len(model.tree.names) * at.BODY_SIZE
+    blocks = whole[at.HEADER_SIZE : end].reshape(-1, at.BODY_SIZE)
+    turns = blocks[:, at.TURN : at.TURN + 9].reshape(-1, 3, 3)
+    blocks[:, at.MASS : at.MASS + 10] = turned_parameters(model.tree.parameters, turns)
+    return whole
+
+
+def skeleton(model: GearedModel) -> Array:
+    """Lay the model out for the kernels, all but the bodies' parameters."""
     columns = columns_of(model)
-    turns = np.array([rotation_with_z(axis) for axis in model.tree.axis])
+    turns = rotation_with_z(model.tree.axis)
     reflected = reflected_entries(model)
     carried = carried_entries(model, turns)
     wheels = wheel_blocks(model, turns, columns)
@@ -45,7 +65,7 @@ def pack(model: GearedModel) -> Array:
 
 
 def body_blocks(model: GearedModel, turns: Array, columns: Columns) -> Array:
-    """Bodies (nb, BODY_SIZE) in kernel frames; their lists of carried spin unset."""
+    """Bodies (nb, BODY_SIZE) in kernel frames; parameters and carried spin unset."""
     tree = model.tree
     blocks = np.zeros((len(tree.names), at.BODY_SIZE))
     blocks[:, at.PARENT] = tree.parent
@@ -54,13 +74,19 @@ def body_blocks(model: GearedModel, turns: Array, columns: Columns) -> Array:
     blocks[:, at.OFFSET] = tree.offset
     blocks[:, at.PRISMATIC] = tree.prismatic
     blocks[:, at.COLUMN] = columns.bodies
-    for b, block in enumerate(blocks):
-        outer = turns[tree.parent[b]] if tree.parent[b] >= 0 else np.eye(3)
-        block[at.ROTATION : at.ROTATION + 9] = (outer.T @ tree.rotation[b] @ turns[b]).ravel()
-        block[at.POSITION : at.POSITION + 3] = outer.T @ tree.position[b]
-        block[at.MASS : at.MASS + 10] = moved(tree.parameters[b], turns[b].T, np.zeros(3))
-        block[at.TURN : at.TURN + 9] = turns[b].ravel()
+    # Index -1, the root, finds the identity at the end.
+    back = np.concatenate([turns, np.eye(3)[None]])[tree.parent].swapaxes(1, 2)
+    blocks[:, at.ROTATION : at.ROTATION + 9] = (back @ tree.rotation @ turns).reshape(-1, 9)
+    blocks[:, at.POSITION : at.POSITION + 3] = (back @ tree.position[:, :, None])[:, :, 0]
+    blocks[:, at.TURN : at.TURN + 9] = turns.reshape(-1, 9)
     return blocks
+
+
+def turned_parameters(parameters: Array, turns: Array) -> Array:
+    """Ten parameters of each body (nb, 10) in its kernel frame: m, R' m c, R' I R."""
+    moment = parameters[:, None, 1:4] @ turns
+    tensor = turns.swapaxes(1, 2) @ parameters[:, TENSOR].reshape(-1, 3, 3) @ turns
+    return np.concatenate([parameters[:, :1], moment[:, 0], tensor[:, UPPER[0], UPPER[1]]], axis=1)
 
 
 def reflected_entries(model: GearedModel) -> Array:
@@ -78,14 +104,14 @@ def carried_entries(model: GearedModel, turns: Array) -> list[Array]:
     """Per body, rows d, h_d (3): sum of e J Gamma_rd over the wheels it carries."""
     wheels = model.wheels
     entries = []
+    coupled = model.coupling == "complete"
     for b in range(len(model.tree.names)):
-        on_body = np.flatnonzero(wheels.carrier == b)
-        momentum = wheels.axis[on_body].T * wheels.inertia[on_body] @ wheels.spin[on_body]
-        momentum = turns[b].T @ momentum
-        if model.coupling != "complete":
-            momentum = np.zeros_like(momentum)
-        d = np.flatnonzero(np.any(momentum != 0.0, axis=0))
-        entries.append(np.column_stack([d, momentum[:, d].T]))
+        on_body = np.flatnonzero(wheels.carrier == b) if coupled else NONE
+        spin = wheels.spin[on_body]
+        d = np.flatnonzero(spin.any(axis=0))
+        axis = wheels.axis[on_body] @ turns[b]
+        momentum = (axis.T * wheels.inertia[on_body] @ spin[:, d]).T
+        entries.append(np.column_stack([d, momentum])[momentum.any(axis=1)])
     return entries
 
 
@@ -93,20 +119,34 @@ def wheel_blocks(model: GearedModel, turns: Array, columns: Columns) -> Array:
     """Wheels (w, WHEEL_ROW + n) for the regressor."""
     wheels = model.wheels
     blocks = np.zeros((len(wheels.names), at.WHEEL_ROW + model.n))
-    for r, block in enumerate(blocks):
-        carrier = int(wheels.carrier[r])
-        axis = wheels.axis[r] if carrier < 0 else turns[carrier].T @ wheels.axis[r]
-        block[at.WHEEL_CARRIER] = carrier
-        block[at.WHEEL_AXIS : at.WHEEL_AXIS + 3] = axis
-        block[at.WHEEL_COLUMN] = columns.wheels[r]
-        block[at.WHEEL_ROW :] = wheels.spin[r]
+    turn = np.concatenate([turns, np.eye(3)[None]])[wheels.carrier]
+    blocks[:, at.WHEEL_CARRIER] = wheels.carrier
+    blocks[:, at.WHEEL_AXIS : at.WHEEL_AXIS + 3] = (wheels.axis[:, None] @ turn)[:, 0]
+    blocks[:, at.WHEEL_COLUMN] = columns.wheels
+    blocks[:, at.WHEEL_ROW :] = wheels.spin
     return blocks
+
+
+def packed_frame(model: GearedModel, name: str) -> Array:
+    """Return a frame in the kernels' form, made at first use and kept on the model."""
+    if model.packed_frames is None:
+        keep_on(model, "packed_frames", {})
+    known: dict[str, Array] = model.packed_frames  # type: ignore[assignment]
+    try:
+        return known[name]
+    except (KeyError, TypeError):
+        frame = model.frame(name)
+        known[name] = pack_frame(model, frame)
+        return known[name]
 
 
 def pack_frame(model: GearedModel, frame: Frame) -> Array:
     """Lay a frame out for the kernels; a link's spin axis and ratios are zero."""
     block = np.zeros(at.FRAME_ROW + model.n)
-    turn = rotation_with_z(model.tree.axis[frame.body]) if frame.body >= 0 else np.eye(3)
+    turn = np.eye(3)
+    if frame.body >= 0:
+        start = at.HEADER_SIZE + frame.body * at.BODY_SIZE + at.TURN
+        turn = packed(model)[start : start + 9].reshape(3, 3)
     block[at.FRAME_BODY] = frame.body
     block[at.FRAME_ROTATION : at.FRAME_ROTATION + 9] = (turn.T @ frame.rotation).ravel()
     block[at.FRAME_POSITION : at.FRAME_POSITION + 3] = turn.T @ frame.position

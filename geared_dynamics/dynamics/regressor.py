@@ -5,7 +5,9 @@ import numpy as np
 from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.dynamics.border import call
 from geared_dynamics.dynamics.columns import BODY_PARAMETERS, columns_of
+from geared_dynamics.dynamics.packing import packed
 from geared_dynamics.errors import ArrayError
+from geared_dynamics.kernels import layout as at
 from geared_dynamics.model import GearedModel
 
 
@@ -37,7 +39,7 @@ def regressor(
     References:
         Paper 000, eq. (30)-(34).
     """
-    n, count = model.n, columns_of(model).count
+    n, count = model.n, int(packed(model)[at.PARAMETERS])
     inputs = {"q": (q, n), "v": (v, n), "a": (a, n)}
     if not (friction or offset):
         return call("regressor", model, inputs, (n, count), out)

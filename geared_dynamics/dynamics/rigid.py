@@ -9,16 +9,11 @@ import numpy as np
 
 from geared_dynamics import kernels
 from geared_dynamics.arrays import Array, ArrayLike
-from geared_dynamics.dynamics.border import as_input, as_output, call
-from geared_dynamics.dynamics.elimination import elimination_plan
-from geared_dynamics.errors import ArrayError
+from geared_dynamics.dynamics.border import as_input, convert_and_call, for_one_state
+from geared_dynamics.dynamics.elimination import DENSE, elimination_plan
+from geared_dynamics.dynamics.external import with_wrenches
+from geared_dynamics.dynamics.packing import packed
 from geared_dynamics.model import GearedModel
-
-# Above this many coordinates elimination, O(n), beats the factorised mass matrix
-# (benchmarks/forward.py prints where the two cross).
-DENSE_LIMIT = 12
-# numba tells byte orders apart only at times, so the fast paths look themselves.
-FLOAT = np.dtype(np.float64)
 
 
 def inverse_dynamics(
@@ -49,17 +44,21 @@ def inverse_dynamics(
     """
     if f_ext is None:
         try:
+            form = model.packed if model.packed is not None else packed(model)
             result = np.empty(q.shape) if out is None else out  # type: ignore[union-attr]
-            native = q.dtype is v.dtype is a.dtype is result.dtype is FLOAT  # type: ignore[union-attr]
-            if native and kernels.inverse_dynamics(model.packed, q, v, a, result) == 0:
+            if kernels.inverse_dynamics(form, q, v, a, result) == 0:
                 return result
         except (TypeError, AttributeError):
             pass  # not plain float64 arrays of one shape: convert them below
-    inputs = {"q": (q, model.n), "v": (v, model.n), "a": (a, model.n)}
-    if f_ext is None:
-        return call("inverse_dynamics", model, inputs, (model.n,), out)
-    free = call("inverse_dynamics", model, inputs, (model.n,))
-    return subtract(free, external_forces(model, q, f_ext), out)
+        inputs = {"q": (q, model.n), "v": (v, model.n), "a": (a, model.n)}
+        return convert_and_call("inverse_dynamics", model, inputs, (model.n,), out)
+    free = inverse_dynamics(model, q, v, a)
+    given = {"q": q, "v": v, "a": a, "f_ext": f_ext}
+    total = with_wrenches(free, -1.0, model, given, out)
+    if out is None:
+        return total
+    out[...] = total
+    return out
 
 
 def forward_dynamics(
@@ -87,21 +86,25 @@ def forward_dynamics(
     Raises:
         ModelError: if the mass matrix is not positive definite.
     """
-    n = model.n
     if f_ext is not None:
-        tau = as_input("tau", tau, n) + external_forces(model, q, f_ext)
-    if n > DENSE_LIMIT:
-        inputs = {"q": (q, n), "v": (v, n), "tau": (tau, n)}
-        return call("eliminate", model, inputs, (n,), out, (elimination_plan(model),))
+        given = {"q": q, "v": v, "tau": tau, "f_ext": f_ext}
+        tau = with_wrenches(as_input("tau", tau, model.n), 1.0, model, given, out)
+    plan = model.plan if model.plan is not None else elimination_plan(model)
     try:
+        form = model.packed if model.packed is not None else packed(model)
         result = np.empty(q.shape) if out is None else out  # type: ignore[union-attr]
-        native = q.dtype is v.dtype is tau.dtype is result.dtype is FLOAT  # type: ignore[union-attr]
-        if native and kernels.forward_dynamics(model.packed, q, v, tau, result) == 0:
+        if plan is DENSE:
+            status = kernels.forward_dynamics(form, q, v, tau, result)
+        else:
+            status = kernels.eliminate(form, plan, q, v, tau, result)
+        if status == 0:
             return result
     except (TypeError, AttributeError):
         pass  # as in inverse_dynamics
-    inputs = {"q": (q, n), "v": (v, n), "tau": (tau, n)}
-    return call("forward_dynamics", model, inputs, (n,), out)
+    inputs = {"q": (q, model.n), "v": (v, model.n), "tau": (tau, model.n)}
+    if plan is DENSE:
+        return convert_and_call("forward_dynamics", model, inputs, (model.n,), out)
+    return convert_and_call("eliminate", model, inputs, (model.n,), out, (plan,))
 
 
 def mass_matrix(model: GearedModel, q: ArrayLike, *, out: Array | None = None) -> Array:
@@ -119,15 +122,13 @@ def mass_matrix(model: GearedModel, q: ArrayLike, *, out: Array | None = None) -
         Paper 000, eq. (14); design of the wheels' terms in docs/derivation.md.
     """
     n = model.n
-    if out is None:
-        try:
-            flat = np.empty(n * n)
-            native = q.dtype is FLOAT  # type: ignore[union-attr]
-            if native and kernels.mass_matrix(model.packed, q, flat) == 0:
-                return flat.reshape(n, n)
-        except (TypeError, AttributeError):
-            pass  # a batch, or not a plain float64 array
-    return call("mass_matrix", model, {"q": (q, n)}, (n, n), out)
+    try:
+        result, flat = for_one_state(q, (n, n), out)
+        if kernels.mass_matrix(packed(model), q, flat) == 0:
+            return result
+    except (TypeError, AttributeError):
+        pass  # a batch, or not plain float64 arrays
+    return convert_and_call("mass_matrix", model, {"q": (q, n)}, (n, n), out)
 
 
 def coriolis_matrix(
@@ -148,15 +149,13 @@ def coriolis_matrix(
         Paper 000, eq. (17).
     """
     n = model.n
-    if out is None:
-        try:
-            flat = np.empty(n * n)
-            native = q.dtype is v.dtype is FLOAT  # type: ignore[union-attr]
-            if native and kernels.coriolis_matrix(model.packed, q, v, flat) == 0:
-                return flat.reshape(n, n)
-        except (TypeError, AttributeError):
-            pass  # as in mass_matrix
-    return call("coriolis_matrix", model, {"q": (q, n), "v": (v, n)}, (n, n), out)
+    try:
+        result, flat = for_one_state(q, (n, n), out)
+        if kernels.coriolis_matrix(packed(model), q, v, flat) == 0:
+            return result
+    except (TypeError, AttributeError):
+        pass  # as in mass_matrix
+    return convert_and_call("coriolis_matrix", model, {"q": (q, n), "v": (v, n)}, (n, n), out)
 
 
 def gravity_forces(model: GearedModel, q: ArrayLike, *, out: Array | None = None) -> Array:
@@ -183,32 +182,3 @@ def bias_forces(
         out: Result array (..., n), returned.
     """
     return inverse_dynamics(model, q, v, np.zeros(model.n), out=out)
-
-
-def external_forces(model: GearedModel, q: ArrayLike, f_ext: ArrayLike) -> Array:
-    """Joint force of wrenches on the bodies: sum of J' f (..., n) [N m or N].
-
-    Args:
-        model: Geared model.
-        q: Joint position (..., n) [rad or m].
-        f_ext: Force and moment on each body (..., nb, 6), in the body's frame, at
-            its origin.
-    """
-    bodies = len(model.body_names)
-    wrenches = np.asarray(f_ext)
-    if wrenches.ndim < 2 or wrenches.shape[-2:] != (bodies, 6):
-        finding, remedy = f"has shape {wrenches.shape}", f"give shape (..., {bodies}, 6)"
-        raise ArrayError("f_ext", finding, remedy)
-    flat = wrenches.reshape(*wrenches.shape[:-2], 6 * bodies)
-    inputs = {"q": (q, model.n), "f_ext": (flat, 6 * bodies)}
-    return call("external_forces", model, inputs, (model.n,))
-
-
-def subtract(free: Array, external: Array, out: Array | None) -> Array:
-    """Return free - external, broadcast, in ``out`` where given."""
-    try:
-        shape = np.broadcast_shapes(free.shape, external.shape)
-    except ValueError:
-        finding = f"has {external.shape[:-1]} states, the motion {free.shape[:-1]}"
-        raise ArrayError("f_ext", finding, "give them the same number, or one") from None
-    return np.subtract(free, external, out=None if out is None else as_output(out, shape))

@@ -5,9 +5,9 @@ from numba import njit
 
 from geared_dynamics.kernels import layout as at
 from geared_dynamics.kernels import world
-from geared_dynamics.kernels.border import apart, finite, fits, gather, states
+from geared_dynamics.kernels.border import apart, finite, fits, gather, holds, states
 from geared_dynamics.kernels.kinds import Array, Pointer
-from geared_dynamics.kernels.memory import pointer, row, shift
+from geared_dynamics.kernels.memory import keep, pointer, row, shift
 from geared_dynamics.kernels.springs import add_energies, add_forces, add_rates
 
 
@@ -15,7 +15,7 @@ from geared_dynamics.kernels.springs import add_energies, add_forces, add_rates
 def balancer_forces(model: Array, springs: Array, q: Array, out: Array) -> int:
     """Generalised force (n,) of all elements on the joints."""
     n = int(model[at.COORDINATES])
-    if not fits(q, n, out):
+    if not (holds(out, n, model) and fits(q, n, out)):
         return at.WRONG_SHAPE
     if not apart(q, out):
         return at.OVERLAP
@@ -32,14 +32,14 @@ def balancer_forces(model: Array, springs: Array, q: Array, out: Array) -> int:
             return status
         if not finite(row(out, k), n):
             return at.OVERFLOW
-    return at.OK
+    return keep(buffer, at.OK)
 
 
 @njit(error_model="numpy")
 def balancer_rates(model: Array, springs: Array, q: Array, v: Array, out: Array) -> int:
     """Time derivative (n,) of ``balancer_forces`` along the motion (q, v)."""
     n = int(model[at.COORDINATES])
-    if not (fits(q, n, out) and fits(v, n, out)):
+    if not (holds(out, n, model) and fits(q, n, out) and fits(v, n, out)):
         return at.WRONG_SHAPE
     if not (apart(q, out) and apart(v, out)):
         return at.OVERLAP
@@ -56,14 +56,14 @@ def balancer_rates(model: Array, springs: Array, q: Array, v: Array, out: Array)
             return status
         if not finite(row(out, k), n):
             return at.OVERFLOW
-    return at.OK
+    return keep(buffer, at.OK)
 
 
 @njit(error_model="numpy")
 def balancer_energy(model: Array, springs: Array, q: Array, out: Array) -> int:
     """Potential energy (1,) of all elements [J]."""
     n = int(model[at.COORDINATES])
-    if not fits(q, n, out):
+    if not (holds(out, 1, model) and fits(q, n, out)):
         return at.WRONG_SHAPE
     if not apart(q, out):
         return at.OVERLAP
@@ -80,7 +80,7 @@ def balancer_energy(model: Array, springs: Array, q: Array, out: Array) -> int:
             return status
         if not finite(row(out, k), 1):
             return at.OVERFLOW
-    return at.OK
+    return keep(buffer, at.OK)
 
 
 @njit(error_model="numpy")

@@ -1,4 +1,4 @@
-"""The kernels' own checks: shapes, finite inputs, no aliasing.
+"""The kernels' own checks: memory, shapes, finite inputs, no aliasing.
 
 Done here because they cost a few nanoseconds here and a microsecond in Python.
 """
@@ -6,18 +6,25 @@ Done here because they cost a few nanoseconds here and a microsecond in Python.
 from numba import njit
 
 from geared_dynamics.kernels.kinds import Array, Pointer
-from geared_dynamics.kernels.memory import row
+from geared_dynamics.kernels.memory import address, dtype_of, row
+
+
+@njit(inline="always")
+def holds(out: Array, width: int, model: Array) -> bool:
+    """Whether out is (width,) or (K, width), of native and aligned numbers as the model is."""
+    return dtype_of(out) == dtype_of(model) and address(out) % 8 == 0 and out.shape[-1] == width
 
 
 @njit(inline="always")
 def fits(x: Array, n: int, out: Array) -> bool:
     """Whether x is (n,) or (K, n), for as many states K as out has rows.
 
-    The output's own width is checked here only where it is n, by ``fits(out, n, out)``;
-    outputs of other widths are made, or checked, by the public functions.
+    Its numbers must be native, as those of out, and lie on multiples of eight bytes, which
+    a field of a structured array may not: ``copy`` steps through them in whole numbers.
     """
-    whole = x.strides[x.ndim - 1] % 8 == 0
-    return whole and x.shape[-1] == n and (x.ndim == 1 or x.shape[0] == out.shape[0])
+    places = address(x) | x.strides[0] | x.strides[x.ndim - 1]
+    plain = dtype_of(x) == dtype_of(out) and places % 8 == 0
+    return plain and x.shape[-1] == n and (x.ndim == 1 or x.shape[0] == out.shape[0])
 
 
 @njit(inline="always")
@@ -55,7 +62,7 @@ def finite(x: Pointer, n: int) -> bool:
 @njit(inline="always")
 def apart(x: Array, out: Array) -> bool:
     """Whether the memory of the strided x lies outside the contiguous out."""
-    first = x.ctypes.data
+    first = address(x)
     last = first
     for axis in range(x.ndim):
         reach = (x.shape[axis] - 1) * x.strides[axis]
@@ -63,5 +70,5 @@ def apart(x: Array, out: Array) -> bool:
             last += reach
         else:
             first += reach
-    start = out.ctypes.data
+    start = address(out)
     return last < start or first >= start + out.size * out.itemsize

@@ -22,10 +22,10 @@ from numba import njit
 
 from geared_dynamics.kernels import layout as at
 from geared_dynamics.kernels import world
-from geared_dynamics.kernels.border import apart, finite, fits, gather, states
+from geared_dynamics.kernels.border import apart, finite, fits, gather, holds, states
 from geared_dynamics.kernels.joint import body_at
 from geared_dynamics.kernels.kinds import Array, Pointer, Vector
-from geared_dynamics.kernels.memory import pointer, row, shift
+from geared_dynamics.kernels.memory import keep, pointer, row, shift
 from geared_dynamics.kernels.vector import (
     add,
     cross,
@@ -43,7 +43,7 @@ from geared_dynamics.kernels.vector import (
 def coriolis_matrix(model: Array, q: Array, v: Array, out: Array) -> int:
     """Coriolis matrix (n, n), by rows (n n,), for q, v (n,); (K, n n) for K states."""
     n = int(model[at.COORDINATES])
-    if not (fits(q, n, out) and fits(v, n, out)):
+    if not (holds(out, n * n, model) and fits(q, n, out) and fits(v, n, out)):
         return at.WRONG_SHAPE
     if not (apart(q, out) and apart(v, out)):
         return at.OVERLAP
@@ -57,7 +57,7 @@ def coriolis_matrix(model: Array, q: Array, v: Array, out: Array) -> int:
         one_matrix(m, n, rate, work, row(out, k))
         if not finite(row(out, k), n * n):
             return at.OVERFLOW
-    return at.OK
+    return keep(buffer, at.OK)
 
 
 @njit(error_model="numpy")

@@ -22,14 +22,14 @@ from numba import njit
 from geared_dynamics.kernels import balancer_layout as has
 from geared_dynamics.kernels import drive_layout as at
 from geared_dynamics.kernels import inverse, layout, world
-from geared_dynamics.kernels.border import apart, finite, fits, gather, states
+from geared_dynamics.kernels.border import apart, finite, fits, gather, holds, states
 from geared_dynamics.kernels.friction import (
     add_joint_friction,
     direction,
     force,
 )
 from geared_dynamics.kernels.kinds import Array, Pointer, Vector
-from geared_dynamics.kernels.memory import pointer, row, shift
+from geared_dynamics.kernels.memory import keep, pointer, row, shift
 from geared_dynamics.kernels.springs import add_forces
 from geared_dynamics.kernels.vector import dot, load
 
@@ -40,23 +40,25 @@ def motor_commands(
 ) -> int:
     """Commands (RESULT_ROWS m,) for motion q, v, a (n,), or a row for each of K states."""
     n, m = int(model[layout.COORDINATES]), int(drives[at.COUNT])
-    if not (fits(q, n, out) and fits(v, n, out) and fits(a, n, out)):
+    width = at.RESULT_ROWS * m
+    if not (holds(out, width, model) and fits(q, n, out) and fits(v, n, out) and fits(a, n, out)):
         return layout.WRONG_SHAPE
     if not (apart(q, out) and apart(v, out) and apart(a, out)):
         return layout.OVERLAP
     bodies = int(model[layout.BODIES])
-    buffer = np.empty(5 * n + bodies * inverse.SIZE)
+    sprung = needs_springs(springs)
+    room_size = 2 * n + bodies * world.SIZE if sprung else 0
+    buffer = np.empty(5 * n + bodies * inverse.SIZE + room_size)
     p, d, x = pointer(model), pointer(drives), pointer(buffer)
     rate, change, tau, need = shift(x, n), shift(x, 2 * n), shift(x, 3 * n), shift(x, 4 * n)
     work = shift(x, 5 * n)
-    sprung = needs_springs(springs)
-    room = np.empty(2 * n + bodies * world.SIZE if sprung else 0)
+    room = shift(work, bodies * inverse.SIZE)
     for k in range(states(q)):
         if not (gather(q, k, n, x) & gather(v, k, n, rate) & gather(a, k, n, change)):
             return layout.NOT_FINITE
         inverse.one_state(p, x, rate, change, work, tau)
         if sprung:
-            status = subtract_springs(p, pointer(springs), n, x, pointer(room), tau)
+            status = subtract_springs(p, pointer(springs), n, x, room, tau)
             if status != layout.OK:
                 return status
         for i in range(n):
@@ -65,9 +67,9 @@ def motor_commands(
         for r in range(m):
             alpha = carrier_alpha(d, r, work, inverse.SIZE, inverse.ALPHA)
             one_motor(d, r, n, x, rate, change, need, alpha, row(out, k))
-        if not finite(row(out, k), at.RESULT_ROWS * m):
+        if not finite(row(out, k), width):
             return layout.OVERFLOW
-    return layout.OK
+    return keep(buffer, layout.OK)
 
 
 @njit(error_model="numpy")

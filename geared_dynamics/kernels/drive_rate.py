@@ -11,7 +11,7 @@ from numba import njit
 
 from geared_dynamics.kernels import drive_layout as at
 from geared_dynamics.kernels import inverse_series, layout, world
-from geared_dynamics.kernels.border import apart, finite, fits, gather, states
+from geared_dynamics.kernels.border import apart, finite, fits, gather, holds, states
 from geared_dynamics.kernels.drive import (
     binding,
     motor_at,
@@ -25,7 +25,7 @@ from geared_dynamics.kernels.friction import (
     force_change,
 )
 from geared_dynamics.kernels.kinds import Array, Pointer, Vector
-from geared_dynamics.kernels.memory import pointer, row, shift
+from geared_dynamics.kernels.memory import keep, pointer, row, shift
 from geared_dynamics.kernels.series import store_coefficients
 from geared_dynamics.kernels.springs import add_forces, add_rates
 from geared_dynamics.kernels.vector import dot, load
@@ -46,17 +46,22 @@ def motor_commands_jerk(
 ) -> int:
     """Commands (RESULT_ROWS m,) for q, v, a, jerk (n,), or a row for each of K states."""
     n, m = int(model[layout.COORDINATES]), int(drives[at.COUNT])
-    if not (fits(q, n, out) and fits(v, n, out) and fits(a, n, out) and fits(jerk, n, out)):
+    width = at.RESULT_ROWS * m
+    if not (holds(out, width, model) and fits(q, n, out) and fits(v, n, out)):
+        return layout.WRONG_SHAPE
+    if not (fits(a, n, out) and fits(jerk, n, out)):
         return layout.WRONG_SHAPE
     if not (apart(q, out) and apart(v, out) and apart(a, out) and apart(jerk, out)):
         return layout.OVERLAP
     bodies = int(model[layout.BODIES])
-    buffer = np.empty(12 * n + inverse_series.work_size(bodies, ORDER))
+    sprung = needs_springs(springs)
+    work_size = inverse_series.work_size(bodies, ORDER)
+    room_size = 3 * n + bodies * world.SIZE if sprung else 0
+    buffer = np.empty(12 * n + work_size + room_size)
     p, d, x = pointer(model), pointer(drives), pointer(buffer)
     rate, change, third = shift(x, n), shift(x, 2 * n), shift(x, 3 * n)
     path, tau, need, work = shift(x, 4 * n), shift(x, 8 * n), shift(x, 10 * n), shift(x, 12 * n)
-    sprung = needs_springs(springs)
-    room = np.empty(3 * n + bodies * world.SIZE if sprung else 0)
+    room = shift(work, work_size)
     for k in range(states(q)):
         if not (
             gather(q, k, n, x)
@@ -71,7 +76,7 @@ def motor_commands_jerk(
         # Coefficients 0 and 1 of a series are value and derivative.
         inverse_series.series_one_state(p, ORDER, path, work, tau)
         if sprung:
-            status = subtract_springs(p, pointer(springs), n, x, rate, pointer(room), tau)
+            status = subtract_springs(p, pointer(springs), n, x, rate, room, tau)
             if status != layout.OK:
                 return status
         for i in range(2 * n):
@@ -82,9 +87,9 @@ def motor_commands_jerk(
             alpha, alpha_rate = carrier_alpha(d, r, work)
             one_motor(d, r, n, x, rate, change, need, alpha, row(out, k))
             add_inductive(d, r, n, change, third, shift(need, n), alpha_rate, row(out, k))
-        if not finite(row(out, k), at.RESULT_ROWS * m):
+        if not finite(row(out, k), width):
             return layout.OVERFLOW
-    return layout.OK
+    return keep(buffer, layout.OK)
 
 
 @njit(error_model="numpy")

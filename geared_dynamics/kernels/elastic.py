@@ -10,7 +10,7 @@ from numba import njit
 from geared_dynamics.kernels import elastic_layout as has
 from geared_dynamics.kernels import elimination, forward, inverse, mass
 from geared_dynamics.kernels import layout as at
-from geared_dynamics.kernels.border import apart, finite, fits, gather, states
+from geared_dynamics.kernels.border import apart, finite, fits, gather, holds, states
 from geared_dynamics.kernels.kinds import Array, Pointer
 from geared_dynamics.kernels.memory import keep, pointer, row, shift
 
@@ -38,7 +38,9 @@ def elastic_forward_dynamics(
         int(springs[has.MOTORS]),
     )
     size, bodies = n + shafts, int(model[at.BODIES])
-    if not (fits(out, size, out) and fits(q, n, out) and fits(v, n, out) and fits(tau, n, out)):
+    if not (holds(out, size, model) and fits(q, n, out) and fits(v, n, out)):
+        return at.WRONG_SHAPE
+    if not fits(tau, n, out):
         return at.WRONG_SHAPE
     if not (fits(theta, shafts, out) and fits(vtheta, shafts, out) and fits(tau_m, motors, out)):
         return at.WRONG_SHAPE
@@ -91,7 +93,8 @@ def spring_tensions(
     n, shafts = int(springs[has.JOINTS]), int(springs[has.SHAFTS])
     size = n + shafts
     first, end = int(springs[has.SPRINGS]), int(springs[has.SPRINGS_END])
-    if not (fits(q, n, out) and fits(v, n, out)):
+    width = (end - first) // has.SPRING_SIZE
+    if not (holds(out, width, model) and fits(q, n, out) and fits(v, n, out)):
         return at.WRONG_SHAPE
     if not (fits(theta, shafts, out) and fits(vtheta, shafts, out)):
         return at.WRONG_SHAPE

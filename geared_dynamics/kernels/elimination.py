@@ -17,10 +17,10 @@ from numba import njit
 
 from geared_dynamics.kernels import inverse
 from geared_dynamics.kernels import layout as at
-from geared_dynamics.kernels.border import apart, finite, fits, gather, states
+from geared_dynamics.kernels.border import apart, finite, fits, gather, holds, states
 from geared_dynamics.kernels.joint import body_at, joint_position, place
 from geared_dynamics.kernels.kinds import Array, Pointer, Vector
-from geared_dynamics.kernels.memory import pointer, row, shift
+from geared_dynamics.kernels.memory import keep, pointer, row, shift
 from geared_dynamics.kernels.vector import (
     add,
     cross,
@@ -32,16 +32,7 @@ from geared_dynamics.kernels.vector import (
     turn_z,
 )
 
-# Plan: header, then a block per node (bodies, then the root), then the slots of the
-# carried entries, then node and slots of the reflected entries, both in the model's order.
-OPEN = 0  # most coordinates open at one node
-NODE_SIZE, CARRIED, REFLECTED, PLAN_HEADER = 1, 2, 3, 4
-COUNT = 0  # coordinates open at the node; those eliminated there come last
-ELIMINATED = 1
-OWN_SLOT = 2  # the node's own joint's coordinate among the parent's open ones
-LISTS = 3  # coordinates (OPEN), then their slots at the parent (OPEN)
-
-# Workspace per node, with D = 6 + OPEN: A (6), cosine and sine of the joint, its origin
+# Workspace per node, with D = 6 + PLAN_OPEN: A (6), cosine and sine of the joint, its origin
 # in the parent (3), K (D D), k (D).
 COS, SIN, ORIGIN, MATRIX = 6, 7, 8, 11
 
@@ -50,7 +41,7 @@ COS, SIN, ORIGIN, MATRIX = 6, 7, 8, 11
 def eliminate(model: Array, plan: Array, q: Array, v: Array, tau: Array, out: Array) -> int:
     """Acceleration (n,) from q, v, tau (n,), or (K, n) for K states."""
     n, bodies = int(model[at.COORDINATES]), int(model[at.BODIES])
-    if not (fits(out, n, out) and fits(q, n, out) and fits(v, n, out) and fits(tau, n, out)):
+    if not (holds(out, n, model) and fits(q, n, out) and fits(v, n, out) and fits(tau, n, out)):
         return at.WRONG_SHAPE
     if not (apart(q, out) and apart(v, out) and apart(tau, out)):
         return at.OVERLAP
@@ -69,20 +60,20 @@ def eliminate(model: Array, plan: Array, q: Array, v: Array, tau: Array, out: Ar
             return at.NOT_POSITIVE
         if not finite(result, n):
             return at.OVERFLOW
-    return at.OK
+    return keep(buffer, at.OK)
 
 
 @njit(error_model="numpy")
 def work_size(plan: Pointer) -> int:
     """Floats per node."""
-    d = 6 + int(plan[OPEN])
+    d = 6 + int(plan[at.PLAN_OPEN])
     return MATRIX + d * d + d
 
 
 @njit(error_model="numpy")
 def node_at(plan: Pointer, i: int) -> int:
     """Where node i's block begins."""
-    return PLAN_HEADER + i * int(plan[NODE_SIZE])
+    return at.PLAN_HEADER + i * int(plan[at.PLAN_NODE_SIZE])
 
 
 @njit(error_model="numpy")
@@ -109,10 +100,10 @@ def solve(
 @njit(error_model="numpy")
 def prepare(model: Pointer, plan: Pointer, q: Pointer, work: Pointer) -> None:
     """Start every node with its own body and wheels, the root with none."""
-    bodies, size, d = int(model[at.BODIES]), work_size(plan), 6 + int(plan[OPEN])
+    bodies, size, d = int(model[at.BODIES]), work_size(plan), 6 + int(plan[at.PLAN_OPEN])
     for e in range((bodies + 1) * size):
         work[e] = 0.0
-    slots = int(plan[CARRIED])
+    slots = int(plan[at.PLAN_CARRIED])
     for i in range(bodies):
         b, w = body_at(i), i * size
         c, s, p = place(model, b, joint_position(model, b, q))
@@ -127,7 +118,7 @@ def prepare(model: Pointer, plan: Pointer, q: Pointer, work: Pointer) -> None:
                 work[w + MATRIX + r * d + slot] += h[r]
                 work[w + MATRIX + slot * d + r] += h[r]
         slots += entries
-    entry = int(plan[REFLECTED])
+    entry = int(plan[at.PLAN_REFLECTED])
     for e in range(int(model[at.REFLECTED]), int(model[at.REFLECTED_END]), at.REFLECTED_SIZE):
         w = int(plan[entry]) * size + MATRIX
         work[w + (6 + int(plan[entry + 1])) * d + 6 + int(plan[entry + 2])] += model[e + 2]
@@ -154,13 +145,13 @@ def own_inertia(model: Pointer, b: int, matrix: Pointer, d: int) -> None:
 @njit(error_model="numpy")
 def reduce_node(plan: Pointer, node: int, force: Pointer, work: Pointer) -> bool:
     """Eliminate the coordinates that end at a node, last slot first."""
-    size, d, b = work_size(plan), 6 + int(plan[OPEN]), node_at(plan, node)
+    size, d, b = work_size(plan), 6 + int(plan[at.PLAN_OPEN]), node_at(plan, node)
     matrix = shift(work, node * size + MATRIX)
     vector = shift(matrix, d * d)
-    count = int(plan[b + COUNT])
-    for slot in range(count - 1, count - 1 - int(plan[b + ELIMINATED]), -1):
+    count = int(plan[b + at.NODE_COUNT])
+    for slot in range(count - 1, count - 1 - int(plan[b + at.NODE_ELIMINATED]), -1):
         s = 6 + slot
-        vector[s] += force[int(plan[b + LISTS + slot])]
+        vector[s] += force[int(plan[b + at.NODE_LISTS + slot])]
         pivot = matrix[s * d + s]
         if not pivot > 0.0:
             return False
@@ -185,7 +176,7 @@ def outward_force(
 @njit(error_model="numpy")
 def pass_to_parent(model: Pointer, plan: Pointer, i: int, work: Pointer) -> None:
     """Add body i's quadratic form to its parent's: A = X A_parent + S a_d."""
-    size, d, b, node = work_size(plan), 6 + int(plan[OPEN]), body_at(i), node_at(plan, i)
+    size, d, b, node = work_size(plan), 6 + int(plan[at.PLAN_OPEN]), body_at(i), node_at(plan, i)
     parent = int(model[b + at.PARENT])
     if parent < 0:
         parent = int(model[at.BODIES])
@@ -194,9 +185,9 @@ def pass_to_parent(model: Pointer, plan: Pointer, i: int, work: Pointer) -> None
     vector, to_vector = shift(matrix, d * d), shift(to, d * d)
     along = 2 if model[b + at.PRISMATIC] == 0.0 else 5
     mu = model[b + at.MULTIPLIER]
-    own = 6 + int(plan[node + OWN_SLOT])
-    going = int(plan[node + COUNT]) - int(plan[node + ELIMINATED])
-    maps = node + LISTS + int(plan[OPEN])
+    own = 6 + int(plan[node + at.NODE_OWN_SLOT])
+    going = int(plan[node + at.NODE_COUNT]) - int(plan[node + at.NODE_ELIMINATED])
+    maps = node + at.NODE_LISTS + int(plan[at.PLAN_OPEN])
     # The joint's column S a_d, against itself and the other open coordinates.
     to[own * d + own] += mu * mu * matrix[along * d + along]
     to_vector[own] += mu * vector[along]
@@ -287,14 +278,14 @@ def accelerate(model: Pointer, plan: Pointer, i: int, work: Pointer, out: Pointe
 @njit(error_model="numpy")
 def substitute(plan: Pointer, node: int, work: Pointer, out: Pointer) -> None:
     """Coordinates eliminated at a node, from its A and the coordinates still open."""
-    size, d, b = work_size(plan), 6 + int(plan[OPEN]), node_at(plan, node)
+    size, d, b = work_size(plan), 6 + int(plan[at.PLAN_OPEN]), node_at(plan, node)
     matrix = shift(work, node * size + MATRIX)
-    count = int(plan[b + COUNT])
-    for slot in range(count - int(plan[b + ELIMINATED]), count):
+    count = int(plan[b + at.NODE_COUNT])
+    for slot in range(count - int(plan[b + at.NODE_ELIMINATED]), count):
         s = 6 + slot
         total = matrix[d * d + s]
         for r in range(6):
             total -= matrix[s * d + r] * work[node * size + r]
         for other in range(slot):
-            total -= matrix[s * d + 6 + other] * out[int(plan[b + LISTS + other])]
-        out[int(plan[b + LISTS + slot])] = total / matrix[s * d + s]
+            total -= matrix[s * d + 6 + other] * out[int(plan[b + at.NODE_LISTS + other])]
+        out[int(plan[b + at.NODE_LISTS + slot])] = total / matrix[s * d + s]

@@ -5,10 +5,10 @@ from numba import njit
 
 from geared_dynamics.kernels import layout as at
 from geared_dynamics.kernels import world
-from geared_dynamics.kernels.border import apart, finite, fits, gather, states
+from geared_dynamics.kernels.border import apart, finite, fits, gather, holds, states
 from geared_dynamics.kernels.joint import body_at
 from geared_dynamics.kernels.kinds import Array, Pointer
-from geared_dynamics.kernels.memory import pointer, row, shift
+from geared_dynamics.kernels.memory import keep, pointer, row, shift
 from geared_dynamics.kernels.vector import (
     add,
     cross,
@@ -20,12 +20,14 @@ from geared_dynamics.kernels.vector import (
     transposed_times,
 )
 
+SHARES = 6  # numbers per state
+
 
 @njit(error_model="numpy")
 def energies(model: Array, q: Array, v: Array, out: Array) -> int:
-    """Translation, rotation, spin, interaction and potential energy (5,) [J]."""
+    """Translation, rotation, spin, interaction; potential; all kinetic energy (6,) [J]."""
     n = int(model[at.COORDINATES])
-    if not (fits(q, n, out) and fits(v, n, out)):
+    if not (holds(out, SHARES, model) and fits(q, n, out) and fits(v, n, out)):
         return at.WRONG_SHAPE
     if not (apart(q, out) and apart(v, out)):
         return at.OVERLAP
@@ -37,20 +39,21 @@ def energies(model: Array, q: Array, v: Array, out: Array) -> int:
             return at.NOT_FINITE
         world.sweep(m, x, rate, zero, work)
         one_state(m, rate, work, row(out, k))
-        if not finite(row(out, k), 5):
+        if not finite(row(out, k), SHARES):
             return at.OVERFLOW
-    return at.OK
+    return keep(buffer, at.OK)
 
 
 @njit(error_model="numpy")
 def one_state(model: Pointer, v: Pointer, work: Pointer, out: Pointer) -> None:
     """Energies from the bodies' motion; the potential is zero at the root's origin."""
-    for e in range(5):
+    for e in range(SHARES):
         out[e] = 0.0
     for e in range(int(model[at.REFLECTED]), int(model[at.REFLECTED_END]), at.REFLECTED_SIZE):
         out[2] += 0.5 * v[int(model[e])] * model[e + 2] * v[int(model[e + 1])]
     for body in range(int(model[at.BODIES])):
         add_body(model, body, v, work, out)
+    out[5] = out[0] + out[1] + out[2] + out[3]
 
 
 @njit(error_model="numpy")

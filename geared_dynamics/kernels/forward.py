@@ -7,16 +7,16 @@ from numba import njit
 
 from geared_dynamics.kernels import inverse, mass
 from geared_dynamics.kernels import layout as at
-from geared_dynamics.kernels.border import apart, finite, fits, gather, states
+from geared_dynamics.kernels.border import apart, finite, fits, gather, holds, states
 from geared_dynamics.kernels.kinds import Array, Pointer
-from geared_dynamics.kernels.memory import pointer, row, shift
+from geared_dynamics.kernels.memory import keep, pointer, row, shift
 
 
 @njit(error_model="numpy")
 def forward_dynamics(model: Array, q: Array, v: Array, tau: Array, out: Array) -> int:
     """Acceleration (n,) from q, v, tau (n,), or (K, n) for K states: M^-1 (tau - bias)."""
     n, bodies = int(model[at.COORDINATES]), int(model[at.BODIES])
-    if not (fits(out, n, out) and fits(q, n, out) and fits(v, n, out) and fits(tau, n, out)):
+    if not (holds(out, n, model) and fits(q, n, out) and fits(v, n, out) and fits(tau, n, out)):
         return at.WRONG_SHAPE
     if not (apart(q, out) and apart(v, out) and apart(tau, out)):
         return at.OVERLAP
@@ -36,7 +36,7 @@ def forward_dynamics(model: Array, q: Array, v: Array, tau: Array, out: Array) -
             return at.NOT_POSITIVE
         if not finite(result, n):
             return at.OVERFLOW
-    return at.OK
+    return keep(buffer, at.OK)
 
 
 @njit(error_model="numpy")

@@ -7,9 +7,9 @@ from numba import njit
 
 from geared_dynamics.kernels import drive_layout as at
 from geared_dynamics.kernels import layout
-from geared_dynamics.kernels.border import apart, finite, fits, gather, states
+from geared_dynamics.kernels.border import apart, finite, fits, gather, holds, states
 from geared_dynamics.kernels.kinds import Array, Pointer
-from geared_dynamics.kernels.memory import pointer, row, shift
+from geared_dynamics.kernels.memory import keep, pointer, row, shift
 
 
 @njit(error_model="numpy")
@@ -18,7 +18,7 @@ def friction_forces(
 ) -> int:
     """Joint friction (n,) at positions q, rates v and loads tau (n,), or (K, n) of each."""
     n = int(model[layout.COORDINATES])
-    if not (fits(out, n, out) and fits(q, n, out) and fits(v, n, out) and fits(tau, n, out)):
+    if not (holds(out, n, model) and fits(q, n, out) and fits(v, n, out) and fits(tau, n, out)):
         return layout.WRONG_SHAPE
     if not (apart(q, out) and apart(v, out) and apart(tau, out)):
         return layout.OVERLAP
@@ -34,7 +34,7 @@ def friction_forces(
         add_joint_friction(d, x, shift(x, n), shift(x, 2 * n), row(out, k))
         if not finite(row(out, k), n):
             return layout.OVERFLOW
-    return layout.OK
+    return keep(buffer, layout.OK)
 
 
 @njit(error_model="numpy")

@@ -11,10 +11,10 @@ import numpy as np
 from numba import njit
 
 from geared_dynamics.kernels import layout as at
-from geared_dynamics.kernels.border import apart, finite, fits, gather, states
+from geared_dynamics.kernels.border import apart, finite, fits, gather, holds, states
 from geared_dynamics.kernels.joint import body_at, joint_position, place
 from geared_dynamics.kernels.kinds import Array, Pointer, Vector
-from geared_dynamics.kernels.memory import pointer, row, shift
+from geared_dynamics.kernels.memory import keep, pointer, row, shift
 from geared_dynamics.kernels.vector import (
     accumulate,
     add,
@@ -40,7 +40,7 @@ OMEGA, ALPHA, ACC, FORCE, MOMENT, ORIGIN, COS, SIN, SIZE = 0, 3, 6, 9, 12, 15, 1
 def inverse_dynamics(model: Array, q: Array, v: Array, a: Array, out: Array) -> int:
     """Generalised force (n,) for motion q, v, a (n,), or (K, n) for K states."""
     n = int(model[at.COORDINATES])
-    if not (fits(out, n, out) and fits(q, n, out) and fits(v, n, out) and fits(a, n, out)):
+    if not (holds(out, n, model) and fits(q, n, out) and fits(v, n, out) and fits(a, n, out)):
         return at.WRONG_SHAPE
     if not (apart(q, out) and apart(v, out) and apart(a, out)):
         return at.OVERLAP
@@ -54,7 +54,7 @@ def inverse_dynamics(model: Array, q: Array, v: Array, a: Array, out: Array) -> 
         one_state(m, x, shift(x, n), shift(x, 2 * n), shift(x, 3 * n), row(out, k))
         if not finite(row(out, k), n):
             return at.OVERFLOW
-    return at.OK
+    return keep(buffer, at.OK)
 
 
 @njit(error_model="numpy")

@@ -14,10 +14,10 @@ import numpy as np
 from numba import njit
 
 from geared_dynamics.kernels import layout as at
-from geared_dynamics.kernels.border import apart, finite, fits, gather, states
+from geared_dynamics.kernels.border import apart, finite, fits, gather, holds, states
 from geared_dynamics.kernels.joint import body_at
 from geared_dynamics.kernels.kinds import Array, Pointer, Vector
-from geared_dynamics.kernels.memory import pointer, row, shift
+from geared_dynamics.kernels.memory import keep, pointer, row, shift
 from geared_dynamics.kernels.series import (
     cross_at,
     scale_at,
@@ -58,7 +58,7 @@ def inverse_dynamics_derivatives(model: Array, path: Array, out: Array) -> int:
     """
     n = int(model[at.COORDINATES])
     count = out.shape[-1] // n
-    if count < 1 or not (fits(out, count * n, out) and fits(path, (count + 2) * n, out)):
+    if count < 1 or not (holds(out, count * n, model) and fits(path, (count + 2) * n, out)):
         return at.WRONG_SHAPE
     if not apart(path, out):
         return at.OVERLAP
@@ -73,7 +73,7 @@ def inverse_dynamics_derivatives(model: Array, path: Array, out: Array) -> int:
         store_derivatives(row(out, k), count, n)
         if not finite(row(out, k), count * n):
             return at.OVERFLOW
-    return at.OK
+    return keep(buffer, at.OK)
 
 
 @njit

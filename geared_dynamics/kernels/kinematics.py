@@ -5,10 +5,10 @@ from numba import njit
 
 from geared_dynamics.kernels import layout as at
 from geared_dynamics.kernels import world
-from geared_dynamics.kernels.border import apart, finite, fits, gather, states
+from geared_dynamics.kernels.border import apart, finite, fits, gather, holds, states
 from geared_dynamics.kernels.joint import body_at
 from geared_dynamics.kernels.kinds import Array, Pointer, Vector
-from geared_dynamics.kernels.memory import pointer, row, shift
+from geared_dynamics.kernels.memory import keep, pointer, row, shift
 from geared_dynamics.kernels.vector import add, cross, dot, load, scale, times
 from geared_dynamics.kernels.vector import transposed_times as transposed
 
@@ -17,7 +17,7 @@ from geared_dynamics.kernels.vector import transposed_times as transposed
 def pose(model: Array, frame: Array, q: Array, out: Array) -> int:
     """Homogeneous transform (4, 4), by rows (16,), of the frame in the root frame."""
     n = int(model[at.COORDINATES])
-    if not fits(q, n, out):
+    if not (holds(out, 16, model) and fits(q, n, out)):
         return at.WRONG_SHAPE
     if not apart(q, out):
         return at.OVERLAP
@@ -31,7 +31,7 @@ def pose(model: Array, frame: Array, q: Array, out: Array) -> int:
         one_pose(f, work, row(out, k))
         if not finite(row(out, k), 16):
             return at.OVERFLOW
-    return at.OK
+    return keep(buffer, at.OK)
 
 
 @njit(error_model="numpy")
@@ -71,7 +71,7 @@ def spin_axis(frame: Pointer, work: Pointer) -> Vector:
 def jacobian(model: Array, frame: Array, q: Array, out: Array) -> int:
     """Jacobian (6, n), by rows (6 n,): linear rows, then angular rows, root axes."""
     n = int(model[at.COORDINATES])
-    if not fits(q, n, out):
+    if not (holds(out, 6 * n, model) and fits(q, n, out)):
         return at.WRONG_SHAPE
     if not apart(q, out):
         return at.OVERLAP
@@ -85,7 +85,7 @@ def jacobian(model: Array, frame: Array, q: Array, out: Array) -> int:
         one_jacobian(m, f, n, work, row(out, k))
         if not finite(row(out, k), 6 * n):
             return at.OVERFLOW
-    return at.OK
+    return keep(buffer, at.OK)
 
 
 @njit(error_model="numpy")
@@ -113,7 +113,7 @@ def one_jacobian(model: Pointer, frame: Pointer, n: int, work: Pointer, out: Poi
 def jacobian_drift(model: Array, frame: Array, q: Array, v: Array, out: Array) -> int:
     """Acceleration (6,) of the frame with all joint accelerations zero: J_dot v."""
     n = int(model[at.COORDINATES])
-    if not (fits(q, n, out) and fits(v, n, out)):
+    if not (holds(out, 6, model) and fits(q, n, out) and fits(v, n, out)):
         return at.WRONG_SHAPE
     if not (apart(q, out) and apart(v, out)):
         return at.OVERLAP
@@ -127,7 +127,7 @@ def jacobian_drift(model: Array, frame: Array, q: Array, v: Array, out: Array) -
         one_drift(f, n, rate, work, row(out, k))
         if not finite(row(out, k), 6):
             return at.OVERFLOW
-    return at.OK
+    return keep(buffer, at.OK)
 
 
 @njit(error_model="numpy")
@@ -158,7 +158,7 @@ def external_forces(model: Array, q: Array, wrenches: Array, out: Array) -> int:
     link frame.
     """
     n, bodies = int(model[at.COORDINATES]), int(model[at.BODIES])
-    if not (fits(q, n, out) and fits(wrenches, 6 * bodies, out)):
+    if not (holds(out, n, model) and fits(q, n, out) and fits(wrenches, 6 * bodies, out)):
         return at.WRONG_SHAPE
     if not (apart(q, out) and apart(wrenches, out)):
         return at.OVERLAP
@@ -172,7 +172,7 @@ def external_forces(model: Array, q: Array, wrenches: Array, out: Array) -> int:
         project_wrenches(m, n, bodies, wrench, work, row(out, k))
         if not finite(row(out, k), n):
             return at.OVERFLOW
-    return at.OK
+    return keep(buffer, at.OK)
 
 
 @njit(error_model="numpy")

@@ -58,6 +58,18 @@ FRAME_POSITION = 10
 FRAME_AXIS = 13
 FRAME_ROW = 16
 
+# An elimination plan, an array of its own: header, then a block per node (bodies, then the
+# root), then the slots of the carried entries, then node and slots of the reflected
+# entries, both in the model's order.
+PLAN_OPEN = 0  # most coordinates open at one node
+PLAN_NODE_SIZE = 1  # floats per node
+PLAN_CARRIED, PLAN_REFLECTED = 2, 3  # where these lists begin
+PLAN_HEADER = 4
+NODE_COUNT = 0  # coordinates open at the node; those eliminated there come last
+NODE_ELIMINATED = 1
+NODE_OWN_SLOT = 2  # the node's own joint's coordinate among the parent's open ones
+NODE_LISTS = 3  # coordinates (PLAN_OPEN), then their slots at the parent (PLAN_OPEN)
+
 # What a kernel returns.
 OK = 0
 WRONG_SHAPE = 1

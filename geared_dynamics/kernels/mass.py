@@ -7,10 +7,10 @@ import numpy as np
 from numba import njit
 
 from geared_dynamics.kernels import layout as at
-from geared_dynamics.kernels.border import apart, finite, fits, gather, states
+from geared_dynamics.kernels.border import apart, finite, fits, gather, holds, states
 from geared_dynamics.kernels.joint import body_at, joint_position, place
 from geared_dynamics.kernels.kinds import Array, Pointer, Vector
-from geared_dynamics.kernels.memory import pointer, row, shift
+from geared_dynamics.kernels.memory import keep, pointer, row, shift
 from geared_dynamics.kernels.vector import (
     accumulate,
     add,
@@ -32,7 +32,7 @@ ROT, POS, MASS, MC, INERTIA, SIZE = 0, 9, 12, 13, 16, 22
 def mass_matrix(model: Array, q: Array, out: Array) -> int:
     """Mass matrix (n, n), by rows (n n,), for q (n,); (K, n n) for K states."""
     n = int(model[at.COORDINATES])
-    if not fits(q, n, out):
+    if not (holds(out, n * n, model) and fits(q, n, out)):
         return at.WRONG_SHAPE
     if not apart(q, out):
         return at.OVERLAP
@@ -44,7 +44,7 @@ def mass_matrix(model: Array, q: Array, out: Array) -> int:
         one_matrix(m, x, shift(x, n), row(out, k))
         if not finite(row(out, k), n * n):
             return at.OVERFLOW
-    return at.OK
+    return keep(buffer, at.OK)
 
 
 @njit(error_model="numpy")

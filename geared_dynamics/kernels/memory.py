@@ -14,6 +14,9 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 POINTER = types.CPointer(types.float64)
+# Where a PyArrayObject keeps its dtype (NumPy's ABI): behind the object's head stand data,
+# number of dimensions, dimensions, strides and base, a word each.
+DTYPE = object.__basicsize__ + 5 * types.intp.bitwidth // 8
 
 
 @intrinsic
@@ -37,6 +40,17 @@ def keep(_context: Any, array: Any, value: Any) -> Any:
         return arguments[1]
 
     return value(array, value), generate
+
+
+@intrinsic
+def address(_context: Any, array: Any) -> Any:
+    """Where the first element lies; unlike ``array.ctypes.data`` it counts no reference."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        start = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        return builder.ptrtoint(start, context.get_value_type(types.intp))
+
+    return types.intp(array), generate
 
 
 @intrinsic
@@ -64,3 +78,19 @@ def shift(_context: Any, start: Any, count: Any) -> Any:
         return builder.gep(arguments[0], [arguments[1]])
 
     return POINTER(start, types.intp), generate
+
+
+@intrinsic
+def dtype_of(_context: Any, array: Any) -> Any:
+    """Identity of a NumPy array's dtype object, of an array that came from Python.
+
+    numba chooses a compiled version by the kind of number and may overlook its byte order.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        value = context.make_array(signature.args[0])(context, builder, arguments[0])
+        word = context.get_value_type(types.intp)
+        place = builder.gep(value.parent, [ir.Constant(word, DTYPE)])
+        return builder.load(builder.bitcast(place, word.as_pointer()))
+
+    return types.intp(array), generate

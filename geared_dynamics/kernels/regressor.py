@@ -9,10 +9,10 @@ from numba import njit
 
 from geared_dynamics.kernels import layout as at
 from geared_dynamics.kernels import world
-from geared_dynamics.kernels.border import apart, finite, fits, gather, states
+from geared_dynamics.kernels.border import apart, finite, fits, gather, holds, states
 from geared_dynamics.kernels.joint import body_at
 from geared_dynamics.kernels.kinds import Array, Pointer, Vector
-from geared_dynamics.kernels.memory import pointer, row, shift
+from geared_dynamics.kernels.memory import keep, pointer, row, shift
 from geared_dynamics.kernels.vector import (
     add,
     cross,
@@ -32,7 +32,8 @@ COLUMNS_SIZE = 60
 def regressor(model: Array, q: Array, v: Array, a: Array, out: Array) -> int:
     """Regressor (n, p), by rows (n p,), for q, v, a (n,); (K, n p) for K states."""
     n = int(model[at.COORDINATES])
-    if not (fits(q, n, out) and fits(v, n, out) and fits(a, n, out)):
+    width = n * int(model[at.PARAMETERS])
+    if not (holds(out, width, model) and fits(q, n, out) and fits(v, n, out) and fits(a, n, out)):
         return at.WRONG_SHAPE
     if not (apart(q, out) and apart(v, out) and apart(a, out)):
         return at.OVERLAP
@@ -45,9 +46,9 @@ def regressor(model: Array, q: Array, v: Array, a: Array, out: Array) -> int:
             return at.NOT_FINITE
         world.sweep(m, x, v_, a_, work)
         one_state(m, v_, a_, columns, work, row(out, k))
-        if not finite(row(out, k), n * int(model[at.PARAMETERS])):
+        if not finite(row(out, k), width):
             return at.OVERFLOW
-    return at.OK
+    return keep(buffer, at.OK)
 
 
 @njit(error_model="numpy")

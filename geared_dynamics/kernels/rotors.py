@@ -5,7 +5,7 @@ from numba import njit
 
 from geared_dynamics.kernels import drive_layout as at
 from geared_dynamics.kernels import layout
-from geared_dynamics.kernels.border import apart, finite, fits, gather, states
+from geared_dynamics.kernels.border import apart, finite, fits, gather, holds, states
 from geared_dynamics.kernels.drive import motor_at
 from geared_dynamics.kernels.friction import force
 from geared_dynamics.kernels.kinds import Array
@@ -18,7 +18,7 @@ def rotor_friction(
 ) -> int:
     """Friction torque (m,) at angles, speeds and loads (m,), or (K, m) of each."""
     m = int(drives[at.COUNT])
-    if not (fits(out, m, out) and fits(angle, m, out) and fits(speed, m, out)):
+    if not (holds(out, m, model) and fits(angle, m, out) and fits(speed, m, out)):
         return layout.WRONG_SHAPE
     if not fits(load, m, out):
         return layout.WRONG_SHAPE

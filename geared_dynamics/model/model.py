@@ -18,7 +18,9 @@ from geared_dynamics.model.motors import Motors
 from geared_dynamics.model.payload import load_link
 
 Coupling = Literal["none", "diagonal", "complete"]
-DERIVED = ("packed", "plan", "drives", "packed_balancers", "shares", "extended", "springs")
+# Kernels' forms of a model that do not depend on its bodies' parameters.
+SHAPE = ("skeleton", "plan", "packed_frames", "shares", "drives", "packed_balancers", "springs")
+BODIES = ("packed", "extended")  # those that do
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,16 +135,19 @@ class GearedModel(Frozen):
     # motors' shares in a joint force (transmission), and the same arm with a coordinate more
     # for each elastic joint with its springs (elastic).
     packed: ClassVar[Array | None] = None
+    skeleton: ClassVar[Array | None] = None
     plan: ClassVar[Array | None] = None
     drives: ClassVar[Array | None] = None
     packed_balancers: ClassVar[Array | None] = None
+    packed_frames: ClassVar[dict[str, Array] | None] = None
     shares: ClassVar[Array | None] = None
     extended: ClassVar[GearedModel | None] = None
     springs: ClassVar[Array | None] = None
 
     def __getstate__(self) -> dict[str, object]:
         """Pickle the fields, without what is derived from them."""
-        state = {key: value for key, value in self.__dict__.items() if key not in DERIVED}
+        derived = {*BODIES, *SHAPE}
+        state = {key: value for key, value in self.__dict__.items() if key not in derived}
         return state | {"frame_table": dict(self.frame_table)}  # a proxy cannot be pickled
 
     def __setstate__(self, state: dict[str, object]) -> None:
@@ -262,7 +267,9 @@ class GearedModel(Frozen):
             inertia: Tensor about its centre of mass, link's axes (3, 3) [kg m^2].
             link: Any link but the root's; by default the tip, where there is just one.
         """
-        return load_link(self, link, mass, com, inertia)
+        loaded = load_link(self, link, mass, com, inertia)
+        loaded.__dict__.update({key: self.__dict__[key] for key in SHAPE if key in self.__dict__})
+        return loaded
 
     def __repr__(self) -> str:
         """Say what kind of arm this is in one line."""

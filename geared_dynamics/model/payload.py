@@ -71,9 +71,8 @@ def payload_parameters(mass: float, com: ArrayLike, inertia: ArrayLike) -> Array
 
 def tip(model: GearedModel) -> str:
     """Name the only body that carries no other."""
-    leaves = [
-        name for b, name in enumerate(model.tree.names) if not np.any(model.tree.parent == b)
-    ]
+    carrying = set(model.tree.parent.tolist())
+    leaves = [name for b, name in enumerate(model.tree.names) if b not in carrying]
     if len(leaves) != 1:
         finding = f"the arm has {len(leaves)} tips: {', '.join(leaves)}"
         raise ModelError("with_payload", finding, "say which with link=...")

@@ -8,10 +8,14 @@ from numpy.testing import assert_allclose
 
 import geared_dynamics as gd
 from elastic_arms import elastic_arm, state
+from geared_dynamics.dynamics.elastic.extended import extended
+from geared_dynamics.dynamics.elimination import DENSE, make_plan
 from naive.elastic import ElasticTwin
 
 EXACT = 1e-11  # of the largest element: two ways of adding the same products
 ACCELERATION = 1e-10  # the same through the condition of H
+
+DYNAMICS = "geared_dynamics.dynamics.elastic.dynamics.elimination_plan"
 
 ARMS = {
     "all elastic": elastic_arm(0),
@@ -80,8 +84,8 @@ def test_both_solvers_agree(
     """Factorised matrix and elimination, whatever the size."""
     arguments = [*state(arm, seed, 2), np.random.default_rng(seed).normal(size=arm.n)]
     found = []
-    for limit in (0, 1000):
-        monkeypatch.setattr("geared_dynamics.dynamics.elastic.dynamics.DENSE_LIMIT", limit)
+    for plan in (make_plan(extended(arm)), DENSE):
+        monkeypatch.setattr(DYNAMICS, lambda _, plan=plan: plan)
         found.append(np.concatenate(gd.elastic.forward_dynamics(arm, *arguments)))
     close(found[0], found[1], ACCELERATION)
 

@@ -11,49 +11,7 @@ import pytest
 import yaml
 
 import geared_dynamics as gd
-
-UNIT = '<mass value="1"/><inertia ixx="1" iyy="1" izz="1"/>'
-LINK = f'<link name="{{}}"><inertial>{UNIT}</inertial></link>'
-JOINT = (
-    '<joint name="{}" type="{}"><parent link="{}"/><child link="{}"/><origin xyz="0 0 0.5"/>'
-    '<axis xyz="0 1 0"/></joint>'
-)
-ROBOT = (
-    '<robot name="arm"><link name="base"/>'
-    + "".join(LINK.format(name) for name in ("one", "two", "tool", "stand"))
-    + JOINT.format("j1", "continuous", "base", "one")
-    + JOINT.format("j2", "continuous", "one", "two")
-    + JOINT.format("flange", "fixed", "two", "tool")
-    + JOINT.format("foot", "fixed", "base", "stand")
-    + "</robot>"
-)
-GOOD = """
-version: 1
-wheels: {r: {carrier: base, axis: [0, 0, 1], mass: 1, inertia: {axial: 1.0e-4}}}
-spins: [{wheel: r, joint: j1, ratio: 10}]
-motors:
-  m:
-    wheel: r
-    kind: dc
-    resistance: 0.8
-    inductance: 1.0e-3
-    torque_constant: 0.06
-    back_emf_constant: 0.061
-    friction: {viscous: 1.0e-5, coulomb: [0.01, 0.012], stribeck: {static: [0.02, 0.03], speed: 5},
-      load: 0.1, offset: 0.001, ripple: [{order: 7, amplitude: 0.003, phase: 0.2}], smoothing: 0.5}
-    efficiency: {driving: 0.85, backdriving: 0.7}
-    limits: {voltage: 48, current: 15, torque: 0.9, speed: 500,
-      envelope: [[0, 0.9], [300, 0.8], [500, 0.4]],
-      thermal: {continuous_current: 6, time_constant: 30}}
-joints:
-  j1: {friction: {viscous: 0.4, coulomb: 1.1, stribeck: {static: 1.5, speed: 0.1}}}
-balancers:
-  strut: {gas: {area: 1.0e-3, pressure: 2.0e+6, volume: 1.0e-3, length: 0.3, exponent: 1.3,
-    action: push}, anchors: [{link: base, position: [0.1, 0, 0]}, {link: one}]}
-  coil: {coil: {stiffness: 100, length: 0.2, preload: 3}, anchors: [{link: one}, {link: two}]}
-  cord: {constant: {force: 40}, anchors: [{link: stand}, {link: tool}]}
-  clock: {torsion: {stiffness: 5, rest: 0.1, preload: 2}, joint: j2}
-"""
+from good_drives import GOOD, ROBOT, changed
 
 # Key path, what to write there ("-": take the key out), words that the error must contain.
 M, J, B = "motors.m", "joints.j1.friction", "balancers"
@@ -303,20 +261,6 @@ TABLE: dict[str, tuple[str, Any, list[str]]] = {
 }
 
 
-def changed(path: str, value: Any) -> dict[str, Any]:
-    """The good drivetrain with one entry written otherwise, or taken out."""
-    data = yaml.safe_load(GOOD)
-    *keys, last = path.split(".")
-    entry = data
-    for key in keys:
-        entry = entry[key]
-    if isinstance(value, str) and value == "-":
-        del entry[last]
-    else:
-        entry[last] = value
-    return data
-
-
 def test_the_good_one_is_not_refused() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -365,45 +309,3 @@ def test_what_is_no_number_is_refused(path: str, value: Any, word: str) -> None:
 def test_a_point_of_words_is_refused(point: list[Any]) -> None:
     with pytest.raises(gd.GearedDynamicsError, match=r"envelope\[0\]\[.\]: expected a number"):
         gd.load_model(ROBOT, changed(f"{M}.limits.envelope", [point, [9, 1]]))
-
-
-# Possible and unlikely: warned of, refused when strict.
-DOUBTFUL = {
-    "k_e of a dc motor": (
-        {"torque_constant": 0.06, "back_emf_constant": 0.04},
-        ["motors.m.back_emf_constant", "0.6667 times", "DC motor it is 1 times"],
-    ),
-    "k_e of a brushless motor": (
-        {"kind": "brushless", "torque_constant": 0.06, "back_emf_constant": 0.06},
-        ["motors.m.back_emf_constant", "1 times", "brushless", "0.6667 times"],
-    ),
-    "thermal current": (
-        {
-            "torque_constant": 0.06,
-            "limits": {"current": 5, "thermal": {"continuous_current": 6, "time_constant": 1}},
-        },
-        ["motors.m.limits.thermal.continuous_current", "6 A is above the peak current 5 A"],
-    ),
-}
-
-
-@pytest.mark.parametrize(("entry", "words"), DOUBTFUL.values(), ids=DOUBTFUL)
-def test_doubtful_motors_are_warned_of(entry: dict[str, Any], words: list[str]) -> None:
-    data = changed(M, {"wheel": "r", **entry})
-    with pytest.warns(gd.GearedDynamicsWarning) as found:
-        model = gd.load_model(ROBOT, data)
-    assert model.notes == (str(found[0].message),)
-    with pytest.raises(gd.GearedDynamicsError) as caught:
-        gd.load_model(ROBOT, data, strict=True)
-    assert "without strict=True" in caught.value.remedy
-    for word in words:
-        assert word in model.notes[0]
-        assert word in str(caught.value)
-
-
-@pytest.mark.parametrize(("kind", "k_e"), [("dc", 0.0572), ("dc", 0.0628), ("brushless", 0.0419)])
-def test_constants_that_agree_to_five_percent_do_not_warn(kind: str, k_e: float) -> None:
-    motor = {"wheel": "r", "kind": kind, "torque_constant": 0.06, "back_emf_constant": k_e}
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        gd.load_model(ROBOT, changed(M, motor))

@@ -11,17 +11,21 @@ from __future__ import annotations
 import numpy as np
 
 from geared_dynamics import kernels
-from geared_dynamics.arrays import Array, ArrayLike, readonly
-from geared_dynamics.dynamics.border import as_input, call
+from geared_dynamics.arrays import Array, ArrayLike
+from geared_dynamics.dynamics.border import (
+    as_input,
+    as_output,
+    call,
+    common_lead,
+    convert_and_call,
+    keep_apart,
+)
 from geared_dynamics.dynamics.elastic.extended import extended, joined, padded
 from geared_dynamics.dynamics.elastic.springs import packed_springs, spring_forces
 from geared_dynamics.dynamics.elimination import elimination_plan
-from geared_dynamics.dynamics.rigid import FLOAT, external_forces, subtract
+from geared_dynamics.dynamics.external import external_forces, with_wrenches
+from geared_dynamics.dynamics.packing import packed
 from geared_dynamics.model import GearedModel
-
-# Above this many coordinates x elimination beats the factorised matrix (benchmarks/elastic.py).
-DENSE_LIMIT = 16
-NO_PLAN = readonly([])
 
 
 def mass_matrix(model: GearedModel, q: ArrayLike, *, out: Array | None = None) -> Array:
@@ -119,12 +123,17 @@ def inverse_dynamics(
     x, rate, change = joined(model, q=(q, theta), v=(v, vtheta), a=(a, atheta))
     inputs = {"q": (x, arm.n), "v": (rate, arm.n), "a": (change, arm.n)}
     force = call("inverse_dynamics", arm, inputs, (arm.n,))
-    given = spring_forces(model, q, theta, v, vtheta)
+    springs = spring_forces(model, q, theta, v, vtheta)
+    given = {"q": q, "theta": theta, "v": v, "vtheta": vtheta, "a": a, "atheta": atheta}
     if f_ext is not None:
+        given["f_ext"] = f_ext
         outside = external_forces(model, q, f_ext)
         still = np.zeros((*outside.shape[:-1], model.elasticity.count))
-        force = subtract(force, np.concatenate([outside, still], axis=-1), None)
-    result = subtract(force, given, out)
+        common_lead({"motion": force, "f_ext": outside})
+        force = force - np.concatenate([outside, still], axis=-1)
+    if out is not None:
+        keep_apart(as_output(out, force.shape), given)
+    result = np.subtract(force, springs, out=out)
     return result[..., : model.n], result[..., model.n :]
 
 
@@ -163,20 +172,18 @@ def forward_dynamics(
     n, shafts, motors = model.n, model.elasticity.count, len(model.motor_names)
     if f_ext is not None:
         given = np.zeros(n) if tau is None else as_input("tau", tau, n)
-        tau = given + external_forces(model, q, f_ext)
+        tau = with_wrenches(given, 1.0, model, {"q": q, "tau": given, "f_ext": f_ext}, None)
+    arm = extended(model)
+    plan = elimination_plan(arm)
+    springs = packed_springs(model)
     try:
         beside = np.zeros(q.shape) if tau is None else tau  # type: ignore[union-attr]
         result = np.empty((*q.shape[:-1], n + shafts)) if out is None else out  # type: ignore[union-attr]
-        native = q.dtype is theta.dtype is v.dtype is vtheta.dtype is FLOAT  # type: ignore[union-attr]
-        native = native and tau_m.dtype is beside.dtype is result.dtype is FLOAT  # type: ignore[union-attr]
-        arm = model.extended
-        plan = NO_PLAN if n + shafts <= DENSE_LIMIT else arm.plan  # type: ignore[union-attr]
-        constants = arm.packed, model.springs, plan  # type: ignore[union-attr]
         inputs = q, theta, v, vtheta, tau_m, beside
-        if native and kernels.elastic_forward_dynamics(*constants, *inputs, result) == 0:
+        if kernels.elastic_forward_dynamics(packed(arm), springs, plan, *inputs, result) == 0:
             return result[..., :n], result[..., n:]
     except (TypeError, AttributeError):
-        pass  # not plain float64 arrays, or the first call: convert them below
+        pass  # not plain float64 arrays: convert them below
     named = {
         "q": (q, n),
         "theta": (theta, shafts),
@@ -185,9 +192,6 @@ def forward_dynamics(
         "tau_m": (tau_m, motors),
         "tau": (np.zeros(n) if tau is None else tau, n),
     }
-    arm = extended(model)
-    plan = NO_PLAN if arm.n <= DENSE_LIMIT else elimination_plan(arm)
-    result = call(
-        "elastic_forward_dynamics", arm, named, (arm.n,), out, (packed_springs(model), plan)
-    )
+    constants = springs, plan
+    result = convert_and_call("elastic_forward_dynamics", arm, named, (arm.n,), out, constants)
     return result[..., :n], result[..., n:]

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from geared_dynamics.arrays import Array, ArrayLike, readonly, readonly_int
 from geared_dynamics.dynamics.border import common_lead, finite_input
+from geared_dynamics.dynamics.packing import keep_on
 from geared_dynamics.errors import ModelError
 from geared_dynamics.model import GearedModel, Tree, Wheels
 from geared_dynamics.model.elastic import Elasticity
@@ -25,8 +26,7 @@ def extended(model: GearedModel) -> GearedModel:
         ModelError: if no joint of the model is elastic.
     """
     if model.extended is None:
-        # Derived from frozen fields, as the packed model is.
-        object.__setattr__(model, "extended", extend(model))
+        keep_on(model, "extended", extend(model))
     return model.extended  # type: ignore[return-value]
 
 

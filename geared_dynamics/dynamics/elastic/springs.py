@@ -7,6 +7,7 @@ import numpy as np
 from geared_dynamics.arrays import Array, ArrayLike, readonly
 from geared_dynamics.dynamics.border import call
 from geared_dynamics.dynamics.elastic.extended import extended, joined
+from geared_dynamics.dynamics.packing import keep_on
 from geared_dynamics.dynamics.transmission import checked, refuse_infinite
 from geared_dynamics.kernels import elastic_layout as at
 from geared_dynamics.model import GearedModel
@@ -15,8 +16,7 @@ from geared_dynamics.model import GearedModel
 def packed_springs(model: GearedModel) -> Array:
     """Return the packed springs, made at first use and kept on the model."""
     if model.springs is None:
-        # Derived from frozen fields, as the packed model is.
-        object.__setattr__(model, "springs", pack_springs(model))
+        keep_on(model, "springs", pack_springs(model))
     return model.springs  # type: ignore[return-value]
 
 

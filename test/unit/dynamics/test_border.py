@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import copy
 import pickle
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import geared_dynamics as gd
 
@@ -131,15 +134,75 @@ def test_model_arrays_are_read_only_also_after_copying(elbow: gd.GearedModel) ->
         np.testing.assert_array_equal(gd.inverse_dynamics(model, STATE, STATE, STATE), tau)
 
 
-def test_odd_memory_is_read_right(elbow: gd.GearedModel) -> None:
-    """Big-endian, unaligned and structured arrays, in any order of first use."""
-    fields = np.zeros(3, [("q", "f8"), ("i", "i4")])
-    fields["q"] = STATE
-    unaligned = np.frombuffer(b"0" + STATE.tobytes(), np.uint8)[1:].view("f8")
-    expected = gd.inverse_dynamics(elbow, STATE, STATE, STATE)
-    M = gd.mass_matrix(elbow, STATE)
-    for odd in (unaligned, STATE.astype(">f8"), fields["q"], STATE.astype(">f8"), unaligned):
-        np.testing.assert_array_equal(gd.inverse_dynamics(elbow, odd, STATE, STATE), expected)
-        np.testing.assert_array_equal(gd.mass_matrix(elbow, odd), M)
-    with pytest.raises(gd.GearedDynamicsError, match="out"):
-        gd.inverse_dynamics(elbow, STATE, STATE, STATE, out=np.empty(3, ">f8"))
+def odd_arrays(values: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+    """The same numbers in memory, or with a dtype, that the kernels do not read."""
+    fields = np.zeros(values.shape, [("q", "f8"), ("i", "i4")])
+    fields["q"] = values
+    return {
+        "unaligned": np.frombuffer(b"0" + values.tobytes(), np.uint8)[1:]
+        .view("f8")
+        .reshape(values.shape),
+        "big-endian": values.astype(">f8"),
+        "field": fields["q"],
+        "labelled": values.view(np.dtype("f8", metadata={"unit": "rad"})),
+        "unpickled": pickle.loads(pickle.dumps(values)),
+        "single": values.astype(np.float32),
+    }
+
+
+EVERY_FUNCTION: dict[str, Callable[..., Any]] = {
+    "inverse_dynamics": lambda m, x, **o: gd.inverse_dynamics(m, x, x, x, **o),
+    "loaded": lambda m, x, **o: gd.inverse_dynamics(m, x, x, x, np.ones((3, 6)), **o),
+    "forward_dynamics": lambda m, x, **o: gd.forward_dynamics(m, x, x, x, **o),
+    "mass_matrix": gd.mass_matrix,
+    "coriolis_matrix": lambda m, x, **o: gd.coriolis_matrix(m, x, x, **o),
+    "gravity_forces": gd.gravity_forces,
+    "bias_forces": lambda m, x, **o: gd.bias_forces(m, x, x, **o),
+    "regressor": lambda m, x, **o: gd.regressor(m, x, x, x, **o),
+    "pose": lambda m, x, **o: gd.pose(m, x, "tip", **o),
+    "jacobian": lambda m, x, **o: gd.jacobian(m, x, "rotor_3", **o),
+    "jacobian_drift": lambda m, x, **o: gd.jacobian_drift(m, x, x, "rotor_3", **o),
+    "external_forces": lambda m, x: gd.external_forces(m, x, np.ones((3, 6))),
+    "kinetic_energy": lambda m, x: gd.kinetic_energy(m, x, x),
+    "potential_energy": gd.potential_energy,
+}
+TAKES_NO_OUTPUT = {"external_forces", "kinetic_energy", "potential_energy"}
+
+
+@pytest.mark.parametrize("function", EVERY_FUNCTION.values(), ids=EVERY_FUNCTION)
+@pytest.mark.parametrize("batch", [(), (2,)], ids=["one", "batch"])
+def test_odd_memory_is_read_right(
+    elbow: gd.GearedModel, function: Callable[..., Any], batch: tuple[int, ...]
+) -> None:
+    """In any order of first use, for numba remembers the types it has seen."""
+    state = np.broadcast_to(STATE.astype(np.float32).astype("f8"), (*batch, 3)).copy()
+    expected = function(elbow, state)
+    odd = odd_arrays(state)
+    for kind in (*odd, *reversed(odd)):
+        np.testing.assert_array_equal(function(elbow, odd[kind]), expected, err_msg=kind)
+
+
+@pytest.mark.parametrize("name", [name for name in EVERY_FUNCTION if name not in TAKES_NO_OUTPUT])
+def test_odd_outputs(elbow: gd.GearedModel, name: str) -> None:
+    """An output is filled where it lies, or refused, never by way of a copy."""
+    function = EVERY_FUNCTION[name]
+    expected = function(elbow, STATE)
+    for kind, out in odd_arrays(np.zeros(expected.shape)).items():
+        if kind in ("labelled", "unpickled"):
+            assert function(elbow, STATE, out=out) is out
+            np.testing.assert_array_equal(out, expected)
+        else:
+            with pytest.raises(gd.GearedDynamicsError, match="out: is a"):
+                function(elbow, STATE, out=out)
+    plain = np.empty(expected.shape)
+    assert function(elbow, STATE, out=plain) is plain
+    np.testing.assert_array_equal(plain, expected)
+    for wrong in (plain.ravel()[:-1], np.empty((2, *expected.shape)), plain.T[::-1]):
+        with pytest.raises(gd.GearedDynamicsError, match="out"):
+            function(elbow, STATE, out=wrong)
+
+
+def test_unaligned_output_is_refused(elbow: gd.GearedModel) -> None:
+    out = np.zeros(25, np.uint8)[1:].view("f8")
+    with pytest.raises(gd.GearedDynamicsError, match=r"out.*not aligned"):
+        gd.inverse_dynamics(elbow, STATE, STATE, STATE, out=out)
