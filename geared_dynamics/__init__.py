@@ -20,6 +20,7 @@ from geared_dynamics.actuation.power import PowerBalance, power_balance
 from geared_dynamics.actuation.stepping import DrivenState, driven_step
 from geared_dynamics.actuation.stiction import Sticking, sticking
 from geared_dynamics.actuation.thermal import thermal_current, thermal_step
+from geared_dynamics.dynamics import elastic
 from geared_dynamics.dynamics.balancers import balancer_energy, balancer_forces
 from geared_dynamics.dynamics.base_parameters import BaseParameters, base_parameters
 from geared_dynamics.dynamics.contributions import WheelContribution, wheel_contributions
@@ -77,6 +78,7 @@ __all__ = [
     "driven_rates",
     "driven_step",
     "driven_terms",
+    "elastic",
     "external_forces",
     "forward_dynamics",
     "friction_forces",

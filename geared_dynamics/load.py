@@ -12,6 +12,8 @@ import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.description.records import RobotRecord
+from geared_dynamics.dynamics import elastic
+from geared_dynamics.dynamics.elastic.extended import extended
 from geared_dynamics.dynamics.rigid import mass_matrix
 from geared_dynamics.errors import (
     ArrayError,
@@ -174,29 +176,41 @@ def movable(robot: RobotRecord) -> frozenset[str]:
 
 
 def checked(model: GearedModel) -> GearedModel:
-    """Return the model if its mass matrix is positive definite at random postures."""
+    """Return the model if its mass matrices are positive definite at random postures."""
     random = np.random.default_rng(0)
     q = random.uniform(-np.pi, np.pi, (POSTURES, model.n))
     q[0] = 0.0
     place = f"{model.robot.source}, mass matrix"
-    remedy = "give the links and wheels behind it mass and inertia, or freeze the joint"
     try:
         matrices = mass_matrix(model, q)
     except ArrayError as error:  # the arguments are ours: the model is what is wrong
         raise outsized(model, place) or ModelError(place, error.finding, UNITS) from error
+    remedy = "give the links and wheels behind it mass and inertia, or freeze the joint"
+    refuse_singular(model, matrices, model.joint_names, place, remedy)
+    if model.elasticity.count:
+        names = extended(model).joint_names
+        where = f"{place} with elastic joints, M_link"
+        remedy = "give the link side of its spring inertia, or leave out its stiffness"
+        refuse_singular(model, elastic.mass_matrix(model, q), names, where, remedy)
+    return model
+
+
+def refuse_singular(
+    model: GearedModel, matrices: Array, names: tuple[str, ...], place: str, remedy: str
+) -> None:
+    """Raise unless the matrices (k, n, n) over these coordinates are positive definite."""
     diagonal = np.diagonal(matrices, axis1=-2, axis2=-1)
     if np.any(diagonal <= 0.0):
-        joint = model.joint_names[int(np.argwhere(diagonal <= 0.0)[0, 1])]
+        joint = names[int(np.argwhere(diagonal <= 0.0)[0, 1])]
         raise ModelError(
             place, f"is not positive definite: joint {joint!r} moves no inertia", remedy
         )
     smallest, along = weakest_direction(matrices, diagonal)
     if smallest < REGULAR:
         share = np.abs(along) > 0.1 * np.abs(along).max()
-        names = ", ".join(name for name, big in zip(model.joint_names, share, strict=True) if big)
-        finding = f"is not positive definite along joints {names}"
+        some = ", ".join(name for name, big in zip(names, share, strict=True) if big)
+        finding = f"is not positive definite along joints {some}"
         raise outsized(model, place) or ModelError(place, finding, remedy)
-    return model
 
 
 def outsized(model: GearedModel, place: str) -> ModelError | None:

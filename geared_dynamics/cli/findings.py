@@ -106,9 +106,14 @@ def gaps(model: GearedModel) -> list[str]:
 def assumptions(model: GearedModel) -> list[str]:
     """List what the model takes for granted, and the notes made while building it."""
     lines = list(model.notes)
-    elastic = [joint.name for joint in model.drivetrain.joints if joint.stiffness is not None]
+    joints = [joint for joint in model.drivetrain.joints if joint.stiffness is not None]
+    elastic = [joint.name for joint in joints if not joint.passive]
+    elastic += [spring.name for spring in model.drivetrain.springs]
     if elastic:
         lines.append(f"stiffness of {', '.join(elastic)} is read; rigid functions mean theta = q")
+    passive = [joint.name for joint in joints if joint.passive]
+    if passive:
+        lines.append(f"springs of passive {', '.join(passive)} act in the elastic functions only")
     light = [w.name for w in model.drivetrain.wheels if w.mass == 0.0 and not w.included_in_link]
     if light:
         lines.append(f"wheels without mass: {', '.join(light)}")

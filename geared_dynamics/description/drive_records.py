@@ -116,6 +116,25 @@ class MotorRecord:
 
 
 @dataclass(frozen=True)
+class ShaftSpringRecord:
+    """A spring inside a drive, between two shafts; key path ``springs.<name>``.
+
+    ``motor_side`` and ``link_side`` are wheels that turn in a fixed ratio when the spring is
+    stiff; ``others`` turn with the first in theirs whether it is or not. Torque on the first,
+    about its axis: stiffness times what it is turned beyond its ratio to the second
+    [N m/rad], and ``damping`` [N m s/rad]; ``backlash`` [rad] is play there.
+    """
+
+    name: str
+    motor_side: str
+    link_side: str
+    others: tuple[str, ...]
+    stiffness: float
+    damping: float = 0.0
+    backlash: float = 0.0
+
+
+@dataclass(frozen=True)
 class TorsionSpringRecord:
     """A spring on one joint; key path ``balancers.<name>``.
 

@@ -15,6 +15,7 @@ from geared_dynamics.description.sections.joints import joint
 from geared_dynamics.description.sections.motors import motor
 from geared_dynamics.description.sections.planetary import planetary
 from geared_dynamics.description.sections.spins import meshes, spins
+from geared_dynamics.description.sections.springs import shaft_spring
 from geared_dynamics.description.sections.wheels import wheel
 from geared_dynamics.description.source import Source
 from geared_dynamics.description.yaml_input import read_data
@@ -66,6 +67,7 @@ def _parse(source: Source | Mapping[str, Any] | None) -> DrivetrainRecord:
         harmonic=tuple(harmonic(name, item, place) for name, item in _items(data, "harmonic")),
         motors=tuple(motor(name, item, place) for name, item in _items(data, "motors")),
         joints=tuple(joint(name, item, place) for name, item in _items(data, "joints")),
+        springs=tuple(shaft_spring(name, item) for name, item in _items(data, "springs")),
         balancers=tuple(balancer(name, item, place) for name, item in _items(data, "balancers")),
     )
 

@@ -12,6 +12,7 @@ from typing import Literal
 from geared_dynamics.description.drive_records import BalancerRecord as BalancerRecord
 from geared_dynamics.description.drive_records import FrictionRecord as FrictionRecord
 from geared_dynamics.description.drive_records import MotorRecord as MotorRecord
+from geared_dynamics.description.drive_records import ShaftSpringRecord as ShaftSpringRecord
 
 Vector3 = tuple[float, float, float]
 Matrix3 = tuple[Vector3, Vector3, Vector3]
@@ -203,9 +204,11 @@ class JointDriveRecord:
     """What the drivetrain file says of one joint; key path ``joints.<name>``.
 
     ``stiffness`` and ``damping`` (None: rigid) belong to the spring of an
-    elastic joint; ``friction`` replaces the URDF's ``<dynamics>``; ``offset``
-    [rad or m] (None: not given, the motors' own or zero) is the position at which
-    the encoders of all its motors read zero.
+    elastic joint, ``backlash`` [rad or m] is the play in series with it; of a
+    ``passive`` joint, which no motor moves, they are a spring between its links
+    that is relaxed at ``rest`` [rad or m]. ``friction`` replaces the URDF's
+    ``<dynamics>``; ``offset`` [rad or m] (None: not given, the motors' own or
+    zero) is the position at which the encoders of all its motors read zero.
     """
 
     name: str
@@ -213,6 +216,9 @@ class JointDriveRecord:
     damping: float | None = None
     friction: FrictionRecord | None = None
     offset: float | None = None
+    passive: bool = False
+    rest: float = 0.0
+    backlash: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -231,5 +237,6 @@ class DrivetrainRecord:
     harmonic: tuple[HarmonicRecord, ...] = ()
     motors: tuple[MotorRecord, ...] = ()
     joints: tuple[JointDriveRecord, ...] = ()
+    springs: tuple[ShaftSpringRecord, ...] = ()
     balancers: tuple[BalancerRecord, ...] = ()
     replaced: tuple[tuple[str, tuple[str, ...]], ...] = ()

@@ -26,6 +26,8 @@ _ORDER = ("additionalProperties", "type", "const", "enum", "required", "oneOf")
 # Keys that say nothing without another one.
 _BELONGS = {
     "damping": "damping belongs to a spring, and there is none",
+    "backlash": "backlash is play in series with a spring, and there is none",
+    "rest": "a rest position belongs to a spring, and there is none",
     "resistance": "the resistance is given without the torque constant, which tells the current",
     "back_emf_constant": "the back-EMF constant is given without the torque constant",
     "inductance": "the inductance is given without the resistance",

@@ -72,7 +72,7 @@ def convert_and_call(
         flat, target = list(arrays.values()), target.reshape(-1)
     else:
         flat = [
-            np.broadcast_to(x, lead + x.shape[-1:]).reshape(-1, x.shape[-1])
+            np.broadcast_to(x, lead + x.shape[-1:]).reshape(prod(lead), x.shape[-1])
             for x in arrays.values()
         ]
         target = target.reshape(flat[0].shape[0], -1) if result.size else target

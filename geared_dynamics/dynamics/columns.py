@@ -42,9 +42,11 @@ def wheel_homes(model: GearedModel) -> list[int]:
     """Body after which each wheel's parameter comes: the last of those it follows.
 
     Only a coordinate's own body counts, not its mimics; a wheel that follows frozen
-    joints only never spins and comes last.
+    joints only never spins and comes last. A coordinate behind a spring counts as its joint.
     """
     child = {joint.name: joint.child for joint in model.robot.joints}
-    own = [model.tree.names.index(child[name]) for name in model.joint_names]
+    joints = model.elasticity.link_spin.shape[1]
+    own = [model.tree.names.index(child[name]) for name in model.joint_names[:joints]]
+    own += [max(own[j] for j in np.flatnonzero(row)) for row in model.elasticity.rigid]
     last = len(model.tree.names) - 1
     return [max((own[d] for d in np.flatnonzero(row)), default=last) for row in model.Gamma]

@@ -1,4 +1,4 @@
-"""The elimination plan: which coordinates are open at which body (kernels.eliminate).
+"""The elimination plan: which coordinates are open at which body (kernels.elimination).
 
 Up to DENSE_LIMIT coordinates, or where so many stay open that elimination costs more
 than the factorised mass matrix, the plan is to take the latter: DENSE.
@@ -61,7 +61,7 @@ def squares(m: Array) -> Array:
 
 
 def make_plan(model: GearedModel) -> Array:
-    """Lay the plan out as kernels.eliminate reads it."""
+    """Lay the plan out as kernels.elimination reads it."""
     carried, reflected = entries_of(packed(model))
     open_at, ends = open_coordinates(model, carried, reflected)
     most = max(len(slots) for slots in open_at.values())
@@ -96,9 +96,9 @@ def open_coordinates(
 ) -> tuple[dict[int, list[int]], list[int]]:
     """Coordinates open at each node, those that end there last; and where each ends.
 
-    A coordinate enters at the parents of its joints and at the carriers of its wheels,
-    and ends at the innermost node that is beyond all of these, its partners' included
-    when Gamma' J Gamma couples them.
+    A coordinate (a joint's, or one that only wheels follow) enters at the parents of its
+    joints and at the carriers of its wheels, and ends at the innermost node that is beyond
+    all of these, its partners' included when Gamma' J Gamma couples them.
     """
     tree = model.tree
     enters: list[set[int]] = [set() for _ in range(model.n)]
@@ -108,9 +108,12 @@ def open_coordinates(
         enters[d].add(body)
     ends = [ROOT] * model.n
     for group in coupled_groups(model.n, reflected):
-        end = innermost(model, [node for d in group for node in enters[d]])
+        nodes = [node for d in group for node in enters[d]]
+        end = innermost(model, nodes) if nodes else ROOT
         for d in group:
             ends[d] = end
+            if not enters[d]:  # no body and no moving carrier has it: Gamma' J Gamma alone
+                enters[d].add(end)
     open_at: dict[int, list[int]] = {node: [] for node in range(ROOT, len(tree.names))}
     for d in range(model.n):
         seen = set()

@@ -41,13 +41,21 @@ def motor_shares(model: GearedModel) -> Array:
 
 
 def least_norm_inverse(model: GearedModel) -> Array:
+    """S (m, n) with A S = 1, of least norm."""
+    A = model.structure_matrix
+    refuse_underactuated(model, rank(A))
+    return least_norm(A)
+
+
+def least_norm(A: Array) -> Array:
     """S (m, n) with A S = 1, of least norm; units of very different size lose nothing.
 
     Scaling a joint's row does not change which solution is the least, scaling a motor's
     column would; with as many motors as joints there is only one.
+
+    Args:
+        A: A matrix of full row rank (n, m).
     """
-    A = model.structure_matrix
-    refuse_underactuated(model, rank(A))
     rows, columns = scales(A)
     if A.shape[0] == A.shape[1]:
         return columns[:, None] * np.linalg.inv(rows[:, None] * A * columns) * rows

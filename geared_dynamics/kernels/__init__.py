@@ -19,7 +19,7 @@ KERNELS: dict[str, tuple[str, int, int]] = {
     "inverse_dynamics": ("inverse", 0, 3),
     "inverse_dynamics_derivatives": ("inverse_series", 0, 1),
     "forward_dynamics": ("forward", 0, 3),
-    "eliminate": ("eliminate", 1, 3),
+    "eliminate": ("elimination", 1, 3),
     "mass_matrix": ("mass", 0, 1),
     "coriolis_matrix": ("coriolis", 0, 2),
     "energies": ("energy", 0, 2),
@@ -29,11 +29,14 @@ KERNELS: dict[str, tuple[str, int, int]] = {
     "jacobian_drift": ("kinematics", 1, 2),
     "external_forces": ("kinematics", 0, 2),
     "friction_forces": ("friction", 1, 3),
+    "rotor_friction": ("rotors", 1, 3),
     "motor_commands": ("drive", 2, 3),
     "motor_commands_jerk": ("drive_rate", 2, 4),
     "balancer_forces": ("balancers", 1, 1),
     "balancer_rates": ("balancers", 1, 2),
     "balancer_energy": ("balancers", 1, 1),
+    "elastic_forward_dynamics": ("elastic", 2, 6),
+    "spring_tensions": ("elastic", 1, 4),
 }
 
 

@@ -20,6 +20,8 @@ from geared_dynamics.errors import (
     ModelError,
 )
 from geared_dynamics.model.balancers import build_balancers
+from geared_dynamics.model.elastic import build_elasticity
+from geared_dynamics.model.elastic_checks import refuse_loose_shafts
 from geared_dynamics.model.friction import joint_friction
 from geared_dynamics.model.gears import held_ratios, refuse_dependent, resolve
 from geared_dynamics.model.geometry import rotation_with_z
@@ -74,6 +76,9 @@ def build_model(
     turned = [wheels.names.index(name) for name in shafts]
     held = held_ratios(drivetrain, shafts, frozen)
     refuse_dependent(wheels.spin[turned].T, held, shafts, names, drivetrain.source)
+    friction = joint_friction(robot, drivetrain, follow, frozen)
+    elastic = build_elasticity(drivetrain, follow, wheels.spin, names)
+    refuse_loose_shafts(elastic, wheels.inertia, turned, names, drivetrain)
     parameters = locked_bodies(robot, drivetrain, links, len(bodies))
     notes = doubts(tensor_doubts(robot, bodies, parameters) + drive_doubts(drivetrain), strict)
     notes += remaining_doubts(robot, drivetrain, links, bodies, strict)
@@ -83,8 +88,9 @@ def build_model(
         tree=build_tree(bodies, links, follow, parameters),
         wheels=wheels,
         motors=build_motors(drivetrain, wheels.names, encoder_zeros(drivetrain, follow)),
-        joint_friction=joint_friction(robot, drivetrain, follow, frozen),
+        joint_friction=friction,
         balancers=build_balancers(robot, drivetrain, links, follow, frozen),
+        elasticity=elastic,
         gravity=gravity_vector(gravity),
         frame_table=MappingProxyType(frames_of(links, wheels)),
         robot=robot,

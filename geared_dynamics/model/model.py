@@ -12,13 +12,15 @@ from geared_dynamics.arrays import Array, ArrayLike, Frozen, IntArray, readonly
 from geared_dynamics.description.records import DrivetrainRecord, RobotRecord
 from geared_dynamics.errors import UnknownNameError
 from geared_dynamics.model.balancers import Balancers
+from geared_dynamics.model.elastic import Elasticity, ElasticModel
 from geared_dynamics.model.friction import FrictionLaws, linear_friction
 from geared_dynamics.model.motors import Motors
 from geared_dynamics.model.payload import load_link
 
 Coupling = Literal["none", "diagonal", "complete"]
 # Kernels' forms of a model that do not depend on its bodies' parameters.
-SHAPE = ("skeleton", "plan", "packed_frames", "shares", "drives", "packed_balancers")
+SHAPE = ("skeleton", "plan", "packed_frames", "shares", "drives", "packed_balancers", "springs")
+BODIES = ("packed", "extended")  # those that do
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,10 +103,12 @@ class GearedModel(Frozen):
         motors: The motors.
         joint_friction: Friction of the joints, joint side.
         balancers: Springs between links and on joints.
+        elasticity: Springs of the joints' transmissions, and what turns behind them.
         gravity: Acceleration of free fall in the root link's frame (3,) [m/s^2].
         frame_table: Every link and wheel by name; read it as ``frames``.
         coupling: Which of the wheels' spin terms count: none, the diagonal of
             Gamma' J Gamma (the usual armature), or all of them.
+        elastic_model: Which coupling of links and rotors the functions of ``elastic`` count.
         robot: The records the model was built from.
         drivetrain: Likewise.
         notes: What was assumed or looked doubtful while building, a line each.
@@ -117,16 +121,19 @@ class GearedModel(Frozen):
     motors: Motors
     joint_friction: FrictionLaws
     balancers: Balancers
+    elasticity: Elasticity
     gravity: Array
     frame_table: Mapping[str, Frame] = field(repr=False)
     robot: RobotRecord = field(repr=False)
     drivetrain: DrivetrainRecord = field(repr=False)
     coupling: Coupling = "complete"
+    elastic_model: ElasticModel = "complete"
     notes: tuple[str, ...] = ()
 
     # Derived from the fields at first use, and kept here by the room named dynamics: the
-    # kernels' forms of this model (packing, elimination, drives, balancer_packing) and the
-    # motors' shares in a joint force (transmission).
+    # kernels' forms of this model (packing, elimination, drives, balancer_packing), the
+    # motors' shares in a joint force (transmission), and the same arm with a coordinate more
+    # for each elastic joint with its springs (elastic).
     packed: ClassVar[Array | None] = None
     skeleton: ClassVar[Array | None] = None
     plan: ClassVar[Array | None] = None
@@ -134,10 +141,12 @@ class GearedModel(Frozen):
     packed_balancers: ClassVar[Array | None] = None
     packed_frames: ClassVar[dict[str, Array] | None] = None
     shares: ClassVar[Array | None] = None
+    extended: ClassVar[GearedModel | None] = None
+    springs: ClassVar[Array | None] = None
 
     def __getstate__(self) -> dict[str, object]:
         """Pickle the fields, without what is derived from them."""
-        derived = {"packed", *SHAPE}
+        derived = {*BODIES, *SHAPE}
         state = {key: value for key, value in self.__dict__.items() if key not in derived}
         return state | {"frame_table": dict(self.frame_table)}  # a proxy cannot be pickled
 
@@ -226,6 +235,21 @@ class GearedModel(Frozen):
         if not isinstance(coupling, str) or coupling not in get_args(Coupling):
             raise UnknownNameError("coupling", "coupling", coupling, get_args(Coupling))
         return replace(self, coupling=coupling)
+
+    def with_elasticity(self, elastic_model: ElasticModel) -> GearedModel:
+        """Return the same arm with some of the coupling between links and elastic rotors.
+
+        Args:
+            elastic_model: ``complete`` all of it; ``uncoupled`` S = 0, the usual model of
+                rotors that feel their own spin only; ``spong_truncated`` moreover the
+                tensors of the rotors behind springs dropped from M_link (paper 002,
+                remark 4), which is their mass left as a point.
+        """
+        if not isinstance(elastic_model, str) or elastic_model not in get_args(ElasticModel):
+            raise UnknownNameError(
+                "elastic_model", "elastic model", elastic_model, get_args(ElasticModel)
+            )
+        return replace(self, elastic_model=elastic_model)
 
     def with_payload(
         self,

@@ -86,11 +86,16 @@ def frames(rows: Sequence[DHRow], q: Sequence[sp.Symbol]) -> list[tuple[sp.Matri
     return found
 
 
-def derive(rows: Sequence[DHRow], bodies: Sequence[RigidBody], gravity: sp.Matrix) -> Equations:
-    """Lagrange's equations of the bodies; ``gravity`` is g0 in frame 0."""
-    q = sp.symbols(f"q1:{len(rows) + 1}", real=True)
-    v = sp.symbols(f"v1:{len(rows) + 1}", real=True)
-    placed = frames(rows, q)
+def derive(
+    rows: Sequence[DHRow], bodies: Sequence[RigidBody], gravity: sp.Matrix, shafts: int = 0
+) -> Equations:
+    """Lagrange's equations of the bodies; ``gravity`` is g0 in frame 0.
+
+    ``shafts`` more coordinates than rows turn bodies only.
+    """
+    q = sp.symbols(f"q1:{len(rows) + shafts + 1}", real=True)
+    v = sp.symbols(f"v1:{len(rows) + shafts + 1}", real=True)
+    placed = frames(rows, q[: len(rows)])
     M, U = sp.zeros(len(q)), sp.Integer(0)
     for body in bodies:
         rotation = placed[body.link][0]

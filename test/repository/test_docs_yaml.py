@@ -15,7 +15,7 @@ from geared_dynamics.description.schema import check_schema, drivetrain_schema
 from geared_dynamics.description.yaml_input import read_data
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = ("drivetrain", "motors")
+PAGES = ("drivetrain", "motors", "elastic")
 
 LINK = (
     '<link name="link_{i}"><inertial><origin xyz="0.1 0 0"/><mass value="1"/>'
@@ -69,6 +69,15 @@ def test_the_page_about_motors_makes_a_model() -> None:
     assert set(model.balancers.names) == {"counterweight", "coil", "cord", "torsion"}
 
 
+def test_the_page_about_elastic_joints_makes_a_model() -> None:
+    (block,) = blocks("elastic")
+    data, _ = read_data(block)
+    model = gd.load_model(ROBOT, {"version": 1, **data})
+    assert model.elasticity.names == ("joint_2.theta", "joint_3.theta", "belt_3.theta")
+    assert model.elasticity.passive.tolist() == [0]
+    assert gd.elastic.mass_matrix(model, [0, 0, 0]).shape == (6, 6)
+
+
 def keys(node: dict[str, Any], schema: dict[str, Any]) -> set[str]:
     """All keys that a definition of the schema, and what it refers to, can hold."""
     found = set()
@@ -81,7 +90,7 @@ def keys(node: dict[str, Any], schema: dict[str, Any]) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("entry", ["motor", "joint", "balancer"])
+@pytest.mark.parametrize("entry", ["motor", "joint", "balancer", "shaft_spring"])
 def test_the_pages_name_every_key(entry: str) -> None:
     schema = drivetrain_schema()
     text = "".join((ROOT / "docs" / f"{page}.md").read_text("utf-8") for page in PAGES)

@@ -10,20 +10,24 @@ import pytest
 
 import geared_dynamics as gd
 
+# Every public function, those of the namespaces with their own.
+THINGS = {name: getattr(gd, name) for name in gd.__all__}
+THINGS |= {f"elastic.{name}": getattr(gd.elastic, name) for name in gd.elastic.__all__}
+
 
 def test_public_names_are_listed_once() -> None:
     assert gd.__all__
     assert len(gd.__all__) == len(set(gd.__all__))
 
 
-@pytest.mark.parametrize("name", gd.__all__)
+@pytest.mark.parametrize("name", THINGS)
 def test_public_name_has_a_docstring(name: str) -> None:
-    thing = getattr(gd, name)
+    thing = THINGS[name]
     if callable(thing) or inspect.ismodule(thing):
         assert (inspect.getdoc(thing) or "").strip(), f"{name} has no docstring"
 
 
-@pytest.mark.parametrize("name", [name for name in gd.__all__ if not name.startswith("_")])
+@pytest.mark.parametrize("name", [name for name in THINGS if not name.startswith("_")])
 def test_public_name_stands_in_the_api_page(name: str, root: Path) -> None:
     page = (root / "docs" / "api.md").read_text(encoding="utf-8")
     assert re.search(
@@ -34,10 +38,10 @@ def test_public_name_stands_in_the_api_page(name: str, root: Path) -> None:
     ), f"docs/api.md does not name {name}"
 
 
-@pytest.mark.parametrize("name", gd.__all__)
+@pytest.mark.parametrize("name", THINGS)
 def test_documented_arguments_are_the_arguments(name: str) -> None:
     """The names under ``Args:`` are the signature's, none missing and none left over."""
-    thing = getattr(gd, name)
+    thing = THINGS[name]
     if not inspect.isfunction(thing):
         return
     section = re.search(r"^Args:\n(.*?)(?:^\S|\Z)", inspect.getdoc(thing) or "", re.M | re.S)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from geared_dynamics import kernels
 
 ROOT = Path(__file__).parents[3]
 PROGRAM = """
@@ -84,3 +87,10 @@ def test_a_changed_helper_is_compiled_anew(installed: Path, tmp_path: Path) -> N
     text = helper.read_text("utf-8")
     helper.write_text(text.replace("return math.cos(x)", "return math.cos(x + 0.1)"), "utf-8")
     assert run(installed, home, NUMBA_CACHE_DIR=cache) != first
+
+
+def test_a_kernel_that_uses_anothers_module_leaves_it_a_kernel() -> None:
+    """A module of the kernel's own name would take its place when it is imported."""
+    importlib.import_module(f"{kernels.__name__}.elastic")
+    assert "elimination" in vars(kernels)
+    assert callable(kernels.eliminate)

@@ -1,0 +1,45 @@
+"""Arms with elastic joints: q of the links and theta of the shafts behind the springs.
+
+The functions take a model whose drivetrain gives joints a ``stiffness``; theta has an entry
+for each of these joints, n_e of them, in the order of ``model.joint_names``, on the joint
+side. Formulas and sources: docs/elastic.md.
+"""
+
+from geared_dynamics.dynamics.elastic.dynamics import (
+    bias_forces,
+    coriolis_matrix,
+    forward_dynamics,
+    inverse_dynamics,
+    mass_matrix,
+)
+from geared_dynamics.dynamics.elastic.energies import kinetic_energy, potential_energy
+from geared_dynamics.dynamics.elastic.friction import friction_forces
+from geared_dynamics.dynamics.elastic.modes import Modes, modes, poles
+from geared_dynamics.dynamics.elastic.motors import motor_angles, motor_speeds, motor_torques
+from geared_dynamics.dynamics.elastic.springs import (
+    joint_torque,
+    spring_energy,
+    spring_forces,
+    structure_matrix,
+)
+
+__all__ = [
+    "Modes",
+    "bias_forces",
+    "coriolis_matrix",
+    "forward_dynamics",
+    "friction_forces",
+    "inverse_dynamics",
+    "joint_torque",
+    "kinetic_energy",
+    "mass_matrix",
+    "modes",
+    "motor_angles",
+    "motor_speeds",
+    "motor_torques",
+    "poles",
+    "potential_energy",
+    "spring_energy",
+    "spring_forces",
+    "structure_matrix",
+]

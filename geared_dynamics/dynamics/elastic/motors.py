@@ -1,0 +1,91 @@
+"""Between links, shafts behind springs, and the motors."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from geared_dynamics.arrays import Array, ArrayLike
+from geared_dynamics.dynamics.border import common_lead, finite_input
+from geared_dynamics.dynamics.elastic.extended import extended, joined
+from geared_dynamics.dynamics.elastic.springs import structure_matrix
+from geared_dynamics.dynamics.transmission import checked, least_norm
+from geared_dynamics.errors import ModelError
+from geared_dynamics.model import GearedModel
+from geared_dynamics.model.gears.rank import rank
+
+
+def motor_torques(model: GearedModel, tau: ArrayLike, tau_theta: ArrayLike) -> Array:
+    """Motor torques tau_m with A_q tau_m = tau, A_theta tau_m = tau_theta, before efficiency.
+
+    The rows are those of the coordinates that motors turn: theta of elastic drives, q of
+    rigid ones. What ``tau`` holds for the others, no motor can give: it is not looked at, and
+    ``inverse_dynamics`` returns zero there for a motion that the springs allow. With more
+    motors than rows the solution of least norm is returned; with fewer, as where a motor
+    turns with rigid and elastic joints, the one of least squares, which leaves nothing over
+    in a motion that the springs allow.
+
+    Args:
+        model: Geared model.
+        tau: Force on the joints beyond the springs' (..., n), as of ``inverse_dynamics``.
+        tau_theta: Force on the shafts behind the springs (..., n_e), joint side.
+
+    Returns:
+        Torque at each motor's shaft (..., m) [N m], motor side.
+
+    Raises:
+        ModelError: if there are fewer independent motors than joints to drive.
+    """
+    extended(model)  # refuses an arm without springs
+    link = finite_input("tau", tau, model.n)
+    shaft = finite_input("tau_theta", tau_theta, model.elasticity.count)
+    lead = common_lead({"tau": link, "tau_theta": shaft})
+    both = [np.broadcast_to(x, (*lead, x.shape[-1])) for x in (link, shaft)]
+    A = structure_matrix(model)
+    rows = np.flatnonzero(np.any(A != 0.0, axis=1))
+    force, A = np.concatenate(both, axis=-1)[..., rows], A[rows]
+    freedoms = model.n - model.elasticity.passive.size
+    found = rank(A)
+    if found < freedoms:
+        names = ", ".join(extended(model).joint_names[d] for d in rows)
+        finding = f"{len(model.motor_names)} motors turn {names or 'nothing'}"
+        finding += f", not {freedoms} freedoms independently"
+        place = f"{model.drivetrain.source}, motors"
+        raise ModelError(place, finding, "declare the missing motors")
+    return checked("tau and tau_theta", force, len(rows), shares(A, found).T)
+
+
+def shares(A: Array, found: int) -> Array:
+    """Inverse (m, k) of A (k, m) of a known rank: of least norm, or of least squares."""
+    if found == A.shape[0]:
+        return least_norm(A)
+    if found == A.shape[1]:
+        return least_norm(A.T).T
+    return np.asarray(np.linalg.pinv(A))
+
+
+def motor_angles(model: GearedModel, q: ArrayLike, theta: ArrayLike) -> Array:
+    """What the encoders show: phi = A_q' q + A_theta' theta + phi(0) (..., m) [rad].
+
+    Args:
+        model: Geared model; phi(0) is ``model.motor_zeros``.
+        q: Joint position (..., n) [rad or m].
+        theta: Position of the shafts behind the springs (..., n_e), joint side.
+    """
+    extended(model)
+    (x,) = joined(model, q=(q, theta))
+    A = structure_matrix(model)
+    return checked("q and theta", x, len(A), A, model.motor_zeros)
+
+
+def motor_speeds(model: GearedModel, v: ArrayLike, vtheta: ArrayLike) -> Array:
+    """Speed of the rotors in their carriers: A_q' v + A_theta' vtheta (..., m) [rad/s].
+
+    Args:
+        model: Geared model.
+        v: Joint velocity (..., n).
+        vtheta: Velocity of the shafts behind the springs (..., n_e), joint side.
+    """
+    extended(model)
+    (rate,) = joined(model, v=(v, vtheta))
+    A = structure_matrix(model)
+    return checked("v and vtheta", rate, len(A), A)

@@ -1,0 +1,79 @@
+"""Elastic arms against Pinocchio's trees in which every wheel is a body that turns freely."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import geared_dynamics as gd
+from elastic_arms import elastic_arm, state
+from geared_dynamics.validation import reference, spanning_tree
+from geared_dynamics.validation.spanning_tree import SpanningTree
+from naive.elastic import ElasticTwin
+
+pin = pytest.importorskip("pinocchio")
+
+AGREES = 1e-9  # of the largest acceleration: spins in the hundreds beside joint rates
+MATRIX = 1e-11  # of the largest element
+
+
+def free(model: gd.GearedModel, perturbed: float = 1.0) -> SpanningTree:
+    """The tree, its rates by x = (q, theta): rows of wheels from the records alone."""
+    tree = spanning_tree(model)
+    twin = ElasticTwin(model.robot, model.drivetrain, model.gravity)
+    G = np.hstack([tree.G, np.zeros((len(tree.G), twin.n - twin.links))])
+    spins = {body.name: body.spin for body in twin.bodies}
+    for name, joint in tree.wheel_joint.items():
+        G[tree.tree.joints[joint].idx_v] = perturbed * spins[name]
+    return replace(tree, G=G)
+
+
+@pytest.mark.parametrize("perturbed", [1.0, 1.01])
+@pytest.mark.parametrize("seed", range(12))
+def test_articulated_bodies_with_springs(seed: int, perturbed: float) -> None:
+    """Rotors skew and anywhere, one for each joint: the tree is free, ABA gives all of it."""
+    model = elastic_arm(seed, 2 + seed % 6, coupled=False, extra=False, branched=seed % 2 == 1)
+    tree = free(model, perturbed)
+    q, theta, v, vtheta = state(model, seed, 2)
+    tau_m = np.random.default_rng(seed).normal(size=model.n)
+    te = gd.elastic.joint_torque(model, q, theta, v, vtheta)
+    # G is square: the tree's own coordinates are the joints' and the rotors' angles.
+    force = np.linalg.solve(tree.G.T, np.r_[te, ratios(model) * tau_m - te])
+    x, rate = np.r_[q, theta], np.r_[v, vtheta]
+    full = pin.aba(tree.tree, tree.data, tree.configuration(x), tree.G @ rate, force)
+    expected = np.linalg.solve(tree.G, full)
+    found = np.concatenate(gd.elastic.forward_dynamics(model, q, theta, v, vtheta, tau_m))
+    error = np.abs(found - expected).max() / np.abs(expected).max()
+    assert error < AGREES if perturbed == 1.0 else error > 1e3 * AGREES
+
+
+def ratios(model: gd.GearedModel) -> np.ndarray:
+    """Ratio of each motor to its own joint, from the records."""
+    spins = {spin.wheel: dict(spin.coefficients) for spin in model.drivetrain.spins}
+    motors = model.drivetrain.motors
+    pairs = zip(motors, model.joint_names, strict=True)
+    return np.array([spins[motor.wheel][name] for motor, name in pairs])
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_projected_tree(seed: int) -> None:
+    """Coupled motors, idle wheels, wheels on the link side, rigid joints, mimics."""
+    model = elastic_arm(20 + seed, 2 + seed % 6, share=0.5, branched=seed % 2 == 1, belts=seed % 3)
+    tree = free(model)
+    q, theta, v, vtheta, a, atheta = state(model, seed)
+    x, rate, change = np.r_[q, theta], np.r_[v, vtheta], np.r_[a, atheta]
+    H = reference.mass_matrix(tree, x)
+    scale = np.abs(H).max()
+    assert_allclose(gd.elastic.mass_matrix(model, q), H, rtol=0, atol=MATRIX * scale)
+    bias = reference.bias_forces(tree, x, rate)
+    found = gd.elastic.bias_forces(model, q, v, vtheta)
+    assert_allclose(found, bias, rtol=0, atol=1e-9 * np.abs(bias).max())
+    force = np.concatenate(gd.elastic.inverse_dynamics(model, q, theta, v, vtheta, a, atheta))
+    force += gd.elastic.spring_forces(model, q, theta, v, vtheta)
+    expected = reference.inverse_dynamics(tree, x, rate, change)
+    assert_allclose(force, expected, rtol=0, atol=1e-9 * np.abs(expected).max())
+    energy = gd.elastic.kinetic_energy(model, q, v, vtheta)
+    assert energy == pytest.approx(reference.kinetic_energy(tree, x, rate), rel=1e-11)
