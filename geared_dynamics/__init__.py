@@ -3,7 +3,7 @@
 from geared_dynamics.actuation.commands import Limit, MotorCommands, motor_commands
 from geared_dynamics.actuation.limits import Saturated, saturate, torque_range
 from geared_dynamics.actuation.thermal import thermal_current, thermal_step
-from geared_dynamics.dynamics import elastic
+from geared_dynamics.dynamics import cartesian, elastic
 from geared_dynamics.dynamics.balancers import balancer_energy, balancer_forces
 from geared_dynamics.dynamics.base_parameters import BaseParameters, base_parameters
 from geared_dynamics.dynamics.contributions import WheelContribution, wheel_contributions
@@ -47,6 +47,7 @@ __all__ = [
     "balancer_forces",
     "base_parameters",
     "bias_forces",
+    "cartesian",
     "coriolis_matrix",
     "elastic",
     "external_forces",
