@@ -20,7 +20,7 @@ from geared_dynamics.actuation.power import PowerBalance, power_balance
 from geared_dynamics.actuation.stepping import DrivenState, driven_step
 from geared_dynamics.actuation.stiction import Sticking, sticking
 from geared_dynamics.actuation.thermal import thermal_current, thermal_step
-from geared_dynamics.dynamics import elastic
+from geared_dynamics.dynamics import cartesian, elastic
 from geared_dynamics.dynamics.balancers import balancer_energy, balancer_forces
 from geared_dynamics.dynamics.base_parameters import BaseParameters, base_parameters
 from geared_dynamics.dynamics.contributions import WheelContribution, wheel_contributions
@@ -71,6 +71,7 @@ __all__ = [
     "balancer_forces",
     "base_parameters",
     "bias_forces",
+    "cartesian",
     "combine_actuators",
     "coriolis_matrix",
     "dc_actuator",

@@ -1,0 +1,24 @@
+"""The arm in redundant Cartesian coordinates: every body with velocities of its own.
+
+Paper 002 with the gyroscopic terms that its print leaves out. It is the same mechanics as
+the functions of ``elastic`` and the rigid ones, in other coordinates. Formulas, order of the
+coordinates and sources: docs/cartesian.md.
+"""
+
+from geared_dynamics.dynamics.cartesian.bodies import coordinate_names
+from geared_dynamics.dynamics.cartesian.equations import accelerations, dynamics
+from geared_dynamics.dynamics.cartesian.inverse import left_inverse
+from geared_dynamics.dynamics.cartesian.measures import Properties, properties
+from geared_dynamics.dynamics.cartesian.results import CartesianModel, Forces, Motion
+
+__all__ = [
+    "CartesianModel",
+    "Forces",
+    "Motion",
+    "Properties",
+    "accelerations",
+    "coordinate_names",
+    "dynamics",
+    "left_inverse",
+    "properties",
+]
