@@ -31,7 +31,7 @@ from geared_dynamics.dynamics.cartesian.results import (
 )
 from geared_dynamics.dynamics.elastic.extended import extended
 from geared_dynamics.dynamics.elastic.springs import spring_forces
-from geared_dynamics.dynamics.rigid import external_forces
+from geared_dynamics.dynamics.external import external_forces
 from geared_dynamics.errors import ModelError
 from geared_dynamics.model import GearedModel
 
