@@ -21,7 +21,7 @@ from geared_dynamics.errors import (
 )
 from geared_dynamics.model.balancers import build_balancers
 from geared_dynamics.model.friction import joint_friction
-from geared_dynamics.model.gears import held_ratios, refuse_dependent, resolve
+from geared_dynamics.model.gears import held_ratios, refuse_dependent, refuse_idle, resolve
 from geared_dynamics.model.geometry import rotation_with_z
 from geared_dynamics.model.included import remaining_doubts
 from geared_dynamics.model.inertia import doubt, moved, parameters_of_record
@@ -73,6 +73,7 @@ def build_model(
     shafts = [motor.wheel for motor in drivetrain.motors]
     turned = [wheels.names.index(name) for name in shafts]
     held = held_ratios(drivetrain, shafts, frozen)
+    refuse_idle(wheels.spin[turned].T, held, drivetrain, follow)
     refuse_dependent(wheels.spin[turned].T, held, shafts, names, drivetrain.source)
     parameters = locked_bodies(robot, drivetrain, links, len(bodies))
     notes = doubts(tensor_doubts(robot, bodies, parameters) + drive_doubts(drivetrain), strict)
