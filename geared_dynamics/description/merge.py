@@ -64,9 +64,12 @@ def _remaining(wheel: WheelRecord, file: DrivetrainRecord) -> WheelRecord:
 def _spins(file: DrivetrainRecord, urdf: DrivetrainRecord) -> tuple[SpinRecord, ...]:
     """Return the URDF's spins of wheels that the file does not fix, saying whence.
 
-    A wheel that the file declares and meshes may be fixed by its meshes.
+    A wheel that the file declares and meshes, or makes a member of a planetary set, may be
+    fixed by these.
     """
     meshed = {member for mesh in file.meshes for member in mesh.members}
+    given = [said for item in file.planetary for _, said in item.members]
+    meshed |= {said for said in given if isinstance(said, str)}
     fixed = meshed & {wheel.name for wheel in file.wheels}
     fixed |= {spin.wheel for spin in file.spins}
     return tuple(

@@ -311,6 +311,13 @@ def test_a_wheel_that_the_file_meshes_is_fixed_by_the_mesh(arm) -> None:
     assert motors(record) == {"m1": "m1", "m2": "m2", "m3": "m3"}
 
 
+def test_a_wheel_that_is_a_member_of_a_set_is_fixed_by_the_set(arm) -> None:
+    text = PLANETARY.replace("sun: {mass: 0, inertia: {axial: 1}}", "sun: m2")
+    record, _ = merged(f"wheels: {{m2: {WHEEL}}}\n{text}", arm)
+    assert set(spins(record)) == {"m1", "m3"}
+    assert motors(record) == {"m1": "m1", "m2": "m2", "m3": "m3"}
+
+
 def test_motors_keep_the_urdfs_offset_unless_the_file_gives_one(arm) -> None:
     text = "joints: {joint_2: {damping: 5, stiffness: 9}, joint_3: {offset: 0}}"
     record, _ = merged(text, arm)
