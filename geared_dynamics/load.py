@@ -23,6 +23,7 @@ from geared_dynamics.errors import (
 )
 from geared_dynamics.model import GearedModel, build_model
 from geared_dynamics.model.build import EARTH
+from geared_dynamics.model.gears import refuse_turning, without_replaced
 from geared_dynamics.model.inertia import parameters_of_record, tensor_of
 from geared_dynamics.model.topology import MOVABLE
 
@@ -77,12 +78,14 @@ def load_model(
     )
 
     whole, found = read_robot(urdf, srdf)
-    drives = read_drivetrain(drivetrain, found.drivetrain, whole)
+    drives = read_drivetrain(drivetrain, found.drivetrain)
     refuse_unless_bool(strict)
-    doubts = found.notes + replaced_notes(drives, found.drivetrain)
-    doubt(doubts, strict)
     robot = freeze(whole, joints, lock)
     frozen = movable(whole) - movable(robot)
+    refuse_turning(whole, drives)
+    drives = without_replaced(whole, robot, drives, frozen)
+    doubts = found.notes + replaced_notes(drives, found.drivetrain)
+    doubt(doubts, strict)
     model = checked(build_model(robot, drives, gravity=gravity, strict=strict, frozen=frozen))
     notes = doubts + found.remarks + override_notes(drives, found.drivetrain)
     return replace(model, notes=notes + model.notes)

@@ -13,7 +13,7 @@ from rich.table import Table
 from geared_dynamics.cli.arguments import add_robot_arguments, load_robot
 from geared_dynamics.cli.console import numeric_table, open_console, print_table
 from geared_dynamics.cli.drives import print_drives
-from geared_dynamics.cli.findings import assumptions, gaps, sources
+from geared_dynamics.cli.findings import assumptions, gaps, orbits, sources
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.graph import graph_svg
 from geared_dynamics.model.gears import ResolvedDrivetrain
@@ -65,6 +65,7 @@ def run(args: argparse.Namespace) -> int:
         print_table(
             console, "Wheels (axis and spin relative to the carrying link)", wheel_table(model)
         )
+        print_orbits(console, model)
     print_table(console, "Links with their wheels locked, own frames", link_table(model))
     if model.motor_names:
         print_structure(console, model)
@@ -106,9 +107,12 @@ def wheel_table(model: GearedModel) -> Table:
     table = numeric_table("wheel", "carried by", "axis there", "J [kg m^2]", "mass", "spin")
     drives = model.drivetrain
     riders = dict(drives.riders) if isinstance(drives, ResolvedDrivetrain) else {}
+    orbiting = orbits(drives)
     for wheel, row in zip(model.drivetrain.wheels, model.Gamma, strict=True):
         axis = " ".join(f"{component:.3g}" for component in wheel.axis)
         mass = "in link" if wheel.included_in_link else number(wheel.mass)
+        if wheel.name in orbiting:
+            mass = f"in {riders[wheel.name]}"
         terms = [
             f"{ratio:+.6g} {joint}"
             for joint, ratio in zip(model.joint_names, row, strict=True)
@@ -119,6 +123,22 @@ def wheel_table(model: GearedModel) -> Table:
         carrier = wheel.carrier if holder is None else f"{holder}\non {wheel.carrier}"
         table.add_row(wheel.name, carrier, axis, number(wheel.axial), mass, spin)
     return table
+
+
+def print_orbits(console: Console, model: GearedModel) -> None:
+    """Say of which wheels the mass includes that of others, and what is their own."""
+    drives = model.drivetrain
+    own = {w.name: w for w in drives.apart} if isinstance(drives, ResolvedDrivetrain) else {}
+    holders = set(orbits(drives).values())
+    for wheel in drives.wheels:
+        if wheel.name in holders:
+            alone = own[wheel.name]
+            console.print(
+                f"{wheel.name}: mass and J with the wheels that orbit on it; its own:"
+                f" {number(alone.mass)} kg, {number(alone.axial)} kg m^2"
+            )
+    if holders:
+        console.print()
 
 
 def link_table(model: GearedModel) -> Table:

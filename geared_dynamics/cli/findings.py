@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
-from geared_dynamics.description.records import MotorRecord
+from geared_dynamics.description.records import DrivetrainRecord, MotorRecord
+from geared_dynamics.model.gears import ResolvedDrivetrain
 from geared_dynamics.model.model import GearedModel
+
+
+def orbits(drives: DrivetrainRecord) -> dict[str, str]:
+    """Wheels whose mass has gone into the wheel that carries them round, with the latter."""
+    if not isinstance(drives, ResolvedDrivetrain):
+        return {}
+    heavy = {wheel.name for wheel in drives.apart if wheel.mass}
+    put = {wheel.name for wheel in drives.wheels if not wheel.mass}
+    return {rider: holder for rider, holder in drives.riders if rider in heavy & put}
 
 
 def sources(model: GearedModel) -> list[str]:
@@ -114,7 +124,10 @@ def assumptions(model: GearedModel) -> list[str]:
     passive = [joint.name for joint in joints if joint.passive]
     if passive:
         lines.append(f"springs of passive {', '.join(passive)} act in the elastic functions only")
-    light = [w.name for w in model.drivetrain.wheels if w.mass == 0.0 and not w.included_in_link]
+    drives = model.drivetrain
+    there = {wheel.name for wheel in drives.wheels if wheel.mass or wheel.included_in_link}
+    there |= orbits(drives).keys()
+    light = [wheel.name for wheel in drives.wheels if wheel.name not in there]
     if light:
         lines.append(f"wheels without mass: {', '.join(light)}")
     return lines

@@ -7,7 +7,7 @@ from typing import Any
 
 from geared_dynamics.description.drivetrain_check import check_drivetrain
 from geared_dynamics.description.merge import merge
-from geared_dynamics.description.records import DrivetrainRecord, RobotRecord
+from geared_dynamics.description.records import DrivetrainRecord
 from geared_dynamics.description.schema import check_schema
 from geared_dynamics.description.sections.balancers import balancer
 from geared_dynamics.description.sections.harmonic import harmonic
@@ -24,7 +24,6 @@ from geared_dynamics.description.yaml_input import read_data
 def read_drivetrain(
     source: Source | Mapping[str, Any] | None,
     urdf: DrivetrainRecord | None = None,
-    robot: RobotRecord | None = None,
 ) -> DrivetrainRecord:
     """Read a drivetrain file (``*.drivetrain.yaml``, version 1).
 
@@ -38,7 +37,6 @@ def read_drivetrain(
             ``pathlib.Path``); or None for a robot without wheels.
         urdf: Drives that the robot's URDF gives; the file overrides them entry by
             entry.
-        robot: The robot of that URDF.
 
     Returns:
         The checked drivetrain: the file's entries in file order, then the URDF's.
@@ -47,7 +45,7 @@ def read_drivetrain(
         DescriptionError: If the file cannot be read or says something impossible.
         UnknownNameError: For an unknown key, or a wheel that is not declared.
     """
-    record = merge(_parse(source), urdf or DrivetrainRecord(), robot)
+    record = merge(_parse(source), urdf or DrivetrainRecord())
     check_drivetrain(record)
     return record
 

@@ -119,12 +119,14 @@ class SpinRecord:
     """spin of ``wheel`` = sum of coefficient * joint rate; key path ``place``.
 
     ``length`` is the key of the length that the ratio follows from, of a joint that slides.
+    ``origin`` says where the record comes from when it is not the drivetrain file.
     """
 
     wheel: str
     coefficients: tuple[tuple[str, float], ...]
     place: str = "spins"
     length: Literal["", "lead", "pinion_radius"] = ""
+    origin: str = ""
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,8 @@ def pose(model: GearedModel, q: ArrayLike, frame: str, *, out: Array | None = No
     """Place of a link's or wheel's frame in the root link's frame.
 
     A wheel's frame has its z axis along the spin axis, its origin at the centre of
-    mass, and is drawn with the wheel locked.
+    mass, and is drawn with the wheel locked; with it all wheels that carry it: a planet
+    on a spinning carrier is shown where it is at spin angle zero.
 
     Args:
         model: Geared model.
@@ -28,7 +29,9 @@ def pose(model: GearedModel, q: ArrayLike, frame: str, *, out: Array | None = No
 def jacobian(model: GearedModel, q: ArrayLike, frame: str, *, out: Array | None = None) -> Array:
     """Velocity of a frame's origin and its angular velocity, per joint rate.
 
-    A wheel's angular rows include its spin: e (Z + Gamma)_r along its axis.
+    A wheel's angular rows include its spin: e (Z + Gamma)_r along its axis. The linear rows
+    are those of its link's point at ``pose``: of a planet on a spinning carrier they leave
+    out the orbit, as ``pose`` does.
 
     Args:
         model: Geared model.
@@ -46,7 +49,7 @@ def jacobian(model: GearedModel, q: ArrayLike, frame: str, *, out: Array | None 
 def jacobian_drift(
     model: GearedModel, q: ArrayLike, v: ArrayLike, frame: str, *, out: Array | None = None
 ) -> Array:
-    """Acceleration of a frame at zero joint acceleration: J_dot v.
+    """Acceleration of a frame at zero joint acceleration: J_dot v, with J of ``jacobian``.
 
     Args:
         model: Geared model.

@@ -15,7 +15,6 @@ from geared_dynamics.description.records import (
 from geared_dynamics.graph.axes import Line, letters
 from geared_dynamics.graph.network import Gearing, Graph, Pair, Vertex
 from geared_dynamics.model.gears import ResolvedDrivetrain
-from geared_dynamics.model.gears.resolve import solved_place
 from geared_dynamics.model.topology import (
     MOVABLE,
     Placement,
@@ -112,12 +111,12 @@ def meshes(drivetrain: DrivetrainRecord, vertex_of: Mapping[str, str]) -> list[G
 
 
 def stated(drivetrain: DrivetrainRecord, bodies: tuple[JointRecord, ...]) -> list[Gearing]:
-    """Ratios to the joints that a file states, and no mesh has been solved for."""
+    """Ratios to the joints that a file states, relative to whatever carries the wheel."""
     child = {joint.name: joint.child for joint in bodies}
+    given = drivetrain.stated if isinstance(drivetrain, ResolvedDrivetrain) else drivetrain.spins
     return [
         Gearing((spin.wheel, child[joint]), ratio=ratio, stated=True)
-        for spin in drivetrain.spins
-        if spin.place != solved_place(spin.wheel)
+        for spin in given
         for joint, ratio in spin.coefficients
         if joint in child and ratio != 0.0
     ]

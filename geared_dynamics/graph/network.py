@@ -74,16 +74,21 @@ class Graph:
 def canonical(graph: Graph) -> Graph:
     """Rearrange coaxial turning pairs: no axis occurs twice on a path from the root.
 
-    Of coaxial links the one nearest to the root then holds all others. Gear pairs stay.
+    Of coaxial links the one nearest to the root then holds all others. Gear pairs stay, and
+    so do wheels whose ratio is stated: it is relative to the link that carries them.
 
     References:
         Paper 001, section 2, fig. 2 (b).
     """
     holders = graph.holders()
+    wheels = {vertex.name for vertex in graph.vertices if vertex.kind == "wheel"}
+    stay = wheels & {gearing.members[0] for gearing in graph.gearings if gearing.stated}
 
     def moved(pair: Pair) -> Pair:
         """Hang a vertex on the first of the links that are coaxial with it."""
         holder = pair.holder
+        if pair.held in stay:
+            return pair
         while holder in holders and holders[holder].axis == pair.axis:
             holder = holders[holder].holder
         return replace(pair, holder=holder)

@@ -23,7 +23,13 @@ from geared_dynamics.model.balancers import build_balancers
 from geared_dynamics.model.elastic import build_elasticity
 from geared_dynamics.model.elastic_checks import refuse_loose_shafts
 from geared_dynamics.model.friction import joint_friction
-from geared_dynamics.model.gears import held_ratios, refuse_dependent, resolve
+from geared_dynamics.model.gears import (
+    ResolvedDrivetrain,
+    held_ratios,
+    refuse_dependent,
+    refuse_idle,
+    resolve,
+)
 from geared_dynamics.model.geometry import rotation_with_z
 from geared_dynamics.model.included import remaining_doubts
 from geared_dynamics.model.inertia import doubt, moved, parameters_of_record
@@ -75,6 +81,7 @@ def build_model(
     shafts = [motor.wheel for motor in drivetrain.motors]
     turned = [wheels.names.index(name) for name in shafts]
     held = held_ratios(drivetrain, shafts, frozen)
+    refuse_idle(wheels.spin[turned].T, held, drivetrain, follow)
     refuse_dependent(wheels.spin[turned].T, held, shafts, names, drivetrain.source)
     friction = joint_friction(robot, drivetrain, follow, frozen)
     elastic = build_elasticity(drivetrain, follow, wheels.spin, names)
@@ -92,7 +99,7 @@ def build_model(
         balancers=build_balancers(robot, drivetrain, links, follow, frozen),
         elasticity=elastic,
         gravity=gravity_vector(gravity),
-        frame_table=MappingProxyType(frames_of(links, wheels)),
+        frame_table=MappingProxyType(frames_of(links, wheels, drivetrain)),
         robot=robot,
         drivetrain=drivetrain,
         notes=notes,
@@ -186,13 +193,24 @@ def doubts(found: list[Doubt], strict: bool) -> tuple[str, ...]:
     return notes
 
 
-def frames_of(links: Mapping[str, Placement], wheels: Wheels) -> dict[str, Frame]:
-    """Every link and wheel; a wheel's frame has its z axis along the spin axis."""
+def frames_of(
+    links: Mapping[str, Placement], wheels: Wheels, drivetrain: DrivetrainRecord
+) -> dict[str, Frame]:
+    """Every link and wheel; a wheel's frame has its z axis along the spin axis.
+
+    Its origin is its own centre of mass, also where the wheel's mass includes that of others.
+    """
+    apart = drivetrain.apart if isinstance(drivetrain, ResolvedDrivetrain) else ()
+    own = {wheel.name: wheel for wheel in apart}
     frames = {
         name: Frame(place.body, readonly(place.rotation), readonly(place.position))
         for name, place in links.items()
     }
     for r, name in enumerate(wheels.names):
         rotation = readonly(rotation_with_z(wheels.axis[r]))
-        frames[name] = Frame(int(wheels.carrier[r]), rotation, wheels.position[r], wheel=r)
+        centre = wheels.position[r]
+        if name in own:
+            link = links[drivetrain.wheels[r].carrier]
+            centre = readonly(link.position + link.rotation @ np.array(own[name].position))
+        frames[name] = Frame(int(wheels.carrier[r]), rotation, centre, wheel=r)
     return frames

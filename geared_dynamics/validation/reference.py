@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from geared_dynamics.arrays import Array
-from geared_dynamics.validation.spanning_tree import SpanningTree, pinocchio
+from geared_dynamics.validation.spanning_tree import SpanningTree
+from geared_dynamics.validation.wheel_bodies import pinocchio
 
 # Our order of the ten parameters m, mx my mz, xx xy xz yy yz zz in Pinocchio's
 # m, mx my mz, xx xy yy xz yz zz.
@@ -121,10 +122,10 @@ def regressor(
     frames = [ref.tree.frames[ref.link_frame(link)] for link in links]
     blocks = [columns[:, frame.parentJoint] for frame in frames]
     for name in wheels:
+        place = ref.tree.frames[ref.locked_frame(name)]
         joint = ref.wheel_joint[name]
-        spin_axis = ref.tree.jointPlacements[joint].rotation[:, 2]
         spinning = columns[:, joint, 4:] @ _square(np.array([0.0, 0.0, 1.0]))
-        locked = columns[:, ref.tree.parents[joint], 4:] @ _square(spin_axis)
+        locked = columns[:, place.parentJoint, 4:] @ _square(place.placement.rotation[:, 2])
         blocks.append((spinning - locked)[:, None])
     return np.concatenate([np.empty((n, 0)), *blocks], axis=1)
 
@@ -146,18 +147,21 @@ def jacobian(ref: SpanningTree, q: Array, link: str) -> Array:
 
 
 def wheel_position(ref: SpanningTree, q: Array, wheel: str) -> Array:
-    """Position of a wheel's centre of mass in the root's frame (3,)."""
-    pinocchio().forwardKinematics(ref.tree, ref.data, ref.configuration(q))
-    return np.array(ref.data.oMi[ref.wheel_joint[wheel]].translation)
+    """Position of a wheel's centre of mass in the root's frame (3,), locked on its link."""
+    pinocchio().framesForwardKinematics(ref.tree, ref.data, ref.configuration(q))
+    return np.array(ref.data.oMf[ref.locked_frame(wheel)].translation)
 
 
 def wheel_jacobian(ref: SpanningTree, q: Array, wheel: str) -> Array:
-    """Jacobian of a wheel, its spin included (6, n), at its centre of mass."""
+    """Jacobian of a wheel (6, n): the point of its link at its centre of mass, and its spin."""
     pin = pinocchio()
     axes = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
-    pin.computeJointJacobians(ref.tree, ref.data, ref.configuration(q))
-    full = pin.getJointJacobian(ref.tree, ref.data, ref.wheel_joint[wheel], axes)
-    return np.asarray(np.reshape(full, (6, -1)) @ ref.G)
+    place = ref.configuration(q)
+    linear = pin.computeFrameJacobian(ref.tree, ref.data, place, ref.locked_frame(wheel), axes)
+    pin.computeJointJacobians(ref.tree, ref.data, place)
+    angular = pin.getJointJacobian(ref.tree, ref.data, ref.wheel_joint[wheel], axes)
+    rows = [np.reshape(linear, (6, -1))[:3], np.reshape(angular, (6, -1))[3:]]
+    return np.asarray(np.concatenate(rows) @ ref.G)
 
 
 def jacobian_drift(ref: SpanningTree, q: Array, v: Array, link: str) -> Array:

@@ -1,8 +1,9 @@
 """The spanning tree: Pinocchio's model of the robot in which every wheel is a body of its own.
 
 Nothing of our dynamics is used. Pinocchio's own parser reads the URDF (mimic joints as
-ordinary joints); then every wheel gets a revolute joint on the link that carries it. The
-tree's rates follow the robot's coordinates by a constant matrix, v_tree = G v, so that
+ordinary joints); then every wheel gets a revolute joint on the link, or the wheel, that carries
+it: planets on a turning carrier orbit as bodies of their own. The tree's rates follow the
+robot's coordinates by a constant matrix, v_tree = G v, so that
 
     M = G' M_tree G,   tau = G' rnea_tree(q_tree, G v, G a),
 
@@ -18,9 +19,17 @@ import numpy as np
 
 from geared_dynamics.arrays import Array
 from geared_dynamics.description import write_urdf
-from geared_dynamics.description.records import DrivetrainRecord, RobotRecord, WheelRecord
-from geared_dynamics.errors import MissingPackageError, ModelError
+from geared_dynamics.description.records import DrivetrainRecord, RobotRecord
+from geared_dynamics.errors import ModelError
 from geared_dynamics.model.model import GearedModel
+from geared_dynamics.validation.wheel_bodies import (
+    add_wheel,
+    apart,
+    pinocchio,
+    riders_of,
+    take_out,
+    wheel_placement,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,14 +63,9 @@ class SpanningTree:
         """Pinocchio's frame index of a link."""
         return _link_frame(self.tree, link)
 
-
-def pinocchio() -> Any:
-    """Import Pinocchio (an untyped C++ module) or say how to install it."""
-    try:
-        import pinocchio as pin
-    except ImportError:
-        raise MissingPackageError("validation", "pin", "analysis") from None
-    return pin
+    def locked_frame(self, wheel: str) -> int:
+        """Pinocchio's frame index of where a wheel is on its link while no wheel turns."""
+        return int(self.tree.getFrameId(f"locked {wheel}", pinocchio().FrameType.OP_FRAME))
 
 
 def spanning_tree(
@@ -80,7 +84,7 @@ def spanning_tree(
         ModelError: Pinocchio cannot read the URDF.
     """
     drive = model.drivetrain if drivetrain is None else drivetrain
-    tree, wheel_joint = _with_wheels(_read_links(model, urdf), drive.wheels)
+    tree, wheel_joint = _with_wheels(_read_links(model, urdf), drive)
     tree.gravity.linear = np.array(model.gravity)
     wheel_name = {joint: name for name, joint in wheel_joint.items()}
     rows: list[Array] = [np.empty((0, model.n))]
@@ -88,7 +92,7 @@ def spanning_tree(
     for joint in range(1, tree.njoints):
         carried = moving[tree.parents[joint]]
         if joint in wheel_name:
-            row, offset = _wheel_row(wheel_name[joint], drive, model), 0.0
+            row, offset = _relative_row(wheel_name[joint], drive, model), 0.0
         else:
             row, offset = _coordinate_row(tree.names[joint], model)
             carried = carried or bool(row.any())
@@ -126,11 +130,12 @@ def _parse(urdf: str, source: str) -> Any:
         raise ModelError(source, finding, remedy) from None
 
 
-def _with_wheels(links: Any, wheels: tuple[WheelRecord, ...]) -> tuple[Any, dict[str, int]]:
+def _with_wheels(links: Any, drive: DrivetrainRecord) -> tuple[Any, dict[str, int]]:
     """Copy the tree joint by joint, each followed by the wheels that its body carries.
 
     Pinocchio's algorithms need joints numbered depth first, so that wheels cannot be
-    appended at the end.
+    appended at the end. Of each wheel there is a frame "locked ...", fixed to its link's body:
+    where it is as long as no wheel turns.
 
     Returns:
         The new tree and each wheel's joint index by name.
@@ -139,12 +144,25 @@ def _with_wheels(links: Any, wheels: tuple[WheelRecord, ...]) -> tuple[Any, dict
     tree = pin.Model()
     joint_of = {0: 0}
     wheel_joint: dict[str, int] = {}
+    riders = riders_of(drive)
+    wheels = apart(drive)
+    placement_of = {}
+    for wheel in wheels:
+        link = links.frames[_link_frame(links, wheel.carrier)]
+        placement_of[wheel.name] = link.parentJoint, link.placement * wheel_placement(wheel)
+
+    def add_wheels(old: int, holder: str, joint: int, placed: Any) -> None:
+        """Add the wheels that a body, a wheel ``holder`` or a link, carries."""
+        for wheel in wheels:
+            parent, placement = placement_of[wheel.name]
+            if parent == old and riders.get(wheel.name, "") == holder:
+                take_out(tree, wheel, joint_of[old], placement)
+                own = add_wheel(tree, wheel, joint, placed.actInv(placement))
+                wheel_joint[wheel.name] = own
+                add_wheels(old, wheel.name, own, placement)
 
     def add_children(old: int) -> None:
-        for wheel in wheels:
-            if links.frames[_link_frame(links, wheel.carrier)].parentJoint == old:
-                placement = links.frames[_link_frame(links, wheel.carrier)].placement
-                wheel_joint[wheel.name] = _add_wheel(tree, wheel, joint_of[old], placement)
+        add_wheels(old, "", joint_of[old], pin.SE3.Identity())
         for child in range(1, links.njoints):
             if links.parents[child] == old:
                 placement, name = links.jointPlacements[child], links.names[child]
@@ -158,43 +176,10 @@ def _with_wheels(links: Any, wheels: tuple[WheelRecord, ...]) -> tuple[Any, dict
         if frame.type == pin.FrameType.BODY:
             joint = joint_of[frame.parentJoint]
             tree.addFrame(pin.Frame(frame.name, joint, 0, frame.placement, frame.type))
+    for name, (parent, placement) in placement_of.items():
+        joint, kind = joint_of[parent], pin.FrameType.OP_FRAME
+        tree.addFrame(pin.Frame(f"locked {name}", joint, 0, placement, kind))
     return tree, wheel_joint
-
-
-def _add_wheel(tree: Any, wheel: WheelRecord, carrier: int, link_placement: Any) -> int:
-    """Give a wheel its joint and body on the carrier's joint; return the joint's index.
-
-    The wheel's frame has z along its axis: its tensor is diagonal, so that rounding does not
-    mix the axial with the transverse moment (multiplied by the square of a large ratio).
-    A wheel that the link's inertial already contains is first taken out of it, locked.
-    """
-    pin = pinocchio()
-    placement = link_placement * pin.SE3(_z_to(np.array(wheel.axis)), np.array(wheel.position))
-    tensor = np.diag([wheel.transverse, wheel.transverse, wheel.axial])
-    body = pin.Inertia(wheel.mass, np.zeros(3), tensor)
-    if wheel.included_in_link and carrier > 0:
-        tree.inertias[carrier] = _difference(tree.inertias[carrier], placement.act(body))
-    joint = tree.addJoint(carrier, pin.JointModelRZ(), placement, f"wheel {wheel.name}")
-    tree.appendBodyToJoint(joint, body, pin.SE3.Identity())
-    return int(joint)
-
-
-def _z_to(axis: Array) -> Array:
-    """A rotation matrix (3, 3) whose third column is the unit vector ``axis``."""
-    side = np.cross(axis, np.eye(3)[np.argmin(np.abs(axis))])
-    side = side / np.linalg.norm(side)
-    return np.column_stack([side, np.cross(axis, side), axis])
-
-
-def _difference(whole: Any, part: Any) -> Any:
-    """Inertia of a body without one of its parts, by its ten parameters."""
-    pin = pinocchio()
-    rest = whole.toDynamicParameters() - part.toDynamicParameters()
-    if rest[0] == 0.0:  # no centre of mass to divide out
-        body = pin.Inertia.Zero()
-        body.inertia = np.array([rest[[4, 5, 7]], rest[[5, 6, 8]], rest[[7, 8, 9]]])
-        return body
-    return pin.Inertia.FromDynamicParameters(rest)
 
 
 def _link_frame(tree: Any, link: str) -> int:
@@ -225,10 +210,20 @@ def _coordinate_row(name: str, model: GearedModel) -> tuple[Array, float]:
 
 
 def _wheel_row(wheel: str, drive: DrivetrainRecord, model: GearedModel) -> Array:
-    """Row (n,) of Gamma: the wheel's spin relative to its carrier per coordinate rate."""
+    """Row (n,) of Gamma: the wheel's spin relative to its link per coordinate rate."""
     row = np.zeros(model.n)
     for spin in drive.spins:
         if spin.wheel == wheel:
             for joint, coefficient in spin.coefficients:
                 row += coefficient * _coordinate_row(joint, model)[0]
     return row
+
+
+def _relative_row(wheel: str, drive: DrivetrainRecord, model: GearedModel) -> Array:
+    """Row (n,): spin relative to what carries the wheel; on a wheel, less that one's spin."""
+    row, holder = _wheel_row(wheel, drive, model), riders_of(drive).get(wheel)
+    if holder is None:
+        return row
+    axis = {record.name: np.array(record.axis) for record in drive.wheels}
+    turn = float(np.sign(axis[wheel] @ axis[holder]))
+    return row - turn * _wheel_row(holder, drive, model)

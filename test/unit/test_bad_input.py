@@ -218,6 +218,19 @@ TABLE = {
         drives(spins=[{"wheel": "rotor", "joint": "j2", **RACK}]),
         ["spins[0].pinion_radius", "'j2'", "'rotor'", "continuous", "prismatic"],
     ),
+    "motor that turns nothing": (
+        mimicking("-1"),
+        {**drives(spins=[both("rotor", 0.3)]), "motors": {"m": {"wheel": "rotor"}}},
+        ["motors.m", "'rotor'", "joints 'j1', 'j2' add up to zero", "leave the motor out"],
+    ),
+    "motor that rounding seems to turn": (
+        mimicking("-0.1"),
+        {
+            **drives(spins=[{"wheel": "rotor", "coefficients": {"j1": 0.3, "j2": 3}}]),
+            "motors": {"m": {"wheel": "rotor"}},
+        },
+        ["motors.m", "add up to zero"],
+    ),
     "motors that repeat each other": (
         GOOD,
         REPEATED,
@@ -237,6 +250,20 @@ def test_bad_input_is_refused(urdf: str, drivetrain: object, words: list[str]) -
     assert error.remedy
     for word in words:
         assert word in str(error)
+
+
+@pytest.mark.parametrize("lock", [{}, {"j2": 0.1}])
+def test_a_screw_on_a_joint_that_turns_is_refused_though_it_is_locked(
+    lock: dict[str, float],
+) -> None:
+    file = drives(spins=[{"wheel": "rotor", "joint": "j2", **SCREW}])
+    with pytest.raises(gd.GearedDynamicsError, match=r"spins\[0\]\.lead.*'j2'.*continuous"):
+        gd.load_model(GOOD, file, lock=lock)
+
+
+def test_a_motor_whose_joints_are_locked_is_kept() -> None:
+    file = drives(motors={"m": {"wheel": "rotor"}})
+    assert gd.load_model(GOOD, file, lock={"j1": 0.1}).motor_names == ("m",)
 
 
 def test_good_input_is_not_refused() -> None:

@@ -69,19 +69,29 @@ def only_number(found: list[Any], name: str, place: str, context: Context) -> fl
     Raises:
         DescriptionError: If there are two, or it is not a finite number.
     """
+    node = only(found, name, place, context)
+    if node is None:
+        return None
+    if len(node):
+        raise DescriptionError(
+            f"{context.source}, {place}",
+            f"<{name}> holds <{tag(node[0])}>",
+            "write nothing but a number in it",
+        )
+    return number(node.text, f"{place}/{name}", context)
+
+
+def only(found: list[Any], name: str, place: str, context: Context) -> Any:
+    """Return the one element found, None where there is none.
+
+    Raises:
+        DescriptionError: If there are two.
+    """
     if len(found) > 1:
         raise DescriptionError(
             f"{context.source}, {place}", f"<{name}> is given twice", "keep one of them"
         )
-    if not found:
-        return None
-    if len(found[0]):
-        raise DescriptionError(
-            f"{context.source}, {place}",
-            f"<{name}> holds <{tag(found[0][0])}>",
-            "write nothing but a number in it",
-        )
-    return number(found[0].text, f"{place}/{name}", context)
+    return found[0] if found else None
 
 
 def number(text: str | None, place: str, context: Context) -> float:

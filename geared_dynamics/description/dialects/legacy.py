@@ -19,6 +19,7 @@ from geared_dynamics.description.dialects.elements import (
     name_of,
     number,
     number_in,
+    only,
     ratio,
 )
 from geared_dynamics.description.dialects.maps import COUNT, End, coefficients, kind_of, offsets
@@ -165,8 +166,8 @@ def _actuator(node: Any, place: str, context: Context) -> End:
 
 
 def _drake(node: Any, name: str, place: str, context: Context) -> float | None:
-    found = children(node, name)
-    return number(found[0].get("value"), f"{place}/{name}", context) if found else None
+    found = only(children(node, name), name, place, context)
+    return None if found is None else number(found.get("value"), f"{place}/{name}", context)
 
 
 def _with_outer_reduction(

@@ -95,7 +95,9 @@ def _transmissions(root: Any, context: Context) -> list[Drive]:
     """Return the drives of both kinds of transmissions; ros2_control's win."""
     drives: list[Drive] = []
     for block in children(root, "ros2_control"):
-        drives += read_block(block, context)
+        more = read_block(block, context)
+        _note_two_blocks(drives, more, context)
+        drives += more
     taken = {joint for drive in drives for joint in drive.joints}
     for node in children(root, "transmission"):
         more = read_transmission(node, context)
@@ -112,6 +114,21 @@ def _transmissions(root: Any, context: Context) -> list[Drive]:
                 " <transmission> outside of <ros2_control>",
             )
     return drives
+
+
+def _note_two_blocks(drives: Sequence[Drive], more: Sequence[Drive], context: Context) -> None:
+    """Note joints that another block has transmissions of: one for the simulator, mostly."""
+    place_of = {joint: drive.place for drive in drives for joint in drive.joints}
+    seen: set[str] = set()
+    for drive in more:
+        for joint in drive.joints:
+            if joint in place_of and joint not in seen:
+                context.note(
+                    f"{drive.place}/joint {joint!r}",
+                    f"another <ros2_control> has a transmission of this joint, too"
+                    f" ({place_of[joint]}), and both count: if they are one drive, keep one",
+                )
+            seen.add(joint)
 
 
 def _named(drives: Sequence[Drive], context: Context) -> list[tuple[str, Drive]]:

@@ -119,14 +119,23 @@ def check_declared(joints: list[End], declared: list[str], place: str, context: 
 def note_ignored(
     kind: str, joints: list[End], actuators: list[End], place: str, context: Context
 ) -> None:
-    """Note numbers that ros2_control reads and does not use."""
+    """Note numbers that ros2_control reads and does not use.
+
+    Raises:
+        DescriptionError: If a SimpleTransmission's actuator has a reduction and its joint
+            none: the joint's was meant.
+    """
     for actuator in actuators:
         if kind == "SimpleTransmission" and actuator.reduction != 1.0:
-            context.note(
-                place,
+            finding = (
                 f"the {_REDUCTION} {actuator.reduction:g} of actuator {actuator.name!r} is not"
-                " used, as in ros2_control: a SimpleTransmission has its reduction inside"
-                " <joint>",
+                " used, as in ros2_control"
+            )
+            if joints[0].reduction == 1.0:
+                remedy = "a SimpleTransmission has it inside <joint>: move it there"
+                raise DescriptionError(f"{context.source}, {place}", finding, remedy)
+            context.note(
+                place, f"{finding}: a SimpleTransmission has its reduction inside <joint>"
             )
         if actuator.offset != 0.0:
             context.note(

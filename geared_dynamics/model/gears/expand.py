@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from geared_dynamics.description.gear_sets import (
+    refuse_impossible_drive,
+    refuse_impossible_set,
+)
 from geared_dynamics.description.records import (
     DrivetrainRecord,
     HarmonicRecord,
@@ -69,13 +73,13 @@ def expand(
 
     started, generators = [], []
     for record in drivetrain.planetary:
-        planetary.refuse_impossible(record, f"{source}, planetary.{record.name}")
+        refuse_impossible_set(record, f"{source}, planetary.{record.name}")
         place, seat = place_and_seat(record, "planetary")
         bodies, wheels = planetary.member_wheels(record, seat, links, place)
         started.append(Started(record, seat, bodies, wheels, place))
     for drive in drivetrain.harmonic:
         place, seat = place_and_seat(drive, "harmonic")
-        harmonic.refuse_wrong_teeth(drive, place)
+        refuse_impossible_drive(drive, place)
         wheel = harmonic.wave_generator(drive, seat, links)
         generators.append(
             Expansion([wheel], [harmonic.mesh_of(drive, seat)], 1, [wheel.name], seat.line, place)

@@ -6,11 +6,13 @@ was written, so that a train of any length is solved without rounding.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Literal, NamedTuple
 
 from geared_dynamics.errors import ModelError
+
+NAMED = 6  # wheels, places or terms that an error names before it counts
 
 
 class Variable(NamedTuple):
@@ -54,14 +56,23 @@ def coefficients(form: Form, place: str) -> tuple[tuple[str, float], ...]:
 def in_words(form: Form) -> str:
     """A form up to its sign as text, such as ``2 joint_1 - 0.5 joint_2``."""
     text, first = "", 0
-    for variable, value in sorted(form.items()):
+    terms = sorted(form.items())
+    for variable, value in terms[:NAMED]:
         first = first or (1 if value > 0 else -1)
         sign = (" + " if first * value > 0 else " - ") if text else ""
         text += f"{sign}{float(abs(value)):.6g} {variable.name}"
+    if len(terms) > NAMED:
+        text += f" + ... ({len(terms)} terms)"
     return text or "0"
 
 
 def quoted(items: Iterable[str], noun: str = "wheel") -> str:
-    """``wheel 'a'`` or ``wheels 'a', 'b'``."""
-    listed = [repr(item) for item in items]
-    return f"{noun}{'s' if len(listed) != 1 else ''} {', '.join(listed)}"
+    """``wheel 'a'`` or ``wheels 'a', 'b'``; of many the first few, and how many more."""
+    names_of = [repr(item) for item in items]
+    return f"{noun}{'s' if len(names_of) != 1 else ''} {listed(names_of)}"
+
+
+def listed(items: Sequence[str]) -> str:
+    """``a, b``; of many the first few, and how many more."""
+    more = len(items) - NAMED
+    return ", ".join(items) if more <= 0 else f"{', '.join(items[:NAMED])} and {more} more"

@@ -9,20 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from geared_dynamics.description.records import HarmonicRecord, MeshRecord, WheelRecord
-from geared_dynamics.errors import ModelError
 from geared_dynamics.model.gears.seat import Seat, installed
 from geared_dynamics.model.gears.skeleton import Bodies
-
-
-def refuse_wrong_teeth(record: HarmonicRecord, place: str) -> None:
-    """Raise unless the circular spline has more teeth than the flexspline."""
-    inner, outer = record.flexspline, record.circular_spline
-    if min(inner, outer) < 1 or int(inner) != inner or int(outer) != outer:
-        finding = f"flexspline {inner:g}, circular spline {outer:g} are not teeth"
-        raise ModelError(f"{place}.teeth", finding, "write positive integers")
-    if outer <= inner:
-        finding = f"the circular spline has {outer} teeth, the flexspline inside it {inner}"
-        raise ModelError(f"{place}.teeth", finding, "the flexspline has fewer, mostly by two")
 
 
 def wave_generator(record: HarmonicRecord, seat: Seat, links: Bodies) -> WheelRecord:

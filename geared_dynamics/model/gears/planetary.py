@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from geared_dynamics.description.gear_sets import MEMBERS
 from geared_dynamics.description.records import (
     MeshRecord,
     PlanetaryRecord,
@@ -15,38 +16,6 @@ from geared_dynamics.description.records import (
 from geared_dynamics.errors import ModelError
 from geared_dynamics.model.gears.seat import Seat, installed
 from geared_dynamics.model.gears.skeleton import Bodies
-
-MEMBERS = ("sun", "ring", "carrier")
-
-
-def refuse_impossible(record: PlanetaryRecord, place: str) -> None:
-    """Raise unless the teeth mesh, the planets find room, and the roles are three.
-
-    Z_ring = Z_sun + 2 Z_planet closes the radii; n equally spaced planets can be put in if n
-    divides Z_sun + Z_ring; their pitch circles stay apart if
-    (Z_sun + Z_planet) sin(pi / n) > Z_planet.
-    """
-    if sorted((record.fixed, record.input, record.output)) != sorted(MEMBERS):
-        finding = f"fixed {record.fixed}, input {record.input}, output {record.output}"
-        raise ModelError(place, f"{finding} are not sun, ring and carrier", "name each once")
-    sun, planet, ring = record.teeth
-    if min(record.teeth) < 1 or any(int(z) != z for z in record.teeth):
-        finding = f"sun {sun:g}, planet {planet:g}, ring {ring:g}"
-        raise ModelError(f"{place}.teeth", f"{finding} are not teeth", "write positive integers")
-    if ring != sun + 2 * planet:
-        finding = f"the ring has {ring} teeth, sun and two planets {sun} + 2 * {planet}"
-        remedy = f"write ring: {sun + 2 * planet}, or state wheels and meshes one by one"
-        raise ModelError(f"{place}.teeth", finding, remedy)
-    n = record.planets
-    if n < 1:
-        raise ModelError(f"{place}.planets", f"there are {n}", "write 1 or more")
-    if (sun + ring) % n:
-        finding = f"{n} planets cannot be equally spaced: they do not divide {sun} + {ring} teeth"
-        fits = ", ".join(str(k) for k in range(1, n + 3) if (sun + ring) % k == 0)
-        raise ModelError(f"{place}.planets", finding, f"possible are {fits}")
-    if n > 1 and (sun + planet) * math.sin(math.pi / n) <= planet:
-        finding, remedy = f"{n} planets overlap each other", "write fewer, or smaller ones"
-        raise ModelError(f"{place}.planets", finding, remedy)
 
 
 def member_wheels(
@@ -65,11 +34,8 @@ def member_wheels(
     for member in MEMBERS:
         said = given.get(member)
         if member in bodies:
-            if said is not None:
-                finding = f"the {member} is a part of link {bodies[member]!r}, not a wheel"
-                remedy = "leave it out, and let that link's inertial contain it"
-                raise ModelError(f"{place}.{member}", finding, remedy)
-        elif said is None:
+            continue
+        if said is None:
             finding = f"nothing is said of the {member}"
             role = "a joint, or " if member == record.output else ""
             remedy = f"add {role}{member}: mass and inertia, or the name of a wheel"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from geared_dynamics.arrays import Array
 from geared_dynamics.description.records import DrivetrainRecord
 from geared_dynamics.errors import ModelError
 from geared_dynamics.model.gears.forms import quoted
+from geared_dynamics.model.topology import Follow
 
 # What rounded ratios leave of two terms that cancel, relative to these.
 ROUNDED = 1e-9
@@ -53,6 +54,37 @@ def refuse_dependent(
     )
     remedy = "correct the ratios, or leave out the motors that repeat others"
     raise ModelError(f"{source}, motors", finding, remedy)
+
+
+def refuse_idle(
+    A: Array,
+    held: Array,
+    drivetrain: DrivetrainRecord,
+    follow: Mapping[str, Follow],
+) -> None:
+    """Raise for a motor that turns with no joint, neither a movable nor a frozen one.
+
+    Its ratios are zero, or those to a joint and to one that mimics it cancel: then what
+    rounding leaves of their sum is zero, too.
+
+    Args:
+        A: Structure matrix (n, m).
+        held: The same for joints that were frozen (frozen, m).
+        drivetrain: Its motors, m of them, and every wheel's spin.
+        follow: How movable joints follow coordinates.
+    """
+    spins = {spin.wheel: spin for spin in drivetrain.spins}
+    for k, motor in enumerate(drivetrain.motors):
+        terms = np.zeros(A.shape[0])
+        for joint, ratio in spins[motor.wheel].coefficients:
+            if joint in follow:
+                terms[follow[joint].dof] += abs(ratio * follow[joint].multiplier)
+        if np.all(np.abs(A[:, k]) <= ROUNDED * terms) and not held[:, k].any():
+            named = quoted((joint for joint, _ in spins[motor.wheel].coefficients), "joint")
+            finding = f"its wheel {motor.wheel!r} turns with no joint: the ratios to {named}"
+            remedy = "correct the ratios, or leave the motor out"
+            place = f"{drivetrain.source}, motors.{motor.name}"
+            raise ModelError(place, f"{finding} add up to zero", remedy)
 
 
 def held_ratios(

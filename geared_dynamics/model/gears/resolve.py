@@ -28,11 +28,15 @@ class ResolvedDrivetrain(DrivetrainRecord):
 
     ``wheels`` are the file's, then those of the sets, then those that only the URDF gives;
     ``meshes`` are the file's, then those of the sets: all n planets' pairs. ``riders`` are
-    the wheels that other wheels carry, with the latter's names. ``planetary`` and
-    ``harmonic`` are kept as they were.
+    the wheels that other wheels carry, with the latter's names. ``stated`` are the spins
+    that the files state, relative to whatever carries the wheel. ``apart`` are the riders,
+    and the wheels into which the mass of orbiting ones has gone, each as it is by itself and
+    on its own carrier. ``planetary`` and ``harmonic`` are kept as they were.
     """
 
     riders: tuple[tuple[str, str], ...] = ()
+    stated: tuple[SpinRecord, ...] = ()
+    apart: tuple[WheelRecord, ...] = ()
 
 
 def resolve(
@@ -77,12 +81,14 @@ def resolve(
     riders = tuple((wheel.name, wheel.carrier) for wheel in wheels if wheel.carrier in names)
     refuse_riding_motors(drivetrain, dict(riders))
     content = {field.name: getattr(drivetrain, field.name) for field in fields(DrivetrainRecord)}
+    flat = tuple(on_links(wheels, source))
+    apart = tuple(own for own, put in zip(wheels, flat, strict=True) if own != put)
     content |= {
-        "wheels": tuple(on_links(wheels, source)),
+        "wheels": flat,
         "spins": spins(drivetrain, names, total, dict(riders)),
         "meshes": (*drivetrain.meshes, *(m for e in expansions for m in e.meshes)),
     }
-    return ResolvedDrivetrain(**content, riders=riders)
+    return ResolvedDrivetrain(**content, riders=riders, stated=drivetrain.spins, apart=apart)
 
 
 def refuse_turning(robot: RobotRecord, drivetrain: DrivetrainRecord) -> None:

@@ -7,7 +7,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from geared_dynamics.errors import ModelError
-from geared_dynamics.model.gears.forms import Form, Variable, combined, in_words, names, quoted
+from geared_dynamics.model.gears.forms import (
+    Form,
+    Variable,
+    combined,
+    in_words,
+    listed,
+    names,
+    quoted,
+)
 
 # Radii and ratios are rounded to the digits that a file prints: what a redundant mesh leaves
 # over of the joints' rates, relative to the largest term that it adds up.
@@ -109,7 +117,7 @@ def too_many(k: int, row: Row, equations: Sequence[Equation], source: str) -> Mo
     used = made_of(row)
     forms = [equations[j].form for j in used]
     wheels = dict.fromkeys(name for form in forms for name in names(form, "spin"))
-    others = ", ".join(dict.fromkeys(equations[j].place for j in used if j != k))
+    others = listed([*dict.fromkeys(equations[j].place for j in used if j != k)])
     largest = max(
         (abs(share * value) for j, share in used.items() for value in equations[j].form.values()),
         default=Fraction(0),
@@ -148,6 +156,6 @@ def refuse_locked(spins: dict[str, Form], equations: Sequence[Equation], source:
     locked = [wheel for wheel, form in spins.items() if not form and wheel not in given]
     if locked:
         touching = [e.place for e in equations if set(names(e.form, "spin")) & set(locked)]
-        place = f"{source}, {', '.join(dict.fromkeys(touching))}"
+        place = f"{source}, {listed([*dict.fromkeys(touching)])}"
         remedy = "correct sizes and arms, or leave a mesh out: three gears in a ring cannot turn"
         raise ModelError(place, f"{quoted(locked)} locked by these meshes", remedy)

@@ -36,6 +36,26 @@ def test_elbow_exactness_is_that_of_the_paper(capsys: pytest.CaptureFixture[str]
     assert any(row[:1] == ["joint_3"] and row[2:] == ["=", "="] for row in rows)
 
 
+def test_orbiting_planets_are_explained(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Their mass counts in the wheel that carries them, which says so and what is its own."""
+    drives = tmp_path / "set.yaml"
+    drives.write_text("""version: 1
+planetary:
+  g: {joint: joint_2, housing: link_1, layout: sun_fixed, input: carrier, output: ring,
+      teeth: {sun: 20, planet: 10, ring: 40}, planets: 3, radius: 0.03,
+      planet: {mass: 0.1, inertia: {axial: 1.0e-5}},
+      carrier: {mass: 0.2, inertia: {axial: 2.0e-4}}}
+""")
+    text = output(capsys, str(URDF / "elbow.urdf"), str(drives))
+    assert "g.carrier: mass and J with the wheels that orbit on it" in text
+    assert "0.2 kg, 0.0002 kg m^2" in " ".join(text.split())
+    rows = [line.split() for line in text.splitlines() if line.strip().startswith("g.planet")]
+    assert all("in g.carrier" in " ".join(row) for row in rows)
+    assert "wheels without mass" not in text
+
+
 def test_without_drivetrain(capsys: pytest.CaptureFixture[str]) -> None:
     text = output(capsys, str(URDF / "elbow.urdf"))
     assert "no drivetrain" in text

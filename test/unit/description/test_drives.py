@@ -194,9 +194,9 @@ def test_motors_friction_and_balancers_outlive_the_merge_with_a_urdf(arm) -> Non
         joints={"joint_3": {"friction": FULL_FRICTION}},
         balancers={"b": BALANCERS["coil"][0], "t": BALANCERS["torsion"][0]},
     )
-    robot, found = read_robot(arm(TRANSMISSION))
+    _, found = read_robot(arm(TRANSMISSION))
     assert found.drivetrain.wheels
-    record = read_drivetrain(text, found.drivetrain, robot)
+    record = read_drivetrain(text, found.drivetrain)
     assert [motor.friction for motor in record.motors] == [FULL_RECORD, FrictionRecord()]
     assert record.joints[0].friction == FULL_RECORD
     assert [balancer.name for balancer in record.balancers] == ["b", "t"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -13,6 +15,7 @@ from geared_dynamics.description import (
     replaced_notes,
 )
 from geared_dynamics.errors import DescriptionError, GearedDynamicsWarning, UnknownNameError
+from geared_dynamics.model.gears import without_replaced
 
 TRANSMISSION = """<transmission name="t{i}">
   <plugin>transmission_interface/SimpleTransmission</plugin>
@@ -28,7 +31,8 @@ WHEEL = "{carrier: link_1, axis: [0, 0, 1], mass: 0.3, inertia: {axial: 5e-4}}"
 def merged(text: str, arm, urdf: str = URDF):
     """The record, and all that is said of it: first what is dropped, then what is overridden."""
     robot, found = read_robot(arm(urdf))
-    record = read_drivetrain(f"version: 1\n{text}", found.drivetrain, robot)
+    both = read_drivetrain(f"version: 1\n{text}", found.drivetrain)
+    record = without_replaced(robot, robot, both, frozenset())
     urdfs = found.drivetrain
     return record, replaced_notes(record, urdfs) + override_notes(record, urdfs)
 
@@ -42,15 +46,15 @@ def motors(record):
 
 
 def test_without_a_file_the_urdf_is_all(arm) -> None:
-    robot, found = read_robot(arm(URDF))
-    assert read_drivetrain(None, found.drivetrain, robot) == found.drivetrain
+    _, found = read_robot(arm(URDF))
+    assert read_drivetrain(None, found.drivetrain) == found.drivetrain
     assert override_notes(found.drivetrain, found.drivetrain) == ()
 
 
 def test_without_drives_in_the_urdf_the_file_is_all(arm) -> None:
-    robot, found = read_robot(arm())
+    _, found = read_robot(arm())
     text = f"version: 1\nwheels: {{w: {WHEEL}}}\nspins: [{{wheel: w, joint: joint_1, ratio: 2}}]"
-    assert read_drivetrain(text, found.drivetrain, robot) == read_drivetrain(text)
+    assert read_drivetrain(text, found.drivetrain) == read_drivetrain(text)
 
 
 def test_a_wheel_of_the_same_name_keeps_spin_and_motor_of_the_urdf(arm) -> None:
@@ -164,35 +168,60 @@ def test_a_wheel_beside_one_that_is_named_leaves_both(arm) -> None:
 
 PLANETARY = """planetary:
   g: {joint: joint_2, housing: base, layout: carrier_fixed, input: sun, output: ring,
-      teeth: {sun: 20, planet: 10, ring: 40}, planets: 3, planet: {mass: 0, inertia: {axial: 1}}}
+      teeth: {sun: 20, planet: 10, ring: 40}, planets: 3, planet: {mass: 0, inertia: {axial: 1}},
+      sun: {mass: 0, inertia: {axial: 1}}}
 """
 HARMONIC = """harmonic:
   h: {joint: joint_2, housing: link_1, fixed: flexspline, wave_generator: {mass: 0,
       inertia: {axial: 1}}, teeth: {flexspline: 200, circular_spline: 202}}
 """
-MESH = f"""wheels: {{w: {WHEEL}}}
+BESIDE = WHEEL.replace("axis", "position: [0.1, 0, 0], axis")
+MESH = f"""wheels: {{w: {BESIDE}}}
 spins: [{{mesh: [w, link_2], arm: link_1, teeth: [1, 50], kind: external}}]
 """
-ARM_TURNS = MESH.replace("[w, link_2], arm: link_1", "[w, link_1], arm: link_2")
-
-
+ARM_TURNS = MESH.replace(
+    "[w, link_2], arm: link_1, teeth: [1, 50], kind: external",
+    "[w, link_1], arm: link_2, teeth: [1, 50], sign: -1",
+).replace("position: [0.1, 0, 0], ", "")
 TRAIN = MESH.replace("{w: ", f"{{v: {WHEEL}, w: ").replace(
     "spins: [", "spins: [{mesh: [v, w], arm: link_1, teeth: [9, 8], kind: external}, "
 )
+FLANGE = MESH.replace("w, link_2", "w, flange")  # which is fixed to link_2
+RING = (
+    MESH.replace("link_1", "link_2")
+    .replace("w, link_2", "w, link_1_ring")
+    .replace("position: [0.1, 0, 0], ", "")
+    .replace("kind: external", "sign: 1")
+)  # walks round a ring
+CARRIED = f"""wheels:
+  s: {WHEEL}
+  c: {WHEEL}
+  p: {WHEEL.replace("link_1", "c").replace("mass: 0.3", "position: [0.1, 0, 0], mass: 0")}
+spins:
+  - {{wheel: c, joint: joint_2, ratio: 1}}
+  - {{mesh: [s, p], arm: c, teeth: [20, 10], kind: external}}
+  - {{mesh: [p, link_1], arm: c, teeth: [10, 40], kind: internal}}
+"""
 MOTOR_OF = {
     PLANETARY: "motors: {m: {wheel: g.sun}}",
     HARMONIC: "motors: {m: {wheel: h.wave_generator}}",
     MESH: "motors: {m: {wheel: w}}",
     ARM_TURNS: "motors: {m: {wheel: w}}",
     TRAIN: "motors: {m: {wheel: v}}",  # which touches no link itself
+    FLANGE: "motors: {m: {wheel: w}}",
+    RING: "motors: {m: {wheel: w}}",
+    CARRIED: "motors: {m: {wheel: s}}",  # its only tie to joint_2 is the planets' arm
 }
+FIXED = """<link name="flange"/><joint name="f" type="fixed"><parent link="link_2"/>
+  <child link="flange"/></joint><link name="link_1_ring"/><joint name="r" type="fixed">
+  <parent link="link_1"/><child link="link_1_ring"/></joint>"""
 
 
 @pytest.mark.parametrize("text", list(MOTOR_OF))
 def test_sets_and_meshes_replace_the_drive_of_their_joint(text: str, arm) -> None:
-    record, (note,) = merged(text + MOTOR_OF[text], arm)
+    record, (note,) = merged(text + MOTOR_OF[text], arm, URDF + FIXED)
     assert "has motors on joint_2; name a wheel there 'm2'" in note
-    assert set(spins(record)) == {"m1", "m3"}
+    assert set(motors(record)) == {"m", "m1", "m3"}
 
 
 @pytest.mark.parametrize("text", [PLANETARY, HARMONIC, MESH, TRAIN])
@@ -202,9 +231,89 @@ def test_sets_and_meshes_without_a_motor_stand_beside_the_drive(text: str, arm) 
     assert record.replaced == ()
 
 
+PASSING = {"coefficients": {"joint_1": 4, "joint_2": 4}}
+BELTS = [
+    {"mesh": ["w", "idler"], "arm": "base", "radii": [0.01, 0.04], "kind": "belt"},
+    {"mesh": ["idler", "link_2"], "arm": "link_1", "radii": [0.04, 0.04], "kind": "belt"},
+]
+FOURBAR = DIFFERENTIAL.replace("Differential", "FourBarLinkage")
+# What the file's motors w, v turn with: the URDF's drives that are left out then.
+ENDS = {
+    "one joint": ([{"joint_2": 9}], ["m2"]),
+    "past a joint": ([PASSING["coefficients"]], ["m2"]),
+    "past a joint that another motor turns": ([PASSING["coefficients"], {"joint_1": 9}],
+                                              ["m1", "m2"]),
+    "differential": ([{"joint_1": 5, "joint_2": 7}, {"joint_1": 5, "joint_2": -7}], ["m1", "m2"]),
+    "two on one joint": ([{"joint_3": 5}, {"joint_3": 7}], ["m3"]),
+    "one beyond the other": ([{"joint_1": 5, "joint_2": 7, "joint_3": 1}, {"joint_3": 7}],
+                             ["m2", "m3"]),
+}  # fmt: skip
+
+
+def motored(ratios: list[dict[str, float]], carrier: str = "base") -> dict[str, object]:
+    """A drivetrain of motors with these ratios."""
+    wheel = {"carrier": carrier, "axis": [0, 0, 1], "mass": 0.1, "inertia": {"axial": 1e-3}}
+    names = ["w", "v"][: len(ratios)]
+    return {
+        "version": 1,
+        "wheels": dict.fromkeys(names, wheel),
+        "spins": [
+            {"wheel": name, "coefficients": row} for name, row in zip(names, ratios, strict=True)
+        ],
+        "motors": {f"motor_{name}": {"wheel": name} for name in names},
+    }
+
+
+def left_out(urdf: str, file: dict[str, object], **options: object) -> list[str]:
+    """The URDF's drives that the file's replace."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GearedDynamicsWarning)
+        model = gd.load_model(urdf, file, **options)
+    return [wheel for wheel, _ in model.drivetrain.replaced]
+
+
+@pytest.mark.parametrize("case", list(ENDS))
+def test_a_motor_replaces_the_drive_of_the_joint_where_its_train_ends(case: str, arm) -> None:
+    ratios, gone = ENDS[case]
+    assert left_out(arm(URDF), motored(ratios)) == gone
+
+
+def test_the_same_drive_spelt_by_belts_replaces_the_same(arm) -> None:
+    file = motored([PASSING["coefficients"]])
+    spelt = {**file, "spins": BELTS}
+    spelt["wheels"] = {**file["wheels"], "idler": {**file["wheels"]["w"], "carrier": "link_1"}}
+    model = gd.load_model(arm(), spelt)
+    assert model.Gamma[0].tolist() == [4, 4, 0]
+    assert left_out(arm(URDF), spelt) == left_out(arm(URDF), file) == ["m2"]
+    # Seen from the far side the same joints lie the other way round.
+    assert left_out(arm(URDF), motored([PASSING["coefficients"]], "link_2")) == ["m1"]
+
+
+def test_a_drive_of_a_joint_that_follows_another_is_the_leaders(arm) -> None:
+    mimic = {2: '<mimic joint="joint_1" multiplier="-0.5"/>'}
+    urdf = arm(URDF, more=mimic)
+    assert left_out(urdf, motored([{"joint_1": 9}])) == ["m1", "m2"]
+    assert left_out(urdf, motored([{"joint_2": 9}])) == ["m1", "m2"]
+    locked = left_out(urdf, motored([{"joint_1": 9}]), lock={"joint_1": 0.1})
+    assert locked == ["m1", "m2"]
+
+
+def test_a_four_bar_linkage_keeps_the_drive_of_its_other_joint(arm) -> None:
+    assert left_out(arm(FOURBAR), motored([{"joint_1": 9}])) == ["m1"]
+    assert left_out(arm(FOURBAR), motored([{"joint_2": 9}])) == ["m2"]
+    assert left_out(arm(DIFFERENTIAL), motored([{"joint_2": 9}])) == ["m1", "m2"]
+
+
 def test_a_wheel_that_the_file_meshes_is_fixed_by_the_mesh(arm) -> None:
     text = MESH.replace("w: ", "m2: ").replace("[w,", "[m2,")
     record, _ = merged(text, arm)
+    assert set(spins(record)) == {"m1", "m3"}
+    assert motors(record) == {"m1": "m1", "m2": "m2", "m3": "m3"}
+
+
+def test_a_wheel_that_is_a_member_of_a_set_is_fixed_by_the_set(arm) -> None:
+    text = PLANETARY.replace("sun: {mass: 0, inertia: {axial: 1}}", "sun: m2")
+    record, _ = merged(f"wheels: {{m2: {WHEEL}}}\n{text}", arm)
     assert set(spins(record)) == {"m1", "m3"}
     assert motors(record) == {"m1": "m1", "m2": "m2", "m3": "m3"}
 

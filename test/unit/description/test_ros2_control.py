@@ -233,7 +233,8 @@ def test_mimic_joints_turn_the_encoder_with_their_leader(arm) -> None:
 
 
 DIFFERENTIAL = written("Differential", ("m1", "m2"), ("joint_1", "joint_2"))
-GOOD = {"simple": block(SIMPLE), "two": DIFFERENTIAL}
+LONE = SIMPLE.replace("<mechanical_reduction>-50</mechanical_reduction>", "")
+GOOD = {"simple": block(SIMPLE), "lone": block(LONE), "two": DIFFERENTIAL}
 
 # of what, what, replaced by what, class, fragments of the message
 BAD = [
@@ -313,6 +314,8 @@ BAD = [
     ("two", 'name="joint_2" role', 'name="joint_1" role', DescriptionError, "has 2 joints, found"),
     ("simple", 'role="actuator1">', 'role="actuator1"><rotor_inertia>-1</rotor_inertia>',
      DescriptionError, "actuator 'm'", "inertia is negative (-1 kg m^2)"),
+    ("lone", '"actuator1">', '"actuator1"><mechanical_reduction>50</mechanical_reduction>',
+     DescriptionError, "the mechanical_reduction 50 of actuator 'm' is not used", "move it there"),
 ]  # fmt: skip
 
 
@@ -367,6 +370,18 @@ def test_two_transmissions_of_one_joint_keep_an_offset_each(arm) -> None:
     ]
     assert gd.motor_angles(model, q) == pytest.approx(theirs, abs=ROUNDING * 1e2)
     assert model.motor_zeros == pytest.approx([15.0, -5.0], abs=ROUNDING * 1e2)
+
+
+def test_a_joint_of_two_blocks_is_noted(arm) -> None:
+    again = SIMPLE.replace('"m"', '"n"').replace('"t"', '"u"')
+    other = block(again, joints=("joint_2",)).replace('"Arm"', '"Simulated"')
+    found = read_urdf_drives(arm(block(SIMPLE) + other))
+    (note,) = found.notes
+    assert "transmission 'u'/joint 'joint_2': another <ros2_control> has" in note
+    assert "(transmission 't'), and both count" in note
+    assert len(found.drivetrain.wheels) == 2
+    elsewhere = other.replace("joint_2", "joint_3")
+    assert read_urdf_drives(arm(block(SIMPLE) + elsewhere)).notes == ()
 
 
 def test_the_same_doubt_about_many_elements_is_one_line(arm) -> None:

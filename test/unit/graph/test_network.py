@@ -140,6 +140,45 @@ def test_stated_ratios_and_fixed_links() -> None:
     assert [gearing.label(0) for gearing in graph.gearings] == ["10", "-0.5"]
 
 
+SERIES = """<robot name="r"><link name="base"/>
+  <link name="l1"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial></link>
+  <link name="l2"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial></link>
+  <joint name="j1" type="continuous"><parent link="base"/><child link="l1"/><axis xyz="0 0 1"/>
+  </joint><joint name="j2" type="continuous"><parent link="l1"/><child link="l2"/>
+  <origin xyz="0.3 0 0"/><axis xyz="0 0 1"/></joint></robot>"""
+WHEEL = "axis: [0, 0, 1], mass: 0.1, inertia: {axial: 1.0e-3}"
+
+
+def test_a_wheel_on_a_wheel_has_the_ratio_that_the_file_states() -> None:
+    """It spins at 3 j2 on the idler: no more, though relative to the link it spins otherwise."""
+    drives = f"""version: 1
+wheels: {{m: {{carrier: base, {WHEEL}}}, i: {{carrier: l1, {WHEEL}}}, t: {{carrier: i, {WHEEL}}}}}
+spins:
+  - {{mesh: [m, i], arm: base, radii: [0.01, 0.04], kind: belt}}
+  - {{mesh: [i, l2], arm: l1, radii: [0.04, 0.04], kind: belt}}
+  - {{wheel: t, joint: j2, ratio: 3}}
+"""
+    model = gd.load_model(SERIES, drives)
+    assert model.Gamma[2].tolist() == [0.0, 4.0]
+    graph = graph_of(model.robot, model.drivetrain)
+    stated = [gearing for gearing in graph.gearings if gearing.stated]
+    assert stated == [Gearing(("t", "l2"), ratio=3.0, stated=True)]
+
+
+def test_a_wheel_with_a_stated_ratio_stays_where_it_is_carried() -> None:
+    """The ratio would be another relative to the base; a meshed wheel may hang there."""
+    drives = f"""version: 1
+wheels: {{screw: {{carrier: l1, {WHEEL}}}, i: {{carrier: l1, {WHEEL}}}}}
+spins: [{{wheel: screw, joint: j2, ratio: 9}},
+        {{mesh: [i, l2], arm: l1, teeth: [20, 40], kind: internal}}]
+"""
+    model = gd.load_model(SERIES, drives)
+    graph = graph_of(model.robot, model.drivetrain)
+    for picture in (canonical(graph), open_loop_chain(graph)):
+        assert picture.holders()["screw"].holder == "l1"
+        assert picture.holders()["i"].holder == "base"
+
+
 def test_label_has_the_own_size_first(paper_001: Mechanism) -> None:
     first = graph_of(*paper_001).gearings[0]
     assert (first.label(0), first.label(1)) == ("20:60", "60:20")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -21,7 +22,12 @@ from geared_dynamics.description.records import (
     RobotRecord,
     SpinRecord,
 )
-from geared_dynamics.errors import GearedDynamicsError, ModelError, UnknownNameError
+from geared_dynamics.errors import (
+    DescriptionError,
+    GearedDynamicsError,
+    ModelError,
+    UnknownNameError,
+)
 from geared_dynamics.model import build_model
 from random_gears import body_wheel, serial_robot
 
@@ -256,12 +262,18 @@ BAD: list[tuple[DrivetrainRecord, list[str]]] = [
         box(planet=body_wheel(mass=0.0, included_in_link=True), **SPINNING),
         ["planetary.box.planet.mass", "link contains is not given"],
     ),
-    (box(teeth=(20, 10, 41)), ["planetary.box.teeth", "ring has 41", "write ring: 40"]),
+    (box(teeth=(20, 10, 41)), ["planetary.box.teeth", "ring 41 is not", "= 40"]),
     (box(teeth=(20, 0, 20)), ["planetary.box.teeth", "positive integers"]),
     (box(teeth=(20, 10.5, 41)), ["planetary.box.teeth", "positive integers"]),
-    (box(teeth=(20, 15, 50), planets=4), ["planetary.box.planets", "4 planets", "1, 2, 5"]),
+    (
+        box(teeth=(20, 15, 50), planets=4),
+        ["box.planets", "4 planets", "possible are 1, 2, 5"],
+    ),
     (box(planets=0), ["planetary.box.planets", "there are 0"]),
-    (box(teeth=(10, 40, 90), planets=5), ["planetary.box.planets", "5 planets overlap"]),
+    (
+        box(teeth=(10, 40, 90), planets=5),
+        ["box.planets", "5 planets overlap", "possible are 1, 2"],
+    ),
     (box(planets=2, **SPINNING), ["planetary.box.planets", "2 planets on a spinning carrier"]),
     (box(planets=1, **SPINNING), ["1 planet on a spinning carrier"]),
     (box(radius=0.0), ["planetary.box.radius", "distance from the axis"]),
@@ -270,7 +282,7 @@ BAD: list[tuple[DrivetrainRecord, list[str]]] = [
         box(**{**SPINNING, "members": (("carrier", "x"),)}),
         ["planetary.box.carrier: there is no link or wheel 'x'"],
     ),
-    (box(input="ring"), ["planetary.box", "fixed ring, input ring"]),
+    (box(input="ring"), ["planetary.box", "ring is fixed, the ring is the input"]),
     (box(members=()), ["planetary.box", "nothing is said of the sun"]),
     (
         box(members=(("sun", body_wheel()), ("ring", body_wheel()))),
@@ -278,7 +290,7 @@ BAD: list[tuple[DrivetrainRecord, list[str]]] = [
     ),
     (
         box(members=SUN_AND_CARRIER),
-        ["planetary.box.carrier", "part of link 'link_1'", "inertial"],
+        ["planetary.box.carrier", "part of the link that 'joint_1' moves", "inertial"],
     ),
     (box(**NO_JOINT), ["nothing is said of the carrier", "a joint, or carrier"]),
     (box(**NO_JOINT, members=SUN_AND_CARRIER), ["left free", "'box.sun'", "1 equation missing"]),
@@ -299,7 +311,7 @@ BAD: list[tuple[DrivetrainRecord, list[str]]] = [
         ["planetary.box.carrier", "no link or wheel 'x'"],
     ),
     # harmonic drives
-    (drive(circular_spline=100), ["harmonic.drive.teeth", "100 teeth", "fewer"]),
+    (drive(circular_spline=100), ["harmonic.drive.teeth", "100 teeth", "two more"]),
     (drive(flexspline=0), ["harmonic.drive.teeth", "positive integers"]),
     (drive(joint="x"), ["harmonic.drive.joint", "no movable joint 'x'"]),
     (drive(axis=X), ["harmonic.drive", "90 deg apart"]),
@@ -313,7 +325,7 @@ def test_refused(drivetrain: DrivetrainRecord, words: list[str]) -> None:
     with pytest.raises(GearedDynamicsError) as caught:
         build_model(ROBOT, drivetrain)
     error = caught.value
-    assert isinstance(error, ModelError | UnknownNameError)
+    assert isinstance(error, ModelError | DescriptionError | UnknownNameError)
     assert error.place.startswith("file.yaml, ")
     assert error.remedy
     assert [word for word in words if word not in str(error)] == [], str(error)
@@ -356,6 +368,19 @@ def test_radii_that_repeat_each_other_in_rounded_digits_are_redundant() -> None:
     )
     with pytest.raises(ModelError, match="repeats"):
         build_model(ROBOT, drivetrain)
+
+
+def test_errors_of_long_trains_stay_short() -> None:
+    """A few wheels and places, and how many more."""
+    names = [f"idler_{k}" for k in range(200)]
+    wheels = [body_wheel(name, "base", position=(k, 0, 0)) for k, name in enumerate(names)]
+    pairs = [gears(a, b, k=k) for k, (a, b) in enumerate(pairwise(names))]
+    ends = [SpinRecord(name, (("joint_1", 7.0),), f"ends of {name}") for name in names[::199]]
+    for spins in (ends[:0], ends):
+        record = DrivetrainRecord("f", tuple(wheels), tuple(spins), tuple(pairs))
+        with pytest.raises(ModelError, match=r"'idler_\d' and 19\d more") as caught:
+            build_model(ROBOT, record)
+        assert len(str(caught.value)) < 600
 
 
 def test_locked_by_a_frozen_joint_is_no_mistake() -> None:

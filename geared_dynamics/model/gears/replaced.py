@@ -1,0 +1,156 @@
+"""Drives of the URDF that the drivetrain file replaces: those of joints where its motors end.
+
+What a motor acts on shows in its solved ratios, however its train is written. A belt that
+passes a joint turns its motor with that joint as well; it ends at the joint behind. So each
+motor of the file counts for one joint (a coordinate: what mimics counts as its leader), the
+one farthest from the link that carries its wheel; motors that share joints, as those of a
+differential do, count for as many of them as their ratios are independent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from geared_dynamics.description.merge import without
+from geared_dynamics.description.records import DrivetrainRecord, RobotRecord
+from geared_dynamics.model.gears.rank import rank
+from geared_dynamics.model.gears.resolve import resolve
+from geared_dynamics.model.topology import MOVABLE
+
+Row = Mapping[str, float]  # coordinate -> ratio [1 or rad/m]
+
+
+def without_replaced(
+    whole: RobotRecord, robot: RobotRecord, drivetrain: DrivetrainRecord, frozen: frozenset[str]
+) -> DrivetrainRecord:
+    """Leave out the URDF's drives that end where the file's own motors end.
+
+    Args:
+        whole: The robot.
+        robot: The same with the joints ``frozen`` fixed.
+        drivetrain: The file's entries and the URDF's, as ``merge`` returns them.
+        frozen: Joints that are held still; they count as if they moved.
+
+    Raises:
+        GearedDynamicsError: what ``resolve`` raises for trains that do not work.
+    """
+    foreign = {spin.wheel for spin in drivetrain.spins if spin.origin}
+    own = [m.wheel for m in drivetrain.motors if not m.origin and m.wheel not in foreign]
+    unnamed = foreign - named(drivetrain)
+    if not (own and unnamed):
+        return drivetrain
+    solved = resolve(robot, drivetrain, frozen)
+    leader = leaders(whole)
+    rows = {spin.wheel: row_of(spin.coefficients, leader) for spin in solved.spins}
+    carrier = {wheel.name: wheel.carrier for wheel in solved.wheels}
+    taken = ends_of_motors([(carrier[w], rows[w]) for w in own if w in rows], leader, whole)
+    ends = ends_of_drives({wheel: rows[wheel] for wheel in rows if wheel in foreign})
+    joints = {spin.wheel: [joint for joint, _ in spin.coefficients] for spin in drivetrain.spins}
+    gone = {
+        wheel.name: tuple(j for j in joints[wheel.name] if leader.get(j, ("",))[0] in taken)
+        for wheel in drivetrain.wheels
+        if wheel.name in unnamed and ends[wheel.name] & taken
+    }
+    return without(drivetrain, gone) if gone else drivetrain
+
+
+def named(drivetrain: DrivetrainRecord) -> set[str]:
+    """Wheels that the file speaks of; one that it spins itself is not the URDF's any more."""
+    names = {wheel.name for wheel in drivetrain.wheels if not wheel.origin}
+    names |= {wheel.carrier for wheel in drivetrain.wheels}
+    names |= {motor.wheel for motor in drivetrain.motors if not motor.origin}
+    names |= {name for mesh in drivetrain.meshes for name in (*mesh.members, mesh.arm)}
+    members = [given for item in drivetrain.planetary for _, given in item.members]
+    return names | {given for given in members if isinstance(given, str)}
+
+
+def leaders(robot: RobotRecord) -> dict[str, tuple[str, float]]:
+    """The joint that leads each movable one, itself mostly, and their ratio of rates."""
+    joints = {joint.name: joint for joint in robot.joints}
+    found = {}
+    for joint in robot.joints:
+        factor, last = 1.0, joint
+        while last.mimic is not None:
+            factor *= last.mimic.multiplier
+            last = joints[last.mimic.leader]
+        if joint.kind in MOVABLE:
+            found[joint.name] = last.name, factor
+    return found
+
+
+def row_of(
+    coefficients: Iterable[tuple[str, float]], leader: Mapping[str, tuple[str, float]]
+) -> Row:
+    """A wheel's ratios to the coordinates; joints that do not exist are judged elsewhere."""
+    row: dict[str, float] = {}
+    for joint, ratio in coefficients:
+        if joint in leader:
+            name, factor = leader[joint]
+            row[name] = row.get(name, 0.0) + ratio * factor
+    return {name: ratio for name, ratio in row.items() if ratio}
+
+
+def ends_of_motors(
+    motors: list[tuple[str, Row]], leader: Mapping[str, tuple[str, float]], robot: RobotRecord
+) -> set[str]:
+    """Coordinates that motors act on, each for one: from the farthest on, while independent.
+
+    Args:
+        motors: Carrying link and ratios of each.
+        leader: Who leads each movable joint.
+        robot: The robot.
+    """
+    far = {name: 0 for _, row in motors for name in row}
+    for carrier, row in motors:
+        steps = distances(carrier, robot)
+        for joint, (name, _) in leader.items():
+            if name in row:
+                far[name] = max(far[name], steps[joint])
+    depth = distances("", robot)  # of two equally far joints, the one farther out
+    order = sorted(far, key=lambda name: (far[name], depth.get(name, 0)), reverse=True)
+    A = np.array([[row.get(name, 0.0) for _, row in motors] for name in order], float)
+    independent = [rank(A[:k]) for k in range(1, len(order) + 1)]
+    return {
+        name for k, name in enumerate(order) if independent[k] > (independent[k - 1] if k else 0)
+    }
+
+
+def distances(link: str, robot: RobotRecord) -> dict[str, int]:
+    """How many movable joints a train passes from a link to the far side of each joint.
+
+    Of a link that does not exist, from the root.
+    """
+    incoming = {joint.child: joint for joint in robot.joints}
+
+    def chain(name: str) -> list[str]:
+        """Movable joints between a link and the root."""
+        names = []
+        while name in incoming:
+            joint = incoming[name]
+            names += [joint.name] if joint.kind != "fixed" else []
+            name = joint.parent
+        return names
+
+    start = set(chain(link))
+    steps = {}
+    for joint in robot.joints:
+        way = start.symmetric_difference(chain(joint.child))
+        steps[joint.name] = len(way | {joint.name})
+    return steps
+
+
+def ends_of_drives(rows: Mapping[str, Row]) -> dict[str, set[str]]:
+    """Coordinates that each drive of the URDF acts on, without those that others hold alone.
+
+    Of a four-bar linkage's two drives the first acts on joint 1, the second, which joint 1
+    turns as well, on joint 2; both drives of a differential act on both.
+    """
+    left = {wheel: set(row) for wheel, row in rows.items()}
+    ends: dict[str, set[str]] = {}
+    while alone := {wheel: names for wheel, names in left.items() if len(names) < 2}:
+        ends |= alone
+        held = set().union(*alone.values())
+        left = {w: names - held or names for w, names in left.items() if w not in alone}
+    return ends | left
