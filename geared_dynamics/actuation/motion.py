@@ -7,11 +7,17 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 
 from geared_dynamics.actuation.balance import COMPLIANCE, Columns, columns, equations, start
-from geared_dynamics.actuation.batch import each_state, joint_inputs, motor_inputs
-from geared_dynamics.actuation.piecewise import Pieces, Solution, Turned, follow, slope
-from geared_dynamics.actuation.plant import BoolArray, Plant, plant_at
-from geared_dynamics.arrays import Array, ArrayLike, IntArray
-from geared_dynamics.errors import ArrayError, ModelError, UnknownNameError
+from geared_dynamics.actuation.batch import (
+    check_results,
+    each_state,
+    joint_inputs,
+    motor_inputs,
+    real_number,
+)
+from geared_dynamics.actuation.piecewise import Pieces, Solution, Turned, follow, size, slope
+from geared_dynamics.actuation.plant import Plant, plant_at
+from geared_dynamics.arrays import Array, ArrayLike, BoolArray, IntArray
+from geared_dynamics.errors import ModelError, UnknownNameError
 from geared_dynamics.model import GearedModel
 
 Mode = Literal["smooth", "exact"]
@@ -70,10 +76,13 @@ def motion_from_torque(
     """
     choose(mode)
     inputs = joint_inputs(model, q=q, v=v, external=external)
-    lead, states = each_state(inputs | motor_inputs(model, torque=torque))
+    inputs |= motor_inputs(model, torque=torque)
+    lead, states = each_state(inputs)
     limit = limit_of(mode, band)
     rows = [motion_at(model, *state, band=limit).a for state in states]
-    return np.reshape(rows, (*lead, model.n))
+    result = np.reshape(rows, (*lead, model.n))
+    check_results(inputs, result)
+    return result
 
 
 def choose(mode: Mode) -> None:
@@ -84,11 +93,12 @@ def choose(mode: Mode) -> None:
 
 def limit_of(mode: Mode, band: float) -> float | None:
     """The band of the exact mode, None for smooth friction."""
-    if not (np.isfinite(band) and band >= 0.0):
-        raise ArrayError("band", f"is {band}", "give a rate of zero or more")
-    return band if mode == "exact" else None
+    remedy = "give a rate of zero or more"
+    rate = real_number("band", band, remedy, lambda x: 0.0 <= x < np.inf)
+    return rate if mode == "exact" else None
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def motion_at(
     model: GearedModel,
     q: Array,
@@ -99,7 +109,7 @@ def motion_at(
     band: float | None,
     way: Array | None = None,
 ) -> Motion:
-    """Motion at one state; arguments as ``plant_at``."""
+    """Motion at one state; arguments as ``plant_at``. NaN where numbers overflow."""
     plant = plant_at(model, q, v, external, band, way)
     at = columns(plant)
     x, signs = solve(model, plant, torque, at)
@@ -117,12 +127,14 @@ def solve(model: GearedModel, plant: Plant, torque: Array, at: Columns) -> Solut
     """Solve the plant's equations, or say which gear jams."""
     pieces = equations(plant, torque, at, COMPLIANCE)
     begin = start(plant, torque, at)
+    if not np.isfinite(size(pieces, begin)).all():
+        return Solution(np.full(at.size, np.nan), np.ones(len(pieces.offsets)))
     found: Solution | Turned | None = follow(pieces, begin)
     if not acceptable(pieces, found) and locking(plant):
         found = search(pieces, begin)
     if not isinstance(found, Solution) or not acceptable(pieces, found):
         raise jam(model, plant)
-    if not resting_signs(found.signs, at).any():
+    if not (resting_signs(found.signs, at).any() and np.isfinite(found.x).all()):
         return found
     return Solution(hold(equations(plant, torque, at, 0.0), found), found.signs)
 

@@ -64,7 +64,8 @@ def follow(pieces: Pieces, start: Array) -> Solution | Turned:
         values = distances(pieces, x)
         rest = pieces.linear @ x + pieces.constant + pieces.weights @ (signs * values)
         terms = size(pieces, x)
-        if np.all(np.abs(rest) <= ROUNDING * terms + NOTHING * terms.max()):
+        done = np.abs(rest) <= ROUNDING * terms + NOTHING * terms.max()
+        if np.all(done & (terms < np.inf)):
             return Solution(x, signs)
         try:
             step = np.linalg.solve(slope(pieces, signs), -rest)

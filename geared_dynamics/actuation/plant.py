@@ -13,17 +13,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from geared_dynamics.actuation.laws import law_forces, smooth_sign
 from geared_dynamics.actuation.rotors import Rotors, rotor_inertia
-from geared_dynamics.arrays import Array, IntArray
+from geared_dynamics.arrays import Array, BoolArray, IntArray
 from geared_dynamics.dynamics.balancers import balancer_forces
 from geared_dynamics.dynamics.rigid import bias_forces, mass_matrix
 from geared_dynamics.model import GearedModel
 from geared_dynamics.model.friction import ROTOR_SMOOTHING, FrictionLaws
-
-BoolArray = NDArray[np.bool_]
 
 
 class Resting(NamedTuple):
@@ -182,8 +179,12 @@ def resting(model: GearedModel, rate: Array, speed: Array, band: float | None) -
 
 
 def rough(every: Resting) -> BoolArray:
-    """Which elements have any friction to stick with (e,)."""
-    return np.asarray(every.level.any(axis=1) | every.slope.any(axis=(1, 2)))
+    """Which elements can move and have any friction to stick with (e,).
+
+    A motor of a frozen joint cannot, nor can a mimic that follows with a multiplier of 0.
+    """
+    sticky = every.level.any(axis=1) | every.slope.any(axis=(1, 2))
+    return np.asarray(sticky & every.rows.any(axis=1))
 
 
 def joint_elements(laws: FrictionLaws, n: int) -> Resting:
