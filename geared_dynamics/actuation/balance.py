@@ -174,3 +174,20 @@ def start(plant: Plant, torque: Array, at: Columns) -> Array:
     for r in np.flatnonzero(at.motor >= 0):
         x[at.w.start + at.motor[r]] = abs(x[at.m.start + r])
     return x
+
+
+def lossless(pieces: Pieces, begin: Array, at: Columns) -> Array:
+    """Where to begin if every way leads to the solution: as if no load did anything.
+
+    Elements at rest give what would hold them, and every load is that of this motion.
+    """
+    L, c, _, P, o = pieces
+    free = np.r_[at.a, at.m, at.z]
+    x = np.zeros(at.size)
+    try:
+        x[free] = np.linalg.solve(L[np.ix_(free, free)], -c[free])
+    except np.linalg.LinAlgError:
+        return begin
+    loads = at.w.stop - at.w.start
+    x[at.w] = np.abs(P[:loads] @ x + o[:loads])
+    return x

@@ -6,7 +6,14 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
-from geared_dynamics.actuation.balance import COMPLIANCE, Columns, columns, equations, start
+from geared_dynamics.actuation.balance import (
+    COMPLIANCE,
+    Columns,
+    columns,
+    equations,
+    lossless,
+    start,
+)
 from geared_dynamics.actuation.batch import (
     check_results,
     each_state,
@@ -14,7 +21,7 @@ from geared_dynamics.actuation.batch import (
     motor_inputs,
     real_number,
 )
-from geared_dynamics.actuation.piecewise import Pieces, Solution, Turned, follow, size, slope
+from geared_dynamics.actuation.piecewise import Pieces, Solution, Turned, follow, magnitudes, size, slope
 from geared_dynamics.actuation.plant import Plant, plant_at
 from geared_dynamics.arrays import Array, ArrayLike, BoolArray, IntArray
 from geared_dynamics.errors import ModelError, UnknownNameError
@@ -127,9 +134,13 @@ def solve(model: GearedModel, plant: Plant, torque: Array, at: Columns) -> Solut
     """Solve the plant's equations, or say which gear jams."""
     pieces = equations(plant, torque, at, COMPLIANCE)
     begin = start(plant, torque, at)
-    if not np.isfinite(size(pieces, begin)).all():
+    if not np.isfinite(size(magnitudes(pieces), begin)).all():
         return Solution(np.full(at.size, np.nan), np.ones(len(pieces.offsets)))
-    found: Solution | Turned | None = follow(pieces, begin)
+    found: Solution | Turned | None = None
+    if not locking(plant):  # the solution is unique: begin where it is near
+        found = follow(pieces, lossless(pieces, begin, at))
+    if not acceptable(pieces, found):
+        found = follow(pieces, begin)
     if not acceptable(pieces, found) and locking(plant):
         found = search(pieces, begin)
     if not isinstance(found, Solution) or not acceptable(pieces, found):
