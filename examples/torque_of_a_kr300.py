@@ -2,7 +2,7 @@
 
 The recording (J. Weigand, Robot_Identification) is no part of this package; it belongs in
 ../shared/data/kr300_weigand, or GEARED_DYNAMICS_DATA names the folder that holds kr300_weigand.
-Run it with a folder for the picture, default the current one.
+Run it with a folder for the picture, made where it is missing; default the current one.
 
 The recipe. Motor angles (at the joints: over the ratio) and motor torques of runs A and B, 250 Hz,
 pass a Butterworth filter of order 4 and 10 Hz forwards and backwards, which leaves no delay.
@@ -126,11 +126,21 @@ def picture(motion: Motion, whole: Fit, bare: Fit, folder: Path) -> Path:
     return path
 
 
+def made(folder: Path) -> Path:
+    """Return a folder, made where it is missing."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SystemExit(f"there is no folder for the picture: {error}") from None
+    return folder
+
+
 def main() -> None:
     """Print each axis' residual with and without rotors; save the curves."""
     if not FOLDER.is_dir():
         print(f"the recording is not there: {FOLDER}")
         return
+    folder = made(Path(sys.argv[1] if len(sys.argv) > 1 else "."))
     model, motion = arm(), pooled()
     print("residual of the motor torque [% of its rms], axes 1 to 6")
     fits = {}
@@ -144,7 +154,6 @@ def main() -> None:
     viscous, coulomb, _ = fits["complete"].friction.T * model.structure_matrix.diagonal()
     print("fitted, joint side: viscous [N m s/rad]", *(f"{x:.0f}" for x in viscous))
     print("                    Coulomb [N m]      ", *(f"{x:.0f}" for x in coulomb))
-    folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
     print("saved", picture(motion, fits["complete"], fits["none"], folder).name)
 
 

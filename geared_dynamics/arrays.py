@@ -7,8 +7,9 @@ from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
 
-__all__ = ["Array", "ArrayLike", "Frozen", "IntArray", "readonly", "readonly_int"]
+__all__ = ["Array", "ArrayLike", "BoolArray", "Frozen", "IntArray", "readonly", "readonly_int"]
 
 
 def readonly(values: ArrayLike) -> Array:

@@ -65,6 +65,15 @@ class MotorCommands:
         return self._values[..., at.VOLTAGE, :]
 
     @property
+    def inductive_voltage(self) -> Array:
+        """L di/dt in the voltage [V]: zero without inductance, and where no jerk was given."""
+        motors = self.model.motors
+        wound = motors.inductance > 0.0
+        voltage, current = self._values[..., at.VOLTAGE, :], self._values[..., at.CURRENT, :]
+        rest = voltage - motors.resistance * current - motors.back_emf_constant * self.speed
+        return np.where(wound, rest, 0.0)
+
+    @property
     def speed(self) -> Array:
         """Speed of the rotors relative to their carriers, A' v [rad/s]."""
         return self._values[..., at.SPEED, :]

@@ -29,6 +29,7 @@ KERNELS: dict[str, tuple[str, int, int]] = {
     "jacobian_drift": ("kinematics", 1, 2),
     "external_forces": ("kinematics", 0, 2),
     "friction_forces": ("friction", 1, 3),
+    "drive_terms": ("plant", 1, 4),
     "motor_commands": ("drive", 2, 3),
     "motor_commands_jerk": ("drive_rate", 2, 4),
     "balancer_forces": ("balancers", 1, 1),
