@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from geared_dynamics.arrays import Array, ArrayLike, Frozen, readonly
+from geared_dynamics.arrays import Array, ArrayLike, Frozen, readonly, reals
 from geared_dynamics.errors import ArrayError
 
 ROUNDING = 1e-9  # relative
@@ -84,8 +84,8 @@ class LinearActuator(Frozen):
 def as_numbers(name: str, value: ArrayLike) -> Array:
     """Convert to finite float64."""
     try:
-        array = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
+        array = reals(value)
+    except (TypeError, ValueError, OverflowError):
         raise ArrayError(name, "is not an array of real numbers", "give numbers") from None
     if not np.all(np.isfinite(array)):
         raise ArrayError(name, "contains NaN or infinity", "give finite numbers")
