@@ -11,7 +11,7 @@ from geared_dynamics.actuation.commands import MotorCommands
 from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.dynamics.border import finite_input
 from geared_dynamics.errors import ArrayError, UnknownNameError
-from geared_dynamics.model import GearedModel
+from geared_dynamics.model import GearedModel, require_model
 
 Keep = Literal["direction", "each"]
 BoolArray = np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
@@ -69,6 +69,7 @@ def torque_range(
         current_limit: Further limit of the current (..., m) [A], e.g. ``thermal_current``.
         inductive: L di/dt (..., m) [V].
     """
+    require_model(model)
     motors = model.motors
     s = finite_input("speed", speed, len(motors.names))
     voltage, current, torque, top_speed = motors.limits.T

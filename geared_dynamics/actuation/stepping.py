@@ -22,7 +22,7 @@ from geared_dynamics.actuation.motion import BAND, Mode, choose, limit_of, motio
 from geared_dynamics.actuation.stiction import stopped
 from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.errors import ArrayError
-from geared_dynamics.model import GearedModel
+from geared_dynamics.model import GearedModel, require_model
 
 
 class DrivenState(NamedTuple):
@@ -67,6 +67,7 @@ def driven_step(
     Raises:
         ModelError: where a constant is not given, or a gear jams.
     """
+    require_model(model)
     if not (np.isfinite(dt) and dt > 0.0):
         raise ArrayError("dt", f"is {dt}", "give a time above zero [s]")
     choose(mode)
