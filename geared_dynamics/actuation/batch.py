@@ -8,7 +8,12 @@ from math import inf, prod
 import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike
-from geared_dynamics.dynamics.border import common_lead, finite_input, refuse_overflow
+from geared_dynamics.dynamics.border import (
+    common_lead,
+    coordinates,
+    finite_input,
+    refuse_overflow,
+)
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.model import GearedModel
 
@@ -25,9 +30,9 @@ def each_state(inputs: Mapping[str, Array]) -> tuple[tuple[int, ...], Iterator[t
 
 def joint_inputs(model: GearedModel, **values: ArrayLike | None) -> dict[str, Array]:
     """Check arrays (..., n) by name; None stands for zero."""
-    still = np.zeros(model.n)
+    still = np.zeros(coordinates(model))
     return {
-        name: finite_input(name, still if value is None else value, model.n)
+        name: finite_input(name, still if value is None else value, len(still))
         for name, value in values.items()
     }
 

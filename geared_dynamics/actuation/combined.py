@@ -25,7 +25,7 @@ from geared_dynamics.actuation.plant import Plant, plant_at
 from geared_dynamics.arrays import Array, ArrayLike, readonly
 from geared_dynamics.dynamics.transmission import motor_angles, motor_shares, motor_speeds
 from geared_dynamics.errors import ArrayError, ModelError, UnknownNameError
-from geared_dynamics.model import GearedModel
+from geared_dynamics.model import GearedModel, require_model
 
 SAME = 1e-9  # relative difference of two inertias that are the same
 
@@ -194,6 +194,7 @@ def combine_actuators(
             than its wheel, or the joint whose friction depends on the load.
         UnknownNameError: for an actuator without motor, or a motor without actuator.
     """
+    require_model(model)
     if not isinstance(actuators, Mapping):
         finding = f"is a {type(actuators).__name__}"
         raise ArrayError("actuators", finding, "give a mapping of motor to LinearActuator")
@@ -233,6 +234,7 @@ def dc_actuator(model: GearedModel, motor: str) -> LinearActuator:
     References:
         Paper 004, eq. (20.65) and (20.67), corrected.
     """
+    require_model(model)
     if motor not in model.motor_names:
         raise UnknownNameError("motor", "motor", motor, model.motor_names)
     r = model.motor_names.index(motor)

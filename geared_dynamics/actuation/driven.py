@@ -31,7 +31,7 @@ from geared_dynamics.actuation.motion import (
 from geared_dynamics.actuation.plant import gear_losses, plant_at
 from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.errors import ModelError
-from geared_dynamics.model import GearedModel
+from geared_dynamics.model import GearedModel, require_model
 
 
 class DrivenTerms(NamedTuple):
@@ -79,6 +79,7 @@ def driven_terms(model: GearedModel, q: ArrayLike, v: ArrayLike) -> DrivenTerms:
     References:
         Paper 004, eq. (20.71)-(20.73), with the rotors' coupling that (20.71) lacks.
     """
+    require_model(model)
     refuse_losses(model)
     wires = windings(model)
     inputs = joint_inputs(model, q=q, v=v)
@@ -128,6 +129,7 @@ def driven_acceleration(
     Raises:
         ModelError: where a constant is not given, or a gear jams.
     """
+    require_model(model)
     still = np.zeros(len(model.motor_names))
     return rates(model, q, v, still, voltage, external, mode, band, lag=False).a
 
@@ -161,6 +163,7 @@ def driven_rates(
     Raises:
         ModelError: where a constant is not given, or a gear jams.
     """
+    require_model(model)
     return rates(model, q, v, current, voltage, external, mode, band, lag=True)
 
 

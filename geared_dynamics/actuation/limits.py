@@ -16,7 +16,7 @@ from geared_dynamics.actuation.voltage import VoltageRange, voltage_range
 from geared_dynamics.arrays import Array, ArrayLike, BoolArray, IntArray
 from geared_dynamics.dynamics.border import as_input, as_numbers, common_lead, finite_input
 from geared_dynamics.errors import ArrayError, UnknownNameError
-from geared_dynamics.model import GearedModel
+from geared_dynamics.model import GearedModel, require_model
 
 Keep = Literal["direction", "each"]
 
@@ -104,6 +104,7 @@ def torque_range(
             infinite for none, as it must be for a motor without torque constant.
         inductive: L di/dt (..., m) [V], or one number for all.
     """
+    require_model(model)
     s = finite_input("speed", speed, len(model.motor_names))
     given = as_numbers("inductive", inductive, "give L di/dt [V]")
     shape = given if given.ndim else np.full(s.shape[-1:], given)

@@ -19,7 +19,7 @@ from geared_dynamics.actuation.motion import BAND, Mode, choose, limit_of
 from geared_dynamics.actuation.plant import Plant, plant_at
 from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.dynamics.balancers import balancer_forces
-from geared_dynamics.model import GearedModel
+from geared_dynamics.model import GearedModel, require_model
 
 
 class PowerBalance(NamedTuple):
@@ -103,6 +103,7 @@ def power_balance(
     Raises:
         ModelError: where a constant of a motor is not given.
     """
+    require_model(model)
     choose(mode)
     limit, wires = limit_of(mode, band), windings(model)
     inputs = joint_inputs(model, q=q, v=v, a=a, external=external)

@@ -29,7 +29,7 @@ from geared_dynamics.actuation.motion import BAND, Mode, choose, limit_of, motio
 from geared_dynamics.actuation.stiction import stopped
 from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.errors import ArrayError
-from geared_dynamics.model import GearedModel
+from geared_dynamics.model import GearedModel, require_model
 
 
 class DrivenState(NamedTuple):
@@ -74,6 +74,7 @@ def driven_step(
     Raises:
         ModelError: where a constant is not given, or a gear jams.
     """
+    require_model(model)
     dt = real_number("dt", dt, "give a time above zero [s]", positive)
     choose(mode)
     wires, limit = windings(model), limit_of(mode, band)

@@ -6,7 +6,7 @@ from geared_dynamics.actuation.batch import check_results, positive, real_number
 from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.dynamics.border import common_lead, finite_input
 from geared_dynamics.errors import ArrayError
-from geared_dynamics.model import GearedModel
+from geared_dynamics.model import GearedModel, require_model
 
 
 def thermal_step(model: GearedModel, heat: ArrayLike, current: ArrayLike, dt: float) -> Array:
@@ -62,6 +62,7 @@ def thermal_current(model: GearedModel, heat: ArrayLike, horizon: float) -> Arra
 
 def heat_of(model: GearedModel, heat: ArrayLike) -> Array:
     """Check the heat."""
+    require_model(model)
     h = finite_input("heat", heat, len(model.motor_names))
     if np.any(h < 0.0):
         raise ArrayError("heat", "is negative", "begin with 0, a cold winding")
