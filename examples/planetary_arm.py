@@ -1,7 +1,7 @@
 """Arms with planetary gears in their joints, 3 to 6 planets each: energy and torques as PNG.
 
 The two-joint arm of Fernini's paper on epicyclic gears (see docs/planetary.md), and its
-relatives with three joints. Run it with a folder for the pictures, default the current one.
+relatives with three joints. Run it with a folder for the pictures, default figures/ beside it.
 """
 
 import sys
@@ -18,6 +18,7 @@ from matplotlib.axes import Axes
 import geared_dynamics as gd
 
 PLANETS = (3, 4, 5, 6)
+FIGURES = Path(__file__).parent / "figures"
 LENGTH = 0.4  # [m]
 CENTRE = 0.25  # of mass, from the joint [m]: the paper does not say
 MASS = {3: 29.0, 4: 29.12, 5: 29.24, 6: 29.36}  # of a link with the gears it carries [kg]
@@ -130,6 +131,7 @@ def draw(axes: tuple[Axes, Axes], title: str, values: dict[object, np.ndarray]) 
 
 def pictures(folder: Path) -> list[Path]:
     """Save the energy and the torques of the two-joint arm."""
+    folder.mkdir(parents=True, exist_ok=True)
     runs = {n: curves("2R", n) for n in PLANETS} | {"paper": curves("2R", 3, "paper")}
     energy, axes = plt.subplots(2, 1, figsize=(7, 6.5), sharex=True, layout="constrained")
     draw(axes, "Kinetic energy [J]", {key: run[0] for key, run in runs.items()})
@@ -165,8 +167,8 @@ def main() -> None:
             print(
                 f"{kind:<6} {name:<16} {largest(new[1] - old[1]):<25} {largest(new[0] - old[0])}"
             )
-    for path in pictures(Path(sys.argv[1] if len(sys.argv) > 1 else ".")):
-        print("saved", path.name)
+    for path in pictures(Path(sys.argv[1]) if len(sys.argv) > 1 else FIGURES):
+        print("saved", path)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 The recording (J. Weigand, Robot_Identification) is no part of this package; it belongs in
 ../shared/data/kr300_weigand, or GEARED_DYNAMICS_DATA names the folder that holds kr300_weigand.
-Run it with a folder for the picture, default the current one.
+Run it with a folder for the picture, made where it is missing; default figures/ beside it.
 
 The recipe. Motor angles (at the joints: over the ratio) and motor torques of runs A and B, 250 Hz,
 pass a Butterworth filter of order 4 and 10 Hz forwards and backwards, which leaves no delay.
@@ -27,6 +27,8 @@ from matplotlib import pyplot as plt
 from scipy import signal
 
 import geared_dynamics as gd
+
+FIGURES = Path(__file__).parent / "figures"
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("GEARED_DYNAMICS_DATA", ROOT.parent / "shared" / "data"))
@@ -120,10 +122,20 @@ def picture(motion: Motion, whole: Fit, bare: Fit, folder: Path) -> Path:
         f"KUKA KR300 R2500 ultra with {PAYLOAD:.0f} kg: published parameters, friction fitted; "
         "computed where the axis moves"
     )
+    folder.mkdir(parents=True, exist_ok=True)
     path = folder / "torque_of_a_kr300.png"
     figure.savefig(path, dpi=130)
     plt.close(figure)
     return path
+
+
+def made(folder: Path) -> Path:
+    """Return a folder, made where it is missing."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SystemExit(f"there is no folder for the picture: {error}") from None
+    return folder
 
 
 def main() -> None:
@@ -131,6 +143,7 @@ def main() -> None:
     if not FOLDER.is_dir():
         print(f"the recording is not there: {FOLDER}")
         return
+    folder = made(Path(sys.argv[1]) if len(sys.argv) > 1 else FIGURES)
     model, motion = arm(), pooled()
     print("residual of the motor torque [% of its rms], axes 1 to 6")
     fits = {}
@@ -144,8 +157,7 @@ def main() -> None:
     viscous, coulomb, _ = fits["complete"].friction.T * model.structure_matrix.diagonal()
     print("fitted, joint side: viscous [N m s/rad]", *(f"{x:.0f}" for x in viscous))
     print("                    Coulomb [N m]      ", *(f"{x:.0f}" for x in coulomb))
-    folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
-    print("saved", picture(motion, fits["complete"], fits["none"], folder).name)
+    print("saved", picture(motion, fits["complete"], fits["none"], folder))
 
 
 if __name__ == "__main__":

@@ -21,7 +21,11 @@ from geared_dynamics.actuation.stepping import DrivenState, driven_step
 from geared_dynamics.actuation.stiction import Sticking, sticking
 from geared_dynamics.actuation.thermal import thermal_current, thermal_step
 from geared_dynamics.dynamics import cartesian, elastic
-from geared_dynamics.dynamics.balancers import balancer_energy, balancer_forces
+from geared_dynamics.dynamics.balancers import (
+    balancer_energy,
+    balancer_force_rates,
+    balancer_forces,
+)
 from geared_dynamics.dynamics.base_parameters import BaseParameters, base_parameters
 from geared_dynamics.dynamics.contributions import WheelContribution, wheel_contributions
 from geared_dynamics.dynamics.derivatives import inverse_dynamics_derivatives
@@ -68,6 +72,7 @@ __all__ = [
     "Sticking",
     "WheelContribution",
     "balancer_energy",
+    "balancer_force_rates",
     "balancer_forces",
     "base_parameters",
     "bias_forces",

@@ -1,14 +1,31 @@
-"""Array types shared by all rooms."""
+"""Array types shared by all rooms, and what counts as a number."""
 
 from __future__ import annotations
+
+import sys
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
 
-__all__ = ["Array", "ArrayLike", "Frozen", "IntArray", "readonly", "readonly_int"]
+__all__ = [
+    "Array",
+    "ArrayLike",
+    "BoolArray",
+    "Frozen",
+    "IntArray",
+    "is_masked",
+    "readonly",
+    "readonly_int",
+    "real",
+    "reals",
+]
+
+REAL = "fiub"  # kinds of NumPy numbers that are real
+DEEPEST = 64  # dimensions that an array can have
 
 
 def readonly(values: ArrayLike) -> Array:
@@ -25,12 +42,62 @@ def readonly_int(values: ArrayLike) -> IntArray:
     return array
 
 
+def real(value: object) -> float:
+    """Return a number as a float; Python would also read one from text.
+
+    Raises:
+        TypeError: If it is none, such as text.
+        ValueError, OverflowError: If it is no single number, or too large.
+    """
+    text = isinstance(value, (str, bytes)) or not hasattr(value, "__float__")
+    if (text and not hasattr(value, "__index__")) or is_masked(value):
+        raise TypeError
+    if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind not in REAL:
+        raise TypeError
+    return float(value)  # type: ignore[arg-type]
+
+
+def reals(values: ArrayLike) -> Array:
+    """Return real numbers as a new float64 array.
+
+    Raises:
+        TypeError: If one is none, such as text, or hidden by a mask.
+        ValueError, OverflowError: If they are no array, or too large.
+    """
+    if is_masked(values):
+        raise TypeError
+    array = np.asarray(values)
+    if array.dtype.kind == "O":
+        return np.array([real(value) for value in array.flat]).reshape(array.shape)
+    if array.dtype.kind not in REAL:
+        raise TypeError
+    return np.array(array, np.float64)
+
+
+def is_masked(value: object, depth: int = 0) -> bool:
+    """Whether an array, or one in a list, has a masked element: it is then no number."""
+    ma = sys.modules.get("numpy.ma")  # where nobody imported it there are no masks
+    if ma is None or type(value) is np.ndarray:
+        return False
+    if isinstance(value, (list, tuple)):
+        return depth < DEEPEST and any(is_masked(item, depth + 1) for item in value)
+    return isinstance(value, ma.MaskedArray) and bool(ma.is_masked(value))
+
+
 class Frozen:
     """Base of frozen dataclasses that hold arrays: read-only again after unpickling."""
 
     def __setstate__(self, state: dict[str, object]) -> None:
         """Restore the fields; NumPy's pickles do not keep the read-only flag."""
         for value in state.values():
-            if isinstance(value, np.ndarray):
-                value.setflags(write=False)
+            _freeze(value)
         self.__dict__.update(state)
+
+
+def _freeze(value: object) -> None:
+    """Make an array, or those in a tuple, read-only."""
+    if isinstance(value, np.ndarray):
+        value.setflags(write=False)
+    elif isinstance(value, tuple):
+        for item in value:
+            _freeze(item)

@@ -22,6 +22,10 @@ class GearedDynamicsError(Exception):
         self.finding = finding
         self.remedy = remedy
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Copy and pickle by the three parts, whatever the class's own arguments are."""
+        return _restored, (type(self), self.place, self.finding, self.remedy), self.__dict__
+
 
 class DescriptionError(GearedDynamicsError):
     """A URDF, a drivetrain file or a parameter table is wrong."""
@@ -50,6 +54,15 @@ class MissingPackageError(GearedDynamicsError):
         """Name the package and the extra that brings it."""
         remedy = f"install it with: pip install 'geared_dynamics[{extra}]'"
         super().__init__(place, f"needs the package {package!r}, which is not installed", remedy)
+
+
+def _restored(
+    kind: type[GearedDynamicsError], place: str, finding: str, remedy: str
+) -> GearedDynamicsError:
+    """Make an error of any of the classes from its parts, as ``__reduce__`` names them."""
+    error = kind.__new__(kind)
+    GearedDynamicsError.__init__(error, place, finding, remedy)
+    return error
 
 
 class GearedDynamicsWarning(UserWarning):

@@ -21,7 +21,7 @@ from geared_dynamics.errors import (
     GearedDynamicsWarning,
     ModelError,
 )
-from geared_dynamics.model import GearedModel, build_model
+from geared_dynamics.model import GearedModel, build_model, require_model
 from geared_dynamics.model.build import EARTH
 from geared_dynamics.model.gears import refuse_turning, without_replaced
 from geared_dynamics.model.inertia import parameters_of_record, tensor_of
@@ -152,6 +152,7 @@ def to_urdf(model: GearedModel) -> str:
     Args:
         model: Geared model.
     """
+    require_model(model)
     from geared_dynamics.description import write_urdf
 
     return write_urdf(model.robot)

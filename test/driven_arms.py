@@ -31,7 +31,11 @@ JOINT: dict[str, Any] = {
 
 
 def driven_arm(
-    seed: int = 0, joints: int = 4, balancers: dict[str, Any] | None = None, **motor: Any
+    seed: int = 0,
+    joints: int = 4,
+    balancers: dict[str, Any] | None = None,
+    lock: dict[str, float] | None = None,
+    **motor: Any,
 ) -> gd.GearedModel:
     """A random tree, a wheel carried somewhere and a motor for every joint, all coupled.
 
@@ -39,6 +43,7 @@ def driven_arm(
         seed: Makes the tree.
         joints: Number of coordinates.
         balancers: Content of that section.
+        lock: Joints to freeze, by name.
         motor: Overrides keys of every motor; None takes one away.
     """
     case = random_robot(seed, joints=joints, mimics=1, fixed=1, wheels=3, massless=False)
@@ -64,7 +69,7 @@ def driven_arm(
         drivetrain.setdefault("joints", {})[joint] = copy.deepcopy(JOINT)
     if balancers:
         drivetrain["balancers"] = balancers
-    return gd.load_model(case.urdf, drivetrain, gravity=case.gravity)
+    return gd.load_model(case.urdf, drivetrain, gravity=case.gravity, lock=lock or {})
 
 
 def state(model: gd.GearedModel, seed: int, rows: int = 3) -> np.ndarray:

@@ -100,17 +100,17 @@ def add_loads(pieces: Pieces, plant: Plant, at: Columns) -> None:
     L, _, W, P, o = pieces
     n = len(plant.free)
     first = at.w.start
-    for d in np.flatnonzero(at.joint >= 0):
-        k = int(at.joint[d])
-        P[k, at.a], o[k] = plant.mass[d], plant.free[d]
-        L[d, first + k] += plant.joint_slope[d]
-    for r in np.flatnonzero(at.motor >= 0):
-        k = int(at.motor[r])
-        P[k, n + r] = 1.0
-        L[n + r, first + k] += 0.5 * (plant.toward[r, 0] - plant.toward[r, 1])
-    for k in range(at.w.stop - first):
-        L[first + k, first + k] = 1.0
-        W[first + k, k] = -1.0
+    (d,) = np.nonzero(at.joint >= 0)
+    k = at.joint[d]
+    P[k, at.a], o[k] = plant.mass[d], plant.free[d]
+    L[d, first + k] += plant.joint_slope[d]
+    (r,) = np.nonzero(at.motor >= 0)
+    k = at.motor[r]
+    P[k, n + r] = 1.0
+    L[n + r, first + k] += 0.5 * (plant.toward[r, 0] - plant.toward[r, 1])
+    every = np.arange(at.w.stop - first)
+    L[first + every, first + every] = 1.0
+    W[first + every, every] = -1.0
 
 
 def add_resting(pieces: Pieces, plant: Plant, at: Columns, compliance: float) -> None:
@@ -169,8 +169,24 @@ def start(plant: Plant, torque: Array, at: Columns) -> Array:
     way = np.sign(way)
     scale = np.abs(torque) + 1e-3 * np.abs(torque).max(initial=0.0)
     x[at.m] = way * odd * np.where(scale > 0.0, scale, 1e-3)
-    for d in np.flatnonzero(at.joint >= 0):
-        x[at.w.start + at.joint[d]] = abs(plant.free[d])
-    for r in np.flatnonzero(at.motor >= 0):
-        x[at.w.start + at.motor[r]] = abs(x[at.m.start + r])
+    pressed, loaded = at.joint >= 0, at.motor >= 0
+    x[at.w.start + at.joint[pressed]] = np.abs(plant.free[pressed])
+    x[at.w.start + at.motor[loaded]] = np.abs(x[at.m][loaded])
+    return x
+
+
+def lossless(pieces: Pieces, at: Columns) -> Array:
+    """Where to begin if every way leads to the solution: as if no load did anything.
+
+    Elements at rest give what would hold them, and every load is that of this motion.
+    """
+    L, c, _, P, o = pieces
+    x, free = np.zeros(at.size), np.ones(at.size, dtype=bool)
+    free[at.w] = False
+    try:
+        x[free] = np.linalg.solve(L[free][:, free], -c[free])
+    except np.linalg.LinAlgError:
+        return x
+    loads = at.w.stop - at.w.start
+    x[at.w] = np.abs(P[:loads] @ x + o[:loads])
     return x

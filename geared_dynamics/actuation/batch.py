@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from math import prod
+from collections.abc import Callable, Iterator, Mapping
+from math import inf, prod
 
 import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike
-from geared_dynamics.dynamics.border import common_lead, finite_input
+from geared_dynamics.dynamics.border import (
+    common_lead,
+    coordinates,
+    finite_input,
+    refuse_overflow,
+)
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.model import GearedModel
 
@@ -25,9 +30,9 @@ def each_state(inputs: Mapping[str, Array]) -> tuple[tuple[int, ...], Iterator[t
 
 def joint_inputs(model: GearedModel, **values: ArrayLike | None) -> dict[str, Array]:
     """Check arrays (..., n) by name; None stands for zero."""
-    still = np.zeros(model.n)
+    still = np.zeros(coordinates(model))
     return {
-        name: finite_input(name, still if value is None else value, model.n)
+        name: finite_input(name, still if value is None else value, len(still))
         for name, value in values.items()
     }
 
@@ -47,3 +52,25 @@ def one_state(inputs: Mapping[str, Array]) -> tuple[Array, ...]:
         if value.ndim != 1:
             raise ArrayError(name, f"has shape {value.shape}", f"give {value.shape[-1]} numbers")
     return tuple(inputs.values())
+
+
+def real_number(name: str, value: float, remedy: str, accept: Callable[[float], bool]) -> float:
+    """Check a single number; ``accept`` says whether its value will do."""
+    array = np.asarray(value)
+    if array.ndim > 0 or array.dtype.kind not in "fiu":
+        raise ArrayError(name, f"is {value!r:.40}", remedy)
+    number = float(array)
+    if not accept(number):
+        raise ArrayError(name, f"is {number:g}", remedy)
+    return number
+
+
+def positive(number: float) -> bool:
+    """Whether a number is finite and above zero."""
+    return 0.0 < number < inf
+
+
+def check_results(inputs: Mapping[str, Array], *results: Array) -> None:
+    """Refuse results that are not finite though the inputs were."""
+    if not all(np.isfinite(result).all() for result in results):
+        refuse_overflow(inputs)

@@ -17,15 +17,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from geared_dynamics.actuation.batch import joint_inputs, motor_inputs, one_state
+from geared_dynamics.actuation.batch import check_results, joint_inputs, motor_inputs, one_state
 from geared_dynamics.actuation.driven import refuse_losses
 from geared_dynamics.actuation.electrics import windings
-from geared_dynamics.actuation.linear import LinearActuator, as_numbers, shaft_motor
+from geared_dynamics.actuation.linear import LinearActuator, finite_numbers, shaft_motor
 from geared_dynamics.actuation.plant import Plant, plant_at
 from geared_dynamics.arrays import Array, ArrayLike, readonly
 from geared_dynamics.dynamics.transmission import motor_angles, motor_shares, motor_speeds
 from geared_dynamics.errors import ArrayError, ModelError, UnknownNameError
-from geared_dynamics.model import GearedModel
+from geared_dynamics.model import GearedModel, require_model
 
 SAME = 1e-9  # relative difference of two inertias that are the same
 
@@ -78,12 +78,15 @@ class CombinedSystem:
         self.angle = readonly(angle)
         self.limits = readonly([actuator.limit for actuator in actuators])
 
+    @np.errstate(over="ignore", invalid="ignore")
     def joints(self, x: ArrayLike) -> tuple[Array, Array]:
         """Joint position and velocity (n,) of a state."""
         state = self._state(x)
         shares = motor_shares(self.model)
         phi = self.angle @ state - self.model.motor_zeros
-        return np.asarray(shares @ phi), np.asarray(shares @ (self.T @ state))
+        q, v = np.asarray(shares @ phi), np.asarray(shares @ (self.T @ state))
+        check_results({"x": state}, q, v)
+        return q, v
 
     def state(self, q: ArrayLike, v: ArrayLike, rest: ArrayLike | None = None) -> Array:
         """State with the shafts where the joints put them (N,).
@@ -101,6 +104,7 @@ class CombinedSystem:
         wanted = np.concatenate([motor_angles(self.model, q), motor_speeds(self.model, v)])
         return np.asarray(base + np.linalg.pinv(rows) @ (wanted - rows @ base))
 
+    @np.errstate(over="ignore", invalid="ignore")
     def terms(self, x: ArrayLike, external: ArrayLike | None = None) -> StateTerms:
         """C_hat and D_hat of x' = C_hat + D_hat u, before saturation.
 
@@ -111,8 +115,12 @@ class CombinedSystem:
         state = self._state(x)
         drift, gain = self.C @ state, self.D
         solved = self._load(state, external, np.column_stack([drift, gain]))
-        return StateTerms(drift + self.F @ solved[:, 0], gain + self.F @ solved[:, 1:])
+        result = StateTerms(drift + self.F @ solved[:, 0], gain + self.F @ solved[:, 1:])
+        given = joint_inputs(self.model, external=external) | {"x": state}
+        check_results(given, *result)
+        return result
 
+    @np.errstate(over="ignore", invalid="ignore")
     def rates(self, x: ArrayLike, u: ArrayLike, external: ArrayLike | None = None) -> Array:
         """X' (N,) with inputs u (m,), clipped to their limits.
 
@@ -123,14 +131,20 @@ class CombinedSystem:
         """
         (given,) = one_state(motor_inputs(self.model, u=u))
         drift, gain = self.terms(x, external)
-        return np.asarray(drift + gain @ np.clip(given, -self.limits, self.limits))
+        result = np.asarray(drift + gain @ np.clip(given, -self.limits, self.limits))
+        check_results({"x": self._state(x), "u": given}, result)
+        return result
 
+    @np.errstate(over="ignore", invalid="ignore")
     def acceleration(self, x: ArrayLike, u: ArrayLike) -> Array:
         """Joint acceleration (n,) that the inputs give."""
-        return np.asarray(motor_shares(self.model) @ (self.T @ self.rates(x, u)))
+        result = np.asarray(motor_shares(self.model) @ (self.T @ self.rates(x, u)))
+        inputs = {"x": self._state(x)} | motor_inputs(self.model, u=u)
+        check_results(inputs, result)
+        return result
 
     def _state(self, x: ArrayLike) -> Array:
-        state = as_numbers("x", x)
+        state = finite_numbers("x", x)
         if state.shape != (len(self.C),):
             raise ArrayError("x", f"has shape {state.shape}", f"give {len(self.C)} numbers")
         return state
@@ -138,7 +152,7 @@ class CombinedSystem:
     def _load(self, x: Array, external: ArrayLike | None, free: Array) -> Array:
         """Load torques M (m, 1 + m): of the state, and per input; ``free`` is x' without them."""
         q, v = self.joints(x)
-        outside = joint_inputs(self.model, external=external)["external"]
+        (outside,) = one_state(joint_inputs(self.model, external=external))
         plant = plant_at(self.model, q, v, outside)
         n, m = plant.structure.shape
         matrix, right = np.zeros((n + m, n + m)), np.zeros((n + m, 1 + m))
@@ -180,7 +194,14 @@ def combine_actuators(
             than its wheel, or the joint whose friction depends on the load.
         UnknownNameError: for an actuator without motor, or a motor without actuator.
     """
-    for name in actuators:
+    require_model(model)
+    if not isinstance(actuators, Mapping):
+        finding = f"is a {type(actuators).__name__}"
+        raise ArrayError("actuators", finding, "give a mapping of motor to LinearActuator")
+    for name, actuator in actuators.items():
+        if not isinstance(actuator, LinearActuator):
+            finding = f"is a {type(actuator).__name__}"
+            raise ArrayError(f"actuators[{name!r}]", finding, "give a LinearActuator")
         if name not in model.motor_names:
             raise UnknownNameError("actuators", "motor", name, model.motor_names)
     for name in model.motor_names:
@@ -213,10 +234,11 @@ def dc_actuator(model: GearedModel, motor: str) -> LinearActuator:
     References:
         Paper 004, eq. (20.65) and (20.67), corrected.
     """
+    require_model(model)
     if motor not in model.motor_names:
         raise UnknownNameError("motor", "motor", motor, model.motor_names)
     r = model.motor_names.index(motor)
-    R, L, k, e = (float(column[r]) for column in windings(model))
+    R, L, k, e = (float(column[0]) for column in windings(model, r))
     damping, J = viscous_friction(model, r), float(model.J[model.motor_wheel[r]])
     if J <= 0.0:
         place = f"{model.drivetrain.source}, motors.{motor}.wheel"

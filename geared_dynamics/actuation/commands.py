@@ -9,7 +9,7 @@ import numpy as np
 from geared_dynamics import kernels
 from geared_dynamics.arrays import Array, ArrayLike, IntArray
 from geared_dynamics.dynamics.balancer_packing import packed_balancers
-from geared_dynamics.dynamics.border import call
+from geared_dynamics.dynamics.border import call, coordinates
 from geared_dynamics.dynamics.drives import packed_drives
 from geared_dynamics.dynamics.transmission import motor_shares
 from geared_dynamics.errors import ModelError
@@ -63,6 +63,15 @@ class MotorCommands:
         self._refuse_missing(self.model.motors.torque_constant, "torque_constant")
         self._refuse_missing(self.model.motors.resistance, "resistance")
         return self._values[..., at.VOLTAGE, :]
+
+    @property
+    def inductive_voltage(self) -> Array:
+        """L di/dt in the voltage [V]: zero without inductance, and where no jerk was given."""
+        motors = self.model.motors
+        wound = motors.inductance > 0.0
+        voltage, current = self._values[..., at.VOLTAGE, :], self._values[..., at.CURRENT, :]
+        rest = voltage - motors.resistance * current - motors.back_emf_constant * self.speed
+        return np.where(wound, rest, 0.0)
 
     @property
     def speed(self) -> Array:
@@ -131,17 +140,19 @@ def motor_commands(
     References:
         Paper 004, eq. (20.62)-(20.69); formulas in kernels.drive.
     """
-    n, count = model.n, len(model.motor_names)
-    if model.shares is None:
-        motor_shares(model)  # refuses joints that no motor moves
     if jerk is None:
         try:
+            if model.shares is None:
+                motor_shares(model)  # refuses joints that no motor moves
+            count = len(model.motor_names)
             forms = model.packed, model.drives, model.packed_balancers
             flat = np.empty(at.RESULT_ROWS * count)
             if kernels.motor_commands(*forms, q, v, a, flat) == 0:
                 return MotorCommands(model, flat.reshape(at.RESULT_ROWS, count))
-        except (TypeError, AttributeError):
+        except kernels.NOT_TAKEN:
             pass  # the first call, a batch, or not plain float64 arrays: convert them below
+    motor_shares(model)
+    n, count = coordinates(model), len(model.motor_names)
     core, inputs = (at.RESULT_ROWS, count), {"q": (q, n), "v": (v, n), "a": (a, n)}
     name = "motor_commands"
     if jerk is not None:

@@ -14,7 +14,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from geared_dynamics.actuation.batch import each_state, joint_inputs, motor_inputs
+from geared_dynamics.actuation.batch import (
+    check_results,
+    each_state,
+    joint_inputs,
+    motor_inputs,
+)
 from geared_dynamics.actuation.electrics import windings
 from geared_dynamics.actuation.motion import (
     BAND,
@@ -26,7 +31,7 @@ from geared_dynamics.actuation.motion import (
 from geared_dynamics.actuation.plant import gear_losses, plant_at
 from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.errors import ModelError
-from geared_dynamics.model import GearedModel
+from geared_dynamics.model import GearedModel, require_model
 
 
 class DrivenTerms(NamedTuple):
@@ -74,22 +79,27 @@ def driven_terms(model: GearedModel, q: ArrayLike, v: ArrayLike) -> DrivenTerms:
     References:
         Paper 004, eq. (20.71)-(20.73), with the rotors' coupling that (20.71) lacks.
     """
+    require_model(model)
     refuse_losses(model)
     wires = windings(model)
-    lead, states = each_state(joint_inputs(model, q=q, v=v))
+    inputs = joint_inputs(model, q=q, v=v)
+    lead, states = each_state(inputs)
     still = np.zeros(model.n)
     A = model.structure_matrix
     gain = wires.torque_constant / wires.resistance
     inertia, forces = [], []
-    for position, rate in states:
-        plant = plant_at(model, position, rate, still)
-        drag = plant.rotor_base + gain * wires.back_emf_constant * plant.speed
-        inertia.append(plant.mass)
-        forces.append(plant.free + plant.joint_base + A @ drag)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for position, rate in states:
+            plant = plant_at(model, position, rate, still)
+            drag = plant.rotor_base + gain * wires.back_emf_constant * plant.speed
+            inertia.append(plant.mass)
+            forces.append(plant.free + plant.joint_base + A @ drag)
     n = model.n
-    return DrivenTerms(
+    result = DrivenTerms(
         np.reshape(inertia, (*lead, n, n)), np.reshape(forces, (*lead, n)), A * gain
     )
+    check_results(inputs, *result)
+    return result
 
 
 def driven_acceleration(
@@ -119,6 +129,7 @@ def driven_acceleration(
     Raises:
         ModelError: where a constant is not given, or a gear jams.
     """
+    require_model(model)
     still = np.zeros(len(model.motor_names))
     return rates(model, q, v, still, voltage, external, mode, band, lag=False).a
 
@@ -152,9 +163,11 @@ def driven_rates(
     Raises:
         ModelError: where a constant is not given, or a gear jams.
     """
+    require_model(model)
     return rates(model, q, v, current, voltage, external, mode, band, lag=True)
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def rates(
     model: GearedModel,
     q: ArrayLike,
@@ -172,7 +185,8 @@ def rates(
     limit, wires = limit_of(mode, band), windings(model)
     lagging = (wires.inductance > 0.0) & lag
     inputs = joint_inputs(model, q=q, v=v, external=external)
-    lead, states = each_state(inputs | motor_inputs(model, current=current, voltage=voltage))
+    inputs |= motor_inputs(model, current=current, voltage=voltage)
+    lead, states = each_state(inputs)
     accelerations, changes = [], []
     for position, rate, outside, given, tension in states:
         steady = wires.steady_current(tension, rate @ model.structure_matrix)
@@ -181,9 +195,11 @@ def rates(
         accelerations.append(motion_at(model, position, rate, outside, torque, band=limit).a)
         lag_time = np.where(lagging, wires.inductance / wires.resistance, 1.0)
         changes.append((steady - flowing) / lag_time)
-    return DrivenRates(
+    result = DrivenRates(
         np.reshape(accelerations, (*lead, model.n)), np.reshape(changes, (*lead, len(lagging)))
     )
+    check_results(inputs, *result)
+    return result
 
 
 def refuse_losses(model: GearedModel, *, rotors: bool = True) -> None:

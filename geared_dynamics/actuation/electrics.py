@@ -31,25 +31,30 @@ class Windings(NamedTuple):
         return np.asarray((voltage - self.back_emf_constant * speed) / self.resistance)
 
 
-def windings(model: GearedModel) -> Windings:
-    """Return the windings.
+def windings(model: GearedModel, motor: int | None = None) -> Windings:
+    """Return the windings, of all motors or of one (1,).
 
     Raises:
         ModelError: naming the motor and the constant that its description lacks.
     """
     motors = model.motors
+    chosen = slice(None) if motor is None else slice(motor, motor + 1)
     found = {
         "resistance": motors.resistance,
         "torque_constant": motors.torque_constant,
         "back_emf_constant": motors.back_emf_constant,
     }
     for key, values in found.items():
-        for name, value in zip(motors.names, values, strict=True):
+        for name, value in zip(motors.names[chosen], values[chosen], strict=True):
             place = f"{model.drivetrain.source}, motors.{name}.{key}"
             if np.isnan(value):
                 raise ModelError(place, "is not given", "add it: the voltage acts through it")
             if key == "resistance" and value <= 0.0:
                 raise ModelError(place, f"is {value:g}", "give a positive resistance [ohm]")
-    return Windings(
-        motors.resistance, motors.inductance, motors.torque_constant, motors.back_emf_constant
+    columns = (
+        motors.resistance,
+        motors.inductance,
+        motors.torque_constant,
+        motors.back_emf_constant,
     )
+    return Windings(*(column[chosen] for column in columns))

@@ -25,7 +25,7 @@ def exponential_step(rest: Callable[[Array], Array], x: Array, decay: Array, dt:
     References:
         S. M. Cox, P. C. Matthews, J. Comput. Phys. 176 (2002), eq. (26)-(29).
     """
-    half, whole = phi(0.5 * dt * decay), phi(dt * decay)
+    half, whole = np.swapaxes(phi(dt * np.stack([0.5 * decay, decay])), 0, 1)
     fade, step = np.exp(0.5 * dt * decay), 0.5 * dt * half[1]
     first = rest(x)
     a = fade * x + step * first
@@ -44,13 +44,20 @@ def exponential_step(rest: Callable[[Array], Array], x: Array, decay: Array, dt:
 
 
 def phi(x: Array) -> Array:
-    """phi_0 = exp, phi_k+1 = (phi_k - 1 / k!) / x for k = 0, 1, 2 (4, k)."""
+    """phi_0 = exp, phi_k+1 = (phi_k - 1 / k!) / x for k = 0, 1, 2 (4, ...).
+
+    Near zero phi_3 is summed, sum x^j / (j + 3)!, and the others follow from it.
+    """
     small = np.abs(x) < SERIES
+    whole = np.exp(x)
     far = np.where(small, -1.0, x)
-    rows = [np.exp(far)]
-    near = [np.exp(x)]
+    rows = [whole]
     for k in range(3):
         rows.append((rows[-1] - 1.0 / factorial(k)) / far)
-        terms = [x**j / factorial(j + k + 1) for j in range(TERMS)]
-        near.append(np.sum(terms, axis=0))
+    close = np.where(small, x, 0.0)
+    last = np.zeros_like(x)
+    for j in reversed(range(TERMS)):
+        last = last * close + 1.0 / factorial(j + 3)
+    second = close * last + 0.5
+    near = [whole, close * second + 1.0, second, last]
     return np.where(small, near, rows)

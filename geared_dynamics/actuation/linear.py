@@ -17,7 +17,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from geared_dynamics.actuation.batch import real_number
 from geared_dynamics.arrays import Array, ArrayLike, Frozen, readonly
+from geared_dynamics.dynamics.border import as_numbers, check_finite
 from geared_dynamics.errors import ArrayError
 
 ROUNDING = 1e-9  # relative
@@ -46,17 +48,17 @@ class LinearActuator(Frozen):
 
     def __post_init__(self) -> None:
         """Copy the arrays read-only and check that they describe a shaft."""
-        matrix = readonly(as_numbers("C", self.C))
+        matrix = readonly(finite_numbers("C", self.C))
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
             raise ArrayError("C", f"has shape {matrix.shape}", "give a square matrix")
         object.__setattr__(self, "C", matrix)
         for name in ("f", "d", "angle", "speed"):
-            row = readonly(as_numbers(name, getattr(self, name)))
+            row = readonly(finite_numbers(name, getattr(self, name)))
             if row.shape != (self.order,):
                 raise ArrayError(name, f"has shape {row.shape}", f"give {self.order} numbers")
             object.__setattr__(self, name, row)
-        if not self.limit > 0.0:
-            raise ArrayError("limit", f"is {self.limit}", "give the largest |u|, above 0")
+        limit = real_number("limit", self.limit, "give the largest |u|, above 0", lambda x: x > 0)
+        object.__setattr__(self, "limit", limit)
         self._check_shaft()
 
     @property
@@ -72,8 +74,10 @@ class LinearActuator(Frozen):
     def _check_shaft(self) -> None:
         """Refuse a speed that is not the angle's rate, and a shaft without inertia."""
         rate, size = self.angle @ self.C, np.abs(self.angle) @ np.abs(self.C)
-        kicked = max(abs(float(self.angle @ self.f)), abs(float(self.angle @ self.d)))
-        if np.any(np.abs(rate - self.speed) > ROUNDING * (size + np.abs(self.speed))) or kicked:
+        wrong = np.abs(rate - self.speed) > ROUNDING * (size + np.abs(self.speed))
+        effects = np.stack([self.f, self.d], axis=1)
+        kicks, terms = self.angle @ effects, np.abs(self.angle) @ np.abs(effects)
+        if np.any(wrong) or np.any(np.abs(kicks) > ROUNDING * terms):
             finding = "is not the rate of the angle, angle (C x + f M + d u)"
             raise ArrayError("speed", finding, "give angle C, with angle f = angle d = 0")
         if not float(self.speed @ self.f) < 0.0:
@@ -81,14 +85,10 @@ class LinearActuator(Frozen):
             raise ArrayError("f", finding, "give -1/J in the row of the shaft's speed")
 
 
-def as_numbers(name: str, value: ArrayLike) -> Array:
+def finite_numbers(name: str, value: ArrayLike) -> Array:
     """Convert to finite float64."""
-    try:
-        array = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ArrayError(name, "is not an array of real numbers", "give numbers") from None
-    if not np.all(np.isfinite(array)):
-        raise ArrayError(name, "contains NaN or infinity", "give finite numbers")
+    array = as_numbers(name, value, "give real numbers")
+    check_finite(name, array)
     return array
 
 

@@ -2,16 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, TypeGuard, get_args
 
 import numpy as np
 
-from geared_dynamics.actuation.balance import COMPLIANCE, Columns, columns, equations, start
-from geared_dynamics.actuation.batch import each_state, joint_inputs, motor_inputs
-from geared_dynamics.actuation.piecewise import Pieces, Solution, Turned, follow, slope
-from geared_dynamics.actuation.plant import BoolArray, Plant, plant_at
-from geared_dynamics.arrays import Array, ArrayLike, IntArray
-from geared_dynamics.errors import ArrayError, ModelError, UnknownNameError
+from geared_dynamics.actuation.balance import (
+    COMPLIANCE,
+    Columns,
+    columns,
+    equations,
+    lossless,
+    start,
+)
+from geared_dynamics.actuation.batch import (
+    check_results,
+    each_state,
+    joint_inputs,
+    motor_inputs,
+    real_number,
+)
+from geared_dynamics.actuation.piecewise import (
+    Pieces,
+    Solution,
+    Turned,
+    follow,
+    magnitudes,
+    size,
+    slope,
+)
+from geared_dynamics.actuation.plant import Plant, plant_at
+from geared_dynamics.arrays import Array, ArrayLike, BoolArray, IntArray
+from geared_dynamics.errors import ModelError, UnknownNameError
 from geared_dynamics.model import GearedModel
 
 Mode = Literal["smooth", "exact"]
@@ -70,10 +91,13 @@ def motion_from_torque(
     """
     choose(mode)
     inputs = joint_inputs(model, q=q, v=v, external=external)
-    lead, states = each_state(inputs | motor_inputs(model, torque=torque))
+    inputs |= motor_inputs(model, torque=torque)
+    lead, states = each_state(inputs)
     limit = limit_of(mode, band)
     rows = [motion_at(model, *state, band=limit).a for state in states]
-    return np.reshape(rows, (*lead, model.n))
+    result = np.reshape(rows, (*lead, model.n))
+    check_results(inputs, result)
+    return result
 
 
 def choose(mode: Mode) -> None:
@@ -84,11 +108,12 @@ def choose(mode: Mode) -> None:
 
 def limit_of(mode: Mode, band: float) -> float | None:
     """The band of the exact mode, None for smooth friction."""
-    if not (np.isfinite(band) and band >= 0.0):
-        raise ArrayError("band", f"is {band}", "give a rate of zero or more")
-    return band if mode == "exact" else None
+    remedy = "give a rate of zero or more"
+    rate = real_number("band", band, remedy, lambda x: 0.0 <= x < np.inf)
+    return rate if mode == "exact" else None
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def motion_at(
     model: GearedModel,
     q: Array,
@@ -99,8 +124,10 @@ def motion_at(
     band: float | None,
     way: Array | None = None,
 ) -> Motion:
-    """Motion at one state; arguments as ``plant_at``."""
+    """Motion at one state; arguments as ``plant_at``. NaN where numbers overflow."""
     plant = plant_at(model, q, v, external, band, way)
+    if linear(plant):
+        return free_motion(model, plant, torque)
     at = columns(plant)
     x, signs = solve(model, plant, torque, at)
     stuck = resting_signs(signs, at)
@@ -113,21 +140,53 @@ def motion_at(
     )
 
 
+def linear(plant: Plant) -> bool:
+    """Whether nothing rests, and neither friction nor a gear's loss depends on a load."""
+    forward, backward = plant.toward.T
+    pressed = plant.joint_slope.any() or np.any(forward != backward)
+    return not (pressed or len(plant.resting.joint))
+
+
+def free_motion(model: GearedModel, plant: Plant, torque: Array) -> Motion:
+    """Motion of a ``linear`` plant, whose gears transmit what they are given."""
+    given = torque - plant.rotor_base
+    force = plant.structure @ given - plant.free - plant.joint_base
+    try:
+        np.linalg.cholesky(plant.mass)  # fails where it is not positive definite
+    except np.linalg.LinAlgError:
+        raise jam(model, plant) from None
+    a = np.asarray(np.linalg.solve(plant.mass, force), dtype=np.float64)
+    return Motion(a, given - plant.rotors.rows @ a - plant.rotors.drift, (), ())
+
+
 def solve(model: GearedModel, plant: Plant, torque: Array, at: Columns) -> Solution:
     """Solve the plant's equations, or say which gear jams."""
     pieces = equations(plant, torque, at, COMPLIANCE)
-    begin = start(plant, torque, at)
-    found: Solution | Turned | None = follow(pieces, begin)
-    if not acceptable(pieces, found) and locking(plant):
-        found = search(pieces, begin)
-    if not isinstance(found, Solution) or not acceptable(pieces, found):
+    found = first_way(pieces, plant, torque, at)
+    if found is None:
         raise jam(model, plant)
-    if not resting_signs(found.signs, at).any():
+    if not (resting_signs(found.signs, at).any() and np.isfinite(found.x).all()):
         return found
     return Solution(hold(equations(plant, torque, at, 0.0), found), found.signs)
 
 
-def acceptable(pieces: Pieces, found: Solution | Turned | None) -> bool:
+def first_way(pieces: Pieces, plant: Plant, torque: Array, at: Columns) -> Solution | None:
+    """Solution from the first start that leads to an acceptable one."""
+    unique = not locking(plant)
+    if unique:
+        found = follow(pieces, lossless(pieces, at))
+        if acceptable(found, pieces):
+            return found
+    begin = start(plant, torque, at)
+    if not np.isfinite(size(magnitudes(pieces), begin)).all():
+        return Solution(np.full(at.size, np.nan), np.ones(len(pieces.offsets)))
+    found = follow(pieces, begin)
+    if acceptable(found, pieces):
+        return found
+    return None if unique else search(pieces, begin)
+
+
+def acceptable(found: Solution | Turned, pieces: Pieces) -> TypeGuard[Solution]:
     """Whether there is a solution, in which the torques accelerate the arm their own way.
 
     That is a positive determinant, as that of the lossless arm.
@@ -151,7 +210,7 @@ def search(pieces: Pieces, begin: Array) -> Solution | None:
         found = follow(
             pieces, begin + 3.0 * (np.abs(begin) + 0.01) * random.normal(size=len(begin))
         )
-        if isinstance(found, Solution) and acceptable(pieces, found):
+        if acceptable(found, pieces):
             return found
     return None
 

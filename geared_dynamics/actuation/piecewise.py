@@ -57,14 +57,15 @@ class Turned(NamedTuple):
 
 def follow(pieces: Pieces, start: Array) -> Solution | Turned:
     """Solve F(x) = 0 from a start."""
-    x = start
+    x, absolute = start, magnitudes(pieces)
     signs = np.where(distances(pieces, x) < 0.0, -1.0, 1.0)
     crossed = -1
     for _ in range(CROSSINGS * (len(signs) + 1)):
         values = distances(pieces, x)
         rest = pieces.linear @ x + pieces.constant + pieces.weights @ (signs * values)
-        terms = size(pieces, x)
-        if np.all(np.abs(rest) <= ROUNDING * terms + NOTHING * terms.max()):
+        terms = size(absolute, x)
+        done = np.abs(rest) <= ROUNDING * terms + NOTHING * terms.max()
+        if np.all(done & (terms < np.inf)):
             return Solution(x, signs)
         try:
             step = np.linalg.solve(slope(pieces, signs), -rest)
@@ -81,10 +82,15 @@ def follow(pieces: Pieces, start: Array) -> Solution | Turned:
 
 
 def size(pieces: Pieces, x: Array) -> Array:
-    """Size of the terms in each row of F (k,)."""
-    spread = np.abs(pieces.planes) @ np.abs(x) + np.abs(pieces.offsets)
-    terms = np.abs(pieces.linear) @ np.abs(x) + np.abs(pieces.constant)
-    return np.asarray(terms + np.abs(pieces.weights) @ spread)
+    """Size of the terms in each row of F (k,), pieces given by their absolute values."""
+    L, c, W, P, o = pieces
+    length = np.abs(x)
+    return np.asarray(L @ length + c + W @ (P @ length + o))
+
+
+def magnitudes(pieces: Pieces) -> Pieces:
+    """Absolute values of all numbers."""
+    return Pieces(*(np.abs(part) for part in pieces))
 
 
 def distances(pieces: Pieces, x: Array) -> Array:

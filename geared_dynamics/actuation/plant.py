@@ -13,17 +13,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from geared_dynamics.actuation.laws import law_forces, smooth_sign
-from geared_dynamics.actuation.rotors import Rotors, rotor_inertia
-from geared_dynamics.arrays import Array, IntArray
+from geared_dynamics.actuation.terms import Rotors, drive_terms
+from geared_dynamics.arrays import Array, BoolArray, IntArray
 from geared_dynamics.dynamics.balancers import balancer_forces
 from geared_dynamics.dynamics.rigid import bias_forces, mass_matrix
 from geared_dynamics.model import GearedModel
-from geared_dynamics.model.friction import ROTOR_SMOOTHING, FrictionLaws
-
-BoolArray = NDArray[np.bool_]
+from geared_dynamics.model.friction import FrictionLaws
 
 
 class Resting(NamedTuple):
@@ -102,48 +98,22 @@ def plant_at(
             given: within a step, that at its beginning.
     """
     A = model.structure_matrix
-    way = v if way is None else way
-    speed, turning = A.T @ v, A.T @ way
-    laws, rotor_laws = model.joint_friction, model.motors.friction
-    rate = laws.multiplier * v[laws.index]
-    rotor_rate = speed[rotor_laws.index]
-    passing = laws.multiplier * way[laws.index]
-    sign = signs(passing, laws.smoothing, band)
-    smoothing = np.full(len(speed), ROTOR_SMOOTHING)
-    smoothing[rotor_laws.index] = rotor_laws.smoothing
-    turn = signs(turning, smoothing, band)
-    joint = law_forces(laws, rate, laws.multiplier * q[laws.index] + laws.shift, sign)
-    angle = A.T @ q + model.motor_zeros
-    rotor = law_forces(rotor_laws, rotor_rate, angle[rotor_laws.index], turn[rotor_laws.index])
-    n, m = A.shape
-    load_slope = spread(rotor.slope, rotor_laws.index, m)
+    terms = drive_terms(model, q, v, v if way is None else way, band)
     return Plant(
         mass=mass_matrix(model, q),
         free=bias_forces(model, q, v) - balancer_forces(model, q) - external,
         structure=A,
-        rotors=rotor_inertia(model, q, v),
-        joint_base=spread(laws.multiplier * joint.base, laws.index, n),
-        joint_slope=spread(laws.multiplier * joint.slope, laws.index, n),
-        rotor_base=spread(rotor.base, rotor_laws.index, m),
-        rotor_slope=load_slope,
-        toward=into_the_gear(turn, gear_losses(model), load_slope),
-        speed=speed,
-        resting=resting(model, np.abs(passing), np.abs(turning), band),
+        rotors=terms.rotors,
+        joint_base=terms.joint_base,
+        joint_slope=terms.joint_slope,
+        rotor_base=terms.rotor_base,
+        rotor_slope=terms.rotor_slope,
+        toward=into_the_gear(terms.turn, gear_losses(model), terms.rotor_slope),
+        speed=v @ A,
+        resting=nothing(model.n)
+        if band is None
+        else resting(model, v if way is None else way, band),
     )
-
-
-def signs(rate: Array, smoothing: Array, band: float | None) -> Array:
-    """Smooth signs, or with a band exact ones, 0 within it."""
-    if band is None:
-        return smooth_sign(rate, smoothing)
-    return np.where(np.abs(rate) <= band, 0.0, np.sign(rate))
-
-
-def spread(values: Array, index: IntArray, size: int) -> Array:
-    """Add values up at their indices (size,)."""
-    result = np.zeros(size)
-    np.add.at(result, index, values)
-    return result
 
 
 def gear_losses(model: GearedModel) -> Array:
@@ -164,26 +134,34 @@ def into_the_gear(turn: Array, losses: Array, load_slope: Array) -> Array:
     return np.column_stack([1.0 + turn * forward + load_slope, 1.0 - turn * backward - load_slope])
 
 
-def resting(model: GearedModel, rate: Array, speed: Array, band: float | None) -> Resting:
-    """Elements within the band that have any friction to stick with; none without a band."""
-    joints, rotors = joint_elements(model.joint_friction, model.n), rotor_elements(model)
-    if band is None:
-        rate, speed = np.full_like(rate, np.inf), np.full_like(speed, np.inf)
-    limit = 0.0 if band is None else band
-    first, second = (rate <= limit) & rough(joints), (speed <= limit) & rough(rotors)
+def resting(model: GearedModel, way: Array, band: float) -> Resting:
+    """Elements with a rate within the band that have any friction to stick with."""
+    laws = model.joint_friction
+    first = np.abs(laws.multiplier * way[laws.index]) <= band
+    second = np.abs(way @ model.structure_matrix) <= band
+    if not (first.any() or second.any()):
+        return nothing(model.n)
+    joints, rotors = joint_elements(laws, model.n), rotor_elements(model)
+    first, second = first & rough(joints), second & rough(rotors)
+    pairs = zip(joints, rotors, strict=True)
+    return Resting(*(np.concatenate([one[first], two[second]]) for one, two in pairs))
+
+
+def nothing(n: int) -> Resting:
+    """No element at rest."""
+    none = np.zeros(0, dtype=np.int64)
     return Resting(
-        rows=np.concatenate([joints.rows[first], rotors.rows[second]]),
-        joint=np.concatenate([joints.joint[first], rotors.joint[second]]),
-        motor=np.concatenate([joints.motor[first], rotors.motor[second]]),
-        share=np.concatenate([joints.share[first], rotors.share[second]]),
-        level=np.concatenate([joints.level[first], rotors.level[second]]),
-        slope=np.concatenate([joints.slope[first], rotors.slope[second]]),
+        np.zeros((0, n)), none, none, np.zeros(0), np.zeros((0, 2)), np.zeros((0, 2, 2))
     )
 
 
 def rough(every: Resting) -> BoolArray:
-    """Which elements have any friction to stick with (e,)."""
-    return np.asarray(every.level.any(axis=1) | every.slope.any(axis=(1, 2)))
+    """Which elements can move and have any friction to stick with (e,).
+
+    A motor of a frozen joint cannot, nor can a mimic that follows with a multiplier of 0.
+    """
+    sticky = every.level.any(axis=1) | every.slope.any(axis=(1, 2))
+    return np.asarray(sticky & every.rows.any(axis=1))
 
 
 def joint_elements(laws: FrictionLaws, n: int) -> Resting:

@@ -13,13 +13,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from geared_dynamics.actuation.batch import each_state, joint_inputs, motor_inputs
+from geared_dynamics.actuation.batch import check_results, each_state, joint_inputs, motor_inputs
 from geared_dynamics.actuation.electrics import Windings, windings
 from geared_dynamics.actuation.motion import BAND, Mode, choose, limit_of
 from geared_dynamics.actuation.plant import Plant, plant_at
 from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.dynamics.balancers import balancer_forces
-from geared_dynamics.model import GearedModel
+from geared_dynamics.model import GearedModel, require_model
 
 
 class PowerBalance(NamedTuple):
@@ -103,6 +103,7 @@ def power_balance(
     Raises:
         ModelError: where a constant of a motor is not given.
     """
+    require_model(model)
     choose(mode)
     limit, wires = limit_of(mode, band), windings(model)
     inputs = joint_inputs(model, q=q, v=v, a=a, external=external)
@@ -110,9 +111,11 @@ def power_balance(
     lead, states = each_state(inputs)
     found = [powers(model, wires, state, limit) for state in states]
     table = np.reshape(found, (*lead, len(PowerBalance._fields)))
+    check_results(inputs, table)
     return PowerBalance(*np.moveaxis(table, -1, 0))
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def powers(
     model: GearedModel, wires: Windings, state: tuple[Array, ...], band: float | None
 ) -> PowerBalance:
@@ -166,6 +169,8 @@ def transmitted(plant: Plant, into: Array, v: Array, a: Array) -> Array:
     load = plant.mass @ a + plant.free
     force = load + plant.joint_base + plant.joint_slope * np.abs(load)
     beta = plant.rotors.rows @ a + plant.rotors.drift
+    if not np.isfinite(force).all():
+        return np.full(len(into), np.nan)
     need = np.linalg.lstsq(plant.structure, force - plant.structure @ beta, rcond=None)[0]
     unique = (forward > 0.0) & (backward > 0.0)
     positive = np.where(unique, into, need) >= 0.0

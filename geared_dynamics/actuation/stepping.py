@@ -15,14 +15,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from geared_dynamics.actuation.batch import joint_inputs, motor_inputs, one_state
+from geared_dynamics.actuation.batch import (
+    check_results,
+    joint_inputs,
+    motor_inputs,
+    one_state,
+    positive,
+    real_number,
+)
 from geared_dynamics.actuation.electrics import windings
 from geared_dynamics.actuation.exponential import exponential_step
 from geared_dynamics.actuation.motion import BAND, Mode, choose, limit_of, motion_at
 from geared_dynamics.actuation.stiction import stopped
 from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.errors import ArrayError
-from geared_dynamics.model import GearedModel
+from geared_dynamics.model import GearedModel, require_model
 
 
 class DrivenState(NamedTuple):
@@ -41,7 +48,7 @@ class DrivenState(NamedTuple):
 
 def driven_step(
     model: GearedModel,
-    state: DrivenState,
+    state: DrivenState | tuple[ArrayLike, ArrayLike, ArrayLike],
     voltage: ArrayLike,
     dt: float,
     *,
@@ -57,7 +64,7 @@ def driven_step(
 
     Args:
         model: Geared model.
-        state: Where the step begins.
+        state: Where the step begins, a ``DrivenState`` or its three arrays.
         voltage: Voltage of each motor (m,) [V].
         dt: Length of the step [s].
         external: Joint force from outside (n,) [N m or N].
@@ -67,12 +74,13 @@ def driven_step(
     Raises:
         ModelError: where a constant is not given, or a gear jams.
     """
-    if not (np.isfinite(dt) and dt > 0.0):
-        raise ArrayError("dt", f"is {dt}", "give a time above zero [s]")
+    require_model(model)
+    dt = real_number("dt", dt, "give a time above zero [s]", positive)
     choose(mode)
     wires, limit = windings(model), limit_of(mode, band)
-    inputs = joint_inputs(model, q=state.q, v=state.v, external=external)
-    inputs |= motor_inputs(model, current=state.current, voltage=voltage)
+    begin = as_state(state)
+    inputs = joint_inputs(model, q=begin.q, v=begin.v, external=external)
+    inputs |= motor_inputs(model, current=begin.current, voltage=voltage)
     q, v, outside, current, u = one_state(inputs)
     n, A = model.n, model.structure_matrix
     lagging = wires.inductance > 0.0
@@ -89,14 +97,27 @@ def driven_step(
 
     def feed(y: Array) -> Array:
         """Rates without the decay."""
+        check_results(inputs, y)
         rate = y[n : 2 * n]
         flowing = wires.steady_current(u, rate @ A) + y[2 * n :]
         torque = wires.torque_constant * flowing
         a = motion_at(model, y[:n], rate, outside, torque, band=limit, way=way).a
+        check_results(inputs, a)
         return np.concatenate([rate, a, np.where(lagging, pull * (a @ A), 0.0)])
 
-    end = exponential_step(feed, x, decay, dt)
+    with np.errstate(over="ignore", invalid="ignore"):
+        end = exponential_step(feed, x, decay, dt)
+    check_results(inputs, end)
     q, after, rest = end[:n], end[n : 2 * n], end[2 * n :]
     if limit is not None:
         after = stopped(model, q, v, after, limit)
     return DrivenState(q, after, wires.steady_current(u, after @ A) + rest)
+
+
+def as_state(value: DrivenState | tuple[ArrayLike, ArrayLike, ArrayLike]) -> DrivenState:
+    """Take a state, or its arrays one by one."""
+    try:
+        return DrivenState(*value)
+    except TypeError:
+        remedy = "give a DrivenState, or q, v and current"
+        raise ArrayError("state", "has not three arrays", remedy) from None

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from geared_dynamics.actuation.batch import joint_inputs, motor_inputs, one_state
+from geared_dynamics.actuation.batch import check_results, joint_inputs, motor_inputs, one_state
 from geared_dynamics.actuation.motion import BAND, limit_of, motion_at
 from geared_dynamics.actuation.plant import joint_elements, rotor_elements, rough
 from geared_dynamics.arrays import Array, ArrayLike
@@ -59,8 +59,10 @@ def sticking(
         ModelError: naming the motor whose gear jams.
     """
     inputs = joint_inputs(model, q=q, v=v, external=external)
-    state = one_state(inputs | motor_inputs(model, torque=torque))
-    return Sticking(*motion_at(model, *state, band=limit_of("exact", band)))
+    inputs |= motor_inputs(model, torque=torque)
+    found = motion_at(model, *one_state(inputs), band=limit_of("exact", band))
+    check_results(inputs, found.a, found.transmitted)
+    return Sticking(*found)
 
 
 def stopped(model: GearedModel, q: Array, before: Array, after: Array, band: float) -> Array:

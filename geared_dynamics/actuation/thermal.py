@@ -2,10 +2,11 @@
 
 import numpy as np
 
+from geared_dynamics.actuation.batch import check_results, positive, real_number
 from geared_dynamics.arrays import Array, ArrayLike
-from geared_dynamics.dynamics.border import finite_input
+from geared_dynamics.dynamics.border import common_lead, finite_input
 from geared_dynamics.errors import ArrayError
-from geared_dynamics.model import GearedModel
+from geared_dynamics.model import GearedModel, require_model
 
 
 def thermal_step(model: GearedModel, heat: ArrayLike, current: ArrayLike, dt: float) -> Array:
@@ -25,9 +26,14 @@ def thermal_step(model: GearedModel, heat: ArrayLike, current: ArrayLike, dt: fl
         h after (..., m).
     """
     h, i = heat_of(model, heat), finite_input("current", current, len(model.motor_names))
-    stay = decay(model, dt)
+    inputs = {"heat": h, "current": i}
+    common_lead(inputs)
+    stay = decay(model, "dt", dt)
     continuous = model.motors.thermal[:, 0]
-    return np.asarray(stay * h + (1.0 - stay) * (i / continuous) ** 2)
+    with np.errstate(over="ignore"):
+        result = np.asarray(stay * h + (1.0 - stay) * (i / continuous) ** 2)
+    check_results(inputs, result)
+    return result
 
 
 def thermal_current(model: GearedModel, heat: ArrayLike, horizon: float) -> Array:
@@ -45,7 +51,7 @@ def thermal_current(model: GearedModel, heat: ArrayLike, horizon: float) -> Arra
         where the budget is used up already.
     """
     h = heat_of(model, heat)
-    stay = decay(model, horizon)
+    stay = decay(model, "horizon", horizon)
     continuous = model.motors.thermal[:, 0]
     with np.errstate(divide="ignore", invalid="ignore"):  # inf, where there is no budget
         square = (1.0 - np.minimum(h, 1.0) * stay) / (1.0 - stay)
@@ -56,14 +62,14 @@ def thermal_current(model: GearedModel, heat: ArrayLike, horizon: float) -> Arra
 
 def heat_of(model: GearedModel, heat: ArrayLike) -> Array:
     """Check the heat."""
+    require_model(model)
     h = finite_input("heat", heat, len(model.motor_names))
     if np.any(h < 0.0):
         raise ArrayError("heat", "is negative", "begin with 0, a cold winding")
     return h
 
 
-def decay(model: GearedModel, dt: float) -> Array:
+def decay(model: GearedModel, name: str, time: float) -> Array:
     """What is left of a heat after a time (m,)."""
-    if not (np.isfinite(dt) and dt > 0.0):
-        raise ArrayError("time", f"is {dt} s", "give a time above 0")
-    return np.exp(-dt / model.motors.thermal[:, 1])
+    seconds = real_number(name, time, "give a time above 0 [s]", positive)
+    return np.exp(-seconds / model.motors.thermal[:, 1])

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import argparse
 import math
+from collections.abc import Sequence
 from pathlib import Path
 
 import geared_dynamics as gd
+from geared_dynamics.description.source import NamedBytes
+from geared_dynamics.description.urdf_prune import number_or_none
+from geared_dynamics.description.xml_input import SIZE_LIMIT
+from geared_dynamics.errors import DescriptionError
 from geared_dynamics.model.model import GearedModel
 
 MOST_STATES = 1_000_000
@@ -23,11 +28,16 @@ def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
         "--srdf", metavar="ROBOT.srdf", help="SRDF file with <rotor_params> (optional)"
     )
     parser.add_argument(
-        "--joints", nargs="+", metavar="JOINT", help="keep these joints, freeze all others"
+        "--joints",
+        nargs="+",
+        action="extend",
+        metavar="JOINT",
+        help="keep these joints, freeze all others",
     )
     parser.add_argument(
         "--lock",
         nargs="+",
+        action="extend",
         type=locked_joint,
         default=[],
         metavar="JOINT=POS",
@@ -36,32 +46,56 @@ def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--gravity",
         nargs=3,
-        type=float,
+        type=finite_number,
         default=(0.0, 0.0, -9.81),
         metavar=("X", "Y", "Z"),
         help="in the root link's frame [m/s^2], default 0 0 -9.81",
     )
 
 
-def load_robot(args: argparse.Namespace) -> GearedModel:
-    """Load the model that the arguments describe."""
+def read_urdf_file(args: argparse.Namespace) -> NamedBytes:
+    """Read the robot's file, once: a pipe gives its text only one time."""
+    return NamedBytes.of_file(args.robot, "URDF file", SIZE_LIMIT)
+
+
+def load_robot(args: argparse.Namespace, urdf: bytes | None = None) -> GearedModel:
+    """Load the model that the arguments describe, from the robot's file or what it holds."""
     return gd.load_model(
-        Path(args.robot),
+        read_urdf_file(args) if urdf is None else urdf,
         None if args.drivetrain is None else Path(args.drivetrain),
         srdf=None if args.srdf is None else Path(args.srdf),
         gravity=tuple(args.gravity),
         joints=args.joints,
-        lock=dict(args.lock) or None,
+        lock=locked_joints(args.lock) or None,
     )
 
 
 def locked_joint(text: str) -> tuple[str, float]:
     """Read ``name=position``."""
     name, _, position = text.rpartition("=")
-    try:
-        return _named(name), float(position)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not of the form joint=position") from None
+    number = number_or_none(position)
+    if not name or number is None or not math.isfinite(number):
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form joint=position")
+    return name, number
+
+
+def locked_joints(pairs: Sequence[tuple[str, float]]) -> dict[str, float]:
+    """Return the positions by joint, each given once."""
+    positions: dict[str, float] = {}
+    for name, position in pairs:
+        if name in positions:
+            finding = f"joint {name!r} is given twice, {positions[name]:g} and {position:g}"
+            raise DescriptionError("--lock", finding, "give it one position")
+        positions[name] = position
+    return positions
+
+
+def finite_number(text: str) -> float:
+    """Read a finite number, as a URDF has it."""
+    number = number_or_none(text)
+    if number is None or not math.isfinite(number):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a finite number")
+    return number
 
 
 def number_of_states(text: str) -> int:
@@ -76,11 +110,8 @@ def seed(text: str) -> int:
 
 def tolerance(text: str) -> float:
     """Read a finite number of 0 or more."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not 0.0 <= number < math.inf:
+    number = number_or_none(text)
+    if number is None or not 0.0 <= number < math.inf:
         raise argparse.ArgumentTypeError(f"{text!r} is not a finite number of 0 or more")
     return number
 
@@ -88,14 +119,8 @@ def tolerance(text: str) -> float:
 def _whole(text: str, least: int, most: int) -> int:
     """Read a whole number within bounds."""
     short = text.strip()
-    number = int(short) if short.isdecimal() and len(short) <= len(str(most)) else -1
+    digits = short.isascii() and short.isdecimal() and len(short) <= len(str(most))
+    number = int(short) if digits else -1
     if not least <= number <= most:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of {least} to {most}")
     return number
-
-
-def _named(name: str) -> str:
-    """Return the name, which must not be empty."""
-    if not name:
-        raise ValueError
-    return name

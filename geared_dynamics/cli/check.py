@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.table import Table
@@ -12,6 +11,7 @@ from geared_dynamics.cli.arguments import (
     add_robot_arguments,
     load_robot,
     number_of_states,
+    read_urdf_file,
     seed,
     tolerance,
 )
@@ -34,7 +34,8 @@ def add_parser(subparsers: Subparsers) -> None:
         description=(
             "Compare every rigid function on this robot with Pinocchio, in which each wheel "
             "is a body of its own; then show per joint what the diagonal (armature) model "
-            "leaves out. Exit code 0: agrees, 1: does not, 2: the input is wrong."
+            "leaves out. Exit code 0: agrees, 1: does not, 2: the input is wrong, 3: the "
+            "answer could not be written."
         ),
     )
     add_robot_arguments(parser)
@@ -48,8 +49,9 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Check the robot and print the tables; return 0 if it agrees with Pinocchio, else 1."""
-    model = load_robot(args)
-    urdf = Path(args.robot).read_text(encoding="utf-8-sig", errors="replace")
+    data = read_urdf_file(args)
+    model = load_robot(args, data)
+    urdf = data.decode("utf-8-sig", errors="replace")
     options = {"states": args.states, "seed": args.seed}
     result = cross_check(model, tolerance=args.tolerance, urdf=urdf, **options)
     gap = coupling_gap(model, **options)

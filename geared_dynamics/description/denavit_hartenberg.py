@@ -37,7 +37,7 @@ from geared_dynamics.description.records import (
     Vector3,
 )
 from geared_dynamics.description.tree_check import check_robot
-from geared_dynamics.description.values import as_rows, finite, inertia, text
+from geared_dynamics.description.values import as_rows, finite, inertia, name_of
 from geared_dynamics.errors import UnknownNameError
 
 Convention = Literal["standard", "modified"]
@@ -135,7 +135,7 @@ def robot_from_dh(
             joints.append(JointRecord(f"{marker}_mount", "fixed", link, marker, *twist))
         parent, ahead = link, twist
     robot = RobotRecord(
-        text(name, "name"), "<Denavit-Hartenberg table>", tuple(links), tuple(joints)
+        name_of(name, "name"), "<Denavit-Hartenberg table>", tuple(links), tuple(joints)
     )
     check_robot(robot)
     return robot

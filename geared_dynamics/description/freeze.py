@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from geared_dynamics.arrays import real
 from geared_dynamics.description.geometry import add, apply, multiply, rotation_about
 from geared_dynamics.description.magnitude import refuse_too_large
 from geared_dynamics.description.records import JointRecord, RobotRecord
@@ -132,7 +133,7 @@ def _locked(lock: Mapping[str, float], by_name: Mapping[str, JointRecord]) -> di
 
 def _position(value: object, place: str) -> float:
     try:
-        number = float(value)  # type: ignore[arg-type]
+        number = real(value)
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not math.isfinite(number):

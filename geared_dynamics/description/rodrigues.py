@@ -32,7 +32,14 @@ from geared_dynamics.description.records import (
     Vector3,
 )
 from geared_dynamics.description.tree_check import check_robot
-from geared_dynamics.description.values import as_rows, direction, finite, inertia, text, vector3
+from geared_dynamics.description.values import (
+    as_rows,
+    direction,
+    finite,
+    inertia,
+    name_of,
+    vector3,
+)
 from geared_dynamics.errors import DescriptionError, UnknownNameError
 
 _KINDS = ("revolute", "continuous", "prismatic")
@@ -116,7 +123,7 @@ def robot_from_rodrigues(
         joints.append(_joint(row, index, (parent, link), centre, place))
         links.append(LinkRecord(link, inertia(row.mass, to_centre, row.tensor, place)))
         parent, centre = link, to_centre
-    robot = RobotRecord(text(name, "name"), "<Rodrigues table>", tuple(links), tuple(joints))
+    robot = RobotRecord(name_of(name, "name"), "<Rodrigues table>", tuple(links), tuple(joints))
     check_robot(robot)
     return robot
 

@@ -16,6 +16,19 @@ def at(source: str, *keys: str) -> str:
     return f"{source}, {path}" if path else source
 
 
+class NamedBytes(bytes):
+    """What a file held, and its name, for errors."""
+
+    name: str
+
+    @classmethod
+    def of_file(cls, path: str | os.PathLike[str], kind: str, limit: int) -> NamedBytes:
+        """Read a file; arguments and errors as those of ``read_file``."""
+        result = cls(read_file(path, kind, limit))
+        result.name = str(path)
+        return result
+
+
 def read_file(path: str | os.PathLike[str], kind: str, limit: int) -> bytes:
     """Return a file's bytes, never more than ``limit`` of them.
 

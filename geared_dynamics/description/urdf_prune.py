@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, get_args
 from xml.etree import ElementTree as ET
 
@@ -19,72 +17,22 @@ from geared_dynamics.description._untyped import lxml_etree
 from geared_dynamics.description.magnitude import refuse_too_large
 from geared_dynamics.description.records import JointKind
 from geared_dynamics.description.source import at
+from geared_dynamics.description.urdf_elements import (
+    AXISLESS,
+    LINK,
+    MOVING,
+    ORIGIN,
+    WORD,
+    Element,
+)
 from geared_dynamics.errors import DescriptionError, UnknownNameError
 
 JOINT_KINDS: tuple[str, ...] = get_args(JointKind)
-# A limit that is not there, or as large as a float can be, is no limit.
-NO_LIMIT = "inf"
 COUNT_LIMIT = 20_000  # links, and joints; the largest published robots have a few hundred
 
-_WORD = 0
 _BLANK = " \t\r\n"
 _DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _NOT_FINITE = ("inf", "+inf", "-inf", "nan")
-
-
-@dataclass(frozen=True)
-class _Element:
-    """What to keep of an element: attribute -> how many numbers (0: a word)."""
-
-    attributes: Mapping[str, int] = field(default_factory=dict)
-    children: Mapping[str, _Element] = field(default_factory=dict)
-    required: tuple[str, ...] = ()
-    defaults: Mapping[str, str] = field(default_factory=dict)
-    infinite: bool = False
-
-
-_ORIGIN = _Element({"xyz": 3, "rpy": 3})
-_DIAGONAL, _PRODUCTS = ("ixx", "iyy", "izz"), ("ixy", "ixz", "iyz")
-_INERTIA = _Element(
-    dict.fromkeys(_DIAGONAL + _PRODUCTS, 1),
-    required=_DIAGONAL,
-    defaults=dict.fromkeys(_PRODUCTS, "0"),
-)
-_LINK = _Element(
-    {"name": _WORD},
-    {
-        "inertial": _Element(
-            children={
-                "origin": _ORIGIN,
-                "mass": _Element({"value": 1}, required=("value",)),
-                "inertia": _INERTIA,
-            },
-            required=("mass", "inertia"),
-        )
-    },
-    ("name",),
-)
-_ENDS = {
-    "parent": _Element({"link": _WORD}, required=("link",)),
-    "child": _Element({"link": _WORD}, required=("link",)),
-    "origin": _ORIGIN,
-}
-_LIMIT = _Element(
-    dict.fromkeys(("lower", "upper", "effort", "velocity"), 1),
-    defaults={"lower": "-inf", "upper": NO_LIMIT, "effort": NO_LIMIT, "velocity": NO_LIMIT},
-    infinite=True,
-)
-_MOTION = {
-    "axis": _Element({"xyz": 3}, required=("xyz",)),
-    "limit": _LIMIT,
-    "dynamics": _Element({"damping": 1, "friction": 1}),
-    "mimic": _Element({"joint": _WORD, "multiplier": 1, "offset": 1}, required=("joint",)),
-}
-_NAME_AND_TYPE = {"name": _WORD, "type": _WORD}
-_REQUIRED = ("name", "type", "parent", "child")
-_MOVING = _Element(_NAME_AND_TYPE, {**_ENDS, **_MOTION}, _REQUIRED)
-# A fixed or floating joint has no axis, limit, friction or leader, whatever is written.
-_AXISLESS = _Element(_NAME_AND_TYPE, _ENDS, _REQUIRED)
 
 
 def prune(root: Any, source: str) -> ET.Element:
@@ -103,7 +51,7 @@ def prune(root: Any, source: str) -> ET.Element:
     robot = ET.Element("robot", name=_robot_name(root, source))
     counts = {"link": 0, "joint": 0}
     for node in root:
-        tag = _tag(node, namespace)
+        tag = local_name(node, namespace)
         if tag not in counts:
             continue
         counts[tag] += 1
@@ -113,7 +61,7 @@ def prune(root: Any, source: str) -> ET.Element:
             )
         name = (node.get("name") or "").strip()
         place = f"{tag} {name!r}" if name else f"{tag} number {counts[tag]}"
-        element = _LINK if tag == "link" else _joint_element(node, source, place)
+        element = LINK if tag == "link" else joint_element(node, source, place)
         robot.append(_copy(node, tag, element, namespace, source, place))
     return robot
 
@@ -132,21 +80,22 @@ def _robot_name(root: Any, source: str) -> str:
     return name
 
 
-def _joint_element(node: Any, source: str, place: str) -> _Element:
+def joint_element(node: Any, source: str, place: str) -> Element:
+    """Return what a joint of its type has to say; refuse a type that does not exist."""
     kind = (node.get("type") or "").strip()
     if kind and kind not in JOINT_KINDS:
         raise UnknownNameError(at(source, place, "/type"), "joint type", kind, JOINT_KINDS)
-    return _AXISLESS if kind in ("fixed", "floating") else _MOVING
+    return AXISLESS if kind in ("fixed", "floating") else MOVING
 
 
-def _tag(node: Any, namespace: str | None) -> str:
+def local_name(node: Any, namespace: str | None) -> str:
     """Return the local name of an element of the document's own namespace, else ''."""
     name = lxml_etree().QName(node)
     return str(name.localname) if name.namespace == namespace else ""
 
 
 def _copy(
-    node: Any, tag: str, element: _Element, namespace: str | None, source: str, place: str
+    node: Any, tag: str, element: Element, namespace: str | None, source: str, place: str
 ) -> ET.Element:
     """Return the part of ``node`` that ``element`` describes; depth is bounded by it."""
     copy = ET.Element(tag)
@@ -159,7 +108,7 @@ def _copy(
             copy.set(key, text.strip())
     _refuse_quaternion(node, element, at(source, place))
     for child in node:
-        name = _tag(child, namespace)
+        name = local_name(child, namespace)
         if name not in element.children:
             continue
         below = f"{place}/{name}"
@@ -172,7 +121,7 @@ def _copy(
     return copy
 
 
-def _require(copy: ET.Element, element: _Element, source: str, place: str) -> None:
+def _require(copy: ET.Element, element: Element, source: str, place: str) -> None:
     for key in element.required:
         if key in element.children and copy.find(key) is None:
             raise DescriptionError(
@@ -184,9 +133,9 @@ def _require(copy: ET.Element, element: _Element, source: str, place: str) -> No
             )
 
 
-def _refuse_quaternion(node: Any, element: _Element, place: str) -> None:
+def _refuse_quaternion(node: Any, element: Element, place: str) -> None:
     """Refuse what would turn the frame if it were read and be lost if it were not."""
-    if element is _ORIGIN and node.get("quat_xyzw") is not None:
+    if element is ORIGIN and node.get("quat_xyzw") is not None:
         raise DescriptionError(
             f"{place}/quat_xyzw", "quaternions are not read", "write the rotation as rpy"
         )
@@ -198,7 +147,7 @@ def _check_text(text: str, count: int, infinite: bool, place: str) -> None:
         raise DescriptionError(
             place, f"unprocessed xacro expression {text!r}", "run it through xacro first"
         )
-    if count == _WORD:
+    if count == WORD:
         return
     words = re.split(f"[{_BLANK}]+", text.strip(_BLANK))
     expected = "a number" if count == 1 else f"{count} numbers"

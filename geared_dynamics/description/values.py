@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
+from unicodedata import category
 
+from geared_dynamics.arrays import real
 from geared_dynamics.description.geometry import norm, unit
 from geared_dynamics.description.magnitude import refuse_too_large
 from geared_dynamics.description.records import (
@@ -22,6 +24,8 @@ Row = TypeVar("Row")
 
 _ZERO_MATRIX: Matrix3 = (ZERO3, ZERO3, ZERO3)
 _ASYMMETRY = 1e-9
+# Control characters, halves of surrogate pairs, and code points that are no characters.
+_NOT_IN_NAMES = ("Cc", "Cs", "Cn")
 _TYPES = {"link": str, "joint": str, "limit": LimitRecord, "friction": FrictionRecord}
 
 
@@ -78,18 +82,28 @@ def _check_types(row: object, place: str) -> None:
                 f"expected a {kind.__name__} or None, found {type(value).__name__}",
                 "write one, or leave it out",
             )
+        if kind is str and value is not None:
+            name_of(value, f"{place}.{key}")
 
 
-def text(value: Any, place: str) -> str:
-    """Return ``value``, which must be text.
+def name_of(value: Any, place: str) -> str:
+    """Return ``value``, which must be a name that a URDF can hold.
 
     Raises:
-        DescriptionError: If it is not.
+        DescriptionError: If it is no text, empty, has blanks around it, a character that
+            XML cannot carry, or what reads as an expression of xacro.
     """
     if not isinstance(value, str):
         raise DescriptionError(
             place, f"expected text, found {type(value).__name__}", "write a name in quotes"
         )
+    if not value.strip():
+        raise DescriptionError(place, "the name is empty", "write a name, or leave it out")
+    controls = any(category(letter) in _NOT_IN_NAMES for letter in value)
+    if controls or value != value.strip() or "${" in value or "$(" in value:
+        finding = f"{value!r} is no name that a URDF can hold"
+        remedy = "write it without control characters, '${' and blanks around it"
+        raise DescriptionError(place, finding, remedy)
     return value
 
 
@@ -100,7 +114,7 @@ def finite(value: Any, place: str) -> float:
         DescriptionError: If it is not one, or larger than an arm can have.
     """
     try:
-        number = float(value)
+        number = real(value)
     except (TypeError, ValueError, OverflowError):
         raise DescriptionError(place, f"expected a number, found {value!r}", "write one") from None
     if not math.isfinite(number):

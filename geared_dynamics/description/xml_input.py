@@ -12,7 +12,7 @@ import re
 from typing import Any
 
 from geared_dynamics.description._untyped import lxml_etree
-from geared_dynamics.description.source import Source, check_length, decode, read_file
+from geared_dynamics.description.source import NamedBytes, Source, check_length, decode, read_file
 from geared_dynamics.errors import DescriptionError
 
 SIZE_LIMIT = 16 * 2**20
@@ -57,7 +57,9 @@ def read_xml(source: Source, kind: str = "URDF") -> tuple[Any, str]:
 
 def _text_of(source: Source, kind: str) -> tuple[str, str]:
     file, text_place = f"{kind} file", f"<{kind} text>"
-    if isinstance(source, bytes):
+    if isinstance(source, NamedBytes):
+        text, place = decode(source, source.name, file), source.name
+    elif isinstance(source, bytes):
         check_length(source, text_place, file, SIZE_LIMIT)
         text, place = decode(source, text_place, file), text_place
     elif isinstance(source, str) and source[:1000].lstrip("\ufeff \t\r\n").startswith("<"):

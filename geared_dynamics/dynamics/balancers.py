@@ -6,7 +6,7 @@ leave them out.
 
 from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.dynamics.balancer_packing import packed_balancers
-from geared_dynamics.dynamics.border import call
+from geared_dynamics.dynamics.border import call, coordinates, deliver
 from geared_dynamics.model import GearedModel
 
 
@@ -23,14 +23,16 @@ def balancer_forces(model: GearedModel, q: ArrayLike, *, out: Array | None = Non
     Raises:
         ModelError: naming the element whose anchors meet or whose gas has no volume left.
     """
-    inputs = {"q": (q, model.n)}
-    return call("balancer_forces", model, inputs, (model.n,), out, (packed_balancers(model),))
+    n = coordinates(model)
+    return call("balancer_forces", model, {"q": (q, n)}, (n,), out, (packed_balancers(model),))
 
 
 def balancer_force_rates(
     model: GearedModel, q: ArrayLike, v: ArrayLike, *, out: Array | None = None
 ) -> Array:
     """Time derivative of ``balancer_forces`` along a motion (..., n) [N m/s or N/s].
+
+    What ``inverse_dynamics_derivatives`` leaves out of d tau/dt.
 
     Args:
         model: Geared model.
@@ -41,11 +43,12 @@ def balancer_force_rates(
     Raises:
         ModelError: as ``balancer_forces``.
     """
-    inputs = {"q": (q, model.n), "v": (v, model.n)}
-    return call("balancer_rates", model, inputs, (model.n,), out, (packed_balancers(model),))
+    n = coordinates(model)
+    inputs = {"q": (q, n), "v": (v, n)}
+    return call("balancer_rates", model, inputs, (n,), out, (packed_balancers(model),))
 
 
-def balancer_energy(model: GearedModel, q: ArrayLike) -> Array:
+def balancer_energy(model: GearedModel, q: ArrayLike, *, out: Array | None = None) -> Array:
     """Potential energy U of the model's springs, shape (...) [J].
 
     A spring between links has none at its stated length, a spring on a joint none where
@@ -54,9 +57,11 @@ def balancer_energy(model: GearedModel, q: ArrayLike) -> Array:
     Args:
         model: Geared model.
         q: Joint position (..., n) [rad or m].
+        out: Result array (...), returned; ``np.empty(())`` for one state.
 
     Raises:
         ModelError: naming the element whose gas has no volume left.
     """
-    inputs = {"q": (q, model.n)}
-    return call("balancer_energy", model, inputs, (1,), None, (packed_balancers(model),))[..., 0]
+    inputs, constants = {"q": (q, coordinates(model))}, (packed_balancers(model),)
+    energy = call("balancer_energy", model, inputs, (1,), None, constants)
+    return deliver(energy[..., 0], out, {"q": q})

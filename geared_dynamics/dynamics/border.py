@@ -11,13 +11,13 @@ from typing import NoReturn
 import numpy as np
 
 from geared_dynamics import kernels
-from geared_dynamics.arrays import Array, ArrayLike
+from geared_dynamics.arrays import REAL, Array, ArrayLike, is_masked
 from geared_dynamics.dynamics.balancer_packing import refuse_balancer
 from geared_dynamics.dynamics.packing import packed
 from geared_dynamics.errors import ArrayError, ModelError
 from geared_dynamics.kernels import balancer_layout as has
 from geared_dynamics.kernels import layout as at
-from geared_dynamics.model import GearedModel
+from geared_dynamics.model import GearedModel, require_model
 
 Inputs = Mapping[str, tuple[ArrayLike, int]]
 FLOAT = np.dtype(np.float64)
@@ -40,7 +40,7 @@ def call(
         result, flat = for_one_state(values[0], core, out)
         if getattr(kernels, name)(packed(model), *constants, *values, flat) == at.OK:
             return result
-    except (TypeError, AttributeError):
+    except kernels.NOT_TAKEN:
         pass  # a batch, or not plain float64 arrays
     return convert_and_call(name, model, inputs, core, out, constants)
 
@@ -67,7 +67,7 @@ def convert_and_call(
     lead = common_lead(arrays)
     result = np.empty(lead + core) if out is None else as_output(out, lead + core)
     flat: list[Array]
-    target: Array = result.view(FLOAT)
+    target: Array = np.asarray(result).view(FLOAT)
     if not lead:
         flat, target = list(arrays.values()), target.reshape(-1)
     else:
@@ -83,6 +83,11 @@ def convert_and_call(
         if status != at.OK:
             refuse(status, arrays, result)
     return result
+
+
+def coordinates(model: GearedModel) -> int:
+    """Return the number of the model's coordinates; refuse what is no model."""
+    return require_model(model).n
 
 
 def for_one_state(
@@ -106,14 +111,16 @@ def for_one_state(
 def as_numbers(name: str, value: ArrayLike, remedy: str) -> Array:
     """Convert an argument to an array of native, aligned float64."""
     try:
+        if type(value) is not np.ndarray and is_masked(value):
+            raise ArrayError(name, "has masked elements", "fill them, or leave them out")
         array = np.asarray(value)
         if array.dtype is FLOAT and array.flags.aligned:
             return array
-        if array.dtype.kind not in "fiub":
+        if array.dtype.kind not in REAL:
             raise TypeError
         # The view has the one dtype object that the kernels know.
         return np.require(array, np.float64, "A").view(FLOAT)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RecursionError):
         raise ArrayError(name, "is not an array of real numbers", remedy) from None
 
 
@@ -148,7 +155,7 @@ def common_lead(arrays: Mapping[str, Array]) -> tuple[int, ...]:
 
 def as_output(out: Array, shape: tuple[int, ...]) -> Array:
     """Check an output array."""
-    if not isinstance(out, np.ndarray):
+    if not isinstance(out, np.ndarray) or is_masked(out):
         raise ArrayError("out", f"is a {type(out).__name__}", "give a float64 array")
     flags = {
         "writeable": out.flags.writeable,
@@ -161,6 +168,15 @@ def as_output(out: Array, shape: tuple[int, ...]) -> Array:
         raise ArrayError("out", f"is a {out.dtype} array{missing}", remedy)
     if out.shape != shape:
         raise ArrayError("out", f"has shape {out.shape}", f"give shape {shape}")
+    return out
+
+
+def deliver(value: Array, out: Array | None, inputs: Mapping[str, ArrayLike]) -> Array:
+    """Return a result, in ``out`` where that is given, after the checks that kernels do."""
+    if out is None:
+        return value
+    keep_apart(as_output(out, value.shape), inputs)
+    out[...] = value
     return out
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geared_dynamics.arrays import Array, ArrayLike
-from geared_dynamics.dynamics.border import as_input, common_lead
+from geared_dynamics.dynamics.border import as_input, common_lead, coordinates
 from geared_dynamics.dynamics.kinematics import jacobian, jacobian_drift, pose
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.model import GearedModel
@@ -80,14 +80,13 @@ def wheel_contributions(
         Paper 001, eq. (13)-(21); centrifugal terms, which it excludes, occur where
         a wheel follows a joint before its carrier.
     """
-    arrays = {
-        name: as_input(name, value, model.n) for name, value in (("q", q), ("v", v), ("a", a))
-    }
+    n = coordinates(model)
+    arrays = {name: as_input(name, value, n) for name, value in (("q", q), ("v", v), ("a", a))}
     lead = common_lead(arrays)
     for name, array in arrays.items():
         if not np.all(np.isfinite(array)):
             raise ArrayError(name, "contains NaN or infinity", "give finite numbers")
-    position, rate, change = (np.broadcast_to(x, (*lead, model.n)) for x in arrays.values())
+    position, rate, change = (np.broadcast_to(x, (*lead, n)) for x in arrays.values())
     return {
         name: contribution(model, r, position, rate, change)
         for r, name in enumerate(model.wheel_names)

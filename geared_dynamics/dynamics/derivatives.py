@@ -4,7 +4,7 @@ import numpy as np
 
 from geared_dynamics import kernels
 from geared_dynamics.arrays import Array, ArrayLike
-from geared_dynamics.dynamics.border import as_input, as_output, refuse
+from geared_dynamics.dynamics.border import as_input, as_output, coordinates, refuse
 from geared_dynamics.dynamics.packing import packed
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.kernels import layout as at
@@ -34,7 +34,7 @@ def inverse_dynamics_derivatives(
     References:
         Derivation in docs/derivation.md.
     """
-    path = as_path(derivatives, model.n)
+    path = as_path(derivatives, coordinates(model))
     rows, n = path.shape[-2:]
     shape = (*path.shape[:-2], rows - 2, n)
     result = np.empty(shape) if out is None else as_output(out, shape)

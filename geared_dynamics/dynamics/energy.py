@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike
-from geared_dynamics.dynamics.border import call
+from geared_dynamics.dynamics.border import call, coordinates, deliver
 from geared_dynamics.model import GearedModel
 
 
@@ -25,18 +25,21 @@ class KineticEnergyTerms(NamedTuple):
     interaction: Array
 
 
-def kinetic_energy(model: GearedModel, q: ArrayLike, v: ArrayLike) -> Array:
+def kinetic_energy(
+    model: GearedModel, q: ArrayLike, v: ArrayLike, *, out: Array | None = None
+) -> Array:
     """Kinetic energy T = 1/2 v' M(q) v, shape (...) [J].
 
     Args:
         model: Geared model.
         q: Joint position (..., n) [rad or m].
         v: Joint velocity (..., n).
+        out: Result array (...), returned; ``np.empty(())`` for one state.
     """
-    return energies(model, q, v)[..., 5]
+    return deliver(energies(model, q, v)[..., 5], out, {"q": q, "v": v})
 
 
-def potential_energy(model: GearedModel, q: ArrayLike) -> Array:
+def potential_energy(model: GearedModel, q: ArrayLike, *, out: Array | None = None) -> Array:
     """Potential energy of the moving links and wheels, shape (...) [J].
 
     Zero with all mass at the root frame's origin; its gradient is g(q).
@@ -44,22 +47,28 @@ def potential_energy(model: GearedModel, q: ArrayLike) -> Array:
     Args:
         model: Geared model.
         q: Joint position (..., n) [rad or m].
+        out: Result array (...), returned; ``np.empty(())`` for one state.
     """
-    return energies(model, q, np.zeros(model.n))[..., 4]
+    still = np.zeros(coordinates(model))
+    return deliver(energies(model, q, still)[..., 4], out, {"q": q})
 
 
-def kinetic_energy_terms(model: GearedModel, q: ArrayLike, v: ArrayLike) -> KineticEnergyTerms:
+def kinetic_energy_terms(
+    model: GearedModel, q: ArrayLike, v: ArrayLike, *, out: Array | None = None
+) -> KineticEnergyTerms:
     """Shares of the kinetic energy; they add up to ``kinetic_energy``.
 
     Args:
         model: Geared model.
         q: Joint position (..., n) [rad or m].
         v: Joint velocity (..., n).
+        out: Array (..., 4) that holds the four shares afterwards; those returned look into it.
     """
-    parts = energies(model, q, v)
+    parts = deliver(energies(model, q, v)[..., :4], out, {"q": q, "v": v})
     return KineticEnergyTerms(*(parts[..., k] for k in range(4)))
 
 
 def energies(model: GearedModel, q: ArrayLike, v: ArrayLike) -> Array:
     """Translation, rotation, spin, interaction; potential; all kinetic energy (..., 6) [J]."""
-    return call("energies", model, {"q": (q, model.n), "v": (v, model.n)}, (6,))
+    n = coordinates(model)
+    return call("energies", model, {"q": (q, n), "v": (v, n)}, (6,))

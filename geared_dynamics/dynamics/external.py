@@ -1,9 +1,8 @@
 """Wrenches on the bodies: what they come to at the joints, and the sums they enter."""
 
-from collections.abc import Mapping
-
 import numpy as np
 
+from geared_dynamics import kernels
 from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.dynamics.border import (
     as_input,
@@ -12,14 +11,19 @@ from geared_dynamics.dynamics.border import (
     call,
     check_finite,
     common_lead,
+    convert_and_call,
+    coordinates,
     keep_apart,
     refuse_overflow,
 )
+from geared_dynamics.dynamics.packing import packed
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.model import GearedModel
 
 
-def external_forces(model: GearedModel, q: ArrayLike, f_ext: ArrayLike) -> Array:
+def external_forces(
+    model: GearedModel, q: ArrayLike, f_ext: ArrayLike, *, out: Array | None = None
+) -> Array:
     """Joint force of wrenches on the bodies: sum of J' f (..., n) [N m or N].
 
     Args:
@@ -27,10 +31,54 @@ def external_forces(model: GearedModel, q: ArrayLike, f_ext: ArrayLike) -> Array
         q: Joint position (..., n) [rad or m].
         f_ext: Force and moment on each body (..., nb, 6), in the body's frame, at
             its origin.
+        out: Result array (..., n), returned.
     """
-    width = 6 * len(model.body_names)
-    inputs = {"q": (q, model.n), "f_ext": (as_wrenches(model, f_ext), width)}
-    return call("external_forces", model, inputs, (model.n,))
+    n, loads = coordinates(model), as_wrenches(model, f_ext)
+    if out is not None:
+        apart_from_wrenches(out, f_ext)
+    inputs = {"q": (q, n), "f_ext": (loads, loads.shape[-1])}
+    return call("external_forces", model, inputs, (n,), out)
+
+
+def loaded_inverse_dynamics(
+    model: GearedModel,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike,
+    f_ext: ArrayLike,
+    out: Array | None,
+) -> Array:
+    """Inverse dynamics under wrenches: M a + C v + g - sum of J' f_ext (..., n).
+
+    Args:
+        model: Geared model.
+        q: Joint position (..., n) [rad or m].
+        v: Joint velocity (..., n).
+        a: Joint acceleration (..., n).
+        f_ext: Wrenches (..., nb, 6), as in ``external_forces``.
+        out: Result array (..., n) or None.
+    """
+    try:
+        form = model.packed if model.packed is not None else packed(model)
+        shape = f_ext.shape  # type: ignore[union-attr]
+        if shape == (len(model.tree.names), 6) and f_ext.flags.c_contiguous:  # type: ignore[union-attr]
+            flat = f_ext.reshape(-1)  # type: ignore[union-attr]
+            result = np.empty(q.shape) if out is None else out  # type: ignore[union-attr]
+            if kernels.inverse_dynamics_loaded(form, q, v, a, flat, result) == 0:
+                return result
+    except kernels.NOT_TAKEN:
+        pass  # not plain float64 arrays of one state: convert them below
+    n, loads = coordinates(model), as_wrenches(model, f_ext)
+    if out is not None:
+        apart_from_wrenches(out, f_ext)
+    inputs = {"q": (q, n), "v": (v, n), "a": (a, n), "f_ext": (loads, loads.shape[-1])}
+    return convert_and_call("inverse_dynamics_loaded", model, inputs, (n,), out)
+
+
+def apart_from_wrenches(out: Array, f_ext: ArrayLike) -> None:
+    """Refuse an output in the caller's wrenches; the kernels may see a copy of them."""
+    if isinstance(out, np.ndarray):  # anything else is refused where its shape is known
+        keep_apart(out, {"f_ext": f_ext})
 
 
 def as_wrenches(model: GearedModel, f_ext: ArrayLike) -> Array:
@@ -45,31 +93,35 @@ def as_wrenches(model: GearedModel, f_ext: ArrayLike) -> Array:
 
 
 def with_wrenches(
-    force: Array,
-    sign: float,
     model: GearedModel,
-    inputs: Mapping[str, ArrayLike],
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    f_ext: ArrayLike,
     out: Array | None,
 ) -> Array:
-    """Return force + sign sum of J' f_ext; ``out`` is where the caller's result will go.
+    """Return the joint force tau + sum of J' f_ext that moves the arm (..., n).
 
     Args:
-        force: Joint force (..., n).
-        sign: 1 or -1.
         model: Geared model.
-        inputs: All the caller's arrays by name, ``q`` and ``f_ext`` (..., nb, 6) among them.
-        out: Checked to be apart from all inputs, which the kernels do not see together.
+        q: Joint position (..., n) [rad or m].
+        v: Joint velocity (..., n), looked at for its shape only.
+        tau: Joint force (..., n).
+        f_ext: Wrenches (..., nb, 6).
+        out: Where the caller's result will go; checked to be apart from all inputs, which
+            the kernels do not see together.
     """
-    wrenches = as_wrenches(model, inputs["f_ext"])
-    widths = {name: (value, model.n) for name, value in inputs.items()}
-    widths["f_ext"] = (wrenches, wrenches.shape[-1])
-    arrays = {name: as_input(name, *given) for name, given in widths.items()}
+    n, wrenches = coordinates(model), as_wrenches(model, f_ext)
+    arrays = {name: as_input(name, x, n) for name, x in (("q", q), ("v", v), ("tau", tau))}
+    arrays["f_ext"] = wrenches
     lead = common_lead(arrays)
     if out is not None:
-        keep_apart(as_output(out, (*lead, model.n)), inputs)
-    load = call("external_forces", model, {key: widths[key] for key in ("q", "f_ext")}, (model.n,))
+        given = {"q": q, "v": v, "tau": tau, "f_ext": f_ext}
+        keep_apart(as_output(out, (*lead, n)), given)
+    inputs = {"q": (arrays["q"], n), "f_ext": (wrenches, wrenches.shape[-1])}
+    load = call("external_forces", model, inputs, (n,))
     with np.errstate(over="ignore", invalid="ignore"):
-        total = force + sign * load
+        total = np.asarray(arrays["tau"] + load)
     if not np.all(np.isfinite(total)):
         for name, array in arrays.items():
             check_finite(name, array)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike
-from geared_dynamics.dynamics.border import call
+from geared_dynamics.dynamics.border import call, coordinates
 from geared_dynamics.dynamics.drives import packed_drives
 from geared_dynamics.model import GearedModel
 
@@ -33,7 +33,7 @@ def friction_forces(
         Force that opposes the motion (..., n) [N m or N], joint side: the sign
         convention is M a + C v + g + friction = tau.
     """
-    n = model.n
+    n = coordinates(model)
     still = np.zeros(n)
     inputs = {
         "q": (still if q is None else q, n),

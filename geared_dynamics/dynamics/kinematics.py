@@ -1,7 +1,7 @@
 """Pose, Jacobian and its drift, of any link or wheel."""
 
 from geared_dynamics.arrays import Array, ArrayLike
-from geared_dynamics.dynamics.border import call
+from geared_dynamics.dynamics.border import call, coordinates
 from geared_dynamics.dynamics.packing import packed_frame
 from geared_dynamics.model import GearedModel
 
@@ -23,7 +23,7 @@ def pose(model: GearedModel, q: ArrayLike, frame: str, *, out: Array | None = No
         Homogeneous transform (..., 4, 4), frame's coordinates to the root's [m].
     """
     block = packed_frame(model, frame)
-    return call("pose", model, {"q": (q, model.n)}, (4, 4), out, (block,))
+    return call("pose", model, {"q": (q, coordinates(model))}, (4, 4), out, (block,))
 
 
 def jacobian(model: GearedModel, q: ArrayLike, frame: str, *, out: Array | None = None) -> Array:
@@ -43,7 +43,8 @@ def jacobian(model: GearedModel, q: ArrayLike, frame: str, *, out: Array | None 
         Jacobian (..., 6, n): three linear rows [m], three angular [1], root axes.
     """
     block = packed_frame(model, frame)
-    return call("jacobian", model, {"q": (q, model.n)}, (6, model.n), out, (block,))
+    n = coordinates(model)
+    return call("jacobian", model, {"q": (q, n)}, (6, n), out, (block,))
 
 
 def jacobian_drift(
@@ -62,5 +63,6 @@ def jacobian_drift(
         Linear [m/s^2] and angular [rad/s^2] acceleration (..., 6), root axes.
     """
     block = packed_frame(model, frame)
-    inputs = {"q": (q, model.n), "v": (v, model.n)}
+    n = coordinates(model)
+    inputs = {"q": (q, n), "v": (v, n)}
     return call("jacobian_drift", model, inputs, (6,), out, (block,))

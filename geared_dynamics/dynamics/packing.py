@@ -1,11 +1,13 @@
 """The model in the form the kernels read: one flat array (see kernels.layout)."""
 
+from types import MappingProxyType
+
 import numpy as np
 
 from geared_dynamics.arrays import Array, readonly
 from geared_dynamics.dynamics.columns import Columns, columns_of
 from geared_dynamics.kernels import layout as at
-from geared_dynamics.model import Frame, GearedModel
+from geared_dynamics.model import Frame, GearedModel, require_model
 from geared_dynamics.model.geometry import rotation_with_z
 
 NONE = np.array([], np.int64)
@@ -16,7 +18,7 @@ COUPLINGS = ("none", "diagonal", "complete")
 
 def packed(model: GearedModel) -> Array:
     """Return the packed model, made at first use and kept on the model."""
-    if model.packed is None:
+    if require_model(model).packed is None:
         if model.skeleton is None:
             keep_on(model, "skeleton", skeleton(model))
         keep_on(model, "packed", fleshed(model, model.skeleton))  # type: ignore[arg-type]
@@ -129,15 +131,14 @@ def wheel_blocks(model: GearedModel, turns: Array, columns: Columns) -> Array:
 
 def packed_frame(model: GearedModel, name: str) -> Array:
     """Return a frame in the kernels' form, made at first use and kept on the model."""
-    if model.packed_frames is None:
-        keep_on(model, "packed_frames", {})
-    known: dict[str, Array] = model.packed_frames  # type: ignore[assignment]
     try:
-        return known[name]
-    except (KeyError, TypeError):
-        frame = model.frame(name)
-        known[name] = pack_frame(model, frame)
-        return known[name]
+        return model.packed_frames[name]  # type: ignore[index]
+    except (KeyError, TypeError, AttributeError):
+        block = pack_frame(model, require_model(model).frame(name))
+    block.setflags(write=False)
+    known = model.packed_frames or {}
+    keep_on(model, "packed_frames", MappingProxyType({**known, name: block}))
+    return block
 
 
 def pack_frame(model: GearedModel, frame: Frame) -> Array:

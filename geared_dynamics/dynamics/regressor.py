@@ -3,12 +3,11 @@
 import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike
-from geared_dynamics.dynamics.border import call
+from geared_dynamics.dynamics.border import call, coordinates, deliver
 from geared_dynamics.dynamics.columns import BODY_PARAMETERS, columns_of
 from geared_dynamics.dynamics.packing import packed
-from geared_dynamics.errors import ArrayError
 from geared_dynamics.kernels import layout as at
-from geared_dynamics.model import GearedModel
+from geared_dynamics.model import GearedModel, require_model
 
 
 def regressor(
@@ -31,7 +30,7 @@ def regressor(
         friction: Append 2 n columns, v_j and sign(v_j) on row j: viscous and Coulomb
             friction of each joint in turn.
         offset: Append n columns, one on row j: a constant force of each joint.
-        out: Result array (..., n, p) without appended columns, returned.
+        out: Result array (..., n, p), returned.
 
     Returns:
         Matrix (..., n, p), columns as in ``parameter_names``.
@@ -39,13 +38,10 @@ def regressor(
     References:
         Paper 000, eq. (30)-(34).
     """
-    n, count = model.n, int(packed(model)[at.PARAMETERS])
+    n, count = coordinates(model), int(packed(model)[at.PARAMETERS])
     inputs = {"q": (q, n), "v": (v, n), "a": (a, n)}
     if not (friction or offset):
         return call("regressor", model, inputs, (n, count), out)
-    if out is not None:
-        finding, remedy = "is given together with appended columns", "leave one of them out"
-        raise ArrayError("out", finding, remedy)
     rigid = call("regressor", model, inputs, (n, count))
     parts = [rigid]
     if friction:
@@ -55,7 +51,7 @@ def regressor(
         parts.append(block.reshape(*rigid.shape[:-1], 2 * n))
     if offset:
         parts.append(np.broadcast_to(np.eye(n), (*rigid.shape[:-1], n)))
-    return np.concatenate(parts, axis=-1)
+    return deliver(np.concatenate(parts, axis=-1), out, {"q": q, "v": v, "a": a})
 
 
 def parameters(model: GearedModel, *, friction: bool = False, offset: bool = False) -> Array:
@@ -67,7 +63,7 @@ def parameters(model: GearedModel, *, friction: bool = False, offset: bool = Fal
         offset: Append the constant force of each joint; where Coulomb friction differs
             by direction, half the difference is in it.
     """
-    columns = columns_of(model)
+    columns = columns_of(require_model(model))
     values = np.zeros(columns.count)
     for b, first in enumerate(columns.bodies):
         values[first : first + len(BODY_PARAMETERS)] = model.tree.parameters[b]
@@ -90,7 +86,7 @@ def parameter_names(
         friction: Append ``joint.viscous`` and ``joint.coulomb`` of each joint in turn.
         offset: Append ``joint.offset`` of each joint.
     """
-    columns = columns_of(model)
+    columns = columns_of(require_model(model))
     names = [""] * columns.count
     for body, first in zip(model.body_names, columns.bodies, strict=True):
         for k, parameter in enumerate(BODY_PARAMETERS):

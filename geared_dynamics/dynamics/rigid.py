@@ -9,9 +9,9 @@ import numpy as np
 
 from geared_dynamics import kernels
 from geared_dynamics.arrays import Array, ArrayLike
-from geared_dynamics.dynamics.border import as_input, convert_and_call, for_one_state
+from geared_dynamics.dynamics.border import convert_and_call, coordinates, for_one_state
 from geared_dynamics.dynamics.elimination import DENSE, elimination_plan
-from geared_dynamics.dynamics.external import with_wrenches
+from geared_dynamics.dynamics.external import loaded_inverse_dynamics, with_wrenches
 from geared_dynamics.dynamics.packing import packed
 from geared_dynamics.model import GearedModel
 
@@ -48,17 +48,12 @@ def inverse_dynamics(
             result = np.empty(q.shape) if out is None else out  # type: ignore[union-attr]
             if kernels.inverse_dynamics(form, q, v, a, result) == 0:
                 return result
-        except (TypeError, AttributeError):
+        except kernels.NOT_TAKEN:
             pass  # not plain float64 arrays of one shape: convert them below
-        inputs = {"q": (q, model.n), "v": (v, model.n), "a": (a, model.n)}
-        return convert_and_call("inverse_dynamics", model, inputs, (model.n,), out)
-    free = inverse_dynamics(model, q, v, a)
-    given = {"q": q, "v": v, "a": a, "f_ext": f_ext}
-    total = with_wrenches(free, -1.0, model, given, out)
-    if out is None:
-        return total
-    out[...] = total
-    return out
+        n = coordinates(model)
+        inputs = {"q": (q, n), "v": (v, n), "a": (a, n)}
+        return convert_and_call("inverse_dynamics", model, inputs, (n,), out)
+    return loaded_inverse_dynamics(model, q, v, a, f_ext, out)
 
 
 def forward_dynamics(
@@ -87,10 +82,9 @@ def forward_dynamics(
         ModelError: if the mass matrix is not positive definite.
     """
     if f_ext is not None:
-        given = {"q": q, "v": v, "tau": tau, "f_ext": f_ext}
-        tau = with_wrenches(as_input("tau", tau, model.n), 1.0, model, given, out)
-    plan = model.plan if model.plan is not None else elimination_plan(model)
+        tau = with_wrenches(model, q, v, tau, f_ext, out)
     try:
+        plan = model.plan if model.plan is not None else elimination_plan(model)
         form = model.packed if model.packed is not None else packed(model)
         result = np.empty(q.shape) if out is None else out  # type: ignore[union-attr]
         if plan is DENSE:
@@ -99,12 +93,14 @@ def forward_dynamics(
             status = kernels.eliminate(form, plan, q, v, tau, result)
         if status == 0:
             return result
-    except (TypeError, AttributeError):
+    except kernels.NOT_TAKEN:
         pass  # as in inverse_dynamics
-    inputs = {"q": (q, model.n), "v": (v, model.n), "tau": (tau, model.n)}
+    n = coordinates(model)
+    inputs = {"q": (q, n), "v": (v, n), "tau": (tau, n)}
+    plan = elimination_plan(model)
     if plan is DENSE:
-        return convert_and_call("forward_dynamics", model, inputs, (model.n,), out)
-    return convert_and_call("eliminate", model, inputs, (model.n,), out, (plan,))
+        return convert_and_call("forward_dynamics", model, inputs, (n,), out)
+    return convert_and_call("eliminate", model, inputs, (n,), out, (plan,))
 
 
 def mass_matrix(model: GearedModel, q: ArrayLike, *, out: Array | None = None) -> Array:
@@ -121,13 +117,14 @@ def mass_matrix(model: GearedModel, q: ArrayLike, *, out: Array | None = None) -
     References:
         Paper 000, eq. (14); design of the wheels' terms in docs/derivation.md.
     """
-    n = model.n
     try:
+        n = model.n
         result, flat = for_one_state(q, (n, n), out)
         if kernels.mass_matrix(packed(model), q, flat) == 0:
             return result
-    except (TypeError, AttributeError):
+    except kernels.NOT_TAKEN:
         pass  # a batch, or not plain float64 arrays
+    n = coordinates(model)
     return convert_and_call("mass_matrix", model, {"q": (q, n)}, (n, n), out)
 
 
@@ -148,13 +145,14 @@ def coriolis_matrix(
     References:
         Paper 000, eq. (17).
     """
-    n = model.n
     try:
+        n = model.n
         result, flat = for_one_state(q, (n, n), out)
         if kernels.coriolis_matrix(packed(model), q, v, flat) == 0:
             return result
-    except (TypeError, AttributeError):
+    except kernels.NOT_TAKEN:
         pass  # as in mass_matrix
+    n = coordinates(model)
     return convert_and_call("coriolis_matrix", model, {"q": (q, n), "v": (v, n)}, (n, n), out)
 
 
@@ -166,7 +164,7 @@ def gravity_forces(model: GearedModel, q: ArrayLike, *, out: Array | None = None
         q: Joint position (..., n) [rad or m].
         out: Result array (..., n), returned.
     """
-    still = np.zeros(model.n)
+    still = np.zeros(coordinates(model))
     return inverse_dynamics(model, q, still, still, out=out)
 
 
@@ -181,4 +179,4 @@ def bias_forces(
         v: Joint velocity (..., n).
         out: Result array (..., n), returned.
     """
-    return inverse_dynamics(model, q, v, np.zeros(model.n), out=out)
+    return inverse_dynamics(model, q, v, np.zeros(coordinates(model)), out=out)

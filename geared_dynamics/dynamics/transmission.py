@@ -5,13 +5,13 @@ import math
 import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike, readonly
-from geared_dynamics.dynamics.border import as_input
+from geared_dynamics.dynamics.border import as_input, coordinates, deliver
 from geared_dynamics.errors import ArrayError, ModelError
-from geared_dynamics.model import GearedModel
+from geared_dynamics.model import GearedModel, require_model
 from geared_dynamics.model.gears.rank import rank, scales
 
 
-def motor_torques(model: GearedModel, tau: ArrayLike) -> Array:
+def motor_torques(model: GearedModel, tau: ArrayLike, *, out: Array | None = None) -> Array:
     """Motor torques tau_m with A tau_m = tau, before efficiency.
 
     With more motors than coordinates the solution of least norm is returned.
@@ -19,6 +19,7 @@ def motor_torques(model: GearedModel, tau: ArrayLike) -> Array:
     Args:
         model: Geared model.
         tau: Generalised joint force (..., n) [N m or N], joint side.
+        out: Result array (..., m), returned.
 
     Returns:
         Torque at each motor's shaft (..., m) [N m], motor side.
@@ -29,12 +30,12 @@ def motor_torques(model: GearedModel, tau: ArrayLike) -> Array:
     References:
         Paper 001, eq. (12): tau = A tau_m.
     """
-    return checked("tau", tau, model.n, motor_shares(model))
+    return checked("tau", tau, coordinates(model), motor_shares(model), out=out)
 
 
 def motor_shares(model: GearedModel) -> Array:
     """What each motor gives per joint force, S' (n, m), made at first use and kept."""
-    if model.shares is None:
+    if require_model(model).shares is None:
         # Derived from frozen fields, as the packed model is.
         object.__setattr__(model, "shares", readonly(least_norm_inverse(model).T))
     return model.shares  # type: ignore[return-value]
@@ -80,44 +81,51 @@ def refuse_underactuated(model: GearedModel, moved: int) -> None:
     raise ModelError(f"{model.drivetrain.source}, motors", finding + detail, remedy)
 
 
-def motor_angles(model: GearedModel, q: ArrayLike) -> Array:
+def motor_angles(model: GearedModel, q: ArrayLike, *, out: Array | None = None) -> Array:
     """What the motors' encoders show: phi = A' q + phi(0), relative to their carriers.
 
     Args:
         model: Geared model; phi(0), ``model.motor_zeros``, is A' (-offset) with each motor's
             own offsets of its joints.
         q: Joint position (..., n) [rad or m].
+        out: Result array (..., m), returned.
 
     Returns:
         Rotor angle of each motor (..., m) [rad], motor side.
     """
-    return checked("q", q, model.n, model.structure_matrix, model.motor_zeros)
+    return checked("q", q, coordinates(model), model.structure_matrix, model.motor_zeros, out)
 
 
-def motor_speeds(model: GearedModel, v: ArrayLike) -> Array:
+def motor_speeds(model: GearedModel, v: ArrayLike, *, out: Array | None = None) -> Array:
     """Rotor speed of each motor relative to its carrier: A' v (..., m) [rad/s], motor side.
 
     Args:
         model: Geared model.
         v: Joint velocity (..., n).
+        out: Result array (..., m), returned.
 
     References:
         Paper 001, eq. (12).
     """
-    return checked("v", v, model.n, model.structure_matrix)
+    return checked("v", v, coordinates(model), model.structure_matrix, out=out)
 
 
 def checked(
-    name: str, value: ArrayLike, width: int, matrix: Array, added: Array | None = None
+    name: str,
+    value: ArrayLike,
+    width: int,
+    matrix: Array,
+    added: Array | None = None,
+    out: Array | None = None,
 ) -> Array:
-    """Convert an input (..., width) to float64 and return input @ matrix + added."""
+    """Convert an input (..., width) to float64 and return input @ matrix + added, in ``out``."""
     array = as_input(name, value, width)
     with np.errstate(over="ignore", invalid="ignore"):
         result = array @ matrix
         if added is not None:
             result = result + added
     refuse_infinite(name, array, result)
-    return np.asarray(result)
+    return deliver(np.asarray(result), out, {name: value})
 
 
 def refuse_infinite(name: str, array: Array, result: Array) -> None:

@@ -13,10 +13,16 @@ from importlib import import_module
 from pathlib import Path
 
 from numba import njit, types
+from numba.core.errors import NumbaError
+
+# What a kernel's dispatcher raises for arguments it has no signature for, and what looking at
+# an argument that is no array raises: the public functions then convert and call again.
+NOT_TAKEN = (TypeError, AttributeError, ValueError, RecursionError, NumbaError)
 
 # name: (module, number of constant arrays beside the model, number of inputs)
 KERNELS: dict[str, tuple[str, int, int]] = {
     "inverse_dynamics": ("inverse", 0, 3),
+    "inverse_dynamics_loaded": ("inverse_loaded", 0, 4),
     "inverse_dynamics_derivatives": ("inverse_series", 0, 1),
     "forward_dynamics": ("forward", 0, 3),
     "eliminate": ("elimination", 1, 3),
@@ -30,6 +36,7 @@ KERNELS: dict[str, tuple[str, int, int]] = {
     "external_forces": ("kinematics", 0, 2),
     "friction_forces": ("friction", 1, 3),
     "rotor_friction": ("rotors", 1, 3),
+    "drive_terms": ("plant", 1, 4),
     "motor_commands": ("drive", 2, 3),
     "motor_commands_jerk": ("drive_rate", 2, 4),
     "balancer_forces": ("balancers", 1, 1),
@@ -53,8 +60,8 @@ def _compile(module: str, constants: int, inputs: int, name: str) -> Callable[..
     """Compile a kernel for one state and for a batch, and for nothing else.
 
     Inputs may be strided and read-only, so that no caller has to copy; any
-    other type is a TypeError, which the public functions take as a request to
-    convert.
+    other type raises one of NOT_TAKEN, which the public functions take as a
+    request to convert.
     """
     function = getattr(import_module(f"{__name__}.{module}"), name).py_func
     # numba keys its cache by this name and the entry's own file; what the entry imports

@@ -6,24 +6,29 @@ Done here because they cost a few nanoseconds here and a microsecond in Python.
 from numba import njit
 
 from geared_dynamics.kernels.kinds import Array, Pointer
-from geared_dynamics.kernels.memory import address, dtype_of, row
+from geared_dynamics.kernels.memory import address, dtype_of, row, type_of
 
 
 @njit(inline="always")
 def holds(out: Array, width: int, model: Array) -> bool:
-    """Whether out is (width,) or (K, width), of native and aligned numbers as the model is."""
-    return dtype_of(out) == dtype_of(model) and address(out) % 8 == 0 and out.shape[-1] == width
+    """Whether out is (width,) or (K, width), a plain array of native, aligned numbers.
+
+    The model is one: what has its type and dtype is neither a subclass nor byte-swapped.
+    """
+    plain = type_of(out) == type_of(model) and dtype_of(out) == dtype_of(model)
+    return plain and address(out) % 8 == 0 and out.shape[-1] == width
 
 
 @njit(inline="always")
 def fits(x: Array, n: int, out: Array) -> bool:
     """Whether x is (n,) or (K, n), for as many states K as out has rows.
 
-    Its numbers must be native, as those of out, and lie on multiples of eight bytes, which
+    It must be a plain array, as out is: a masked one would be read behind its mask. Its
+    numbers must be native, as those of out, and lie on multiples of eight bytes, which
     a field of a structured array may not: ``copy`` steps through them in whole numbers.
     """
     places = address(x) | x.strides[0] | x.strides[x.ndim - 1]
-    plain = dtype_of(x) == dtype_of(out) and places % 8 == 0
+    plain = type_of(x) == type_of(out) and dtype_of(x) == dtype_of(out) and places % 8 == 0
     return plain and x.shape[-1] == n and (x.ndim == 1 or x.shape[0] == out.shape[0])
 
 

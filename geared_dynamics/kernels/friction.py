@@ -52,10 +52,26 @@ def add_joint_friction(
 @njit(error_model="numpy")
 def force(drives: Pointer, law: int, rate: float, position: float, load: float) -> float:
     """Friction force at a rate, a position and a load's magnitude."""
-    total = drives[law + at.VISCOUS] * rate + drives[law + at.OFFSET]
-    magnitude = level(drives, law, rate, load)
+    total = without_sign(drives, law, rate, position)
+    magnitude = level(drives, law, rate, rate, load)
     if magnitude != 0.0:
         total += magnitude * direction(rate, drives[law + at.ROUNDING])
+    return total
+
+
+@njit(error_model="numpy")
+def base_and_slope(
+    drives: Pointer, law: int, rate: float, position: float, sign: float
+) -> tuple[float, float]:
+    """``force`` as base + slope load, with any number for the sign of the rate."""
+    base = without_sign(drives, law, rate, position) + level(drives, law, sign, rate, 0.0) * sign
+    return base, drives[law + at.LOAD] * sign
+
+
+@njit(error_model="numpy")
+def without_sign(drives: Pointer, law: int, rate: float, position: float) -> float:
+    """What does not depend on the sign of the rate: viscous friction, offset, ripples."""
+    total = drives[law + at.VISCOUS] * rate + drives[law + at.OFFSET]
     for r in range(
         int(drives[law + at.RIPPLES]), int(drives[law + at.RIPPLES_END]), at.RIPPLE_SIZE
     ):
@@ -64,9 +80,9 @@ def force(drives: Pointer, law: int, rate: float, position: float, load: float) 
 
 
 @njit(error_model="numpy")
-def level(drives: Pointer, law: int, rate: float, load: float) -> float:
+def level(drives: Pointer, law: int, sign: float, rate: float, load: float) -> float:
     """What multiplies the sign of the rate: Coulomb, Stribeck and load-dependent friction."""
-    side = 0 if rate >= 0.0 else 1
+    side = 0 if sign >= 0.0 else 1
     total = drives[law + at.COULOMB + side] + drives[law + at.LOAD] * load
     excess = drives[law + at.EXCESS + side]
     if excess != 0.0:
@@ -114,7 +130,7 @@ def force_change(
     side = 0 if rate >= 0.0 else 1
     rounding = drives[law + at.ROUNDING]
     total = drives[law + at.VISCOUS] * change
-    total += level(drives, law, rate, load) * direction_slope(rate, rounding) * change
+    total += level(drives, law, rate, rate, load) * direction_slope(rate, rounding) * change
     slope = drives[law + at.LOAD] * load_change
     excess = drives[law + at.EXCESS + side]
     if excess != 0.0:

@@ -16,7 +16,9 @@ from numba.extending import intrinsic
 POINTER = types.CPointer(types.float64)
 # Where a PyArrayObject keeps its dtype (NumPy's ABI): behind the object's head stand data,
 # number of dimensions, dimensions, strides and base, a word each.
-DTYPE = object.__basicsize__ + 5 * types.intp.bitwidth // 8
+WORD = types.intp.bitwidth // 8
+DTYPE = object.__basicsize__ + 5 * WORD
+KIND = object.__basicsize__ - WORD  # the head ends with the object's type
 
 
 @intrinsic
@@ -88,9 +90,27 @@ def dtype_of(_context: Any, array: Any) -> Any:
     """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        value = context.make_array(signature.args[0])(context, builder, arguments[0])
-        word = context.get_value_type(types.intp)
-        place = builder.gep(value.parent, [ir.Constant(word, DTYPE)])
-        return builder.load(builder.bitcast(place, word.as_pointer()))
+        return _word_at(DTYPE, context, builder, signature, arguments)
 
     return types.intp(array), generate
+
+
+@intrinsic
+def type_of(_context: Any, array: Any) -> Any:
+    """Identity of the Python type of an array that came from Python.
+
+    numba may take a subclass for an array, a masked one too, once it has seen the like.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return _word_at(KIND, context, builder, signature, arguments)
+
+    return types.intp(array), generate
+
+
+def _word_at(offset: int, context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    """Read the word at an offset in the PyArrayObject behind the first argument."""
+    value = context.make_array(signature.args[0])(context, builder, arguments[0])
+    word = context.get_value_type(types.intp)
+    place = builder.gep(value.parent, [ir.Constant(word, offset)])
+    return builder.load(builder.bitcast(place, word.as_pointer()))

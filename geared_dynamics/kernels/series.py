@@ -35,16 +35,6 @@ def scale_at(x: Pointer, s: int, a: int, m: int, step: int) -> Vector:
 
 
 @njit(error_model="numpy", inline="always")
-def dot_at(x: Pointer, a: int, b: int, m: int, step: int) -> float:
-    """Coefficient m of a . b."""
-    total = 0.0
-    for j in range(m + 1):
-        i, k = a + j * step, b + (m - j) * step
-        total += x[i] * x[k] + x[i + 1] * x[k + 1] + x[i + 2] * x[k + 2]
-    return total
-
-
-@njit(error_model="numpy", inline="always")
 def cross_at(x: Pointer, a: int, b: int, m: int, step: int) -> Vector:
     """Coefficient m of a x b."""
     total = (0.0, 0.0, 0.0)

@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from geared_dynamics.arrays import Array, ArrayLike, readonly, readonly_int
+from geared_dynamics.arrays import Array, ArrayLike, readonly, readonly_int, reals
 from geared_dynamics.description.drive_doubts import Doubt, drive_doubts
 from geared_dynamics.description.magnitude import refuse_too_large
 from geared_dynamics.description.records import (
@@ -109,7 +109,7 @@ def build_model(
 def gravity_vector(gravity: ArrayLike) -> Array:
     """Check and freeze the acceleration of free fall."""
     try:
-        vector = readonly(gravity)
+        vector = readonly(reals(gravity))
     except (TypeError, ValueError, OverflowError):
         vector = np.full(1, np.nan)
     if vector.shape != (3,) or not np.all(np.isfinite(vector)):

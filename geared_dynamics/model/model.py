@@ -10,7 +10,7 @@ from typing import ClassVar, Literal, cast, get_args
 
 from geared_dynamics.arrays import Array, ArrayLike, Frozen, IntArray, readonly
 from geared_dynamics.description.records import DrivetrainRecord, RobotRecord
-from geared_dynamics.errors import UnknownNameError
+from geared_dynamics.errors import ModelError, UnknownNameError
 from geared_dynamics.model.balancers import Balancers
 from geared_dynamics.model.elastic import Elasticity, ElasticModel
 from geared_dynamics.model.friction import FrictionLaws, linear_friction
@@ -139,7 +139,7 @@ class GearedModel(Frozen):
     plan: ClassVar[Array | None] = None
     drives: ClassVar[Array | None] = None
     packed_balancers: ClassVar[Array | None] = None
-    packed_frames: ClassVar[dict[str, Array] | None] = None
+    packed_frames: ClassVar[Mapping[str, Array] | None] = None
     shares: ClassVar[Array | None] = None
     extended: ClassVar[GearedModel | None] = None
     springs: ClassVar[Array | None] = None
@@ -278,3 +278,15 @@ class GearedModel(Frozen):
             f"{len(self.wheel_names)} wheels, {len(self.motor_names)} motors, "
             f"coupling {self.coupling!r}>"
         )
+
+
+def require_model(model: object) -> GearedModel:
+    """Return the model.
+
+    Raises:
+        ModelError: If it is none.
+    """
+    if isinstance(model, GearedModel):
+        return model
+    remedy = "give what load_model, from_dh or from_rodrigues returns"
+    raise ModelError("model", f"is a {type(model).__name__}, not a GearedModel", remedy)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from geared_dynamics.arrays import Array, ArrayLike, readonly
+from geared_dynamics.arrays import Array, ArrayLike, readonly, real, reals
 from geared_dynamics.description.magnitude import refuse_too_large
 from geared_dynamics.description.records import InertiaRecord, RobotRecord
 from geared_dynamics.errors import ArrayError, ModelError, UnknownNameError
@@ -18,6 +18,9 @@ from geared_dynamics.model.inertia import (
     parameters_of,
     parameters_of_record,
 )
+
+# Relative to the largest element, as in the tables: rounding of a turned tensor.
+ASYMMETRY = 1e-9
 
 if TYPE_CHECKING:
     from geared_dynamics.model.model import GearedModel, Tree
@@ -46,12 +49,13 @@ def load_link(
 def payload_parameters(mass: float, com: ArrayLike, inertia: ArrayLike) -> Array:
     """Check a payload and return its ten parameters (10,) in the link's frame."""
     try:
-        tensor, centre, scalar = np.array(inertia, float), np.array(com, float), float(mass)
+        tensor, centre, scalar = reals(inertia), reals(com), real(mass)
     except (TypeError, ValueError, OverflowError):
         tensor, centre, scalar = np.empty(0), np.empty(0), np.nan
     if tensor.shape != (3, 3) or centre.shape != (3,):
+        finding = "mass, com or inertia is not real numbers of the right shape"
         remedy = "give a number, three numbers and a symmetric 3x3 tensor"
-        raise ArrayError("with_payload", "mass, com or inertia has the wrong shape", remedy)
+        raise ArrayError("with_payload", finding, remedy)
     if not (np.isfinite(scalar) and np.all(np.isfinite(centre)) and np.all(np.isfinite(tensor))):
         raise ArrayError("with_payload", "contains NaN or infinity", "give finite numbers")
     for value in (scalar, np.abs(centre).max(), np.abs(tensor).max()):
@@ -59,10 +63,10 @@ def payload_parameters(mass: float, com: ArrayLike, inertia: ArrayLike) -> Array
     if scalar < 0.0:
         remedy = "to take a load off, use the model without it"
         raise ModelError("with_payload: mass", f"is {scalar:g} kg", remedy)
-    if not np.array_equal(tensor, tensor.T):
+    if np.abs(tensor - tensor.T).max() > ASYMMETRY * np.abs(tensor).max():
         remedy = "give the tensor about the centre of mass, products included on both sides"
         raise ModelError("with_payload: inertia", "is not symmetric", remedy)
-    own = parameters_of(scalar, centre, tensor)
+    own = parameters_of(scalar, centre, 0.5 * (tensor + tensor.T))
     finding = doubt(own)
     if finding:
         raise ModelError("with_payload", finding, "give the tensor about the centre of mass")

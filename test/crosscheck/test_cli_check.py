@@ -45,7 +45,7 @@ def test_good_robot_passes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
 def test_disagreement_has_exit_code_1(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def loaded_without_coupling(args: object) -> object:
+    def loaded_without_coupling(args: object, urdf: bytes) -> object:
         return CASE.load().with_coupling("diagonal")
 
     monkeypatch.setattr(check, "load_robot", loaded_without_coupling)
@@ -124,7 +124,7 @@ def test_python_entry_refuses_the_same(given: dict[str, Any]) -> None:
 
 
 def test_interrupt_has_exit_code_130(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(args: object) -> object:
+    def interrupted(args: object, urdf: bytes) -> object:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(check, "load_robot", interrupted)
@@ -142,7 +142,7 @@ def test_without_pinocchio_says_what_to_install(
 def test_doubts_about_the_robot_are_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def doubtful(args: object) -> object:
+    def doubtful(args: object, urdf: bytes) -> object:
         warnings.warn("link_2: doubtful", GearedDynamicsWarning, stacklevel=2)
         return CASE.load()
 

@@ -226,3 +226,11 @@ def test_another_payload_shows_on_axes_2_and_3(
 def test_picture(example: ModuleType, motion: Any, fits: dict[str, Any], tmp_path: Path) -> None:
     path = example.picture(motion, fits["complete"], fits["none"], tmp_path)
     assert path.read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_picture_gets_its_folder(example: ModuleType, tmp_path: Path) -> None:
+    """A missing folder is made, and what is no folder is said."""
+    assert example.made(tmp_path / "new" / "folder").is_dir()
+    (tmp_path / "file").touch()
+    with pytest.raises(SystemExit, match="no folder for the picture"):
+        example.made(tmp_path / "file")

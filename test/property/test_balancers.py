@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 import geared_dynamics as gd
 from geared_dynamics.arrays import Array
-from geared_dynamics.dynamics.balancers import balancer_force_rates
 from geared_dynamics.model.model import GearedModel
 from naive.lagrangian import LagrangianTwin
 from naive.measure import derivative, error, examples
@@ -90,7 +89,7 @@ def test_rate_is_the_change_along_the_motion(case: RobotCase, seed: int) -> None
     model, (q, v, _) = sprung(case, seed), random_state(case.n, seed)
     assume(nearest(model, q) > KEPT_APART)
     change = derivative(lambda t: gd.balancer_forces(model, q + t * v), SHORT)
-    rate = balancer_force_rates(model, q, v)
+    rate = gd.balancer_force_rates(model, q, v)
     assert error(rate, change, size(model)) < DIFFERENCE
 
 
@@ -101,7 +100,7 @@ def test_one_percent_off_fails(seed: int) -> None:
     model, (q, v, _) = sprung(case, seed), random_state(4, seed)
     twin = LagrangianTwin(model.robot, model.drivetrain)
     expected = spring_forces(twin, model.drivetrain.balancers, q)
-    slope, rate = energy_slope(model, q), balancer_force_rates(model, q, v)
+    slope, rate = energy_slope(model, q), gd.balancer_force_rates(model, q, v)
     for k, spring in enumerate(model.drivetrain.balancers):
         more: Any = {"preload": spring.preload + 1.0}
         if getattr(spring, "kind", "") == "gas":
@@ -111,7 +110,7 @@ def test_one_percent_off_fails(seed: int) -> None:
         wrong = with_springs(model, *others)
         assert error(gd.balancer_forces(wrong, q), expected, size(model)) > NEGATIVE
         assert error(gd.balancer_forces(wrong, q), slope, size(model)) > NEGATIVE
-    assert error(balancer_force_rates(model, q, 1.01 * v), rate) > NEGATIVE
+    assert error(gd.balancer_force_rates(model, q, 1.01 * v), rate) > NEGATIVE
 
 
 @examples(20)
@@ -120,11 +119,11 @@ def test_batch_is_single_to_the_last_digit(case: RobotCase, seed: int) -> None:
     model = sprung(case, seed)
     q, v, _ = random_state(case.n, seed, batch=(2, 3))
     forces, energies = gd.balancer_forces(model, q), gd.balancer_energy(model, q)
-    rates = balancer_force_rates(model, q, v)
+    rates = gd.balancer_force_rates(model, q, v)
     assert energies.shape == (2, 3)
     for index in np.ndindex(2, 3):
         np.testing.assert_array_equal(forces[index], gd.balancer_forces(model, q[index]))
         np.testing.assert_array_equal(energies[index], gd.balancer_energy(model, q[index]))
         np.testing.assert_array_equal(
-            rates[index], balancer_force_rates(model, q[index], v[index])
+            rates[index], gd.balancer_force_rates(model, q[index], v[index])
         )

@@ -36,7 +36,20 @@ def run(arguments: list[str], folder: Path) -> str:
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_example_runs(example: Path, tmp_path: Path) -> None:
-    assert run([str(example)], tmp_path).strip(), "an example ends in a printed result"
+    printed = run([str(example), str(tmp_path / "figures")], tmp_path)
+    assert printed.strip(), "an example ends in a printed result"
+    strays = {path.name for path in tmp_path.iterdir()} - {"figures"}
+    assert not strays, "pictures go to the folder that is named"
+
+
+def test_pictures_of_the_examples_are_not_committed() -> None:
+    """Without a folder they go to one that git ignores."""
+    ignored = (ROOT / ".gitignore").read_text("utf-8").splitlines()
+    for example in EXAMPLES:
+        text = example.read_text("utf-8")
+        if "savefig" in text:
+            assert 'FIGURES = Path(__file__).parent / "figures"' in text, example.name
+            assert "/examples/figures/" in ignored
 
 
 def test_python_in_the_readme_runs() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
 from functools import partial
 from typing import Any
 
@@ -40,14 +42,19 @@ WRONG: dict[str, list[Any]] = {
     "rows": [5, None, True, "row", np.array(5.0), [5], [None], {}, [{"x": 1}], object()],
     "drivetrain": [5, True, ["file.yaml"], {1: 2}, {"version": object()}, np.zeros(3)],
     "srdf": [5, True, ["file.srdf"], {}, np.zeros(3)],
-    "gravity": [5, None, "down", [0, 0], [0, 0, HUGE], [0, 0, np.nan], [0, 0, 1e200], {}, [[1]]],
+    "gravity": [
+        *[5, None, "down", [0, 0], [0, 0, HUGE], [0, 0, np.nan], [0, 0, 1e200], {}, [[1]]],
+        *[["0", "0", "-9.81"], [0, 0, "-9.81"], [b"0", 0, 0]],
+        *[np.ma.array([0, 0, -9.81], mask=[0, 0, 1]), [0, 0, -9.81j]],
+    ],
     "joints": [5, True, "j1", b"j1", [5], [None], [["j1"]], np.array(5.0), object()],
     "lock": [
         *[5, True, "", "j1", [], ["j1"], np.zeros(3), object()],
         *[{5: 1}, {"j1": "x"}, {"j1": None}, {"j1": HUGE}, {"j1": 1e200}, {"j1": [1]}],
+        *[{"j1": "0.5"}, {"j1": b"1"}, {"j1": np.array("1")}, {"j1": np.str_("1")}],
     ],
     "convention": [5, None, "dh", ["standard"], np.zeros(3)],
-    "name": [5, None, ["arm"], np.zeros(3)],
+    "name": [5, None, ["arm"], np.zeros(3), "", " ", "a\0b", "a\nb", " arm", "${x}", "\ud800"],
     "strict": [5, None, "yes", [True], np.zeros(3)],
 }
 ARGUMENTS = {
@@ -94,12 +101,12 @@ def test_joints_may_come_from_anywhere() -> None:
 
 
 FIELDS: dict[str, list[Any]] = {
-    "link": [5, ["one"], np.zeros(3)],
-    "joint": [5, ["j1"], np.zeros(3)],
+    "link": [5, ["one"], np.zeros(3), "", "  ", "a\x07", "one ", "$(arg x)", "\uffff"],
+    "joint": [5, ["j1"], np.zeros(3), "", "a\tb"],
     "kind": [5, ["revolute"], np.array(["revolute", "fixed"])],
     "limit": [5, (0, 1), {}],
     "friction": [5, (0.1, 0.2), {}],
-    "mass": [None, "x", [1], HUGE, 1e200],
+    "mass": [None, "x", "1", b"1", [1], HUGE, 1e200],
     "tensor": ["x", [1], HUGE, np.eye(3) * 1e200],
 }
 LENGTHS = {
@@ -125,7 +132,12 @@ def test_field_of_a_row_is_refused(loader: str, key: str, value: Any) -> None:
     refuse(partial(LOADERS[loader], rows=[{**row, key: value}]), f"rows[0].{key}")
 
 
-PAYLOADS = [(HUGE,), (1e200,), ("x",), (1.0, (1e200, 0, 0)), (1.0, (0, 0, HUGE))]
+LOPSIDED = np.diag([1.0, 1.0, 1.0]) + 1e-8 * np.eye(3, k=1)
+PAYLOADS: list[tuple[Any, ...]] = [
+    *[(HUGE,), (1e200,), ("x",), (1.0, (1e200, 0, 0)), (1.0, (0, 0, HUGE))],
+    *[("3",), (b"3",), (np.array("3"),), (1.0, ("0", 0, 0)), (1.0, (0, 0, 0), np.eye(3) * 1j)],
+    *[(1.0, (0, 0, 0), LOPSIDED), (1.0, np.ma.array(np.zeros(3), mask=[1, 0, 0]))],
+]
 
 
 @pytest.mark.parametrize("payload", PAYLOADS, ids=lambda payload: f"{payload!r:.20}")
@@ -138,3 +150,31 @@ def test_name_of_another_type_is_refused() -> None:
     refuse(lambda: model.with_payload(1.0, link=np.zeros(3)), "link")  # type: ignore[arg-type]
     refuse(lambda: model.with_coupling(np.zeros(3)), "coupling")  # type: ignore[arg-type]
     refuse(lambda: model.frame(np.zeros(3)), "link or wheel")  # type: ignore[arg-type]
+
+
+def test_numbers_of_all_kinds_are_read() -> None:
+    """What is refused is text, not what Python and NumPy call a number."""
+    for value in (1, np.float32(1.0), np.array(1.0), Fraction(1), Decimal(1), True):
+        model = gd.load_model(URDF, lock={"j1": value}, gravity=(0, 0, value))  # type: ignore[dict-item]
+        assert model.gravity[2] == 1.0
+        assert model.with_payload(value).tree.parameters[0, 0] == 2.0  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_turned_payload_is_not_refused(seed: int) -> None:
+    """R I R' is symmetric but for rounding; what is kept is symmetric to the last digit."""
+    turn = np.linalg.qr(np.random.default_rng(seed).normal(size=(3, 3)))[0]
+    tensor = turn @ np.diag([0.1, 0.2, 0.25]) @ turn.T
+    assert not np.array_equal(tensor, tensor.T) or seed
+    model = gd.load_model(URDF)
+    loaded = model.with_payload(1.0, (0.1, 0.2, 0.3), tensor)
+    turned = model.with_payload(1.0, (0.1, 0.2, 0.3), tensor.T)
+    np.testing.assert_array_equal(loaded.tree.parameters, turned.tree.parameters)
+
+
+def test_names_that_are_taken_come_back_from_the_urdf() -> None:
+    rows = [{**DH, "link": "Glied 1 <ä>", "joint": 'a"b&c'}]
+    model = gd.from_dh(rows, name="Arm — №1")
+    again = gd.load_model(gd.to_urdf(model))
+    assert (again.name, again.joint_names) == (model.name, model.joint_names)
+    assert again.body_names == model.body_names

@@ -57,7 +57,23 @@ TABLE: dict[str, tuple[str, Any, list[str]]] = {
     "pole pairs of a dc motor": (f"{M}.pole_pairs", 4, [f"{M}.pole_pairs", "DC", "brushless"]),
     "no pole pairs": (f"{M}.pole_pairs", 0, [f"{M}.pole_pairs", "less than 1"]),
     "half a pole pair": (f"{M}.pole_pairs", 3.5, [f"{M}.pole_pairs", "whole number"]),
-    "efficiency zero": (f"{M}.efficiency.driving", 0, [f"{M}.efficiency.driving", "not above 0"]),
+    "many pole pairs": (f"{M}.pole_pairs", 10**30, [f"{M}.pole_pairs", "more than 1000"]),
+    "more pole pairs than a float": (f"{M}.pole_pairs", 10**400, [f"{M}.pole_pairs", "finite"]),
+    "efficiency zero": (
+        f"{M}.efficiency.driving",
+        0,
+        [f"{M}.efficiency.driving", "0 is less than 0.001", ">= 0.001"],
+    ),
+    "efficiency next to nothing": (
+        f"{M}.efficiency.driving",
+        1e-320,
+        [f"{M}.efficiency.driving", "less than 0.001"],
+    ),
+    "backdriving far below zero": (
+        f"{M}.efficiency.backdriving",
+        -1e30,
+        [f"{M}.efficiency.backdriving", "less than -1000"],
+    ),
     "efficiency above one": (
         f"{M}.efficiency.driving",
         85,
@@ -133,6 +149,11 @@ TABLE: dict[str, tuple[str, Any, list[str]]] = {
         f"{M}.limits.envelope",
         [[0, 1]],
         [f"{M}.limits.envelope", "2 or more points", "found 1"],
+    ),
+    "envelope without torque": (
+        f"{M}.limits.envelope",
+        [[0, 0], [9, 0]],
+        [f"{M}.limits.envelope", "every torque in it is 0", "above 0"],
     ),
     "envelope falls back": (
         f"{M}.limits.envelope",

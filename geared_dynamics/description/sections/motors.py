@@ -99,6 +99,9 @@ def limits(item: Mapping[str, Any], place: str) -> MotorLimitRecord:
                 f"its speed {speed:g} is not above that of the point before, {before:g}",
                 "list the points (speed, torque) with rising speed",
             )
+    if envelope and not any(torque for _, torque in envelope):
+        finding = "every torque in it is 0: the motor would never give any"
+        raise DescriptionError(f"{place}.envelope", finding, "give torques above 0 [N m]")
     thermal = item.get("thermal")
     return MotorLimitRecord(
         voltage=given(item, "voltage"),

@@ -101,13 +101,13 @@ GOOD: dict[str, Any] = {
 BAD = {
     "not square": ({"C": [[0, 1, 0], [0, -2, 0]]}, "C: has shape"),
     "not numbers": ({"C": "x"}, "C: is not an array of real numbers"),
-    "not finite": ({"d": [0, np.nan]}, "d: contains NaN"),
+    "not finite": ({"d": [0, np.nan]}, r"d\[1\]: is nan"),
     "too long": ({"f": [0, -10, 0]}, "f: has shape"),
     "speed is not the rate": ({"speed": [0, 2]}, "speed: is not the rate of the angle"),
     "input moves the angle": ({"d": [1, 3]}, "speed: is not the rate of the angle"),
     "no inertia": ({"f": [0, 0]}, "f: gives the shaft no inertia"),
     "negative inertia": ({"f": [0, 1]}, "f: gives the shaft no inertia"),
-    "limit": ({"limit": 0.0}, "limit: is 0.0"),
+    "limit": ({"limit": 0.0}, "limit: is 0;"),
 }
 
 

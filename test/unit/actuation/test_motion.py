@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 import geared_dynamics as gd
+from geared_dynamics.actuation.motion import Motion, motion_at
 from geared_dynamics.arrays import readonly, readonly_int
 from motor_data import JOINT, ROTOR, state, with_motors
 from naive.measure import error, holds
@@ -172,23 +174,57 @@ def test_four_quadrants(way: float, pull: float) -> None:
     assert holds(f"gear in quadrant {way:+.0f} {pull:+.0f}", abs(found[0] / a - 1), 1e-12)
 
 
-@pytest.mark.parametrize("what", ["torque", "speed"])
-def test_continuous_through_zero(tx40: gd.GearedModel, what: str) -> None:
-    """Halving a step through zero torque or speed halves the jump of the acceleration."""
+SMOOTH_JUMP = 0.02  # of a step 100 times as small, per jump: 0.01 and room for curvature
+
+
+def jumps(at: Callable[[float], np.ndarray], center: float) -> tuple[float, float]:
+    """What a function changes by over a step through the centre, and one 100 times as small."""
+    coarse, fine = (np.abs(at(center + h) - at(center - h)).max() for h in (1e-6, 1e-8))
+    return float(coarse), float(fine)
+
+
+def test_continuous_through_zero_speed(tx40: gd.GearedModel) -> None:
+    """A step through zero speed 100 times as small has a jump as much smaller."""
     model = with_motors(tx40, efficiency=(0.85, 0.4), rotor=ROTOR, joint=JOINT)
     q, v, torque = state(model, 7)
-    # The torques that transmit nothing: what the rotors need for the arm's free motion.
-    rotors = 0.2 * torque
+    coarse, fine = jumps(lambda x: gd.motion_from_torque(model, q, x * v, torque), 0.0)
+    assert 0.0 < fine < SMOOTH_JUMP * coarse + 1e-9
 
-    def at(x: float) -> np.ndarray:
-        if what == "speed":
-            return gd.motion_from_torque(model, q, x * v, torque)
-        return gd.motion_from_torque(model, q, v, x * rotors)
 
-    for center in (0.0,) if what == "speed" else np.linspace(-1, 1, 9):
-        coarse = np.abs(at(center + 1e-6) - at(center - 1e-6)).max()
-        fine = np.abs(at(center + 1e-8) - at(center - 1e-8)).max()
-        assert fine < 0.02 * coarse + 1e-9
+def test_continuous_through_zero_torque(tx40: gd.GearedModel) -> None:
+    """The same where the torque that a gear transmits passes through zero, gear by gear."""
+    model = with_motors(tx40, efficiency=(0.85, 0.4), rotor=ROTOR, joint=JOINT)
+    q, v, torque = state(model, 7)
+
+    def motion(x: float) -> Motion:
+        return motion_at(model, q, v, np.zeros(6), x * torque, band=None)
+
+    found = 0
+    for r in range(6):
+        for center in zeros(lambda x, r=r: float(motion(x).transmitted[r]), -3.0, 3.0):
+            found += 1
+            around = [motion(center + h).transmitted[r] for h in (-1e-8, 1e-8)]
+            assert around[0] * around[1] < 0.0  # it does pass through zero there
+            coarse, fine = jumps(lambda x: motion(x).a, center)
+            assert 0.0 < fine < SMOOTH_JUMP * coarse + 1e-9
+            # Its slope jumps: the loss has another factor on the other side.
+            before, here, after = (motion(center + h).a for h in (-1e-4, 0.0, 1e-4))
+            assert np.abs(after - 2 * here + before).max() > 1e-5 * np.abs(after - before).max()
+    assert found >= 5
+
+
+def zeros(function: Callable[[float], float], low: float, high: float) -> list[float]:
+    """Zeros between which a grid of 60 steps sees changes of sign, by bisection."""
+    grid = np.linspace(low, high, 61)
+    values = [function(x) for x in grid]
+    result = []
+    for a, b, left, right in zip(grid, grid[1:], values, values[1:], strict=False):
+        if left * right < 0.0:
+            for _ in range(50):
+                middle = 0.5 * (a + b)
+                a, b = (a, middle) if function(middle) * left < 0.0 else (middle, b)
+            result.append(0.5 * (a + b))
+    return result
 
 
 def test_self_locking_gear_drives() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 import geared_dynamics as gd
 from geared_dynamics.actuation.piecewise import Pieces, Solution, follow
-from geared_dynamics.actuation.rotors import rotor_inertia
+from geared_dynamics.actuation.terms import drive_terms
 from geared_dynamics.description.drive_records import FrictionRecord
 from motor_data import ROTOR, state, with_motors
 from naive.measure import error, holds
@@ -58,7 +58,7 @@ def test_coupled_gears_and_friction_obey_the_law(tx40: gd.GearedModel, seed: int
     q, _, torque = state(model, seed)
     found = gd.sticking(model, q, np.zeros(6), 0.3 * torque)
     m, a = found.transmitted, found.a
-    beta = rotor_inertia(model, q, np.zeros(6))
+    beta = drive_terms(model, q, np.zeros(6), np.zeros(6), None).rotors
     angle = gd.motor_angles(model, q)
     offset = ROTOR.offset + 0.003 * np.sin(7.0 * angle + 0.4)
     taken = 0.3 * torque - beta.rows @ a - beta.drift - m - offset

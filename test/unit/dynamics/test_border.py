@@ -162,11 +162,18 @@ EVERY_FUNCTION: dict[str, Callable[..., Any]] = {
     "pose": lambda m, x, **o: gd.pose(m, x, "tip", **o),
     "jacobian": lambda m, x, **o: gd.jacobian(m, x, "rotor_3", **o),
     "jacobian_drift": lambda m, x, **o: gd.jacobian_drift(m, x, x, "rotor_3", **o),
-    "external_forces": lambda m, x: gd.external_forces(m, x, np.ones((3, 6))),
-    "kinetic_energy": lambda m, x: gd.kinetic_energy(m, x, x),
+    "appended": lambda m, x, **o: gd.regressor(m, x, x, x, friction=True, offset=True, **o),
+    "external_forces": lambda m, x, **o: gd.external_forces(m, x, np.ones((3, 6)), **o),
+    "kinetic_energy": lambda m, x, **o: gd.kinetic_energy(m, x, x, **o),
     "potential_energy": gd.potential_energy,
+    "balancer_forces": gd.balancer_forces,
+    "balancer_force_rates": lambda m, x, **o: gd.balancer_force_rates(m, x, x, **o),
+    "balancer_energy": gd.balancer_energy,
+    "friction_forces": gd.friction_forces,
+    "motor_torques": gd.motor_torques,
+    "motor_angles": gd.motor_angles,
+    "motor_speeds": gd.motor_speeds,
 }
-TAKES_NO_OUTPUT = {"external_forces", "kinetic_energy", "potential_energy"}
 
 
 @pytest.mark.parametrize("function", EVERY_FUNCTION.values(), ids=EVERY_FUNCTION)
@@ -182,24 +189,72 @@ def test_odd_memory_is_read_right(
         np.testing.assert_array_equal(function(elbow, odd[kind]), expected, err_msg=kind)
 
 
-@pytest.mark.parametrize("name", [name for name in EVERY_FUNCTION if name not in TAKES_NO_OUTPUT])
+@pytest.mark.parametrize("name", EVERY_FUNCTION)
 def test_odd_outputs(elbow: gd.GearedModel, name: str) -> None:
     """An output is filled where it lies, or refused, never by way of a copy."""
     function = EVERY_FUNCTION[name]
-    expected = function(elbow, STATE)
+    states = STATE if function(elbow, STATE).shape else np.stack([STATE, STATE[::-1]])
+    expected = function(elbow, states)
     for kind, out in odd_arrays(np.zeros(expected.shape)).items():
         if kind in ("labelled", "unpickled"):
-            assert function(elbow, STATE, out=out) is out
+            assert function(elbow, states, out=out) is out
             np.testing.assert_array_equal(out, expected)
         else:
             with pytest.raises(gd.GearedDynamicsError, match="out: is a"):
-                function(elbow, STATE, out=out)
+                function(elbow, states, out=out)
     plain = np.empty(expected.shape)
-    assert function(elbow, STATE, out=plain) is plain
+    assert function(elbow, states, out=plain) is plain
     np.testing.assert_array_equal(plain, expected)
     for wrong in (plain.ravel()[:-1], np.empty((2, *expected.shape)), plain.T[::-1]):
         with pytest.raises(gd.GearedDynamicsError, match="out"):
-            function(elbow, STATE, out=wrong)
+            function(elbow, states, out=wrong)
+    for wrong in ([], [[1.0], [1.0, 2.0]], "out", np.ma.array(plain, mask=plain >= -np.inf)):
+        with pytest.raises(gd.GearedDynamicsError, match="out: is a"):
+            function(elbow, states, out=wrong)
+
+
+@pytest.mark.parametrize("name", EVERY_FUNCTION)
+def test_output_in_the_input_is_refused(elbow: gd.GearedModel, name: str) -> None:
+    function = EVERY_FUNCTION[name]
+    size = function(elbow, STATE).size
+    memory = np.tile(STATE, max(1, size))
+    out = memory[:size].reshape(function(elbow, STATE).shape)
+    with pytest.raises(gd.GearedDynamicsError, match="out: shares memory with"):
+        function(elbow, memory[:3], out=out)
+
+
+def test_output_in_the_wrenches_is_refused(elbow: gd.GearedModel) -> None:
+    """Also where the kernel would see a copy of them."""
+    whole = np.ones((3, 6))
+    for loads in (whole, np.ones((3, 12))[:, ::2]):
+        out = (loads if loads.base is None else loads.base).reshape(-1)[:3]
+        for function in ("external_forces", "inverse_dynamics", "forward_dynamics"):
+            states = (STATE,) if function == "external_forces" else (STATE, STATE, STATE)
+            with pytest.raises(gd.GearedDynamicsError, match="out: shares memory with f_ext"):
+                getattr(gd, function)(elbow, *states, loads, out=out)
+
+
+def test_energies_of_one_state_take_a_scalar_output(elbow: gd.GearedModel) -> None:
+    for function, states in (
+        (gd.kinetic_energy, (STATE, STATE)),
+        (gd.potential_energy, (STATE,)),
+        (gd.balancer_energy, (STATE,)),
+    ):
+        out = np.empty(())
+        assert function(elbow, *states, out=out) is out
+        assert out == function(elbow, *states)
+
+
+def test_shares_of_the_energy_look_into_the_output(elbow: gd.GearedModel) -> None:
+    states, out = np.stack([STATE, STATE[::-1]]), np.empty((2, 4))
+    terms = gd.kinetic_energy_terms(elbow, states, states, out=out)
+    for k, (term, plain) in enumerate(
+        zip(terms, gd.kinetic_energy_terms(elbow, states, states), strict=True)
+    ):
+        assert np.shares_memory(term, out[:, k])
+        np.testing.assert_array_equal(out[:, k], plain)
+    with pytest.raises(gd.GearedDynamicsError, match=r"out: has shape \(2, 6\)"):
+        gd.kinetic_energy_terms(elbow, states, states, out=np.empty((2, 6)))
 
 
 def test_unaligned_output_is_refused(elbow: gd.GearedModel) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 
@@ -28,6 +28,11 @@ def used(copied: str) -> gd.GearedModel:
     model = gd.load_model(URDF / "elbow.urdf", URDF / "elbow.drivetrain.yaml")
     model = COPIES[copied](model)
     gd.inverse_dynamics(model, STATE, STATE, STATE)
+    gd.pose(model, STATE, "tip")
+    gd.jacobian(model, STATE, "rotor_1")
+    gd.motor_commands(model, STATE, STATE, STATE)
+    gd.forward_dynamics(model, STATE, STATE, STATE)
+    gd.balancer_forces(model, STATE)
     assert model.structure_matrix.any()
     assert model.reflected_inertia.any()
     return model
@@ -39,8 +44,15 @@ def arrays(value: object, path: str) -> dict[str, np.ndarray]:
         return {path: value}
     found: dict[str, np.ndarray] = {}
     if is_dataclass(value):
-        for key, item in value.__dict__.items():
-            found |= arrays(item, f"{path}.{key}")
+        items = list(value.__dict__.items())
+    elif isinstance(value, Mapping):
+        items = list(value.items())
+    elif isinstance(value, (tuple, list)):
+        items = list(enumerate(value))
+    else:
+        items = []
+    for key, item in items:
+        found |= arrays(item, f"{path}.{key}")
     return found
 
 
@@ -48,9 +60,9 @@ def arrays(value: object, path: str) -> dict[str, np.ndarray]:
 def test_arrays_are_read_only(copied: str) -> None:
     model = used(copied)
     found = arrays(model, "model")
-    assert {"model.packed", "model.gravity", "model.tree.parameters"} <= found.keys()
-    for name, frame in model.frames.items():
-        found |= arrays(frame, f"frames.{name}")
+    expected = {"model.packed", "model.gravity", "model.tree.parameters", "model.drives"}
+    expected |= {"model.motors.envelopes.0", "model.packed_frames.tip", "model.shares"}
+    assert expected <= found.keys()
     for path, array in found.items():
         assert not array.flags.writeable, path
 
@@ -58,10 +70,11 @@ def test_arrays_are_read_only(copied: str) -> None:
 @pytest.mark.parametrize("copied", COPIES)
 def test_table_of_frames_is_read_only(copied: str) -> None:
     model = used(copied)
-    for table in (model.frame_table, model.frames):
+    for table in (model.frame_table, model.frames, model.packed_frames):
+        assert table is not None
         with pytest.raises(TypeError):
             table["tool"] = model.frame("tip")  # type: ignore[index]
-        assert set(table) >= {"tip", *model.body_names, *model.wheel_names}
+    assert set(model.frames) >= {"tip", *model.body_names, *model.wheel_names}
 
 
 @pytest.mark.parametrize("copied", COPIES)
@@ -88,3 +101,17 @@ def test_kernels_read_what_cannot_be_written() -> None:
     other = np.empty(3)
     assert kernels.inverse_dynamics(writeable, STATE, STATE, STATE, other) == 0
     np.testing.assert_array_equal(result, other)
+
+
+def test_pose_cannot_be_changed_from_outside() -> None:
+    """Neither the model's own nor that of one with a payload, which shares the frames."""
+    model = used("loaded")
+    before = gd.pose(model, STATE, "tip")
+    assert model.packed_frames is not None
+    with pytest.raises(ValueError, match="read-only"):
+        model.packed_frames["tip"][10] = 99.0
+    loaded = model.with_payload(1.0)
+    assert loaded.packed_frames is model.packed_frames
+    gd.pose(loaded, STATE, "base_link")
+    assert "base_link" not in model.packed_frames
+    np.testing.assert_array_equal(gd.pose(model, STATE, "tip"), before)

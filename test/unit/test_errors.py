@@ -1,0 +1,54 @@
+"""Errors go from process to process whole, and can be copied."""
+
+from __future__ import annotations
+
+import copy
+import multiprocessing
+import pickle
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+
+import pytest
+
+import geared_dynamics as gd
+from geared_dynamics import errors
+
+ERRORS: dict[str, errors.GearedDynamicsError] = {
+    "root": errors.GearedDynamicsError("place", "finding", "remedy"),
+    "description": errors.DescriptionError("arm.urdf, link 'one'", "is missing", "add it"),
+    "model": errors.ModelError("mass matrix", "is singular", "freeze the joint"),
+    "array": errors.ArrayError("q", "has shape (4,)", "give (3,)"),
+    "name": errors.UnknownNameError("frame", "link", "tpi", ["tip", "base"]),
+    "package": errors.MissingPackageError("check", "pin", "analysis"),
+}
+WAYS: dict[str, Callable[[Exception], Exception]] = {
+    "pickle": lambda error: pickle.loads(pickle.dumps(error)),
+    "copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+}
+
+
+def test_every_class_is_here() -> None:
+    classes = {errors.GearedDynamicsError, *errors.GearedDynamicsError.__subclasses__()}
+    assert {type(error) for error in ERRORS.values()} == classes
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("kind", ERRORS)
+def test_error_is_the_same_afterwards(kind: str, way: str) -> None:
+    error = ERRORS[kind]
+    error.note = "seen"  # type: ignore[attr-defined]
+    other = WAYS[way](error)
+    assert type(other) is type(error)
+    assert str(other) == str(error)
+    assert vars(other) == vars(error)
+
+
+def test_worker_hands_its_error_over() -> None:
+    """Its pool would die of an error that cannot be unpickled."""
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, mp_context=context) as pool:
+        for _ in range(2):
+            with pytest.raises(gd.GearedDynamicsError, match=r"no/such/arm\.urdf") as caught:
+                pool.submit(gd.load_model, "no/such/arm.urdf").result()
+            assert caught.value.place == "no/such/arm.urdf"
