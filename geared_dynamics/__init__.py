@@ -1,5 +1,6 @@
 """Complete dynamics of geared robot arms, from a URDF and a description of the drives."""
 
+from geared_dynamics import trajectory
 from geared_dynamics.actuation.commands import Limit, MotorCommands, motor_commands
 from geared_dynamics.actuation.limits import Saturated, saturate, torque_range
 from geared_dynamics.actuation.thermal import thermal_current, thermal_step
@@ -77,5 +78,6 @@ __all__ = [
     "thermal_step",
     "to_urdf",
     "torque_range",
+    "trajectory",
     "wheel_contributions",
 ]
