@@ -1,10 +1,9 @@
 """Complete dynamics of geared robot arms, from a URDF and a description of the drives."""
 
-from geared_dynamics import trajectory
+from geared_dynamics import elastic, trajectory
 from geared_dynamics.actuation.commands import Limit, MotorCommands, motor_commands
 from geared_dynamics.actuation.limits import Saturated, saturate, torque_range
 from geared_dynamics.actuation.thermal import thermal_current, thermal_step
-from geared_dynamics.dynamics import elastic
 from geared_dynamics.dynamics.balancers import balancer_energy, balancer_forces
 from geared_dynamics.dynamics.base_parameters import BaseParameters, base_parameters
 from geared_dynamics.dynamics.contributions import WheelContribution, wheel_contributions

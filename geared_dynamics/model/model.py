@@ -18,7 +18,10 @@ from geared_dynamics.model.motors import Motors
 from geared_dynamics.model.payload import load_link
 
 Coupling = Literal["none", "diagonal", "complete"]
-DERIVED = ("packed", "plan", "drives", "packed_balancers", "shares", "extended", "springs")
+DERIVED = (
+    *("packed", "plan", "drives", "packed_balancers", "shares"),
+    *("extended", "springs", "flatness"),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +134,7 @@ class GearedModel(Frozen):
     # Derived from the fields at first use, and kept here by the room named dynamics: the
     # kernels' forms of this model (packing, elimination, drives, balancer_packing), the
     # motors' shares in a joint force (transmission), and the same arm with a coordinate more
-    # for each elastic joint with its springs (elastic).
+    # for each elastic joint, with its springs and what its feedforwards need (elastic).
     packed: ClassVar[Array | None] = None
     plan: ClassVar[Array | None] = None
     drives: ClassVar[Array | None] = None
@@ -139,6 +142,7 @@ class GearedModel(Frozen):
     shares: ClassVar[Array | None] = None
     extended: ClassVar[GearedModel | None] = None
     springs: ClassVar[Array | None] = None
+    flatness: ClassVar[dict[object, object] | None] = None
 
     def __getstate__(self) -> dict[str, object]:
         """Pickle the fields, without what is derived from them."""
