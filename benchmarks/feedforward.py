@@ -79,6 +79,22 @@ def single_calls() -> None:
     report(interleaved(sides, rounds=200, calls=50), "per call")
 
 
+def over_length() -> None:
+    """The reduced model's cost over the number of joints: O(n)."""
+    print("  joints   reduced [us per joint]")
+    for joints in (3, 6, 12, 24):
+        plan = plan_of(flat_arm(joints), "reduced", None)
+        path = np.random.default_rng(1).normal(size=(STATES, plan.rows * joints))
+        out = np.empty((STATES, 4 * joints))
+
+        def run(plan=plan, path=path, out=out) -> int:  # type: ignore[no-untyped-def]
+            return kernels.elastic_feedforward(plan.packed, plan.plan, FRICTIONLESS, path, out)
+
+        time = interleaved({"reduced": run}, rounds=200, calls=1)["reduced"]
+        print(f"  {joints:6d} {time / STATES / joints * 1e6:12.3f}")
+
+
 if __name__ == "__main__":
     per_state()
     single_calls()
+    over_length()

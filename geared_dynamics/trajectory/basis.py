@@ -6,6 +6,8 @@ derivatives continuous. References: C. de Boor, "A Practical Guide to Splines", 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from geared_dynamics.arrays import Array, IntArray
@@ -18,19 +20,29 @@ def spans(knots: Array, degree: int, t: Array) -> IntArray:
     return np.clip(found, degree, last)
 
 
-def values(knots: Array, degree: int, coefficients: Array, t: Array) -> Array:
-    """Value (k, n) at times (k,) of the spline with coefficients (c, n): de Boor's recursion.
+def values(pieces: Sequence[tuple[Array, Array]], degree: int, t: Array) -> Array:
+    """Value and derivatives (r, k, n) at times (k,): de Boor's recursion, for all at once.
 
-    Only convex combinations of coefficients: it is stable at any degree.
+    Only convex combinations of coefficients: it is stable at any degree. The derivative of
+    order i, of degree less by i, joins at the i-th step: its weights are the spline's own.
+
+    Args:
+        pieces: Knots and coefficients (c - i, n) of the spline and its derivatives, r of them,
+            as of ``derivative``.
+        degree: Of the spline, at least r - 1.
+        t: Times (k,) [s].
     """
+    knots, first = pieces[0]
     at = spans(knots, degree, t)
-    d = coefficients[at - degree + np.arange(degree + 1)[:, None]]
+    d = np.zeros((len(pieces), degree + 1, t.size, first.shape[1]))
+    for i, (_, coefficients) in enumerate(pieces):
+        d[i, i:] = coefficients[at - degree + np.arange(degree + 1 - i)[:, None]]
     for r in range(1, degree + 1):
         j = np.arange(r, degree + 1)[:, None]
         low, high = knots[at - degree + j], knots[at + 1 + j - r]
         part = ((t - low) / (high - low))[..., None]
-        d = (1.0 - part) * d[:-1] + part * d[1:]
-    return np.asarray(d[0])
+        d[:r, r:] = (1.0 - part) * d[:r, r - 1 : -1] + part * d[:r, r:]
+    return np.asarray(d[:, degree])
 
 
 def derivative(knots: Array, degree: int, coefficients: Array) -> tuple[Array, Array]:
@@ -49,4 +61,4 @@ def derivative(knots: Array, degree: int, coefficients: Array) -> tuple[Array, A
 def functions(knots: Array, degree: int, t: Array) -> Array:
     """All basis functions at times (k,): a matrix (k, c)."""
     count = len(knots) - degree - 1
-    return values(knots, degree, np.eye(count), t)
+    return np.asarray(values([(knots, np.eye(count))], degree, t)[0])

@@ -19,6 +19,7 @@ from geared_dynamics.trajectory.checks import (
 )
 
 ALWAYS = 1_000_000  # derivatives of a joint that does not move
+BLOCK = 128  # times looked at together: what lies between must fit the cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,8 +115,10 @@ class Spline(Frozen):
         flat = np.clip(times.reshape(-1), self.start, self.end)
         rest = (times.reshape(-1) < self.start) | (times.reshape(-1) > self.end)
         result = np.zeros((flat.size, k + 1, self.n))
-        for i, (knots, coefficients) in enumerate(self.pieces[: k + 1]):
-            result[:, i] = basis.values(knots, self.degree - i, coefficients, flat)
+        pieces = self.pieces[: k + 1]
+        for i in range(0, flat.size, BLOCK):
+            known = basis.values(pieces, self.degree, flat[i : i + BLOCK])
+            result[i : i + BLOCK, : len(pieces)] = known.swapaxes(0, 1)
         result[rest, 1:] = 0.0
         return result.reshape(*times.shape, k + 1, self.n)
 

@@ -10,7 +10,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import geared_dynamics as gd
-from elastic_arms import elbow
+from elastic_arms import elastic_arm, elbow
 from flat_arms import flat_arm, later, path
 from naive.flatness import FlatTwin
 from naive.measure import derivative, error, holds
@@ -71,6 +71,29 @@ def test_motion_satisfies_the_equations(arm: gd.GearedModel, method: str) -> Non
     assert error(derivative(lambda t: at(t).vtheta), found.atheta) < SLOPE
 
 
+ANYWHERE = {
+    "motors anywhere": elastic_arm(0, 4),
+    "some elastic, mimics": elastic_arm(1, 5, share=0.4),
+    "branched, sliding": elastic_arm(2, 5, share=0.6, branched=True, prismatic=True),
+    "massless links": elastic_arm(6, 4, massless=True, share=0.7),
+}
+
+
+@pytest.mark.parametrize("arm", ANYWHERE.values(), ids=ANYWHERE)
+def test_expansion_for_motors_anywhere_and_damped_springs(arm: gd.GearedModel) -> None:
+    """Where S is not triangular the expansion still converges to a balance of forces."""
+    order = 12
+    given = path(arm, 2 * order + 3)
+    given[4:] = 0.0
+    found = gd.elastic.feedforward(arm, given, "expanded", order)
+    motion = (found.theta, given[1], found.vtheta, given[2], found.atheta)
+    link, shaft = gd.elastic.inverse_dynamics(arm, given[0], *motion)
+    A = gd.elastic.structure_matrix(arm) @ found.tau_m
+    scale = np.abs(A).max()
+    assert error(link, A[: arm.n], scale) < BALANCE
+    assert error(shaft, A[arm.n :], scale) < BALANCE
+
+
 def simulate(
     plant: gd.GearedModel, model: gd.GearedModel, method: Any, order: int | None = None
 ) -> float:
@@ -114,6 +137,14 @@ def test_what_the_approximations_cost() -> None:
     assert holds("open loop, expanded to order 1 [rad], elbow", first, 1e-3)
     assert holds("open loop, expanded to order 2 [rad], elbow", second, 1e-6)
     assert exact < 0.1 * second < 0.01 * first < 0.01 * reduced
+
+
+def test_damped_springs_are_followed_by_the_expansion() -> None:
+    """Also an expansion in D / K, here 1 ms; the exact solution of this is refused."""
+    arm = elbow(damping=3.0)
+    errors = [simulate(arm, arm, "expanded", k) for k in (1, 2, 3)]
+    assert holds("open loop, D = 3, expanded to order 3 [rad], elbow", errors[2], 1e-5)
+    assert errors[2] < 0.1 * errors[1] < 0.01 * errors[0]
 
 
 def test_a_ratio_one_percent_off_does_not_follow() -> None:

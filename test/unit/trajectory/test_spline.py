@@ -76,6 +76,10 @@ def test_shapes() -> None:
     assert found.shape == (2, 3, 3, 3)
     np.testing.assert_array_equal(found[1, 2], motion.derivatives(t[1, 2], 2))
     assert motion.derivatives([], 2).shape == (0, 3, 3)
+    many = np.linspace(-0.1, 2.1, 300)
+    together = motion.derivatives(many, 3)
+    for k in (0, 127, 128, 255, 256, 299):
+        np.testing.assert_array_equal(together[k], motion.derivatives(many[k], 3))
 
 
 def test_own_knots() -> None:
