@@ -16,7 +16,6 @@ from geared_dynamics.kernels import inverse_series as series
 from geared_dynamics.kernels.border import apart, finite, fits, gather, states
 from geared_dynamics.kernels.drive import motor_at, one_motor
 from geared_dynamics.kernels.drive_rate import add_inductive
-from geared_dynamics.kernels.friction_series import SIZE as FRICTION_SIZE
 from geared_dynamics.kernels.kinds import Array, Pointer, Vector
 from geared_dynamics.kernels.memory import keep, pointer, row, shift
 from geared_dynamics.kernels.series import store_derivatives
@@ -43,8 +42,7 @@ def elastic_motor_commands(
         return layout.OVERLAP
     buffer = np.empty(flatness.room(int(model[layout.BODIES]), size, shafts, rows))
     m, p, d, x = pointer(model), pointer(plan), pointer(drives), pointer(buffer)
-    work = shift(x, rows * (3 * size + shafts + FRICTION_SIZE))
-    reach = extra if n > shafts else 2 + extra
+    work, reach = shift(x, flatness.work_at(size, shafts, rows)), rows - 3
     rate, change, third = shift(x, size), shift(x, 2 * size), shift(x, 3 * size)
     for k in range(states(path)):
         if not gather(path, k, rows * n, shift(x, rows * size)):

@@ -9,8 +9,9 @@ itself,
 
     z  <-  W (F(q, q + z) - D z'),   W = 1/K,   beginning with z = 0,
 
-each round adds a power of S and of 1/K and needs two derivatives of q more. Without damping,
-where S is strictly triangular, the rounds end: row j is exact once the rows it hears of are.
+each round adds a power of S and of 1/K and needs two derivatives of q more. The recursion over
+the links runs once, with z = 0; what z adds is linear (``couples``). Without damping, where S
+is strictly triangular, the rounds end: row j is exact once the rows it hears of are.
 Shafts and rigid joints then give the motors' torque: S' q'' + B theta'' + Coriolis + te.
 """
 
@@ -21,13 +22,12 @@ from geared_dynamics.kernels import flatness_layout as has
 from geared_dynamics.kernels import inverse_series as series
 from geared_dynamics.kernels import layout as at
 from geared_dynamics.kernels.border import apart, finite, fits, gather, states
+from geared_dynamics.kernels.couples import add_couples, store_shafts_rows
 from geared_dynamics.kernels.friction_series import SIZE as FRICTION_SIZE
 from geared_dynamics.kernels.friction_series import add_joint_friction_series
-from geared_dynamics.kernels.joint import body_at
 from geared_dynamics.kernels.kinds import Array, Pointer
 from geared_dynamics.kernels.memory import keep, pointer, row, shift
 from geared_dynamics.kernels.series import store_coefficients, store_derivatives
-from geared_dynamics.kernels.vector import dot, load
 
 
 @njit(error_model="numpy")
@@ -75,8 +75,14 @@ def rows_needed(plan: Pointer) -> int:
 
 @njit(error_model="numpy")
 def room(bodies: int, size: int, shafts: int, rows: int) -> int:
-    """Floats of the workspace: x, force, load, z, scratch of friction, bodies' series."""
-    return rows * (3 * size + shafts + FRICTION_SIZE) + series.work_size(bodies, rows - 3)
+    """Floats of the workspace: x, three forces, z, scratch of friction, bodies' series."""
+    return work_at(size, shafts, rows) + series.work_size(bodies, rows - 3)
+
+
+@njit(error_model="numpy")
+def work_at(size: int, shafts: int, rows: int) -> int:
+    """Where the bodies' series begin in the workspace."""
+    return rows * (4 * size + shafts + FRICTION_SIZE)
 
 
 @njit(error_model="numpy")
@@ -91,24 +97,27 @@ def motors_side(
     """
     n, shafts = joints_of(plan), int(plan[has.SHAFTS])
     rounds, size = int(plan[has.ROUNDS]), n + shafts
-    extra = rows - rows_needed(plan)
-    force, bearing = shift(x, rows * size), shift(x, 2 * rows * size)
-    bend = shift(x, 3 * rows * size)
-    scratch = shift(bend, rows * shafts)
-    work = shift(scratch, rows * FRICTION_SIZE)
+    extra, reach = rows - rows_needed(plan), rows - 3
+    force, links = shift(x, rows * size), shift(x, 2 * rows * size)
+    bearing, bend = shift(x, 3 * rows * size), shift(x, 4 * rows * size)
+    scratch, work = shift(bend, rows * shafts), shift(x, work_at(size, shafts, rows))
     begin(plan, rows, force, x, bend)
-    for i in range(rounds):
+    series.series_one_state(model, reach, x, work, links)
+    for i in range(rounds + 1):
         order = 2 * (rounds - i) + extra
-        series.series_one_state(model, order, x, work, force)
-        if rubs:
-            add_joint_friction_series(drives, size, order, x, force, bearing, scratch)
-        insert(plan, order, force, x, bend)
-    if n == shafts:
-        shafts_rows(model, n, size, extra, 2 + extra, x, work, force)
-    else:
-        series.series_one_state(model, extra, x, work, force)
-        if rubs:
-            add_joint_friction_series(drives, size, extra, x, force, bearing, scratch)
+        if i < rounds or n > shafts:
+            for e in range((order + 1) * size):
+                force[e] = links[e]
+            if i > 0:
+                add_couples(model, n, order, reach, bend, work, force)
+            if rubs:
+                add_joint_friction_series(drives, size, order, x, force, bearing, scratch)
+        if i < rounds:
+            insert(plan, order, size, force, bend)
+    for m in range(extra + 3):
+        for k in range(shafts):
+            x[m * size + n + k] += bend[m * shafts + k]
+    store_shafts_rows(model, n, extra, reach, x, work, force)
     add_tension(plan, extra, bend, force)
     return force
 
@@ -128,81 +137,37 @@ def begin(plan: Pointer, rows: int, path: Pointer, x: Pointer, bend: Pointer) ->
 
 
 @njit(error_model="numpy")
-def insert(plan: Pointer, order: int, force: Pointer, x: Pointer, bend: Pointer) -> None:
-    """One round: z = W (F - D z'), coefficient by coefficient, and theta from it."""
-    n, shafts, joint = joints_of(plan), int(plan[has.SHAFTS]), int(plan[has.JOINT])
-    compliance, retardation = int(plan[has.COMPLIANCE]), int(plan[has.RETARDATION])
-    size, damped = n + shafts, plan[has.DAMPED] != 0.0
+def insert(plan: Pointer, order: int, size: int, force: Pointer, bend: Pointer) -> None:
+    """One round: z = W (F - D z'), coefficient by coefficient."""
+    shafts, joint = int(plan[has.SHAFTS]), int(plan[has.JOINT])
     for m in range(order + 1):
         for k in range(shafts):
-            total = 0.0
-            for j in range(shafts):
-                total += plan[compliance + k * shafts + j] * force[m * size + int(plan[joint + j])]
-            if damped:
-                # Row m + 1 is still that of the round before.
-                for j in range(shafts):
-                    rate = (m + 1) * bend[(m + 1) * shafts + j]
-                    total -= plan[retardation + k * shafts + j] * rate
-            bend[m * shafts + k] = total
-            x[m * size + n + k] = x[m * size + int(plan[joint + k])] + total
-
-
-@njit(error_model="numpy")
-def shafts_rows(
-    model: Pointer,
-    n: int,
-    size: int,
-    order: int,
-    reach: int,
-    x: Pointer,
-    work: Pointer,
-    force: Pointer,
-) -> None:
-    """Set the shafts' rows of the force: Gamma_theta' J (spin' + e . alpha).
-
-    The links' motion is still in ``work``, of which each body has ``reach`` + 2 coefficients.
-    """
-    for m in range(order + 1):
-        for d in range(n, size):
-            force[m * size + d] = 0.0
-    for e in range(int(model[at.REFLECTED]), int(model[at.REFLECTED_END]), at.REFLECTED_SIZE):
-        i, j = int(model[e]), int(model[e + 1])
-        if i >= n:
-            for m in range(order + 1):
-                force[m * size + i] += model[e + 2] * series.acceleration(size, j, m, x)
-    for i in range(int(model[at.BODIES])):
-        b, w = body_at(i), series.series_at(i, reach) + series.ALPHA
-        for e in range(
-            int(model[b + at.CARRIED]), int(model[b + at.CARRIED_END]), at.CARRIED_SIZE
-        ):
-            d = int(model[e])
-            if d >= n:
-                for m in range(order + 1):
-                    alpha = load(work, w + m * series.SIZE)
-                    force[m * size + d] += dot(load(model, e + 1), alpha)
+            bend[m * shafts + k] = 0.0
+        for e in range(int(plan[has.SPRINGS]), int(plan[has.SPRINGS_END]), has.SPRING_SIZE):
+            k, j = int(plan[e + has.ROW]), int(plan[e + has.COLUMN])
+            pull = force[m * size + int(plan[joint + j])]
+            # Row m + 1 is still that of the round before.
+            rate = (m + 1) * bend[(m + 1) * shafts + j]
+            bend[m * shafts + k] += plan[e + has.COMPLIANCE] * pull
+            bend[m * shafts + k] -= plan[e + has.RETARDATION] * rate
 
 
 @njit(error_model="numpy")
 def add_tension(plan: Pointer, order: int, bend: Pointer, force: Pointer) -> None:
     """Add te = K z + D z' to the shafts' rows."""
     n, shafts = joints_of(plan), int(plan[has.SHAFTS])
-    stiffness, damping = int(plan[has.STIFFNESS]), int(plan[has.DAMPING])
     for m in range(order + 1):
-        for k in range(shafts):
-            total = 0.0
-            for j in range(shafts):
-                total += plan[stiffness + k * shafts + j] * bend[m * shafts + j]
-                rate = (m + 1) * bend[(m + 1) * shafts + j]
-                total += plan[damping + k * shafts + j] * rate
-            force[m * (n + shafts) + n + k] += total
+        for e in range(int(plan[has.SPRINGS]), int(plan[has.SPRINGS_END]), has.SPRING_SIZE):
+            k, j = int(plan[e + has.ROW]), int(plan[e + has.COLUMN])
+            tension = plan[e + has.STIFFNESS] * bend[m * shafts + j]
+            tension += plan[e + has.DAMPING] * (m + 1) * bend[(m + 1) * shafts + j]
+            force[m * (n + shafts) + n + k] += tension
 
 
 @njit(error_model="numpy")
 def distribute(plan: Pointer, force: Pointer, out: Pointer) -> None:
     """Torque of the motors (m,) from the force on x (n + n_e,)."""
-    size, motors = joints_of(plan) + int(plan[has.SHAFTS]), int(plan[has.MOTORS])
-    for r in range(motors):
+    for r in range(int(plan[has.MOTORS])):
         out[r] = 0.0
-    for d in range(size):
-        for r in range(motors):
-            out[r] += plan[int(plan[has.SHARES]) + d * motors + r] * force[d]
+    for e in range(int(plan[has.SHARES]), int(plan[has.SHARES_END]), has.SHARE_SIZE):
+        out[int(plan[e + 1])] += plan[e + 2] * force[int(plan[e])]

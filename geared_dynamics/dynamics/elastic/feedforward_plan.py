@@ -75,7 +75,7 @@ def make_plan(model: GearedModel, method: Method, order: int | None) -> Plan:
     if method == "exact":
         rounds = 1 + max(depths(model))
     plan = pack_plan(model, rounds)
-    drives = drives_behind_springs(model, arm, plan)
+    drives = drives_behind_springs(model, arm)
     return Plan(2 * rounds + 3, packed(arm), plan, readonly(drives))
 
 
@@ -95,31 +95,40 @@ def refuse_order(method: Method, order: int | None) -> None:
 def pack_plan(model: GearedModel, rounds: int) -> Array:
     """Springs and shares for the kernels (see kernels.flatness_layout)."""
     elastic = model.elasticity
-    n, shafts, motors = model.n, elastic.joint.size, len(model.motor_names)
-    pull = elastic.stretch[:, n:]
+    pull = elastic.stretch[:, model.n :]
     stiffness = pull.T @ (elastic.stiffness[:, None] * pull)
     damping = pull.T @ (elastic.damping[:, None] * pull)
     compliance = np.linalg.inv(stiffness)
-    unit = np.eye(n + shafts)
-    shares = motor_torques(model, unit[:, :n], unit[:, n:])
-    parts = [elastic.joint, compliance, compliance @ damping, stiffness, damping, shares]
-    starts = at.HEADER_SIZE + np.cumsum([0, *[np.size(part) for part in parts[:-1]]])
+    matrices = np.array([compliance, compliance @ damping, stiffness, damping])
+    rows, columns = np.nonzero(np.any(matrices != 0.0, axis=0))
+    springs = np.column_stack([rows, columns, *matrices[:, rows, columns]])
+    share = shares_behind_springs(model)
+    d, motor = np.nonzero(share)
+    shares = np.column_stack([d, motor, share[d, motor]])
     header = np.zeros(at.HEADER_SIZE)
-    header[at.JOINTS], header[at.SHAFTS], header[at.MOTORS] = n, shafts, motors
-    header[at.ROUNDS], header[at.DAMPED] = rounds, bool(np.any(damping))
-    header[at.JOINT : at.SHARES + 1] = starts
-    return readonly(np.concatenate([header, *[np.ravel(part) for part in parts]]))
+    header[at.JOINTS], header[at.SHAFTS] = model.n, elastic.joint.size
+    header[at.MOTORS], header[at.ROUNDS] = len(model.motor_names), rounds
+    start = at.HEADER_SIZE + elastic.joint.size
+    header[at.JOINT], header[at.SPRINGS] = at.HEADER_SIZE, start
+    header[at.SPRINGS_END] = header[at.SHARES] = start + springs.size
+    header[at.SHARES_END] = start + springs.size + shares.size
+    return readonly(np.concatenate([header, elastic.joint, springs.ravel(), shares.ravel()]))
 
 
-def drives_behind_springs(model: GearedModel, arm: GearedModel, plan: Array) -> Array:
+def shares_behind_springs(model: GearedModel) -> Array:
+    """What each motor gives per force on x (n + n_e, m)."""
+    unit = np.eye(model.n + model.elasticity.joint.size)
+    return motor_torques(model, unit[:, : model.n], unit[:, model.n :])
+
+
+def drives_behind_springs(model: GearedModel, arm: GearedModel) -> Array:
     """Drives whose motors' rows read x = (q, theta)."""
     drives = pack_drives(arm).copy()
     size, count = arm.n, len(model.motor_names)
     start, width = int(drives[drive_layout.MOTORS]), int(drives[drive_layout.MOTOR_SIZE])
     blocks = drives[start : start + count * width].reshape(count, width)
-    shares = plan[int(plan[at.SHARES]) :].reshape(size, count)
     blocks[:, drive_layout.ROWS : drive_layout.ROWS + size] = structure_matrix(model).T
-    blocks[:, drive_layout.ROWS + size :] = shares.T
+    blocks[:, drive_layout.ROWS + size :] = shares_behind_springs(model).T
     if arm.elastic_model != "complete":
         blocks[:, drive_layout.COUPLED] = 0.0
     return drives
