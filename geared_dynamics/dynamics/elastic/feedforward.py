@@ -11,12 +11,12 @@ from geared_dynamics import kernels
 from geared_dynamics.arrays import Array, ArrayLike, readonly
 from geared_dynamics.dynamics.border import as_input, refuse
 from geared_dynamics.dynamics.elastic.feedforward_plan import Method, Plan, plan_of
-from geared_dynamics.dynamics.rigid import FLOAT
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.kernels import flatness_layout as at
 from geared_dynamics.kernels import layout
 from geared_dynamics.model import GearedModel
 
+FLOAT = np.dtype(np.float64)
 FRICTIONLESS = readonly([])
 
 

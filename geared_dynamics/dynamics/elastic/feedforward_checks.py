@@ -10,8 +10,12 @@ from geared_dynamics.model import GearedModel
 
 
 def refuse_unfit(model: GearedModel) -> None:
-    """Raise for passive joints, backlash, motors on the link side of a spring."""
+    """Raise for shafts without a joint, passive joints, backlash, motors beside their spring."""
     elastic, source = model.elasticity, model.drivetrain.source
+    if elastic.shaft_spin.shape[1] != elastic.joint.size:
+        finding = "there are shafts between springs, and feedforward knows one spring per joint"
+        remedy = "put each drive's compliance into its joint's stiffness"
+        raise ModelError(f"{source}, springs", finding, remedy)
     for j in elastic.passive:
         name = model.joint_names[j]
         finding = f"joint {name!r} is passive: its motion cannot be prescribed"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -153,6 +154,14 @@ def test_substitution_takes_what_the_geometry_allows() -> None:
     assert error(found.tau_m, last.tau_m) < EXACT
 
 
+def with_a_shaft_more() -> gd.GearedModel:
+    """The elbow with a fourth theta, as a spring inside a drive would bring it."""
+    arm = elbow()
+    elastic = arm.elasticity
+    spin = np.pad(elastic.shaft_spin, ((0, 0), (0, 1)), constant_values=1.0)
+    return replace(arm, elasticity=replace(elastic, shaft_spin=spin))
+
+
 RIDING = elbow_drives()
 RIDING["wheels"]["rotor_2"]["carrier"] = "link_2"
 RIDING["wheels"]["rotor_2"]["axis"] = [0, 0, 1]
@@ -225,6 +234,7 @@ REFUSED: dict[str, tuple[Callable[[], object], list[str]]] = {
     "motor on the link side": (run(LINK_SIDE, PATH), ["motors.motor_4", "joint_3", "side: motor"]),
     "passive": (run(PASSIVE, PATH), ["joint_3.passive", "cannot be prescribed"]),
     "backlash": (run(elbow_with(backlash=1e-3), PATH), ["joint_2.backlash", "jump"]),
+    "shafts in series": (run(with_a_shaft_more(), PATH), ["springs", "one spring per joint"]),
     "no motors": (run(UNDRIVEN, PATH), ["motors", "0 motors", "declare"]),
     "rigid arm": (
         run(gd.load_model(URDF / "elbow.urdf", URDF / "elbow.drivetrain.yaml"), PATH),
