@@ -1,5 +1,6 @@
 """Complete dynamics of geared robot arms, from a URDF and a description of the drives."""
 
+from geared_dynamics import elastic, trajectory
 from geared_dynamics.actuation.combined import (
     CombinedSystem,
     combine_actuators,
@@ -20,7 +21,7 @@ from geared_dynamics.actuation.power import PowerBalance, power_balance
 from geared_dynamics.actuation.stepping import DrivenState, driven_step
 from geared_dynamics.actuation.stiction import Sticking, sticking
 from geared_dynamics.actuation.thermal import thermal_current, thermal_step
-from geared_dynamics.dynamics import cartesian, elastic
+from geared_dynamics.dynamics import cartesian
 from geared_dynamics.dynamics.balancers import (
     balancer_energy,
     balancer_force_rates,
@@ -116,5 +117,6 @@ __all__ = [
     "thermal_step",
     "to_urdf",
     "torque_range",
+    "trajectory",
     "wheel_contributions",
 ]

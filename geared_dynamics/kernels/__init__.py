@@ -44,6 +44,8 @@ KERNELS: dict[str, tuple[str, int, int]] = {
     "balancer_energy": ("balancers", 1, 1),
     "elastic_forward_dynamics": ("elastic", 2, 6),
     "spring_tensions": ("elastic", 1, 4),
+    "elastic_feedforward": ("flatness", 2, 1),
+    "elastic_motor_commands": ("elastic_commands", 2, 1),
 }
 
 

@@ -20,7 +20,7 @@ from geared_dynamics.model.payload import load_link
 Coupling = Literal["none", "diagonal", "complete"]
 # Kernels' forms of a model that do not depend on its bodies' parameters.
 SHAPE = ("skeleton", "plan", "packed_frames", "shares", "drives", "packed_balancers", "springs")
-BODIES = ("packed", "extended")  # those that do
+BODIES = ("packed", "extended", "flatness")  # those that do
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +133,7 @@ class GearedModel(Frozen):
     # Derived from the fields at first use, and kept here by the room named dynamics: the
     # kernels' forms of this model (packing, elimination, drives, balancer_packing), the
     # motors' shares in a joint force (transmission), and the same arm with a coordinate more
-    # for each elastic joint with its springs (elastic).
+    # for each elastic joint, with its springs and what its feedforwards need (elastic).
     packed: ClassVar[Array | None] = None
     skeleton: ClassVar[Array | None] = None
     plan: ClassVar[Array | None] = None
@@ -143,6 +143,7 @@ class GearedModel(Frozen):
     shares: ClassVar[Array | None] = None
     extended: ClassVar[GearedModel | None] = None
     springs: ClassVar[Array | None] = None
+    flatness: ClassVar[dict[object, object] | None] = None
 
     def __getstate__(self) -> dict[str, object]:
         """Pickle the fields, without what is derived from them."""

@@ -13,6 +13,11 @@ from geared_dynamics.dynamics.elastic.dynamics import (
     mass_matrix,
 )
 from geared_dynamics.dynamics.elastic.energies import kinetic_energy, potential_energy
+from geared_dynamics.dynamics.elastic.feedforward import (
+    Feedforward,
+    derivatives_needed,
+    feedforward,
+)
 from geared_dynamics.dynamics.elastic.friction import friction_forces
 from geared_dynamics.dynamics.elastic.modes import Modes, modes, poles
 from geared_dynamics.dynamics.elastic.motors import motor_angles, motor_speeds, motor_torques
@@ -24,9 +29,12 @@ from geared_dynamics.dynamics.elastic.springs import (
 )
 
 __all__ = [
+    "Feedforward",
     "Modes",
     "bias_forces",
     "coriolis_matrix",
+    "derivatives_needed",
+    "feedforward",
     "forward_dynamics",
     "friction_forces",
     "inverse_dynamics",

@@ -172,7 +172,7 @@ def forward_dynamics(
     n, shafts, motors = model.n, model.elasticity.count, len(model.motor_names)
     if f_ext is not None:
         given = np.zeros(n) if tau is None else as_input("tau", tau, n)
-        tau = with_wrenches(given, 1.0, model, {"q": q, "tau": given, "f_ext": f_ext}, None)
+        tau = with_wrenches(model, q, v, given, f_ext, None)
     arm = extended(model)
     plan = elimination_plan(arm)
     springs = packed_springs(model)
@@ -182,7 +182,7 @@ def forward_dynamics(
         inputs = q, theta, v, vtheta, tau_m, beside
         if kernels.elastic_forward_dynamics(packed(arm), springs, plan, *inputs, result) == 0:
             return result[..., :n], result[..., n:]
-    except (TypeError, AttributeError):
+    except kernels.NOT_TAKEN:
         pass  # not plain float64 arrays: convert them below
     named = {
         "q": (q, n),

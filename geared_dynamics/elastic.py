@@ -1,0 +1,12 @@
+"""Arms with elastic joints: q of the links and theta of the shafts behind the springs.
+
+The functions take a model whose drivetrain gives joints a ``stiffness``; theta has an entry
+for each of these joints, n_e of them, in the order of ``model.joint_names``, on the joint
+side. Formulas and sources: docs/elastic.md, docs/feedforward.md.
+"""
+
+from geared_dynamics.actuation.elastic import motor_commands
+from geared_dynamics.dynamics import elastic as _dynamics
+from geared_dynamics.dynamics.elastic import *  # noqa: F403
+
+__all__ = [*_dynamics.__all__, "motor_commands"]

@@ -1,0 +1,64 @@
+"""Checks of what a reference is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from geared_dynamics.arrays import Array, ArrayLike
+from geared_dynamics.errors import ArrayError
+
+HIGHEST = 160  # derivatives; factorials of more do not fit float64
+
+
+def finite_array(name: str, value: ArrayLike, ndim: int | None = None) -> Array:
+    """Convert to finite float64 numbers, with a number of dimensions."""
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind not in "fiu":
+            raise TypeError
+        array = array.astype(np.float64)
+    except (TypeError, ValueError):
+        raise ArrayError(name, "is not an array of real numbers", "give real numbers") from None
+    if ndim is not None and array.ndim != ndim:
+        finding = f"has shape {array.shape}"
+        raise ArrayError(name, finding, f"give {ndim} dimension{'s' * (ndim > 1)}")
+    if not np.isfinite(array).all():
+        raise ArrayError(name, "contains NaN or infinity", "give finite numbers")
+    return array
+
+
+def as_order(name: str, value: object, highest: int = HIGHEST) -> int:
+    """Check a small whole number."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise ArrayError(name, f"is {value!r}", "give a whole number")
+    if not 0 <= value <= highest:
+        raise ArrayError(name, f"is {value}", f"give 0 to {highest}")
+    return int(value)
+
+
+def positive_time(name: str, value: object) -> float:
+    """Check a duration."""
+    array = finite_array(name, value, 0)  # type: ignore[arg-type]
+    if not array > 0.0:
+        raise ArrayError(name, f"is {float(array)} s", "give a time above 0")
+    return float(array)
+
+
+def names_for(names: Iterable[str], n: int) -> tuple[str, ...]:
+    """Check the joints' names; without any they are called joint 0, joint 1."""
+    if isinstance(names, str):
+        raise ArrayError("joint_names", "is a string", "give a name for each joint")
+    given = tuple(names)
+    if not given:
+        return tuple(f"joint {k}" for k in range(n))
+    if len(given) != n or not all(isinstance(name, str) for name in given):
+        finding = f"is {given!r}, and there are {n} joints"
+        raise ArrayError("joint_names", finding, "give a name for each joint")
+    return given
+
+
+def joint_list(names: Iterable[str]) -> str:
+    """Names in quotes, as a list."""
+    return ", ".join(repr(name) for name in names)

@@ -1,0 +1,97 @@
+"""Motions from rest to rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from geared_dynamics.arrays import Array, ArrayLike
+from geared_dynamics.errors import ArrayError
+from geared_dynamics.trajectory import basis
+from geared_dynamics.trajectory.checks import as_order, finite_array, names_for, positive_time
+from geared_dynamics.trajectory.spline import Spline
+
+
+def rest_to_rest(
+    start: ArrayLike,
+    goal: ArrayLike,
+    duration: float,
+    *,
+    continuous: int,
+    begin: float = 0.0,
+    joint_names: Iterable[str] = (),
+) -> Spline:
+    """One polynomial of degree 2 k + 1, its first k derivatives zero at both ends.
+
+    In Bernstein's basis, where k + 1 coefficients are the start and k + 1 the goal: monotone,
+    and without the cancellation of powers of t at high degree.
+
+    Args:
+        start: Position before (n,) [rad or m].
+        goal: Position after (n,).
+        duration: Time between [s].
+        continuous: k, the number of derivatives that are continuous.
+        begin: Time of departure [s].
+        joint_names: Names for errors, such as ``model.joint_names``.
+    """
+    span = positive_time("duration", duration)
+    first, departure = finite_array("start", start, 1), finite_array("begin", begin, 0)
+    last = finite_array("goal", goal, 1)
+    if first.shape != last.shape:
+        finding = f"has {last.size} joints, start {first.size}"
+        raise ArrayError("goal", finding, "give both for the same joints")
+    times = np.array([departure, departure + span])
+    return through(times, [first, last], continuous=continuous, joint_names=joint_names)
+
+
+def through(
+    times: ArrayLike,
+    points: ArrayLike,
+    *,
+    continuous: int,
+    joint_names: Iterable[str] = (),
+) -> Spline:
+    """A spline of degree 2 k + 1 through points, at rest with k derivatives at both ends.
+
+    Between the ends 2 k derivatives are continuous. Points far apart in distance and near in
+    time, and high k, make it swing between them: look at it before you send it.
+
+    Args:
+        times: Rising times (p,) [s], at least two.
+        points: Positions at these times (p, n) [rad or m].
+        continuous: k, the number of derivatives that are continuous.
+        joint_names: Names for errors, such as ``model.joint_names``.
+
+    References:
+        C. de Boor, "A Practical Guide to Splines", ch. XIII.
+    """
+    k = as_order("continuous", continuous)
+    moments, where = finite_array("times", times, 1), finite_array("points", points, 2)
+    if moments.size < 2 or np.any(np.diff(moments) <= 0.0):
+        raise ArrayError("times", "do not rise", "give at least two, each later than the last")
+    if len(where) != len(moments) or not where.shape[1]:
+        finding = f"has shape {where.shape} for {len(moments)} times"
+        raise ArrayError("points", finding, f"give shape ({len(moments)}, n)")
+    degree = 2 * k + 1
+    first, last = np.full(degree + 1, moments[0]), np.full(degree + 1, moments[-1])
+    knots = np.r_[first, moments[1:-1], last]
+    coefficients = np.empty((knots.size - degree - 1, where.shape[1]))
+    # Equal coefficients at the ends are what makes the derivatives there zero.
+    coefficients[: k + 1], coefficients[-k - 1 :] = where[0], where[-1]
+    if len(moments) > 2:
+        coefficients[k + 1 : -k - 1] = inner_coefficients(
+            knots, degree, moments, coefficients, where
+        )
+    names = names_for(joint_names, where.shape[1])
+    return Spline(degree, knots, coefficients, names)
+
+
+def inner_coefficients(
+    knots: Array, degree: int, times: Array, coefficients: Array, points: Array
+) -> Array:
+    """Coefficients beside those at the ends, from the points between (p - 2, n)."""
+    known = degree // 2 + 1
+    matrix = basis.functions(knots, degree, times[1:-1])
+    ends = matrix[:, :known] @ coefficients[:known] + matrix[:, -known:] @ coefficients[-known:]
+    return np.asarray(np.linalg.solve(matrix[:, known:-known], points[1:-1] - ends))
