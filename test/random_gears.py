@@ -146,7 +146,9 @@ class Workshop:
         if before is not None and self.rng.random() < 0.5:
             moved, _ = self.poses[before.child]
             axis = (turn @ R).T @ moved @ np.array(before.axis) * self.rng.choice([-1, 1])
-        mimic = None if leader is None else MimicRecord(leader, float(self.rng.choice([-0.5, 2])))
+        mimic = (
+            None if leader is None else MimicRecord(leader, float(self.rng.choice([-0.53, 1.9])))
+        )
         place = self.rng.uniform(-0.4, 0.4, 3)
         joint = JointRecord(
             f"joint_{k}", kind, parent, child, vec(R), vec(place), vec(axis), mimic
