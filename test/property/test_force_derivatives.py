@@ -53,9 +53,14 @@ def twin_of(model: GearedModel) -> PathTwin:
 
 
 def worst_row(found: Array, expected: Array) -> float:
-    """Largest error of a row, each relative to its own largest element."""
+    """Largest error of a row, each relative to its own largest element.
+
+    A row whose terms cancel to less than a thousandth of the largest row is measured
+    against that thousandth: its rounding is that of the terms.
+    """
     assert len(found) == len(expected)
-    return max(error(f, e) for f, e in zip(found, expected, strict=True))
+    least = 1e-3 * float(np.abs(expected).max(initial=0.0))
+    return max(error(f, e, least) for f, e in zip(found, expected, strict=True))
 
 
 @examples(60)
