@@ -16,6 +16,7 @@ from geared_dynamics.model import build_model
 from geared_dynamics.model.gears import resolve
 from geared_dynamics.model.model import GearedModel
 from naive.measure import examples
+from naive.shafts import with_independent_motors
 from random_gears import GearCase, Roll, gear_trains, random_gears
 from random_robots import random_state
 
@@ -196,13 +197,14 @@ def other_carriers(case: GearCase, model: GearedModel) -> GearedModel:
                 position=tuple(position.tolist()),
             )
         )
-    drivetrain = replace(case.drivetrain, wheels=tuple(wheels))
+    drivetrain = replace(case.drivetrain, wheels=tuple(wheels), motors=())
     return build_model(case.robot, drivetrain, gravity=model.gravity)
 
 
 @examples(30)
 @given(case=gear_trains())
 def test_resolving_twice_changes_nothing(case: GearCase) -> None:
-    once = resolve(case.robot, case.drivetrain)
+    drives = with_independent_motors(case.robot, case.drivetrain)
+    once = resolve(case.robot, drives)
     assert resolve(case.robot, once) is once
     assert build_model(case.robot, once).drivetrain is once
