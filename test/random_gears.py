@@ -62,11 +62,9 @@ class GearCase:
 
     def load(self) -> Any:  # the model's type belongs to the package under test
         """Build the model."""
-        from geared_dynamics.model import build_model
-        from naive.shafts import with_independent_motors
+        from naive.shafts import built
 
-        drives = with_independent_motors(self.robot, self.drivetrain)
-        return build_model(self.robot, drives, gravity=(1.0, -3.0, -9.0))
+        return built(self.robot, self.drivetrain, gravity=(1.0, -3.0, -9.0))
 
     def __repr__(self) -> str:
         """Show how to make the case again."""

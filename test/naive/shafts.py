@@ -7,7 +7,14 @@ from dataclasses import replace
 import numpy as np
 
 from geared_dynamics.description.records import DrivetrainRecord, RobotRecord
-from geared_dynamics.model import build_model
+from geared_dynamics.model import GearedModel, build_model
+
+
+def built(
+    robot: RobotRecord, drivetrain: DrivetrainRecord, gravity: tuple[float, float, float]
+) -> GearedModel:
+    """The model, with those motors that can be independent."""
+    return build_model(robot, with_independent_motors(robot, drivetrain), gravity=gravity)
 
 
 def with_independent_motors(robot: RobotRecord, drivetrain: DrivetrainRecord) -> DrivetrainRecord:

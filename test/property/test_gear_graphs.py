@@ -197,8 +197,7 @@ def other_carriers(case: GearCase, model: GearedModel) -> GearedModel:
                 position=tuple(position.tolist()),
             )
         )
-    motors = model.drivetrain.motors
-    drivetrain = replace(case.drivetrain, wheels=tuple(wheels), motors=motors)
+    drivetrain = replace(case.drivetrain, wheels=tuple(wheels), motors=())
     return build_model(case.robot, drivetrain, gravity=model.gravity)
 
 
