@@ -1,5 +1,6 @@
 """Complete dynamics of geared robot arms, from a URDF and a description of the drives."""
 
+from geared_dynamics import simulation
 from geared_dynamics.actuation.combined import (
     CombinedSystem,
     combine_actuators,
@@ -106,6 +107,7 @@ __all__ = [
     "power_balance",
     "regressor",
     "saturate",
+    "simulation",
     "sticking",
     "thermal_current",
     "thermal_step",
