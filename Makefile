@@ -60,7 +60,7 @@ format: $(VENV)/.installed ## let ruff mend what it can
 OLD = .venv-numpy1
 ifeq ($(HAS_NUMPY1),1)
 numpy1: $(OLD)/.installed ## the tests of the mathematics with NumPy 1.26
-	$(OLD)/bin/python -m pytest -rsxX --tb=short -n auto --ignore=test/repository $(TESTS)
+	HYPOTHESIS_PROFILE=brief $(OLD)/bin/python -m pytest -rsxX --tb=short -n auto --ignore=test/repository $(TESTS)
 else
 numpy1:
 	@echo "left out: NumPy 1.26 has no wheels for Python $(PYTHON_VERSION)"

@@ -1,6 +1,6 @@
 """Complete dynamics of geared robot arms, from a URDF and a description of the drives."""
 
-from geared_dynamics import elastic, trajectory
+from geared_dynamics import elastic, simulation, trajectory
 from geared_dynamics.actuation.combined import (
     CombinedSystem,
     combine_actuators,
@@ -112,6 +112,7 @@ __all__ = [
     "power_balance",
     "regressor",
     "saturate",
+    "simulation",
     "sticking",
     "thermal_current",
     "thermal_step",

@@ -44,6 +44,10 @@ else:
         print_blob=True,
         suppress_health_check=slow,
     )
+    # A second environment repeats the tests for its libraries' sake, not for the examples'.
+    settings.register_profile(
+        "brief", deadline=None, derandomize=True, max_examples=10, suppress_health_check=slow
+    )
     settings.register_profile(
         "validate", deadline=None, max_examples=1000, print_blob=True, suppress_health_check=slow
     )

@@ -202,21 +202,24 @@ def rates(
     return result
 
 
-def refuse_losses(model: GearedModel, *, rotors: bool = True) -> None:
+def refuse_losses(
+    model: GearedModel,
+    *,
+    rotors: bool = True,
+    remedy: str = "use driven_acceleration or motion_from_torque",
+) -> None:
     """Refuse losses that depend on the load; of the rotors' friction only if it is used."""
     source = model.drivetrain.source
     for name, loss in zip(model.motor_names, gear_losses(model), strict=True):
         if loss.any():
-            refuse(f"{source}, motors.{name}.efficiency", "makes the model nonlinear")
+            raise ModelError(
+                f"{source}, motors.{name}.efficiency", "makes the model nonlinear", remedy
+            )
     every = [(model.joint_friction, "joints", model.joint_names)]
     if rotors:
         every.append((model.motors.friction, "motors", model.motor_names))
     for laws, kind, owners in every:
         for index, load in zip(laws.index, laws.load, strict=True):
             if load != 0.0:
-                refuse(f"{source}, {kind}.{owners[index]}.friction.load", "depends on the load")
-
-
-def refuse(place: str, finding: str) -> None:
-    """Say what solves the model instead."""
-    raise ModelError(place, finding, "use driven_acceleration or motion_from_torque")
+                place = f"{source}, {kind}.{owners[index]}.friction.load"
+                raise ModelError(place, "depends on the load", remedy)
