@@ -30,10 +30,21 @@ import numpy as np
 import yaml
 from matplotlib import pyplot as plt
 from scipy import signal
-from torque_of_a_kr300 import CUTOFF, FOLDER, MOVING, ORDER, PAYLOAD, REACH, ROOT, STEP
+from torque_of_a_kr300 import (
+    CUTOFF,
+    FOLDER,
+    MOVING,
+    ORDER,
+    PAYLOAD,
+    REACH,
+    ROOT,
+    STEP,
+    made,
+)
 
 import geared_dynamics as gd
 
+FIGURES = Path(__file__).parent / "figures"
 LISTED = {2: 7518900.0, 3: 4099900.0}  # published with the recordings [N m/rad]
 
 
@@ -173,8 +184,8 @@ def main() -> None:
             )
         viscous, coulomb = friction(ways)
         print(f"      friction before the spring: {viscous:.0f} N m s/rad, {coulomb:.0f} N m")
-    folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
-    print("saved", picture(fits, folder).name)
+    folder = made(Path(sys.argv[1]) if len(sys.argv) > 1 else FIGURES)
+    print("saved", picture(fits, folder))
 
 
 if __name__ == "__main__":
