@@ -27,6 +27,7 @@ from geared_dynamics.dynamics.cartesian.results import (
     CartesianModel,
     Forces,
     Motion,
+    column,
     compatible_forces,
 )
 from geared_dynamics.dynamics.elastic.extended import extended
@@ -164,4 +165,4 @@ def solve(H: Array, force: Array) -> Array:
         finding = "is not positive definite at a given posture"
         remedy = "give the massless links behind it an inertia"
         raise ModelError("mass matrix", finding, remedy) from None
-    return np.asarray(np.linalg.solve(H, force[..., None])[..., 0])
+    return np.asarray(np.linalg.solve(H, column(force, H.ndim))[..., 0])

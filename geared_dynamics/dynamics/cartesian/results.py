@@ -89,6 +89,14 @@ class Motion(NamedTuple):
     reaction: Array
 
 
+def column(vector: Array, ndim: int) -> Array:
+    """A vector (..., k) as a column of at least ``ndim`` dimensions.
+
+    With one dimension less than the matrix, NumPy 1 would take it for a batch of vectors.
+    """
+    return vector.reshape((1,) * (ndim - 1 - vector.ndim) + vector.shape + (1,))
+
+
 def compatible_forces(jacobian: Array, force: Array) -> Array:
     """J^+' force (..., N): Q of least norm with J' Q = force.
 
@@ -104,5 +112,5 @@ def compatible_forces(jacobian: Array, force: Array) -> Array:
     if not np.all(np.isfinite(jacobian)):
         return np.full(jacobian.shape[:-1], np.nan)
     Y, R = np.linalg.qr(jacobian)
-    inner = np.linalg.solve(np.swapaxes(R, -1, -2), force[..., None])
+    inner = np.linalg.solve(np.swapaxes(R, -1, -2), column(force, R.ndim))
     return np.asarray((Y @ inner)[..., 0])
