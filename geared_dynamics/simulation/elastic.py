@@ -144,6 +144,9 @@ def plant_of(
 
 def packed_state(plant: ElasticPlant, state: ElasticState) -> Array:
     """The state as one array (N,)."""
+    if not isinstance(state, tuple) or len(state) != len(ElasticState._fields):
+        finding = f"is a {type(state).__name__}, or not of {len(ElasticState._fields)} parts"
+        raise ArrayError("state", finding, "give an ElasticState: q, theta, v, vtheta, current")
     q, theta, v, vtheta, current = state
     n, shafts = plant.model.n, plant.model.elasticity.count
     parts = {"q": (q, n), "theta": (theta, shafts), "v": (v, n), "vtheta": (vtheta, shafts)}

@@ -132,7 +132,10 @@ def inputs_over_time(
 
     def at(t: float) -> Array:
         """Input (m,) at a time."""
-        (value,) = one_state(motor_inputs(plant.model, **{name: given(t)}))
+        found = given(t)
+        if found is None:
+            raise ArrayError(name, f"is None at t = {t:g} s", "return one number for each motor")
+        (value,) = one_state(motor_inputs(plant.model, **{name: found}))
         return value
 
     return at

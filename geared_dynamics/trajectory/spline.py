@@ -117,9 +117,13 @@ class Spline(Frozen):
         result = np.zeros((flat.size, k + 1, self.n))
         pieces = self.pieces[: k + 1]
         for i in range(0, flat.size, BLOCK):
-            known = basis.values(pieces, self.degree, flat[i : i + BLOCK])
+            with np.errstate(over="ignore", invalid="ignore"):
+                known = basis.values(pieces, self.degree, flat[i : i + BLOCK])
             result[i : i + BLOCK, : len(pieces)] = known.swapaxes(0, 1)
         result[rest, 1:] = 0.0
+        if not np.isfinite(result).all():
+            finding = "has points so far apart, or times so near, that it overflows"
+            raise ArrayError("the spline", finding, "use SI units")
         return result.reshape(*times.shape, k + 1, self.n)
 
     @cached_property
@@ -127,7 +131,8 @@ class Spline(Frozen):
         """Knots and coefficients of the spline and of all its derivatives."""
         found = [(self.knots, self.coefficients)]
         for degree in range(self.degree, 0, -1):
-            found.append(basis.derivative(found[-1][0], degree, found[-1][1]))
+            with np.errstate(over="ignore", invalid="ignore"):  # derivatives says so
+                found.append(basis.derivative(found[-1][0], degree, found[-1][1]))
         return tuple(found)
 
     def refuse_rough(self, order: int) -> None:

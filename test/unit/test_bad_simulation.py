@@ -96,6 +96,12 @@ TABLE: dict[str, tuple[Callable[[], Any], list[str]]] = {
         ["simulate_elastic", "cannot be followed"],
     ),
     "evaluations": (lambda: simulate(MODEL, GOOD, T, max_evaluations="9"), ["max_evaluations"]),
+    "state too short": (lambda: rates(MODEL, tuple(GOOD)[:4]), ["state", "ElasticState"]),
+    "no state": (lambda: simulate(MODEL, None, T), ["state", "NoneType", "ElasticState"]),
+    "function without return": (
+        lambda: simulate(MODEL, GOOD, T, torque=lambda t: None),
+        ["torque", "None", "each motor"],
+    ),
     "absurd step": (lambda: step(MODEL, GOOD, 1e-3, torque=np.full(3, 1e300)), ["overflow"]),
 }
 

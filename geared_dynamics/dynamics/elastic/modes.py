@@ -11,7 +11,7 @@ from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.dynamics.border import finite_input
 from geared_dynamics.dynamics.elastic.dynamics import mass_matrix
 from geared_dynamics.dynamics.rigid import gravity_forces
-from geared_dynamics.errors import ArrayError, UnknownNameError
+from geared_dynamics.errors import ArrayError, ModelError, UnknownNameError
 from geared_dynamics.model import GearedModel
 
 Rotors = Literal["free", "held"]
@@ -45,13 +45,18 @@ def modes(
     """Eigenfrequencies and mode shapes at a posture: (K - omega^2 H) shape = 0.
 
     Play in the springs is taken as used up. Free rotors give n modes that are the rigid
-    arm's (frequency 0 unless gravity counts) and n_e of the springs; held ones n modes.
+    arm's (frequency 0 unless gravity counts) and n_e of the springs; held ones take away a
+    mode for each shaft that a motor turns.
 
     Args:
         model: Geared model.
         q: Joint position (n,) [rad or m].
-        rotors: ``free``: without torque; ``held``: theta fixed, as by brakes.
+        rotors: ``free``: without torque; ``held``: the shafts that motors turn are fixed, as
+            by brakes (all shafts where there are no motors).
         gravity: Whether dg/dq counts as a stiffness.
+
+    Raises:
+        ModelError: if the mass matrix is not positive definite.
 
     References:
         Paper 002, eq. (18)-(21), linearised.
@@ -110,9 +115,32 @@ def linearised(
     D = elastic.stretch.T @ (elastic.damping[:, None] * elastic.stretch)
     if gravity:
         K[: model.n, : model.n] += gravity_stiffness(model, posture)
-    free = np.arange(len(H)) < (model.n if rotors == "held" else len(H))
+    refuse_singular(model, H)
+    free = np.ones(len(H), bool)
+    if rotors == "held":
+        free[model.n :] = ~held_shafts(model)
     square = np.ix_(free, free)
     return H[square], symmetric(K[square]), D[square], free
+
+
+def held_shafts(model: GearedModel) -> NDArray[np.bool_]:
+    """Which shafts brakes on the motors fix (n_e,)."""
+    elastic = model.elasticity
+    if not len(model.motor_wheel):
+        return np.ones(elastic.count, bool)
+    return np.asarray(np.any(elastic.shaft_spin[model.motor_wheel] != 0.0, axis=0))
+
+
+def refuse_singular(model: GearedModel, H: Array) -> None:
+    """Raise unless H is positive definite."""
+    try:
+        np.linalg.cholesky(H)
+    except np.linalg.LinAlgError:
+        remedy = "give what is massless an inertia"
+        if model.coupling == "none":
+            remedy = "the rotors have no inertia with this coupling: with_coupling('complete')"
+        finding = "is not positive definite at this posture"
+        raise ModelError(f"mass matrix (coupling {model.coupling!r})", finding, remedy) from None
 
 
 def gravity_stiffness(model: GearedModel, q: Array) -> Array:
