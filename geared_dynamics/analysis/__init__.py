@@ -1,0 +1,1 @@
+"""Recordings to comparison, identification, figures and reports."""
