@@ -1,9 +1,53 @@
-"""References of sufficient smoothness: motions q(t) with as many derivatives as a control needs.
+"""References: waypoints followed as ros2_controllers does, and motions with many derivatives.
 
 Time is an argument; a reference is a value.
 """
 
+from geared_dynamics.trajectory.errors import (
+    INVALID_GOAL,
+    INVALID_JOINTS,
+    OLD_HEADER_TIMESTAMP,
+    TrajectoryError,
+)
 from geared_dynamics.trajectory.motions import rest_to_rest, through
+from geared_dynamics.trajectory.points import JointTrajectory, Point
+from geared_dynamics.trajectory.reference import Reference, follow
+from geared_dynamics.trajectory.rules import Rules
+from geared_dynamics.trajectory.sample import Sample, SampleBuffer, state
+from geared_dynamics.trajectory.sampling import (
+    Dense,
+    derivatives,
+    resample,
+    sample,
+    sample_into,
+)
 from geared_dynamics.trajectory.spline import Spline
+from geared_dynamics.trajectory.turns import shortest_way
+from geared_dynamics.trajectory.validation import checked
+from geared_dynamics.trajectory.waypoints import Waypoints
 
-__all__ = ["Spline", "rest_to_rest", "through"]
+__all__ = [
+    "INVALID_GOAL",
+    "INVALID_JOINTS",
+    "OLD_HEADER_TIMESTAMP",
+    "Dense",
+    "JointTrajectory",
+    "Point",
+    "Reference",
+    "Rules",
+    "Sample",
+    "SampleBuffer",
+    "Spline",
+    "TrajectoryError",
+    "Waypoints",
+    "checked",
+    "derivatives",
+    "follow",
+    "resample",
+    "rest_to_rest",
+    "sample",
+    "sample_into",
+    "shortest_way",
+    "state",
+    "through",
+]
