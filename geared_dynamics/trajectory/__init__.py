@@ -10,7 +10,9 @@ from geared_dynamics.trajectory.errors import (
     TrajectoryError,
 )
 from geared_dynamics.trajectory.motions import rest_to_rest, through
+from geared_dynamics.trajectory.piecewise import Piecewise
 from geared_dynamics.trajectory.points import JointTrajectory, Point
+from geared_dynamics.trajectory.profiles import jerk_bounded, trapezoidal
 from geared_dynamics.trajectory.reference import Reference, follow
 from geared_dynamics.trajectory.rules import Rules
 from geared_dynamics.trajectory.sample import Sample, SampleBuffer, state
@@ -32,6 +34,7 @@ __all__ = [
     "OLD_HEADER_TIMESTAMP",
     "Dense",
     "JointTrajectory",
+    "Piecewise",
     "Point",
     "Reference",
     "Rules",
@@ -43,6 +46,7 @@ __all__ = [
     "checked",
     "derivatives",
     "follow",
+    "jerk_bounded",
     "resample",
     "rest_to_rest",
     "sample",
@@ -50,4 +54,5 @@ __all__ = [
     "shortest_way",
     "state",
     "through",
+    "trapezoidal",
 ]
