@@ -23,6 +23,7 @@ from geared_dynamics.trajectory.sampling import (
     sample,
     sample_into,
 )
+from geared_dynamics.trajectory.smooth import smooth
 from geared_dynamics.trajectory.spline import Spline
 from geared_dynamics.trajectory.turns import shortest_way
 from geared_dynamics.trajectory.validation import checked
@@ -52,6 +53,7 @@ __all__ = [
     "sample",
     "sample_into",
     "shortest_way",
+    "smooth",
     "state",
     "through",
     "trapezoidal",
