@@ -35,7 +35,8 @@ if __name__ == "__main__":
     zero, way = np.zeros(len(JOINTS)), np.arange(1.0, 7.0)
     profile = trajectory.jerk_bounded(zero, way, **limits)
     out, model = trajectory.SampleBuffer(len(JOINTS)), ours()
-    torque = np.zeros(len(JOINTS))
+    torque, five = np.zeros(len(JOINTS)), np.zeros((5, len(JOINTS)))
+    ready = trajectory.prepare(spline, 4)
     times = interleaved(
         {
             "sample_into": lambda: trajectory.sample_into(reference, 5.0031, out),
@@ -46,6 +47,7 @@ if __name__ == "__main__":
             "sample": lambda: trajectory.sample(reference, 5.0031),
             "derivatives to the fifth": lambda: trajectory.derivatives(reference, 5.0031, 5),
             "smooth, four derivatives": lambda: spline.derivatives(5.0031, 4),
+            "smooth, prepared": lambda: trajectory.derivatives_into(ready, 5.0031, five),
             "jerk_bounded, made": lambda: trajectory.jerk_bounded(zero, way, **limits),
             "jerk_bounded, looked at": lambda: profile.derivatives(1.0, 3),
         },
@@ -60,6 +62,7 @@ if __name__ == "__main__":
         "follow": lambda: trajectory.follow(waypoints, before, 0.0, rules),
         "resample to 1 ms": lambda: trajectory.resample(reference, 0.001),
         "smooth": lambda: trajectory.smooth(waypoints, rows, 0.0, rules, continuous=4),
+        "prepare": lambda: trajectory.prepare(spline, 4),
     }
     for name, call in once.items():
         print(f"  {name + f', {POINTS} points':<28} {turn(call, 5) / 5 * 1e3:8.2f} ms")

@@ -12,6 +12,7 @@ from geared_dynamics.trajectory.errors import (
 from geared_dynamics.trajectory.motions import rest_to_rest, through
 from geared_dynamics.trajectory.piecewise import Piecewise
 from geared_dynamics.trajectory.points import JointTrajectory, Point
+from geared_dynamics.trajectory.prepared import Prepared, derivatives_into, prepare
 from geared_dynamics.trajectory.profiles import jerk_bounded, trapezoidal
 from geared_dynamics.trajectory.reference import Reference, follow
 from geared_dynamics.trajectory.rules import Rules
@@ -37,6 +38,7 @@ __all__ = [
     "JointTrajectory",
     "Piecewise",
     "Point",
+    "Prepared",
     "Reference",
     "Rules",
     "Sample",
@@ -46,8 +48,10 @@ __all__ = [
     "Waypoints",
     "checked",
     "derivatives",
+    "derivatives_into",
     "follow",
     "jerk_bounded",
+    "prepare",
     "resample",
     "rest_to_rest",
     "sample",

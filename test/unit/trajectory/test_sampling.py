@@ -273,6 +273,7 @@ def test_sampling_allocates_nothing_that_stays() -> None:
 
 BAD_CALLS: dict[str, tuple[Any, str]] = {
     "NaN time": (lambda r: sample_into(r, float("nan"), SampleBuffer(3)), "t: is nan"),
+    "no number of joints": (lambda _: SampleBuffer(2.5), "n: is 2.5"),  # type: ignore[arg-type]
     "other joints": (lambda r: sample_into(r, 0.0, SampleBuffer(2)), "out: is for 2 joints"),
     "no period": (lambda r: resample(r, 0.0), "period"),
     "tiny period": (lambda r: resample(r, 1e-12), "at most 1000000"),
