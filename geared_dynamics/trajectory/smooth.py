@@ -37,6 +37,7 @@ def smooth(
         TrajectoryError: for points without positions, an end in motion, or no point left.
         ArrayError: for a state that is not finite or of other joints.
     """
+    waypoints.refuse_other(rules)
     k, present = as_order("continuous", continuous), moment("now", now)
     known = finite_array("before", before, 2)
     if not 1 <= len(known) <= k + 1 or known.shape[1] != waypoints.n:

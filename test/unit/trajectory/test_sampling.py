@@ -26,6 +26,7 @@ from geared_dynamics.trajectory import (
     sample,
     sample_into,
     shortest_way,
+    smooth,
     state,
 )
 from naive.measure import derivative
@@ -289,6 +290,18 @@ BAD_CALLS: dict[str, tuple[Any, str]] = {
 def test_refused(call: Any, words: str) -> None:
     with pytest.raises(GearedDynamicsError, match=words):
         call(start([Point(1.0, np.ones(3))]))
+
+
+@pytest.mark.parametrize("order", [("elbow", "shoulder", "wrist"), JOINTS[:2]])
+def test_rules_of_other_joints(order: tuple[str, ...]) -> None:
+    waypoints = checked(JointTrajectory(JOINTS, [Point(1.0, np.ones(3))]), Rules(JOINTS), 0.0)
+    for call in (
+        lambda: follow(waypoints, state(np.zeros(3)), 0.0, Rules(order)),
+        lambda: smooth(waypoints, np.zeros((1, 3)), 0.0, Rules(order), continuous=4),
+    ):
+        with pytest.raises(TrajectoryError, match="rules: are for") as caught:
+            call()
+        assert caught.value.code == -2
 
 
 def test_integration_needs_a_known_beginning() -> None:
