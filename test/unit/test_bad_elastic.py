@@ -130,6 +130,51 @@ def test_fewer_wheels_than_shafts_are_refused() -> None:
         gd.load_model(ROBOT, drives)
 
 
+def without_second_motor(**j2: Any) -> dict[str, Any]:
+    """The good drivetrain with a rigid second joint that nothing drives."""
+    drives = changed("motors.m2", "-")
+    del drives["joints"]["j2"]
+    if j2:
+        drives["joints"]["j2"] = j2
+    return drives
+
+
+def test_undriven_rigid_joint_must_be_declared_passive() -> None:
+    with pytest.raises(gd.GearedDynamicsError) as caught:
+        gd.load_model(ROBOT, without_second_motor())
+    assert caught.value.place.endswith("joints.j2")
+    assert "no motor turns joint 'j2', and it is not declared passive" in str(caught.value)
+    assert "joints.j2.passive: true" in caught.value.remedy
+    without_springs = without_second_motor()
+    del without_springs["joints"]
+    assert gd.load_model(ROBOT, without_springs).n == 2  # the rigid functions need no motors
+    without_motors = without_second_motor()
+    del without_motors["motors"]
+    assert gd.load_model(ROBOT, without_motors).elasticity.count == 1
+    assert gd.load_model(ROBOT, without_second_motor(), joints=["j1"]).n == 1
+
+
+def test_passive_joint_without_spring_is_free() -> None:
+    model = gd.load_model(ROBOT, without_second_motor(passive=True))
+    assert model.elasticity.passive.tolist() == [1]
+    assert model.elasticity.names == ("j1.theta",)
+    q, theta, v, vtheta = [0.1, 0.2], [0.11], [0.3, -0.4], [0.5]
+    a, atheta = gd.elastic.forward_dynamics(model, q, theta, v, vtheta, [2.0])
+    tau, shaft = gd.elastic.inverse_dynamics(model, q, theta, v, vtheta, a, atheta)
+    np.testing.assert_allclose(tau, 0.0, atol=1e-9)
+    np.testing.assert_allclose(gd.elastic.motor_torques(model, tau, shaft), [2.0], rtol=1e-9)
+
+
+def test_rigid_joint_behind_a_belt_is_driven() -> None:
+    """Its motor's wheel follows the belt's shaft alone, and turns the joint through it."""
+    drives = changed("springs", belt(["r1", "p1"]))
+    del drives["joints"]
+    assert gd.load_model(ROBOT, drives).elasticity.names == ("belt.theta",)
+    del drives["motors"]["m1"]
+    with pytest.raises(gd.GearedDynamicsError, match="no motor turns joint 'j1'"):
+        gd.load_model(ROBOT, drives)
+
+
 def test_link_without_inertia_before_its_spring_is_refused() -> None:
     """Rigid, the reflected rotor would carry the joint; behind a spring it does not."""
     assert gd.load_model(MASSLESS, changed("joints", {"j1": {"offset": 0}})).n == 2
