@@ -265,6 +265,23 @@ def test_overflow_is_refused(name: str) -> None:
         getattr(gd.elastic, name)(MODEL, **given)
 
 
+def test_overflow_of_the_sum_alone_is_refused() -> None:
+    """Inertia, springs and wrenches are finite each, their sum is not."""
+    zero, model = np.zeros(2), MODEL
+    given = dict.fromkeys(("q", "theta", "v", "vtheta", "a", "atheta"), zero)
+    inertia = gd.elastic.mass_matrix(model, zero)[3, 3]
+    push = np.array([0.0, 1.5e308 / inertia])
+    pull = np.array([0.0, 1.5e305])  # through 1e3 N m/rad
+    gd.elastic.inverse_dynamics(model, **given | {"atheta": push})
+    gd.elastic.inverse_dynamics(model, **given | {"theta": pull})
+    with pytest.raises(gd.GearedDynamicsError, match="theta: is so large that the result overf"):
+        gd.elastic.inverse_dynamics(model, **given | {"atheta": push, "theta": pull})
+    loads = np.zeros((2, 6))
+    loads[1, 4] = -1.5e308
+    with pytest.raises(gd.GearedDynamicsError, match="f_ext: is so large that the result overf"):
+        gd.elastic.inverse_dynamics(model, **given | {"theta": -pull}, f_ext=loads)
+
+
 def test_numbers_of_states_must_agree() -> None:
     with pytest.raises(gd.GearedDynamicsError, match="do not broadcast"):
         gd.elastic.bias_forces(MODEL, np.zeros((3, 2)), np.zeros((4, 2)), np.zeros(2))
