@@ -165,6 +165,42 @@ def test_passive_joint_without_spring_is_free() -> None:
     np.testing.assert_allclose(gd.elastic.motor_torques(model, tau, shaft), [2.0], rtol=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("between", "others", "said"),
+    [
+        (["p1", "r1"], [], "its motor side, 'p1'; motor 'm1' turns 'r1', on the other"),
+        (["p1", "i1"], [], "its motor side, 'p1'"),  # the motor's wheel is not named
+        (["p1", "i1"], ["r1"], None),
+        (["r1", "p1"], [], None),
+    ],
+)
+def test_spring_without_a_motor_behind_it_is_warned_of(
+    between: list[str], others: list[str], said: str | None
+) -> None:
+    drives = changed("springs", belt(between, **{"with": others}))
+    drives["wheels"]["i1"] = copy.deepcopy(WHEEL)
+    drives["spins"].append({"wheel": "i1", "joint": "j1", "ratio": -30})
+    if said is None:
+        assert gd.load_model(ROBOT, drives, strict=True).notes == ()
+        return
+    with pytest.warns(gd.GearedDynamicsWarning, match="springs.belt: no motor turns") as found:
+        model = gd.load_model(ROBOT, drives)
+    assert said in str(found[0].message)
+    assert model.notes == (str(found[0].message),)
+    with pytest.raises(gd.GearedDynamicsError, match=rf"between: \[{between[1]}, p1\]"):
+        gd.load_model(ROBOT, drives, strict=True)
+    del drives["motors"]
+    assert gd.load_model(ROBOT, drives, strict=True).notes == ()
+
+
+def test_motor_behind_two_springs_is_behind_both() -> None:
+    springs = belt(["r1", "p1"]) | {"shaft": {"between": ["p1", "i1"], "stiffness": 9.0}}
+    drives = changed("springs", springs)
+    drives["wheels"]["i1"] = copy.deepcopy(WHEEL)
+    drives["spins"].append({"wheel": "i1", "joint": "j1", "ratio": -30})
+    assert gd.load_model(ROBOT, drives, strict=True).notes == ()
+
+
 def test_rigid_joint_behind_a_belt_is_driven() -> None:
     """Its motor's wheel follows the belt's shaft alone, and turns the joint through it."""
     drives = changed("springs", belt(["r1", "p1"]))
