@@ -141,10 +141,6 @@ def test_refused() -> None:
     bad[3, 0] = np.inf
     with pytest.raises(gd.GearedDynamicsError, match=r"derivatives\[3, 0\]"):
         gd.elastic.motor_commands(model, bad, "exact")
-    torsion = {"spring": {"torsion": {"stiffness": 30.0}, "joint": "joint_2"}}
-    sprung = gd.load_model(URDF / "elbow.urdf", {**elbow_drives(), "balancers": torsion})
-    with pytest.raises(gd.GearedDynamicsError, match=r"balancers\.spring"):
-        gd.elastic.motor_commands(sprung, path(sprung, 5))
     plain = gd.elastic.motor_commands(elbow(), path(elbow(), 5))
     with pytest.raises(gd.GearedDynamicsError, match="torque_constant"):
         plain.current  # noqa: B018
