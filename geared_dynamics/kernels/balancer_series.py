@@ -180,7 +180,9 @@ def store_ratio(springs: Pointer, s: int, count: int, work: Pointer, e: int) -> 
         left = springs[s + has.VOLUME] - area * (l - springs[s + has.LENGTH])
         work[e + LENGTH] = -left / area
         # The volume left over -area: its power is the tension over the tension at begin.
-        store_power(work, e + POWER, e + LENGTH, -springs[s + has.EXPONENT], ratio * l, count, SIZE)
+        store_power(
+            work, e + POWER, e + LENGTH, -springs[s + has.EXPONENT], ratio * l, count, SIZE
+        )
         store_power(work, e + LENGTH, e + SQUARE, -0.5, 1.0 / l, count, SIZE)
         for m in range(1, count):
             work[e + m * SIZE + RATIO] = product_at(work, e + POWER, e + LENGTH, m, SIZE)

@@ -80,7 +80,7 @@ def shaft_doubts(drivetrain: DrivetrainRecord) -> list[tuple[str, str, str]]:
             continue
         first, second = spring.motor_side, spring.link_side
         finding = f"no motor turns its motor side, {first!r}"
-        remedy = f"name the motor's wheel first or under 'with:', as in between: [{second}, {first}]"
+        remedy = f"name the motor's wheel first, between: [{second}, {first}], or under 'with:'"
         if second in motors:
             finding += f"; motor {motors[second]!r} turns {second!r}, on the other"
         found.append((f"{drivetrain.source}, springs.{spring.name}", finding, remedy))

@@ -234,7 +234,18 @@ def test_motors_are_optional_where_no_torque_is_asked_for() -> None:
     batch = np.zeros((3, 2))
     a, _ = gd.elastic.forward_dynamics(model, batch, batch, batch, batch, np.zeros(0))
     assert a.shape == (3, 2)
-    with pytest.raises(gd.GearedDynamicsError, match="0 motors turn nothing, not 2 freedoms"):
+    with pytest.raises(
+        gd.GearedDynamicsError, match="0 motors turn 0 of 2 freedoms: none turns j1, j2"
+    ):
+        gd.elastic.motor_torques(model, [0, 0], [0, 0])
+
+
+def test_joints_that_motors_turn_together_only_are_named() -> None:
+    drives = changed("spins", copy.deepcopy(GOOD["spins"]))
+    drives["spins"][0] = {"wheel": "r1", "coefficients": {"j1": 50, "j2": 50}}
+    del drives["motors"]["m2"]
+    model = gd.load_model(ROBOT, drives)
+    with pytest.raises(gd.GearedDynamicsError, match=r"1 motor turns 1 of 2 freedoms: .* j1, j2;"):
         gd.elastic.motor_torques(model, [0, 0], [0, 0])
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import geared_dynamics as gd
 from driven_arms import MOTOR
-from elastic_arms import URDF, elbow, elbow_drives
+from elastic_arms import elbow
 from flat_arms import flat_arm, later, path
 from naive.measure import derivative, error
 
