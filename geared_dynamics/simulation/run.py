@@ -172,6 +172,7 @@ def integrate(
     """States (k, N) at the times, and the number of evaluations."""
     try:
         from scipy.integrate import solve_ivp
+        from scipy.linalg import LinAlgWarning
     except ImportError:
         raise MissingPackageError("simulate_elastic", "scipy", "analysis") from None
     explicit, count, last, outside = method == "DOP853", 0, float(when[0]), False
@@ -202,11 +203,14 @@ def integrate(
     if not explicit:
         options["jac"] = lambda t, z: plant.jacobian(z, inputs(float(t)))
     with np.errstate(over="ignore", invalid="ignore"), warnings.catch_warnings():
-        # LSODA says by a warning why it gives up.
+        # LSODA says by a warning why it gives up, Radau that its matrix is singular.
         warnings.filterwarnings("error", message="lsoda", category=UserWarning)
+        warnings.filterwarnings("error", category=LinAlgWarning)
         try:
             done = solve_ivp(rates, (when[0], when[-1]), y, method, t_eval=when, **options)
-        except UserWarning as warning:
+        except (UserWarning, LinAlgWarning) as warning:
+            if outside:
+                raise
             raise leaves(last, str(warning)) from None
         except ValueError as error:  # of SciPy's linear algebra, where its step underflows
             if outside:

@@ -148,6 +148,13 @@ def test_nothing_of_the_integrator_leaks(monkeypatch: pytest.MonkeyPatch) -> Non
         simulate(MODEL, GOOD, T)
 
 
+@pytest.mark.filterwarnings("error")
+def test_singular_matrix_of_an_absurd_damper_is_an_error_of_our_own() -> None:
+    absurd = arm(damping=1e30)
+    with pytest.raises(gd.GearedDynamicsError, match="simulate_elastic|max_evaluations"):
+        simulate(absurd, moving(absurd), [0.0, 1e-3], method="Radau", max_evaluations=5000)
+
+
 def test_errors_and_warnings_of_a_function_are_the_callers() -> None:
     def broken(t: float) -> Any:
         if t > 0.0:
