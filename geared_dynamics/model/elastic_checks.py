@@ -110,8 +110,11 @@ def refuse_driven_passive(
     """Raise where a motor turns with a joint that is declared passive."""
     spin = whole_spin(elastic)
     for j in elastic.passive:
+        place = f"{drivetrain.source}, joints.{names[j]}.passive"
+        if j in elastic.joint:  # by a joint that mimics another
+            finding = f"joint {names[j]!r} is passive, and a spring lies in a drive of its motion"
+            raise ModelError(place, finding, "declare the joint and its mimics alike")
         for motor, wheel in zip(drivetrain.motors, turned, strict=True):
             if spin[wheel, j] != 0.0:
-                place = f"{drivetrain.source}, joints.{names[j]}.passive"
                 finding = f"joint {names[j]!r} is passive, and motor {motor.name!r} turns with it"
                 raise ModelError(place, finding, "take out one of the two")
