@@ -40,14 +40,16 @@ def elastic_motor_commands(
         return layout.WRONG_SHAPE
     if not apart(path, out):
         return layout.OVERLAP
-    buffer = np.empty(flatness.room(int(model[layout.BODIES]), size, shafts, rows))
+    buffer = np.empty(flatness.room(model, plan, rows))
     m, p, d, x = pointer(model), pointer(plan), pointer(drives), pointer(buffer)
     work, reach = shift(x, flatness.work_at(size, shafts, rows)), rows - 3
     rate, change, third = shift(x, size), shift(x, 2 * size), shift(x, 3 * size)
     for k in range(states(path)):
         if not gather(path, k, rows * n, shift(x, rows * size)):
             return layout.NOT_FINITE
-        force = flatness.motors_side(m, p, d, True, rows, x)
+        status, force = flatness.motors_side(m, p, d, True, rows, x)
+        if status != layout.OK:
+            return status
         store_derivatives(x, 3 + extra, size)
         for r in range(motors):
             alpha = carrier_alpha(d, r, reach, 0, work)

@@ -2,7 +2,7 @@
 
 The elastic joints' rows of the links' equation,
 
-    F(q, theta) = M_link q'' + S theta'' + Coriolis + g + friction = K z + D z',
+    F(q, theta) = M_link q'' + S theta'' + Coriolis + g - balancers + friction = K z + D z',
 
 z = theta - q, hold theta only in S theta'' and gyroscopic terms, linearly. Inserted into
 itself,
@@ -18,6 +18,7 @@ Shafts and rigid joints then give the motors' torque: S' q'' + B theta'' + Corio
 import numpy as np
 from numba import njit
 
+from geared_dynamics.kernels import balancer_series as balancers
 from geared_dynamics.kernels import flatness_layout as has
 from geared_dynamics.kernels import inverse_series as series
 from geared_dynamics.kernels import layout as at
@@ -43,13 +44,15 @@ def elastic_feedforward(model: Array, plan: Array, drives: Array, path: Array, o
         return at.WRONG_SHAPE
     if not apart(path, out):
         return at.OVERLAP
-    buffer = np.empty(room(int(model[at.BODIES]), size, shafts, rows))
+    buffer = np.empty(room(model, plan, rows))
     m, p, d, x = pointer(model), pointer(plan), pointer(drives), pointer(buffer)
     rubs = drives.size > 0
     for k in range(states(path)):
         if not gather(path, k, rows * n, shift(x, rows * size)):
             return at.NOT_FINITE
-        force = motors_side(m, p, d, rubs, rows, x)
+        status, force = motors_side(m, p, d, rubs, rows, x)
+        if status != at.OK:
+            return status
         store_derivatives(x, has.MOTION_ROWS, size)
         result = row(out, k)
         for i in range(has.MOTION_ROWS):
@@ -74,8 +77,16 @@ def rows_needed(plan: Pointer) -> int:
 
 
 @njit(error_model="numpy")
-def room(bodies: int, size: int, shafts: int, rows: int) -> int:
-    """Floats of the workspace: x, three forces, z, scratch of friction, bodies' series."""
+def room(model: Pointer, plan: Pointer, rows: int) -> int:
+    """Floats of the workspace: x, three forces, z, scratch of friction, bodies' series (2)."""
+    bodies, shafts = int(model[at.BODIES]), int(plan[has.SHAFTS])
+    count = balancers_at(bodies, joints_of(plan) + shafts, shafts, rows)
+    return count + (balancers.work_size(bodies, rows - 3) if plan[has.BALANCERS] > 0.0 else 0)
+
+
+@njit(error_model="numpy")
+def balancers_at(bodies: int, size: int, shafts: int, rows: int) -> int:
+    """Where the series begin that the balancers need."""
     return work_at(size, shafts, rows) + series.work_size(bodies, rows - 3)
 
 
@@ -88,8 +99,8 @@ def work_at(size: int, shafts: int, rows: int) -> int:
 @njit(error_model="numpy")
 def motors_side(
     model: Pointer, plan: Pointer, drives: Pointer, rubs: bool, rows: int, x: Pointer
-) -> Pointer:
-    """Find the shafts' motion; return the force on x, which motors must give.
+) -> tuple[int, Pointer]:
+    """Find the shafts' motion; return a status, and the force on x that motors must give.
 
     ``x`` is the workspace of ``room``. The derivatives of q (rows, n) stand in the place of
     the force; the coefficients of x = (q, theta) (rows, n + n_e) are put at its begin. With a
@@ -103,6 +114,11 @@ def motors_side(
     scratch, work = shift(bend, rows * shafts), shift(x, work_at(size, shafts, rows))
     begin(plan, rows, force, x, bend)
     series.series_one_state(model, reach, x, work, links)
+    status = at.OK
+    if plan[has.BALANCERS] > 0.0:
+        springs = shift(plan, int(plan[has.BALANCERS]))
+        beside = shift(x, balancers_at(int(model[at.BODIES]), size, shafts, rows))
+        status = balancers.take_off(model, springs, size, reach, x, work, beside, links)
     for i in range(rounds + 1):
         order = 2 * (rounds - i) + extra
         if i < rounds or n > shafts:
@@ -119,7 +135,7 @@ def motors_side(
             x[m * size + n + k] += bend[m * shafts + k]
     store_shafts_rows(model, n, extra, reach, x, work, force)
     add_tension(plan, extra, bend, force)
-    return force
+    return status, force
 
 
 @njit(error_model="numpy")

@@ -1,6 +1,6 @@
 """Where each number of a feedforward's plan stands, one float64 array.
 
-    header | joints of the shafts | springs | shares
+    header | joints of the shafts | springs | shares | balancers
 
 It belongs to a packed model (see ``layout``) of the coordinates x = (q, theta), and holds
 what the springs between link and shaft do: te = K (theta - q) + D (theta' - q').
@@ -14,7 +14,8 @@ ROUNDS = 3  # how often the springs' stretch is inserted into the links' equatio
 JOINT = 4  # where the coordinates in q of each theta begin (n_e)
 SPRINGS, SPRINGS_END = 5, 6  # where the list of springs begins and ends
 SHARES, SHARES_END = 7, 8  # likewise what each motor gives per force on x
-HEADER_SIZE = 9
+BALANCERS = 9  # where the packed balancers begin (see balancer_layout), 0 without any
+HEADER_SIZE = 10
 
 # Springs: an entry per element (row, column) where one of the matrices (n_e, n_e) is not zero.
 ROW, COLUMN = 0, 1

@@ -13,7 +13,7 @@ import math
 from numba import njit
 
 from geared_dynamics.kernels.kinds import Pointer, Vector
-from geared_dynamics.kernels.vector import add, cross, load, scale, symmetric_times
+from geared_dynamics.kernels.vector import add, cross, dot, load, scale, symmetric_times
 
 
 @njit(error_model="numpy", inline="always")
@@ -41,6 +41,28 @@ def cross_at(x: Pointer, a: int, b: int, m: int, step: int) -> Vector:
     for j in range(m + 1):
         total = add(total, cross(load(x, a + j * step), load(x, b + (m - j) * step)))
     return total
+
+
+@njit(error_model="numpy", inline="always")
+def dot_at(x: Pointer, a: int, b: int, m: int, step: int) -> float:
+    """Coefficient m of a . b."""
+    total = 0.0
+    for j in range(m + 1):
+        total += dot(load(x, a + j * step), load(x, b + (m - j) * step))
+    return total
+
+
+@njit(error_model="numpy", inline="always")
+def store_power(
+    x: Pointer, to: int, a: int, exponent: float, first: float, count: int, step: int
+) -> None:
+    """Write ``count`` coefficients of k a^exponent, ``first`` being its value: a y' = e a' y."""
+    x[to] = first
+    for m in range(1, count):
+        total = 0.0
+        for j in range(1, m + 1):
+            total += (exponent * j - (m - j)) * x[a + j * step] * x[to + (m - j) * step]
+        x[to + m * step] = total / (m * x[a])
 
 
 @njit(error_model="numpy", inline="always")

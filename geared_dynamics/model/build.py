@@ -35,6 +35,7 @@ from geared_dynamics.model.included import remaining_doubts
 from geared_dynamics.model.inertia import doubt, moved, parameters_of_record
 from geared_dynamics.model.model import Frame, GearedModel, Tree, Wheels
 from geared_dynamics.model.motors import build_motors
+from geared_dynamics.model.shafts import shaft_doubts
 from geared_dynamics.model.topology import (
     Follow,
     Placement,
@@ -87,7 +88,8 @@ def build_model(
     elastic = build_elasticity(drivetrain, follow, wheels.spin, names)
     refuse_loose_shafts(elastic, wheels.inertia, turned, names, drivetrain)
     parameters = locked_bodies(robot, drivetrain, links, len(bodies))
-    notes = doubts(tensor_doubts(robot, bodies, parameters) + drive_doubts(drivetrain), strict)
+    said_of_drives = drive_doubts(drivetrain) + shaft_doubts(drivetrain)
+    notes = doubts(tensor_doubts(robot, bodies, parameters) + said_of_drives, strict)
     notes += remaining_doubts(robot, drivetrain, links, bodies, strict)
     return GearedModel(
         name=robot.name,

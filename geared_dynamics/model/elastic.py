@@ -16,7 +16,10 @@ from geared_dynamics.description.records import (
     ShaftSpringRecord,
 )
 from geared_dynamics.model.shafts import hang_shafts
+from geared_dynamics.errors import ModelError
 from geared_dynamics.model.topology import Follow
+
+SOFTEST = 1e-30  # so that the compliance is no larger than ``refuse_too_large`` lets anything be
 
 ElasticModel = Literal["complete", "uncoupled", "spong_truncated"]
 
@@ -132,4 +135,8 @@ def law(
     values = [spring.stiffness or 0.0, spring.damping or 0.0, rest, 0.5 * spring.backlash]
     for value in values:
         refuse_too_large(value, place)
+    if not values[0] >= SOFTEST:
+        finding = f"{values[0]:g} is too small a stiffness"
+        remedy = f"write it in SI units; no spring has one below {SOFTEST:g}"
+        raise ModelError(f"{place}.stiffness", finding, remedy)
     return values

@@ -20,7 +20,7 @@ def refuse_loose_shafts(
     names: tuple[str, ...],
     drivetrain: DrivetrainRecord,
 ) -> None:
-    """Raise where a shaft has no inertia or no motor, or a motor a passive joint.
+    """Raise where a shaft has no inertia or no motor, a joint no motor, or a passive one one.
 
     Args:
         elastic: The elastic joints.
@@ -32,6 +32,7 @@ def refuse_loose_shafts(
     refuse_massless_shafts(elastic, inertia, drivetrain.source)
     if turned:  # without any motor it is a mechanism to look at, not one to drive
         refuse_undriven(elastic, turned, drivetrain.source)
+        refuse_undriven_rigid(elastic, turned, names, drivetrain.source)
     refuse_driven_passive(elastic, turned, names, drivetrain)
 
 
@@ -83,14 +84,37 @@ def refuse_undriven(elastic: Elasticity, turned: list[int], source: str) -> None
             raise ModelError(place, finding, remedy)
 
 
+def refuse_undriven_rigid(
+    elastic: Elasticity, turned: list[int], names: tuple[str, ...], source: str
+) -> None:
+    """Raise where an arm with springs has a rigid joint that no motor turns, unless passive."""
+    if not elastic.stiffness.size:
+        return  # a rigid arm: its functions need no motors
+    spin = whole_spin(elastic)[turned]
+    for j, name in enumerate(names):
+        if not np.any(spin[:, j]) and j not in elastic.passive:
+            place = f"{source}, joints.{name}"
+            finding = f"no motor turns joint {name!r}, and it is not declared passive"
+            remedy = f"declare its motor, or joints.{name}.passive: true (a free joint)"
+            raise ModelError(place, finding, remedy)
+
+
+def whole_spin(elastic: Elasticity) -> Array:
+    """Gamma (w, n) with all springs stiff."""
+    return np.asarray(elastic.link_spin + elastic.shaft_spin @ elastic.rigid)
+
+
 def refuse_driven_passive(
     elastic: Elasticity, turned: list[int], names: tuple[str, ...], drivetrain: DrivetrainRecord
 ) -> None:
     """Raise where a motor turns with a joint that is declared passive."""
-    spin = elastic.link_spin + elastic.shaft_spin @ elastic.rigid
+    spin = whole_spin(elastic)
     for j in elastic.passive:
+        place = f"{drivetrain.source}, joints.{names[j]}.passive"
+        if j in elastic.joint:  # by a joint that mimics another
+            finding = f"joint {names[j]!r} is passive, and a spring lies in a drive of its motion"
+            raise ModelError(place, finding, "declare the joint and its mimics alike")
         for motor, wheel in zip(drivetrain.motors, turned, strict=True):
             if spin[wheel, j] != 0.0:
-                place = f"{drivetrain.source}, joints.{names[j]}.passive"
                 finding = f"joint {names[j]!r} is passive, and motor {motor.name!r} turns with it"
                 raise ModelError(place, finding, "take out one of the two")

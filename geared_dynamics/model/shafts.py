@@ -59,6 +59,34 @@ def hang_shafts(
     return acting, found, np.reshape(rows, (len(acting), found.shape[1]))
 
 
+def shaft_doubts(drivetrain: DrivetrainRecord) -> list[tuple[str, str, str]]:
+    """Place, finding and remedy of each spring with no motor on the side named first.
+
+    The first wheel and those under ``with`` follow the spring's own coordinate. Without a
+    motor there, neither directly nor through a further spring, they hang on the drive like a
+    disc on a soft shaft, which the file can mean; more often its ends are swapped.
+    """
+    springs = drivetrain.springs
+    behind = {s.name: {s.motor_side, *s.others} for s in springs}
+    for _ in springs:
+        for spring in springs:
+            for other in springs:
+                if other.link_side in behind[spring.name]:
+                    behind[spring.name] |= behind[other.name]
+    motors = {motor.wheel: motor.name for motor in drivetrain.motors}
+    found = []
+    for spring in springs if motors else ():
+        if behind[spring.name] & motors.keys():
+            continue
+        first, second = spring.motor_side, spring.link_side
+        finding = f"no motor turns its motor side, {first!r}"
+        remedy = f"name the motor's wheel first, between: [{second}, {first}], or under 'with:'"
+        if second in motors:
+            finding += f"; motor {motors[second]!r} turns {second!r}, on the other"
+        found.append((f"{drivetrain.source}, springs.{spring.name}", finding, remedy))
+    return found
+
+
 def index_of(name: str, wheels: list[str], place: str) -> int:
     """Index of a wheel by its name."""
     if name not in wheels:

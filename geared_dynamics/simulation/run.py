@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -22,6 +23,13 @@ from geared_dynamics.simulation.plant import ElasticPlant
 
 Method = Literal["LSODA", "DOP853", "Radau"]
 Input = ArrayLike | Callable[[float], ArrayLike]
+# Below it SciPy would take another tolerance than the given one.
+LEAST_RTOL = 100.0 * float(np.finfo(float).eps)
+INSTEAD: dict[Method, str] = {
+    "LSODA": "'DOP853' where springs are hardly damped, 'Radau' where they are very stiff",
+    "DOP853": "'LSODA', which changes to a stiff scheme where springs or windings are stiff",
+    "Radau": "'LSODA', which is cheaper where not everything is stiff",
+}
 
 
 class ElasticRun(NamedTuple):
@@ -81,23 +89,20 @@ def simulate_elastic(
         method: ``LSODA`` changes between a stiff and a plain scheme by itself; ``DOP853`` is
             cheaper where springs are hardly damped and errors shall be small; ``Radau``
             stands the stiffest.
-        rtol: Relative error of a step.
+        rtol: Relative error of a step, 2.3e-14 at least.
         atol: Absolute error of a step, in each number's own unit.
         max_evaluations: After so many evaluations of the rates the motion is given up.
 
     Raises:
         ModelError: as ``elastic_rates``.
-        ArrayError: where the motion leaves all bounds, with the time.
+        ArrayError: where the motion leaves all bounds, or ``max_evaluations`` are used up,
+            with the time.
         MissingPackageError: without SciPy.
     """
     if not isinstance(method, str) or method not in get_args(Method):
         raise UnknownNameError("method", "method", method, get_args(Method))
     when = checked_times(times)
-    for name, value in (("rtol", rtol), ("atol", atol)):
-        if isinstance(value, bool) or not isinstance(value, float | int) or not 0 < value < 1:
-            raise ArrayError(name, f"is {value!r}", "give a number between 0 and 1")
-    if isinstance(max_evaluations, bool) or not isinstance(max_evaluations, int):
-        raise ArrayError("max_evaluations", f"is {max_evaluations!r}", "give a whole number")
+    refuse_tolerances(rtol, atol, max_evaluations)
     given = voltage if voltage is not None else torque
     start = given(float(when[0])) if callable(given) else given
     if voltage is not None and torque is not None:
@@ -111,6 +116,19 @@ def simulate_elastic(
     if plant.drive == "voltage":
         found = np.stack([plant.settled(x, given_at(t)) for t, x in zip(when, found, strict=True)])
     return ElasticRun(when, *unpacked(plant, found), evaluations)
+
+
+def refuse_tolerances(rtol: float, atol: float, most: int) -> None:
+    """Raise for tolerances that no scheme can keep, and for no evaluations."""
+    for name, value, least in (("rtol", rtol, LEAST_RTOL), ("atol", atol, 0.0)):
+        usable = isinstance(value, float | int | np.number) and not isinstance(value, bool)
+        if not (usable and 0.0 < value < 1.0):
+            raise ArrayError(name, f"is {value!r}", "give a number between 0 and 1")
+        if value < least:
+            finding = f"is {value:g}, finer than numbers are in float64"
+            raise ArrayError(name, finding, f"give {least:.2g} or more; 1e-12 is already strict")
+    if isinstance(most, bool) or not isinstance(most, int | np.integer) or most < 1:
+        raise ArrayError("max_evaluations", f"is {most!r}", "give a whole number from 1 on")
 
 
 def checked_times(times: ArrayLike) -> Array:
@@ -154,36 +172,67 @@ def integrate(
     """States (k, N) at the times, and the number of evaluations."""
     try:
         from scipy.integrate import solve_ivp
+        from scipy.linalg import LinAlgWarning
     except ImportError:
         raise MissingPackageError("simulate_elastic", "scipy", "analysis") from None
-    explicit, count = method == "DOP853", 0
+    explicit, count, last, outside = method == "DOP853", 0, float(when[0]), False
+
+    def inputs(t: float) -> Array:
+        """The input, with a mark for errors that are the caller's own."""
+        nonlocal outside
+        outside = True
+        value = given_at(t)
+        outside = False
+        return value
 
     def rates(t: float, z: Array) -> Array:
         """Rates; a step that went too far is none to an explicit scheme."""
-        nonlocal count
-        count += 1
+        nonlocal count, last
+        count, last = count + 1, float(t)
         if count > most:
-            raise leaves(t)
-        inputs = given_at(t)
+            raise used_up(last, when, method, most)
+        given = inputs(last)
         try:
-            return plant.rates(z, inputs)
-        except ArrayError:
+            return plant.rates(z, given)
+        except ArrayError as error:
             if explicit:
                 return np.full_like(z, np.nan)
-            raise leaves(t) from None
+            raise leaves(last, error.finding) from None
 
     options: dict[str, Any] = {"rtol": rtol, "atol": atol}
     if not explicit:
-        options["jac"] = lambda t, z: plant.jacobian(z, given_at(t))
-    span = (when[0], when[-1])
-    with np.errstate(over="ignore", invalid="ignore"):
-        done = solve_ivp(rates, span, y, method, t_eval=when, **options)
+        options["jac"] = lambda t, z: plant.jacobian(z, inputs(float(t)))
+    with np.errstate(over="ignore", invalid="ignore"), warnings.catch_warnings():
+        # LSODA says by a warning why it gives up, Radau that its matrix is singular.
+        warnings.filterwarnings("error", message="lsoda", category=UserWarning)
+        warnings.filterwarnings("error", category=LinAlgWarning)
+        try:
+            done = solve_ivp(rates, (when[0], when[-1]), y, method, t_eval=when, **options)
+        except (UserWarning, LinAlgWarning) as warning:
+            if outside:
+                raise
+            raise leaves(last, str(warning)) from None
+        except ValueError as error:  # of SciPy's linear algebra, where its step underflows
+            if outside:
+                raise
+            raise leaves(last, str(error)) from None
     if not done.success:
-        raise leaves(float(done.t[-1]) if len(done.t) else float(when[0]))
+        raise leaves(last, done.message)
     return done.y.T, count
 
 
-def leaves(t: float) -> GearedDynamicsError:
-    """The error of a motion that cannot be followed."""
-    finding = f"the motion cannot be followed beyond {t:g} s"
-    return ArrayError("simulate_elastic", finding, "look at the inputs there, or try 'Radau'")
+def used_up(t: float, when: Array, method: Method, most: int) -> GearedDynamicsError:
+    """The error of a motion that takes more evaluations than allowed."""
+    finding = f"{most} evaluations are used up at {t:g} s, with {when[-1]:g} s wanted"
+    remedy = (
+        f"allow more, loosen rtol and atol, or take another method: {INSTEAD[method]}; noise and "
+        "jumps in the inputs make any step small"
+    )
+    return ArrayError("max_evaluations", finding, remedy)
+
+
+def leaves(t: float, reason: str) -> GearedDynamicsError:
+    """The error of a motion that no scheme follows."""
+    finding = f"the motion cannot be followed beyond {t:g} s ({reason.strip().rstrip('.')})"
+    remedy = "look at inputs and state there: units, jumps, gains of a loop that is unstable"
+    return ArrayError("simulate_elastic", finding, remedy)

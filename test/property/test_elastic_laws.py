@@ -164,6 +164,8 @@ def test_rigid_limit_falls_as_one_over_stiffness() -> None:
     """The angles: vibrations left by the unmatched rate are smaller still, as K^-1.5."""
     errors = np.array([rigid_limit_error(factor) for factor in (10.0, 100.0, 1000.0)])
     ratios = errors[:-1] / errors[1:]
+    off = float(np.abs(np.log10(ratios) - 1.0).max())
+    assert holds("rigid limit, power of 1/K, off 1 (springs x 10, 100, 1000)", off, 0.3)
     assert np.all((ratios > 5.0) & (ratios < 20.0)), errors
 
 

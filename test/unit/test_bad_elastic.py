@@ -64,6 +64,8 @@ TABLE: dict[str, tuple[str, Any, list[str]]] = {
     "infinite": (J1, float("inf"), [J1, "finite"]),
     "text": (J1, "1e3 Nm", [J1, "a number"]),
     "huge": (J1, 1e40, ["joints.j1", "too large"]),
+    "denormal": (J1, 1e-320, [J1, "too small a stiffness", "1e-30"]),
+    "soft belt": ("springs", belt(["r1", "p1"], stiffness=1e-31), ["springs.belt.stiffness", "too small"]),
     "negative damping": ("joints.j1.damping", -1, ["joints.j1.damping", "less than 0"]),
     "damping alone": (J1, "-", ["joints.j1", "damping belongs to a spring", "'stiffness'"]),
     "negative backlash": ("joints.j2.backlash", -1e-3, ["joints.j2.backlash", "less than 0"]),
@@ -130,6 +132,87 @@ def test_fewer_wheels_than_shafts_are_refused() -> None:
         gd.load_model(ROBOT, drives)
 
 
+def without_second_motor(**j2: Any) -> dict[str, Any]:
+    """The good drivetrain with a rigid second joint that nothing drives."""
+    drives = changed("motors.m2", "-")
+    del drives["joints"]["j2"]
+    if j2:
+        drives["joints"]["j2"] = j2
+    return drives
+
+
+def test_undriven_rigid_joint_must_be_declared_passive() -> None:
+    with pytest.raises(gd.GearedDynamicsError) as caught:
+        gd.load_model(ROBOT, without_second_motor())
+    assert caught.value.place.endswith("joints.j2")
+    assert "no motor turns joint 'j2', and it is not declared passive" in str(caught.value)
+    assert "joints.j2.passive: true" in caught.value.remedy
+    without_springs = without_second_motor()
+    del without_springs["joints"]
+    assert gd.load_model(ROBOT, without_springs).n == 2  # the rigid functions need no motors
+    without_motors = without_second_motor()
+    del without_motors["motors"]
+    assert gd.load_model(ROBOT, without_motors).elasticity.count == 1
+    assert gd.load_model(ROBOT, without_second_motor(), joints=["j1"]).n == 1
+
+
+def test_passive_joint_without_spring_is_free() -> None:
+    model = gd.load_model(ROBOT, without_second_motor(passive=True))
+    assert model.elasticity.passive.tolist() == [1]
+    assert model.elasticity.names == ("j1.theta",)
+    q, theta, v, vtheta = [0.1, 0.2], [0.11], [0.3, -0.4], [0.5]
+    a, atheta = gd.elastic.forward_dynamics(model, q, theta, v, vtheta, [2.0])
+    tau, shaft = gd.elastic.inverse_dynamics(model, q, theta, v, vtheta, a, atheta)
+    np.testing.assert_allclose(tau, 0.0, atol=1e-9)
+    np.testing.assert_allclose(gd.elastic.motor_torques(model, tau, shaft), [2.0], rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("between", "others", "said"),
+    [
+        (["p1", "r1"], [], "its motor side, 'p1'; motor 'm1' turns 'r1', on the other"),
+        (["p1", "i1"], [], "its motor side, 'p1'"),  # the motor's wheel is not named
+        (["p1", "i1"], ["r1"], None),
+        (["r1", "p1"], [], None),
+    ],
+)
+def test_spring_without_a_motor_behind_it_is_warned_of(
+    between: list[str], others: list[str], said: str | None
+) -> None:
+    drives = changed("springs", belt(between, **{"with": others}))
+    drives["wheels"]["i1"] = copy.deepcopy(WHEEL)
+    drives["spins"].append({"wheel": "i1", "joint": "j1", "ratio": -30})
+    if said is None:
+        assert gd.load_model(ROBOT, drives, strict=True).notes == ()
+        return
+    with pytest.warns(gd.GearedDynamicsWarning, match="springs.belt: no motor turns") as found:
+        model = gd.load_model(ROBOT, drives)
+    assert said in str(found[0].message)
+    assert model.notes == (str(found[0].message),)
+    with pytest.raises(gd.GearedDynamicsError, match=rf"between: \[{between[1]}, p1\]"):
+        gd.load_model(ROBOT, drives, strict=True)
+    del drives["motors"]
+    assert gd.load_model(ROBOT, drives, strict=True).notes == ()
+
+
+def test_motor_behind_two_springs_is_behind_both() -> None:
+    springs = belt(["r1", "p1"]) | {"shaft": {"between": ["p1", "i1"], "stiffness": 9.0}}
+    drives = changed("springs", springs)
+    drives["wheels"]["i1"] = copy.deepcopy(WHEEL)
+    drives["spins"].append({"wheel": "i1", "joint": "j1", "ratio": -30})
+    assert gd.load_model(ROBOT, drives, strict=True).notes == ()
+
+
+def test_rigid_joint_behind_a_belt_is_driven() -> None:
+    """Its motor's wheel follows the belt's shaft alone, and turns the joint through it."""
+    drives = changed("springs", belt(["r1", "p1"]))
+    del drives["joints"]
+    assert gd.load_model(ROBOT, drives).elasticity.names == ("belt.theta",)
+    del drives["motors"]["m1"]
+    with pytest.raises(gd.GearedDynamicsError, match="no motor turns joint 'j1'"):
+        gd.load_model(ROBOT, drives)
+
+
 def test_link_without_inertia_before_its_spring_is_refused() -> None:
     """Rigid, the reflected rotor would carry the joint; behind a spring it does not."""
     assert gd.load_model(MASSLESS, changed("joints", {"j1": {"offset": 0}})).n == 2
@@ -153,7 +236,18 @@ def test_motors_are_optional_where_no_torque_is_asked_for() -> None:
     batch = np.zeros((3, 2))
     a, _ = gd.elastic.forward_dynamics(model, batch, batch, batch, batch, np.zeros(0))
     assert a.shape == (3, 2)
-    with pytest.raises(gd.GearedDynamicsError, match="0 motors turn nothing, not 2 freedoms"):
+    with pytest.raises(
+        gd.GearedDynamicsError, match="0 motors turn 0 of 2 freedoms: none turns j1, j2"
+    ):
+        gd.elastic.motor_torques(model, [0, 0], [0, 0])
+
+
+def test_joints_that_motors_turn_together_only_are_named() -> None:
+    drives = changed("spins", copy.deepcopy(GOOD["spins"]))
+    drives["spins"][0] = {"wheel": "r1", "coefficients": {"j1": 50, "j2": 50}}
+    del drives["motors"]["m2"]
+    model = gd.load_model(ROBOT, drives)
+    with pytest.raises(gd.GearedDynamicsError, match=r"1 motor turns 1 of 2 freedoms: .* j1, j2;"):
         gd.elastic.motor_torques(model, [0, 0], [0, 0])
 
 
@@ -218,6 +312,23 @@ def test_overflow_is_refused(name: str) -> None:
     given = {key: GIVEN[key] for key in CALLS[name]} | {"theta": np.full(2, 1e307)}
     with pytest.raises(gd.GearedDynamicsError, match="so large that the result overflows"):
         getattr(gd.elastic, name)(MODEL, **given)
+
+
+def test_overflow_of_the_sum_alone_is_refused() -> None:
+    """Inertia, springs and wrenches are finite each, their sum is not."""
+    zero, model = np.zeros(2), MODEL
+    given = dict.fromkeys(("q", "theta", "v", "vtheta", "a", "atheta"), zero)
+    inertia = gd.elastic.mass_matrix(model, zero)[3, 3]
+    push = np.array([0.0, 1.5e308 / inertia])
+    pull = np.array([0.0, 1.5e305])  # through 1e3 N m/rad
+    gd.elastic.inverse_dynamics(model, **given | {"atheta": push})
+    gd.elastic.inverse_dynamics(model, **given | {"theta": pull})
+    with pytest.raises(gd.GearedDynamicsError, match="theta: is so large that the result overf"):
+        gd.elastic.inverse_dynamics(model, **given | {"atheta": push, "theta": pull})
+    loads = np.zeros((2, 6))
+    loads[1, 4] = -1.5e308
+    with pytest.raises(gd.GearedDynamicsError, match="f_ext: is so large that the result overf"):
+        gd.elastic.inverse_dynamics(model, **given | {"theta": -pull}, f_ext=loads)
 
 
 def test_numbers_of_states_must_agree() -> None:

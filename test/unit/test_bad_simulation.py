@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -85,15 +86,21 @@ TABLE: dict[str, tuple[Callable[[], Any], list[str]]] = {
         lambda: simulate(MODEL, GOOD, T, torque=lambda _: "much"),
         ["torque", "real numbers"],
     ),
+    "rtol too fine": (lambda: simulate(MODEL, GOOD, T, rtol=1e-20), ["rtol", "1e-20", "2.2e-14"]),
+    "evaluations none": (lambda: simulate(MODEL, GOOD, T, max_evaluations=0), ["max_ev", "is 0"]),
+    "evaluations negative": (lambda: simulate(MODEL, GOOD, T, max_evaluations=-5), ["is -5"]),
+    "evaluations True": (lambda: simulate(MODEL, GOOD, T, max_evaluations=True), ["is True"]),
     "absurd torque": (
         lambda: simulate(MODEL, GOOD, T, torque=np.full(3, 1e200), max_evaluations=500),
-        ["simulate_elastic", "cannot be followed"],
+        ["max_evaluations", "500", "used up at 0 s"],
     ),
     "explosion, explicit": (
-        lambda: simulate(
-            MODEL, GOOD, T, torque=np.full(3, 1e200), method="DOP853", max_evaluations=500
-        ),
-        ["simulate_elastic", "cannot be followed"],
+        lambda: simulate(MODEL, GOOD, T, torque=np.full(3, 1e200), method="DOP853"),
+        ["simulate_elastic", "cannot be followed", "inputs and state"],
+    ),
+    "explosion, implicit": (
+        lambda: simulate(MODEL, GOOD, T, torque=np.full(3, 1e200), method="Radau"),
+        ["simulate_elastic", "cannot be followed", "inputs and state"],
     ),
     "evaluations": (lambda: simulate(MODEL, GOOD, T, max_evaluations="9"), ["max_evaluations"]),
     "state too short": (lambda: rates(MODEL, tuple(GOOD)[:4]), ["state", "ElasticState"]),
@@ -113,3 +120,54 @@ def test_bad_simulation(case: str) -> None:
         call()
     for word in words:
         assert word in str(caught.value), str(caught.value)
+
+
+@pytest.mark.parametrize("method", ["LSODA", "DOP853", "Radau"])
+def test_used_up_evaluations_are_said_with_another_method(method: Any) -> None:
+    with pytest.raises(gd.GearedDynamicsError) as caught:
+        simulate(MODEL, GOOD, T, method=method, max_evaluations=20)
+    assert caught.value.place == "max_evaluations"
+    assert "20 evaluations are used up at " in caught.value.finding
+    assert "with 0.1 s wanted" in caught.value.finding
+    assert "'" in caught.value.remedy
+    assert f"'{method}'" not in caught.value.remedy
+
+
+@pytest.mark.filterwarnings("error")
+def test_nothing_of_the_integrator_leaks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The finest tolerance warns of nothing; that LSODA gives up is an error of our own."""
+    integrate = pytest.importorskip("scipy.integrate")
+    finest = gd.simulation.run.LEAST_RTOL
+    assert simulate(MODEL, GOOD, [0.0, 1e-3], rtol=finest).evaluations > 0
+
+    def gives_up(*_: Any, **__: Any) -> None:
+        warnings.warn("lsoda: Repeated convergence failures", UserWarning, stacklevel=2)
+
+    monkeypatch.setattr(integrate, "solve_ivp", gives_up)
+    with pytest.raises(gd.GearedDynamicsError, match=r"beyond 0 s \(lsoda: Repeated conv"):
+        simulate(MODEL, GOOD, T)
+
+
+@pytest.mark.filterwarnings("error")
+def test_singular_matrix_of_an_absurd_damper_is_an_error_of_our_own() -> None:
+    absurd = arm(damping=1e30)
+    with pytest.raises(gd.GearedDynamicsError, match="simulate_elastic|max_evaluations"):
+        simulate(absurd, moving(absurd), [0.0, 1e-3], method="Radau", max_evaluations=5000)
+
+
+def test_errors_and_warnings_of_a_function_are_the_callers() -> None:
+    def broken(t: float) -> Any:
+        if t > 0.0:
+            raise ValueError("mine")
+        return U
+
+    for method in ("LSODA", "DOP853", "Radau"):
+        with pytest.raises(ValueError, match="mine"):
+            simulate(MODEL, GOOD, T, torque=broken, method=method)
+
+    def doubtful(t: float) -> Any:
+        warnings.warn("mine", UserWarning, stacklevel=2)
+        return U
+
+    with pytest.warns(UserWarning, match="mine"):
+        simulate(MODEL, GOOD, [0.0, 1e-3], torque=doubtful)

@@ -14,11 +14,11 @@ from geared_dynamics import kernels
 from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.dynamics.border import (
     as_input,
-    as_output,
     call,
     common_lead,
     convert_and_call,
-    keep_apart,
+    deliver,
+    refuse_overflow,
 )
 from geared_dynamics.dynamics.elastic.extended import extended, joined, padded
 from geared_dynamics.dynamics.elastic.springs import packed_springs, spring_forces
@@ -130,10 +130,13 @@ def inverse_dynamics(
         outside = external_forces(model, q, f_ext)
         still = np.zeros((*outside.shape[:-1], model.elasticity.count))
         common_lead({"motion": force, "f_ext": outside})
-        force = force - np.concatenate([outside, still], axis=-1)
-    if out is not None:
-        keep_apart(as_output(out, force.shape), given)
-    result = np.subtract(force, springs, out=out)
+        with np.errstate(over="ignore", invalid="ignore"):
+            springs = springs + np.concatenate([outside, still], axis=-1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = force - springs
+    if not np.isfinite(total).all():
+        refuse_overflow({name: np.asarray(value, float) for name, value in given.items()})
+    result = deliver(total, out, given)
     return result[..., : model.n], result[..., model.n :]
 
 

@@ -9,11 +9,13 @@ import numpy as np
 
 from geared_dynamics import kernels
 from geared_dynamics.arrays import Array, ArrayLike, readonly
+from geared_dynamics.dynamics.balancer_packing import refuse_balancer
 from geared_dynamics.dynamics.border import as_input, refuse
 from geared_dynamics.dynamics.elastic.feedforward_plan import Method, Plan, plan_of
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.kernels import flatness_layout as at
 from geared_dynamics.kernels import layout
+from geared_dynamics.kernels.balancer_layout import FAULT
 from geared_dynamics.model import GearedModel
 
 FLOAT = np.dtype(np.float64)
@@ -66,7 +68,7 @@ def feedforward(
     """Motion of the shafts and torque of the motors for a motion of the links.
 
     Algebraic: no differential equation is solved and no difference taken. Rigid joints and
-    motors that turn with several joints are taken along.
+    motors that turn with several joints are taken along, and the arm's balancers.
 
     Args:
         model: Geared model with elastic joints.
@@ -82,8 +84,8 @@ def feedforward(
     Raises:
         ArrayError: if the path has too few derivatives.
         ModelError: if the springs are damped (``reduced`` and ``exact``), S is not strictly
-            triangular (``exact``), a joint is passive or has backlash, or the motors cannot
-            turn all shafts and rigid joints.
+            triangular (``exact``), a joint is passive or has backlash, the motors cannot turn
+            all shafts and rigid joints, or a balancer has no force at a posture.
 
     References:
         A. De Luca, "Feedforward/feedback laws for the control of flexible robots", ICRA 2000.
@@ -101,7 +103,7 @@ def feedforward(
     except kernels.NOT_TAKEN:
         pass  # not a plain float64 array: convert it below
     path = enough(model, derivatives, plan, method, plan.rows)
-    return Feedforward(run("elastic_feedforward", plan, drives, path, width), count)
+    return Feedforward(run("elastic_feedforward", model, plan, drives, path, width), count)
 
 
 def derivatives_needed(
@@ -139,7 +141,9 @@ def enough(
     return path[..., :rows, :]
 
 
-def run(name: str, plan: Plan, drives: Array, path: Array, width: int) -> Array:
+def run(
+    name: str, model: GearedModel, plan: Plan, drives: Array, path: Array, width: int
+) -> Array:
     """Run a kernel over one path (rows, n) or a batch of them; refuse what it refuses."""
     lead, flat_width = path.shape[:-2], path.shape[-2] * path.shape[-1]
     result = np.empty((*lead, width))
@@ -149,6 +153,8 @@ def run(name: str, plan: Plan, drives: Array, path: Array, width: int) -> Array:
     flat = path.reshape(*((result.size // width,) if lead else ()), flat_width)
     target = result.reshape((*flat.shape[:-1], width))
     status = getattr(kernels, name)(plan.packed, plan.plan, drives, flat, target)
+    if status >= FAULT:
+        refuse_balancer(status, model, path[..., 0, :])
     if status != layout.OK:
         refuse(status, {"derivatives": path}, result)
     return result

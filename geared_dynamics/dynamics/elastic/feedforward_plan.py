@@ -8,6 +8,7 @@ from typing import Literal, cast, get_args
 import numpy as np
 
 from geared_dynamics.arrays import Array, readonly
+from geared_dynamics.dynamics.balancer_packing import packed_balancers
 from geared_dynamics.dynamics.drives import pack_drives
 from geared_dynamics.dynamics.elastic.extended import extended
 from geared_dynamics.dynamics.elastic.feedforward_checks import (
@@ -93,7 +94,7 @@ def refuse_order(method: Method, order: int | None) -> None:
 
 
 def pack_plan(model: GearedModel, rounds: int) -> Array:
-    """Springs and shares for the kernels (see kernels.flatness_layout)."""
+    """Springs, shares and balancers for the kernels (see kernels.flatness_layout)."""
     elastic = model.elasticity
     pull = elastic.stretch[:, model.n :]
     stiffness = pull.T @ (elastic.stiffness[:, None] * pull)
@@ -112,7 +113,11 @@ def pack_plan(model: GearedModel, rounds: int) -> Array:
     header[at.JOINT], header[at.SPRINGS] = at.HEADER_SIZE, start
     header[at.SPRINGS_END] = header[at.SHARES] = start + springs.size
     header[at.SHARES_END] = start + springs.size + shares.size
-    return readonly(np.concatenate([header, elastic.joint, springs.ravel(), shares.ravel()]))
+    parts = [header, elastic.joint, springs.ravel(), shares.ravel()]
+    if model.balancers.names:
+        header[at.BALANCERS] = start + springs.size + shares.size
+        parts.append(packed_balancers(model))
+    return readonly(np.concatenate(parts))
 
 
 def shares_behind_springs(model: GearedModel) -> Array:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike
@@ -46,12 +48,25 @@ def motor_torques(model: GearedModel, tau: ArrayLike, tau_theta: ArrayLike) -> A
     freedoms = model.n - model.elasticity.passive.size
     found = rank(A)
     if found < freedoms:
-        names = ", ".join(extended(model).joint_names[d] for d in rows)
-        finding = f"{len(model.motor_names)} motors turn {names or 'nothing'}"
-        finding += f", not {freedoms} freedoms independently"
-        place = f"{model.drivetrain.source}, motors"
-        raise ModelError(place, finding, "declare the missing motors")
+        refuse_missing_motors(model, found, freedoms)
     return checked("tau and tau_theta", force, len(rows), shares(A, found).T)
+
+
+def refuse_missing_motors(model: GearedModel, found: int, freedoms: int) -> NoReturn:
+    """Name the joints that no motor turns, or that the motors turn together only."""
+    elastic, motors = model.elasticity, len(model.motor_names)
+    spin = (elastic.link_spin + elastic.shaft_spin @ elastic.rigid)[model.motor_wheel]
+    driven = [j for j in range(model.n) if j not in elastic.passive]
+    missing, how = [j for j in driven if not spin[:, j].any()], "none turns"
+    if not missing:
+        still = np.linalg.svd(spin[:, driven])[2][rank(spin) :]
+        missing = [j for k, j in enumerate(driven) if np.abs(still[:, k]).max(initial=0.0) > 0.01]
+        how = "independently of each other they do not turn"
+    names = ", ".join(model.joint_names[j] for j in missing)
+    several = "motor turns" if motors == 1 else "motors turn"
+    finding = f"{motors} {several} {found} of {freedoms} freedoms: {how} {names}"
+    remedy = "declare the missing motors, with rotors on the motor side of the joints' springs"
+    raise ModelError(f"{model.drivetrain.source}, motors", finding, remedy)
 
 
 def shares(A: Array, found: int) -> Array:

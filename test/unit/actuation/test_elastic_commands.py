@@ -10,7 +10,7 @@ import pytest
 
 import geared_dynamics as gd
 from driven_arms import MOTOR
-from elastic_arms import URDF, elbow, elbow_drives
+from elastic_arms import elbow
 from flat_arms import flat_arm, later, path
 from naive.measure import derivative, error
 
@@ -141,10 +141,6 @@ def test_refused() -> None:
     bad[3, 0] = np.inf
     with pytest.raises(gd.GearedDynamicsError, match=r"derivatives\[3, 0\]"):
         gd.elastic.motor_commands(model, bad, "exact")
-    torsion = {"spring": {"torsion": {"stiffness": 30.0}, "joint": "joint_2"}}
-    sprung = gd.load_model(URDF / "elbow.urdf", {**elbow_drives(), "balancers": torsion})
-    with pytest.raises(gd.GearedDynamicsError, match=r"balancers\.spring"):
-        gd.elastic.motor_commands(sprung, path(sprung, 5))
     plain = gd.elastic.motor_commands(elbow(), path(elbow(), 5))
     with pytest.raises(gd.GearedDynamicsError, match="torque_constant"):
         plain.current  # noqa: B018

@@ -235,7 +235,10 @@ REFUSED: dict[str, tuple[Callable[[], object], list[str]]] = {
     "passive": (run(PASSIVE, PATH), ["joint_3.passive", "cannot be prescribed"]),
     "backlash": (run(elbow_with(backlash=1e-3), PATH), ["joint_2.backlash", "jump"]),
     "shafts in series": (run(with_a_shaft_more(), PATH), ["springs", "one spring per joint"]),
-    "no motors": (run(UNDRIVEN, PATH), ["motors", "0 motors", "declare"]),
+    "no motors": (
+        run(UNDRIVEN, PATH),
+        ["motors", "0 of 3", "none turns joint_1, joint_2, joint_3", "declare"],
+    ),
     "rigid arm": (
         run(gd.load_model(URDF / "elbow.urdf", URDF / "elbow.drivetrain.yaml"), PATH),
         ["joints", "elastic", "stiffness"],

@@ -154,6 +154,13 @@ def test_spring_of_a_mimic_joint_acts_on_its_leader() -> None:
     assert_allclose(te, [(900 + 4 * 10) * 0.05], rtol=EXACT)
 
 
+def test_passive_joint_with_an_elastic_mimic_is_refused() -> None:
+    drives = yaml.safe_load(DRIVES) | {"motors": {}}
+    drives["joints"] = {"x": {"passive": True, "stiffness": 3}, "y": {"stiffness": 2}}
+    with pytest.raises(gd.GearedDynamicsError, match=r"joints\.x\.passive: .* mimics alike"):
+        gd.load_model(SLIDER.format('<mimic joint="x" multiplier="-2"/>'), drives)
+
+
 def test_stages_in_series() -> None:
     """Rotor, belt, pulley, stiff gear, spring of the joint, block: three masses in a row."""
     drives = yaml.safe_load(DRIVES)
