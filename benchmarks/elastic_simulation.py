@@ -47,7 +47,7 @@ def fixed(step: Step, plant: ElasticPlant, y: np.ndarray, u: np.ndarray, n: int)
 
 
 def rosenbrock(plant: ElasticPlant, y: np.ndarray, u: np.ndarray, dt: float) -> np.ndarray:
-    return rosenbrock_step(lambda z: plant.rates(z, u), plant.jacobian(y, u), y, dt)
+    return rosenbrock_step(lambda z: plant.rates(z, u), plant.jacobian(y, u), y, dt)[0]
 
 
 def midpoint(plant: ElasticPlant, y: np.ndarray, u: np.ndarray, dt: float) -> np.ndarray:

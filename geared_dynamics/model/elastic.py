@@ -15,8 +15,8 @@ from geared_dynamics.description.records import (
     JointDriveRecord,
     ShaftSpringRecord,
 )
-from geared_dynamics.model.shafts import hang_shafts
 from geared_dynamics.errors import ModelError
+from geared_dynamics.model.shafts import hang_shafts
 from geared_dynamics.model.topology import Follow
 
 SOFTEST = 1e-30  # so that the compliance is no larger than ``refuse_too_large`` lets anything be

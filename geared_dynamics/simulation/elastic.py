@@ -16,6 +16,8 @@ from geared_dynamics.model import GearedModel
 from geared_dynamics.simulation.plant import ElasticPlant
 from geared_dynamics.simulation.rosenbrock import rosenbrock_step
 
+LOST = 1.0  # error of a joint in one step with which its position is none [rad or m]
+
 
 class ElasticState(NamedTuple):
     """State of an elastic arm with its motors.
@@ -108,6 +110,7 @@ def elastic_step(
 
     Raises:
         ModelError: as ``elastic_rates``.
+        ArrayError: if dt is so long that the state after it means nothing.
     """
     try:
         usable = bool(np.isfinite(dt) and dt > 0.0)
@@ -117,10 +120,25 @@ def elastic_step(
         raise ArrayError("dt", f"is {dt}", "give a time above zero [s]")
     plant, given = plant_of(model, voltage, torque, external)
     y = plant.settled(packed_state(plant, state), given)
-    end = rosenbrock_step(lambda z: plant.rates(z, given), plant.jacobian(y, given), y, dt)
+    with np.errstate(over="ignore", invalid="ignore"):
+        jacobian = plant.jacobian(y, given)
+        try:
+            end, error = rosenbrock_step(lambda z: plant.rates(z, given), jacobian, y, dt)
+        except np.linalg.LinAlgError:  # a motion that grows as exp(t / (GAMMA dt))
+            end = error = np.full_like(y, np.nan)
     if not np.all(np.isfinite(end)):
         raise ArrayError("dt", f"of {dt} s leaves no finite state", "give a smaller step")
+    refuse_lost(model, float(dt), error[: model.n])
     return unpacked(plant, plant.settled(end, given))
+
+
+def refuse_lost(model: GearedModel, dt: float, error: Array) -> None:
+    """Raise where a step's own estimate of its error (n,) says that its end means nothing."""
+    worst = int(np.argmax(np.abs(error)))
+    if abs(error[worst]) > LOST:
+        finding = f"of {dt:g} s is too long for this motion: joint {model.joint_names[worst]!r} is"
+        finding += f" known to {abs(error[worst]):.2g} rad or m only"
+        raise ArrayError("dt", finding, "give a smaller step, or look at the inputs")
 
 
 def plant_of(

@@ -43,8 +43,8 @@ SLOPES: tuple[list[float], ...] = (
 
 def rosenbrock_step(
     rates: Callable[[Array], Array], jacobian: Array, y: Array, dt: float
-) -> Array:
-    """State after dt.
+) -> tuple[Array, Array]:
+    """State after dt, and what it is apart from the scheme's one of third order: its error.
 
     Args:
         rates: f(y), without time.
@@ -56,4 +56,4 @@ def rosenbrock_step(
     U = np.zeros((len(STAGES), len(y)))
     for i, (a, c) in enumerate(zip(STAGES, SLOPES, strict=True)):
         U[i] = inverse @ (rates(y + a @ U[:i]) + c @ U[:i] / dt)
-    return np.asarray(y + STAGES[-1] @ U[:-1] + U[-1])
+    return np.asarray(y + STAGES[-1] @ U[:-1] + U[-1]), U[-1]

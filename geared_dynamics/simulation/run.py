@@ -175,7 +175,9 @@ def integrate(
         from scipy.linalg import LinAlgWarning
     except ImportError:
         raise MissingPackageError("simulate_elastic", "scipy", "analysis") from None
-    explicit, count, last, outside = method == "DOP853", 0, float(when[0]), False
+    # From zero: late times, as seconds of 1970's calendar, have no digits left for small steps.
+    start = float(when[0])
+    explicit, count, last, outside = method == "DOP853", 0, start, False
 
     def inputs(t: float) -> Array:
         """The input, with a mark for errors that are the caller's own."""
@@ -188,7 +190,7 @@ def integrate(
     def rates(t: float, z: Array) -> Array:
         """Rates; a step that went too far is none to an explicit scheme."""
         nonlocal count, last
-        count, last = count + 1, float(t)
+        count, last = count + 1, start + float(t)
         if count > most:
             raise used_up(last, when, method, most)
         given = inputs(last)
@@ -201,13 +203,14 @@ def integrate(
 
     options: dict[str, Any] = {"rtol": rtol, "atol": atol}
     if not explicit:
-        options["jac"] = lambda t, z: plant.jacobian(z, inputs(float(t)))
+        options["jac"] = lambda t, z: plant.jacobian(z, inputs(start + float(t)))
     with np.errstate(over="ignore", invalid="ignore"), warnings.catch_warnings():
         # LSODA says by a warning why it gives up, Radau that its matrix is singular.
         warnings.filterwarnings("error", message="lsoda", category=UserWarning)
         warnings.filterwarnings("error", category=LinAlgWarning)
         try:
-            done = solve_ivp(rates, (when[0], when[-1]), y, method, t_eval=when, **options)
+            span = (0.0, when[-1] - start)
+            done = solve_ivp(rates, span, y, method, t_eval=when - start, **options)
         except (UserWarning, LinAlgWarning) as warning:
             if outside:
                 raise
@@ -223,7 +226,7 @@ def integrate(
 
 def used_up(t: float, when: Array, method: Method, most: int) -> GearedDynamicsError:
     """The error of a motion that takes more evaluations than allowed."""
-    finding = f"{most} evaluations are used up at {t:g} s, with {when[-1]:g} s wanted"
+    finding = f"{most} evaluations are used up at {t:.9g} s, with {when[-1]:.9g} s wanted"
     remedy = (
         f"allow more, loosen rtol and atol, or take another method: {INSTEAD[method]}; noise and "
         "jumps in the inputs make any step small"
@@ -233,6 +236,6 @@ def used_up(t: float, when: Array, method: Method, most: int) -> GearedDynamicsE
 
 def leaves(t: float, reason: str) -> GearedDynamicsError:
     """The error of a motion that no scheme follows."""
-    finding = f"the motion cannot be followed beyond {t:g} s ({reason.strip().rstrip('.')})"
+    finding = f"the motion cannot be followed beyond {t:.9g} s ({reason.strip().rstrip('.')})"
     remedy = "look at inputs and state there: units, jumps, gains of a loop that is unstable"
     return ArrayError("simulate_elastic", finding, remedy)

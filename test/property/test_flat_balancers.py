@@ -35,6 +35,17 @@ ARMS = {
     "branched, sliding": sprung(flat_arm(3, 5, share=0.7, branched=True, prismatic=True), 2),
     "one joint": sprung(flat_arm(4, 1), 3),
     **{kind: sprung(elbow(), 4, kind) for kind in ("coil", "gas", "constant", "torsion")},
+    "no free length": with_springs(
+        elbow(),
+        LineElementRecord(
+            "coil",
+            "coil",
+            (("link_1", (0.1, 0.2, 0.0)), ("link_3", (0.3, 0.0, 0.1))),
+            length=0.2,
+            stiffness=400.0,
+            preload=80.0,
+        ),
+    ),
 }
 
 

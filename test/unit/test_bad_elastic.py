@@ -65,7 +65,11 @@ TABLE: dict[str, tuple[str, Any, list[str]]] = {
     "text": (J1, "1e3 Nm", [J1, "a number"]),
     "huge": (J1, 1e40, ["joints.j1", "too large"]),
     "denormal": (J1, 1e-320, [J1, "too small a stiffness", "1e-30"]),
-    "soft belt": ("springs", belt(["r1", "p1"], stiffness=1e-31), ["springs.belt.stiffness", "too small"]),
+    "soft belt": (
+        "springs",
+        belt(["r1", "p1"], stiffness=1e-31),
+        ["springs.belt.stiffness", "too small"],
+    ),
     "negative damping": ("joints.j1.damping", -1, ["joints.j1.damping", "less than 0"]),
     "damping alone": (J1, "-", ["joints.j1", "damping belongs to a spring", "'stiffness'"]),
     "negative backlash": ("joints.j2.backlash", -1e-3, ["joints.j2.backlash", "less than 0"]),

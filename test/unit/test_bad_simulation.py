@@ -43,6 +43,8 @@ TABLE: dict[str, tuple[Callable[[], Any], list[str]]] = {
     "dt negative": (lambda: step(MODEL, GOOD, -1e-3), ["dt", "is -0.001"]),
     "dt NaN": (lambda: step(MODEL, GOOD, float("nan")), ["dt", "is nan"]),
     "dt infinite": (lambda: step(MODEL, GOOD, float("inf")), ["dt", "is inf"]),
+    "dt too long": (lambda: step(MODEL, GOOD, 2.0), ["dt", "of 2 s is too long", "joint_", "rad"]),
+    "dt beyond numbers": (lambda: step(MODEL, GOOD, 1e300), ["too long"]),
     "dt no number": (lambda: step(MODEL, GOOD, "1"), ["dt", "is 1"]),
     "dt a list": (lambda: step(MODEL, GOOD, [1e-3, 1e-3]), ["dt"]),
     "both inputs": (lambda: step(MODEL, GOOD, 1e-3, voltage=U, torque=U), ["torque", "one of"]),
@@ -151,7 +153,7 @@ def test_nothing_of_the_integrator_leaks(monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.filterwarnings("error")
 def test_singular_matrix_of_an_absurd_damper_is_an_error_of_our_own() -> None:
     absurd = arm(damping=1e30)
-    with pytest.raises(gd.GearedDynamicsError, match="simulate_elastic|max_evaluations"):
+    with pytest.raises(gd.GearedDynamicsError, match=r"simulate_elastic|max_evaluations"):
         simulate(absurd, moving(absurd), [0.0, 1e-3], method="Radau", max_evaluations=5000)
 
 

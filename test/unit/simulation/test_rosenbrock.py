@@ -23,7 +23,7 @@ def after(steps: int, seconds: float = 1.0) -> np.ndarray:
     """State after equal steps."""
     y = np.array([1.0, 0.5])
     for _ in range(steps):
-        y = rosenbrock_step(pendulum, slope(y), y, seconds / steps)
+        y, _ = rosenbrock_step(pendulum, slope(y), y, seconds / steps)
     return y
 
 
@@ -41,10 +41,23 @@ def test_what_is_faster_than_the_step_is_gone(speed: float) -> None:
     def rates(y: np.ndarray) -> np.ndarray:
         return -speed * (y - 2.0)
 
-    end = rosenbrock_step(rates, -speed * np.eye(1), np.array([5.0]), 0.5)
+    end, _ = rosenbrock_step(rates, -speed * np.eye(1), np.array([5.0]), 0.5)
     assert_allclose(end, 2.0, atol=100.0 / speed + 1e-9)
 
 
 def test_a_constant_rate_is_exact() -> None:
-    end = rosenbrock_step(lambda _: np.array([2.0, -1.0]), np.zeros((2, 2)), np.ones(2), 0.25)
+    rate = np.array([2.0, -1.0])
+    end, error = rosenbrock_step(lambda _: rate, np.zeros((2, 2)), np.ones(2), 0.25)
     assert_allclose(end, [1.5, 0.75], rtol=1e-14)
+    assert_allclose(error, 0.0, atol=1e-14)
+
+
+def test_estimated_error_is_of_third_order_and_covers_the_true_one() -> None:
+    y = np.array([1.0, 0.5])
+    estimates = []
+    for dt in (0.2, 0.1, 0.05):
+        end, error = rosenbrock_step(pendulum, slope(y), y, dt)
+        estimates.append(np.abs(error).max())
+        assert np.abs(end - after(400, dt)).max() < estimates[-1]
+    orders = np.log2(np.divide(estimates[:-1], estimates[1:]))
+    assert np.all(orders > 3.4), orders

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
@@ -114,6 +115,29 @@ def test_input_over_time() -> None:
         model, moving(model), TIMES, torque=rising, method="DOP853", rtol=1e-11, atol=1e-13
     )
     assert_allclose(ends(ramp), ends(exact), rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("method", ["LSODA", "DOP853", "Radau"])
+def test_the_clock_may_be_late(method: Any) -> None:
+    """Seconds since 1970, or more, move the arm as seconds from zero do; inputs hear them."""
+    model, torque = arm(), np.array([0.1, 0.2, -0.1])
+    early = gd.simulation.simulate_elastic(
+        model, moving(model), [0.0, 0.125, 0.25], torque=torque, method=method
+    )
+    for begin in (2.0**31, 2.0**49):  # both have eighths
+        heard = []
+
+        def constant(t: float, heard: list[float] = heard) -> np.ndarray:
+            heard.append(t)
+            return torque
+
+        times = begin + early.t
+        late = gd.simulation.simulate_elastic(
+            model, moving(model), times, torque=constant, method=method
+        )
+        assert_array_equal(ends(late), ends(early))
+        assert min(heard) == begin
+        assert max(heard) == times[-1]
 
 
 def test_current_without_inductance_follows_at_once() -> None:
