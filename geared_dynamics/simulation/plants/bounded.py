@@ -22,27 +22,39 @@ def bounded_impulse(W: Array, rate: Array, low: Array, high: Array) -> Array:
         rate: Rates before (k,).
         low, high: Bounds (k,).
     """
-    size = float(np.trace(W))
-    soft = W + SLACK * size * np.eye(len(rate))
-    p = np.clip(np.linalg.solve(soft, -rate), low, high)
-    free = (p > low) & (p < high)
+    soft = softened(W)
+    p = np.linalg.solve(soft, -rate)
+    clipped = np.minimum(np.maximum(p, low), high)
+    tolerance = SLACK * (np.abs(rate).max() + W.trace() * np.abs(clipped).max())
     for _ in range(ROUNDS):
-        new = np.where(free, 0.0, p)
-        if free.any():
-            load = rate + soft @ new
-            new[free] = np.linalg.solve(soft[np.ix_(free, free)], -load[free])
-        clipped = np.clip(new, low, high)
-        slope = rate + soft @ clipped
-        outside = free & (new != clipped)
-        tolerance = SLACK * (np.abs(rate).max() + size * np.abs(p).max())
-        wrong = ~free & (
-            ((clipped <= low) & (slope < -tolerance)) | ((clipped >= high) & (slope > tolerance))
-        )
-        p = clipped
-        if not (outside.any() or wrong.any()):
-            return p
-        free = (free & ~outside) | wrong
-    return descended(soft, rate, low, high, p)
+        if (clipped == p).all():
+            slope = rate + soft @ p
+            wrong = ((p <= low) & (slope < -tolerance)) | ((p >= high) & (slope > tolerance))
+            if not wrong.any():
+                return p
+            inside = ((p > low) & (p < high)) | wrong
+        else:
+            inside = (clipped > low) & (clipped < high)
+        p = clipped.copy()
+        free = inside.nonzero()[0]
+        p[free] = 0.0
+        if len(free):
+            load = rate + soft @ p
+            p[free] = np.linalg.solve(soft[free[:, None], free], -load[free])
+        clipped = np.minimum(np.maximum(p, low), high)
+    return descended(soft, rate, low, high, clipped)
+
+
+def softened(W: Array) -> Array:
+    """W with a little more on its diagonal."""
+    soft = W.copy()
+    soft.flat[:: len(W) + 1] += SLACK * W.trace()
+    return soft
+
+
+def soft_solve(W: Array, right: Array) -> Array:
+    """W^-1 right of a matrix that may be singular (k, k)."""
+    return np.asarray(np.linalg.solve(softened(W), right))
 
 
 def descended(W: Array, rate: Array, low: Array, high: Array, p: Array) -> Array:

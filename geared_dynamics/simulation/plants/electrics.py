@@ -67,6 +67,7 @@ class MotorStage:
             raise ModelError(place, "is not given", "add it: the current acts through it")
         if kind == "effort":
             motor_torques(model, np.zeros(model.n))  # refuses arms whose motors cannot
+        self._kept: tuple[float, tuple[Array, Array, Array]] | None = None
         self._lay_out_limits()
 
     def _lay_out_limits(self) -> None:
@@ -142,10 +143,9 @@ class MotorStage:
         """Windings."""
         wires, tension = self._wires, command
         if self.saturate:
-            tension = np.clip(command, -self._voltage, self._voltage)
-        share = self._share(step)
-        pull = wires.torque_constant * share / wires.resistance
-        drive = pull * tension + wires.torque_constant * (1.0 - share) * current
+            tension = np.minimum(np.maximum(command, -self._voltage), self._voltage)
+        pull, keep, _ = self._weights(step)
+        drive = pull * tension + keep * current
         drag = pull * wires.back_emf_constant
         limited = tension != command
         if ceiling is not None:
@@ -155,14 +155,18 @@ class MotorStage:
             drag, limited = np.where(beyond, 0.0, drag), limited | beyond
         return Drives(drive, drag, limited)
 
-    def _share(self, step: float) -> Array:
-        """w: the part of the steady current in the mean."""
-        wires = self._wires
-        with np.errstate(divide="ignore"):
-            x = step * wires.resistance / wires.inductance
-        near = np.minimum(x, 1.0)
-        series = near * (0.5 - near * (1.0 / 6.0 - near * (1.0 / 24.0 - near / 120.0)))
-        return np.where(x < 1e-3, series, 1.0 + np.expm1(-x) / x)
+    def _weights(self, step: float) -> tuple[Array, Array, Array]:
+        """k_t w / R, k_t (1 - w), exp(-x) for a step; kept for the next one."""
+        if self._kept is None or self._kept[0] != step:
+            wires = self._wires
+            with np.errstate(divide="ignore"):
+                x = step * wires.resistance / wires.inductance
+            near = np.minimum(x, 1.0)
+            series = near * (0.5 - near * (1.0 / 6.0 - near * (1.0 / 24.0 - near / 120.0)))
+            share = np.where(x < 1e-3, series, 1.0 + np.expm1(-x) / x)
+            pull = wires.torque_constant * share / wires.resistance
+            self._kept = step, (pull, wires.torque_constant * (1.0 - share), np.exp(-x))
+        return self._kept[1]
 
     def currents(
         self, command: Array, current: Array, drives: Drives, speeds: tuple[Array, Array], step: float
@@ -176,14 +180,13 @@ class MotorStage:
             speeds: Of the rotors before and after (m,) [rad/s].
             step: [s].
         """
-        mean = 0.5 * (speeds[0] + speeds[1])
         if self.kind != "voltage":
             return np.asarray((drives.drive - drives.drag * speeds[1]) / self._kt)
+        mean = 0.5 * (speeds[0] + speeds[1])
         wires, tension = self._wires, command
         if self.saturate:
-            tension = np.clip(command, -self._voltage, self._voltage)
-        with np.errstate(divide="ignore"):
-            fade = np.exp(-step * wires.resistance / wires.inductance)
+            tension = np.minimum(np.maximum(command, -self._voltage), self._voltage)
+        fade = self._weights(step)[2]
         late = np.where(wires.inductance > 0.0, mean, speeds[1])
         steady = wires.steady_current(tension, late)
         return np.asarray(steady + (current - steady) * fade)
@@ -191,6 +194,6 @@ class MotorStage:
     def voltage(self, command: Array, current: Array, speed: Array) -> Array:
         """Voltage across the motors (m,) [V]; NaN where their constants are not given."""
         if self.kind == "voltage":
-            return np.clip(command, -self._voltage, self._voltage) if self.saturate else command
+            return np.minimum(np.maximum(command, -self._voltage), self._voltage) if self.saturate else command
         motors = self.model.motors
         return np.asarray(motors.resistance * current + motors.back_emf_constant * speed)

@@ -7,7 +7,7 @@ was at rest (its change of the velocity is the smallest in the kinetic energy):
     v+ = v + M^-1 R' p,   low <= p <= high,   R v+ = 0 where p is inside its bounds
 
 with bounds of the level times the step, less what the step has already counted. The position
-follows with half the change, so that what sticks does not creep.
+follows with half the change, and what rests before and after has not moved.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from geared_dynamics.dynamics.balancers import balancer_forces
 from geared_dynamics.dynamics.elastic.extended import extended
 from geared_dynamics.dynamics.rigid import forward_dynamics, mass_matrix
 from geared_dynamics.model import GearedModel
-from geared_dynamics.simulation.plants.bounded import bounded_impulse
+from geared_dynamics.simulation.plants.bounded import bounded_impulse, soft_solve
 from geared_dynamics.simulation.plants.friction import friction_of
 
 REST = 1e-9  # rate below which a joint or rotor is at rest, in its own units
@@ -42,6 +42,7 @@ class EquationsMechanism:
         self._B = elastic.structure_matrix(model) if springy else model.structure_matrix
         self._friction = friction_of(model, friction)
         self._rows = self._friction.rows(self._B)
+        self._merge, self._ways = parallel(self._rows)
         self._viscous = self._rows.T @ (self._friction.viscous[:, None] * self._rows)
         self._rough = bool(np.any(self._friction.static) or np.any(self._friction.coulomb))
         self._springs = _Springs(model) if springy else None
@@ -104,44 +105,78 @@ class EquationsMechanism:
         a4 = acceleration(x + h * v3, v4)
         position = x + h / 6.0 * (v + 2.0 * (v2 + v3) + v4)
         rate = v + h / 6.0 * (a1 + 2.0 * (a2 + a3) + a4)
-        if slipping:
-            change = self._stuck(position, v, rate, slipping[1], level)
-            if change is not None:
-                position, rate = position + half * change, rate + change
         self._x, self._rate = position, rate
+        if slipping and self._rough:
+            self._stick(x, slipping[1], level)
 
     def _slipping(self, force: Array) -> tuple[tuple[Array, Array] | None, Array]:
         """Force with the friction of what moves, the directions, and all levels."""
         friction = self._friction
         if not friction.count:
             return None, np.zeros(0)
-        before = self._rows @ self._rate
+        before = self._ways @ self._rate
         if friction.steady and not friction.ripple.size:
             level, constant = friction.mean, friction.bias
         else:
             n = self.model.n
             angle = self.angle + self.model.motor_zeros
             position = friction.of(self._x[:n], angle) + friction.shift
-            level, constant = friction.levels(position, before)
+            level, constant = friction.levels(position, self._rows @ self._rate)
+        level = self._merge @ level
         way = np.where(np.abs(before) > REST, np.sign(before), 0.0)
-        return (force - self._rows.T @ (level * way + constant), way), level
+        force = force - (level * way) @ self._ways
+        if constant.any():
+            force -= constant @ self._rows
+        return (force, way), level
 
-    def _stuck(
-        self, x: Array, before: Array, after: Array, way: Array, level: Array
-    ) -> Array | None:
-        """Change of the velocity by what sticks; None where nothing does."""
-        if not self._rough:
-            return None
-        new = self._rows @ after
+    def _stick(self, begin: Array, way: Array, level: Array) -> None:
+        """Bring to rest what friction holds or has stopped at the end of a step.
+
+        Args:
+            begin: Position at its beginning (N,).
+            way: Which way each direction moved there, 0 at rest (d,).
+            level: Friction's level (d,).
+        """
+        new = self._ways @ self._rate
         held = ((way == 0.0) | (new * way < 0.0)) & (level > 0.0)
         if not held.any():
-            return None
-        chosen = np.flatnonzero(held)
-        R, most = self._rows[chosen], self.timestep * level[chosen]
+            return
+        chosen = held.nonzero()[0]
+        R, most = self._ways[chosen], self.timestep * level[chosen]
         given = -most * way[chosen]  # by the step itself
-        spread = np.linalg.solve(mass_matrix(self._arm, x), R.T)
-        impulse = bounded_impulse(R @ spread, R @ after, -most - given, most - given)
-        return np.asarray(spread @ impulse)
+        low, high = -most - given, most - given
+        spread = np.linalg.solve(mass_matrix(self._arm, self._x), R.T)
+        W = R @ spread
+        impulse = bounded_impulse(W, R @ self._rate, low, high)
+        change = spread @ impulse
+        rate = self._rate + change
+        rate[np.abs(rate) < REST] = 0.0
+        position = self._x + 0.5 * self.timestep * change
+        still = ((impulse > low) & (impulse < high) & (way[chosen] == 0.0)).nonzero()[0]
+        if len(still):  # what rests has not moved at all
+            drift = R[still] @ (position - begin)
+            position -= spread[:, still] @ soft_solve(W[still[:, None], still], drift)
+        self._x, self._rate = position, rate
+
+
+def parallel(rows: Array) -> tuple[Array, Array]:
+    """Directions (d, N) of rows (k, N) that no two share, and which level adds to which (d, k).
+
+    What moves together, such as a joint and the rotor that drives it alone, sticks together:
+    its levels add, each times its own rate per rate of the direction.
+    """
+    merge, ways = np.zeros((0, len(rows))), np.zeros((0, rows.shape[1]))
+    for k, row in enumerate(rows):
+        size = np.linalg.norm(row)
+        if size == 0.0:
+            continue
+        along = np.abs(ways @ (row / size))
+        same = np.flatnonzero(along > 1.0 - 1e-12)
+        if not same.size:
+            merge = np.vstack([merge, np.zeros(len(rows))])
+            ways = np.vstack([ways, row / size])
+        merge[same[0] if same.size else -1, k] = size
+    return merge, ways
 
 
 class _Springs:
