@@ -44,21 +44,24 @@ class Blueprint:
     friction: Friction
 
 
-def blueprint(model: GearedModel, timestep: float, *, friction: bool = True) -> Blueprint:
+def blueprint(
+    model: GearedModel, timestep: float, *, friction: bool = True, drawn: bool = False
+) -> Blueprint:
     """Describe the arm to MuJoCo.
 
     Args:
         model: Geared model.
         timestep: Of the integrator [s].
         friction: Whether joints and rotors rub.
+        drawn: The arm is only to be looked at: bodies without inertia are let pass.
 
     Raises:
         ModelError: naming a link or wheel that cannot be a body of its own.
         MissingPackageError: MuJoCo is not installed.
     """
     spec = mujoco().MjSpec()
-    wheels = wheel_bodies(model)
-    rest = link_bodies(model, wheels)
+    wheels = wheel_bodies(model, drawn=drawn)
+    rest = link_bodies(model, wheels, drawn=drawn)
     gears = gearing(model, wheels)
     child_joint = {joint.child: joint.name for joint in model.robot.joints}
     joints = tuple(child_joint[name] for name in model.tree.names)

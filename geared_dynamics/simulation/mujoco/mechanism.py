@@ -23,10 +23,19 @@ class MujocoMechanism:
         model: Geared model.
     """
 
-    def __init__(self, model: GearedModel, timestep: float, *, friction: bool = True) -> None:
-        """Build the bodies; see ``blueprint`` for what is refused."""
+    def __init__(
+        self,
+        model: GearedModel,
+        timestep: float,
+        *,
+        friction: bool = True,
+        drawn: bool = False,
+    ) -> None:
+        """Build the bodies; see ``blueprint``."""
         self.model, self._timestep = model, timestep
-        self.plan = plan = blueprint(model, timestep, friction=friction)
+        self.plan = plan = blueprint(
+            model, timestep, friction=friction, drawn=drawn
+        )
         self.mj = plan.spec.compile()
         self.mj.actuator_ctrllimited[:] = False  # what a motor can give is not decided here
         self.data = mujoco().MjData(self.mj)

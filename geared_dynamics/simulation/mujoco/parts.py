@@ -20,6 +20,7 @@ from geared_dynamics.model.inertia import TRIANGLE_SLACK, central_tensor, doubt,
 
 SHARE = 1e-3  # of its carrier's mass, for a wheel without one
 ON_ROOT = 1.0  # [kg], where the mass does not enter
+PICTURE = 1.0, 1e-3  # mass [kg] and moments [kg m^2] of what is only to be looked at
 
 
 @dataclass(frozen=True)
@@ -63,8 +64,13 @@ def riders_of(model: GearedModel) -> dict[str, str]:
     return dict(drive.riders) if isinstance(drive, ResolvedDrivetrain) else {}
 
 
-def wheel_bodies(model: GearedModel) -> tuple[WheelBody, ...]:
-    """The wheels in the model's order, each by itself: orbiting ones are not lumped."""
+def wheel_bodies(model: GearedModel, *, drawn: bool = False) -> tuple[WheelBody, ...]:
+    """The wheels in the model's order, each by itself: orbiting ones are not lumped.
+
+    Args:
+        model: Geared model.
+        drawn: Only to be looked at: what has no inertia gets some.
+    """
     drive, wheels, riders = model.drivetrain, model.wheels, riders_of(model)
     given = drive.apart if isinstance(drive, ResolvedDrivetrain) else ()
     alone = {wheel.name: wheel for wheel in given}
@@ -79,7 +85,10 @@ def wheel_bodies(model: GearedModel) -> tuple[WheelBody, ...]:
         mass = own.mass or (
             ON_ROOT if carrier < 0 else SHARE * float(model.tree.parameters[carrier, 0])
         )
-        require_inertia(model, own, mass)
+        axial = own.axial
+        if drawn:
+            mass, axial = mass or PICTURE[0], axial or PICTURE[1]
+        require_inertia(model, own, axial, mass)
         result.append(
             WheelBody(
                 own.name,
@@ -88,8 +97,8 @@ def wheel_bodies(model: GearedModel) -> tuple[WheelBody, ...]:
                 frame.position + frame.rotation @ np.array(own.position),
                 axis,
                 mass,
-                own.axial,
-                max(own.transverse, 0.5 * own.axial),
+                axial,
+                max(own.transverse, 0.5 * axial),
                 turn,
                 own.mass == 0.0,
             )
@@ -97,10 +106,10 @@ def wheel_bodies(model: GearedModel) -> tuple[WheelBody, ...]:
     return tuple(result)
 
 
-def require_inertia(model: GearedModel, wheel: WheelRecord, mass: float) -> None:
+def require_inertia(model: GearedModel, wheel: WheelRecord, axial: float, mass: float) -> None:
     """Refuse a wheel that MuJoCo cannot have as a body."""
     place = f"{model.drivetrain.source}, wheels.{wheel.name}"
-    if wheel.axial <= 0.0:
+    if axial <= 0.0:
         finding = "has no axial inertia, and MuJoCo needs one above zero for a body that spins"
         raise ModelError(place, finding, "give inertia.axial, or use the engine 'equations'")
     if mass <= 0.0:
@@ -108,12 +117,23 @@ def require_inertia(model: GearedModel, wheel: WheelRecord, mass: float) -> None
         raise ModelError(place, finding, "give it a mass, or use the engine 'equations'")
 
 
-def link_bodies(model: GearedModel, wheels: tuple[WheelBody, ...]) -> Array:
+def link_bodies(
+    model: GearedModel, wheels: tuple[WheelBody, ...], *, drawn: bool = False
+) -> Array:
     """Ten parameters (nb, 10) of the moving links without their wheels.
+
+    Args:
+        model: Geared model.
+        wheels: Its wheels.
+        drawn: Only to be looked at: all are alike.
 
     Raises:
         ModelError: naming a link that is left without mass, or is no physical body.
     """
+    if drawn:
+        mass, moment = PICTURE
+        alike = parameters_of(mass, np.zeros(3), moment * np.eye(3))
+        return np.tile(alike, (len(model.tree.names), 1))
     rest = model.tree.parameters.copy()
     size = np.abs(rest)
     for wheel in wheels:

@@ -26,29 +26,33 @@ def add_shapes(
     size = arm_size(model)
     points = link_points(model)
     for b, places in points.items():
-        thick = 0.045 * size * (0.9**depth(model, b))
+        thick = 0.05 * size * (0.9**depth(model, b))
         for k, place in enumerate(places):
             if np.linalg.norm(place) > 0.02 * size:
                 capsule(bodies[b], np.zeros(3), place, thick, ACCENT if b % 2 else LINK, k)
         if b >= 0 and not model.tree.prismatic[b]:
             axis = model.tree.axis[b]
             cylinder(bodies[b], np.zeros(3), axis, 1.25 * thick, 1.35 * thick, JOINT)
-    if -1 in bodies:
-        foot = 0.09 * size
-        drop = np.array([0.0, 0.0, -0.5 * foot])
-        cylinder(bodies[-1], drop, np.array([0.0, 0.0, 1.0]), 1.3 * foot, 0.5 * foot, JOINT)
+    foot = 0.09 * size
+    under = max([foot, *(0.06 * size - w.position[2] for w in wheels if w.carrier < 0)])
+    drop = np.array([0.0, 0.0, -0.5 * under])
+    cylinder(bodies[-1], drop, np.array([0.0, 0.0, 1.0]), 1.3 * foot, 0.5 * under, JOINT)
     for wheel in wheels:
         add_wheel_shape(bodies, wheel, size)
 
 
 def arm_size(model: GearedModel) -> float:
-    """Length of the longest chain of origins [m]."""
+    """Length of the longest chain of origins and fixed links [m]."""
     reach = {-1: 0.0}
     for b in range(len(model.tree.names)):
-        reach[b] = reach[int(model.tree.parent[b])] + float(
-            np.linalg.norm(model.tree.position[b])
-        )
-    return max(0.2, max(reach.values(), default=0.0))
+        step = float(np.linalg.norm(model.tree.position[b]))
+        reach[b] = reach[int(model.tree.parent[b])] + step
+    ends = [
+        reach[b] + max(float(np.linalg.norm(place)) for place in places)
+        for b, places in link_points(model).items()
+        if places
+    ]
+    return max(0.2, *ends, *reach.values())
 
 
 def depth(model: GearedModel, b: int) -> int:
