@@ -32,7 +32,9 @@ def add_parser(subparsers: Subparsers) -> None:
         ),
     )
     add_robot_arguments(parser)
-    parser.add_argument("--mjcf", type=Path, required=True, metavar="OUT.xml", help="file to write")
+    parser.add_argument(
+        "--mjcf", type=Path, required=True, metavar="OUT.xml", help="file to write"
+    )
     parser.add_argument(
         "--timestep",
         type=step,

@@ -66,7 +66,8 @@ def _discard(stream: TextIO) -> None:
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of all commands; each sets ``run``."""
     parser = argparse.ArgumentParser(
-        prog=PROGRAM, description="Exact dynamics of geared robots: look at a robot, check it, export it."
+        prog=PROGRAM,
+        description="Exact dynamics of geared robots: look at a robot, check it, export it.",
     )
     parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
     subparsers = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")

@@ -118,7 +118,9 @@ def test_a_ratio_one_percent_off_fails(spin: int) -> None:
         changed["coefficients"]["joint_5"] *= 1.01
     torque = hold(ARMS["tx40"], start(6)[0])
     expected = ours(ARMS["tx40"], torque)
-    assert np.abs(theirs(gd.load_model(urdf, wrong), torque) - expected).max() > 100.0 * CLOSE["tx40"]
+    assert (
+        np.abs(theirs(gd.load_model(urdf, wrong), torque) - expected).max() > 100.0 * CLOSE["tx40"]
+    )
 
 
 def both(model: gd.GearedModel, step: float, seconds: float) -> tuple[float, float]:

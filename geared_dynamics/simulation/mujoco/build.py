@@ -144,7 +144,8 @@ def add_wheels(
     model: GearedModel, wheels: tuple[WheelBody, ...], bodies: dict[int, Any]
 ) -> dict[str, Any]:
     """Add the wheels, each with a hinge on the link or wheel that carries it."""
-    package, added, left = mujoco(), {}, list(wheels)
+    package, left = mujoco(), list(wheels)
+    added: dict[str, Any] = {}
     frames: dict[str, tuple[Array, Array]] = {}
     while left:
         wheel = left.pop(0)

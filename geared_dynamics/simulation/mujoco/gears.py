@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from geared_dynamics.arrays import Array, IntArray
+from geared_dynamics.arrays import Array, IntArray, readonly
 from geared_dynamics.model import GearedModel
 from geared_dynamics.simulation.mujoco.parts import WheelBody
 
@@ -69,7 +69,7 @@ def gearing(model: GearedModel, wheels: tuple[WheelBody, ...]) -> Gearing:
     stretch = elastic.stretch[:, n:] @ shafts
     stretch[:, :n] += elastic.stretch[:, :n]
     clean(stretch)
-    return Gearing(follow, shafts, ties, tied, stretch, np.linalg.inv(relative))
+    return Gearing(follow, shafts, ties, tied, stretch, readonly(np.linalg.inv(relative)))
 
 
 def independent(rows: Array) -> IntArray:

@@ -33,9 +33,7 @@ class MujocoMechanism:
     ) -> None:
         """Build the bodies; see ``blueprint``."""
         self.model, self._timestep = model, timestep
-        self.plan = plan = blueprint(
-            model, timestep, friction=friction, drawn=drawn
-        )
+        self.plan = plan = blueprint(model, timestep, friction=friction, drawn=drawn)
         self.mj = plan.spec.compile()
         self.mj.actuator_ctrllimited[:] = False  # what a motor can give is not decided here
         self.data = mujoco().MjData(self.mj)

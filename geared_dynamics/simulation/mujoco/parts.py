@@ -146,9 +146,7 @@ def link_bodies(
     return rest
 
 
-def refuse_unphysical(
-    model: GearedModel, name: str, rest: Array, wheels: list[WheelBody]
-) -> None:
+def refuse_unphysical(model: GearedModel, name: str, rest: Array, wheels: list[WheelBody]) -> None:
     """Refuse a link that MuJoCo cannot have as a moving body."""
     place = f"{model.robot.source}, link {name!r}"
     where = f", without its wheels {', '.join(repr(w.name) for w in wheels)}," if wheels else ""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from geared_dynamics.arrays import Array
+from geared_dynamics.arrays import Array, BoolArray
 
 Hit = tuple[Array, Array]
 NEAR = 1e-6  # [m], nearer than which a shape is not seen
@@ -110,7 +110,7 @@ def nearest(*hits: Hit) -> Hit:
     return t, normal
 
 
-def first(t: Array, met: Array) -> Array:
+def first(t: Array, met: BoolArray) -> Array:
     """Distances, infinite where nothing is met in front."""
     return np.where(met & (t > NEAR), t, np.inf)
 

@@ -19,14 +19,12 @@ SPOKE = (0.96, 0.92, 0.72, 1.0)
 STEEL = 7800.0  # [kg/m^3], of wheels whose shape the inertia does not say
 
 
-def add_shapes(
-    model: GearedModel, wheels: tuple[WheelBody, ...], bodies: dict[int, Any]
-) -> None:
+def add_shapes(model: GearedModel, wheels: tuple[WheelBody, ...], bodies: dict[int, Any]) -> None:
     """Add geoms without mass and contact."""
     size = arm_size(model)
     points = link_points(model)
     for b, places in points.items():
-        thick = 0.05 * size * (0.9**depth(model, b))
+        thick = 0.05 * size * (0.9 ** depth(model, b))
         for k, place in enumerate(places):
             if np.linalg.norm(place) > 0.02 * size:
                 capsule(bodies[b], np.zeros(3), place, thick, ACCENT if b % 2 else LINK, k)

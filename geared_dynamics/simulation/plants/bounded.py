@@ -20,10 +20,13 @@ def bounded_impulse(W: Array, rate: Array, low: Array, high: Array) -> Array:
     Args:
         W: Rates per impulse, symmetric, positive semi-definite (k, k).
         rate: Rates before (k,).
-        low, high: Bounds (k,).
+        low: Lower bounds (k,).
+        high: Upper bounds (k,).
     """
+    if len(rate) == 1:  # most often
+        return np.asarray(np.minimum(np.maximum(-rate / W[0, 0], low), high))
     soft = softened(W)
-    p = np.linalg.solve(soft, -rate)
+    p: Array = np.asarray(np.linalg.solve(soft, -rate), np.float64)
     clipped = np.minimum(np.maximum(p, low), high)
     tolerance = SLACK * (np.abs(rate).max() + W.trace() * np.abs(clipped).max())
     for _ in range(ROUNDS):
@@ -54,6 +57,8 @@ def softened(W: Array) -> Array:
 
 def soft_solve(W: Array, right: Array) -> Array:
     """W^-1 right of a matrix that may be singular (k, k)."""
+    if len(W) == 1:
+        return np.asarray(right / W[0, 0])
     return np.asarray(np.linalg.solve(softened(W), right))
 
 

@@ -1,13 +1,4 @@
-"""Motors between command and rotor: windings, ideal current loops, limits.
-
-Over a step h the rotor's speed s is nearly constant, and the current decays exactly,
-
-    i(t) = i_s + (i - i_s) exp(-t R/L),   i_s = (u - k_e s) / R,
-
-so that its mean is i_s w + i (1 - w), w = 1 - (1 - exp(-x)) / x with x = h R / L. The torque
-k_t times that mean is linear in s: drive - drag s, drag = k_t k_e w / R. The arm takes the drag
-as damping; thus neither a short L/R nor a strong back-EMF asks for a short step.
-"""
+"""Motors between command and rotor: ideal current loops or windings, and limits."""
 
 from __future__ import annotations
 
@@ -21,6 +12,7 @@ from geared_dynamics.arrays import Array, BoolArray
 from geared_dynamics.dynamics.transmission import motor_torques
 from geared_dynamics.errors import ModelError, UnknownNameError
 from geared_dynamics.model import GearedModel
+from geared_dynamics.simulation.plants.windings import WindingStep, winding_step
 
 CommandKind = Literal["effort", "torque", "current", "voltage"]
 
@@ -67,7 +59,8 @@ class MotorStage:
             raise ModelError(place, "is not given", "add it: the current acts through it")
         if kind == "effort":
             motor_torques(model, np.zeros(model.n))  # refuses arms whose motors cannot
-        self._kept: tuple[float, tuple[Array, Array, Array]] | None = None
+        self._none = np.zeros(len(model.motor_names))
+        self._wound: WindingStep | None = None
         self._lay_out_limits()
 
     def _lay_out_limits(self) -> None:
@@ -114,13 +107,13 @@ class MotorStage:
             wanted = motor_torques(self.model, command)
         elif self.kind == "current":
             wanted = command * self._kt
-        drag = np.zeros(len(wanted))
-        given = wanted
+        drag, given = self._none, wanted
         if self.saturate and self._bounded:
             low, high = self.range(speed)
             given = np.minimum(np.maximum(wanted, low), high)
-            if self._fed:  # at the voltage's limit the back-EMF brakes
-                drag = np.where((given != wanted) & (np.abs(given) < self._most), self._slope, 0.0)
+            bound = given != wanted
+            if self._fed and bound.any():  # at the voltage's limit the back-EMF brakes
+                drag = np.where(bound & (np.abs(given) < self._most), self._slope, 0.0)
         if ceiling is not None:
             given = np.clip(given, -ceiling, ceiling)
         return Drives(given + drag * speed, drag, given != wanted)
@@ -141,35 +134,28 @@ class MotorStage:
         self, command: Array, current: Array, speed: Array, step: float, ceiling: Array | None
     ) -> Drives:
         """Windings."""
-        wires, tension = self._wires, command
-        if self.saturate:
-            tension = np.minimum(np.maximum(command, -self._voltage), self._voltage)
-        pull, keep, _ = self._weights(step)
-        drive = pull * tension + keep * current
-        drag = pull * wires.back_emf_constant
+        tension = self._supplied(command)
+        if self._wound is None or self._wound.length != step:
+            self._wound = winding_step(self._wires, step)
+        wound = self._wound
+        drive, drag = wound.pull * tension + wound.keep * current, wound.drag
         limited = tension != command
         if ceiling is not None:
             torque = drive - drag * speed
             beyond = np.abs(torque) > ceiling
-            drive = np.where(beyond, np.clip(torque, -ceiling, ceiling), drive)
-            drag, limited = np.where(beyond, 0.0, drag), limited | beyond
+            if beyond.any():
+                drive = np.where(beyond, np.clip(torque, -ceiling, ceiling), drive)
+                drag, limited = np.where(beyond, 0.0, drag), limited | beyond
         return Drives(drive, drag, limited)
 
-    def _weights(self, step: float) -> tuple[Array, Array, Array]:
-        """k_t w / R, k_t (1 - w), exp(-x) for a step; kept for the next one."""
-        if self._kept is None or self._kept[0] != step:
-            wires = self._wires
-            with np.errstate(divide="ignore"):
-                x = step * wires.resistance / wires.inductance
-            near = np.minimum(x, 1.0)
-            series = near * (0.5 - near * (1.0 / 6.0 - near * (1.0 / 24.0 - near / 120.0)))
-            share = np.where(x < 1e-3, series, 1.0 + np.expm1(-x) / x)
-            pull = wires.torque_constant * share / wires.resistance
-            self._kept = step, (pull, wires.torque_constant * (1.0 - share), np.exp(-x))
-        return self._kept[1]
+    def _supplied(self, command: Array) -> Array:
+        """Voltage that the supply gives (m,) [V]."""
+        if not self.saturate:
+            return command
+        return np.asarray(np.minimum(np.maximum(command, -self._voltage), self._voltage))
 
     def currents(
-        self, command: Array, current: Array, drives: Drives, speeds: tuple[Array, Array], step: float
+        self, command: Array, current: Array, drives: Drives, speeds: tuple[Array, Array]
     ) -> Array:
         """Currents at the end of the step (m,) [A]; NaN where no torque constant is given.
 
@@ -178,22 +164,14 @@ class MotorStage:
             current: Currents at the beginning (m,) [A].
             drives: What ``over`` gave.
             speeds: Of the rotors before and after (m,) [rad/s].
-            step: [s].
         """
-        if self.kind != "voltage":
+        if self._wound is None:
             return np.asarray((drives.drive - drives.drag * speeds[1]) / self._kt)
-        mean = 0.5 * (speeds[0] + speeds[1])
-        wires, tension = self._wires, command
-        if self.saturate:
-            tension = np.minimum(np.maximum(command, -self._voltage), self._voltage)
-        fade = self._weights(step)[2]
-        late = np.where(wires.inductance > 0.0, mean, speeds[1])
-        steady = wires.steady_current(tension, late)
-        return np.asarray(steady + (current - steady) * fade)
+        return self._wound.after(self._supplied(command), current, *speeds)
 
     def voltage(self, command: Array, current: Array, speed: Array) -> Array:
         """Voltage across the motors (m,) [V]; NaN where their constants are not given."""
         if self.kind == "voltage":
-            return np.minimum(np.maximum(command, -self._voltage), self._voltage) if self.saturate else command
+            return self._supplied(command)
         motors = self.model.motors
         return np.asarray(motors.resistance * current + motors.back_emf_constant * speed)

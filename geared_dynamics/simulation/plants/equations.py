@@ -44,6 +44,8 @@ class EquationsMechanism:
         self._rows = self._friction.rows(self._B)
         self._merge, self._ways = parallel(self._rows)
         self._viscous = self._rows.T @ (self._friction.viscous[:, None] * self._rows)
+        self._drag = np.zeros(self._B.shape[1])
+        self._damping = self._viscous
         self._rough = bool(np.any(self._friction.static) or np.any(self._friction.coulomb))
         self._springs = _Springs(model) if springy else None
         self._balanced = bool(model.drivetrain.balancers)
@@ -81,9 +83,11 @@ class EquationsMechanism:
             drag: (m,) [N m s/rad].
         """
         h, x, v = self.timestep, self._x, self._rate
-        force, damping = self._B @ drive, self._viscous
-        if drag.any():
-            damping = damping + (self._B * drag) @ self._B.T
+        force = self._B @ drive
+        if drag is not self._drag:  # it mostly stays
+            self._drag = drag
+            self._damping = self._viscous + (self._B * drag) @ self._B.T
+        damping = self._damping
         slipping, level = self._slipping(force)
         force = slipping[0] if slipping else force
 

@@ -119,7 +119,8 @@ def friction_of(model: GearedModel, wanted: bool = True) -> Friction:
     counts = [law.count for law in laws]
     joint = np.concatenate([laws[0].index, np.full(counts[1], -1)])
     motor = np.concatenate([np.full(counts[0], -1), laws[1].index])
-    ripples = [law.ripple + [[start, 0, 0, 0]] for law, start in zip(laws, (0, counts[0]))]
+    first = np.array([counts[0], 0.0, 0.0, 0.0])
+    ripples = [laws[0].ripple, laws[1].ripple + first]
     keep = slice(None) if wanted else slice(0)
 
     def both(name: str) -> Array:

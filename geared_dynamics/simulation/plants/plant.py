@@ -1,6 +1,6 @@
 """A simulated arm: commands in, measurements out, time by steps.
 
-    command -> latency -> motors (limits, windings) -> mechanism (friction) -> encoders -> latency
+command -> latency -> motors (limits, windings) -> mechanism (friction) -> encoders -> latency
 """
 
 from __future__ import annotations
@@ -214,12 +214,14 @@ class Plant:
             arm.advance(drives.drive, drives.drag)
             after = arm.speed
             speeds = (before, after)
-            self._current = stage.currents(self._held, self._current, drives, speeds, step)
+            self._current = stage.currents(self._held, self._current, drives, speeds)
             before = after
         self._drives = drives
         if not np.isfinite(before).all():
             finding = f"of {step:g} s leaves no finite motion at {self.time:g} s"
-            raise ArrayError("timestep", finding, "give the plant a smaller one, or look at inputs")
+            raise ArrayError(
+                "timestep", finding, "give the plant a smaller one, or look at inputs"
+            )
 
     def _angle(self) -> Array:
         """What exact encoders show (m,)."""
@@ -232,8 +234,8 @@ class Plant:
         torque = self._drives.drive - self._drives.drag * arm.speed
         return Measurement(
             self.time,
-            q + (seen.angle - self.model.motor_zeros - q @ self._A) @ self._to_joints.T,
-            v + (seen.speed - v @ self._A) @ self._to_joints.T,
+            q + self._to_joints @ (seen.angle - self.model.motor_zeros - q @ self._A),
+            v + self._to_joints @ (seen.speed - v @ self._A),
             self._A @ torque,
             seen.angle,
             seen.speed,
@@ -252,9 +254,7 @@ class Plant:
             self._shown = self._taken.popleft()
 
 
-def mechanism(
-    model: GearedModel, engine: Engine, timestep: float, *, friction: bool
-) -> Mechanism:
+def mechanism(model: GearedModel, engine: Engine, timestep: float, *, friction: bool) -> Mechanism:
     """Build what moves the bodies."""
     if engine == "equations":
         return EquationsMechanism(model, timestep, friction=friction)
@@ -278,9 +278,7 @@ def stable_step(model: GearedModel, settings: PlantSettings, *, electric: bool) 
 
 def refuse_reduced(model: GearedModel, engine: Engine) -> None:
     """Refuse reduced models where bodies move."""
-    if engine == "mujoco" and (
-        model.coupling != "complete" or model.elastic_model != "complete"
-    ):
+    if engine == "mujoco" and (model.coupling != "complete" or model.elastic_model != "complete"):
         finding = f"is reduced (coupling {model.coupling!r}, elastic {model.elastic_model!r})"
         remedy = "MuJoCo moves bodies: give the complete model, or use the engine 'equations'"
         raise ModelError("model", finding, remedy)

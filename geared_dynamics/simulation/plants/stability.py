@@ -17,11 +17,10 @@ REACH = 2.2
 
 
 def longest_step(model: GearedModel, *, electric: bool) -> float:
-    """Longest stable step [s] of the classical Runge-Kutta scheme; infinite without springs
-    and damping.
+    """Longest stable step [s] of the classical Runge-Kutta scheme.
 
-    The fastest of the arm's modes counts, springs, viscous friction and (``electric``) the
-    motors' back-EMF included, over a few postures.
+    Without springs and damping there is none. The fastest of the arm's modes counts, springs,
+    viscous friction and (``electric``) the motors' back-EMF included, over a few postures.
 
     Args:
         model: Geared model.
@@ -31,7 +30,11 @@ def longest_step(model: GearedModel, *, electric: bool) -> float:
     arm = extended(model) if springy else model
     B = elastic.structure_matrix(model) if springy else model.structure_matrix
     law, size = model.elasticity, arm.n
-    K = law.stretch.T @ (law.stiffness[:, None] * law.stretch) if springy else np.zeros((size,) * 2)
+    K = (
+        law.stretch.T @ (law.stiffness[:, None] * law.stretch)
+        if springy
+        else np.zeros((size,) * 2)
+    )
     D = law.stretch.T @ (law.damping[:, None] * law.stretch) if springy else np.zeros((size,) * 2)
     friction = friction_of(model)
     rows = friction.rows(B)

@@ -94,7 +94,7 @@ def test_bodies_that_mujoco_cannot_have(robot: str, words: str) -> None:
 def test_reduced_models_have_no_bodies() -> None:
     pytest.importorskip("mujoco")
     model = pendulum().with_coupling("diagonal")
-    with pytest.raises(gd.GearedDynamicsError, match="coupling 'diagonal'.*complete model"):
+    with pytest.raises(gd.GearedDynamicsError, match=r"coupling 'diagonal'.*complete model"):
         make(model, engine="mujoco")
 
 

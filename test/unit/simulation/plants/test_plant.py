@@ -127,7 +127,9 @@ def test_noise_has_its_size_and_its_seed() -> None:
         for _ in range(400):
             arm.step([0.0], 1e-3)
             seen, true = arm.read(), arm.state
-            rows.append([seen.motor_angle[0] - 10 * true.q[0], seen.motor_speed[0], seen.current[0]])
+            rows.append(
+                [seen.motor_angle[0] - 10 * true.q[0], seen.motor_speed[0], seen.current[0]]
+            )
         return np.array(rows)
 
     first, again, other = run(3), run(3), run(4)
@@ -274,7 +276,9 @@ def test_elastic_arms_move_as_simulate_elastic_says() -> None:
     np.testing.assert_allclose(arm.state.q, run.end.q, atol=1e-6)
     np.testing.assert_allclose(arm.state.theta, run.end.theta, atol=1e-6)
     shown = model.structure_matrix.T @ arm.read().q
-    np.testing.assert_allclose(shown, gd.elastic.motor_angles(model, run.end.q, run.end.theta), atol=1e-4)
+    np.testing.assert_allclose(
+        shown, gd.elastic.motor_angles(model, run.end.q, run.end.theta), atol=1e-4
+    )
 
 
 def test_energy_is_kept_without_friction_and_motors() -> None:
