@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from geared_dynamics.arrays import Array
+from geared_dynamics.errors import ModelError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.model.inertia import central_tensor
 from geared_dynamics.simulation.mujoco.gears import Gearing, gearing
@@ -34,6 +35,7 @@ class Blueprint:
         gears: How their hinges follow the joints.
         joints: Name of the joint of each body in ``model.tree`` (nb,).
         friction: Friction as the plants count it.
+        tendons: Rows (n + w,) over joints and wheels of the fixed tendons, by name.
     """
 
     spec: Any
@@ -42,6 +44,7 @@ class Blueprint:
     gears: Gearing
     joints: tuple[str, ...]
     friction: Friction
+    tendons: dict[str, Array]
 
 
 def blueprint(
@@ -70,12 +73,26 @@ def blueprint(
     bodies = add_links(spec, model, rest, joints)
     add_wheels(model, wheels, bodies)
     add_mimics(spec, model, joints)
-    plan = Blueprint(spec, model, wheels, gears, joints, friction_of(model, friction))
+    plan = Blueprint(spec, model, wheels, gears, joints, friction_of(model, friction), {})
     add_gears(plan)
     add_motors(plan)
     add_friction(plan)
     add_shapes(model, wheels, bodies)
     return plan
+
+
+def compiled(plan: Blueprint) -> Any:
+    """The ``mujoco.MjModel`` of a blueprint.
+
+    Raises:
+        ModelError: with MuJoCo's words where it does not take the bodies.
+    """
+    try:
+        return plan.spec.compile()
+    except ValueError as error:
+        finding = f"MuJoCo does not take it ({' '.join(str(error).split())})"
+        remedy = "correct the description, or use the engine 'equations'"
+        raise ModelError(plan.model.robot.source, finding, remedy) from None
 
 
 def set_options(spec: Any, model: GearedModel, timestep: float) -> None:
@@ -225,6 +242,7 @@ def add_gears(plan: Blueprint) -> None:
 def add_tendon(plan: Blueprint, name: str, row: Array) -> Any:
     """Add the fixed tendon of a row (n + w,) over joints and wheels."""
     tendon, n = plan.spec.add_tendon(name=name), plan.model.n
+    plan.tendons[name] = row
     for d in np.flatnonzero(row):
         joint = plan.model.joint_names[d] if d < n else wheel_joint(plan.wheels[d - n])
         tendon.wrap_joint(joint, row[d])

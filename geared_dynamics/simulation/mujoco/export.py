@@ -8,7 +8,8 @@ import numpy as np
 
 from geared_dynamics.errors import ArrayError, GearedDynamicsWarning
 from geared_dynamics.model import GearedModel, require_model
-from geared_dynamics.simulation.mujoco.build import blueprint
+from geared_dynamics.simulation.mujoco.build import blueprint, compiled
+from geared_dynamics.simulation.mujoco.mjcf import mjcf
 from geared_dynamics.simulation.plants.friction import Friction, friction_of
 
 TIMESTEP = 1e-3
@@ -34,9 +35,9 @@ def to_mjcf(model: GearedModel, *, timestep: float = TIMESTEP, friction: bool = 
         raise ArrayError("timestep", f"is {timestep!r}", "give a time between 0 and 1 s")
     for words in left_out(model, friction_of(model, friction)):
         warnings.warn(f"MJCF: {words}", GearedDynamicsWarning, stacklevel=2)
-    spec = blueprint(model, timestep, friction=friction).spec
-    spec.compile()
-    return str(spec.to_xml())
+    plan = blueprint(model, timestep, friction=friction)
+    compiled(plan)  # refuses what would not load
+    return mjcf(plan)
 
 
 def left_out(model: GearedModel, friction: Friction) -> list[str]:

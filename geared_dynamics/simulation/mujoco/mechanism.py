@@ -10,6 +10,7 @@ from geared_dynamics.model import GearedModel
 from geared_dynamics.simulation.mujoco.build import (
     Blueprint,
     blueprint,
+    compiled,
     friction_joints,
     wheel_joint,
 )
@@ -34,7 +35,7 @@ class MujocoMechanism:
         """Build the bodies; see ``blueprint``."""
         self.model, self._timestep = model, timestep
         self.plan = plan = blueprint(model, timestep, friction=friction, drawn=drawn)
-        self.mj = plan.spec.compile()
+        self.mj = compiled(plan)
         self.mj.actuator_ctrllimited[:] = False  # what a motor can give is not decided here
         self.data = mujoco().MjData(self.mj)
         self._lay_out(plan)

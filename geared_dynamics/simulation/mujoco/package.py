@@ -26,3 +26,8 @@ def set_coefficient(element: Any, name: str, value: float) -> None:
         setattr(element, name, polynomial)
     else:
         setattr(element, name, value)
+
+
+def coefficient(element: Any, name: str) -> float:
+    """The number that ``set_coefficient`` sets."""
+    return float(np.ravel(getattr(element, name))[0])
