@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import TextIO
 
 from geared_dynamics import __version__
-from geared_dynamics.cli import check, describe
+from geared_dynamics.cli import check, describe, export, view
 from geared_dynamics.errors import GearedDynamicsError, GearedDynamicsWarning
 
 PROGRAM = "geared-dynamics"
@@ -66,11 +66,12 @@ def _discard(stream: TextIO) -> None:
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of all commands; each sets ``run``."""
     parser = argparse.ArgumentParser(
-        prog=PROGRAM, description="Exact dynamics of geared robots: look at a robot, check it."
+        prog=PROGRAM,
+        description="Exact dynamics of geared robots: look at a robot, check it, export it.",
     )
     parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
     subparsers = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for command in (check, describe):
+    for command in (check, describe, export, view):
         command.add_parser(subparsers)
     return parser
 

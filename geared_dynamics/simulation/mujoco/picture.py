@@ -1,0 +1,227 @@
+"""Pictures of an arm, drawn by casting rays: no display, no OpenGL, on every machine alike.
+
+MuJoCo's own offscreen renderer needs EGL or OSMesa of the system, which pip does not bring.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from geared_dynamics.arrays import Array
+from geared_dynamics.simulation.mujoco.package import mujoco
+from geared_dynamics.simulation.mujoco.rays import (
+    Hit,
+    box,
+    capsule,
+    cylinder,
+    sphere,
+)
+
+Pixels = NDArray[np.uint8]
+SUN = np.array([0.45, -0.55, 0.95]) / np.linalg.norm([0.45, -0.55, 0.95])
+SKY, HORIZON = np.array([0.80, 0.87, 0.94]), np.array([0.97, 0.98, 0.99])
+FLOOR, TILE = np.array([0.90, 0.90, 0.91]), np.array([0.84, 0.85, 0.87])
+SHADE = 0.72  # of the floor in the shadow
+OVER = 2  # rays per pixel and direction
+
+
+@dataclass(frozen=True)
+class Camera:
+    """A camera that looks at a point.
+
+    Attributes:
+        target: What it looks at (3,) [m].
+        distance: [m].
+        azimuth: Of the camera about z, from x [rad].
+        elevation: Above the horizon [rad].
+        view: Height of the picture, as an angle [rad].
+    """
+
+    target: Array
+    distance: float
+    azimuth: float = -0.9
+    elevation: float = 0.32
+    view: float = 0.7
+
+    @property
+    def place(self) -> Array:
+        """Where it is (3,)."""
+        flat = np.cos(self.elevation)
+        back = [flat * np.cos(self.azimuth), flat * np.sin(self.azimuth), np.sin(self.elevation)]
+        return np.asarray(self.target + self.distance * np.array(back))
+
+    @property
+    def axes(self) -> Array:
+        """Right, up and back, columns (3, 3)."""
+        back = (self.place - self.target) / self.distance
+        right = np.cross([0.0, 0.0, 1.0], back)
+        right /= np.linalg.norm(right)
+        return np.column_stack([right, np.cross(back, right), back])
+
+
+@dataclass(frozen=True)
+class Shapes:
+    """What is to be drawn, g shapes.
+
+    Attributes:
+        kind: MuJoCo's types of geoms (g,).
+        size: Radius and half length, or half sizes (g, 3) [m].
+        colour: (g, 3).
+        place: Centres (g, 3) [m].
+        turn: Orientations (g, 3, 3).
+    """
+
+    kind: Array
+    size: Array
+    colour: Array
+    place: Array
+    turn: Array
+
+    @property
+    def reach(self) -> Array:
+        """Radius of a ball about each (g,)."""
+        return np.asarray(np.linalg.norm(self.size, axis=1))
+
+
+def shapes_of(mj: Any, data: Any) -> Shapes:
+    """Copy the geoms of a MuJoCo model where they are now."""
+    size = np.array(mj.geom_size)
+    kinds = mujoco().mjtGeom
+    round_ = np.isin(mj.geom_type, [int(kinds.mjGEOM_CAPSULE), int(kinds.mjGEOM_CYLINDER)])
+    size[round_, 2] = 0.0
+    capped = mj.geom_type == int(kinds.mjGEOM_CAPSULE)
+    size[capped, 2] = size[capped, 0]  # a capsule reaches beyond its half length
+    turn = np.array(data.geom_xmat).reshape(-1, 3, 3)
+    colours = np.array(mj.geom_rgba[:, :3], float)
+    return Shapes(np.array(mj.geom_type), size, colours, np.array(data.geom_xpos), turn)
+
+
+class Stage:
+    """A floor and a sky before a camera, on which shapes are drawn again and again."""
+
+    def __init__(self, camera: Camera, *, width: int, height: int, floor: float) -> None:
+        """Cast the rays that do not change.
+
+        Args:
+            camera: From where.
+            width: Of the picture [pixels].
+            height: Likewise.
+            floor: Height of the floor [m].
+        """
+        self._camera, self._floor = camera, floor
+        self._shape = rows, columns = OVER * height, OVER * width
+        self._scale = 0.5 * rows / np.tan(0.5 * camera.view)  # pixels per unit at distance 1
+        x = (np.arange(columns) + 0.5 - 0.5 * columns) / self._scale
+        y = -(np.arange(rows) + 0.5 - 0.5 * rows) / self._scale
+        way = np.stack([*np.meshgrid(x, y), -np.ones(self._shape)], axis=-1)
+        self._way = (way / np.linalg.norm(way, axis=-1, keepdims=True)) @ camera.axes.T
+        self._empty = self._sky()
+        self._below = self._way[..., 2] < -1e-3
+        if camera.place[2] <= floor:
+            self._below[:] = False
+        rays = self._way[self._below]
+        self._spots = camera.place + ((floor - camera.place[2]) / rays[:, 2])[:, None] * rays
+        self._empty[self._below] = self._tiles()
+
+    def draw(self, shapes: Shapes) -> Pixels:
+        """Draw shapes with their shadows: red, green, blue (height, width, 3)."""
+        picture = self._empty.copy()
+        dark = self._shadow(shapes)
+        picture[self._below] *= np.where(dark, SHADE, 1.0)[:, None]
+        depth = np.full(self._shape, np.inf)
+        origin = self._camera.place
+        for g in range(len(shapes.kind)):
+            window = seen(shapes, g, self._camera, self._scale, self._shape)
+            if window is None:
+                continue
+            rays = self._way[window].reshape(-1, 3)
+            t, normal = hit(shapes, g, origin, rays)
+            t = t.reshape(depth[window].shape)
+            near = t < depth[window]
+            flat = near.ravel()
+            picture[window][near] = shaded(shapes.colour[g], normal[flat], rays[flat])
+            depth[window] = np.minimum(depth[window], t)
+        rows, columns = self._shape
+        fine = picture.reshape(rows // OVER, OVER, columns // OVER, OVER, 3)
+        small = fine.mean(axis=(1, 3))
+        return np.asarray(np.clip(255.0 * small + 0.5, 0.0, 255.0), np.uint8)
+
+    def _sky(self) -> Array:
+        """The sky (rows, columns, 3)."""
+        blend = np.clip(3.0 * self._way[..., 2:3], 0.0, 1.0)
+        return np.asarray(HORIZON * (1.0 - blend) + SKY * blend)
+
+    def _tiles(self) -> Array:
+        """Colours of the floor (k, 3), fading into the horizon."""
+        camera, spots = self._camera, self._spots
+        tile = 0.12 * camera.distance
+        odd = (np.floor(spots[:, 0] / tile) + np.floor(spots[:, 1] / tile)) % 2.0 > 0.5
+        colour = np.where(odd[:, None], TILE, FLOOR)
+        away = np.linalg.norm(spots - camera.target, axis=1) / (2.2 * camera.distance)
+        fade = np.clip(away, 0.0, 1.0)[:, None] ** 1.5
+        return np.asarray(colour * (1.0 - fade) + HORIZON * fade)
+
+    def _shadow(self, shapes: Shapes) -> NDArray[np.bool_]:
+        """Which spots of the floor are in the shadow (k,)."""
+        spots, dark = self._spots, np.zeros(len(self._spots), bool)
+        for g, centre in enumerate(shapes.place):
+            fall = centre - SUN * ((centre[2] - self._floor) / SUN[2])
+            wide = 1.1 * shapes.reach[g] / SUN[2]
+            apart = np.abs(spots[:, :2] - fall[:2])
+            close = np.flatnonzero((apart[:, 0] < wide) & (apart[:, 1] < wide) & ~dark)
+            if close.size:
+                rays = np.tile(SUN, (close.size, 1))
+                t, _ = hit(shapes, g, spots[close] + 1e-4 * SUN, rays)
+                dark[close] = np.isfinite(t)
+        return dark
+
+
+def hit(shapes: Shapes, g: int, origin: Array, way: Array) -> Hit:
+    """Where rays meet a shape; normals in the world's axes."""
+    turn, kinds = shapes.turn[g], mujoco().mjtGeom
+    local = (origin - shapes.place[g]) @ turn
+    rays = way @ turn
+    kind = int(shapes.kind[g])
+    if kind == int(kinds.mjGEOM_CAPSULE):
+        t, normal = capsule(local, rays, shapes.size[g])
+    elif kind == int(kinds.mjGEOM_CYLINDER):
+        t, normal = cylinder(local, rays, shapes.size[g])
+    elif kind == int(kinds.mjGEOM_BOX):
+        t, normal = box(local, rays, shapes.size[g])
+    else:
+        t, normal = sphere(local, rays, float(shapes.size[g, 0]))
+    return t, normal @ turn.T
+
+
+def seen(
+    shapes: Shapes, g: int, camera: Camera, scale: float, shape: tuple[int, int]
+) -> tuple[slice, slice] | None:
+    """Rows and columns of the picture that a shape can be in."""
+    rows, columns = shape
+    right, up, back = (shapes.place[g] - camera.place) @ camera.axes
+    radius = shapes.reach[g]
+    if -back <= 1.05 * radius:
+        return slice(0, rows), slice(0, columns)
+    wide = scale * radius / np.sqrt(back * back - radius * radius) * 1.3 + 2.0
+    column, row = 0.5 * columns - scale * right / back, 0.5 * rows + scale * up / back
+    window = (
+        slice(max(0, int(row - wide)), min(rows, int(row + wide) + 1)),
+        slice(max(0, int(column - wide)), min(columns, int(column + wide) + 1)),
+    )
+    empty = any(part.start >= part.stop for part in window)
+    return None if empty else window
+
+
+def shaded(colour: Array, normal: Array, way: Array) -> Array:
+    """Colours (k, 3) of a surface in the sun."""
+    light = normal @ SUN
+    facing = 0.5 + 0.5 * normal[:, 2]
+    mirror = 2.0 * light[:, None] * normal - SUN
+    gloss = np.maximum(-np.sum(mirror * way, axis=-1), 0.0) ** 24
+    strength = 0.34 + 0.16 * facing + 0.56 * np.maximum(light, 0.0)
+    shown = colour * strength[:, None] + 0.16 * gloss[:, None]
+    return np.asarray(np.clip(shown, 0.0, 1.0))

@@ -1,0 +1,284 @@
+"""A simulated arm: commands in, measurements out, time by steps.
+
+command -> latency -> motors (limits, windings) -> mechanism (friction) -> encoders -> latency
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Literal, get_args
+
+import numpy as np
+
+from geared_dynamics.actuation.batch import one_state
+from geared_dynamics.arrays import Array, ArrayLike
+from geared_dynamics.dynamics.border import finite_input
+from geared_dynamics.errors import ArrayError, ModelError, UnknownNameError
+from geared_dynamics.model import GearedModel, require_model
+from geared_dynamics.simulation.plants.electrics import CommandKind, Drives, MotorStage
+from geared_dynamics.simulation.plants.equations import EquationsMechanism
+from geared_dynamics.simulation.plants.sensors import Encoders
+from geared_dynamics.simulation.plants.settings import Faults, PlantSettings, within
+from geared_dynamics.simulation.plants.stability import longest_step
+from geared_dynamics.simulation.plants.values import Command, Measurement, Mechanism, PlantState
+
+Engine = Literal["mujoco", "equations"]
+STEP = 1e-3  # [s], where none is given and a stable one is longer
+MOMENT = 1e-12  # [s], below which two times are the same
+
+
+class Plant:
+    """A simulated arm with its motors, friction, encoders, delays and faults.
+
+    Attributes:
+        model: Geared model.
+        command: Kind of its commands.
+        engine: What moves its bodies.
+        settings: See ``PlantSettings``.
+        timestep: Longest step of the integrator [s].
+        time: Since the reset [s].
+    """
+
+    def __init__(
+        self,
+        model: GearedModel,
+        *,
+        command: CommandKind,
+        engine: Engine = "mujoco",
+        settings: PlantSettings | None = None,
+    ) -> None:
+        """Build a plant, at rest at q = 0.
+
+        Args:
+            model: Geared model, coupling ``complete``; MuJoCo has bodies and no other coupling.
+            command: What commands are: ``effort`` of the joints, ``torque``, ``current`` or
+                ``voltage`` of the motors.
+            engine: ``mujoco``: rotors and wheels are MuJoCo's bodies (extra ``sim``);
+                ``equations``: our own equations of motion.
+            settings: Integrator, friction, sensors and delays.
+
+        Raises:
+            ModelError: for an arm without motors, without the constants that the commands
+                need, with losses that depend on the load, with a step that is not stable;
+                with MuJoCo also for links and wheels that cannot be bodies.
+        """
+        require_model(model)
+        if engine not in get_args(Engine):
+            raise UnknownNameError("engine", "engine", engine, get_args(Engine))
+        self.settings = PlantSettings() if settings is None else settings
+        self.engine: Engine = engine
+        self._stage = MotorStage(model, command, saturate=self.settings.saturate)
+        self.command = self._stage.kind
+        self.time, self._faults = 0.0, Faults()
+        self._encoders = Encoders(model, self.settings)
+        self._build(model)
+        self.reset()
+
+    def _build(self, model: GearedModel) -> None:
+        """Build the mechanism for a model."""
+        refuse_reduced(model, self.engine)
+        self.timestep = stable_step(model, self.settings, electric=self.command == "voltage")
+        self.model, friction = model, self.settings.friction
+        self._mechanism = mechanism(model, self.engine, self.timestep, friction=friction)
+        self._A = model.structure_matrix
+        self._to_joints = np.linalg.pinv(self._A.T)
+
+    @property
+    def faults(self) -> Faults:
+        """What is wrong at the moment; set it at any time."""
+        return self._faults
+
+    @faults.setter
+    def faults(self, faults: Faults) -> None:
+        self._faults = faults.named(self.model.motor_names)
+        self._ceiling = None
+        if faults.torque_limits:
+            limits = [faults.torque_limits.get(name, np.inf) for name in self.model.motor_names]
+            self._ceiling = np.array(limits)
+
+    @property
+    def state(self) -> PlantState:
+        """Where the arm really is."""
+        n = self.model.n
+        x, rate = self._mechanism.x, self._mechanism.rate
+        parts = (x[:n], rate[:n], x[n:], rate[n:], self._current)
+        return PlantState(*(np.array(part) for part in parts))
+
+    def reset(self, state: PlantState | ArrayLike | None = None) -> None:
+        """Put the arm somewhere, time zero, no faults, no command, noise from its seed.
+
+        Args:
+            state: Where; only q (n,) means at rest there, None at rest at q = 0.
+        """
+        self.faults = Faults()
+        self.time = 0.0
+        self._place(state)
+        self._held = np.zeros(self._stage.count)
+        self._coming: deque[tuple[float, Array]] = deque()
+        self._encoders.start(self._angle(), self._mechanism.speed)
+        count = len(self.model.motor_names)
+        still = np.zeros(count)
+        self._drives = Drives(still, still, np.zeros(count, bool))
+        self._shown = self._measured()
+        self._taken: deque[Measurement] = deque([self._shown])
+
+    def _place(self, state: PlantState | ArrayLike | None) -> None:
+        """Check a state and put the arm there."""
+        n, law, count = self.model.n, self.model.elasticity, len(self.model.motor_names)
+        given = PlantState(np.zeros(n)) if state is None else state
+        if not isinstance(given, PlantState):
+            given = PlantState(given)
+        q, v = (
+            one_state({name: finite_input(name, np.zeros(n) if value is None else value, n)})[0]
+            for name, value in (("q", given.q), ("v", given.v))
+        )
+        relaxed = {"theta": law.rigid @ q, "vtheta": law.rigid @ v, "current": np.zeros(count)}
+        sizes = {"theta": law.count, "vtheta": law.count, "current": count}
+        inputs = {}
+        for name, size in sizes.items():
+            value = getattr(given, name)
+            inputs[name] = finite_input(name, relaxed[name] if value is None else value, size)
+        theta, vtheta, current = one_state(inputs)
+        self._mechanism.place(np.concatenate([q, theta]), np.concatenate([v, vtheta]))
+        self._current = current.copy()
+
+    def step(self, command: Command | ArrayLike, duration: float) -> None:
+        """Give a command and let time pass.
+
+        Args:
+            command: Numbers of the plant's kind, or a ``Command``, whose kind is checked.
+            duration: Time until the next step [s].
+        """
+        values = self._checked(command)
+        within("duration", duration, MOMENT, np.inf)
+        if self._faults.paused:
+            return
+        if not self._encoders.lost(self._faults.drop_commands):
+            self._coming.append((self.time + self.settings.command_latency, values))
+        end = self.time + duration
+        while self.time < end - MOMENT:
+            while self._coming and self._coming[0][0] <= self.time + MOMENT:
+                self._held = self._coming.popleft()[1]
+            until = min(end, self._coming[0][0]) if self._coming else end
+            self._advance(until - self.time)
+            self.time = until
+        self.time = end
+        self._encoders.sample(self._angle(), self._mechanism.speed, duration, self._faults)
+        self._deliver()
+
+    def read(self) -> Measurement:
+        """What the sensors report: the newest that has arrived and was not lost."""
+        return self._shown
+
+    def load(
+        self,
+        mass: float,
+        com: ArrayLike = (0.0, 0.0, 0.0),
+        inertia: ArrayLike = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)),
+        *,
+        link: str | None = None,
+    ) -> None:
+        """Fix a load to a link while the arm goes on moving as it does.
+
+        Args:
+            mass: Mass [kg].
+            com: Its centre of mass in the link's frame (3,) [m].
+            inertia: Tensor about its centre of mass, link's axes (3, 3) [kg m^2].
+            link: As in ``GearedModel.with_payload``.
+        """
+        x, rate = np.array(self._mechanism.x), np.array(self._mechanism.rate)
+        self._build(self.model.with_payload(mass, com, inertia, link=link))
+        self._mechanism.place(x, rate)
+
+    def _checked(self, command: Command | ArrayLike) -> Array:
+        """Numbers of a command."""
+        if isinstance(command, Command):
+            if command.kind != self.command:
+                finding = f"is of kind {command.kind!r}, and this plant takes {self.command!r}"
+                remedy = f"build the plant with command={command.kind!r}, or convert the command"
+                raise ArrayError("command", finding, remedy)
+            command = command.values
+        values = finite_input("command", command, self._stage.count)
+        return np.array(one_state({"command": values})[0])
+
+    def _advance(self, duration: float) -> None:
+        """Let the held command act for a time."""
+        arm, stage = self._mechanism, self._stage
+        count = max(1, int(np.ceil(duration / self.timestep - 1e-9)))
+        step = duration / count
+        if abs(step - arm.timestep) > 1e-15:
+            arm.timestep = step
+        before = arm.speed
+        for _ in range(count):
+            drives = stage.over(self._held, self._current, before, step, self._ceiling)
+            arm.advance(drives.drive, drives.drag)
+            after = arm.speed
+            speeds = (before, after)
+            self._current = stage.currents(self._held, self._current, drives, speeds)
+            before = after
+        self._drives = drives
+        if not np.isfinite(before).all():
+            finding = f"of {step:g} s leaves no finite motion at {self.time:g} s"
+            raise ArrayError(
+                "timestep", finding, "give the plant a smaller one, or look at inputs"
+            )
+
+    def _angle(self) -> Array:
+        """What exact encoders show (m,)."""
+        return np.asarray(self._mechanism.angle + self.model.motor_zeros)
+
+    def _measured(self) -> Measurement:
+        """Take a measurement."""
+        arm, seen, n = self._mechanism, self._encoders, self.model.n
+        q, v = arm.x[:n], arm.rate[:n]
+        torque = self._drives.drive - self._drives.drag * arm.speed
+        return Measurement(
+            self.time,
+            q + self._to_joints @ (seen.angle - self.model.motor_zeros - q @ self._A),
+            v + self._to_joints @ (seen.speed - v @ self._A),
+            self._A @ torque,
+            seen.angle,
+            seen.speed,
+            torque,
+            seen.current(self._current),
+            self._stage.voltage(self._held, self._current, arm.speed),
+            self._drives.limited,
+        )
+
+    def _deliver(self) -> None:
+        """Take a measurement, and show the newest that has had time to arrive."""
+        if not self._encoders.lost(self._faults.drop_measurements):
+            self._taken.append(self._measured())
+        latest = self.time - self.settings.measurement_latency + MOMENT
+        while self._taken and self._taken[0].time <= latest:
+            self._shown = self._taken.popleft()
+
+
+def mechanism(model: GearedModel, engine: Engine, timestep: float, *, friction: bool) -> Mechanism:
+    """Build what moves the bodies."""
+    if engine == "equations":
+        return EquationsMechanism(model, timestep, friction=friction)
+    # MuJoCo is an extra, and takes a while to import.
+    from geared_dynamics.simulation.mujoco.mechanism import MujocoMechanism
+
+    return MujocoMechanism(model, timestep, friction=friction)
+
+
+def stable_step(model: GearedModel, settings: PlantSettings, *, electric: bool) -> float:
+    """The step to take, or an error with the longest stable one."""
+    longest = longest_step(model, electric=electric)
+    if settings.timestep is None:
+        return min(STEP, longest)
+    if settings.timestep > longest:
+        finding = f"of {settings.timestep:g} s is not stable with this arm's springs and damping"
+        remedy = f"give at most {longest:.3g} s, or none: the plant then finds one"
+        raise ModelError("timestep", finding, remedy)
+    return float(settings.timestep)
+
+
+def refuse_reduced(model: GearedModel, engine: Engine) -> None:
+    """Refuse reduced models where bodies move."""
+    if engine == "mujoco" and (model.coupling != "complete" or model.elastic_model != "complete"):
+        finding = f"is reduced (coupling {model.coupling!r}, elastic {model.elastic_model!r})"
+        remedy = "MuJoCo moves bodies: give the complete model, or use the engine 'equations'"
+        raise ModelError("model", finding, remedy)

@@ -1,0 +1,133 @@
+"""What a plant is like beside its mechanics, and what is wrong with it: plain values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+
+from geared_dynamics.errors import ArrayError, UnknownNameError
+
+LONGEST_LATENCY = 10.0  # [s]
+
+
+@dataclass(frozen=True)
+class PlantSettings:
+    """How a plant integrates, rubs, measures and delays.
+
+    Attributes:
+        timestep: Longest step of the integrator [s]; None: 1 ms, or less where springs or
+            damping ask for it. A step that is not stable is refused.
+        friction: Whether joints and rotors rub, with stiction.
+        saturate: Whether the motors' limits hold.
+        encoder_counts: Of a motor's encoder per turn; None: exact angles and speeds. With
+            counts the speed is the difference of angles over a step.
+        angle_noise: RMS of the noise of the motors' angles, before quantisation [rad].
+        speed_noise: Likewise of their speeds [rad/s].
+        current_noise: Likewise of their currents [A].
+        command_latency: Time until a command acts [s].
+        measurement_latency: Age of what is read [s].
+        seed: Of the noise and of dropped messages; the same seed gives the same run.
+    """
+
+    timestep: float | None = None
+    friction: bool = True
+    saturate: bool = True
+    encoder_counts: int | None = None
+    angle_noise: float = 0.0
+    speed_noise: float = 0.0
+    current_noise: float = 0.0
+    command_latency: float = 0.0
+    measurement_latency: float = 0.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Check every number."""
+        if self.timestep is not None:
+            within("timestep", self.timestep, 1e-9, 1.0)
+        for name in ("angle_noise", "speed_noise", "current_noise"):
+            within(name, getattr(self, name), 0.0, math.inf)
+        for name in ("command_latency", "measurement_latency"):
+            within(name, getattr(self, name), 0.0, LONGEST_LATENCY)
+        for name in ("friction", "saturate"):
+            if not isinstance(getattr(self, name), bool):
+                raise ArrayError(name, f"is {getattr(self, name)!r}", "give True or False")
+        if self.encoder_counts is not None:
+            whole("encoder_counts", self.encoder_counts, 1)
+        whole("seed", self.seed, 0)
+
+
+@dataclass(frozen=True)
+class Faults:
+    """What is wrong with a plant at the moment; ``Faults()`` is nothing.
+
+    Attributes:
+        frozen_encoders: Motors whose encoder shows what it showed when it froze.
+        torque_limits: Torque [N m] beyond which a motor gives no more, by motor.
+        drop_commands: Part of the commands that are lost, 0 to 1; the last one goes on.
+        drop_measurements: Part of the measurements that are lost, 0 to 1.
+        paused: Whether time stands still.
+    """
+
+    frozen_encoders: frozenset[str] = frozenset()
+    torque_limits: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    drop_commands: float = 0.0
+    drop_measurements: float = 0.0
+    paused: bool = False
+
+    def __post_init__(self) -> None:
+        """Check every value, and keep tables of our own."""
+        for name in ("drop_commands", "drop_measurements"):
+            within(name, getattr(self, name), 0.0, 1.0)
+        if isinstance(self.frozen_encoders, str):
+            remedy = "give a set of motor names"
+            raise ArrayError("frozen_encoders", f"is the text {self.frozen_encoders!r}", remedy)
+        object.__setattr__(self, "frozen_encoders", frozenset(self.frozen_encoders))
+        for motor, limit in self.torque_limits.items():
+            within(f"torque_limits[{motor!r}]", limit, 0.0, math.inf)
+        object.__setattr__(self, "torque_limits", MappingProxyType(dict(self.torque_limits)))
+
+    def named(self, motors: Iterable[str]) -> Faults:
+        """Return the faults if every motor they name exists.
+
+        Args:
+            motors: Names of the plant's motors.
+        """
+        names = tuple(motors)
+        for motor in (*self.frozen_encoders, *self.torque_limits):
+            if motor not in names:
+                raise UnknownNameError("faults", "motor", motor, names)
+        return self
+
+    def frozen(self, *motors: str) -> Faults:
+        """Return the same with the encoders of these motors frozen as well.
+
+        Args:
+            motors: Names of motors.
+        """
+        return replace(self, frozen_encoders=self.frozen_encoders | set(motors))
+
+    def saturated(self, motor: str, torque: float) -> Faults:
+        """Return the same with a motor that gives no more than a torque.
+
+        Args:
+            motor: Its name.
+            torque: [N m], motor side.
+        """
+        return replace(self, torque_limits={**self.torque_limits, motor: torque})
+
+
+def within(name: str, value: object, low: float, high: float) -> None:
+    """Refuse what is no number within bounds."""
+    remedy = f"give a number from {low:g} to {high:g}"
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ArrayError(name, f"is {value!r:.40}", remedy)
+    if not (math.isfinite(value) and low <= value <= high):
+        raise ArrayError(name, f"is {value:g}", remedy)
+
+
+def whole(name: str, value: object, least: int) -> None:
+    """Refuse what is no whole number, or too small."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise ArrayError(name, f"is {value!r:.40}", f"give a whole number from {least}")

@@ -1,0 +1,61 @@
+"""Links and wheels taken apart: together they are what they were."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import yaml
+
+import geared_dynamics as gd
+from geared_dynamics.simulation.mujoco.parts import link_bodies, wheel_bodies
+from plant_arms import URDF, example, tx40
+
+
+@pytest.mark.parametrize("robot", ["brisk6", "elbow", "virtual_link_arm", "planetary_2r"])
+def test_the_parts_add_up(robot: str) -> None:
+    model = example(robot)
+    wheels = wheel_bodies(model)
+    total = link_bodies(model, wheels)
+    for wheel in wheels:
+        if wheel.carrier >= 0:
+            total[wheel.carrier] += wheel.parameters
+    np.testing.assert_allclose(total, model.tree.parameters, atol=1e-12)
+    assert all(wheel.mass > 0.0 for wheel in wheels)
+
+
+def test_a_wheel_without_mass_takes_some_of_its_link() -> None:
+    urdf, drives = tx40()
+    for wheel in drives["wheels"].values():
+        wheel.update(mass=0, included_in_link=True)
+    model = gd.load_model(urdf, drives)
+    wheels = wheel_bodies(model)
+    rest = link_bodies(model, wheels)
+    assert all(wheel.invented and wheel.mass > 0.0 for wheel in wheels)
+    whole = model.tree.parameters[:, 0]
+    assert np.all(rest[:, 0] <= whole)
+    assert rest[:, 0].sum() < whole.sum()
+
+
+def test_a_link_that_is_nothing_without_its_wheels_is_refused() -> None:
+    drives = yaml.safe_load((URDF / "brisk6.drivetrain.yaml").read_text("utf-8"))
+    drives["wheels"]["rotor_4"].update(included_in_link=True, mass=1.9, inertia={"axial": 1e-4})
+    drives["wheels"]["rotor_4"]["position"] = [0, 0, -0.01]
+    model = gd.load_model(URDF / "brisk6.urdf", drives)
+    with pytest.raises(gd.GearedDynamicsError, match=r"link 'link_3'.*rotor_4.*has no mass"):
+        link_bodies(model, wheel_bodies(model))
+
+
+def test_a_wheel_without_inertia_is_refused() -> None:
+    drives = yaml.safe_load((URDF / "brisk6.drivetrain.yaml").read_text("utf-8"))
+    drives["wheels"]["idler"] = {
+        "carrier": "link_1",
+        "axis": [0, 0, 1],
+        "mass": 0.1,
+        "inertia": {"axial": 0},
+    }
+    drives["spins"].append({"wheel": "idler", "joint": "joint_1", "ratio": 2})
+    model = gd.load_model(URDF / "brisk6.urdf", drives)
+    with pytest.raises(
+        gd.GearedDynamicsError, match=r"wheels.idler: has no axial inertia.*equations"
+    ):
+        wheel_bodies(model)

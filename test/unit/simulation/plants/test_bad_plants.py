@@ -1,0 +1,113 @@
+"""What plants refuse, and what they say."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import geared_dynamics as gd
+from elastic_arms import elbow
+from plant_arms import URDF, example, pendulum
+
+S = gd.simulation
+
+
+def make(model: object = None, command: object = "torque", engine: object = "equations", **more):
+    """A plant."""
+    model = pendulum() if model is None else model
+    return S.Plant(model, command=command, engine=engine, settings=S.PlantSettings(**more))
+
+
+def stepped(command: object, duration: object = 1e-3, kind: str = "torque") -> None:
+    make(command=kind).step(command, duration)
+
+
+def faulty(**faults: object) -> None:
+    make().faults = S.Faults(**faults)
+
+
+REFUSED: dict[str, tuple[Callable[[], object], str]] = {
+    "no motors": (
+        lambda: make(gd.load_model(URDF / "elbow.urdf")),
+        "motors: are missing.*drivetrain file",
+    ),
+    "torque for voltage": (
+        lambda: stepped(S.Command("torque", [1.0]), kind="voltage"),
+        "'torque'.*takes 'voltage'.*command='torque'",
+    ),
+    "unknown kind": (lambda: make(command="power"), "no kind of command 'power'.*effort"),
+    "unknown engine": (lambda: make(engine="bullet"), "no engine 'bullet'.*mujoco"),
+    "no constants": (lambda: make(example("elbow"), "voltage"), "resistance: is not given"),
+    "no torque constant": (lambda: make(example("elbow"), "current"), "torque_constant: is not"),
+    "losses": (
+        lambda: make(pendulum(motor={"efficiency": {"driving": 0.8}})),
+        "efficiency.*coulomb friction",
+    ),
+    "unstable step": (
+        lambda: make(elbow(), timestep=0.05),
+        r"timestep: of 0.05 s is not stable.*at most 0\.00",
+    ),
+    "a step of no length": (lambda: make(timestep=0.0), "timestep: is 0"),
+    "numbers": (lambda: stepped([1.0, 2.0]), "command"),
+    "NaN": (lambda: stepped([np.nan]), "command.*NaN"),
+    "a batch": (lambda: stepped([[1.0]]), "command"),
+    "time backwards": (lambda: stepped([0.0], -1.0), "duration: is -1"),
+    "no number": (lambda: stepped([0.0], "soon"), "duration: is 'soon'"),
+    "counts": (lambda: make(encoder_counts=0), "encoder_counts: is 0"),
+    "noise": (lambda: make(angle_noise=-1.0), "angle_noise: is -1"),
+    "latency": (lambda: make(command_latency=60.0), "command_latency: is 60"),
+    "seed": (lambda: make(seed=0.5), "seed: is 0.5"),
+    "a flag": (lambda: make(friction="no"), "friction: is 'no'"),
+    "another motor": (lambda: faulty(frozen_encoders={"motr"}), "no motor 'motr'.*did you mean"),
+    "a text": (lambda: faulty(frozen_encoders="motor"), "is the text 'motor'"),
+    "negative limit": (lambda: faulty(torque_limits={"motor": -1.0}), r"torque_limits.*-1"),
+    "part": (lambda: faulty(drop_commands=1.5), "drop_commands: is 1.5"),
+    "state": (lambda: make().reset([1.0, 2.0]), "q"),
+    "no model": (lambda: make(3), "is a int, not a GearedModel"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused(name: str) -> None:
+    call, words = REFUSED[name]
+    with pytest.raises(gd.GearedDynamicsError, match=words):
+        call()
+
+
+@pytest.mark.parametrize(
+    ("robot", "words"),
+    [
+        ("tx40", "link 'link_6'.*principal moments"),
+        ("puma560", "rotor_2: has no mass, and its carrier 'link_1' has none"),
+        ("kr300", "link 'link_6'.*principal moments"),
+    ],
+)
+def test_bodies_that_mujoco_cannot_have(robot: str, words: str) -> None:
+    pytest.importorskip("mujoco")
+    with pytest.raises(gd.GearedDynamicsError, match=f"{words}.*engine 'equations'"):
+        make(example(robot), engine="mujoco")
+
+
+def test_reduced_models_have_no_bodies() -> None:
+    pytest.importorskip("mujoco")
+    model = pendulum().with_coupling("diagonal")
+    with pytest.raises(gd.GearedDynamicsError, match=r"coupling 'diagonal'.*complete model"):
+        make(model, engine="mujoco")
+
+
+def test_without_mujoco(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "mujoco", None)
+    with pytest.raises(gd.GearedDynamicsError, match=r"geared_dynamics\[sim\]"):
+        make(engine="mujoco")
+
+
+def test_the_step_is_found_where_none_is_given() -> None:
+    stiff = make(elbow(factor=100.0))
+    assert stiff.timestep < 1e-3
+    stiff.reset([0.1, 0.2, 0.3])
+    for _ in range(20):
+        stiff.step(np.zeros(3), 1e-3)
+    assert np.isfinite(stiff.state.q).all()
