@@ -3,6 +3,8 @@
 from geared_dynamics.control import safety
 from geared_dynamics.control.compensation import Compensation, compensation, term_torques
 from geared_dynamics.control.controller import Controller, controller
+from geared_dynamics.control.elastic import ElasticController, elastic_controller
+from geared_dynamics.control.elastic_gains import closed_loop_poles, gains_from_modes
 from geared_dynamics.control.gains import Gains, gains_from_bandwidth, torque_gains
 from geared_dynamics.control.laws import (
     Demand,
@@ -21,6 +23,7 @@ __all__ = [
     "Compensation",
     "Controller",
     "Demand",
+    "ElasticController",
     "Gains",
     "Memory",
     "Output",
@@ -30,11 +33,14 @@ __all__ = [
     "State",
     "TermTorques",
     "Terms",
+    "closed_loop_poles",
     "compensation",
     "computed_torque",
     "controller",
+    "elastic_controller",
     "feedforward",
     "gains_from_bandwidth",
+    "gains_from_modes",
     "gravity_compensation",
     "hold",
     "limit_names",
