@@ -67,20 +67,24 @@ class Controller:
         return Memory(np.zeros(self.model.n))
 
     def step(
-        self, memory: Memory, state: State | None, reference: Reference, dt: float
+        self, memory: Memory, state: State | None, reference: Reference | None, dt: float
     ) -> tuple[Memory, Output]:
         """One cycle: the next memory, and what to send.
 
         Args:
             memory: Of the cycle before, or ``start()``.
             state: Measured state; ``feedforward`` does without (None).
-            reference: Wanted motion.
+            reference: Wanted motion; ``gravity_compensation`` does without (None).
             dt: Time since the last cycle [s], which the integral grows by.
 
         Raises:
             ArrayError: for shapes that do not fit, NaN or infinity.
         """
         n = self.model.n
+        if reference is None:
+            if self.law != "gravity_compensation":
+                raise ArrayError("reference", "is None", f"give {self.law} a wanted motion")
+            reference = Reference(*[self.setting.given.still] * 3)
         wanted = Reference(
             vector("reference.q", reference.q, n),
             vector("reference.v", reference.v, n),

@@ -170,7 +170,7 @@ class ElasticController:
         return static_force(compensation(self.model), q)
 
     def speeds(self, state: State | None, planned: Array) -> Array:
-        """Rotor speeds A' y', measured where feedback is the motors', else the reference's (m,)."""
+        """Rotor speeds A' y' (m,) [rad/s]: measured with motor-side feedback, else planned."""
         if state is None or state.vtheta is None or self.feedback == "joint":
             return planned
         return np.asarray(self.measured(state)[1] @ self.model.structure_matrix)

@@ -64,6 +64,16 @@ def test_latched_events(case: str, reaction: str) -> None:
     np.testing.assert_allclose(rig.decision.command, rig.wanted)
 
 
+def test_an_acknowledgement_does_not_outlive_the_next_event() -> None:
+    rig = running()
+    rig.cycle(failed=True)
+    rig.cycle(acknowledged=True)
+    rig.run(0.05)
+    rig.cycle(failed=True)  # again, before the arm was released
+    rig.run(1.0)
+    assert not rig.decision.running
+
+
 def test_a_released_stop_alone_does_not_start_the_arm() -> None:
     rig = running()
     rig.run(0.1, emergency_stop=True)

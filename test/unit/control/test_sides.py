@@ -164,3 +164,28 @@ def test_models_of_other_joints_are_refused() -> None:
     made = control.controller(driven_arm(2))
     with pytest.raises(gd.GearedDynamicsError, match="in this order"):
         made.with_model(driven_arm(2, joints=3))
+
+
+def test_gravity_compensation_needs_no_reference_and_the_others_do() -> None:
+    model = driven_arm(2)
+    q, v, _ = sample(model)
+    floating = control.controller(model, "gravity_compensation")
+    _, out = floating.step(floating.start(), control.State(q, v), None, 0.0)
+    np.testing.assert_allclose(out.command, gd.gravity_forces(model, q), rtol=1e-12)
+    made = control.controller(model)
+    with pytest.raises(gd.GearedDynamicsError, match="wanted motion"):
+        made.step(made.start(), control.State(q, v), None, 0.0)
+
+
+def test_term_torques_are_those_where_the_law_evaluates_the_model() -> None:
+    model = driven_arm(2)
+    q, v, a = sample(model)
+    reference = control.Reference(q + 0.1, v - 0.2, a)
+    forward = control.controller(model)
+    parts = forward.term_torques(control.State(q, v), reference)
+    _, out = forward.step(forward.start(), None, reference, 0.0)
+    np.testing.assert_allclose(sum(parts), out.command, rtol=1e-9, atol=1e-9)
+    closed = control.controller(model, "computed_torque", gains=GAINS)
+    parts = closed.term_torques(control.State(q, v), reference)
+    at_state = control.term_torques(model, q, v, a, rate=reference.v)
+    np.testing.assert_array_equal(parts, at_state)
