@@ -17,7 +17,7 @@ from geared_dynamics.control.laws import (
 )
 from geared_dynamics.control.sides import limit_names
 from geared_dynamics.control.terms import Terms, TermTorques
-from geared_dynamics.control.values import Memory, Output, Reference, Side, State
+from geared_dynamics.control.values import Memory, Output, Reference, State
 
 __all__ = [
     "Compensation",
@@ -29,7 +29,6 @@ __all__ = [
     "Output",
     "Reference",
     "Setting",
-    "Side",
     "State",
     "TermTorques",
     "Terms",

@@ -102,7 +102,7 @@ def reference(policy: Policy, seen: Observation) -> int:
     """Whether the reference is missing or stale."""
     if not policy.needs_reference:
         return 0
-    if seen.reference_stamp is None or seen.q_d is None:
+    if seen.reference_stamp is None:
         return at.NO_REFERENCE
     if stale(seen.now - seen.reference_stamp, policy.reference_timeout):
         return at.STALE_REFERENCE

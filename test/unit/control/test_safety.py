@@ -173,6 +173,15 @@ def test_without_a_reference_the_arm_is_held() -> None:
     assert rig.decision.running
 
 
+def test_a_position_of_the_reference_that_is_not_known_stops_nothing_and_starts_nothing() -> None:
+    rig = running()
+    assert rig.cycle(q_d=None).running
+    rig.run(0.3, fresh=False)
+    rig.run(0.5, q_d=None)
+    assert rig.decision.mode is Mode.HOLDING
+    assert rig.cycle().running
+
+
 def test_near_limits_are_told() -> None:
     rig = running()
     found = rig.cycle(q=np.array([1.99, 0.4]), v=np.array([0.0, 3.9]), q_d=np.array([1.99, 0.4]))
