@@ -176,6 +176,11 @@ def test_missing_constants_are_refused_when_prepared() -> None:
         control.controller(model, side="motor_current")
 
 
+def test_gains_of_a_law_without_feedback_are_refused() -> None:
+    with pytest.raises(gd.GearedDynamicsError, match="no feedback"):
+        control.controller(driven_arm(2)).with_gains(GAINS)
+
+
 def test_models_of_other_joints_are_refused() -> None:
     made = control.controller(driven_arm(2))
     with pytest.raises(gd.GearedDynamicsError, match="in this order"):
