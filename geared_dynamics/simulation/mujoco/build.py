@@ -105,6 +105,8 @@ def set_options(spec: Any, model: GearedModel, timestep: float) -> None:
     option.jacobian = package.mjtJacobian.mjJAC_DENSE
     option.tolerance = SOLVER_TOLERANCE
     option.disableflags |= int(package.mjtDisableBit.mjDSBL_CONTACT)
+    # What has gone astray stays so and is reported, instead of starting again from zero.
+    option.disableflags |= int(package.mjtDisableBit.mjDSBL_AUTORESET)
     spec.compiler.degree = False
     spec.compiler.autolimits = False
     spec.compiler.balanceinertia = False

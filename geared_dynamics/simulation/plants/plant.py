@@ -24,6 +24,7 @@ from geared_dynamics.simulation.plants.values import Command, Measurement, Mecha
 
 Engine = Literal["mujoco", "equations"]
 STEP = 1e-3  # [s], where none is given and a stable one is longer
+LARGEST = 1e9  # of a command or speed; MuJoCo takes larger controls for zero
 MOMENT = 1e-12  # [s], below which two times are the same
 
 
@@ -199,6 +200,9 @@ class Plant:
                 raise ArrayError("command", finding, remedy)
             command = command.values
         values = finite_input("command", command, self._stage.count)
+        if np.abs(values).max() >= LARGEST:
+            finding = f"has a number of {np.abs(values).max():g}"
+            raise ArrayError("command", finding, f"give numbers below {LARGEST:g}, SI units")
         return np.array(one_state({"command": values})[0])
 
     def _advance(self, duration: float) -> None:
@@ -211,17 +215,22 @@ class Plant:
         before = arm.speed
         for _ in range(count):
             drives = stage.over(self._held, self._current, before, step, self._ceiling)
-            arm.advance(drives.drive, drives.drag)
+            try:
+                arm.advance(drives.drive, drives.drag)
+            except ArrayError:  # it names numbers that no user gave
+                raise self._astray(step) from None
             after = arm.speed
             speeds = (before, after)
             self._current = stage.currents(self._held, self._current, drives, speeds)
             before = after
         self._drives = drives
-        if not np.isfinite(before).all():
-            finding = f"of {step:g} s leaves no finite motion at {self.time:g} s"
-            raise ArrayError(
-                "timestep", finding, "give the plant a smaller one, or look at inputs"
-            )
+        if not np.abs(before).max() < LARGEST:  # NaN as well
+            raise self._astray(step)
+
+    def _astray(self, step: float) -> ArrayError:
+        """The error of a motion that leaves all bounds."""
+        finding = f"the motion leaves all bounds at {self.time:g} s, with steps of {step:g} s"
+        return ArrayError("plant", finding, "look at the commands, or give a smaller timestep")
 
     def _angle(self) -> Array:
         """What exact encoders show (m,)."""
