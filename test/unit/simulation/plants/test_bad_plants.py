@@ -131,3 +131,8 @@ def test_the_step_is_found_where_none_is_given() -> None:
     for _ in range(20):
         stiff.step(np.zeros(3), 1e-3)
     assert np.isfinite(stiff.state.q).all()
+
+
+def test_a_very_short_step_is_warned_of() -> None:
+    with pytest.warns(gd.GearedDynamicsWarning, match=r"steps of .* slow; make them softer"):
+        make(elbow(factor=1e6))
