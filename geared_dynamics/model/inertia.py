@@ -13,6 +13,8 @@ UPPER = (np.array([0, 0, 0, 1, 1, 2]), np.array([0, 1, 2, 1, 2, 2]))
 
 # Principal moments may violate the triangle inequality by rounding of printed digits.
 TRIANGLE_SLACK = 1e-9  # relative to the largest principal moment
+# What taking m |c|^2 out of the tensor about the origin leaves behind, relative to that tensor.
+SHIFT_SLACK = 16.0 * float(np.finfo(float).eps)
 
 
 def tensor_of(parameters: Array) -> Array:
@@ -70,6 +72,7 @@ def doubt(parameters: Array) -> str:
         return "has inertia without mass"
     moments = np.linalg.eigvalsh(central_tensor(parameters))
     slack = TRIANGLE_SLACK * max(abs(moments[2]), abs(moments[0]))
+    slack += SHIFT_SLACK * float(np.abs(parameters[4:]).max())
     if moments[0] < -slack:
         return f"has a negative principal moment of inertia, {moments[0]:.6g} kg m^2"
     if moments[0] + moments[1] < moments[2] - slack:
