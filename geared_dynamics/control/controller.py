@@ -12,12 +12,12 @@ from typing import get_args
 
 import numpy as np
 
-from geared_dynamics.arrays import Array
+from geared_dynamics.arrays import Array, readonly
 from geared_dynamics.control.arguments import choice, duration, refuse_infinite, vector
 from geared_dynamics.control.compensation import compensation, term_torques
-from geared_dynamics.control.error import integrate, turns
+from geared_dynamics.control.error import integral_bound, integrate, turns
 from geared_dynamics.control.gains import Gains
-from geared_dynamics.control.laws import CLOSED, LAWS, Demand, Rate, Setting, hold
+from geared_dynamics.control.laws import CLOSED, LAWS, Rate, Setting, hold
 from geared_dynamics.control.sides import Drives, Saturation, drives, output
 from geared_dynamics.control.terms import Terms, TermTorques
 from geared_dynamics.control.values import Memory, Output, Reference, Side, State
@@ -36,6 +36,7 @@ class Controller:
         drives: The output side.
         effort: Joint force at which the integral stops growing (n,), infinite for none.
         integrating: Whether the gains have an integral part.
+        bound: Largest integral of the error (n,) [rad s or m s].
     """
 
     model: GearedModel
@@ -44,6 +45,7 @@ class Controller:
     drives: Drives
     effort: Array
     integrating: bool
+    bound: Array
 
     @property
     def side(self) -> Side:
@@ -96,16 +98,16 @@ class Controller:
         if not math.isfinite(command.dot(command)):
             refuse_infinite(wanted, state, command)
         if self.integrating and demand.error is not None:
-            memory = self.integrated(memory, demand, duration(dt))
+            grown = integrate(
+                memory.integral,
+                demand.error,
+                duration(dt),
+                self.bound,
+                result.joint_torque,
+                self.effort,
+            )
+            memory = Memory(grown)
         return memory, result
-
-    def integrated(self, memory: Memory, demand: Demand, dt: float) -> Memory:
-        """Memory after dt: the integral does not grow beyond a force at its limit."""
-        gains, torque = self.setting.gains, demand.torque
-        stuck = np.sign(torque) * (np.abs(torque) >= self.effort)
-        if gains is None or demand.error is None:
-            return memory
-        return Memory(integrate(memory.integral, demand.error, dt, gains, stuck))
 
     def hold(self, posture: Array, state: State | None) -> Output:
         """Hold a posture against gravity; without a state by gravity's force there alone.
@@ -252,6 +254,7 @@ def controller(
         drives=drives(model, given.terms, side, saturation),
         effort=efforts(model),
         integrating=closed is not None and bool(np.any(closed.ki > 0.0)),
+        bound=readonly(np.zeros(model.n)) if closed is None else integral_bound(closed),
     )
     warm(made)
     return made

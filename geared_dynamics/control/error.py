@@ -33,25 +33,32 @@ def position_error(wanted: Array, measured: Array, per_turn: Array | None) -> Ar
     return error
 
 
+def integral_bound(gains: Gains) -> Array:
+    """Largest integral (n,) [rad s or m s], so that its term keeps to ``integral_limit``."""
+    limit, ki = gains.integral_limit, gains.ki
+    return readonly(np.divide(limit, ki, out=np.zeros(ki.shape), where=ki > 0.0))
+
+
 def integrate(
-    integral: Array, error: Array, dt: float, gains: Gains, stuck: Array | None
+    integral: Array, error: Array, dt: float, bound: Array, torque: Array, effort: Array
 ) -> Array:
     """Integral of the error after dt (n,), kept from winding up.
 
-    It stays within ``integral_limit`` / ki, and where the command is at its limit (``stuck``)
-    it takes no error that would push further.
+    It stays within its bound, and a joint whose force is at its limit takes no error that
+    would push further.
 
     Args:
         integral: Integral so far (n,) [rad s or m s].
         error: Position error (n,).
         dt: Time since the last cycle [s].
-        gains: The gains.
-        stuck: Sign of the limit at which the command is (n,), 0 within; None: unknown.
+        bound: As of ``integral_bound`` (n,).
+        torque: Joint force asked for in this cycle (n,) [N m or N].
+        effort: Its limit (n,), inf for none.
     """
-    step = error * dt
-    if stuck is not None:
-        step[stuck * error > 0.0] = 0.0
-    bound = np.divide(
-        gains.integral_limit, gains.ki, out=np.zeros_like(step), where=gains.ki > 0.0
-    )
-    return np.clip(integral + step, -bound, bound)
+    step: Array = error * dt
+    stuck = np.abs(torque) >= effort
+    if np.count_nonzero(stuck):
+        step[stuck & (torque * error > 0.0)] = 0.0
+    step += integral
+    np.minimum(step, bound, out=step)
+    return np.maximum(step, -bound, out=step)

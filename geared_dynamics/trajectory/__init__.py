@@ -12,6 +12,7 @@ from geared_dynamics.trajectory.errors import (
 from geared_dynamics.trajectory.motions import rest_to_rest, through
 from geared_dynamics.trajectory.piecewise import Piecewise
 from geared_dynamics.trajectory.points import JointTrajectory, Point
+from geared_dynamics.trajectory.prepared import Prepared, derivatives_into, prepare
 from geared_dynamics.trajectory.profiles import jerk_bounded, trapezoidal
 from geared_dynamics.trajectory.reference import Reference, follow
 from geared_dynamics.trajectory.rules import Rules
@@ -23,6 +24,7 @@ from geared_dynamics.trajectory.sampling import (
     sample,
     sample_into,
 )
+from geared_dynamics.trajectory.smooth import smooth
 from geared_dynamics.trajectory.spline import Spline
 from geared_dynamics.trajectory.turns import shortest_way
 from geared_dynamics.trajectory.validation import checked
@@ -36,6 +38,7 @@ __all__ = [
     "JointTrajectory",
     "Piecewise",
     "Point",
+    "Prepared",
     "Reference",
     "Rules",
     "Sample",
@@ -45,13 +48,16 @@ __all__ = [
     "Waypoints",
     "checked",
     "derivatives",
+    "derivatives_into",
     "follow",
     "jerk_bounded",
+    "prepare",
     "resample",
     "rest_to_rest",
     "sample",
     "sample_into",
     "shortest_way",
+    "smooth",
     "state",
     "through",
     "trapezoidal",

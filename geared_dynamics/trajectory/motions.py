@@ -51,6 +51,7 @@ def through(
     *,
     continuous: int,
     joint_names: Iterable[str] = (),
+    leaving: ArrayLike | None = None,
 ) -> Spline:
     """A spline of degree 2 k + 1 through points, at rest with k derivatives at both ends.
 
@@ -62,6 +63,8 @@ def through(
         points: Positions at these times (p, n) [rad or m].
         continuous: k, the number of derivatives that are continuous.
         joint_names: Names for errors, such as ``model.joint_names``.
+        leaving: To go on from a motion instead of from rest: its derivatives 1 ... k at the
+            first time (k, n), such as ``spline.derivatives(t, k)[1:]``.
 
     References:
         C. de Boor, "A Practical Guide to Splines", ch. XIII.
@@ -79,12 +82,18 @@ def through(
     coefficients = np.empty((knots.size - degree - 1, where.shape[1]))
     # Equal coefficients at the ends are what makes the derivatives there zero.
     coefficients[: k + 1], coefficients[-k - 1 :] = where[0], where[-1]
+    if leaving is not None:
+        rates = finite_array("leaving", leaving, 2)
+        if rates.shape != (k, where.shape[1]):
+            finding = f"has shape {rates.shape}"
+            raise ArrayError("leaving", finding, f"give derivatives 1 to {k}: {k, where.shape[1]}")
+        coefficients[1 : k + 1] = first_coefficients(knots, degree, where[0], rates)
     if len(moments) > 2:
         coefficients[k + 1 : -k - 1] = inner_coefficients(
             knots, degree, moments, coefficients, where
         )
     names = names_for(joint_names, where.shape[1])
-    return Spline(degree, knots, coefficients, names)
+    return Spline(degree, knots, coefficients, names, leaving is not None)
 
 
 def inner_coefficients(
@@ -95,3 +104,20 @@ def inner_coefficients(
     matrix = basis.functions(knots, degree, times[1:-1])
     ends = matrix[:, :known] @ coefficients[:known] + matrix[:, -known:] @ coefficients[-known:]
     return np.asarray(np.linalg.solve(matrix[:, known:-known], points[1:-1] - ends))
+
+
+def first_coefficients(knots: Array, degree: int, position: Array, rates: Array) -> Array:
+    """Coefficients 1 ... k (k, n) that give k derivatives (k, n) at the first knot.
+
+    There the i-th derivative is the first coefficient of the i-th derivative spline:
+    c^(i)_0 = (p - i + 1) (c^(i-1)_1 - c^(i-1)_0) / (t_(p+1) - t_i), solved from the last to the
+    first.
+    """
+    count = len(rates)
+    row = np.array([rates[-1]])  # first coefficients of the derivative looked at
+    for i in range(count, 0, -1):
+        below = rates[i - 2] if i > 1 else position
+        width = knots[degree + 1 : degree + 1 + len(row)] - knots[i : i + len(row)]
+        steps = width[:, None] * row / (degree - i + 1)
+        row = below + np.concatenate([np.zeros((1, position.size)), np.cumsum(steps, axis=0)])
+    return row[1:]

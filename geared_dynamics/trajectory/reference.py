@@ -75,6 +75,7 @@ def follow(waypoints: Waypoints, before: Sample, now: float, rules: Rules) -> Re
         TrajectoryError: for a state of other joints, and for waypoints without positions that
             would have to be integrated from a time in the past.
     """
+    waypoints.refuse_other(rules)
     present = moment("now", now)
     old = _known(before, waypoints)
     times = waypoints.times + (0.0 if waypoints.start is None else waypoints.start - present)

@@ -7,8 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike
-from geared_dynamics.trajectory.checks import finite_array
+from geared_dynamics.trajectory.checks import as_order, finite_array
 from geared_dynamics.trajectory.errors import TrajectoryError
+
+MOST_JOINTS = 10_000
 
 
 class Sample(NamedTuple):
@@ -42,6 +44,7 @@ class SampleBuffer:
 
     def __init__(self, n: int) -> None:
         """Reserve memory for n joints."""
+        n = as_order("n", n, MOST_JOINTS)
         self.values = np.zeros((4, n))
         self.flat = self.values.reshape(-1)
         self.q, self.v, self.a, self.effort = self.values

@@ -26,17 +26,22 @@ BLOCK = 128  # times looked at together: what lies between must fit the cache
 class Spline(Frozen):
     """A piecewise polynomial of n joints, at rest before its first and after its last time.
 
+    One that is ``entered`` in motion continues another one: before its first time all is as at
+    it, and its first derivatives need not be zero.
+
     Attributes:
         degree: Degree of the pieces.
         knots: Rising times (c + degree + 1,) [s]; the first and the last degree + 1 coincide.
         coefficients: B-spline coefficients (c, n) [rad or m].
         joint_names: Names for errors (n,).
+        entered: Whether it takes over from another motion instead of starting at rest.
     """
 
     degree: int
     knots: Array
     coefficients: Array
     joint_names: tuple[str, ...] = ()
+    entered: bool = False
 
     def __post_init__(self) -> None:
         """Check and freeze what was given."""
@@ -89,12 +94,13 @@ class Spline(Frozen):
         """Order up to which each joint's derivatives are continuous, rest included (n,).
 
         At an inner knot of multiplicity m the degree less m; at an end r, if the outermost
-        r + 1 coefficients are equal. A joint that does not move has all derivatives.
+        r + 1 coefficients are equal. A joint that does not move has all derivatives. What
+        happens at the beginning of one that is entered is for its maker to know.
         """
         inner = self.knots[self.degree + 1 : -self.degree - 1]
         most = np.unique(inner, return_counts=True)[1].max(initial=0)
         inside = self.degree - int(most) if inner.size else ALWAYS
-        return tuple(joint_order(column, inside) for column in self.coefficients.T)
+        return tuple(joint_order(row, inside, self.entered) for row in self.coefficients.T)
 
     def derivatives(self, t: ArrayLike, order: int) -> Array:
         """Position and its time derivatives up to an order.
@@ -113,7 +119,9 @@ class Spline(Frozen):
         self.refuse_rough(k)
         times = finite_array("t", t)
         flat = np.clip(times.reshape(-1), self.start, self.end)
-        rest = (times.reshape(-1) < self.start) | (times.reshape(-1) > self.end)
+        rest = times.reshape(-1) > self.end
+        if not self.entered:
+            rest |= times.reshape(-1) < self.start
         result = np.zeros((flat.size, k + 1, self.n))
         pieces = self.pieces[: k + 1]
         for i in range(0, flat.size, BLOCK):
@@ -151,11 +159,11 @@ class Spline(Frozen):
             raise ArrayError("order", finding, remedy)
 
 
-def joint_order(column: Array, inside: int) -> int:
-    """Continuous derivatives of a joint with coefficients (c,)."""
+def joint_order(column: Array, inside: int, entered: bool = False) -> int:
+    """Continuous derivatives of a joint with coefficients (c,), except where it is entered."""
     moved = np.flatnonzero(column != column[0])
     if not moved.size:
         return ALWAYS
-    first = int(moved[0]) - 1
+    first = ALWAYS if entered else int(moved[0]) - 1
     last = int(np.flatnonzero(column[::-1] != column[-1])[0]) - 1
     return min(inside, first, last)

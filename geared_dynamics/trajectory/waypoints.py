@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from geared_dynamics.arrays import Array, BoolArray, Frozen
+from geared_dynamics.trajectory.errors import INVALID_JOINTS, TrajectoryError
+from geared_dynamics.trajectory.rules import Rules
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,3 +52,12 @@ class Waypoints(Frozen):
     def duration(self) -> float:
         """Time of the last point after the start [s]."""
         return float(self.times[-1])
+
+    def refuse_other(self, rules: Rules) -> None:
+        """Raise if they were checked by rules for other joints."""
+        if rules.joints != self.joint_names:
+            finding = f"are for {', '.join(rules.joints)}"
+            remedy = (
+                f"give those that the waypoints were checked by: {', '.join(self.joint_names)}"
+            )
+            raise TrajectoryError("rules", finding, remedy, INVALID_JOINTS)

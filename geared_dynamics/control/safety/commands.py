@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from geared_dynamics.arrays import Array
@@ -11,9 +9,13 @@ from geared_dynamics.control.safety.events import Mode
 from geared_dynamics.control.safety.limits import faded, fraction
 from geared_dynamics.control.safety.policy import Policy
 from geared_dynamics.control.safety.values import Fallback, SafetyMemory
+from geared_dynamics.control.safety.watch import finite
 from geared_dynamics.errors import ArrayError, ModelError
 
 REFRESH = 0.02  # [s] after which gravity's command is computed again, for when nothing else can
+# Rest counts only after this time [s]: one wild position at which an arm is stopped must not
+# become what it is held at.
+DWELL = 0.02
 Composed = tuple[Array, SafetyMemory, "Exception | None"]
 
 
@@ -75,8 +77,9 @@ def supported(
         return faded(memory.origin, target, part), memory
     if not memory.settled and q is not None and v is not None:
         slow = float(np.abs(v).max(initial=0.0)) <= policy.hold_velocity
-        late = now - memory.since >= policy.settle_time
-        memory = memory._replace(posture=q, settled=slow or late)
+        held = now - memory.since
+        settled = (slow and held >= DWELL) or held >= policy.settle_time
+        memory = memory._replace(posture=q, settled=settled)
     command = called(fallback)(memory.posture, q, v)  # type: ignore[arg-type]
     return checked(policy, command), memory
 
@@ -108,7 +111,7 @@ def to_zero(policy: Policy, memory: SafetyMemory, now: float) -> Array:
 
 def static(policy: Policy, memory: SafetyMemory, fallback: Fallback | None) -> Array:
     """Gravity's command at the last good position."""
-    return checked(policy, called(fallback)(memory.q, None, None))  # type: ignore[arg-type]
+    return checked(policy, called(fallback)(memory.q, None, None)).copy()  # type: ignore[arg-type]
 
 
 def called(fallback: Fallback | None) -> Fallback:
@@ -120,6 +123,6 @@ def called(fallback: Fallback | None) -> Fallback:
 
 def checked(policy: Policy, command: Array) -> Array:
     """Refuse a fallback's command that cannot be sent."""
-    if command.shape == (len(policy.command),) and math.isfinite(command.dot(command)):
+    if command.shape == (len(policy.command),) and finite(command):
         return command
     raise ArrayError("fallback", f"gives {command.tolist()}", "give a controller of this arm")

@@ -15,6 +15,7 @@ from geared_dynamics.control.safety.policy import Policy
 from geared_dynamics.control.safety.values import Decision, Fallback, Observation, SafetyMemory
 from geared_dynamics.errors import ArrayError
 
+SENT = SafetyMemory._fields.index("sent")
 LONGEST = 0.1  # [s] that a rate of change counts at most, however long nothing was sent
 
 
@@ -55,15 +56,20 @@ def step(
     if known.found & (at.BAD_STATE | at.NAMES_MISSING):
         wanted = None  # made of a state that says nothing
     found = jump | known.found | conditions(policy, memory, seen, known, wanted)
+    before, last = memory.sent, memory.now
     memory = judged(policy, memory, seen, known, found, wanted)
     target, memory, error = composed(policy, memory, seen.now, wanted, fallback)
     if error is not None:
         found |= at.COMPUTATION
-        memory = memory._replace(latched=memory.latched | at.COMPUTATION, seen=memory.seen | found)
-    before, last = memory.sent, memory.now
+        memory = memory._replace(
+            latched=memory.latched | at.COMPUTATION,
+            seen=memory.seen | found,
+            clear=None,
+            acknowledged=False,
+        )
     dt = 0.0 if last is None else min(max(seen.now - last, 0.0), LONGEST)
     command, cut = limited(policy, target, before, dt)
-    memory = memory._replace(now=seen.now, clock=seen.clock, sent=command)
+    memory = SafetyMemory._make((*memory[:SENT], command, *memory[SENT + 1 :]))
     return memory, Decision(command, memory.mode, found | cut, memory.latched, error)
 
 
@@ -76,7 +82,10 @@ def newest(policy: Policy, memory: SafetyMemory, seen: Observation) -> Known:
         fault |= at.NAMES_REORDERED
     if fault & (at.BAD_STATE | at.NAMES_MISSING):
         return Known(memory.q, memory.v, memory.stamp, fault)
-    return Known(seen.q, seen.v, seen.state_stamp, fault)
+    if seen.q is None or seen.v is None:  # not so: it is usable
+        return Known(memory.q, memory.v, memory.stamp, fault)
+    # Copies: the caller may fill its arrays anew in every cycle.
+    return Known(seen.q.copy(), seen.v.copy(), seen.state_stamp, fault)
 
 
 def waiting(memory: SafetyMemory, seen: Observation, found: int) -> tuple[SafetyMemory, Decision]:
@@ -172,23 +181,28 @@ def judged(
     if mode is Mode.RUNNING:
         events = 0
     changed = mode is not memory.mode
-    return memory._replace(
-        mode=mode,
-        since=now if changed else memory.since,
-        latched=latched,
-        seen=events,
-        clear=clear,
-        acknowledged=acknowledged and mode is not Mode.RUNNING,
-        returning=returning,
-        q=known.q,
-        v=known.v,
-        stamp=known.stamp,
-        posture=None if changed else memory.posture,
-        settled=False if changed else memory.settled,
-        origin=memory.sent if changed else memory.origin,
-        wanted=now if wanted is not None else memory.wanted,
-        resumed=resumed,
-        now=memory.now,
+    # By position: ``_replace`` would cost as much as all of the above.
+    return SafetyMemory(
+        mode,
+        now if changed else memory.since,
+        now,
+        seen.clock,
+        latched,
+        events,
+        clear,
+        acknowledged and mode is not Mode.RUNNING,
+        returning,
+        known.q,
+        known.v,
+        known.stamp,
+        None if changed else memory.posture,
+        False if changed else memory.settled,
+        memory.sent,
+        memory.sent if changed else memory.origin,
+        memory.static,
+        memory.refreshed,
+        now if wanted is not None else memory.wanted,
+        resumed,
     )
 
 

@@ -30,8 +30,12 @@ def usable(policy: Policy, seen: Observation) -> int:
     q, v, n = seen.q, seen.v, len(policy.lower)
     if q is None or v is None or q.shape != (n,) or v.shape != (n,):
         return at.BAD_STATE
-    # Squares summed are finite only if every number is (or none physical is that large).
-    return 0 if math.isfinite(q.dot(q) + v.dot(v)) else at.BAD_STATE
+    return 0 if finite(q) and finite(v) else at.BAD_STATE
+
+
+def finite(values: Array) -> bool:
+    """Whether all of a few numbers are finite: NaN and infinity stay in a sum."""
+    return math.isfinite(sum(values.tolist()))
 
 
 def stale(age: float, timeout: float) -> bool:
@@ -52,10 +56,11 @@ def near_or_beyond(
 ) -> int:
     """Events of positions and speeds, joint by joint.
 
-    An arm that was stopped beyond a limit, and released, may run while its reference leads
-    back: ``memory.returning``.
+    For an arm that was stopped beyond a limit, or was released there (``memory.returning``),
+    it counts only where the reference does not lead back.
     """
     found = 0
+    known = memory.returning or bool(memory.latched & at.POSITION_LIMIT)
     past, fast = policy.position_tolerance, 1.0 + policy.velocity_tolerance
     for k, (x, w) in enumerate(zip(q.tolist(), v.tolist(), strict=True)):
         low, high, speed = policy.lower[k], policy.upper[k], policy.velocity[k]
@@ -69,7 +74,7 @@ def near_or_beyond(
         if not low - past <= x <= high + past:
             wanted = None if q_d is None else float(q_d[k])
             back = wanted is not None and (wanted <= x if x > high else wanted >= x)
-            if not (memory.returning and back):
+            if not (known and back):
                 found |= at.POSITION_LIMIT
     return found
 
@@ -112,5 +117,5 @@ def command(policy: Policy, wanted: Array | None) -> int:
     """Whether a wanted command is none."""
     if wanted is None:
         return 0
-    good = wanted.shape == (len(policy.command),) and math.isfinite(wanted.dot(wanted))
+    good = wanted.shape == (len(policy.command),) and finite(wanted)
     return 0 if good else at.BAD_COMMAND

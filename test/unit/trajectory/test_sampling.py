@@ -26,6 +26,7 @@ from geared_dynamics.trajectory import (
     sample,
     sample_into,
     shortest_way,
+    smooth,
     state,
 )
 from naive.measure import derivative
@@ -273,6 +274,7 @@ def test_sampling_allocates_nothing_that_stays() -> None:
 
 BAD_CALLS: dict[str, tuple[Any, str]] = {
     "NaN time": (lambda r: sample_into(r, float("nan"), SampleBuffer(3)), "t: is nan"),
+    "no number of joints": (lambda _: SampleBuffer(2.5), "n: is 2.5"),  # type: ignore[arg-type]
     "other joints": (lambda r: sample_into(r, 0.0, SampleBuffer(2)), "out: is for 2 joints"),
     "no period": (lambda r: resample(r, 0.0), "period"),
     "tiny period": (lambda r: resample(r, 1e-12), "at most 1000000"),
@@ -288,6 +290,18 @@ BAD_CALLS: dict[str, tuple[Any, str]] = {
 def test_refused(call: Any, words: str) -> None:
     with pytest.raises(GearedDynamicsError, match=words):
         call(start([Point(1.0, np.ones(3))]))
+
+
+@pytest.mark.parametrize("order", [("elbow", "shoulder", "wrist"), JOINTS[:2]])
+def test_rules_of_other_joints(order: tuple[str, ...]) -> None:
+    waypoints = checked(JointTrajectory(JOINTS, [Point(1.0, np.ones(3))]), Rules(JOINTS), 0.0)
+    for call in (
+        lambda: follow(waypoints, state(np.zeros(3)), 0.0, Rules(order)),
+        lambda: smooth(waypoints, np.zeros((1, 3)), 0.0, Rules(order), continuous=4),
+    ):
+        with pytest.raises(TrajectoryError, match="rules: are for") as caught:
+            call()
+        assert caught.value.code == -2
 
 
 def test_integration_needs_a_known_beginning() -> None:

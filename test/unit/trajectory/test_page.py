@@ -1,0 +1,27 @@
+"""The Python of docs/trajectories.md runs, and the page names what is public."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from geared_dynamics import trajectory
+
+ROOT = Path(__file__).resolve().parents[3]
+PAGE = (ROOT / "docs" / "trajectories.md").read_text(encoding="utf-8")
+API = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+
+
+def test_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    names: dict[str, object] = {}
+    for block in re.findall(r"```python\n(.*?)```", PAGE, re.S):
+        exec(block, names)
+    assert "False" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", trajectory.__all__)
+def test_public_names_stand_in_the_api_page(name: str) -> None:
+    assert re.search(rf"`[^`\n]*\b{name}\b[^`\n]*`", API), f"docs/api.md does not name {name}"
+    assert (getattr(trajectory, name).__doc__ or "").strip()
