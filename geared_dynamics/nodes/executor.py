@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
+from collections.abc import Callable
 
 import rclpy
-from rclpy.executors import Executor, ExternalShutdownException, SingleThreadedExecutor
+from rclpy.executors import Executor, SingleThreadedExecutor
 
-LONGEST_WAIT = 0.5  # [s]
+LONGEST_WAIT = 0.1  # [s] until a signal is noticed where nothing happens
 
 
 def make_executor() -> Executor:
@@ -19,12 +19,15 @@ def make_executor() -> Executor:
     return EventsExecutor()
 
 
-def spin(executor: Executor) -> None:
-    """Spin until interrupted.
+def spin(executor: Executor, stopped: Callable[[], bool]) -> None:
+    """Spin until told to stop.
 
     Not ``executor.spin()``: without a timeout some releases of the EventsExecutor keep
     a core busy and never look at their events.
+
+    Args:
+        executor: The executor.
+        stopped: Whether to stop; asked after each event.
     """
-    with contextlib.suppress(KeyboardInterrupt, ExternalShutdownException):
-        while rclpy.ok():
-            executor.spin_once(timeout_sec=LONGEST_WAIT)
+    while rclpy.ok() and not stopped():
+        executor.spin_once(timeout_sec=LONGEST_WAIT)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from geared_dynamics.arrays import Array, IntArray, readonly_int
+from geared_dynamics.arrays import IntArray, readonly_int
 
 
 class Reading(enum.IntEnum):
@@ -25,7 +25,7 @@ class JointMap:
 
     Attributes:
         wanted: Names in the order of the arrays (n,).
-        q: Positions of the last complete message (n,), as they came.
+        q: Positions of the last complete message (n,), as they came; a new array each time.
         v: Velocities, likewise.
         reordered: Whether the last message had its names in another order than the one before.
         absent: Names that the last message did not have.
@@ -61,10 +61,10 @@ class JointMap:
         found = np.frombuffer(position)  # type: ignore[call-overload]
         if found.size != self._size:
             return Reading.SIZES
-        found.take(self._index, out=self.q)
+        self.q = found.take(self._index)
         rates = np.frombuffer(velocity) if len(velocity) else found[:0]  # type: ignore[arg-type,call-overload]
         if rates.size == self._size:
-            rates.take(self._index, out=self.v)
+            self.v = rates.take(self._index)
             return Reading.COMPLETE
         return Reading.SIZES if rates.size else Reading.NO_VELOCITY
 
@@ -91,12 +91,3 @@ def order(names: Sequence[str], chosen: Sequence[str]) -> IntArray:
     place = {name: index for index, name in enumerate(names)}
     return readonly_int([place[name] for name in chosen])
 
-
-def is_identity(index: IntArray, size: int) -> bool:
-    """Whether an order leaves everything where it is."""
-    return index.size == size and bool(np.array_equal(index, np.arange(size)))
-
-
-def picked(values: Array, index: IntArray) -> Array:
-    """Values in another order."""
-    return values[index]
