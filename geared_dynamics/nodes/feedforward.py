@@ -200,7 +200,7 @@ class FeedforwardNode(SteadyLifecycleNode):
         now = self._clock.now().nanoseconds
         command, latency = self.respond(message, begin, now)
         if command is not None:
-            self.commands.send(command, now)  # type: ignore[union-attr]
+            self.commands.send(command, self._stamp or now)  # type: ignore[union-attr]
         if latency is not None:
             self.timing.add(begin, time.monotonic(), latency)
             decision = self.loop.decision  # type: ignore[union-attr]

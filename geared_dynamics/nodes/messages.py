@@ -41,7 +41,8 @@ class FlatCommands:
     def __init__(self, count: int) -> None:
         """Make the message for so many numbers."""
         memory, self.values = doubles(count)
-        self.message = Float64MultiArray(data=memory)
+        self.message = Float64MultiArray()
+        self.message.data = memory  # kept as it is; the constructor would copy it
 
 
 class NamedState:

@@ -68,12 +68,12 @@ class Commands:
             kind = type(self._named.message)
             self._publish_named = publishers.get("~/joint_commands", kind).publish
 
-    def send(self, command: Array, now: int) -> None:
+    def send(self, command: Array, stamp: int) -> None:
         """Send commands in the model's order.
 
         Args:
             command: (n,) or (m,).
-            now: ROS time [ns].
+            stamp: That of the joint state they answer, else ROS time [ns].
         """
         if self._sign is not None:
             command = command * self._sign
@@ -83,7 +83,7 @@ class Commands:
             self._publish_flat(flat.message)
         if named is not None:
             command.take(self._index, out=named.values["effort"])
-            named.stamp(now)
+            named.stamp(stamp)
             self._publish_named(named.message)
 
 
