@@ -175,8 +175,9 @@ class Loop:
 
     def _without_state(self, now: float, clock: float) -> Observation:
         stop, acknowledged = self.emergency_stop, self.acknowledged
-        heard = self._heard if self.motion is not None else None
-        return Observation(now, self.stamp, self.q, self.v, heard, None, clock, False, False,
+        following = self.motion is not None
+        heard, q_d = (self._heard, self.present.q) if following else (None, None)
+        return Observation(now, self.stamp, self.q, self.v, heard, q_d, clock, False, False,
                            False, stop, acknowledged)  # fmt: skip
 
     def _wanted(

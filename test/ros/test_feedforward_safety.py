@@ -33,13 +33,25 @@ def node(rig: Rig) -> Iterator[Rig]:
 
 @pytest.fixture
 def running(node: Rig) -> Rig:
-    """The node following a reference that moves little."""
+    """The node following a reference that moves little, from a stop."""
     node.q, node.v, node.names = list(POSTURE), [0.0] * 3, list(JOINTS)
     node.until_active()
+    for pressed in (True, False):
+        since = node.log_length
+        press(node, pressed)
+        node.until_said("emergency stop" if pressed else "holding: no reference\n", since)
     since = node.log_length
     node.go(FAR)
     node.until_said("running", since)
     return node
+
+
+def press(rig: Rig, pressed: bool) -> None:
+    """Use the emergency stop."""
+    from std_srvs.srv import SetBool
+
+    request = SetBool.Request(data=pressed)
+    assert rig.graph.call(f"{rig.node}/emergency_stop", SetBool, request).success
 
 
 def gravity(q: Any = POSTURE) -> Any:
@@ -167,15 +179,13 @@ def test_a_recording_begins_anew(running: Rig) -> None:
 
 
 def test_emergency_stop_and_release(running: Rig) -> None:
-    from std_srvs.srv import SetBool
-
-    service = f"{running.node}/emergency_stop"
     since = running.log_length
-    assert running.graph.call(service, SetBool, SetBool.Request(data=True)).success
+    press(running, True)
     holds_after(running, "holding: no reference, emergency stop", since)
     running.go(FAR)
     running.until_said("release ~/emergency_stop first", since)
-    assert running.graph.call(service, SetBool, SetBool.Request(data=False)).success
+    press(running, False)
+    running.until_said("holding: no reference\n", since)
     running.until_command(gravity(), "still held after the release")
     assert "running" not in running.process.output[since:]
 
