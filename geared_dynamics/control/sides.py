@@ -43,6 +43,7 @@ class Drives:
         saturation: How commands beyond the motors' limits are made to fit.
         wound: Whether a motor has inductance, so that the jerk counts.
         balanced: Whether balancers count.
+        bounded: Whether voltages are clipped once more, with the measured back-EMF.
     """
 
     model: GearedModel
@@ -50,6 +51,7 @@ class Drives:
     saturation: Saturation
     wound: bool
     balanced: bool
+    bounded: bool
 
 
 def drives(model: GearedModel, terms: Terms, side: Side, saturation: Saturation) -> Drives:
@@ -60,6 +62,7 @@ def drives(model: GearedModel, terms: Terms, side: Side, saturation: Saturation)
         saturation=saturation,
         wound=bool(np.any(model.motors.inductance > 0.0)),
         balanced=bool(model.balancers.names),
+        bounded=saturation != "none" and bool(np.isfinite(model.motors.limits[:, 0]).any()),
     )
 
 
@@ -90,9 +93,9 @@ def output(given: Drives, demand: Demand, v: Array | None, jerk: Array | None) -
     if given.side == "motor_voltage" and v is not None and v is not rate:
         motors = model.motors
         command = command + motors.back_emf_constant * ((v - rate) @ model.structure_matrix)
-        if given.saturation != "none":
+        if given.bounded:
             bound = motors.limits[:, 0]
-            command = np.clip(command, -bound, bound)
+            command = np.maximum(np.minimum(command, bound), -bound)
     return Output(command, torque, exceeded)
 
 
@@ -100,7 +103,7 @@ def fitted(given: Drives, commands: MotorCommands, exceeded: IntArray) -> Array:
     """The commands' values on the side that is sent, within the motors' limits (m,)."""
     chosen = given.side.removeprefix("motor_")
     # A speed beyond its limit is no fault of the torque; ``saturate`` knows what to do with it.
-    if given.saturation == "none" or not exceeded.any():
+    if given.saturation == "none" or not np.count_nonzero(exceeded):
         return np.asarray(getattr(commands, chosen))
     return np.asarray(getattr(saturate(commands, given.saturation), chosen))
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from geared_dynamics.arrays import Array
+from geared_dynamics.control.limits import command_limits
 from geared_dynamics.control.safety.policy import Policy
 from geared_dynamics.control.values import Side
 from geared_dynamics.description.records import LimitRecord
@@ -45,8 +45,7 @@ def default_policy(model: GearedModel, side: Side = "joint_torque", **options: A
             sign * math.inf if free else value
             for value, free in zip(given[name], endless, strict=True)
         ]
-    effort = [limit.effort or math.inf for limit in limits]
-    most = command_limits(model, side, np.array(effort))
+    most = command_limits(model, side)
     given["command"], given["command_rate"] = most.tolist(), [math.inf] * len(most)
     for name, value in given.items():
         given[name] = spread(options.pop(name, None), value)
@@ -64,30 +63,3 @@ def spread(option: Any, value: Sequence[float]) -> tuple[float, ...]:
         return tuple(value)
     array = np.asarray(option, np.float64)
     return tuple(array.tolist()) if array.ndim else (float(array),) * len(value)
-
-
-def command_limits(model: GearedModel, side: Side, effort: Array) -> Array:
-    """Largest commands (n,) or (m,), infinite where nothing says any.
-
-    Args:
-        model: Geared model.
-        side: What commands are.
-        effort: Joint forces that the URDF allows (n,).
-    """
-    voltage, current, torque, _ = model.motors.limits.T
-    constant = model.motors.torque_constant
-    known = np.isfinite(constant)
-    per_ampere = np.where(known, constant, 1.0)
-    by_current = np.where(known, current * per_ampere, np.inf)
-    if side == "motor_voltage":
-        return np.asarray(voltage)
-    if side == "motor_current":
-        return np.asarray(np.minimum(current, np.where(known, torque / per_ampere, np.inf)))
-    shaft = np.asarray(np.minimum(torque, by_current))
-    if side == "motor_torque":
-        return shaft
-    A = np.abs(model.structure_matrix)
-    turned = A.any(axis=1)
-    with np.errstate(invalid="ignore"):
-        together = np.where(A > 0.0, A * shaft, 0.0).sum(axis=1)
-    return np.asarray(np.minimum(effort, np.where(turned, together, np.inf)))

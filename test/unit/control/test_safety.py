@@ -64,6 +64,16 @@ def test_latched_events(case: str, reaction: str) -> None:
     np.testing.assert_allclose(rig.decision.command, rig.wanted)
 
 
+def test_an_acknowledgement_does_not_outlive_the_next_event() -> None:
+    rig = running()
+    rig.cycle(failed=True)
+    rig.cycle(acknowledged=True)
+    rig.run(0.05)
+    rig.cycle(failed=True)  # again, before the arm was released
+    rig.run(1.0)
+    assert not rig.decision.running
+
+
 def test_a_released_stop_alone_does_not_start_the_arm() -> None:
     rig = running()
     rig.run(0.1, emergency_stop=True)
@@ -161,6 +171,15 @@ def test_without_a_reference_the_arm_is_held() -> None:
     np.testing.assert_allclose(rig.decision.command, GRAVITY)
     rig.cycle()
     assert rig.decision.running
+
+
+def test_a_position_of_the_reference_that_is_not_known_stops_nothing_and_starts_nothing() -> None:
+    rig = running()
+    assert rig.cycle(q_d=None).running
+    rig.run(0.3, fresh=False)
+    rig.run(0.5, q_d=None)
+    assert rig.decision.mode is Mode.HOLDING
+    assert rig.cycle().running
 
 
 def test_near_limits_are_told() -> None:
