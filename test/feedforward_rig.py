@@ -143,7 +143,7 @@ class Rig:
         stamp = time.time_ns() if self.now is None else round(self.now * SECOND)
         self.states.publish(joint_state(self.names, q, v, stamp))
 
-    def feed_until(self, condition: Any, what: str, timeout: float = 20.0) -> Any:
+    def feed_until(self, condition: Any, what: str, timeout: float = 6.0) -> Any:
         """Publish joint states every few milliseconds until a condition holds."""
         due = 0.0
 
