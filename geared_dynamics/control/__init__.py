@@ -18,6 +18,7 @@ from geared_dynamics.control.laws import (
 from geared_dynamics.control.sides import limit_names
 from geared_dynamics.control.terms import Terms, TermTorques
 from geared_dynamics.control.values import Memory, Output, Reference, State
+from geared_dynamics.control.values import Side as Side
 
 __all__ = [
     "Compensation",

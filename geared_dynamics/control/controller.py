@@ -176,6 +176,9 @@ class Controller:
         Args:
             gains: The gains.
         """
+        if self.law not in CLOSED:
+            remedy = f"take {' or '.join(CLOSED)}"
+            raise ArrayError("gains", f"are not read by {self.law}, which has no feedback", remedy)
         return self._again(gains=gains)
 
     def with_terms(self, terms: Terms) -> Controller:
@@ -219,7 +222,8 @@ def controller(
         model: Geared model.
         law: ``feedforward``, ``computed_torque``, ``pd_plus_feedforward`` or
             ``gravity_compensation``.
-        gains: Of the feedback; needed by ``computed_torque`` and ``pd_plus_feedforward``.
+        gains: Of the feedback; needed by ``computed_torque`` and ``pd_plus_feedforward``, not
+            read by the others.
         terms: The switches; all on if not given.
         side: What commands are.
         saturation: How motor commands beyond the motors' limits are made to fit: ``each``

@@ -23,17 +23,17 @@ from geared_dynamics.actuation.commands import Limit, MotorCommands
 from geared_dynamics.actuation.elastic import motor_commands
 from geared_dynamics.arrays import Array, IntArray, readonly
 from geared_dynamics.control.arguments import choice, refuse_overflow, vector
-from geared_dynamics.control.compensation import compensation, static_force
 from geared_dynamics.control.driven import Driven, driven
 from geared_dynamics.control.elastic_gains import Feedback
 from geared_dynamics.control.error import position_error, turns
 from geared_dynamics.control.gains import Gains
 from geared_dynamics.control.limits import command_limits
-from geared_dynamics.control.sides import Saturation, without_friction
+from geared_dynamics.control.sides import Saturation, refuse_unknown, without_friction
 from geared_dynamics.control.terms import Terms
 from geared_dynamics.control.values import Memory, Output, Reference, Side, State
 from geared_dynamics.dynamics.elastic.feedforward import derivatives_needed, feedforward
 from geared_dynamics.dynamics.elastic.feedforward_plan import Method
+from geared_dynamics.dynamics.rigid import gravity_forces
 from geared_dynamics.dynamics.transmission import motor_shares
 from geared_dynamics.errors import ArrayError, ModelError
 from geared_dynamics.model import GearedModel, require_model
@@ -166,8 +166,8 @@ class ElasticController:
         return np.asarray(self.static(q) @ motor_shares(self.model))
 
     def static(self, q: Array) -> Array:
-        """g(q) (n,)."""
-        return static_force(compensation(self.model), q)
+        """g(q) (n,); arms with balancers are refused."""
+        return gravity_forces(self.model, q)
 
     def speeds(self, state: State | None, planned: Array) -> Array:
         """Rotor speeds A' y' (m,) [rad/s]: measured with motor-side feedback, else planned."""
@@ -329,8 +329,7 @@ def elastic_controller(
         raise ArrayError("gains.ki", "is not zero", "this law has no integral: leave it out")
     arm = model if on.use_friction else without_friction(model)
     arm = arm if on.use_rotor_coupling else arm.with_elasticity("uncoupled")
-    if side in {"motor_current", "motor_voltage"}:
-        refuse_unknown(model, side)
+    refuse_unknown(model, side)
     made = ElasticController(
         model=model,
         law=law,
@@ -348,16 +347,6 @@ def elastic_controller(
     )
     warm(made)
     return made
-
-
-def refuse_unknown(model: GearedModel, side: Side) -> None:
-    """Raise for motors whose constants the side needs and nobody gave."""
-    for key in ("torque_constant", "resistance")[: 2 if side == "motor_voltage" else 1]:
-        missing = np.isnan(getattr(model.motors, key))
-        if missing.any():
-            name = model.motor_names[int(np.argmax(missing))]
-            place = f"{model.drivetrain.source}, motors.{name}.{key}"
-            raise ModelError(place, f"is not given, and {side} needs it", "add it")
 
 
 def warm(made: ElasticController) -> None:

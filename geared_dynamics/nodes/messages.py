@@ -29,10 +29,14 @@ def nanoseconds(stamp: Time | Duration) -> int:
     return int(stamp.sec) * SECOND + int(stamp.nanosec)
 
 
-def doubles(count: int) -> tuple[array[float], Array]:
-    """An array that messages take as it is, and its numbers to write to."""
-    memory = array("d", bytes(8 * count))
-    return memory, np.frombuffer(memory)
+def doubles(message: Any, field: str, count: int) -> Array:
+    """Give a message's field so many zeros and return its memory, to write to.
+
+    Whether a message keeps the array that it is given or copies it depends on its checking of
+    fields (ROS_PYTHON_CHECK_FIELDS): the memory is that of what it holds afterwards.
+    """
+    setattr(message, field, array("d", bytes(8 * count)))
+    return np.frombuffer(getattr(message, field))
 
 
 class FlatCommands:
@@ -40,9 +44,8 @@ class FlatCommands:
 
     def __init__(self, count: int) -> None:
         """Make the message for so many numbers."""
-        memory, self.values = doubles(count)
         self.message = Float64MultiArray()
-        self.message.data = memory  # kept as it is; the constructor would copy it
+        self.values = doubles(self.message, "data", count)
 
 
 class NamedState:
@@ -51,10 +54,7 @@ class NamedState:
     def __init__(self, names: Sequence[str], fields: Sequence[str] = ("effort",)) -> None:
         """Make the message for these joints."""
         self.message = JointState(name=list(names))
-        self.values: dict[str, Array] = {}
-        for field in fields:
-            memory, self.values[field] = doubles(len(names))
-            setattr(self.message, field, memory)
+        self.values = {field: doubles(self.message, field, len(names)) for field in fields}
 
     def stamp(self, now: int) -> None:
         """Write the time [ns]."""

@@ -55,6 +55,22 @@ def test_voltage_counts_the_measured_speed() -> None:
     np.testing.assert_allclose(u, motors.resistance * i + back_emf, rtol=1e-9)
 
 
+@pytest.mark.parametrize("inside", [True, False])
+def test_voltage_counts_the_currents_rate(inside: bool) -> None:
+    limits = {} if inside else {"limits": {"torque": 0.3}}
+    model = driven_arm(2, **limits)
+    q, v, a = sample(model)
+    jerk = np.array([4.0, -3.0, 2.0, 1.0])
+    made = control.controller(model, "computed_torque", gains=GAINS, side="motor_voltage")
+    reference = control.Reference(q, v, a, jerk)
+    _, out = made.step(made.start(), control.State(q, v), reference, 0.0)
+    commands = gd.motor_commands(model, q, v, a, jerk=jerk)
+    wanted = commands.voltage if inside else gd.saturate(commands, "each").voltage
+    np.testing.assert_allclose(out.command, wanted, rtol=1e-9)
+    assert inside != bool(commands.exceeded)
+    assert np.abs(commands.inductive_voltage).min() > 1e-6
+
+
 def test_switched_off_friction_is_gone_on_the_motors_side_too() -> None:
     model = driven_arm(2)
     q, v, a = sample(model)
@@ -158,6 +174,11 @@ def test_missing_constants_are_refused_when_prepared() -> None:
     model = gd.load_model(ROOT / "urdf/elbow.urdf", ROOT / "urdf/elbow.drivetrain.yaml")
     with pytest.raises(gd.GearedDynamicsError, match="torque_constant"):
         control.controller(model, side="motor_current")
+
+
+def test_gains_of_a_law_without_feedback_are_refused() -> None:
+    with pytest.raises(gd.GearedDynamicsError, match="no feedback"):
+        control.controller(driven_arm(2)).with_gains(GAINS)
 
 
 def test_models_of_other_joints_are_refused() -> None:
