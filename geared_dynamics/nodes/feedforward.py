@@ -332,7 +332,7 @@ class FeedforwardNode(SteadyLifecycleNode):
             self.loop.motion = None
         else:
             self.loop.acknowledged = True
-        response.message = "stopped" if request.data else "released; the arm is held"
+        response.message = "stopped" if request.data else "released; held until a new trajectory"
         return response
 
     def _on_reset(self, request: Trigger.Request, response: Trigger.Response) -> Any:

@@ -119,7 +119,8 @@ class Loop:
         self.counters = Counters()
         self.period = given.period
         self._heard: float | None = None
-        self._clock: float | None = None
+        self._watch: tuple[float, float] | None = None  # steady and ROS time of the last step
+        self._even = 0.0  # a clock that only shows jumps
         self._memory: Memory = given.control.start()
         self._blank = self._memory
         self._safety: SafetyMemory = safety.START
@@ -145,8 +146,9 @@ class Loop:
         wanted, failed = self._wanted(now, clock, State(q, v), dt)
         heard = self._heard if self.motion is not None else None
         q_d = None if self.motion is None else self.present.q
-        seen = Observation(now, now, q, v, heard, q_d, clock, False, reordered, failed,
-                           self.emergency_stop, self.acknowledged)  # fmt: skip
+        seen = Observation(now, now, q, v, heard, q_d, self._evened(now, clock), False,
+                           reordered, failed, self.emergency_stop,
+                           self.acknowledged)  # fmt: skip
         return self._decide(seen, wanted)
 
     def unusable(self, now: float, clock: float, missing: bool) -> Array | None:
@@ -175,9 +177,26 @@ class Loop:
 
     def _without_state(self, now: float, clock: float) -> Observation:
         stop, acknowledged = self.emergency_stop, self.acknowledged
-        heard = self._heard if self.motion is not None else None
-        return Observation(now, self.stamp, self.q, self.v, heard, None, clock, False, False,
-                           False, stop, acknowledged)  # fmt: skip
+        following = self.motion is not None
+        heard, q_d = (self._heard, self.present.q) if following else (None, None)
+        return Observation(now, self.stamp, self.q, self.v, heard, q_d, self._evened(now, clock),
+                           False, False, False, stop, acknowledged)  # fmt: skip
+
+    def _evened(self, now: float, clock: float) -> float:
+        """A clock for the safety step, on which a pause of the loop is no jump of time.
+
+        It goes on by less than ``time_jump`` where ROS time does, in addition to what has
+        passed in truth, and goes back where ROS time goes back, jumps, or is not known.
+        """
+        jump = self.prepared.policy.time_jump
+        before, self._watch = self._watch, (now, clock)
+        if before is not None:
+            elapsed, advance = now - before[0], clock - before[1]
+            good = 0.0 <= advance <= elapsed + jump
+            self._even += min(advance, 0.5 * jump) if good else -1.0
+        if clock != clock:
+            self._watch = before
+        return self._even
 
     def _wanted(
         self, now: float, clock: float, measured: State, dt: float
@@ -221,7 +240,6 @@ class Loop:
         self._safety, made = safety.step(given.policy, self._safety, seen, wanted, fallback)
         self.acknowledged = False
         self.decision = made
-        self._clock = seen.clock
         found = made.found
         if found:
             counters.nan += bool(found & (at.BAD_STATE | at.BAD_COMMAND))

@@ -74,7 +74,7 @@ class Reporter:
             log.info("waiting for joint states; nothing is sent")
         elif mode is Mode.HOLDING and not (decision.found & at.STOPPING & ~at.IDLE):
             end = "" if not decision.latched else "; a new trajectory or ~/reset ends it"
-            log.info(f"holding: {why}{end}")
+            log.info(f"holding: {'recovering' if why == 'none' else why}{end}")
         else:
             loop = self._node.loop
             error = None if loop is None else loop.error

@@ -10,9 +10,10 @@ from typing import Any, cast
 import numpy as np
 
 from geared_dynamics.arrays import Array
-from geared_dynamics.control import Controller, Gains, Side, Terms, controller
+from geared_dynamics.control import Controller, Gains, Terms, controller
 from geared_dynamics.control.gains import gains_from_bandwidth
 from geared_dynamics.control.safety import Policy, default_policy
+from geared_dynamics.control.values import Side
 from geared_dynamics.model import GearedModel
 from geared_dynamics.nodes.parameters import ParameterError, Values
 from geared_dynamics.trajectory import Rules

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from geared_dynamics.arrays import Array
+from geared_dynamics.control.arguments import finite
 from geared_dynamics.control.safety.events import Mode
 from geared_dynamics.control.safety.limits import faded, fraction
 from geared_dynamics.control.safety.policy import Policy
 from geared_dynamics.control.safety.values import Fallback, SafetyMemory
-from geared_dynamics.control.safety.watch import finite
 from geared_dynamics.errors import ArrayError, ModelError
 
 REFRESH = 0.02  # [s] after which gravity's command is computed again, for when nothing else can

@@ -114,6 +114,8 @@ def conditions(
                 found |= at.TRACKING_ERROR
             if not error <= policy.resume_error:
                 found |= at.RESUME_ERROR
+        elif policy.needs_reference and not found and memory.mode is not Mode.RUNNING:
+            found |= at.RESUME_ERROR  # nobody said how far the reference is
     if seen.emergency_stop:
         found |= at.EMERGENCY_STOP
     if not known.found & (at.BAD_STATE | at.NAMES_MISSING):
