@@ -216,7 +216,7 @@ class Rig:
         return self.graph.set_parameters(self.node, values)
 
 
-def text(value: Any) -> str: 
+def text(value: Any) -> str:
     """A parameter on the command line."""
     if isinstance(value, bool):
         return str(value).lower()

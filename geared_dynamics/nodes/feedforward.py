@@ -150,9 +150,7 @@ class FeedforwardNode(SteadyLifecycleNode):
         if self._inputs:
             return
         self._inputs = True
-        self.create_subscription(
-            JointState, "joint_states", self._on_joint_state, NEWEST_STATE
-        )
+        self.create_subscription(JointState, "joint_states", self._on_joint_state, NEWEST_STATE)
         self.create_subscription(
             JointTrajectory, "~/joint_trajectory", self._on_trajectory, QoSProfile(depth=10)
         )
@@ -222,7 +220,8 @@ class FeedforwardNode(SteadyLifecycleNode):
         if reading is Reading.FOREIGN:
             return None, None
         loop = self.loop
-        assert loop is not None and self.encoders is not None
+        assert loop is not None
+        assert self.encoders is not None
         self.message, self.heard = message, begin
         stamp = nanoseconds(message.header.stamp)
         clock = 1e-9 * (now - self.zero)

@@ -326,4 +326,3 @@ class Loop:
         twin.unusable(1.0, 1.0, missing=True)
         twin.silence(2.0, 2.0)
         twin.farewell(zero=False)
-

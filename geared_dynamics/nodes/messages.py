@@ -75,8 +75,8 @@ def trajectory_of(message: TrajectoryMessage, zero: int) -> JointTrajectory:
 def point_of(point: JointTrajectoryPoint) -> Point:
     """One waypoint."""
     lists = (point.positions, point.velocities, point.accelerations)
-    given = [np.frombuffer(field) if len(field) else None for field in lists]
-    return Point(seconds(point.time_from_start), *given, effort=None)
+    q, v, a = (np.frombuffer(field) if len(field) else None for field in lists)
+    return Point(seconds(point.time_from_start), q, v, a)
 
 
 def trajectory_message(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -27,10 +26,10 @@ def latched() -> Any:
 
 
 @pytest.fixture(scope="module")
-def late(rig: Rig) -> Iterator[Rig]:
+def late(rig: Rig) -> Rig:
     """A node that was started without a description; the first test publishes it."""
     rig.start(**NONE)
-    yield rig
+    return rig
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +56,9 @@ def test_a_description_that_changes(late: Rig, description: Any) -> None:
 
     text = URDF.read_text("utf-8")
     second = text.index('<link name="link_3">')
-    tail = re.sub(r'mass value="([\d.]+)"', lambda m: f'mass value="{1.3 * float(m[1])}"', text[second:])
+    tail = re.sub(
+        r'mass value="([\d.]+)"', lambda m: f'mass value="{1.3 * float(m[1])}"', text[second:]
+    )
     heavier = text[:second] + tail
     model = gd.load_model(heavier, DRIVETRAIN)
     assert np.abs(gd.gravity_forces(model, POSTURE) - gravity()).max() > 1.0

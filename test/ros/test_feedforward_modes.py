@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -13,16 +12,19 @@ from feedforward_rig import JOINTS, LEAD, POSTURE, Rig, elbow
 from geared_dynamics.trajectory import JointTrajectory, Point, Rules, checked, follow, state
 
 START = 101.0  # [s] simulated
-GOAL = [(0.5, [0.4, 0.6, -0.2], [0.3, -0.2, 0.5], [0.5, 0.4, -0.3]), (2.0, [0.8, 0.3, 0.1], [0] * 3, [0] * 3)]  # fmt: skip
+GOAL = [
+    (0.5, [0.4, 0.6, -0.2], [0.3, -0.2, 0.5], [0.5, 0.4, -0.3]),
+    (2.0, [0.8, 0.3, 0.1], [0.0] * 3, [0.0] * 3),
+]
 
 
 @pytest.fixture(scope="module")
-def stream(rig: Rig) -> Iterator[Rig]:
+def stream(rig: Rig) -> Rig:
     """The node in the mode stream, on simulated time."""
     rig.use_clock()
     rig.start(mode="stream", use_sim_time=True, state_publish_rate=50.0, publish_terms=True)
     rig.until_active()
-    yield rig
+    return rig
 
 
 def motion(start: float, now: float) -> Any:
@@ -84,7 +86,7 @@ def test_computed_torque_closes_the_loop(stream: Rig) -> None:
     at, ahead = wanted(t, 105.0, 104.0), wanted(t + LEAD, 105.0, 104.0)
     stream.advance(t)
     stream.q = (at.q - [0.02, -0.01, 0.03]).tolist()
-    stream.v = (at.v + [0.01, 0.02, -0.01]).tolist()
+    stream.v = (at.v + np.array([0.01, 0.02, -0.01])).tolist()
     feedback = 64.0 * (at.q - stream.q) + 14.4 * (at.v - stream.v)
     exact = gd.inverse_dynamics(model, stream.q, stream.v, ahead.a + feedback)
     stream.until_command(exact, "computed torque", 1e-5)
@@ -115,19 +117,17 @@ def test_annotate_fills_in_effort(stream: Rig) -> None:
     begin = gd.trajectory.sample(exact, 100.0)
     np.testing.assert_allclose(first.effort, gd.inverse_dynamics(model, *begin[:3]), atol=1e-9)
     assert np.abs(first.effort - gravity).max() < 1e-6, "at rest, without acceleration"
-    steps = np.diff([p.time_from_start.sec + 1e-9 * p.time_from_start.nanosec for p in sent.points])
+    steps = np.diff([seconds(p.time_from_start) for p in sent.points])
     assert 0.0 < steps.min()
     assert steps.max() <= 0.01 + 1e-9
     # A controller that was given this trajectory at 100 s:
     rules = Rules(joints=tuple(JOINTS))
     points = [
-        Point(
-            p.time_from_start.sec + 1e-9 * p.time_from_start.nanosec,
-            p.positions, p.velocities, p.accelerations, p.effort,
-        )
+        Point(seconds(p.time_from_start), p.positions, p.velocities, p.accelerations, p.effort)
         for p in sent.points
-    ]  # fmt: skip
-    followed = follow(checked(JointTrajectory(JOINTS, points), rules, 100.0), state(POSTURE), 100.0, rules)  # fmt: skip
+    ]
+    waypoints = checked(JointTrajectory(JOINTS, points), rules, 100.0)
+    followed = follow(waypoints, state(POSTURE), 100.0, rules)
     times = 100.0 + np.linspace(0.0, 1.9999, 3001)
     got = np.array([gd.trajectory.sample(followed, t).effort for t in times])
     rows = gd.trajectory.derivatives(exact, times, 2)
@@ -140,6 +140,10 @@ def test_annotate_fills_in_effort(stream: Rig) -> None:
     assert (np.abs(line - true) / largest).max() > 0.005
     q = np.array([gd.trajectory.sample(followed, t).q for t in times])
     np.testing.assert_allclose(q, rows[:, 0], atol=1e-7)
+
+
+def seconds(time: Any) -> float:
+    return float(time.sec + 1e-9 * time.nanosec)
 
 
 def _joint_state() -> Any:

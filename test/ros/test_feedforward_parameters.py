@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -50,11 +49,11 @@ JTC = f"""
 
 
 @pytest.fixture(scope="module")
-def node(rig: Rig) -> Iterator[Rig]:
+def node(rig: Rig) -> Rig:
     """The node in the mode stream, holding."""
     rig.start(publish_joint_commands=True, gain=3.0)
     rig.until_active()
-    yield rig
+    return rig
 
 
 def gravity(model: gd.GearedModel | None = None) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ NAN = float("nan")
 
 
 @pytest.fixture(scope="module")
-def node(rig: Rig) -> Iterator[Rig]:
+def node(rig: Rig) -> Rig:
     """The node in the mode stream; a fault in one test must not reach the next."""
     rig.use_clock()
     rig.start(
@@ -28,7 +27,7 @@ def node(rig: Rig) -> Iterator[Rig]:
         joint_limits__joint_1__max_velocity=3.0,
     )
     rig.until_active()
-    yield rig
+    return rig
 
 
 @pytest.fixture
