@@ -69,7 +69,9 @@ class Child:
                 return
             if line is None:
                 self.popen.wait()
-                raise self.failure()
+                error = self.failure()
+                others = "".join(f"; {other.name} said: {other.said()}" for other in needed)
+                raise GearedDynamicsError(error.place, error.finding, error.remedy + others)
 
     def check(self) -> None:
         """Raise a GearedDynamicsError if it has ended."""
@@ -78,9 +80,13 @@ class Child:
 
     def failure(self) -> GearedDynamicsError:
         """Say how it ended and what it said last."""
-        said = self._log.read_text(encoding="utf-8", errors="replace").strip()[-TAIL:]
         finding = f"the process ended with exit code {self.popen.returncode}"
-        return GearedDynamicsError(self.name, finding, f"it said: {said or 'nothing'}")
+        return GearedDynamicsError(self.name, finding, f"it said: {self.said()}")
+
+    def said(self) -> str:
+        """Return the end of what it wrote to standard error."""
+        text = self._log.read_text(encoding="utf-8", errors="replace").strip()
+        return text[-TAIL:] or "nothing"
 
     def interrupt(self) -> None:
         """Ask it to end."""

@@ -24,7 +24,7 @@ from geared_dynamics.nodes.benchmark.task import DONE, MEASURING, Task, write_ta
 
 PLACE = "loop-benchmark"
 HERE = "geared_dynamics.nodes.benchmark"
-COMPUTE_CYCLES = 3000
+COMPUTE_TIME = 3.0  # [s] for the cycle inside the process
 DOMAINS = 101  # ids from 1 that leave Linux's own ports alone; 0 is where a robot may be
 
 
@@ -115,7 +115,7 @@ def measure(measured: Measured, options: Options) -> Result:
 
 def _compute(children: Children, folder: Path, measured: Measured, options: Options) -> float:
     """Return the median time of a cycle inside a process of its own [us]."""
-    task = new_task(options, folder, "", measured)._replace(duration=COMPUTE_CYCLES / options.rate)
+    task = new_task(options, folder, "", measured)._replace(duration=COMPUTE_TIME)
     write_task(task, folder / "compute.json")
     words = ["-m", measured.compute, str(folder / "compute.json")]
     child = children.start("compute", *words, *ros_arguments(folder, "compute", measured))
