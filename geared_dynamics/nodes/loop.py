@@ -86,9 +86,7 @@ def prepared(values: Values, model: GearedModel, old: Prepared | None = None) ->
 
 def differ(before: Values, after: Values, prefixes: tuple[str, ...]) -> bool:
     """Whether a parameter with one of these beginnings was set."""
-    return any(
-        after[name] is not before.get(name) for name in after if name.startswith(prefixes)
-    )
+    return any(after[name] is not before.get(name) for name in after if name.startswith(prefixes))
 
 
 class Counters:
