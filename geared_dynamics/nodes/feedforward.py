@@ -16,6 +16,7 @@ from std_srvs.srv import SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectory
 
 from geared_dynamics.arrays import Array
+from geared_dynamics.control import Controller
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.nodes import model_source, realtime
@@ -275,6 +276,7 @@ class FeedforwardNode(SteadyLifecycleNode):
         loop, values = self.loop, self.parameters.values
         assert loop is not None
         given = loop.prepared
+        assert isinstance(given.control, Controller)  # also for elastic arms, in this mode
         waypoints = checked(trajectory_of(message, self.zero), given.rules, clock)
         at_once = waypoints.times[0] == 0.0 and not waypoints.held.any()
         if loop.q is None and not at_once:

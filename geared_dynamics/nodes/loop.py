@@ -11,13 +11,27 @@ from dataclasses import dataclass
 import numpy as np
 
 from geared_dynamics.arrays import Array
-from geared_dynamics.control import Controller, Memory, Output, Reference, State, safety
+from geared_dynamics.control import (
+    Controller,
+    ElasticController,
+    Memory,
+    Output,
+    Reference,
+    State,
+    safety,
+)
 from geared_dynamics.control.safety import Decision, Observation, Policy, SafetyMemory
 from geared_dynamics.control.safety import events as at
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.nodes.parameters import Values
-from geared_dynamics.nodes.settings import controller_of, loaded, policy_of, rules_of
+from geared_dynamics.nodes.settings import (
+    AnyController,
+    controller_of,
+    loaded,
+    policy_of,
+    rules_of,
+)
 from geared_dynamics.trajectory import (
     JointTrajectory,
     Point,
@@ -53,7 +67,7 @@ class Prepared:
 
     bare: GearedModel
     values: Values
-    control: Controller
+    control: AnyController
     policy: Policy
     rules: Rules
     period: float
@@ -87,6 +101,22 @@ def prepared(values: Values, model: GearedModel, old: Prepared | None = None) ->
 def differ(before: Values, after: Values, prefixes: tuple[str, ...]) -> bool:
     """Whether a parameter with one of these beginnings was set."""
     return any(after[name] is not before.get(name) for name in after if name.startswith(prefixes))
+
+
+def behind(control: ElasticController, y: Array, rate: Array) -> State:
+    """State of an elastic arm from what was measured, of joints or motors, as joints.
+
+    Args:
+        control: The law.
+        y: Position (n,): of the joints, or of the motors turned to the joints' side.
+        rate: Its rate (n,).
+    """
+    n, found = control.model.n, control.driven
+    if control.feedback == "joint":
+        return State(y, rate)
+    x, dx = np.zeros((2, n + control.model.elasticity.count))
+    x[found.rows], dx[found.rows] = found.rigid @ y, found.rigid @ rate
+    return State(x[:n], dx[:n], x[n:], dx[n:])
 
 
 class Counters:
@@ -158,7 +188,7 @@ class Loop:
         if 0.0 < dt < LONGEST:
             self.period += SMOOTHING * (dt - self.period) if self.period else dt
         self.q, self.v, self.stamp = q, v, now
-        wanted, failed = self._wanted(now, clock, State(q, v), dt)
+        wanted, failed = self._wanted(now, clock, q, v, dt)
         heard = self._heard if self.motion is not None else None
         q_d = None if self.motion is None else self.present.q
         seen = Observation(now, now, q, v, heard, q_d, self._evened(now, clock), False,
@@ -214,7 +244,7 @@ class Loop:
         return self._even
 
     def _wanted(
-        self, now: float, clock: float, measured: State, dt: float
+        self, now: float, clock: float, q: Array, v: Array, dt: float
     ) -> tuple[Array | None, bool]:
         """Command of the law, and whether it failed."""
         motion = self.motion
@@ -228,6 +258,7 @@ class Loop:
             if not self.present.finished:
                 self._heard = now
             reference = self._reference(motion, control, clock + lead)
+            measured = State(q, v) if isinstance(control, Controller) else behind(control, q, v)
             memory, output = control.step(self._memory, measured, reference, max(dt, 0.0))
         except GearedDynamicsError as error:
             self.error = error
@@ -235,9 +266,12 @@ class Loop:
         self._memory, self.output = memory, output
         return output.command, False
 
-    def _reference(self, motion: Motion, control: Controller, t: float) -> Reference:
+    def _reference(self, motion: Motion, control: AnyController, t: float) -> Reference:
         """What the law compares with now, and what it feeds forward one period ahead."""
         one, next_one = self.present, self.ahead
+        if isinstance(control, ElasticController):
+            rows = derivatives(motion, t, control.derivatives_needed)
+            return Reference(next_one.q, next_one.v, next_one.a, None, rows)
         jerk = None
         if control.drives.wound and control.side == "motor_voltage":
             jerk = derivatives(motion, t, 3)[3]
@@ -251,8 +285,11 @@ class Loop:
         """Put a wanted command through the safety step."""
         given, counters = self.prepared, self.counters
         before = self._safety.latched
-        fallback = given.control.fallback
-        self._safety, made = safety.step(given.policy, self._safety, seen, wanted, fallback)
+        control = given.control
+        nominal = control.nominal if isinstance(control, Controller) else None
+        self._safety, made = safety.step(
+            given.policy, self._safety, seen, wanted, control.fallback, nominal
+        )
         self.acknowledged = False
         self.decision = made
         found = made.found

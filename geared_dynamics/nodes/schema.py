@@ -6,6 +6,7 @@ from typing import get_args
 
 from geared_dynamics.control.safety.events import REACTIONS
 from geared_dynamics.control.values import Side
+from geared_dynamics.dynamics.elastic.feedforward_plan import Method
 from geared_dynamics.nodes.jtc_schema import JTC
 from geared_dynamics.nodes.parameters import Parameter
 
@@ -108,6 +109,21 @@ LAW = (
     ),
     Parameter("damping_ratio", "double", 1.0, "likewise; 1 is without overshoot", 1e-2, 10.0),
     Parameter("integral", "double", 0.0, "likewise; part of what is stable", 0.0, 0.99),
+    Parameter(
+        "use_elasticity",
+        "bool",
+        True,
+        "count the springs of the drivetrain file; not in the mode annotate",
+        when="configure",
+    ),
+    Parameter(
+        "elastic_method",
+        "string",
+        "expanded",
+        "feedforward of elastic arms",
+        choices=get_args(Method),
+        when="configure",
+    ),
     Parameter(
         "update_rate",
         "int",

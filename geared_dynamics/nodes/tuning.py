@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from geared_dynamics.arrays import Array
-from geared_dynamics.control import Reference, State
+from geared_dynamics.control import Controller, Reference, State
 from geared_dynamics.nodes.measured_effort import joint_effort
 from geared_dynamics.trajectory import shortest_way
 
@@ -44,9 +44,11 @@ def publish_state(node: FeedforwardNode, now: float) -> None:
     if topics.wanted("error"):
         way = shortest_way(q, wanted.q, loop.prepared.rules.turning)
         topics.send("error", stamp, position=way, velocity=wanted.v - v)
-    if any(topics.wanted(f"terms/{name}") for name in topics.terms):
+    control = loop.prepared.control
+    listened = any(topics.wanted(f"terms/{name}") for name in topics.terms)
+    if listened and isinstance(control, Controller):
         reference = Reference(wanted.q, wanted.v, wanted.a)
-        terms = loop.prepared.control.term_torques(State(q, v), reference)
+        terms = control.term_torques(State(q, v), reference)
         for name in topics.terms:
             topics.send(f"terms/{name}", stamp, effort=getattr(terms, name))
 

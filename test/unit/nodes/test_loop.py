@@ -10,11 +10,21 @@ import numpy as np
 import pytest
 
 import geared_dynamics as gd
+from elastic_arms import elbow as elastic_elbow
+from geared_dynamics.control import Controller, ElasticController
 from geared_dynamics.control.safety import Event, Mode
 from geared_dynamics.nodes.loop import Loop, Prepared, differ, prepared
 from geared_dynamics.nodes.parameters import Value, expanded
 from geared_dynamics.nodes.schema import SCHEMA
-from geared_dynamics.trajectory import JointTrajectory, Point, TrajectoryError
+from geared_dynamics.trajectory import (
+    JointTrajectory,
+    Point,
+    Rules,
+    TrajectoryError,
+    checked,
+    follow,
+    state,
+)
 
 URDF = Path(__file__).resolve().parents[3] / "urdf"
 REST = np.array([0.3, 0.5, -0.4])
@@ -193,3 +203,39 @@ def test_the_last_command(model: gd.GearedModel) -> None:
         loop.farewell(zero=False), gd.gravity_forces(model, REST), atol=1e-9
     )
     assert not np.any(loop.farewell(zero=True))
+
+
+@pytest.mark.parametrize(("feedback", "mode"), [("joint", "stream"), ("motor", "computed_torque")])
+def test_elastic_arms_get_the_flatness_feedforward(feedback: str, mode: str) -> None:
+    """The motors' torques of the complete elastic model: in motion, and at rest by feedback."""
+    arm = elastic_elbow(damping=1.0)
+    changes: dict[str, Any] = {"mode": mode, "feedback": feedback, "output": "motor_torque"}
+    loop = Loop(made(arm, update_rate=100, **changes))
+    assert isinstance(loop.prepared.control, ElasticController)
+    loop.rehearse(3)
+    loop.cycle(0.0, 0.0, REST, STILL)
+    motor = feedback == "motor"
+    still = np.array([REST] + 8 * [STILL])
+    rest = gd.elastic.feedforward(arm, still, method="expanded").theta
+    loop.accept(path(arm), 0.0, 0.0)
+    if motor:
+        loop.motion = at_rest(arm)
+    motion = loop.motion
+    assert motion is not None
+    rows = gd.trajectory.derivatives(motion, 0.41, loop.prepared.control.derivatives_needed)
+    command = run(loop, 0.01, 0.405, q=rest if motor else REST)
+    exact = gd.elastic.motor_commands(arm, rows, "expanded").torque
+    np.testing.assert_allclose(command, exact, atol=1e-8)
+
+
+def test_elastic_arms_as_if_they_were_rigid() -> None:
+    arm = elastic_elbow(damping=1.0)
+    assert isinstance(made(arm, use_elasticity=False).control, Controller)
+    assert isinstance(made(arm, mode="annotate").control, Controller)
+
+
+def at_rest(arm: gd.GearedModel) -> Any:
+    """A reference that stays at REST."""
+    rules = Rules(joints=arm.joint_names, rest_after_end=True)
+    points = JointTrajectory(arm.joint_names, [Point(9.0, REST, STILL, STILL)])
+    return follow(checked(points, rules, 0.0), state(REST), 0.0, rules)
