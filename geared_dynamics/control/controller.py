@@ -16,7 +16,7 @@ from geared_dynamics.control.arguments import choice, duration, refuse_overflow,
 from geared_dynamics.control.compensation import compensation, term_torques
 from geared_dynamics.control.error import integral_bound, integrate, turns
 from geared_dynamics.control.gains import Gains
-from geared_dynamics.control.laws import CLOSED, LAWS, Rate, Setting, hold
+from geared_dynamics.control.laws import CLOSED, LAWS, Rate, Setting, feedforward, hold
 from geared_dynamics.control.limits import efforts
 from geared_dynamics.control.sides import Drives, Saturation, drives, output
 from geared_dynamics.control.terms import Terms, TermTorques
@@ -140,6 +140,20 @@ class Controller:
         """
         state = None if q is None or v is None else State(q, v)
         return self.hold(posture, state).command
+
+    def nominal(self, q: Array, v: Array, a: Array) -> Array:
+        """Command of a motion without feedback, for ``gd.control.safety.step`` to brake with.
+
+        Args:
+            q: Joint position (n,) [rad or m].
+            v: Joint velocity (n,).
+            a: Joint acceleration (n,).
+        """
+        n = self.model.n
+        motion = Reference(vector("q", q, n), vector("v", v, n), vector("a", a, n))
+        result = output(self.drives, feedforward(self.setting, None, motion), None, None)
+        refuse_overflow(result.command)
+        return result.command
 
     def term_torques(self, state: State | None, reference: Reference) -> TermTorques:
         """Each term's joint force where this law evaluates the model (n,) [N m or N].
@@ -273,6 +287,7 @@ def warm(made: Controller) -> None:
     made.step(made.start(), state, replace_jerk(reference), 0.0)
     made.hold(still, state)
     made.hold(still, None)
+    made.nominal(still, still, still)
 
 
 def replace_jerk(reference: Reference) -> Reference:

@@ -301,7 +301,7 @@ class FeedforwardNode(SteadyLifecycleNode):
         """Prepare for new parameter values; what applies them."""
         if self.loop is None or self.model is None:
             return lambda: None
-        return functools.partial(self._exchange, prepared(values, self.model))
+        return functools.partial(self._exchange, prepared(values, self.model, self.loop.prepared))
 
     def _exchange(self, given: Prepared) -> None:
         if self.loop is not None:

@@ -33,6 +33,7 @@ from geared_dynamics.trajectory import (
 from geared_dynamics.trajectory import Reference as Motion
 
 SMOOTHING = 0.02  # part of a new period in the mean
+POLICY = ("safety.", "joint_limits.", "constraints.", "cmd_timeout", "output")
 LONGEST = 0.1  # [s] between joint states that still counts as a period
 
 
@@ -42,6 +43,7 @@ class Prepared:
 
     Attributes:
         bare: The model without payload.
+        values: The parameters that all this was made from.
         control: The law, warmed up.
         policy: What is safe.
         rules: How trajectories are read.
@@ -50,6 +52,7 @@ class Prepared:
     """
 
     bare: GearedModel
+    values: Values
     control: Controller
     policy: Policy
     rules: Rules
@@ -57,21 +60,33 @@ class Prepared:
     continued: bool
 
 
-def prepared(values: Values, model: GearedModel) -> Prepared:
+def prepared(values: Values, model: GearedModel, old: Prepared | None = None) -> Prepared:
     """Make all that a cycle reads; takes less than a millisecond once kernels are compiled.
+
+    Args:
+        values: The parameters.
+        model: Without payload.
+        old: What is in use: what did not change is taken over.
 
     Raises:
         GearedDynamicsError: for parameters that do not go together.
     """
     rate = int(values["update_rate"])  # type: ignore[arg-type]
+    same = old is not None and old.bare is model and not differ(old.values, values, POLICY)
     return Prepared(
         bare=model,
+        values=values,
         control=controller_of(values, loaded(model, values)),
-        policy=policy_of(values, model),
+        policy=old.policy if old is not None and same else policy_of(values, model),
         rules=rules_of(values, model),
         period=1.0 / rate if rate else 0.0,
         continued=bool(values["interpolate_from_desired_state"]),
     )
+
+
+def differ(before: Values, after: Values, prefixes: tuple[str, ...]) -> bool:
+    """Whether a parameter with one of these beginnings was set."""
+    return any(after[name] is not before.get(name) for name in after if name.startswith(prefixes))
 
 
 class Counters:

@@ -28,7 +28,7 @@ def table(schema: Iterable[Parameter]) -> str:
 
 def row(entry: Parameter) -> str:
     """One parameter."""
-    values = entry.kind
+    values: str = entry.kind
     if entry.choices:
         values = ", ".join(f"`{choice}`" for choice in entry.choices)
     elif (entry.low, entry.high) != (-math.inf, math.inf):

@@ -11,6 +11,9 @@ from geared_dynamics.control.safety.events import Event, Mode
 # (posture, q, v) -> command that holds the posture (n,) or (m,); q, v None: by gravity alone.
 Fallback = Callable[[Array, "Array | None", "Array | None"], Array]
 
+# (q, v, a) -> command of that motion from the model alone.
+Nominal = Callable[[Array, Array, Array], Array]
+
 
 class Observation(NamedTuple):
     """Facts of a cycle; times in seconds on one steady clock, except ``clock``.
