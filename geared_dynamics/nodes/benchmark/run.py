@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from geared_dynamics.errors import MissingPackageError
+from geared_dynamics.errors import GearedDynamicsError, MissingPackageError
 from geared_dynamics.nodes.benchmark.children import Child, Children
 from geared_dynamics.nodes.benchmark.figures import Result, Subject, Usage, round_trip
 from geared_dynamics.nodes.benchmark.resources import sample, usage
@@ -100,6 +100,9 @@ def measure(measured: Measured, options: Options) -> Result:
     Raises:
         GearedDynamicsError: A process ended early, or a node did not answer.
     """
+    if os.name != "posix":
+        remedy = "run it on Linux or macOS"
+        raise GearedDynamicsError(PLACE, "needs signals and process groups", remedy)
     if importlib.util.find_spec("rclpy") is None:
         raise MissingPackageError(PLACE, "rclpy", "ros")
     with tempfile.TemporaryDirectory(prefix="loop_benchmark_") as name:
