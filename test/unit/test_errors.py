@@ -5,13 +5,17 @@ from __future__ import annotations
 import copy
 import multiprocessing
 import pickle
+import re
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
 
 import pytest
 
 import geared_dynamics as gd
 from geared_dynamics import errors
+from geared_dynamics.nodes.parameters import ParameterError
+from geared_dynamics.trajectory.errors import OLD_HEADER_TIMESTAMP, TrajectoryError
 
 ERRORS: dict[str, errors.GearedDynamicsError] = {
     "root": errors.GearedDynamicsError("place", "finding", "remedy"),
@@ -20,6 +24,8 @@ ERRORS: dict[str, errors.GearedDynamicsError] = {
     "array": errors.ArrayError("q", "has shape (4,)", "give (3,)"),
     "name": errors.UnknownNameError("frame", "link", "tpi", ["tip", "base"]),
     "package": errors.MissingPackageError("check", "pin", "analysis"),
+    "trajectory": TrajectoryError("stamp", "is in the past", "send it", OLD_HEADER_TIMESTAMP),
+    "parameter": ParameterError("mode", "is 'follow'", "give stream"),
 }
 WAYS: dict[str, Callable[[Exception], Exception]] = {
     "pickle": lambda error: pickle.loads(pickle.dumps(error)),
@@ -29,8 +35,10 @@ WAYS: dict[str, Callable[[Exception], Exception]] = {
 
 
 def test_every_class_is_here() -> None:
-    classes = {errors.GearedDynamicsError, *errors.GearedDynamicsError.__subclasses__()}
-    assert {type(error) for error in ERRORS.values()} == classes
+    sources = Path(gd.__file__).parent.rglob("*.py")
+    text = "\n".join(path.read_text(encoding="utf-8") for path in sources)
+    classes = set(re.findall(r"^class (\w+Error)\(", text, re.MULTILINE))
+    assert {type(error).__name__ for error in ERRORS.values()} == classes
 
 
 @pytest.mark.parametrize("way", WAYS)
