@@ -122,11 +122,11 @@ def behind(control: ElasticController, y: Array, rate: Array) -> State:
 class Counters:
     """What diagnostics tell; integers that a cycle adds to."""
 
-    __slots__ = ("bad", "failed", "limited", "missing", "nan", "refused")
+    __slots__ = ("failed", "limited", "missing", "nan", "refused")
 
     def __init__(self) -> None:
         """Begin at zero."""
-        self.nan = self.missing = self.bad = self.failed = self.limited = self.refused = 0
+        self.nan = self.missing = self.failed = self.limited = self.refused = 0
 
 
 class Loop:
