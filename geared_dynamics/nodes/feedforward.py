@@ -27,7 +27,7 @@ from geared_dynamics.nodes.encoders import Encoders, encoders
 from geared_dynamics.nodes.joint_map import JointMap, Reading
 from geared_dynamics.nodes.lifecycle import SUCCESS, SteadyLifecycleNode
 from geared_dynamics.nodes.loop import Loop, Prepared, prepared
-from geared_dynamics.nodes.messages import nanoseconds, trajectory_message, trajectory_of
+from geared_dynamics.nodes.messages import trajectory_message, trajectory_of
 from geared_dynamics.nodes.outputs import Commands, Publishers, StateTopics, command_names
 from geared_dynamics.nodes.parameters import ParameterError, Value
 from geared_dynamics.nodes.report import Reporter
@@ -35,6 +35,7 @@ from geared_dynamics.nodes.schema import SCHEMA
 from geared_dynamics.nodes.settings import numbers
 from geared_dynamics.nodes.timing import Timing
 from geared_dynamics.nodes.tuning import publish_state
+from geared_dynamics.nodes.wire import StateReader
 from geared_dynamics.trajectory import TrajectoryError, checked, follow, state
 
 NEWEST_STATE = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
@@ -61,7 +62,8 @@ class FeedforwardNode(SteadyLifecycleNode):
         self.state_topics: StateTopics | None = None
         self.active = False
         self.annotating = False
-        self.message: JointState | None = None  # the newest, for the tuning topics
+        self.reader = StateReader()
+        self.data: bytes | None = None  # the newest joint state, for the tuning topics
         self.heard = 0.0  # when a joint state of ours came last [s], steady
         self.told = 0.0  # when the tuning topics were published last [s], steady
         self.zero = 0  # ROS time from which the loop counts [ns]
@@ -151,7 +153,9 @@ class FeedforwardNode(SteadyLifecycleNode):
         if self._inputs:
             return
         self._inputs = True
-        self.create_subscription(JointState, "joint_states", self._on_joint_state, NEWEST_STATE)
+        self.create_subscription(
+            JointState, "joint_states", self._on_joint_state, NEWEST_STATE, raw=True
+        )
         self.create_subscription(
             JointTrajectory, "~/joint_trajectory", self._on_trajectory, QoSProfile(depth=10)
         )
@@ -192,12 +196,12 @@ class FeedforwardNode(SteadyLifecycleNode):
 
     # -- each cycle --------------------------------------------------------------------------
 
-    def _on_joint_state(self, message: JointState) -> None:
+    def _on_joint_state(self, data: bytes) -> None:
         if not self.active:
             return
         begin = time.monotonic()
         now = self._clock.now().nanoseconds
-        command, latency = self.respond(message, begin, now)
+        command, latency = self.respond(data, begin, now)
         if command is not None:
             self.commands.send(command, self._stamp or now)  # type: ignore[union-attr]
         if latency is not None:
@@ -206,32 +210,32 @@ class FeedforwardNode(SteadyLifecycleNode):
             if decision is not self.reporter.decision:
                 self.reporter.look(decision)
 
-    def respond(
-        self, message: JointState, begin: float, now: int
-    ) -> tuple[Array | None, float | None]:
+    def respond(self, data: bytes, begin: float, now: int) -> tuple[Array | None, float | None]:
         """Command to a joint state, and how old that is [s]; None for another device's.
 
         Args:
-            message: The joint state.
+            data: The joint state, serialised.
             begin: When it came [s], steady.
             now: ROS time [ns].
         """
         found = self.joint_map
-        reading = found.read(message.name, message.position, message.velocity)
+        names, position, velocity, stamp = seen = self.reader.read(data)
+        reading = found.read(names, position, velocity)
         if reading is Reading.FOREIGN:
             return None, None
         loop = self.loop
         assert loop is not None
         assert self.encoders is not None
-        self.message, self.heard = message, begin
-        stamp = nanoseconds(message.header.stamp)
+        self.data, self.heard = data, begin
         clock = 1e-9 * (now - self.zero)
         if stamp < self._stamp - BACK:
             clock = float("nan")
         self._stamp = stamp
-        latency = 1e-9 * (now - stamp)
+        latency = 1e-9 * (now - stamp) if stamp else float("nan")
         if reading is not Reading.COMPLETE:
-            self.reporter.complain(reading, found, message)
+            self.reporter.complain(reading, found, seen)
+            if self.annotating:
+                return None, latency
             return loop.unusable(begin, clock, reading is Reading.MISSING), latency
         q, v = self.encoders.joints(found.q, found.v)
         if self.annotating:
@@ -327,6 +331,10 @@ class FeedforwardNode(SteadyLifecycleNode):
         response.success = self.loop is not None
         if self.loop is None:
             response.message = f"the node is {self.state_label} and sends nothing"
+            return response
+        if self.annotating:
+            response.success = False
+            response.message = "in the mode annotate another controller moves the arm: stop that"
             return response
         self.loop.emergency_stop = bool(request.data)
         if request.data:

@@ -122,11 +122,11 @@ def behind(control: ElasticController, y: Array, rate: Array) -> State:
 class Counters:
     """What diagnostics tell; integers that a cycle adds to."""
 
-    __slots__ = ("bad", "failed", "limited", "missing", "nan", "refused")
+    __slots__ = ("failed", "limited", "missing", "nan", "refused")
 
     def __init__(self) -> None:
         """Begin at zero."""
-        self.nan = self.missing = self.bad = self.failed = self.limited = self.refused = 0
+        self.nan = self.missing = self.failed = self.limited = self.refused = 0
 
 
 class Loop:
@@ -260,7 +260,7 @@ class Loop:
             reference = self._reference(motion, control, clock + lead)
             measured = State(q, v) if isinstance(control, Controller) else behind(control, q, v)
             memory, output = control.step(self._memory, measured, reference, max(dt, 0.0))
-        except GearedDynamicsError as error:
+        except Exception as error:  # whatever a law may raise: the arm is held, the log tells
             self.error = error
             return None, True
         self._memory, self.output = memory, output
