@@ -1,6 +1,6 @@
 """Complete dynamics of geared robot arms, from a URDF and a description of the drives."""
 
-from geared_dynamics import elastic, simulation, trajectory
+from geared_dynamics import elastic, observers, simulation, trajectory
 from geared_dynamics.actuation.combined import (
     CombinedSystem,
     combine_actuators,
@@ -105,6 +105,7 @@ __all__ = [
     "motor_commands",
     "motor_speeds",
     "motor_torques",
+    "observers",
     "parameter_names",
     "parameters",
     "pose",

@@ -23,10 +23,10 @@ from geared_dynamics.kernels.observer_linear import add_scaled
 def observer_transition(
     model: Array, springs: Array, drives: Array, state: Array, given: Array, out: Array
 ) -> int:
-    """Predicted state (k,), acceleration (N,) at its beginning and exp(A dt) (2N, 2N)."""
+    """Predicted state (k,), acceleration (N,) at first, phi(A dt) and exp(A dt) (2N, 2N each)."""
     n, motors = int(springs[has.JOINTS]), int(springs[has.MOTORS])
     size = n + int(springs[has.SHAFTS])
-    k, width = 2 * size + n, 4 * size * size
+    k, width = 2 * size + n, 8 * size * size
     if not (holds(out, k + size + width, model) and fits(state, k, out)):
         return at.WRONG_SHAPE
     if not fits(given, motors + n + 1, out):
@@ -45,9 +45,9 @@ def observer_transition(
             return at.NOT_POSITIVE
         for i in range(size):
             result[k + i] = work[i]
-        whole = shift(work, 3 * size * size + size + width)
+        both = shift(work, 3 * size * size + size)  # phi, then exp
         for i in range(width):
-            result[k + size + i] = whole[i]
+            result[k + size + i] = both[i]
         if not finite(result, k + size + width):
             return at.OVERFLOW
     return keep(buffer, at.OK)
