@@ -8,6 +8,7 @@ numbers of the drivetrain file, and the law of the rotors' friction.
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +22,7 @@ KEEP = (
 )
 DT = 1e-3  # of the readings [s]
 TURN = 2 * np.pi / 2**17  # resolution of the encoders [rad]
+SERVO = 50.0  # of the position control [rad/s]
 SMOOTHING = 0.1  # of the rotors' friction, the package's default [rad/s]
 
 
@@ -31,21 +33,6 @@ class Arm(NamedTuple):
     drives: dict[str, Any]
     joints: tuple[str, ...]
     step: float
-
-
-class Record(NamedTuple):
-    """A motion at 1 kHz: what is true (t, ...), and what is read."""
-
-    q: np.ndarray
-    theta: np.ndarray
-    v: np.ndarray
-    vtheta: np.ndarray
-    spring: np.ndarray
-    external: np.ndarray
-    phi: np.ndarray
-    link: np.ndarray
-    torque: np.ndarray
-    tau_m: np.ndarray
 
 
 def elbow(friction: bool = True, ratio: float = 1.0) -> Arm:
@@ -147,28 +134,48 @@ def rotor_friction(arm: Arm, scale: float = 1.0) -> tuple[np.ndarray, np.ndarray
     )
 
 
-def moving(
+class Row(NamedTuple):
+    """An instant of a motion: what is true, what was read, and the torque over the step before.
+
+    The readings of the links and of the springs are true; whoever wants noise adds it.
+    """
+
+    q: np.ndarray
+    theta: np.ndarray
+    v: np.ndarray
+    vtheta: np.ndarray
+    spring: np.ndarray
+    external: np.ndarray
+    phi: np.ndarray
+    tau_m: np.ndarray
+
+
+def moving(arm: Arm, seconds: float, seed: int = 0, **how: Any) -> Row:
+    """A whole motion, one array for each field (t, ...); arguments as of ``motion``."""
+    rows = list(motion(arm, seconds, seed, **how))
+    return Row(*(np.array(column) for column in zip(*rows, strict=True)))
+
+
+def motion(
     arm: Arm,
     seconds: float,
     seed: int = 0,
     *,
     speed: float = 1.0,
     noise: float = TURN,
-    push: Any = None,
+    push: Callable[[float], Any] | None = None,
     friction: float = 1.0,
-    lively: float = 1.0,
-) -> Record:
-    """Random motion under position control of the motors, recorded.
+) -> Iterator[Row]:
+    """Random motion under position control of the motors, instant by instant at 1 kHz.
 
     Args:
         arm: The arm.
         seconds: How long.
         seed: Of motion and noise.
-        speed: Scales the motion; 0 holds still.
+        speed: Scales the frequencies of the motion.
         noise: Of the encoders beside their resolution, standard deviation [rad].
         push: External force on the joints as a function of the time, if any.
         friction: Scales the rotors' true friction.
-        lively: Scales the gains of the position control.
     """
     mj, G, random = compiled(arm), ratios(arm), np.random.default_rng(seed)
     data, n = mujoco.MjData(mj), len(arm.joints)
@@ -192,7 +199,6 @@ def moving(
 
     q = wanted(0.0)[0]
     data.qpos[place] = np.r_[q, G @ q]
-    rows: list[tuple[np.ndarray, ...]] = []
     total = inertia * 2.5
     shown, before = G @ q, G @ q
     for k in range(steps + 1):
@@ -204,14 +210,12 @@ def moving(
         if k == 0:
             tau_m = np.zeros(n)
         force = np.zeros(n) if push is None else np.asarray(push(k * DT), float)
-        rows.append(
-            (x[:n].copy(), theta, xdot[:n].copy(), vtheta, spring, force, shown, x[:n].copy(),
-             spring, tau_m)
-        )  # fmt: skip
-        slow = 8.0 * lively
+        yield Row(
+            x[:n].copy(), theta, xdot[:n].copy(), vtheta, spring, force, shown, tau_m
+        )
         tau_m = total * (
-            (2 * np.pi * slow) ** 2 * (G @ goal - shown)
-            + 1.4 * (2 * np.pi * slow) * (G @ pace - (shown - before) / DT * (k > 0))
+            SERVO**2 * (G @ goal - shown)
+            + 1.4 * SERVO * (G @ pace - (shown - before) / DT * (k > 0))
         )
         data.qfrc_applied[rate[:n]] = force
         for _ in range(substeps):
@@ -220,5 +224,3 @@ def moving(
             data.qfrc_applied[rate[n:]] = tau_m - loss
             mujoco.mj_step(mj, data)
         mujoco.mj_forward(mj, data)
-    columns = [np.array(column) for column in zip(*rows, strict=True)]
-    return Record(*columns)

@@ -26,7 +26,7 @@ def observer_transition(
     """Predicted state (k,), acceleration (N,) at first, phi(A dt) and exp(A dt) (2N, 2N each)."""
     n, motors = int(springs[has.JOINTS]), int(springs[has.MOTORS])
     size = n + int(springs[has.SHAFTS])
-    k, width = 2 * size + n, 8 * size * size
+    k, width = 3 * size, 8 * size * size
     if not (holds(out, k + size + width, model) and fits(state, k, out)):
         return at.WRONG_SHAPE
     if not fits(given, motors + n + 1, out):
@@ -34,7 +34,7 @@ def observer_transition(
     if not (apart(state, out) and apart(given, out)):
         return at.OVERLAP
     bodies = int(model[at.BODIES])
-    buffer = np.empty(k + motors + n + 1 + advance_size(size, n, motors, bodies))
+    buffer = np.empty(k + motors + n + 1 + advance_size(size, motors, bodies))
     m, s, d, start = pointer(model), pointer(springs), pointer(drives), pointer(buffer)
     inputs, work = shift(start, k), shift(start, k + motors + n + 1)
     for e in range(states(out)):
@@ -68,18 +68,18 @@ def observer_predict(
     n, motors = int(springs[has.JOINTS]), int(springs[has.MOTORS])
     shafts = int(springs[has.SHAFTS])
     size = n + shafts
-    k, c = 2 * size + n, motors + n + shafts
+    k, c = 3 * size, motors + n + shafts
     if not (holds(out, k + k * k + 2 * c, model) and fits(state, k, out)):
         return at.WRONG_SHAPE
     if not (fits(factor, k * k, out) and fits(given, motors + n + 1, out)):
         return at.WRONG_SHAPE
-    if tuning.size != observer_layout.tuning_size(k, c, size, n):
+    if tuning.size != observer_layout.tuning_size(k, c, size):
         return at.WRONG_SHAPE
     if not (apart(state, out) and apart(given, out) and apart(factor, out)):
         return at.OVERLAP
     bodies = int(model[at.BODIES])
-    room = advance_size(size, n, motors, bodies)
-    buffer = np.empty(k + motors + n + 1 + k * k + room + spread_size(size, n))
+    room = advance_size(size, motors, bodies)
+    buffer = np.empty(k + motors + n + 1 + k * k + room + spread_size(size))
     m, s, d, start = pointer(model), pointer(springs), pointer(drives), pointer(buffer)
     inputs, before = shift(start, k), shift(start, k + motors + n + 1)
     work = shift(before, k * k)
@@ -93,7 +93,7 @@ def observer_predict(
         if not advance(m, s, d, bodies, start, inputs, work, result):
             return at.NOT_POSITIVE
         U = shift(result, k)
-        spread(size, n, c, inputs[motors + n], t, work, before, more, U)
+        spread(size, c, inputs[motors + n], t, work, before, more, U)
         for i in range(c):
             reading = shift(t, i * k)
             value = 0.0
@@ -125,12 +125,12 @@ def observer_update(
     n, motors = int(springs[has.JOINTS]), int(springs[has.MOTORS])
     shafts = int(springs[has.SHAFTS])
     size = n + shafts
-    k, c = 2 * size + n, motors + n + shafts
+    k, c = 3 * size, motors + n + shafts
     if not (holds(out, k + k * k + 1, model) and fits(state, k, out)):
         return at.WRONG_SHAPE
     if not (fits(factor, k * k, out) and fits(readings, c, out) and fits(used, c, out)):
         return at.WRONG_SHAPE
-    if tuning.size != observer_layout.tuning_size(k, c, size, n):
+    if tuning.size != observer_layout.tuning_size(k, c, size):
         return at.WRONG_SHAPE
     if not (apart(state, out) and apart(factor, out)):
         return at.OVERLAP
@@ -139,7 +139,7 @@ def observer_update(
     buffer = np.empty(2 * k + 2 * c)
     spare, t = pointer(buffer), pointer(tuning)
     values, chosen = shift(spare, 2 * k), shift(spare, 2 * k + c)
-    noise = shift(t, observer_layout.noise_at(k, c, size, n))
+    noise = shift(t, observer_layout.noise_at(k, c, size))
     for e in range(states(out)):
         result = row(out, e)
         U = shift(result, k)
@@ -159,11 +159,11 @@ def observer_update(
 
 
 @njit(inline="always")
-def advance_size(size: int, n: int, motors: int, bodies: int) -> int:
+def advance_size(size: int, motors: int, bodies: int) -> int:
     """Numbers of work that ``advance`` needs; its first ones are results of use to others."""
     square = size * size
     rest = max(observer_linear.work_size(size, motors, bodies), series.work_size(size))
-    return size + 3 * square + 8 * square + n + rest
+    return 2 * size + 11 * square + rest
 
 
 @njit(error_model="numpy")
@@ -183,9 +183,9 @@ def advance(
     square, width = size * size, 2 * size
     dt, phi = given[motors + n], shift(work, size + 3 * square)
     whole, outside = shift(phi, 4 * square), shift(phi, 8 * square)
-    rest = shift(outside, n)
-    for i in range(n):
-        outside[i] = given[motors + i] + state[width + i]
+    rest = shift(outside, size)
+    for i in range(size):
+        outside[i] = state[width + i] + (given[motors + i] if i < n else 0.0)
         out[width + i] = state[width + i]
     rate = shift(state, size)
     if not observer_linear.linearise(
@@ -203,16 +203,15 @@ def advance(
 
 
 @njit(inline="always")
-def spread_size(size: int, n: int) -> int:
+def spread_size(size: int) -> int:
     """Numbers of work that ``spread`` needs."""
-    k = 2 * size + n
-    return k + 2 * size * (2 * size + size) + (k + size + n) * k
+    k = 3 * size
+    return k + 6 * size * size + (k + 2 * size) * k
 
 
 @njit(error_model="numpy")
 def spread(
     size: int,
-    n: int,
     c: int,
     dt: float,
     tuning: Pointer,
@@ -223,10 +222,10 @@ def spread(
 ) -> None:
     """Set U to the root of F P F' + noise, from the root before; found as ``advance`` left it.
 
-    F moves the external force d into the state by V = phi [0; H^-1]: z += dt V d. Torque noise
+    F moves the unaccounted force d into the state by V = phi [0; H^-1]: z += dt V d. Torque noise
     enters the same way, constant over a step.
     """
-    k, width, square = 2 * size + n, 2 * size, size * size
+    k, width, square = 3 * size, 2 * size, size * size
     inverted, phi = shift(found, size), shift(found, size + 3 * square)
     whole = shift(phi, 4 * square)
     columns, V, W = shift(work, k), shift(work, k + width * width), work
@@ -244,9 +243,9 @@ def spread(
             target[j] = before[r * k + j] if j >= width else 0.0
         for i in range(width):
             add_scaled(width, before[r * k + i], shift(columns, i * width), target)
-        for i in range(n):
+        for i in range(size):
             add_scaled(width, dt * before[r * k + width + i], shift(V, i * width), target)
-    rows = k + noise_rows(size, n, c, dt, tuning, V, shift(W, k * k))
+    rows = k + noise_rows(size, c, dt, tuning, V, shift(W, k * k))
     observer_factor.triangularise(rows, k, W, work)
     for e in range(k * k):
         U[e] = W[e]
@@ -254,13 +253,13 @@ def spread(
 
 @njit(error_model="numpy")
 def noise_rows(
-    size: int, n: int, c: int, dt: float, tuning: Pointer, V: Pointer, out: Pointer
+    size: int, c: int, dt: float, tuning: Pointer, V: Pointer, out: Pointer
 ) -> int:
     """Rows of noise over a step; return how many there are."""
-    k, width, count, root = 2 * size + n, 2 * size, 0, math.sqrt(dt)
+    k, width, count, root = 3 * size, 2 * size, 0, math.sqrt(dt)
     torque = shift(tuning, observer_layout.torque_at(k, c))
     walk = shift(tuning, observer_layout.walk_at(k, c, size))
-    for i in range(size + n):
+    for i in range(2 * size):
         strength = torque[i] if i < size else walk[i - size]
         if strength > 0.0:
             target = shift(out, count * k)

@@ -1,6 +1,6 @@
 """Where each number of the observers stands in their flat arrays.
 
-State: x = (q, theta) (N), its rate (N), external force on the joints (n): k = 2 N + n.
+State: x = (q, theta) (N), its rate (N), unaccounted force on x (N): k = 3 N.
 Readings: motors (m), links (n), springs (n_e): c = m + n + n_e.
 Given: torque at the motors' shafts (m), what else acts on the joints (n), length of the step.
 Tuning: rows of the readings (c, k), then the four lists below.
@@ -19,17 +19,17 @@ def torque_at(k: int, c: int) -> int:
 
 @njit(inline="always")
 def walk_at(k: int, c: int, size: int) -> int:
-    """Where the walk of the external force begins (n) [N m / s^0.5 or N / s^0.5]."""
+    """Where the walk of the unaccounted force begins (N) [N m / s^0.5 or N / s^0.5]."""
     return torque_at(k, c) + size
 
 
 @njit(inline="always")
-def noise_at(k: int, c: int, size: int, n: int) -> int:
+def noise_at(k: int, c: int, size: int) -> int:
     """Where the readings' variances begin (c)."""
-    return walk_at(k, c, size) + n
+    return walk_at(k, c, size) + size
 
 
 @njit(inline="always")
-def tuning_size(k: int, c: int, size: int, n: int) -> int:
+def tuning_size(k: int, c: int, size: int) -> int:
     """Length of the tuning."""
-    return noise_at(k, c, size, n) + c
+    return noise_at(k, c, size) + c

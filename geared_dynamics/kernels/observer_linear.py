@@ -88,7 +88,7 @@ def forces(
     scratch: Pointer,
     force: Pointer,
 ) -> None:
-    """Set force (N,): motors, springs, friction, outside (n,); speed (m,), 2 m more behind it."""
+    """Set force (N,): motors, springs, friction, outside (N,); speed (m,), 2 m more behind it."""
     n, motors = int(springs[has.JOINTS]), int(springs[has.MOTORS])
     size = n + int(springs[has.SHAFTS])
     angle, torque = shift(speed, motors), shift(speed, 2 * motors)
@@ -107,7 +107,7 @@ def forces(
         torque[r] = shaft[r] - loss
     for i in range(size):
         scratch[i] = 0.0
-        force[i] = outside[i] if i < n else 0.0
+        force[i] = outside[i]
     friction.add_joint_friction(drives, x, rate, zero, scratch)
     for i in range(n):
         force[i] -= scratch[i]

@@ -31,6 +31,8 @@ class Estimate(NamedTuple):
         joint_torque: Torque of the springs on the links (n_e,) [N m or N].
         external: External force on the joints (n,) [N m or N]; zero of the observers that do not
             estimate it.
+        shaft_force: Force on the shafts before the springs that nobody accounts for (n_e,), joint
+            side; zero without a sensor on the links.
         valid: Whether it may be used at all.
         consistent: Whether the innovations are as small as the covariance says; True of the
             observers without one.
@@ -44,6 +46,7 @@ class Estimate(NamedTuple):
     torsion: Array
     joint_torque: Array
     external: Array
+    shaft_force: Array
     valid: bool
     consistent: bool
 
@@ -53,7 +56,7 @@ class Observed(Protocol):
 
     @property
     def mean(self) -> Array:
-        """q, theta, v, vtheta, and of some the external force."""
+        """q, theta, v, vtheta, and of some the unaccounted force."""
 
     @property
     def health(self) -> Health:
@@ -70,6 +73,7 @@ def estimate(model: GearedModel, state: Observed, gains: KalmanGains | None = No
     """
     n, N = model.n, model.n + model.elasticity.count
     q, theta, v, vtheta, force = np.split(state.mean, [n, N, N + n, 2 * N])
+    force = force if force.size else np.zeros(N)
     consistent = True
     if isinstance(state, KalmanState) and gains is not None:
         consistent = state.ratio <= most(state, gains)
@@ -81,7 +85,8 @@ def estimate(model: GearedModel, state: Observed, gains: KalmanGains | None = No
         motor_speed=motor_speeds(model, v, vtheta),
         torsion=np.asarray(theta - model.elasticity.rigid @ q),
         joint_torque=joint_torque(model, q, theta, v, vtheta),
-        external=force if force.size else np.zeros(n),
+        external=force[:n],
+        shaft_force=force[n:],
         valid=state.health.valid,
         consistent=consistent,
     )

@@ -9,12 +9,14 @@ one of a motor's encoder the whole estimate is held, invalid, until the observer
 from __future__ import annotations
 
 from enum import IntFlag
-from math import ceil
+from math import ceil, exp
 from typing import NamedTuple
 
 import numpy as np
 
 from geared_dynamics.arrays import Array, BoolArray, IntArray
+
+FORGET = 0.01  # Within this time the prediction must move on for a reading to be stuck [s].
 
 
 class Fault(IntFlag):
@@ -144,7 +146,9 @@ def screened(
     here = np.isfinite(readings)
     apart = np.where(here, np.abs(readings - predicted), 0.0)
     jump = apart > np.maximum(limits.jump, limits.gate * deviation)
-    travel = np.where(readings == health.reading, health.travel + moved, 0.0)
+    # What a prediction is always off by (friction at rest) must not add up for ever.
+    travel = exp(-dt / FORGET) * health.travel + moved
+    travel = np.where(readings == health.reading, travel, 0.0)
     stuck = np.abs(travel) > limits.stuck
     if health.age < limits.settle:
         jump, stuck = np.zeros_like(here), np.zeros_like(here)

@@ -1,11 +1,12 @@
-"""Extended Kalman filter of an elastic arm, in square roots, with the external force.
+"""Extended Kalman filter of an elastic arm, in square roots, with what the model misses.
 
     x' = velocity
-    H x'' = A (tau_m + noise) + springs + tau + d - friction - C x' - g
+    H x'' = A tau_m + springs + tau + d - friction - C x' - g + noise
     d'  = noise
 
-d is the external force on the joints, a random walk that also takes up what the model has wrong
-on the links' side. Prediction and linearisation: ``kernels/observer*.py``.
+d (N,) is the force on x that nobody accounts for, a random walk. On the joints it is the external
+force, and what the model has wrong there. On the shafts before the springs it is zero, unless a
+sensor on the links tells both apart; it then takes up wrong stiffness and friction. Prediction and linearisation: ``kernels/observer*.py``.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 
 from geared_dynamics import kernels
 from geared_dynamics.arrays import Array, ArrayLike
-from geared_dynamics.dynamics.border import as_input
+from geared_dynamics.dynamics.border import finite_input
 from geared_dynamics.dynamics.drives import packed_drives
 from geared_dynamics.dynamics.elastic.extended import extended
 from geared_dynamics.dynamics.elastic.springs import packed_springs
@@ -34,7 +35,7 @@ class KalmanState(NamedTuple):
     """A filter's state, a value.
 
     Attributes:
-        mean: q, theta, v, vtheta, external force (k,).
+        mean: q, theta, v, vtheta, unaccounted force on q and theta (k,).
         root: U with U' U = P, by rows (k k,).
         innovation: Readings less their predictions in the last step (c,); NaN where missing.
         deviation: Their standard deviations (c,).
@@ -70,7 +71,7 @@ def kalman_start(
     speed: float = 1.0,
     force: ArrayLike | None = None,
 ) -> KalmanState:
-    """State from the first readings: at rest, springs holding the weight.
+    """State from the first readings: at rest, springs holding the weight, links as they show.
 
     Args:
         model: Geared model with elastic joints.
@@ -90,12 +91,16 @@ def kalman_start(
     if not np.all(np.isfinite(y[: sizes.motors])):
         raise ArrayError("motor_position", "is missing", "start when all encoders are there")
     x = at_rest(model, y[: sizes.motors])
+    link = y[sizes.motors : sizes.motors + sizes.n]
+    x[: sizes.n] = np.where(np.isfinite(link), link, x[: sizes.n])
     if q is not None:
-        x[: sizes.n] = as_input("q", q, sizes.n)
+        x[: sizes.n] = finite_input("q", q, sizes.n)
     N, n = sizes.coordinates, sizes.n
-    mean = np.concatenate([x, np.zeros(N + n)])
-    outside = gains.walk if force is None else np.broadcast_to(np.asarray(force, float), n)
-    deviations = np.concatenate([np.full(N, twist), np.full(N, speed), outside])
+    mean = np.concatenate([x, np.zeros(2 * N)])
+    missed = gains.walk.copy()
+    if force is not None:
+        missed[:n] = np.broadcast_to(np.asarray(force, float), n)
+    deviations = np.concatenate([np.full(N, twist), np.full(N, speed), missed])
     zero = np.zeros(sizes.readings)
     health = healthy(y - gains.offsets, tau_m)
     root = np.diag(deviations).ravel()

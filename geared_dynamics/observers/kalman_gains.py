@@ -7,17 +7,18 @@ from math import pi
 
 import numpy as np
 
-from geared_dynamics.arrays import Array, ArrayLike, Frozen, readonly
+from geared_dynamics.arrays import Array, ArrayLike, BoolArray, Frozen, readonly
 from geared_dynamics.dynamics import elastic
 from geared_dynamics.errors import ArrayError, ModelError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.observers.health import Limits
 from geared_dynamics.observers.plan import Sizes, reading_rows, sizes_of
 
-# A reading that is this many of its resolutions (and three noises) off did not get there by
-# motion: at 1 kHz and 17 bits a rotor's speed would be off by 50 rad/s.
-JUMP = 1000.0
-STUCK = 200.0  # resolutions that the prediction may move while the reading does not
+# A rotor's reading does not come from a motion if its speed were to be off by so much.
+PACE = 50.0  # [rad/s]
+LINK_PACE = 5.0  # Likewise a link's, and a spring's twist [rad/s or m/s].
+# Part of that which the prediction may move while the reading stays the same.
+STUCK = 0.2
 GATE = 10.0  # standard deviations
 
 
@@ -31,7 +32,7 @@ class KalmanGains(Frozen):
         offsets: And what they show at zero (c,).
         noise: Standard deviation of each reading (c,), infinite where there is none.
         torque_noise: Of the force on x = (q, theta), white (N,) [N m s^0.5 or N s^0.5].
-        walk: Of the external force on the joints (n,) [N m / s^0.5 or N / s^0.5].
+        walk: Of the unaccounted force on x (N,) [N m / s^0.5 or N / s^0.5].
         tuning: The same for the kernels.
         limits: Which readings to believe, and how long to bridge.
         window: Over which consistency is judged [s].
@@ -75,7 +76,9 @@ def kalman_gains(
         w_j^2 = K_j (M_j + B_j) / (M_j B_j)
 
     with r_j the encoders' noise at the joint and diagonal elements of M_link and B. White noise
-    walk_j / w beside it damps what would overshoot.
+    walk_j / w beside it damps what would overshoot. Where a sensor on the link is given, the
+    shaft before the spring gets a walk as well, r_j sqrt(1/rate) B_j w^3: a model that is a
+    little wrong cannot explain both sensors without it.
 
     Args:
         model: Geared model with elastic joints.
@@ -91,7 +94,8 @@ def kalman_gains(
         posture: Where the formula's inertia is taken (n,); zero if not given.
         hold: For how long prediction bridges missing readings [s].
         jump: A reading of a motor's encoder that is this far off is not believed (m,) or one
-            [rad]; if not given, 1000 resolutions and 30 noises.
+            [rad]; if not given, 50 rad/s / rate and 30 noises. Within a fifth of it the
+            prediction may move while a reading stays the same.
         window: Over which consistency is judged [s].
 
     Raises:
@@ -111,7 +115,8 @@ def kalman_gains(
         positive(name, value, 1)
     w = 2.0 * pi * positive("bandwidth", bandwidth, n)
     posture_ = np.zeros(n) if posture is None else np.asarray(posture, float)
-    at_joint, walk = walks(model, posture_, encoders / np.sqrt(rate), w)
+    both = both_sides(model, links, torques)
+    at_joint, walk = walks(model, posture_, encoders / np.sqrt(rate), w, both)
     torque = np.zeros(sizes.coordinates)
     A = elastic.structure_matrix(model)
     if motor_torque_noise is None:
@@ -120,18 +125,20 @@ def kalman_gains(
         torque[driven] = (at_joint * B * np.max(w) ** 2)[driven]
     else:
         torque = np.sqrt(A**2 @ positive("motor_torque_noise", motor_torque_noise, m, zero=True) ** 2)
-    torque[:n] = np.hypot(torque[:n], walk / w)
+    pace = np.concatenate([w, np.full(shafts, np.max(w))])
+    torque = np.hypot(torque, walk / pace)
     rows, offsets = reading_rows(model)
     every = np.concatenate([encoders, links, torques])
     finite = np.isfinite(every)
     variance = np.where(finite, every, 1.0) ** 2
-    far = JUMP * steps + 30.0 * encoders if jump is None else positive("jump", jump, m)
-    still = np.where(steps > 0.0, STUCK * steps, np.inf)
+    far = PACE / rate + 30.0 * encoders if jump is None else positive("jump", jump, m)
+    twist = LINK_PACE / rate * np.concatenate([np.ones(n), np.abs(stiffness_of(model))])
+    far = np.concatenate([far, twist + 30.0 * np.where(finite, every, 0.0)[m:]])
     limits = Limits(
         enabled=finite,
         required=np.arange(sizes.readings) < m,
-        jump=readonly(np.concatenate([far, np.where(finite, 300.0 * every, np.inf)[m:]])),
-        stuck=readonly(np.concatenate([still, np.where(finite, 100.0 * every, np.inf)[m:]])),
+        jump=readonly(far),
+        stuck=readonly(STUCK * far),
         gate=GATE,
         hold=float(hold),
         longest=min(0.01, 5.0 / float(rate)),
@@ -153,8 +160,26 @@ def kalman_gains(
     )
 
 
-def walks(model: GearedModel, q: Array, density: Array, w: Array) -> tuple[Array, Array]:
-    """Encoders' noise on x (N,) [rad s^0.5] and walk of the external force (n,)."""
+def stiffness_of(model: GearedModel) -> Array:
+    """Torque by twist of the spring before each theta (n_e,) [N m/rad or N/m]."""
+    rows, _ = reading_rows(model)
+    sizes = sizes_of(model)
+    shafts = rows[sizes.motors + sizes.n :, sizes.n : sizes.coordinates]
+    return np.diag(shafts)
+
+
+def both_sides(model: GearedModel, links: Array, torques: Array) -> BoolArray:
+    """Before which springs a sensor beside the motor's tells of the link (n_e,)."""
+    own = model.elasticity
+    seen = np.isfinite(torques)
+    seen[: len(own.joint)] |= np.isfinite(links[own.joint])
+    return seen
+
+
+def walks(
+    model: GearedModel, q: Array, density: Array, w: Array, both: BoolArray
+) -> tuple[Array, Array]:
+    """Encoders' noise on x (N,) [rad s^0.5] and walk of the unaccounted force (N,)."""
     sizes, own = sizes_of(model), model.elasticity
     H = np.diag(elastic.mass_matrix(model, q))
     A = elastic.structure_matrix(model)
@@ -168,7 +193,8 @@ def walks(model: GearedModel, q: Array, density: Array, w: Array) -> tuple[Array
         stiffness[joint] = K[sizes.n + shaft] * total[joint] / (M[joint] * B)
         noise[joint] = np.hypot(noise[joint], on_x[sizes.n + shaft])
     walk = noise * w * total * w**2 * (1.0 + w**2 / stiffness)
-    return on_x, walk
+    shafts = np.where(both, on_x[sizes.n :] * H[sizes.n :] * np.max(w) ** 3, 0.0)
+    return on_x, np.concatenate([walk, shafts])
 
 
 def positive(name: str, value: ArrayLike, width: int, *, zero: bool = False) -> Array:

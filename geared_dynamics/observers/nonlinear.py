@@ -16,7 +16,7 @@ import numpy as np
 
 from geared_dynamics import kernels
 from geared_dynamics.arrays import Array, ArrayLike
-from geared_dynamics.dynamics.border import as_input
+from geared_dynamics.dynamics.border import finite_input
 from geared_dynamics.dynamics.drives import packed_drives
 from geared_dynamics.dynamics.elastic.extended import extended
 from geared_dynamics.dynamics.elastic.springs import packed_springs, structure_matrix
@@ -34,7 +34,7 @@ from geared_dynamics.observers.health import (
     parts,
     screened,
 )
-from geared_dynamics.observers.kalman_gains import JUMP, STUCK, positive
+from geared_dynamics.observers.kalman_gains import PACE, STUCK, positive
 from geared_dynamics.observers.outside import outside
 from geared_dynamics.observers.plan import Measurement, Sizes, inputs, readings, sizes_of
 from geared_dynamics.observers.rest import at_rest
@@ -97,9 +97,9 @@ def nonlinear_gains(
     *,
     resolution: ArrayLike,
     bandwidth: float = 30.0,
+    rate: float = 1000.0,
     hold: float = 0.05,
     jump: ArrayLike | None = None,
-    longest: float = 0.005,
 ) -> NonlinearGains:
     """Gains from a wanted bandwidth.
 
@@ -107,26 +107,27 @@ def nonlinear_gains(
         model: Geared model with elastic joints, each with a motor of its own.
         resolution: Of the motors' encoders (m,) or one [rad], motor side.
         bandwidth: Of the error [Hz].
+        rate: How many readings there are per second [1/s].
         hold: For how long prediction bridges missing readings [s].
-        jump: A reading that is this far off is not believed (m,) or one [rad]; 1000
-            resolutions if not given.
-        longest: Longest step of the prediction; longer ones are divided [s].
+        jump: A reading that is this far off is not believed (m,) or one [rad]; if not given,
+            50 rad/s / rate and 30 resolutions. Within a fifth of it the prediction may move
+            while a reading stays the same.
 
     Raises:
         ModelError: where a spring has no motor right before it.
     """
     sizes, m = sizes_of(model), len(model.motor_names)
     steps = positive("resolution", resolution, m)
-    far = JUMP * steps if jump is None else positive("jump", jump, m)
-    for name, value in (("bandwidth", bandwidth), ("hold", hold), ("longest", longest)):
+    far = PACE / rate + 30.0 * steps if jump is None else positive("jump", jump, m)
+    for name, value in (("bandwidth", bandwidth), ("hold", hold), ("rate", rate)):
         positive(name, value, 1)
     every = np.ones(m, bool)
-    rate = 2.0 * pi * float(bandwidth)
+    decay = 2.0 * pi * float(bandwidth)
     limits = Limits(
-        every, every, far, STUCK * steps, 0.0, float(hold), float(longest), SETTLE / rate
+        every, every, far, STUCK * far, 0.0, float(hold), min(0.01, 5.0 / rate), SETTLE / decay
     )
     A = structure_matrix(model).T
-    return NonlinearGains(sizes, rate, seen(model), A, model.motor_zeros, limits)
+    return NonlinearGains(sizes, decay, seen(model), A, model.motor_zeros, limits)
 
 
 def nonlinear_start(
@@ -154,7 +155,7 @@ def nonlinear_start(
         raise ArrayError("motor_position", "is missing", "start when all encoders are there")
     x = at_rest(model, y)
     if q is not None:
-        x[: sizes.n] = as_input("q", q, sizes.n)
+        x[: sizes.n] = finite_input("q", q, sizes.n)
     mean = np.concatenate([x, np.zeros(sizes.coordinates)])
     return NonlinearState(
         mean,
@@ -221,7 +222,7 @@ def predicted(
     arm, springs, drives = packed(extended(model)), packed_springs(model), packed_drives(model)
     given = np.concatenate([tau_m, outside(model, tau, mean), [dt]])
     out = np.empty(k + N + 2 * square)
-    whole = np.concatenate([mean, np.zeros(sizes.n)])
+    whole = np.concatenate([mean, np.zeros(N)])
     if kernels.observer_transition(arm, springs, drives, whole, given, out) != 0:
         return None
     phi, F = out[k + N : k + N + square], out[k + N + square :]

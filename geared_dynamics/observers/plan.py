@@ -1,6 +1,6 @@
 """What an observer reads, and which numbers of its state that is.
 
-    state     x = (q, theta) (N), x' (N), external force on the joints (n): k = 2 N + n
+    state     x = (q, theta) (N), x' (N), unaccounted force on x (N): k = 3 N
     readings  motors' encoders (m), links' encoders (n), joint torques (n_e): c = m + n + n_e
 
 All readings are linear in the state: phi - phi(0) = A' x, q, and te = K z + D z' of the spring
@@ -42,8 +42,8 @@ class Sizes(NamedTuple):
 
     @property
     def state(self) -> int:
-        """k = 2 N + n."""
-        return 2 * self.coordinates + self.n
+        """k = 3 N."""
+        return 3 * self.coordinates
 
     @property
     def readings(self) -> int:
