@@ -2,8 +2,8 @@
 
 The plant is MuJoCo's (``observer_plant``). Usual practice: link position = motor position over the
 ratio; link velocity = its difference through the low-pass (first or second order) that is best on
-the very data, found by search. Errors are rms after half a second; factors are practice / observer,
-the worst joint and all joints together.
+the very data, found by search. Errors are rms after half a second; factors are practice over
+observer, the worst joint and all joints together.
 
 Run: python benchmarks/observer_figures.py [errors|start|order|force|nees|load ...]
 """
@@ -70,7 +70,11 @@ def measurements(row: Row, links: bool, torques: bool, seed: int = 1) -> list[ob
 
 
 def kalman(
-    arm: Arm, row: Row, sensors: str = "motors", model: gd.GearedModel | None = None, **tuning: float
+    arm: Arm,
+    row: Row,
+    sensors: str = "motors",
+    model: gd.GearedModel | None = None,
+    **tuning: float,
 ) -> tuple[np.ndarray, ob.KalmanState]:
     """States (t, k) of the filter along a motion, and the last state."""
     links, torques = SENSORS[sensors]
@@ -151,7 +155,8 @@ def start() -> None:
         rates = ob.contraction(model, tuned, tube[300:], np.roll(row.tau_m, -1, axis=0)[300:], DT)
         print(
             f"  contraction along the motion: mean {rates.mean():.0f}, median "
-            f"{np.median(rates):.0f} 1/s of {tuned.rate:.0f}; below zero {100 * np.mean(rates < 0):.1f} %"
+            f"{np.median(rates):.0f} 1/s of {tuned.rate:.0f}; below zero "
+            f"{100 * np.mean(rates < 0):.1f} %"
         )
 
 
@@ -172,8 +177,8 @@ def order() -> None:
         p, v = rms(found[:, :3] - row.q), rms(found[:, 6:9] - row.v)
         print(
             f"{reduced:16} {factors(position, p)}   {factors(velocity, v)}   position "
-            f"{1e6 * np.sqrt(np.mean(p**2)):7.1f} µrad, velocity {1e3 * np.sqrt(np.mean(v**2)):7.2f} "
-            f"mrad/s, ratio {state.ratio:.1f}"
+            f"{1e6 * np.sqrt(np.mean(p**2)):7.1f} µrad, velocity "
+            f"{1e3 * np.sqrt(np.mean(v**2)):7.2f} mrad/s, ratio {state.ratio:.1f}"
         )
 
 
@@ -212,9 +217,7 @@ def nees(runs: int = 40, instants: int = 400) -> None:
     print(f"{high:.2f}, {100 * inside:.0f} % of the instants within them")
 
 
-def one_run(
-    model: gd.GearedModel, gains: ob.KalmanGains, seed: int, instants: int
-) -> list[float]:
+def one_run(model: gd.GearedModel, gains: ob.KalmanGains, seed: int, instants: int) -> list[float]:
     """NEES at each instant, with noise of the size that the filter assumes."""
     random, n = np.random.default_rng(seed), model.n
     A = gd.elastic.structure_matrix(model)[n:]

@@ -58,7 +58,7 @@ def elbow(friction: bool = True, ratio: float = 1.0) -> Arm:
 
 def changed(arm: Arm, stiffness: float, inertia: float, rotors: float = 1.0) -> Arm:
     """The arm with all stiffnesses, links' inertias and rotors' inertias multiplied."""
-    from xml.etree import ElementTree  # noqa: PLC0415  (our own file)
+    from xml.etree import ElementTree
 
     tree, drives = ElementTree.fromstring(arm.urdf), copy.deepcopy(arm.drives)
     for element in tree.iter("inertial"):
@@ -210,9 +210,7 @@ def motion(
         if k == 0:
             tau_m = np.zeros(n)
         force = np.zeros(n) if push is None else np.asarray(push(k * DT), float)
-        yield Row(
-            x[:n].copy(), theta, xdot[:n].copy(), vtheta, spring, force, shown, tau_m
-        )
+        yield Row(x[:n].copy(), theta, xdot[:n].copy(), vtheta, spring, force, shown, tau_m)
         tau_m = total * (
             SERVO**2 * (G @ goal - shown)
             + 1.4 * SERVO * (G @ pace - (shown - before) / DT * (k > 0))

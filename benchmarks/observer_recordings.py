@@ -8,7 +8,8 @@ predicted, with stiffness, payload and friction as published with the recordings
 to the links' encoders. These lag by some 3 ms and have offsets, so that q_motor - q_link and
 q_observer - q_link are both freed of what a lag times the velocity and an offset explain.
 
-OneAxis: motor angle with 17 bits and noise, current; link position and velocity are the reference's.
+OneAxis: motor angle with 17 bits and noise, current; position and velocity of the link are the
+reference's.
 
 Run: python benchmarks/observer_recordings.py
 """
@@ -68,7 +69,9 @@ def link_encoders() -> None:
     )
     print("KR300  axis  motor - link  observer - link [µrad]  factor   lag [ms]")
     for run in "AB":
-        table = np.genfromtxt(DATA / "kr300_weigand" / f"traj_{run}.csv", delimiter=",", names=True)
+        table = np.genfromtxt(
+            DATA / "kr300_weigand" / f"traj_{run}.csv", delimiter=",", names=True
+        )
         motor, link, torque = (
             np.column_stack([table[f"{name}_{k}"] for k in range(1, count + 1)])
             for name, count in (("q_motor_deg", 6), ("q_link_deg", 3), ("tau_motor_Nm", 6))
@@ -88,8 +91,8 @@ def link_encoders() -> None:
             before, _ = without_lag(motor[:, j] - link[:, j], v[:, j])
             after, lag = without_lag(np.array(q)[:, j] - link[:, j], v[:, j])
             print(
-                f"run {run}  {j + 1}  {1e6 * before:10.1f} {1e6 * after:15.1f} {before / after:19.2f} "
-                f"{1e3 * lag:10.2f}   {'valid' if state.health.valid else 'INVALID'}"
+                f"run {run}  {j + 1}  {1e6 * before:10.1f} {1e6 * after:15.1f} "
+                f"{before / after:19.2f} {1e3 * lag:10.2f}   {'valid' if state.health.valid else 'INVALID'}"
             )
 
 
@@ -155,8 +158,14 @@ def one_axis() -> None:
     )
     position, velocity = rms(found[:, 0] - q), rms(found[:, 2] - v)
     base = rms(phi / RATIO - q)
-    print(f"\nOneAxis  position {1e6 * base:.0f} -> {1e6 * position:.0f} µrad, factor {base / position:.2f}")
-    print(f"         velocity {1e3 * best:.2f} -> {1e3 * velocity:.2f} mrad/s, factor {best / velocity:.2f}")
+    print(
+        f"\nOneAxis  position {1e6 * base:.0f} -> {1e6 * position:.0f} µrad, "
+        f"factor {base / position:.2f}"
+    )
+    print(
+        f"         velocity {1e3 * best:.2f} -> {1e3 * velocity:.2f} mrad/s, "
+        f"factor {best / velocity:.2f}"
+    )
 
 
 def rms(error: np.ndarray) -> float:

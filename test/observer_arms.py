@@ -37,7 +37,9 @@ def moved(
     return z
 
 
-def drive(model: gd.GearedModel, z: np.ndarray, goal: np.ndarray, stiff: float = 60.0) -> np.ndarray:
+def drive(
+    model: gd.GearedModel, z: np.ndarray, goal: np.ndarray, stiff: float = 60.0
+) -> np.ndarray:
     """Motor torques (m,) that hold the motors' angles near a goal (m,)."""
     n, N = model.n, model.n + model.elasticity.count
     A = gd.elastic.structure_matrix(model)

@@ -252,9 +252,7 @@ def spread(
 
 
 @njit(error_model="numpy")
-def noise_rows(
-    size: int, c: int, dt: float, tuning: Pointer, V: Pointer, out: Pointer
-) -> int:
+def noise_rows(size: int, c: int, dt: float, tuning: Pointer, V: Pointer, out: Pointer) -> int:
     """Rows of noise over a step; return how many there are."""
     k, width, count, root = 3 * size, 2 * size, 0, math.sqrt(dt)
     torque = shift(tuning, observer_layout.torque_at(k, c))

@@ -58,7 +58,13 @@ def spread(k: int, U: Pointer, reading: Pointer, out: Pointer) -> float:
 
 @njit(error_model="numpy")
 def absorb(
-    k: int, state: Pointer, U: Pointer, reading: Pointer, noise: float, value: float, spare: Pointer
+    k: int,
+    state: Pointer,
+    U: Pointer,
+    reading: Pointer,
+    noise: float,
+    value: float,
+    spare: Pointer,
 ) -> float:
     """Take a reading in: state (k,) and U; return innovation^2 / its variance.
 

@@ -1,7 +1,7 @@
 """Acceleration of an elastic arm with friction, and its derivatives by x and x'.
 
-    H a = A (tau_m - rotor friction) + springs + outside - joint friction - C x' - g
-    da/dx = -H^-1 G_x,    da/dx' = -H^-1 G_v        (``observer_slopes``)
+H a = A (tau_m - rotor friction) + springs + outside - joint friction - C x' - g
+da/dx = -H^-1 G_x,    da/dx' = -H^-1 G_v        (``observer_slopes``)
 """
 
 import math
@@ -147,7 +147,7 @@ def substitute(n: int, lower: Pointer, x: Pointer) -> None:
 
 @njit(error_model="numpy")
 def product(n: int, left: Pointer, right: Pointer, scale: float, out: Pointer) -> None:
-    """Set out (n, n) to scale * left right, along rows, which the compiler takes several at once."""
+    """Set out (n, n) to scale * left right, along rows: several numbers at once."""
     for i in range(n):
         target = shift(out, i * n)
         for j in range(n):

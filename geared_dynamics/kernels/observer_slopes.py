@@ -44,7 +44,13 @@ def posture_slopes(
 
 @njit(error_model="numpy")
 def rate_slopes(
-    model: Pointer, size: int, x: Pointer, rate: Pointer, zero: Pointer, work: Pointer, out: Pointer
+    model: Pointer,
+    size: int,
+    x: Pointer,
+    rate: Pointer,
+    zero: Pointer,
+    work: Pointer,
+    out: Pointer,
 ) -> None:
     """Set out (N, N) to d(C x')/dx' = 2 C; work holds the bodies' scratch."""
     world.sweep(model, x, rate, zero, work)
@@ -97,7 +103,9 @@ def friction_slope(drives: Pointer, law: int, rate: float) -> float:
     """Derivative of ``friction.force`` by the rate."""
     rounding = drives[law + on.ROUNDING]
     total = drives[law + on.VISCOUS]
-    total += friction.level(drives, law, rate, rate, 0.0) * friction.direction_slope(rate, rounding)
+    total += friction.level(drives, law, rate, rate, 0.0) * friction.direction_slope(
+        rate, rounding
+    )
     excess = drives[law + on.EXCESS + (0 if rate >= 0.0 else 1)]
     if excess != 0.0:
         x = rate / drives[law + on.STRIBECK_SPEED]

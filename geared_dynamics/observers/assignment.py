@@ -99,7 +99,7 @@ def chain(F: Array, at: Seen, dt: float) -> tuple[Array, Array]:
 def correction(F: Array, at: Seen, rate: float, dt: float) -> Array:
     """Gain (2N, m) on the measured coordinates less their prediction, after a step F."""
     zeta, last = chain(F, at, dt)
-    alpha = np.linalg.solve(zeta.T, last.T).T
+    alpha: Array = np.asarray(np.linalg.solve(zeta.T, last.T).T, np.float64)
     r = exp(-rate * dt)
     T, L = zeta.copy(), np.zeros((len(F), len(last)))
     row, start = 0, 0

@@ -53,7 +53,9 @@ def contraction(
     z = finite_input("states", states, 2 * sizes.coordinates)
     torque = finite_input("tau_m", tau_m, sizes.motors)
     if z.ndim != 2 or len(z) < 3 or len(torque) != len(z):
-        raise ArrayError("states", f"has shape {z.shape}", "give three instants or more, and tau_m")
+        raise ArrayError(
+            "states", f"has shape {z.shape}", "give three instants or more, and tau_m"
+        )
     none, norms, maps = np.zeros(sizes.n), [], []
     for state, given in zip(z[:-1], torque[:-1], strict=True):
         step = predicted(model, sizes, state, given, none, dt)

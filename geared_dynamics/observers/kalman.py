@@ -6,7 +6,9 @@
 
 d (N,) is the force on x that nobody accounts for, a random walk. On the joints it is the external
 force, and what the model has wrong there. On the shafts before the springs it is zero, unless a
-sensor on the links tells both apart; it then takes up wrong stiffness and friction. Prediction and linearisation: ``kernels/observer*.py``.
+sensor on the links tells both apart; it then takes up wrong stiffness and friction.
+
+Prediction and linearisation: ``kernels/observer*.py``.
 """
 
 from __future__ import annotations
@@ -24,7 +26,15 @@ from geared_dynamics.dynamics.elastic.springs import packed_springs
 from geared_dynamics.dynamics.packing import packed
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.model import GearedModel
-from geared_dynamics.observers.health import Fault, Health, commanded, healthy, held, parts, screened
+from geared_dynamics.observers.health import (
+    Fault,
+    Health,
+    commanded,
+    healthy,
+    held,
+    parts,
+    screened,
+)
 from geared_dynamics.observers.kalman_gains import KalmanGains
 from geared_dynamics.observers.outside import outside
 from geared_dynamics.observers.plan import Measurement, inputs, readings
@@ -159,9 +169,7 @@ def kalman_step(
     if number:
         share = min(1.0, dt / gains.window)
         ratio += share * (nis / number - ratio)
-    return KalmanState(
-        out[:k], out[k:-1], innovation, deviation, nis, number, ratio, health
-    )
+    return KalmanState(out[:k], out[k:-1], innovation, deviation, nis, number, ratio, health)
 
 
 def predict(

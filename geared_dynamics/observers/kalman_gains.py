@@ -124,7 +124,9 @@ def kalman_gains(
         driven = np.any(A != 0.0, axis=1)
         torque[driven] = (at_joint * B * np.max(w) ** 2)[driven]
     else:
-        torque = np.sqrt(A**2 @ positive("motor_torque_noise", motor_torque_noise, m, zero=True) ** 2)
+        torque = np.sqrt(
+            A**2 @ positive("motor_torque_noise", motor_torque_noise, m, zero=True) ** 2
+        )
     pace = np.concatenate([w, np.full(shafts, np.max(w))])
     torque = np.hypot(torque, walk / pace)
     rows, offsets = reading_rows(model)

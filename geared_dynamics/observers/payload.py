@@ -107,9 +107,7 @@ def payload_step(
     )
 
 
-def load_columns(
-    model: GearedModel, link: str, q: ArrayLike, v: ArrayLike, a: ArrayLike
-) -> Array:
+def load_columns(model: GearedModel, link: str, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
     """Columns (n, 4) of m and m c, of a mass on a link, in the link's frame."""
     frame = model.frames.get(link)
     if frame is None or frame.wheel >= 0 or frame.body < 0:
@@ -121,7 +119,9 @@ def load_columns(
     # point; the tensor's part is linear in m and m c only about the frame's own origin.
     R, o = frame.rotation, frame.position
     mass = np.concatenate([[1.0], o, point_tensor(o, o) / 1.0])
-    columns = [mass] + [np.concatenate([[0.0], R[:, i], 2.0 * point_tensor(o, R[:, i])]) for i in range(3)]
+    columns = [mass] + [
+        np.concatenate([[0.0], R[:, i], 2.0 * point_tensor(o, R[:, i])]) for i in range(3)
+    ]
     return np.asarray(Y @ np.array(columns).T)
 
 

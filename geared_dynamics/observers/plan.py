@@ -42,12 +42,12 @@ class Sizes(NamedTuple):
 
     @property
     def state(self) -> int:
-        """k = 3 N."""
+        """K = 3 N."""
         return 3 * self.coordinates
 
     @property
     def readings(self) -> int:
-        """c = m + n + n_e."""
+        """C = m + n + n_e."""
         return self.motors + self.n + self.shafts
 
 

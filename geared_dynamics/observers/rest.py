@@ -26,7 +26,7 @@ def at_rest(model: GearedModel, shown: Array) -> Array:
     n, own = model.n, model.elasticity
     A = structure_matrix(model).T
     goal = np.linalg.pinv(A) @ (shown - model.motor_zeros)
-    u, s, vt = np.linalg.svd(A)
+    _, s, vt = np.linalg.svd(A)
     rank = int(np.sum(s > 1e-12 * s[0])) if s.size else 0
     free = vt[rank:].T  # directions that the encoders do not see
     K = (own.stretch.T * own.stiffness) @ own.stretch

@@ -42,7 +42,7 @@ def gone(k: int, y: ob.Measurement, dt: float) -> tuple[ob.Measurement, float]:
 
 def jumped(k: int, y: ob.Measurement, dt: float) -> tuple[ob.Measurement, float]:
     """One encoder is off by half a radian."""
-    return y._replace(motor_position=np.array(y.motor_position) + [0.0, 0.5, 0.0]), dt
+    return y._replace(motor_position=np.add(y.motor_position, [0.0, 0.5, 0.0])), dt
 
 
 class Stuck:
@@ -60,7 +60,7 @@ class Stuck:
 
 def commandless(k: int, y: ob.Measurement, dt: float) -> tuple[ob.Measurement, float]:
     """One torque is unknown."""
-    return y._replace(tau_m=[0.0, np.nan, 0.0]), dt
+    return y._replace(tau_m=np.array(y.tau_m) * [1.0, np.nan, 1.0]), dt
 
 
 def run(
@@ -134,7 +134,7 @@ def test_a_short_fault_is_flagged_and_bridged(kind: str, name: str) -> None:
 @KINDS
 @pytest.mark.parametrize("name", CASES)
 def test_a_long_fault_is_held_invalid(kind: str, name: str) -> None:
-    make, fault = CASES[name]
+    make, _ = CASES[name]
     states, _ = run(kind, make(), range(BEGIN, 300))
     valid = [s.health.valid for s in states]
     assert all(valid[: BEGIN + 40])
@@ -173,7 +173,7 @@ def test_a_gap_of_a_second_is_held_invalid(kind: str) -> None:
 def test_a_gap_within_the_stated_time_is_predicted_in_parts(kind: str) -> None:
     """Readings of 30 ms are left out; the step over them is one."""
     model = arm(friction=True)
-    states, true = run(kind, plain, range(0), 200, model)
+    states, _ = run(kind, plain, range(0), 200, model)
     start = states[150]
     A = gd.elastic.structure_matrix(model)[3:]
     if kind == "kalman":

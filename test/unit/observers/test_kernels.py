@@ -28,7 +28,9 @@ def constants(model: gd.GearedModel) -> tuple[np.ndarray, np.ndarray, np.ndarray
     return packed(extended(model)), packed_springs(model), packed_drives(model)
 
 
-def rates(model: gd.GearedModel, z: np.ndarray, tau_m: np.ndarray, force: np.ndarray) -> np.ndarray:
+def rates(
+    model: gd.GearedModel, z: np.ndarray, tau_m: np.ndarray, force: np.ndarray
+) -> np.ndarray:
     """z' from the public functions; the force on theta by H^-1."""
     n, N = model.n, len(force)
     q, theta, v, vtheta = np.split(z, [n, N, N + n])
@@ -130,7 +132,9 @@ def test_covariance_and_update_are_those_of_dense_matrices(name: str) -> None:
     inputs = gains.tuning, found["state"], U.ravel(), found["given"]
     assert kernels.observer_predict(*constants(model), *inputs, out) == at.OK
     root = out[k : k + k * k].reshape(k, k)
-    V = found["phi"][:, N:] @ np.linalg.inv(gd.elastic.mass_matrix(model, found["state"][: model.n]))
+    V = found["phi"][:, N:] @ np.linalg.inv(
+        gd.elastic.mass_matrix(model, found["state"][: model.n])
+    )
     F = np.eye(k)
     F[: 2 * N, : 2 * N], F[: 2 * N, 2 * N :] = found["whole"], 1e-3 * V
     G = np.zeros((k, 2 * N))
