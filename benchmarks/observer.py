@@ -53,7 +53,12 @@ def main() -> None:
     alone = ob.kalman_gains(model, resolution=5e-5)
     every = ob.kalman_gains(model, resolution=5e-5, link_noise=1e-3, joint_torque_noise=20.0)
     pure = ob.nonlinear_gains(model, resolution=5e-5, jump=10.0)
+    still = np.zeros(model.n)
     begun = ob.nonlinear_start(model, pure, motors[0])
+    moving = [
+        ob.Moving(row.link_position, row.link_position, 0 * still, still, row.tau_m)
+        for row in rows
+    ]
     sides = {
         "Kalman filter, motors": (
             lambda s, y: ob.kalman_step(model, alone, s, y, DT),
@@ -68,6 +73,12 @@ def main() -> None:
             STEPS,
         ),
         "nonlinear": (lambda s, y: ob.nonlinear_step(model, pure, s, y, DT), begun, motors, STEPS),
+        "momentum": (
+            lambda s, y: ob.momentum_step(model, 30.0, s, y, DT),
+            ob.momentum_start(model, moving[0]),
+            moving,
+            STEPS,
+        ),
         "redundant": (
             lambda s, y: ob.redundant_step(model, pure, s, y, DT),
             ob.redundant_start(model, begun),

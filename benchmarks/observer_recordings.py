@@ -92,7 +92,7 @@ def link_encoders() -> None:
             after, lag = without_lag(np.array(q)[:, j] - link[:, j], v[:, j])
             print(
                 f"run {run}  {j + 1}  {1e6 * before:10.1f} {1e6 * after:15.1f} "
-                f"{before / after:19.2f} {1e3 * lag:10.2f}   {'valid' if state.health.valid else 'INVALID'}"
+                f"{before / after:19.2f} {1e3 * lag:10.2f}   valid {state.health.valid}"
             )
 
 

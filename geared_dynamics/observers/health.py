@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from geared_dynamics.arrays import Array, BoolArray, IntArray
+from geared_dynamics.arrays import Array, BoolArray, IntArray, real
+from geared_dynamics.errors import ArrayError
 
 FORGET = 0.01  # Within this time the prediction must move on for a reading to be stuck [s].
 
@@ -25,7 +26,8 @@ class Fault(IntFlag):
     MISSING, JUMP, STUCK, LOST are of a reading; the others of a step. INTERVAL: dt is not a time
     above zero; nothing was done. GAP: dt is longer than what prediction may bridge. COMMAND: a
     motor's torque is missing; the last one was used. HELD: the estimate is held and invalid.
-    SETTLING: so soon after the start readings are not judged.
+    SETTLING: so soon after the start readings are not judged. DIVERGED: the prediction left all
+    bounds.
     """
 
     NONE = 0
@@ -38,6 +40,7 @@ class Fault(IntFlag):
     COMMAND = 64
     HELD = 128
     SETTLING = 256
+    DIVERGED = 512
 
 
 class Limits(NamedTuple):
@@ -100,7 +103,15 @@ def healthy(readings: Array, tau_m: Array) -> Health:
 
 
 def parts(dt: float, limits: Limits) -> tuple[Fault, int]:
-    """What is wrong with a step's length, and in how many steps to predict it."""
+    """What is wrong with a step's length, and in how many steps to predict it.
+
+    Raises:
+        ArrayError: where it is no number at all.
+    """
+    try:
+        dt = real(dt)
+    except (TypeError, ValueError, OverflowError):
+        raise ArrayError("dt", f"is {dt!r}", "give a time [s]") from None
     if not dt > 0.0 or dt == np.inf:
         return Fault.INTERVAL, 0
     if dt > limits.hold:

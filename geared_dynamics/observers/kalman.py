@@ -37,7 +37,7 @@ from geared_dynamics.observers.health import (
 )
 from geared_dynamics.observers.kalman_gains import KalmanGains
 from geared_dynamics.observers.outside import outside
-from geared_dynamics.observers.plan import Measurement, inputs, readings
+from geared_dynamics.observers.plan import Measurement, inputs, readings, refuse_other
 from geared_dynamics.observers.rest import at_rest
 
 
@@ -97,6 +97,7 @@ def kalman_start(
         ArrayError: where a motor's encoder is missing.
     """
     sizes = gains.sizes
+    refuse_other(model, sizes)
     y, (tau_m, _) = readings(sizes, measurement), inputs(sizes, measurement)
     if not np.all(np.isfinite(y[: sizes.motors])):
         raise ArrayError("motor_position", "is missing", "start when all encoders are there")
@@ -138,6 +139,7 @@ def kalman_step(
         estimate is held. A bad reading is no error: it is flagged and bridged.
     """
     sizes, limits = gains.sizes, gains.limits
+    refuse_other(model, sizes)
     y, (tau_m, tau) = readings(sizes, measurement), inputs(sizes, measurement)
     fault, count = parts(dt, limits)
     if not state.health.valid:
@@ -149,7 +151,7 @@ def kalman_step(
         return state._replace(health=held(health, health.faults | fault))
     predicted = predict(model, gains, state, health.tau_m, tau, dt, count)
     if predicted is None:
-        return state._replace(health=held(health, health.faults))
+        return state._replace(health=held(health, health.faults | Fault.DIVERGED))
     mean, root, shown, spread = predicted
     deviation = np.sqrt(spread + gains.tuning[-sizes.readings :])
     moved = shown - gains.rows @ state.mean
@@ -164,7 +166,7 @@ def kalman_step(
     chosen = used.astype(np.float64)
     taken = np.where(used, value, 0.0)
     if kernels.observer_update(arm, springs, gains.tuning, mean, root, taken, chosen, out) != 0:
-        return state._replace(health=held(health, health.faults))
+        return state._replace(health=held(health, health.faults | Fault.DIVERGED))
     nis, number, ratio = float(out[-1]), int(np.count_nonzero(used)), state.ratio
     if number:
         share = min(1.0, dt / gains.window)

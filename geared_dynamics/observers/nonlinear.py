@@ -36,7 +36,14 @@ from geared_dynamics.observers.health import (
 )
 from geared_dynamics.observers.kalman_gains import PACE, STUCK, positive
 from geared_dynamics.observers.outside import outside
-from geared_dynamics.observers.plan import Measurement, Sizes, inputs, readings, sizes_of
+from geared_dynamics.observers.plan import (
+    Measurement,
+    Sizes,
+    inputs,
+    readings,
+    refuse_other,
+    sizes_of,
+)
 from geared_dynamics.observers.rest import at_rest
 
 # The gain is made anew after so much motion [rad or m], or part of dt.
@@ -149,6 +156,7 @@ def nonlinear_start(
         ArrayError: where a motor's encoder is missing.
     """
     sizes = gains.sizes
+    refuse_other(model, sizes)
     y = readings(sizes, measurement)[: sizes.motors]
     tau_m, _ = inputs(sizes, measurement)
     if not np.all(np.isfinite(y)):
@@ -183,6 +191,7 @@ def nonlinear_step(
         dt: Since the readings before [s].
     """
     sizes, limits = gains.sizes, gains.limits
+    refuse_other(model, sizes)
     y = readings(sizes, measurement)[: sizes.motors] - gains.zeros
     ready = prepared(sizes, limits, state.health, measurement, dt)
     if isinstance(ready, Health):
@@ -192,7 +201,7 @@ def nonlinear_step(
     for _ in range(count):
         step = predicted(model, sizes, mean, health.tau_m, tau, dt / count)
         if step is None:
-            return state._replace(health=held(health, health.faults))
+            return state._replace(health=held(health, health.faults | Fault.DIVERGED))
         mean, F = step.mean, step.whole @ F
     return corrected(gains, state, mean, F, health, y, dt)
 
@@ -251,5 +260,5 @@ def corrected(
         gain, made_at = correction(F, gains.seen, gains.rate, dt), here
     change = gain @ (gains.seen.inverse @ np.where(used, innovation, 0.0))
     if not np.all(np.isfinite(change)):
-        return state._replace(health=held(health, health.faults))
+        return state._replace(health=held(health, health.faults | Fault.DIVERGED))
     return NonlinearState(mean + change, innovation, health, gain, made_at)

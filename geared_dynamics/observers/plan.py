@@ -81,6 +81,13 @@ def sizes_of(model: GearedModel) -> Sizes:
     return Sizes(model.n, model.elasticity.count, len(model.motor_names))
 
 
+def refuse_other(model: GearedModel, sizes: Sizes) -> None:
+    """Refuse gains that were made for another arm."""
+    if sizes != (model.n, model.elasticity.count, len(model.motor_names)):
+        finding = "are of another arm, with other numbers of joints, springs or motors"
+        raise ArrayError("gains", finding, "make them from this model")
+
+
 def reading_rows(model: GearedModel) -> tuple[Array, Array]:
     """Rows (c, k) and offsets (c,) of the readings: y = rows s + offsets."""
     sizes, elastic = sizes_of(model), model.elasticity

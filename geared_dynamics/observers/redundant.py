@@ -20,7 +20,7 @@ import numpy as np
 from geared_dynamics.arrays import Array
 from geared_dynamics.dynamics import cartesian, elastic
 from geared_dynamics.model import GearedModel
-from geared_dynamics.observers.health import Health, held
+from geared_dynamics.observers.health import Fault, Health, held
 from geared_dynamics.observers.nonlinear import (
     NonlinearGains,
     NonlinearState,
@@ -29,7 +29,7 @@ from geared_dynamics.observers.nonlinear import (
     prepared,
 )
 from geared_dynamics.observers.outside import outside
-from geared_dynamics.observers.plan import Measurement, readings
+from geared_dynamics.observers.plan import Measurement, readings, refuse_other
 
 
 class RedundantState(NamedTuple):
@@ -88,6 +88,7 @@ def redundant_step(
         dt: Since the readings before [s].
     """
     sizes, inner = gains.sizes, state.inner
+    refuse_other(model, sizes)
     ready = prepared(sizes, gains.limits, inner.health, measurement, dt)
     if isinstance(ready, Health):
         return state._replace(inner=inner._replace(health=ready))
@@ -99,7 +100,9 @@ def redundant_step(
         mean = np.concatenate([x, rate])
         step = predicted(model, sizes, mean, health.tau_m, tau, dt / count)
         if step is None:
-            return state._replace(inner=inner._replace(health=held(health, health.faults)))
+            return state._replace(
+                inner=inner._replace(health=held(health, health.faults | Fault.DIVERGED))
+            )
         change = np.concatenate([rate, acceleration(model, x, nu, L, health.tau_m, tau)])
         mean = mean + dt / count * step.phi @ change
         x, F = mean[:N], step.whole @ F
