@@ -13,6 +13,7 @@ Prediction and linearisation: ``kernels/observer*.py``.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +23,7 @@ from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.dynamics.border import finite_input
 from geared_dynamics.dynamics.drives import packed_drives
 from geared_dynamics.dynamics.elastic.extended import extended
-from geared_dynamics.dynamics.elastic.springs import packed_springs
+from geared_dynamics.dynamics.elastic.springs import packed_springs, structure_matrix
 from geared_dynamics.dynamics.packing import packed
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.model import GearedModel
@@ -149,6 +150,8 @@ def kalman_step(
     health, going = commanded(state.health, limits, tau_m, dt)
     if fault or not going:
         return state._replace(health=held(health, health.faults | fault))
+    if Fault.COMMAND in health.faults:
+        gains = doubtful(model, gains, health.tau_m)
     predicted = predict(model, gains, state, health.tau_m, tau, dt, count)
     if predicted is None:
         return state._replace(health=held(health, health.faults | Fault.DIVERGED))
@@ -172,6 +175,18 @@ def kalman_step(
         share = min(1.0, dt / gains.window)
         ratio += share * (nis / number - ratio)
     return KalmanState(out[:k], out[k:-1], innovation, deviation, nis, number, ratio, health)
+
+
+def doubtful(model: GearedModel, gains: KalmanGains, tau_m: Array) -> KalmanGains:
+    """Gains for a step whose torques are guessed: noise of the size of the guess.
+
+    An unknown torque that keeps its value over the time ``hold`` has the density tau sqrt(hold).
+    """
+    k, c, N = gains.sizes.state, gains.sizes.readings, gains.sizes.coordinates
+    tuning = gains.tuning.copy()
+    guess = np.abs(structure_matrix(model)) @ np.abs(tau_m) * np.sqrt(gains.limits.hold)
+    tuning[c * k : c * k + N] = np.hypot(tuning[c * k : c * k + N], guess)
+    return replace(gains, tuning=tuning)
 
 
 def predict(
