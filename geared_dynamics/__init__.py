@@ -1,6 +1,6 @@
 """Complete dynamics of geared robot arms, from a URDF and a description of the drives."""
 
-from geared_dynamics import control, elastic, simulation, trajectory
+from geared_dynamics import control, elastic, observers, simulation, trajectory
 from geared_dynamics.actuation.combined import (
     CombinedSystem,
     combine_actuators,
@@ -106,6 +106,7 @@ __all__ = [
     "motor_commands",
     "motor_speeds",
     "motor_torques",
+    "observers",
     "parameter_names",
     "parameters",
     "pose",

@@ -46,6 +46,9 @@ KERNELS: dict[str, tuple[str, int, int]] = {
     "spring_tensions": ("elastic", 1, 4),
     "elastic_feedforward": ("flatness", 2, 1),
     "elastic_motor_commands": ("elastic_commands", 2, 1),
+    "observer_transition": ("observer", 2, 2),
+    "observer_predict": ("observer", 3, 3),
+    "observer_update": ("observer", 2, 4),
 }
 
 

@@ -13,6 +13,7 @@ import geared_dynamics as gd
 # Every public function, those of the namespaces with their own.
 THINGS = {name: getattr(gd, name) for name in gd.__all__}
 THINGS |= {f"elastic.{name}": getattr(gd.elastic, name) for name in gd.elastic.__all__}
+THINGS |= {f"observers.{name}": getattr(gd.observers, name) for name in gd.observers.__all__}
 THINGS |= {f"simulation.{name}": getattr(gd.simulation, name) for name in gd.simulation.__all__}
 THINGS |= {f"control.{name}": getattr(gd.control, name) for name in gd.control.__all__}
 SAFETY = gd.control.safety

@@ -1,0 +1,100 @@
+"""Cost of one step of the observers, six elastic joints.
+
+Asked: one step of the complete observer (Kalman filter, motors' encoders) at most 150 us in the
+median and 300 us in the 99th percentile.
+
+The processor's time tells what a step takes on a machine that has other work as well.
+
+Run: make benchmark
+"""
+
+import time
+
+import numpy as np
+from elastic import elastic_arm
+
+import geared_dynamics as gd
+
+STEPS = 4000
+MEDIAN, LATE = 150e-6, 300e-6  # [s]
+DT = 1e-3
+ob = gd.observers
+
+
+def arrays(model: gd.GearedModel) -> list[ob.Measurement]:
+    """Readings of a smooth motion, good enough for timing."""
+    n, random = model.n, np.random.default_rng(0)
+    A = gd.elastic.structure_matrix(model)[n:]
+    phase, size = random.uniform(0, 6, n), random.uniform(0.2, 0.5, n)
+    rows = []
+    for k in range(STEPS):
+        theta = size * np.sin(2.0 * k * DT + phase)
+        q, torque = theta - 1e-4, 0.05 * random.normal(size=n)
+        te = gd.elastic.joint_torque(model, q, theta, 0 * q, 0 * q)
+        rows.append(ob.Measurement(A.T @ theta, torque, q, te))
+    return rows
+
+
+def timed(clock, step, state, rows, count: int) -> list[float]:  # type: ignore[no-untyped-def]
+    """Durations of the steps along a motion [s]."""
+    times = []
+    for row in rows[1:count]:
+        begun = clock()
+        state = step(state, row)
+        times.append(clock() - begun)
+    return times[50:]
+
+
+def main() -> None:
+    """Print median and late times of each observer."""
+    model = elastic_arm()
+    rows = arrays(model)
+    motors = [ob.Measurement(row.motor_position, row.tau_m) for row in rows]
+    alone = ob.kalman_gains(model, resolution=5e-5)
+    every = ob.kalman_gains(model, resolution=5e-5, link_noise=1e-3, joint_torque_noise=20.0)
+    pure = ob.nonlinear_gains(model, resolution=5e-5, jump=10.0)
+    still = np.zeros(model.n)
+    begun = ob.nonlinear_start(model, pure, motors[0])
+    moving = [
+        ob.Moving(row.link_position, row.link_position, 0 * still, still, row.tau_m)
+        for row in rows
+    ]
+    sides = {
+        "Kalman filter, motors": (
+            lambda s, y: ob.kalman_step(model, alone, s, y, DT),
+            ob.kalman_start(model, alone, motors[0]),
+            motors,
+            STEPS,
+        ),
+        "Kalman filter, all sensors": (
+            lambda s, y: ob.kalman_step(model, every, s, y, DT),
+            ob.kalman_start(model, every, rows[0]),
+            rows,
+            STEPS,
+        ),
+        "nonlinear": (lambda s, y: ob.nonlinear_step(model, pure, s, y, DT), begun, motors, STEPS),
+        "momentum": (
+            lambda s, y: ob.momentum_step(model, 30.0, s, y, DT),
+            ob.momentum_start(model, moving[0]),
+            moving,
+            STEPS,
+        ),
+        "redundant": (
+            lambda s, y: ob.redundant_step(model, pure, s, y, DT),
+            ob.redundant_start(model, begun),
+            motors,
+            150,
+        ),
+    }
+    for name, (step, state, data, count) in sides.items():
+        for what, clock in (("wall", time.perf_counter), ("cpu", time.thread_time)):
+            times = timed(clock, step, state, data, count)
+            middle, late = np.median(times), np.percentile(times, 99)
+            line = f"{name:28} {what:4} median {1e6 * middle:7.1f} us, p99 {1e6 * late:7.1f} us"
+            if name == "Kalman filter, motors":
+                line += "  ok" if middle <= MEDIAN and late <= LATE else "  MISSED"
+            print(line)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,126 @@
+r"""Gain that quickens the decay of every mode of an elastic arm's observer by a wanted rate.
+
+Measured: the coordinates that motors turn, theta of elastic joints and q of rigid ones. Over a
+step the error of a copy of the model follows e+ = F e, F = exp(A dt) at the present state. With
+D = (F - 1) / dt, a derivative, and C_e, C_r the rows of the measured theta and q,
+
+    \zeta = (C_e, C_e D, C_e D^2, C_e D^3) e,    (C_r, C_r D) e
+
+are the measured errors and their derivatives. They determine e, because a spring's twist shows in
+the motor's acceleration: springs act on x by H^-1 P' with the complete H, S(q) included. With
+alpha the last block rows of D in zeta, C D^d = sum alpha_k C D^k for a chain of depth d,
+
+    \xi_i = \zeta_i - sum_(j<i) \alpha_(d-i+j) \zeta_j
+
+brings the chain to D xi_i = xi_(i+1) + alpha_(d-i) xi_1. A correction L_i xi_1 in its rows can
+give it any polynomial; here L_i = c_i + alpha_(d-i) with
+
+    (D + a)^d - sum \alpha_k r^(d-k) (D + a)^k = D^d + c_1 D^(d-1) + ... + c_d,
+    r = exp(-w dt),  a = (1 - r) / dt
+
+which is the chain's own polynomial with all its roots multiplied by r: F - L C has the
+eigenvalues of r F (\alpha of one chain that the other enters counts as a disturbance). Vibrations
+keep their frequency and decay by w more. So it is whatever dt, the posture and the joints'
+frequencies are, and no gain is spent on slowing down a stiff spring.
+"""
+
+from __future__ import annotations
+
+from math import comb, exp
+from typing import NamedTuple
+
+import numpy as np
+
+from geared_dynamics.arrays import Array, IntArray
+from geared_dynamics.dynamics.elastic.springs import structure_matrix
+from geared_dynamics.errors import ModelError
+from geared_dynamics.model import GearedModel
+
+DEPTH = 4  # of an elastic joint: theta, its speed, the twist, the twist's speed
+
+
+class Seen(NamedTuple):
+    """Coordinates x that the motors' encoders tell.
+
+    Attributes:
+        elastic: Those with a spring behind them: indices of theta in x.
+        rigid: Those without: indices of q in x.
+        inverse: (A_seen')^-1: x of both = inverse (phi - phi(0)).
+    """
+
+    elastic: IntArray
+    rigid: IntArray
+    inverse: Array
+
+    @property
+    def chains(self) -> tuple[tuple[IntArray, int], tuple[IntArray, int]]:
+        """Coordinates and depth of the two kinds of chains."""
+        return (self.elastic, DEPTH), (self.rigid, 2)
+
+
+def seen(model: GearedModel) -> Seen:
+    """What the encoders tell.
+
+    Raises:
+        ModelError: where a spring has no motor of its own to be seen from.
+    """
+    A, n, own = structure_matrix(model), model.n, model.elasticity
+    driven = np.flatnonzero(np.any(A != 0.0, axis=1))
+    shafts = np.arange(n, n + own.count)
+    rigid = driven[driven < n]
+    place = f"{model.drivetrain.source}, joints"
+    remedy = "use the Kalman filter, which takes any arm"
+    if own.passive.size or len(own.stiffness) != own.count or not np.isin(shafts, driven).all():
+        raise ModelError(place, "a spring has no motor right before it", remedy)
+    if len(driven) != A.shape[1] or len(driven) != n:
+        raise ModelError(place, "motors and joints do not match one to one", remedy)
+    order = np.concatenate([shafts, rigid])
+    if np.linalg.matrix_rank(A[order]) < len(order):
+        raise ModelError(place, "motors do not turn the joints independently", remedy)
+    return Seen(shafts, rigid, np.linalg.inv(A[order].T))
+
+
+def chain(F: Array, at: Seen, dt: float) -> tuple[Array, Array]:
+    """Zeta by e (2N, 2N), chains one after the other by depth; and its last D (m, 2N)."""
+    D, width = F.copy(), len(F)
+    D[np.arange(width), np.arange(width)] -= 1.0
+    D /= dt
+    rows, last = [], []
+    for coordinates, depth in at.chains:
+        row = np.zeros((len(coordinates), width))
+        row[np.arange(len(coordinates)), coordinates] = 1.0
+        for _ in range(depth):
+            rows.append(row)
+            row = row @ D
+        last.append(row)
+    return np.concatenate(rows), np.concatenate(last)
+
+
+def correction(F: Array, at: Seen, rate: float, dt: float) -> Array:
+    """Gain (2N, m) on the measured coordinates less their prediction, after a step F."""
+    zeta, last = chain(F, at, dt)
+    alpha: Array = np.asarray(np.linalg.solve(zeta.T, last.T).T, np.float64)
+    r = exp(-rate * dt)
+    T, L = zeta.copy(), np.zeros((len(F), len(last)))
+    row, start = 0, 0
+    for coordinates, depth in at.chains:
+        m = len(coordinates)
+        own = alpha[row : row + m, start : start + m * depth].reshape(m, depth, m)
+        for i in range(depth):
+            block = slice(start + i * m, start + (i + 1) * m)
+            for j in range(i):
+                T[block] -= own[:, depth - i + j] @ zeta[start + j * m : start + (j + 1) * m]
+            wanted = polynomial(own, i + 1, r, (1.0 - r) / dt)
+            L[block, row : row + m] = wanted + own[:, depth - i - 1]
+        row, start = row + m, start + m * depth
+    predictor = dt * np.linalg.solve(T, L)
+    return np.asarray(np.linalg.solve(F, predictor))
+
+
+def polynomial(alpha: Array, i: int, r: float, a: float) -> Array:
+    """Coefficient c_i (m, m) of the wanted polynomial; alpha (m, depth, m)."""
+    m, depth, _ = alpha.shape
+    wanted = comb(depth, i) * a**i * np.eye(m)
+    for k in range(depth - i, depth):
+        wanted -= r ** (depth - k) * comb(k, depth - i) * a ** (k - depth + i) * alpha[:, k]
+    return np.asarray(wanted)

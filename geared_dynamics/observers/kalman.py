@@ -1,0 +1,214 @@
+"""Extended Kalman filter of an elastic arm, in square roots, with what the model misses.
+
+    x' = velocity
+    H x'' = A tau_m + springs + tau + d - friction - C x' - g + noise
+    d'  = noise
+
+d (N,) is the force on x that nobody accounts for, a random walk. On the joints it is the external
+force, and what the model has wrong there. On the shafts before the springs it is zero, unless a
+sensor on the links tells both apart; it then takes up wrong stiffness and friction.
+
+Prediction and linearisation: ``kernels/observer*.py``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from geared_dynamics import kernels
+from geared_dynamics.arrays import Array, ArrayLike
+from geared_dynamics.dynamics.border import finite_input
+from geared_dynamics.dynamics.drives import packed_drives
+from geared_dynamics.dynamics.elastic.extended import extended
+from geared_dynamics.dynamics.elastic.springs import packed_springs, structure_matrix
+from geared_dynamics.dynamics.packing import packed
+from geared_dynamics.errors import ArrayError
+from geared_dynamics.model import GearedModel
+from geared_dynamics.observers.health import (
+    Fault,
+    Health,
+    commanded,
+    healthy,
+    held,
+    parts,
+    screened,
+)
+from geared_dynamics.observers.kalman_gains import KalmanGains
+from geared_dynamics.observers.outside import outside
+from geared_dynamics.observers.plan import Measurement, inputs, readings, refuse_other
+from geared_dynamics.observers.rest import at_rest
+
+
+class KalmanState(NamedTuple):
+    """A filter's state, a value.
+
+    Attributes:
+        mean: q, theta, v, vtheta, unaccounted force on q and theta (k,).
+        root: U with U' U = P, by rows (k k,).
+        innovation: Readings less their predictions in the last step (c,); NaN where missing.
+        deviation: Their standard deviations (c,).
+        nis: Normalised innovation squared of the last step.
+        used: How many readings that sums over.
+        ratio: nis / used, smoothed over the window: 1 if model and tuning are right.
+        health: Faults, and what else is known of the inputs.
+    """
+
+    mean: Array
+    root: Array
+    innovation: Array
+    deviation: Array
+    nis: float
+    used: int
+    ratio: float
+    health: Health
+
+    @property
+    def covariance(self) -> Array:
+        """P (k, k) of the mean."""
+        U = self.root.reshape(len(self.mean), -1)
+        return np.asarray(U.T @ U)
+
+
+def kalman_start(
+    model: GearedModel,
+    gains: KalmanGains,
+    measurement: Measurement,
+    *,
+    q: ArrayLike | None = None,
+    twist: float = 0.05,
+    speed: float = 1.0,
+    force: ArrayLike | None = None,
+) -> KalmanState:
+    """State from the first readings: at rest, springs holding the weight, links as they show.
+
+    Args:
+        model: Geared model with elastic joints.
+        gains: Tuning.
+        measurement: The first readings; all motors' encoders must be among them.
+        q: Joint position (n,), where it is known better.
+        twist: Standard deviation of the joints' positions [rad or m].
+        speed: Of all velocities, at the joints.
+        force: Of the external force (n,) [N m or N]; if not given, what the walk reaches in
+            a second.
+
+    Raises:
+        ArrayError: where a motor's encoder is missing.
+    """
+    sizes = gains.sizes
+    refuse_other(model, sizes)
+    y, (tau_m, _) = readings(sizes, measurement), inputs(sizes, measurement)
+    if not np.all(np.isfinite(y[: sizes.motors])):
+        raise ArrayError("motor_position", "is missing", "start when all encoders are there")
+    x = at_rest(model, y[: sizes.motors])
+    link = y[sizes.motors : sizes.motors + sizes.n]
+    x[: sizes.n] = np.where(np.isfinite(link), link, x[: sizes.n])
+    if q is not None:
+        x[: sizes.n] = finite_input("q", q, sizes.n)
+    N, n = sizes.coordinates, sizes.n
+    mean = np.concatenate([x, np.zeros(2 * N)])
+    missed = gains.walk.copy()
+    if force is not None:
+        missed[:n] = np.broadcast_to(np.asarray(force, float), n)
+    deviations = np.concatenate([np.full(N, twist), np.full(N, speed), missed])
+    zero = np.zeros(sizes.readings)
+    health = healthy(y - gains.offsets, tau_m)
+    root = np.diag(deviations).ravel()
+    return KalmanState(mean, root, zero, zero, 0.0, 0, 1.0, health)
+
+
+def kalman_step(
+    model: GearedModel,
+    gains: KalmanGains,
+    state: KalmanState,
+    measurement: Measurement,
+    dt: float,
+) -> KalmanState:
+    """State after dt with new readings.
+
+    Args:
+        model: Geared model with elastic joints.
+        gains: Tuning.
+        state: Before.
+        measurement: The readings at the end of the step, the torques over it.
+        dt: Since the readings before [s].
+
+    Returns:
+        The state; with ``health.faults`` for what was wrong, ``health.valid`` False once the
+        estimate is held. A bad reading is no error: it is flagged and bridged.
+    """
+    sizes, limits = gains.sizes, gains.limits
+    refuse_other(model, sizes)
+    y, (tau_m, tau) = readings(sizes, measurement), inputs(sizes, measurement)
+    fault, count = parts(dt, limits)
+    if not state.health.valid:
+        return state._replace(health=held(state.health, fault))
+    if fault == Fault.INTERVAL:
+        return state._replace(health=state.health._replace(faults=fault))
+    health, going = commanded(state.health, limits, tau_m, dt)
+    if fault or not going:
+        return state._replace(health=held(health, health.faults | fault))
+    if Fault.COMMAND in health.faults:
+        gains = doubtful(model, gains, health.tau_m)
+    predicted = predict(model, gains, state, health.tau_m, tau, dt, count)
+    if predicted is None:
+        return state._replace(health=held(health, health.faults | Fault.DIVERGED))
+    mean, root, shown, spread = predicted
+    deviation = np.sqrt(spread + gains.tuning[-sizes.readings :])
+    moved = shown - gains.rows @ state.mean
+    value = y - gains.offsets
+    health, used = screened(health, limits, value, shown, moved, deviation, dt)
+    innovation = value - shown
+    if not health.valid:
+        return state._replace(health=health, innovation=innovation, deviation=deviation)
+    k = sizes.state
+    out = np.empty(k + k * k + 1)
+    arm, springs = packed(extended(model)), packed_springs(model)
+    chosen = used.astype(np.float64)
+    taken = np.where(used, value, 0.0)
+    if kernels.observer_update(arm, springs, gains.tuning, mean, root, taken, chosen, out) != 0:
+        return state._replace(health=held(health, health.faults | Fault.DIVERGED))
+    nis, number, ratio = float(out[-1]), int(np.count_nonzero(used)), state.ratio
+    if number:
+        share = min(1.0, dt / gains.window)
+        ratio += share * (nis / number - ratio)
+    return KalmanState(out[:k], out[k:-1], innovation, deviation, nis, number, ratio, health)
+
+
+def doubtful(model: GearedModel, gains: KalmanGains, tau_m: Array) -> KalmanGains:
+    """Gains for a step whose torques are guessed: noise of the size of the guess.
+
+    An unknown torque that keeps its value over the time ``hold`` has the density tau sqrt(hold).
+    """
+    k, c, N = gains.sizes.state, gains.sizes.readings, gains.sizes.coordinates
+    tuning = gains.tuning.copy()
+    guess = np.abs(structure_matrix(model)) @ np.abs(tau_m) * np.sqrt(gains.limits.hold)
+    tuning[c * k : c * k + N] = np.hypot(tuning[c * k : c * k + N], guess)
+    return replace(gains, tuning=tuning)
+
+
+def predict(
+    model: GearedModel,
+    gains: KalmanGains,
+    state: KalmanState,
+    tau_m: Array,
+    tau: Array,
+    dt: float,
+    count: int,
+) -> tuple[Array, Array, Array, Array] | None:
+    """Mean, root, readings and their variances after dt in ``count`` steps; None if none."""
+    k, c = gains.sizes.state, gains.sizes.readings
+    arm, springs, drives = packed(extended(model)), packed_springs(model), packed_drives(model)
+    mean, root = state.mean, state.root
+    for _ in range(count):
+        given = np.concatenate([tau_m, outside(model, tau, mean), [dt / count]])
+        out = np.empty(k + k * k + 2 * c)
+        found = kernels.observer_predict(
+            arm, springs, drives, gains.tuning, mean, root, given, out
+        )
+        if found != 0:
+            return None
+        mean, root = out[:k], out[k : k + k * k]
+    return mean, root, out[k + k * k : -c], out[-c:]

@@ -1,0 +1,238 @@
+"""Gains of the Kalman filter from encoders' data and a wanted bandwidth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import pi
+
+import numpy as np
+
+from geared_dynamics.arrays import Array, ArrayLike, BoolArray, Frozen, readonly
+from geared_dynamics.dynamics import elastic
+from geared_dynamics.errors import ArrayError, ModelError
+from geared_dynamics.model import GearedModel
+from geared_dynamics.observers.health import Limits
+from geared_dynamics.observers.plan import Sizes, reading_rows, sizes_of
+
+# A rotor's reading does not come from a motion if its speed were to be off by so much.
+PACE = 50.0  # [rad/s]
+LINK_PACE = 5.0  # Likewise a link's, and a spring's twist [rad/s or m/s].
+# Part of that which the prediction may move while the reading stays the same.
+STUCK = 0.2
+GATE = 10.0  # standard deviations
+
+
+@dataclass(frozen=True, eq=False)
+class KalmanGains(Frozen):
+    """What tunes the filter; made by ``kalman_gains``.
+
+    Attributes:
+        sizes: Of the arm they were made for.
+        rows: Readings by state (c, k).
+        offsets: And what they show at zero (c,).
+        noise: Standard deviation of each reading (c,), infinite where there is none.
+        torque_noise: Of the force on x = (q, theta), white (N,) [N m s^0.5 or N s^0.5].
+        walk: Of the unaccounted force on x (N,) [N m / s^0.5 or N / s^0.5].
+        tuning: The same for the kernels.
+        limits: Which readings to believe, and how long to bridge.
+        window: Over which consistency is judged [s].
+        rate: Readings per second [1/s].
+    """
+
+    sizes: Sizes
+    rows: Array
+    offsets: Array
+    noise: Array
+    torque_noise: Array
+    walk: Array
+    tuning: Array
+    limits: Limits
+    window: float
+    rate: float
+
+
+def kalman_gains(
+    model: GearedModel,
+    *,
+    resolution: ArrayLike,
+    noise: ArrayLike = 0.0,
+    bandwidth: ArrayLike = 30.0,
+    motor_torque_noise: ArrayLike | None = None,
+    link_noise: ArrayLike | None = None,
+    joint_torque_noise: ArrayLike | None = None,
+    rate: float = 1000.0,
+    posture: ArrayLike | None = None,
+    hold: float = 0.05,
+    jump: ArrayLike | None = None,
+    window: float = 1.0,
+) -> KalmanGains:
+    r"""Gains from what the encoders can tell and how fast forces shall be followed.
+
+    An encoder's variance is noise^2 + resolution^2 / 12. The external force on joint j is a
+    random walk whose effect on the motor's reading, over the rigid arm and through the spring,
+    equals that noise at the bandwidth w:
+
+        walk_j = r_j \sqrt{1/rate}  w (M_j + B_j) w^2 (1 + w^2 / w_j^2),
+        w_j^2 = K_j (M_j + B_j) / (M_j B_j)
+
+    with r_j the encoders' noise at the joint and diagonal elements of M_link and B. White noise
+    walk_j / w beside it damps what would overshoot. Where a sensor on the link is given, the
+    shaft before the spring gets a walk as well, r_j sqrt(1/rate) B_j w^3: a model that is a
+    little wrong cannot explain both sensors without it.
+
+    Args:
+        model: Geared model with elastic joints.
+        resolution: Of the motors' encoders (m,) or one for all [rad], motor side.
+        noise: Of the motors' encoders beside it, standard deviation (m,) or one [rad].
+        bandwidth: Up to which external forces are followed (n,) or one [Hz].
+        motor_torque_noise: White noise of the motors' torque (m,) or one [N m s^0.5]; if not
+            given, what moves the rotors by their encoders' noise at the bandwidth.
+        link_noise: Of the links' encoders (n,) or one, resolution included [rad or m]; NaN
+            for a joint without one; None for none.
+        joint_torque_noise: Of the joint torque sensors (n_e,) or one [N m or N]; likewise.
+        rate: How many readings there are per second [1/s].
+        posture: Where the formula's inertia is taken (n,); zero if not given.
+        hold: For how long prediction bridges missing readings [s].
+        jump: A reading of a motor's encoder that is this far off is not believed (m,) or one
+            [rad]; if not given, 50 rad/s / rate and 30 noises. Within a fifth of it the
+            prediction may move while a reading stays the same.
+        window: Over which consistency is judged [s].
+
+    Raises:
+        ModelError: where a torque sensor is given for a spring with backlash.
+    """
+    sizes = sizes_of(model)
+    m, n, shafts = sizes.motors, sizes.n, sizes.shafts
+    steps = positive("resolution", resolution, m, zero=True)
+    beside = positive("noise", noise, m, zero=True)
+    encoders = np.sqrt(beside**2 + steps**2 / 12.0)
+    if not np.all(encoders > 0.0):
+        raise ArrayError("resolution", "and noise are both zero", "state one of them")
+    links = optional("link_noise", link_noise, n)
+    torques = optional("joint_torque_noise", joint_torque_noise, shafts)
+    refuse_play(model, torques)
+    for name, value in (("rate", rate), ("hold", hold), ("window", window)):
+        positive(name, value, 1)
+    w = 2.0 * pi * positive("bandwidth", bandwidth, n)
+    posture_ = np.zeros(n) if posture is None else np.asarray(posture, float)
+    both = both_sides(model, links, torques)
+    at_joint, walk = walks(model, posture_, encoders / np.sqrt(rate), w, both)
+    torque = np.zeros(sizes.coordinates)
+    A = elastic.structure_matrix(model)
+    if motor_torque_noise is None:
+        B = np.diag(elastic.mass_matrix(model, posture_))
+        driven = np.any(A != 0.0, axis=1)
+        torque[driven] = (at_joint * B * np.max(w) ** 2)[driven]
+    else:
+        torque = np.sqrt(
+            A**2 @ positive("motor_torque_noise", motor_torque_noise, m, zero=True) ** 2
+        )
+    pace = np.concatenate([w, np.full(shafts, np.max(w))])
+    torque = np.hypot(torque, walk / pace)
+    rows, offsets = reading_rows(model)
+    every = np.concatenate([encoders, links, torques])
+    finite = np.isfinite(every)
+    variance = np.where(finite, every, 1.0) ** 2
+    far = PACE / rate + 30.0 * encoders if jump is None else positive("jump", jump, m)
+    twist = LINK_PACE / rate * np.concatenate([np.ones(n), np.abs(stiffness_of(model))])
+    far = np.concatenate([far, twist + 30.0 * np.where(finite, every, 0.0)[m:]])
+    limits = Limits(
+        enabled=finite,
+        required=np.arange(sizes.readings) < m,
+        jump=readonly(far),
+        stuck=readonly(STUCK * far),
+        gate=GATE,
+        hold=float(hold),
+        longest=min(0.01, 5.0 / float(rate)),
+        settle=0.0,
+    )
+    for flags in (limits.enabled, limits.required):
+        flags.setflags(write=False)
+    return KalmanGains(
+        sizes=sizes,
+        rows=readonly(rows),
+        offsets=readonly(offsets),
+        noise=readonly(every),
+        torque_noise=readonly(torque),
+        walk=readonly(walk),
+        tuning=readonly(np.concatenate([rows.ravel(), torque, walk, variance])),
+        limits=limits,
+        window=float(window),
+        rate=float(rate),
+    )
+
+
+def stiffness_of(model: GearedModel) -> Array:
+    """Torque by twist of the spring before each theta (n_e,) [N m/rad or N/m]."""
+    rows, _ = reading_rows(model)
+    sizes = sizes_of(model)
+    shafts = rows[sizes.motors + sizes.n :, sizes.n : sizes.coordinates]
+    return np.diag(shafts)
+
+
+def both_sides(model: GearedModel, links: Array, torques: Array) -> BoolArray:
+    """Before which springs a sensor beside the motor's tells of the link (n_e,)."""
+    own = model.elasticity
+    seen = np.isfinite(torques)
+    seen[: len(own.joint)] |= np.isfinite(links[own.joint])
+    return seen
+
+
+def walks(
+    model: GearedModel, q: Array, density: Array, w: Array, both: BoolArray
+) -> tuple[Array, Array]:
+    """Encoders' noise on x (N,) [rad s^0.5] and walk of the unaccounted force (N,)."""
+    sizes, own = sizes_of(model), model.elasticity
+    H = np.diag(elastic.mass_matrix(model, q))
+    A = elastic.structure_matrix(model)
+    on_x = np.sqrt(np.linalg.pinv(A.T) ** 2 @ density**2)
+    M, total, stiffness = H[: sizes.n], H[: sizes.n].copy(), np.full(sizes.n, np.inf)
+    noise = on_x[: sizes.n].copy()
+    K = np.diag((own.stretch.T * own.stiffness) @ own.stretch)
+    for shaft, joint in enumerate(own.joint):
+        B = H[sizes.n + shaft]
+        total[joint] += B
+        stiffness[joint] = K[sizes.n + shaft] * total[joint] / (M[joint] * B)
+        noise[joint] = np.hypot(noise[joint], on_x[sizes.n + shaft])
+    walk = noise * w * total * w**2 * (1.0 + w**2 / stiffness)
+    shafts = np.where(both, on_x[sizes.n :] * H[sizes.n :] * np.max(w) ** 3, 0.0)
+    return on_x, np.concatenate([walk, shafts])
+
+
+def positive(name: str, value: ArrayLike, width: int, *, zero: bool = False) -> Array:
+    """Positive finite numbers (width,), of one or of all."""
+    remedy = f"give one positive number, or {width}"
+    try:
+        array = np.broadcast_to(np.asarray(value, np.float64), (width,)).copy()
+    except (TypeError, ValueError):
+        raise ArrayError(name, "is no number, or not one for each", remedy) from None
+    good = np.isfinite(array) & ((array >= 0.0) if zero else (array > 0.0))
+    if not good.all():
+        raise ArrayError(name, f"is {array[~good][0]:g}", remedy)
+    return array
+
+
+def optional(name: str, value: ArrayLike | None, width: int) -> Array:
+    """Standard deviations (width,), infinite where there is no sensor."""
+    if value is None:
+        return np.full(width, np.inf)
+    try:
+        array = np.broadcast_to(np.asarray(value, np.float64), (width,)).copy()
+    except (TypeError, ValueError):
+        remedy = f"give one positive number, or {width}, NaN for joints without"
+        raise ArrayError(name, "is no number, or not one for each", remedy) from None
+    array[np.isnan(array)] = np.inf
+    if not np.all(array > 0.0):
+        raise ArrayError(name, "is not above zero", "give a standard deviation, or NaN")
+    return array
+
+
+def refuse_play(model: GearedModel, torques: Array) -> None:
+    """Refuse a torque sensor behind a play: within it the torque does not tell the twist."""
+    own = model.elasticity
+    for shaft, name in enumerate(own.names):
+        joints = own.stretch[:, model.n + shaft] != 0.0
+        if np.isfinite(torques[shaft]) and np.any(own.gap[joints] > 0.0):
+            finding = "has backlash: its torque does not tell its twist"
+            place = f"{model.drivetrain.source}, {name}"
+            raise ModelError(place, finding, "give NaN for it in joint_torque_noise")

@@ -1,0 +1,264 @@
+"""The complete elastic model as an observer, with poles assigned at every posture.
+
+    z- = z + dt phi(A dt) f(z, tau_m)        the model, exponential over the step
+    z  = z- + G(z) (measured - shown)        motors' encoders alone, see ``assignment``
+
+It needs no covariance and one number, its bandwidth; it assumes that the model is right: what
+acts on the links from outside is not estimated. Convergence: ``contraction``, docs/observers.md.
+"""
+
+from __future__ import annotations
+
+from math import pi
+from typing import NamedTuple
+
+import numpy as np
+
+from geared_dynamics import kernels
+from geared_dynamics.arrays import Array, ArrayLike
+from geared_dynamics.dynamics.border import finite_input
+from geared_dynamics.dynamics.drives import packed_drives
+from geared_dynamics.dynamics.elastic.extended import extended
+from geared_dynamics.dynamics.elastic.springs import packed_springs, structure_matrix
+from geared_dynamics.dynamics.packing import packed
+from geared_dynamics.errors import ArrayError
+from geared_dynamics.model import GearedModel
+from geared_dynamics.observers.assignment import Seen, correction, seen
+from geared_dynamics.observers.health import (
+    Fault,
+    Health,
+    Limits,
+    commanded,
+    healthy,
+    held,
+    parts,
+    screened,
+)
+from geared_dynamics.observers.kalman_gains import PACE, STUCK, positive
+from geared_dynamics.observers.outside import outside
+from geared_dynamics.observers.plan import (
+    Measurement,
+    Sizes,
+    inputs,
+    readings,
+    refuse_other,
+    sizes_of,
+)
+from geared_dynamics.observers.rest import at_rest
+
+# The gain is made anew after so much motion [rad or m], or part of dt.
+FRESH = 0.02
+# Of the decay times of a wrong start: so long all readings are believed.
+SETTLE = 15.0
+
+
+class NonlinearGains(NamedTuple):
+    """Tuning of the observer; made by ``nonlinear_gains``.
+
+    Attributes:
+        sizes: Of the arm they were made for.
+        rate: By which every mode of the error decays faster than the model's own [1/s].
+        seen: Which coordinates the encoders tell.
+        structure: A' (m, N): what the encoders show of x.
+        zeros: What they show at zero (m,) [rad].
+        limits: Which readings to believe, and how long to bridge.
+    """
+
+    sizes: Sizes
+    rate: float
+    seen: Seen
+    structure: Array
+    zeros: Array
+    limits: Limits
+
+
+class NonlinearState(NamedTuple):
+    """State of the observer, a value.
+
+    Attributes:
+        mean: q, theta, v, vtheta (2 N,).
+        innovation: Readings of the motors' encoders less their predictions (m,) [rad].
+        health: Faults, and what else is known of the inputs.
+        gain: G (2 N, m), made anew when the posture has changed.
+        made_at: Joint position and log(dt) it was made for (n + 1,).
+    """
+
+    mean: Array
+    innovation: Array
+    health: Health
+    gain: Array
+    made_at: Array
+
+
+class Step(NamedTuple):
+    """A predicted step: state (2N,), acceleration at first (N,), phi and exp (2N, 2N)."""
+
+    mean: Array
+    acceleration: Array
+    phi: Array
+    whole: Array
+
+
+def nonlinear_gains(
+    model: GearedModel,
+    *,
+    resolution: ArrayLike,
+    bandwidth: float = 30.0,
+    rate: float = 1000.0,
+    hold: float = 0.05,
+    jump: ArrayLike | None = None,
+) -> NonlinearGains:
+    """Gains from a wanted bandwidth.
+
+    Args:
+        model: Geared model with elastic joints, each with a motor of its own.
+        resolution: Of the motors' encoders (m,) or one [rad], motor side.
+        bandwidth: Of the error [Hz].
+        rate: How many readings there are per second [1/s].
+        hold: For how long prediction bridges missing readings [s].
+        jump: A reading that is this far off is not believed (m,) or one [rad]; if not given,
+            50 rad/s / rate and 30 resolutions. Within a fifth of it the prediction may move
+            while a reading stays the same.
+
+    Raises:
+        ModelError: where a spring has no motor right before it.
+    """
+    sizes, m = sizes_of(model), len(model.motor_names)
+    steps = positive("resolution", resolution, m)
+    far = PACE / rate + 30.0 * steps if jump is None else positive("jump", jump, m)
+    for name, value in (("bandwidth", bandwidth), ("hold", hold), ("rate", rate)):
+        positive(name, value, 1)
+    every = np.ones(m, bool)
+    decay = 2.0 * pi * float(bandwidth)
+    limits = Limits(
+        every, every, far, STUCK * far, 0.0, float(hold), min(0.01, 5.0 / rate), SETTLE / decay
+    )
+    A = structure_matrix(model).T
+    return NonlinearGains(sizes, decay, seen(model), A, model.motor_zeros, limits)
+
+
+def nonlinear_start(
+    model: GearedModel,
+    gains: NonlinearGains,
+    measurement: Measurement,
+    *,
+    q: ArrayLike | None = None,
+) -> NonlinearState:
+    """State from the first readings: at rest, springs holding the weight.
+
+    Args:
+        model: Geared model with elastic joints.
+        gains: Tuning.
+        measurement: The first readings; all motors' encoders must be among them.
+        q: Joint position (n,), where it is known better.
+
+    Raises:
+        ArrayError: where a motor's encoder is missing.
+    """
+    sizes = gains.sizes
+    refuse_other(model, sizes)
+    y = readings(sizes, measurement)[: sizes.motors]
+    tau_m, _ = inputs(sizes, measurement)
+    if not np.all(np.isfinite(y)):
+        raise ArrayError("motor_position", "is missing", "start when all encoders are there")
+    x = at_rest(model, y)
+    if q is not None:
+        x[: sizes.n] = finite_input("q", q, sizes.n)
+    mean = np.concatenate([x, np.zeros(sizes.coordinates)])
+    return NonlinearState(
+        mean,
+        np.zeros(len(y)),
+        healthy(y - gains.zeros, tau_m),
+        np.zeros((len(mean), len(y))),
+        np.full(sizes.n + 1, np.inf),
+    )
+
+
+def nonlinear_step(
+    model: GearedModel,
+    gains: NonlinearGains,
+    state: NonlinearState,
+    measurement: Measurement,
+    dt: float,
+) -> NonlinearState:
+    """State after dt with new readings of the motors' encoders.
+
+    Args:
+        model: Geared model with elastic joints.
+        gains: Tuning.
+        state: Before.
+        measurement: The readings at the end of the step, the torques over it.
+        dt: Since the readings before [s].
+    """
+    sizes, limits = gains.sizes, gains.limits
+    refuse_other(model, sizes)
+    y = readings(sizes, measurement)[: sizes.motors] - gains.zeros
+    ready = prepared(sizes, limits, state.health, measurement, dt)
+    if isinstance(ready, Health):
+        return state._replace(health=ready)
+    health, tau, count = ready
+    step, F, mean = None, np.eye(2 * sizes.coordinates), state.mean
+    for _ in range(count):
+        step = predicted(model, sizes, mean, health.tau_m, tau, dt / count)
+        if step is None:
+            return state._replace(health=held(health, health.faults | Fault.DIVERGED))
+        mean, F = step.mean, step.whole @ F
+    return corrected(gains, state, mean, F, health, y, dt)
+
+
+def prepared(
+    sizes: Sizes, limits: Limits, health: Health, measurement: Measurement, dt: float
+) -> tuple[Health, Array, int] | Health:
+    """Health, known force and number of predictions of a step; health alone if there is none."""
+    tau_m, tau = inputs(sizes, measurement)
+    fault, count = parts(dt, limits)
+    if not health.valid:
+        return held(health, fault)
+    if fault == Fault.INTERVAL:
+        return health._replace(faults=fault)
+    health, going = commanded(health, limits, tau_m, dt)
+    if fault or not going:
+        return held(health, health.faults | fault)
+    return health, tau, count
+
+
+def predicted(
+    model: GearedModel, sizes: Sizes, mean: Array, tau_m: Array, tau: Array, dt: float
+) -> Step | None:
+    """A step of the model from a state (2N,); None where it leaves all bounds."""
+    N, k = sizes.coordinates, sizes.state
+    square, width = 4 * N * N, 2 * N
+    arm, springs, drives = packed(extended(model)), packed_springs(model), packed_drives(model)
+    given = np.concatenate([tau_m, outside(model, tau, mean), [dt]])
+    out = np.empty(k + N + 2 * square)
+    whole = np.concatenate([mean, np.zeros(N)])
+    if kernels.observer_transition(arm, springs, drives, whole, given, out) != 0:
+        return None
+    phi, F = out[k + N : k + N + square], out[k + N + square :]
+    return Step(out[:width], out[k : k + N], phi.reshape(width, width), F.reshape(width, width))
+
+
+def corrected(
+    gains: NonlinearGains,
+    state: NonlinearState,
+    mean: Array,
+    F: Array,
+    health: Health,
+    y: Array,
+    dt: float,
+) -> NonlinearState:
+    """State with the readings y (m,) taken in, from the prediction and its derivative F."""
+    N = gains.sizes.coordinates
+    shown = gains.structure @ mean[:N]
+    moved = shown - gains.structure @ state.mean[:N]
+    health, used = screened(health, gains.limits, y, shown, moved, np.zeros(len(y)), dt)
+    innovation = y - shown
+    if not health.valid:
+        return state._replace(innovation=innovation, health=health)
+    here, gain, made_at = np.append(mean[: gains.sizes.n], np.log(dt)), state.gain, state.made_at
+    if not np.max(np.abs(here - made_at)) < FRESH:
+        gain, made_at = correction(F, gains.seen, gains.rate, dt), here
+    change = gain @ (gains.seen.inverse @ np.where(used, innovation, 0.0))
+    if not np.all(np.isfinite(change)):
+        return state._replace(health=held(health, health.faults | Fault.DIVERGED))
+    return NonlinearState(mean + change, innovation, health, gain, made_at)
