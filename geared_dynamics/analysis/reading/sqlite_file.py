@@ -1,0 +1,89 @@
+"""rosbag2's SQLite files, all schemas: topics (id, name, type), messages (id, topic_id, ...)."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from geared_dynamics.analysis.reading.container import PIECE, Raw, Topic
+from geared_dynamics.analysis.reading.problems import RecordingError
+
+PROBES, PROBE = 32, 64  # windows of message numbers that are looked into, and their size
+MAGIC = b"SQLite format 3\0"
+ZSTANDARD = b"\x28\xb5\x2f\xfd"  # first bytes of a message compressed by itself
+REPAIR = "repair it: sqlite3 BAG.db3 .recover | sqlite3 repaired.db3, or ros2 bag reindex"
+
+
+class SqliteFile:
+    """A ``.db3`` file, read in ranges of message numbers: the primary key, so no sorting."""
+
+    def __init__(self, path: Path) -> None:
+        """Read its topics.
+
+        Raises:
+            RecordingError: If it is no rosbag2 file, or too damaged to tell its topics.
+        """
+        self.path = str(path)
+        self.notes: tuple[str, ...] = ()
+        try:
+            with closing(self._open()) as base:
+                rows = base.execute("SELECT id, name, type FROM topics ORDER BY id").fetchall()
+                self.first, self.last = base.execute(
+                    "SELECT ifnull(min(id), 1), ifnull(max(id), 0) FROM messages"
+                ).fetchone()
+                self.ids = {name: number for number, name, _ in rows}
+                self._topics = tuple(Topic(name, kind) for _, name, kind in rows)
+                self.width = {name: self._width(base, number) for name, number in self.ids.items()}
+        except sqlite3.Error as error:
+            raise RecordingError(self.path, f"cannot be read as a bag ({error})", REPAIR) from None
+
+    def _open(self) -> sqlite3.Connection:
+        place = Path(self.path).resolve().as_uri()
+        return sqlite3.connect(f"{place}?mode=ro", uri=True)
+
+    def _width(self, base: sqlite3.Connection, topic: int) -> int:
+        """Message numbers that hold about PIECE messages of the topic, seen in samples."""
+        total = self.last - self.first + 1
+        seen = hits = 0
+        for k in range(PROBES):
+            start = self.first + (total * k) // PROBES
+            rows = base.execute(
+                "SELECT count(*), ifnull(sum(topic_id = ?), 0) FROM messages"
+                " WHERE id >= ? AND id < ?",
+                (topic, start, start + PROBE),
+            ).fetchone()
+            seen, hits = seen + rows[0], hits + rows[1]
+        share = max(hits, 1) / max(seen, 1)
+        return max(PIECE, int(PIECE / share))
+
+    def topics(self) -> tuple[Topic, ...]:
+        """Its topics."""
+        return self._topics
+
+    def pieces(self, topic: str) -> int:
+        """Number of ranges."""
+        return -(-(self.last - self.first + 1) // self.width[topic])
+
+    def read(self, topic: str, piece: int) -> Raw:
+        """Messages of one range; those before a damaged page, if there is one."""
+        start = self.first + piece * self.width[topic]
+        rows: list[tuple[int, bytes]] = []
+        lost = 0
+        with closing(self._open()) as base:
+            cursor = base.cursor()
+            try:
+                cursor.execute(
+                    "SELECT timestamp, data FROM messages WHERE id >= ? AND id < ?"
+                    " AND +topic_id = ? ORDER BY id",
+                    (start, start + self.width[topic], self.ids[topic]),
+                )
+                while part := cursor.fetchmany(512):
+                    rows += part
+            except sqlite3.DatabaseError:
+                lost = 1
+        messages = [data for _, data in rows]
+        if messages and messages[0][:4] == ZSTANDARD:
+            remedy = "decompress it: ros2 bag convert, with compression_mode none"
+            raise RecordingError(self.path, "has messages compressed one by one", remedy)
+        return Raw(messages, [stamp for stamp, _ in rows], lost)

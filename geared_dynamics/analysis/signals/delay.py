@@ -1,0 +1,39 @@
+"""Delay between two records of the same motion."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from geared_dynamics.arrays import Array
+
+SEARCH = 0.05  # [s] delays that are looked at, to both sides
+
+
+def delay(expected: Array, measured: Array, explained: Array, rate: float) -> float:
+    """Time [s] by which a measured signal comes after the expected one.
+
+    The shift d for which measured(t + d) is best met by a factor times expected(t) plus a
+    combination of other signals (friction, an offset); between samples by a parabola.
+
+    Args:
+        expected: Signal (k,).
+        measured: Signal (k,).
+        explained: Other signals (k, c) of the same time as ``expected``.
+        rate: Samples per second.
+    """
+    reach = min(round(SEARCH * rate) + 1, len(expected) // 4)
+    if reach < 2:
+        return 0.0
+    inner = slice(reach, len(expected) - reach)
+    columns = np.column_stack([expected[inner], explained[inner]])
+    basis, _ = np.linalg.qr(columns / np.maximum(np.linalg.norm(columns, axis=0), 1e-300))
+    left = []
+    for shift in range(-reach, reach + 1):
+        part = measured[inner.start + shift : inner.stop + shift]
+        left.append(float(part @ part - np.sum((basis.T @ part) ** 2)))
+    best = int(np.argmin(left))
+    if best in (0, len(left) - 1):
+        return (best - reach) / rate
+    before, here, after = left[best - 1 : best + 2]
+    curve = before - 2.0 * here + after
+    return (best - reach + (0.5 * (before - after) / curve if curve > 0.0 else 0.0)) / rate
