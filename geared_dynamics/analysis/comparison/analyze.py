@@ -15,9 +15,10 @@ from geared_dynamics.analysis.reading.meaning import Meaning, joint_positions, j
 from geared_dynamics.analysis.reading.cleaning import clean
 from geared_dynamics.analysis.reading.problems import RecordingError
 from geared_dynamics.analysis.reading.recording import Recording
-from geared_dynamics.analysis.signals.bandwidth import bandwidth
+from geared_dynamics.analysis.signals.bandwidth import WIDER, bandwidth
 from geared_dynamics.analysis.signals.delay import delay
-from geared_dynamics.analysis.signals.motion import Velocity
+from geared_dynamics.analysis.reading.samples import Samples
+from geared_dynamics.analysis.signals.motion import Velocity, interpolated, is_even
 from geared_dynamics.arrays import Array, IntArray
 from geared_dynamics.dynamics.rigid import inverse_dynamics
 from geared_dynamics.model import GearedModel
@@ -85,7 +86,7 @@ def analyze(
         RecordingError: If nothing in the recording can be compared.
     """
     meaning = meaning or Meaning()
-    cutoff = bandwidth_hz or found_bandwidth(model, recording, meaning)
+    cutoff = bandwidth_hz or WIDER * found_bandwidth(model, recording, meaning)
     ranges = ranges_of(model)
     plan = Plan(
         model.with_coupling("complete"), recording, meaning, cutoff, velocity, ranges,
@@ -118,9 +119,17 @@ def found_bandwidth(model: GearedModel, recording: Recording, meaning: Meaning) 
         cleaned = clean(read.samples._replace(position=q), read.core, recording.period)
         longest = max(cleaned.stretches, key=lambda part: part.core.sum(), default=None)
         if longest is not None and len(longest.core) > 32:
-            return bandwidth(longest.samples.position, recording.rate)
+            return bandwidth(even_positions(longest.samples, recording.period), recording.rate)
     finding = "has no stretch of 32 samples in a row"
     raise RecordingError(recording.path, finding, "record some seconds, or give --bandwidth")
+
+
+def even_positions(samples: Samples, period: int) -> Array:
+    """Positions at even times (k, n)."""
+    if is_even(samples.stamp, period):
+        return samples.position
+    grid = np.arange(samples.stamp[0], samples.stamp[-1], period)
+    return interpolated(samples.stamp, samples.position, grid)
 
 
 def ranges_of(model: GearedModel) -> Ranges:

@@ -8,22 +8,20 @@ from geared_dynamics.analysis.extras import extra
 from geared_dynamics.arrays import Array
 
 WINDOW = 4.0  # [s] of the spectra
-ABOVE_NOISE = 4.0  # power of the motion over that of the noise, of the acceleration
 TOP = 0.6  # of half the rate: noise is what is above it
-LEAST = 2.0  # [Hz]
-MARGIN = 2.0  # cutoff over the frequency up to which there is motion
-# Of the acceleration's power: what lies above is of no use even without noise.
-ALL_BUT = 1e-4
+LEAST = 0.5  # [Hz]
+WITHIN = 0.999  # of the velocities' power lies below the motion's highest frequency
+SMALL = 0.01  # of the liveliest joint's power: joints below it hardly count
+MARGIN = 3.0  # of the kept band over the motion's highest frequency: Coulomb friction jumps
+WIDER = 5.0  # of the filter before differentiation over the kept band: no droop within it
 
 
 def bandwidth(position: Array, rate: float) -> float:
-    """Cutoff [Hz] that keeps the motion of all joints and leaves out the noise.
+    """Cutoff [Hz] that keeps what a motion says about the torques.
 
-    The noise's spectral density is the median of the position's above 60 % of half the
-    sampling rate (a quantised encoder's noise is flat). Motion reaches up to the highest
-    frequency at which the density is four times that, and below which lies all but 1e-4
-    of the acceleration's power; the cutoff is twice that, so that the filter's slope does
-    not touch the motion.
+    Three times the frequency below which lies 99.9 % of the power of the joints' velocities,
+    each joint's scaled to one, after the noise is taken off: its density is the median of the
+    position's above 60 % of half the sampling rate (an encoder's rounding is flat).
 
     Args:
         position: Evenly sampled (k, n) [rad or m].
@@ -33,16 +31,12 @@ def bandwidth(position: Array, rate: float) -> float:
     length = int(min(len(position), max(16, WINDOW * rate)))
     speed = np.gradient(position, 1.0 / rate, axis=0)  # a drift leaks less than a position
     frequency, density = signal.welch(speed, rate, nperseg=length, axis=0, detrend="linear")
-    turn = np.maximum(np.sin(2.0 * np.pi * frequency / rate)[:, None] * rate, 1e-12)
-    position_density = density / turn**2
-    noise = np.median(position_density[(frequency > TOP * rate / 2) & (frequency < 0.48 * rate)], axis=0)
-    highest = LEAST / MARGIN
-    for j in range(position.shape[1]):
-        loud = position_density[:, j] > ABOVE_NOISE * noise[j]
-        loud[:2] = True
-        end = int(np.argmin(loud)) if not loud.all() else len(loud) - 1
-        power = np.cumsum((density[:, j] * frequency**2)[: end + 1])
-        if power[-1] > 0.0:
-            enough = int(np.searchsorted(power, (1.0 - ALL_BUT) * power[-1]))
-            highest = max(highest, float(frequency[min(enough, end)]))
-    return float(min(MARGIN * highest, 0.4 * rate))
+    gain = (np.sin(2.0 * np.pi * frequency / rate)[:, None] * rate) ** 2
+    high = (frequency > TOP * rate / 2) & (frequency < 0.96 * rate / 2)
+    noise = np.median(density[high] / gain[high], axis=0)
+    clean = np.maximum(density - noise * gain, 0.0)
+    power = clean.sum(axis=0)
+    share = clean / np.maximum(power, max(SMALL * float(power.max()), 1e-300))
+    total = np.cumsum(share.sum(axis=1))
+    end = int(np.searchsorted(total, WITHIN * total[-1])) if total[-1] > 0.0 else 0
+    return float(min(MARGIN * max(LEAST, float(frequency[end])), 0.4 * rate))

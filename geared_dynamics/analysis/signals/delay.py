@@ -13,7 +13,8 @@ def delay(expected: Array, measured: Array, explained: Array, rate: float) -> fl
     """Time [s] by which a measured signal comes after the expected one.
 
     The shift d for which measured(t + d) is best met by a factor times expected(t) plus a
-    combination of other signals (friction, an offset); between samples by a parabola.
+    combination of other signals (friction, an offset); between samples by a parabola. NaN
+    where it is not met better within the SEARCH than at its ends.
 
     Args:
         expected: Signal (k,).
@@ -23,7 +24,7 @@ def delay(expected: Array, measured: Array, explained: Array, rate: float) -> fl
     """
     reach = min(round(SEARCH * rate) + 1, len(expected) // 4)
     if reach < 2:
-        return 0.0
+        return float("nan")
     inner = slice(reach, len(expected) - reach)
     columns = np.column_stack([expected[inner], explained[inner]])
     basis, _ = np.linalg.qr(columns / np.maximum(np.linalg.norm(columns, axis=0), 1e-300))
@@ -33,7 +34,7 @@ def delay(expected: Array, measured: Array, explained: Array, rate: float) -> fl
         left.append(float(part @ part - np.sum((basis.T @ part) ** 2)))
     best = int(np.argmin(left))
     if best in (0, len(left) - 1):
-        return (best - reach) / rate
+        return float("nan")
     before, here, after = left[best - 1 : best + 2]
     curve = before - 2.0 * here + after
     return (best - reach + (0.5 * (before - after) / curve if curve > 0.0 else 0.0)) / rate
