@@ -15,6 +15,8 @@ combination; a motor of several joints keeps its own. No case is special.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 import numpy as np
@@ -26,6 +28,7 @@ from geared_dynamics.dynamics.base_parameters import (
     independent,
 )
 from geared_dynamics.dynamics.regressor import parameter_names, parameters, regressor
+from geared_dynamics.errors import UnknownNameError
 from geared_dynamics.model import GearedModel
 
 NEGLIGIBLE = 1e-9  # of the largest coefficient of a combination
@@ -94,15 +97,38 @@ def prior(model: GearedModel) -> Array:
     return np.concatenate([parameters(model), joints, lone, motors.ravel()])
 
 
-def base_columns(model: GearedModel, *, seed: int = 0) -> Base:
-    """Find which combinations of the columns' parameters any motion can tell."""
+def matching(names: Sequence[str], patterns: Sequence[str]) -> list[int]:
+    """Columns whose names match one of the patterns (``link_*`` and the like).
+
+    Raises:
+        UnknownNameError: If a pattern matches none.
+    """
+    found: set[int] = set()
+    for pattern in patterns:
+        own = [k for k, name in enumerate(names) if fnmatchcase(name, pattern)]
+        if not own:
+            raise UnknownNameError("known", "parameter", pattern, names)
+        found |= set(own)
+    return sorted(found)
+
+
+def base_columns(model: GearedModel, *, known: Sequence[str] = (), seed: int = 0) -> Base:
+    """Find which combinations of the columns' parameters any motion can tell.
+
+    Args:
+        model: Geared model.
+        known: Names or patterns of parameters that are not to be found.
+        seed: Of the random states.
+    """
     names = column_names(model)
+    silent = matching(names, known)
     random = np.random.default_rng(seed)
     states = -(-ROWS_PER_PARAMETER[0] * len(names) // model.n)
     q = random.uniform(-np.pi, np.pi, (states, model.n))
     v, a = random.normal(size=(2, states, model.n)) * 3.0
     stacked = columns(model, q, v, a).reshape(-1, len(names))
-    selection, combinations, _ = independent(stacked, [])
+    selection, combinations, _ = independent(stacked, silent)
+    combinations[:, silent] = 0.0
     combinations[:, selection] = np.eye(len(selection))
     combinations[np.abs(combinations) < NEGLIGIBLE * np.abs(combinations).max()] = 0.0
     words = tuple(in_words(row, names) for row in combinations)

@@ -22,6 +22,7 @@ from geared_dynamics.analysis.signals.bandwidth import WIDER
 from geared_dynamics.analysis.signals.filters import context, usable_cutoff, zero_phase
 from geared_dynamics.analysis.signals.motion import Motion, Velocity
 from geared_dynamics.arrays import Array, BoolArray, IntArray
+from geared_dynamics.dynamics.balancers import balancer_forces
 from geared_dynamics.model import GearedModel
 
 BLOCK = 4096  # samples whose columns are held at full rate
@@ -139,6 +140,8 @@ def thinned(
     k, n = part.q.shape
     around = context(keep, rate)
     tau = joint_torques(model, meaning, part.q, part.effort)
+    if model.balancers.names:  # springs are known: Y x = tau + what they give
+        tau = tau + balancer_forces(model, part.q)
     effort = part.effort[:, motor_columns(model)] if meaning.of_motors else np.zeros((k, 0))
     result = []
     edge = min(int(np.ceil(rate / keep)), k // 4)  # a period, where filters know one side only
