@@ -67,7 +67,9 @@ def write_sqlite(path, model, seconds):
             stamp, q, v, tau = generated(model, start, count, random)
             messages = serialised(stamp, model.joint_names, (q, v, tau))
             table = zip(stamp.tolist(), messages, strict=True)
-            base.executemany("INSERT INTO messages(topic_id, timestamp, data) VALUES(1, ?, ?)", table)
+            base.executemany(
+                "INSERT INTO messages(topic_id, timestamp, data) VALUES(1, ?, ?)", table
+            )
     base.close()
 
 
@@ -78,11 +80,15 @@ def write_mcap(path, model, seconds):
 
     store, random = get_typestore(Stores.ROS2_JAZZY), np.random.default_rng(1)
     with Writer(path, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
-        topic = writer.add_connection("/joint_states", "sensor_msgs/msg/JointState", typestore=store)
+        topic = writer.add_connection(
+            "/joint_states", "sensor_msgs/msg/JointState", typestore=store
+        )
         for start in range(0, int(seconds * RATE), BATCH):
             count = min(BATCH, int(seconds * RATE) - start)
             stamp, q, v, tau = generated(model, start, count, random)
-            for when, message in zip(stamp.tolist(), serialised(stamp, model.joint_names, (q, v, tau)), strict=True):
+            for when, message in zip(
+                stamp.tolist(), serialised(stamp, model.joint_names, (q, v, tau)), strict=True
+            ):
                 writer.write(topic, when, message)
 
 
@@ -106,7 +112,17 @@ def timed(path, **options):
 def speed(folder, hours, kind):
     """Print the speed on one core, and the memory of this process."""
     path = bag(folder, kind, hours)
-    command = [sys.executable, __file__, "one", "--folder", str(folder), "--hours", str(hours), "--kind", kind]
+    command = [
+        sys.executable,
+        __file__,
+        "one",
+        "--folder",
+        str(folder),
+        "--hours",
+        str(hours),
+        "--kind",
+        kind,
+    ]
     one_core = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     subprocess.run(["taskset", "-c", "0", *command], check=True, env=os.environ | one_core)
     return path
@@ -118,7 +134,7 @@ def one(folder, hours, kind):
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     percent = [f"{joint.percent[-1]:.1f}" for joint in joint_figures(result)]
     print(
-        f"figure: analyze {hours:g} h {kind}, {result.totals.count} samples: {seconds:.1f} s, "
+        f"figure: analyze {hours:g} h {kind}, {result.totals.samples} samples: {seconds:.1f} s, "
         f"{hours * 3600 / seconds:.0f} x real time, memory {peak:.0f} MB; residual % {percent}"
     )
 
@@ -139,7 +155,9 @@ def model_alone():
             call()
             best[name] = min(best[name], time.perf_counter() - start)
     for name, seconds in best.items():
-        print(f"figure: {name}, 6 joints: {len(q) / seconds / 1e6:.2f} million states/s on one core")
+        print(
+            f"figure: {name}, 6 joints: {len(q) / seconds / 1e6:.2f} million states/s on one core"
+        )
 
 
 def dask_workers(folder, hours, kind):
@@ -151,21 +169,29 @@ def dask_workers(folder, hours, kind):
     seconds = {1: [], 2: []}
     for _ in range(2):
         for workers in seconds:
-            with LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as cluster:
+            with LocalCluster(
+                n_workers=workers, threads_per_worker=1, dashboard_address=None
+            ) as cluster:
                 address = cluster.scheduler_address
                 with Client(address) as client:
                     client.run(predicted, arm(), *np.zeros((3, 4, JOINTS)))
                 taken, result = timed(path, scheduler=address)
                 seconds[workers].append(taken)
-                same = all(np.array_equal(x, y) for x, y in zip(alone.totals, result.totals, strict=True))
-                print(f"figure: Dask, {workers} worker(s): {taken:.1f} s, the same to the last digit: {same}")
+                same = all(
+                    np.array_equal(x, y) for x, y in zip(alone.totals, result.totals, strict=True)
+                )
+                print(
+                    f"figure: Dask, {workers} worker(s): {taken:.1f} s, totals exactly the same: {same}"
+                )
     print(f"figure: two workers over one: {min(seconds[1]) / min(seconds[2]):.2f} x")
 
 
 def main():
     """Run what is asked for."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("what", choices=["speed", "one", "dask", "model", "all"], nargs="?", default="all")
+    parser.add_argument(
+        "what", choices=["speed", "one", "dask", "model", "all"], nargs="?", default="all"
+    )
     parser.add_argument("--hours", type=float, default=1.0)
     parser.add_argument("--kind", choices=["db3", "mcap"], default="db3")
     parser.add_argument("--folder", type=Path)

@@ -12,7 +12,12 @@ from pathlib import Path
 import numpy as np
 
 import geared_dynamics as gd
-from geared_dynamics.analysis.identification.columns import base_columns, column_names, columns, prior
+from geared_dynamics.analysis.identification.columns import (
+    base_columns,
+    column_names,
+    columns,
+    prior,
+)
 from geared_dynamics.analysis.identification.equations import Settings
 from geared_dynamics.analysis.identification.identify import identify
 from geared_dynamics.analysis.reading.meaning import Meaning
@@ -56,7 +61,9 @@ def tx40():
     for name, values in tx40_values(model, found.column_values).items():
         line(f"TX40 {name}", values, 4)
         line("  published", TX40[name], 4)
-        line("  difference %", [100 * (x / y - 1) for x, y in zip(values, TX40[name], strict=True)])
+        line(
+            "  difference %", [100 * (x / y - 1) for x, y in zip(values, TX40[name], strict=True)]
+        )
     line("TX40 residual of physical parameters %", 100 * found.residual[2] / found.rms)
 
 
@@ -82,7 +89,7 @@ def tx40_values(model, values):
 
 
 def kr300():
-    """Rotor inertias of the KR300 from run A, validated on run B."""
+    """Rotor inertias of the KR300 from run A, validated on run B; links and load are known."""
     model = robot("kr300")
     options = {
         "columns": {
@@ -95,7 +102,8 @@ def kr300():
         for run in "AB"
     ]
     settings = Settings(Meaning("motor_torque"), holdout=0.0)
-    found = identify(model, runs[:1], settings, validate=runs[1:])
+    loaded = model.with_payload(150.0, (0.0, 0.0, 0.1), link="flange")
+    found = identify(loaded, runs[:1], settings, validate=runs[1:], known=["link_*"])
     names = [f"{name}.J" for name in model.wheel_names]
     values, sigma = found.column_values, found.column_sigma
     told = [name for name in names if name in values]
@@ -105,16 +113,19 @@ def kr300():
     line("  published", [1e4 * model.J[names.index(name)] for name in told], 2)
     line("KR300 residual on A %", 100 * found.residual[1] / found.rms)
     line("KR300 residual on B % (validation)", 100 * found.residual[3] / found.held_rms)
-    line("KR300 physical, on A %", 100 * found.residual[2] / found.rms)
 
 
 def bag(name, urdf, rename):
     """A bag of a published excitation run."""
-    model = gd.load_model(urdf, joints=[f"panda_joint{k}" for k in range(1, 8)] if rename else None)
-    names = {joint: joint.replace("panda", "fer") for joint in model.joint_names} if rename else None
+    model = gd.load_model(
+        urdf, joints=[f"panda_joint{k}" for k in range(1, 8)] if rename else None
+    )
+    names = (
+        {joint: joint.replace("panda", "fer") for joint in model.joint_names} if rename else None
+    )
     path = DATA / "rosbag2_ur10_panda" / f"{name}_exciting_trajectory.db3"
     recording = open_recording(path, model.joint_names, rename=names)
-    found = identify(model, [recording], Settings(holdout=0.0))
+    found = identify(model, [recording], Settings(velocity="recorded", holdout=0.0))
     line(f"{name} residual %", 100 * found.residual[1] / found.rms)
     line("  named by its source", NAMED[name])
     line(f"{name} residual of physical parameters %", 100 * found.residual[2] / found.rms)
@@ -162,7 +173,9 @@ def main():
     chosen = ["tx40", "kr300", "ur10", "panda", "truth"]
     parser.add_argument("what", nargs="*", choices=[*chosen, []], default=chosen)
     parser.add_argument("--runs", type=int, default=200)
-    parser.add_argument("--ur10", type=Path, help="URDF of the UR10; example-robot-data's if not given")
+    parser.add_argument(
+        "--ur10", type=Path, help="URDF of the UR10; example-robot-data's if not given"
+    )
     parser.add_argument("--panda", type=Path, help="URDF of the Panda; likewise")
     args = parser.parse_args()
     warnings.simplefilter("ignore", gd.GearedDynamicsWarning)

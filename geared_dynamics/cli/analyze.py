@@ -53,7 +53,9 @@ def add_parser(subparsers: Subparsers) -> None:
     add_robot_options(parser)
     add_recording_options(parser)
     group = parser.add_argument_group("output")
-    group.add_argument("--output", type=Path, metavar="DIR", help="report.html, PNG and CSV go here")
+    group.add_argument(
+        "--output", type=Path, metavar="DIR", help="report.html, PNG and CSV go here"
+    )
     group.add_argument("--samples", action="store_true", help="all samples as CSV as well")
     group.add_argument(
         "--bag", action="store_true", help="tau_model, tau_measured, tau_residual as a bag as well"
@@ -85,8 +87,8 @@ def run(args: argparse.Namespace) -> int:
     if args.output is not None and analyses:
         write_html(analyses, args.output / "report.html")
         console.print(f"saved {args.output / 'report.html'}")
-    for error in failed:
-        print(f"geared-dynamics: error: {error}", file=sys.stderr)
+    for problem in failed:
+        print(f"geared-dynamics: error: {problem}", file=sys.stderr)
     return SOME_FAILED if failed else 0
 
 
@@ -95,7 +97,7 @@ def one(args: argparse.Namespace, model: GearedModel, path: str, number: int) ->
     recording = open_one(args, model, path)
     stem = Path(path).stem + (f"_{number + 1}" if len(args.recordings) > 1 else "")
     with ExitStack() as stack:
-        sinks = []
+        sinks: list[SamplesFile | TorqueBag] = []
         if args.samples:
             place = args.output / f"{stem}_samples.csv"
             sinks.append(stack.enter_context(SamplesFile(place, model.joint_names)))
@@ -129,7 +131,7 @@ def one(args: argparse.Namespace, model: GearedModel, path: str, number: int) ->
 def show(console: Console, analysis: Analysis) -> None:
     """Print one recording's tables."""
     totals, rate = analysis.totals, analysis.recording.rate
-    console.print(f"{analysis.recording.path}: {totals.count} samples at {rate:.4g} Hz")
+    console.print(f"{analysis.recording.path}: {totals.samples} samples at {rate:.4g} Hz")
     console.print(f"filtered below {analysis.cutoff:.3g} Hz")
     for note in analysis.notes:
         console.print(note, style="yellow")
@@ -146,7 +148,15 @@ def show(console: Console, analysis: Analysis) -> None:
 
 def residual_table(analysis: Analysis) -> Table:
     """Residuals of the three models."""
-    heads = ["measured\nRMS", "no rotors\n%", "armature\n%", "complete\n%", "RMS", "peak", "delay\nms"]
+    heads = [
+        "measured\nRMS",
+        "no rotors\n%",
+        "armature\n%",
+        "complete\n%",
+        "RMS",
+        "peak",
+        "delay\nms",
+    ]
     table = numeric_table("joint", *heads)
     for joint in joint_figures(analysis):
         table.add_row(

@@ -65,10 +65,12 @@ def run(args: argparse.Namespace) -> int:
         where = f"over {args.states} random states within the limits"
     else:
         sums = along(args, model)
-        where = f"along {Path(args.bag).name}, {sums.count} samples"
+        where = f"along {Path(args.bag).name}, {sums.samples} samples"
     shares = sums.shares(unabsorbed_share(model))
     console = open_console()
-    print_table(console, f"What the armature model leaves out, {where}", share_table(model, shares))
+    print_table(
+        console, f"What the armature model leaves out, {where}", share_table(model, shares)
+    )
     for line in verdict(model, shares):
         console.print(line)
     return 0
@@ -87,7 +89,7 @@ def along(args: argparse.Namespace, model: GearedModel) -> CouplingSums:
             for part in motions(plan, span)[0]:
                 sums = sums.plus(coupling_sums(model, part.q, part.v, part.a))
             progress(span + 1, recording.spans)
-    if not sums.count:
+    if not sums.samples:
         remedy = "record a motion of some seconds without gaps"
         raise RecordingError(recording.path, "has no motion to go along", remedy)
     return sums
@@ -123,7 +125,9 @@ def verdict(model: GearedModel, shares: CouplingShares) -> list[str]:
             f"it is {shares.percent[worst]:.2g} % of the torque."
         ]
     lines = [
-        "It matters at " + ", ".join(f"{name} ({percent:.2g} %)" for name, percent, _ in loud) + "."
+        "It matters at "
+        + ", ".join(f"{name} ({percent:.2g} %)" for name, percent, _ in loud)
+        + "."
     ]
     hidden = [name for name, _, seen in loud if seen < SEEN]
     if hidden:

@@ -38,7 +38,9 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument("--starts", type=jobs, default=20, help="random motions, default 20")
     parser.add_argument("--changes", type=jobs, default=200, help="changes of it, default 200")
     parser.add_argument("--seed", type=seed, default=0, help="of the random numbers, default 0")
-    parser.add_argument("--rate", type=frequency, default=50.0, help="points per second, default 50")
+    parser.add_argument(
+        "--rate", type=frequency, default=50.0, help="points per second, default 50"
+    )
     parser.add_argument("--repeat", type=jobs, default=1, help="periods, default 1")
     parser.add_argument("--output", type=Path, required=True, metavar="FILE.yaml")
     parser.add_argument("--bag", type=Path, metavar="DIR", help="the same message in a bag")

@@ -7,14 +7,14 @@ import csv
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from geared_dynamics.analysis.identification.equations import Settings
+from geared_dynamics.analysis.identification.equations import Settings, equations
 from geared_dynamics.analysis.identification.identify import WORST_CONDITION, Identified, identify
 from geared_dynamics.analysis.identification.payload import payload
 from geared_dynamics.analysis.identification.writing import Written, written
+from geared_dynamics.analysis.reading.recording import Recording
 from geared_dynamics.analysis.report.yaml_text import yaml_text
 from geared_dynamics.cli.arguments import load_robot, read_urdf_file
 from geared_dynamics.cli.console import numeric_table, open_console, print_table
@@ -69,7 +69,9 @@ def add_parser(subparsers: Subparsers) -> None:
         "--loaded", nargs="+", default=[], metavar="BAG", help="the same arm with a load to find"
     )
     group.add_argument("--load-link", metavar="LINK", help="that holds the load")
-    group.add_argument("--output", type=Path, metavar="DIR", help="parameters and new files go here")
+    group.add_argument(
+        "--output", type=Path, metavar="DIR", help="parameters and new files go here"
+    )
     parser.set_defaults(run=run)
 
 
@@ -167,16 +169,14 @@ def show_payload(
     model: GearedModel,
     args: argparse.Namespace,
     settings: Settings,
-    opened: dict[str, list[object]],
+    opened: dict[str, list[Recording]],
 ) -> None:
     """Print the load."""
-    from geared_dynamics.analysis.identification.equations import equations
-
     if args.load_link is None:
         remedy = f"name the link that holds it: {', '.join(model.body_names)}"
         raise GearedDynamicsError("--load-link", "is not given", remedy)
     both = [*opened["recordings"], *opened["loaded"]]
-    joint = equations(model, both, settings)  # type: ignore[arg-type]
+    joint = equations(model, both, settings)
     loaded = joint.run >= len(opened["recordings"])
     found = payload(model, joint, loaded, args.load_link)
     table = numeric_table(f"load on {args.load_link}, its frame", "value", "sigma")

@@ -33,7 +33,8 @@ def add_robot_options(parser: argparse.ArgumentParser) -> None:
         help="freeze joints at positions [rad or m]",
     )  # fmt: skip
     group.add_argument(
-        "--gravity", nargs=3, type=finite_number, default=(0.0, 0.0, -9.81), metavar=("X", "Y", "Z"),
+        "--gravity", nargs=3, type=finite_number, default=(0.0, 0.0, -9.81),
+        metavar=("X", "Y", "Z"),
         help="in the root link's frame [m/s^2], default 0 0 -9.81",
     )  # fmt: skip
 
@@ -55,7 +56,10 @@ def add_recording_options(parser: argparse.ArgumentParser) -> None:
         help="what efforts are multiplied with, such as drive gains [N m/A]",
     )  # fmt: skip
     group.add_argument(
-        "--positions", choices=("joint", "motor"), default="joint", help="whose positions these are"
+        "--positions",
+        choices=("joint", "motor"),
+        default="joint",
+        help="whose positions these are",
     )
     group.add_argument(
         "--zero", nargs="+", action="extend", type=locked_joint, default=[], metavar="JOINT=POS",

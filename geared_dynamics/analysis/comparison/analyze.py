@@ -7,17 +7,17 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from geared_dynamics.analysis.comparison.schedule import over_spans
 from geared_dynamics.analysis.comparison.prediction import resisting
+from geared_dynamics.analysis.comparison.schedule import over_spans
 from geared_dynamics.analysis.comparison.span import Kept, Plan, motions, span_result
 from geared_dynamics.analysis.comparison.totals import Ranges, Totals, no_totals
-from geared_dynamics.analysis.reading.meaning import Meaning, joint_positions, joint_torques
 from geared_dynamics.analysis.reading.cleaning import clean
+from geared_dynamics.analysis.reading.meaning import Meaning, joint_positions, joint_torques
 from geared_dynamics.analysis.reading.problems import RecordingError
 from geared_dynamics.analysis.reading.recording import Recording
+from geared_dynamics.analysis.reading.samples import Samples
 from geared_dynamics.analysis.signals.bandwidth import WIDER, bandwidth
 from geared_dynamics.analysis.signals.delay import delay
-from geared_dynamics.analysis.reading.samples import Samples
 from geared_dynamics.analysis.signals.motion import Velocity, interpolated, is_even
 from geared_dynamics.arrays import Array, IntArray
 from geared_dynamics.dynamics.rigid import inverse_dynamics
@@ -161,12 +161,12 @@ def has_motors(model: GearedModel) -> bool:
 
 def refuse_empty(recording: Recording, totals: Totals) -> None:
     """Raise if no sample could be compared, or no effort is there."""
-    if totals.count == 0:
+    if totals.samples == 0:
         finding = f"has no sample to compare ({totals.tally.in_words() or 'no samples'})"
         remedy = "record joint positions and efforts together, without gaps, for some seconds"
         raise RecordingError(recording.path, finding, remedy)
     if not totals.measured_peak.any():
-        finding = f"has efforts of zero in all {totals.count} samples"
+        finding = f"has efforts of zero in all {totals.samples} samples"
         remedy = "record a source that measures efforts, or choose another topic with --topic"
         raise RecordingError(recording.path, finding, remedy)
 
@@ -180,11 +180,11 @@ def notes_of(model: GearedModel, recording: Recording, totals: Totals) -> tuple[
     for j, name in enumerate(model.joint_names):
         if not totals.measured_peak[j]:
             notes.append(f"{name}: the effort is zero in all samples")
-        share = totals.outside[j] / totals.count
+        share = totals.outside[j] / totals.samples
         if share > 0.01:
             what = f"{name}: {100 * share:.0f} % of the positions are beyond its limits"
             notes.append(f"{what}: another robot, another zero, or degrees?")
-        share = totals.saturated[j] / totals.count
+        share = totals.saturated[j] / totals.samples
         if share > 0:
             notes.append(f"{name}: {100 * share:.2g} % of the samples are at the effort limit")
     return tuple(notes)
@@ -203,9 +203,14 @@ def delays_of(plan: Plan) -> Array:
                     delay(
                         expected[:, j],
                         measured[:, j],
-                        np.column_stack([part.v[:, j], np.sign(part.v[:, j]), np.ones(len(part.q))]),
+                        signs_of(part.v[:, j]),
                         plan.recording.rate,
                     )
                     for j in range(model.n)
                 ])  # fmt: skip
     return np.full(model.n, np.nan)
+
+
+def signs_of(v: Array) -> Array:
+    """What friction and an offset look like (k, 3): velocity, its sign, one."""
+    return np.column_stack([v, np.sign(v), np.ones(len(v))])

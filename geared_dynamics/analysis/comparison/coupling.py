@@ -56,7 +56,7 @@ class CouplingShares(NamedTuple):
 class CouplingSums(NamedTuple):
     """Sums over samples, from which the shares follow; sums of spans add."""
 
-    count: int
+    samples: int
     torque: Array
     parts: Array
     total: Array
@@ -64,13 +64,19 @@ class CouplingSums(NamedTuple):
 
     def plus(self, other: CouplingSums) -> CouplingSums:
         """Return the sums of both."""
-        added = (x + y for x, y in zip(self[:4], other[:4], strict=True))
-        return CouplingSums(*added, np.maximum(self.peak, other.peak))
+        return CouplingSums(
+            self.samples + other.samples,
+            self.torque + other.torque,
+            self.parts + other.parts,
+            self.total + other.total,
+            np.maximum(self.peak, other.peak),
+        )
 
     def shares(self, unabsorbed: Array) -> CouplingShares:
         """Return the shares."""
-        rms = [np.sqrt(x / max(self.count, 1)) for x in (self.torque, self.parts, self.total)]
-        return CouplingShares(*rms, self.peak, unabsorbed)
+        sums = (self.torque, self.parts, self.total)
+        torque, parts, total = (np.sqrt(x / max(self.samples, 1)) for x in sums)
+        return CouplingShares(torque, parts, total, self.peak, unabsorbed)
 
 
 def coupling_parts(model: GearedModel, q: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
@@ -88,8 +94,13 @@ def coupling_sums(model: GearedModel, q: Array, v: Array, a: Array) -> CouplingS
     parts = np.stack(coupling_parts(model, q, v, a))
     total = parts.sum(axis=0)
     torque = inverse_dynamics(model.with_coupling("complete"), q, v, a)
-    squares = ((torque**2).sum(axis=0), (parts**2).sum(axis=1), (total**2).sum(axis=0))
-    return CouplingSums(len(q), *squares, np.abs(total).max(axis=0, initial=0.0))
+    return CouplingSums(
+        len(q),
+        (torque**2).sum(axis=0),
+        (parts**2).sum(axis=1),
+        (total**2).sum(axis=0),
+        np.abs(total).max(axis=0, initial=0.0),
+    )
 
 
 def unabsorbed_share(model: GearedModel, *, seed: int = 0) -> Array:

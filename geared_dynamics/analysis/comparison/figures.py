@@ -50,14 +50,25 @@ class JointFigures(NamedTuple):
         """What the residual looks like."""
         if self.percent[-1] <= 0 or 1.0 - (self.fitted / self.percent[-1]) ** 2 < TELLING:
             return "no simple term is missing"
-        words = {"velocity": "viscous", "direction": "Coulomb", "constant": "offset", "acceleration": "inertia"}
+        words = {
+            "velocity": "viscous",
+            "direction": "Coulomb",
+            "constant": "offset",
+            "acceleration": "inertia",
+        }
         parts = [f"{words[key]} {value:+.3g}" for key, value in self.missing.items()]
         return f"{', '.join(parts)} would leave {self.fitted:.1f} %"
 
 
 class MotorFigures(NamedTuple):
-    """One motor along the recorded motion, by the model: RMS and peak [N m], [A], [V]; share
-    of samples beyond its limits [%]."""
+    """One motor along the recorded motion, by the model.
+
+    Attributes:
+        motor: Its name.
+        rms: RMS of torque [N m], current [A] and voltage [V]; 0 where not known.
+        peak: Their peaks.
+        exceeded: Share of samples beyond its limits [%].
+    """
 
     motor: str
     rms: tuple[float, float, float]
@@ -68,7 +79,7 @@ class MotorFigures(NamedTuple):
 def joint_figures(analysis: Analysis) -> list[JointFigures]:
     """Figures of all joints."""
     totals, kinds = analysis.totals, {j.name: j.kind for j in analysis.model.robot.joints}
-    k = totals.count
+    k = totals.samples
     rms = np.sqrt(totals.measured / k)
     residual = np.sqrt(totals.residual / k)
     scale = 100.0 / np.where(rms > 0.0, rms, np.inf)
@@ -95,11 +106,15 @@ def joint_figures(analysis: Analysis) -> list[JointFigures]:
     return result
 
 
-def explained(clues: np.ndarray[tuple[int, int], np.dtype[np.float64]]) -> tuple[float, np.ndarray[tuple[int], np.dtype[np.float64]]]:
+def explained(
+    clues: np.ndarray[tuple[int, int], np.dtype[np.float64]],
+) -> tuple[float, np.ndarray[tuple[int], np.dtype[np.float64]]]:
     """Least squares of the residual on the other clues, from their products (5, 5)."""
     matrix, right = clues[1:, 1:], clues[1:, 0]
     scale = np.sqrt(np.maximum(matrix.diagonal(), 1e-300))
-    solution = np.linalg.lstsq(matrix / np.outer(scale, scale), right / scale, rcond=1e-10)[0] / scale
+    solution = (
+        np.linalg.lstsq(matrix / np.outer(scale, scale), right / scale, rcond=1e-10)[0] / scale
+    )
     return max(0.0, float(clues[0, 0] - right @ solution)), solution
 
 
@@ -108,13 +123,13 @@ def motor_figures(analysis: Analysis) -> list[MotorFigures]:
     totals = analysis.totals
     if not totals.motors.any():
         return []
-    rms = np.sqrt(totals.motors / totals.count)
+    rms = np.sqrt(totals.motors / totals.samples)
     return [
         MotorFigures(
             name,
             tuple(rms[:, i].tolist()),
             tuple(totals.motors_peak[:, i].tolist()),
-            100.0 * float(totals.exceeded[i]) / totals.count,
+            100.0 * float(totals.exceeded[i]) / totals.samples,
         )
         for i, name in enumerate(analysis.model.motor_names)
     ]
@@ -123,7 +138,10 @@ def motor_figures(analysis: Analysis) -> list[MotorFigures]:
 def summary(analysis: Analysis) -> str:
     """One plain sentence about the three models."""
     figures = joint_figures(analysis)
-    mean = [float(np.sqrt(np.mean([joint.percent[i] ** 2 for joint in figures]))) for i in range(len(MODELS))]
+    mean = [
+        float(np.sqrt(np.mean([joint.percent[i] ** 2 for joint in figures])))
+        for i in range(len(MODELS))
+    ]
     return "residual over all joints: " + ", ".join(
         f"{name} {value:.1f} %" for name, value in zip(MODELS, mean, strict=True)
     )

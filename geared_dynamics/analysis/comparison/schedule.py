@@ -83,7 +83,9 @@ def on_cluster(function: Task, plan: Any, spans: int, scheduler: str) -> Iterato
     with client:
         workers = len(client.scheduler_info(n_workers=-1)["workers"])
         if not workers:
-            raise GearedDynamicsError(f"--scheduler {scheduler}", "has no workers", "start some: dask worker ADDRESS")
+            raise GearedDynamicsError(
+                f"--scheduler {scheduler}", "has no workers", "start some: dask worker ADDRESS"
+            )
         shared = client.scatter(plan, broadcast=True)
         yield from in_order(
             lambda k: client.submit(function, shared, k, pure=False), spans, AHEAD * workers

@@ -9,7 +9,14 @@ import numpy as np
 
 from geared_dynamics.actuation.commands import motor_commands
 from geared_dynamics.analysis.comparison.prediction import Prediction, predicted
-from geared_dynamics.analysis.comparison.totals import Ranges, Totals, no_totals, peak, squares, totals_of
+from geared_dynamics.analysis.comparison.totals import (
+    Ranges,
+    Totals,
+    no_totals,
+    peak,
+    squares,
+    totals_of,
+)
 from geared_dynamics.analysis.reading.cleaning import clean
 from geared_dynamics.analysis.reading.meaning import (
     Meaning,
@@ -123,7 +130,9 @@ def span_result(plan: Plan, span: int) -> SpanResult:
         raw = joint_torques(model, plan.meaning, part.q, part.raw)
         found = predicted(model, part.q, part.v, part.a)
         own = totals_of(part.q, part.v, part.a, measured, raw, found, plan.ranges)
-        totals = totals.plus(own._replace(**motor_totals(plan, part)))
+        motors, motors_peak, exceeded = motor_totals(plan, part)
+        own = own._replace(motors=motors, motors_peak=motors_peak, exceeded=exceeded)
+        totals = totals.plus(own)
         stamp, extremes = extremes_of(part.stamp, measured, found, buckets)
         stamps.append(stamp)
         drawn.append(extremes)
@@ -134,11 +143,11 @@ def span_result(plan: Plan, span: int) -> SpanResult:
     return SpanResult(totals, np.concatenate(stamps), np.concatenate(drawn, axis=2), tuple(kept))
 
 
-def motor_totals(plan: Plan, part: Motion) -> dict[str, Array]:
-    """Sums of torque, current and voltage of the motors along a motion."""
+def motor_totals(plan: Plan, part: Motion) -> tuple[Array, Array, Array]:
+    """Sums of squares and peaks of the motors' torque, current, voltage; samples beyond limits."""
     m = len(plan.model.motor_names)
     if not plan.motors:
-        return {"motors": np.zeros((3, m)), "motors_peak": np.zeros((3, m)), "exceeded": np.zeros(m)}
+        return np.zeros((3, m)), np.zeros((3, m)), np.zeros(m)
     commands = motor_commands(plan.model, part.q, part.v, part.a)
     electrics = plan.model.motors
     nothing = np.zeros(commands.torque.shape)
@@ -147,7 +156,7 @@ def motor_totals(plan: Plan, part: Motion) -> dict[str, Array]:
     voltage = commands.voltage if known and not np.isnan(electrics.resistance).any() else nothing
     values = np.stack([commands.torque, current, voltage])
     beyond = (commands.binding != 0).sum(axis=0).astype(float)
-    return {"motors": squares(values, 1), "motors_peak": peak(values, 1), "exceeded": beyond}
+    return squares(values, 1), peak(values, 1), beyond
 
 
 def extremes_of(

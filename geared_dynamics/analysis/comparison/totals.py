@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,7 @@ class Totals(NamedTuple):
     """Sums over samples; arrays of joints (n,), peaks are largest magnitudes.
 
     Attributes:
-        count: Samples.
+        samples: Their number.
         measured: Sum of squares of the measured torque (n,).
         measured_sum: Its sum (n,).
         measured_peak: Its peak (n,).
@@ -38,7 +38,7 @@ class Totals(NamedTuple):
         tally: What was left out.
     """
 
-    count: int
+    samples: int
     measured: Array
     measured_sum: Array
     measured_peak: Array
@@ -57,8 +57,9 @@ class Totals(NamedTuple):
 
     def plus(self, other: Totals) -> Totals:
         """Return the totals of both."""
-        joint = {}
-        for name, mine, theirs in zip(self._fields, self, other, strict=True):
+        joint: dict[str, Any] = {}
+        for name in self._fields:
+            mine, theirs = getattr(self, name), getattr(other, name)
             if name == "tally":
                 joint[name] = mine.plus(theirs)
             elif name.endswith("_peak"):
@@ -108,7 +109,7 @@ def totals_of(
     clues = np.stack([best, v, np.sign(v), np.ones((k, n)), a], axis=-1)
     low, high = ranges.limits
     return no_totals(n, 0)._replace(
-        count=k,
+        samples=k,
         measured=squares(measured),
         measured_sum=measured.sum(axis=0),
         measured_peak=peak(measured),

@@ -66,9 +66,12 @@ def limits_of(model: GearedModel, acceleration: float) -> Limits:
         effort = given.effort
         torque.append(effort if effort and effort < NO_LIMIT else np.inf)
     return Limits(
-        *(np.array(x, float) for x in (lower, upper, speed)),
-        np.full(model.n, acceleration), np.array(torque, float),
-    )  # fmt: skip
+        np.array(lower, float),
+        np.array(upper, float),
+        np.array(speed, float),
+        np.full(model.n, acceleration),
+        np.array(torque, float),
+    )
 
 
 def excite(
@@ -132,7 +135,11 @@ def excite(
 
 
 def judge_of(
-    model: GearedModel, limits: Limits, duration: float, harmonics: int, random: np.random.Generator
+    model: GearedModel,
+    limits: Limits,
+    duration: float,
+    harmonics: int,
+    random: np.random.Generator,
 ) -> Callable[[Fourier], float]:
     """Return the function that gives a motion's condition number."""
     selection = list(base_columns(model).selection)

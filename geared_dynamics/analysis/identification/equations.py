@@ -31,6 +31,9 @@ MOST = 20_000  # samples in all
 SLOW = 0.02  # of the joint's top speed: around a reversal friction is no constant
 
 
+JOINT_TORQUES = Meaning()
+
+
 @dataclass(frozen=True)
 class Settings:
     """How recordings become equations.
@@ -44,7 +47,7 @@ class Settings:
         holdout: Share of each recording, at its end, that is kept for validation.
     """
 
-    meaning: Meaning = Meaning()
+    meaning: Meaning = JOINT_TORQUES
     bandwidth: float | None = None
     keep: float | None = None
     slow: float = SLOW
@@ -103,9 +106,11 @@ def equations(
     keep = settings.keep or cutoff / WIDER
     total = sum(item.spans for item in recordings)
     done, parts, counts = 0, [], []
-    samples = sum(item.reader.pieces * 4096 / item.rate for item in recordings) * PER_BANDWIDTH * keep
+    samples = (
+        sum(item.reader.pieces * 4096 / item.rate for item in recordings) * PER_BANDWIDTH * keep
+    )
     thin = max(1, int(np.ceil(samples / MOST)))
-    for run, item in enumerate(recordings):
+    for item in recordings:
         plan = Plan(model, item, settings.meaning, cutoff, settings.velocity, ranges_of(model))
         factor = max(1, int(item.rate / (PER_BANDWIDTH * keep))) * thin
         own: list[tuple[Array, Array, Array, Array]] = []
@@ -164,7 +169,7 @@ def thinned(
 
 def top_speeds(model: GearedModel, v: Array) -> Array:
     """Top speed of each joint (n,): the URDF's limit, or what was reached if that is less."""
-    return np.minimum(ranges_of(model).velocity[1], np.abs(v).max(axis=0))
+    return np.asarray(np.minimum(ranges_of(model).velocity[1], np.abs(v).max(axis=0)))
 
 
 def refuse_still(model: GearedModel, found: Equations, path: str) -> None:
@@ -173,7 +178,9 @@ def refuse_still(model: GearedModel, found: Equations, path: str) -> None:
     still = [name for name, count in zip(model.joint_names, moving, strict=True) if count < 10]
     if still:
         finding = f"joints {', '.join(still)} hardly move (fewer than 10 samples in motion)"
-        remedy = "record a motion of all joints (geared-dynamics excite), or freeze them (--joints)"
+        remedy = (
+            "record a motion of all joints (geared-dynamics excite), or freeze them (--joints)"
+        )
         raise RecordingError(path, finding, remedy)
     if moving.sum() < 2 * len(found.names):
         finding = f"{moving.sum()} equations for {len(found.names)} unknowns"

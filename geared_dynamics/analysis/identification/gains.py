@@ -19,8 +19,7 @@ from geared_dynamics.analysis.identification.columns import base_columns
 from geared_dynamics.analysis.identification.equations import Equations
 from geared_dynamics.analysis.reading.problems import RecordingError
 from geared_dynamics.arrays import Array, BoolArray
-from geared_dynamics.dynamics.columns import columns_of
-from geared_dynamics.dynamics.columns import BODY_PARAMETERS
+from geared_dynamics.dynamics.columns import BODY_PARAMETERS, columns_of
 from geared_dynamics.model import GearedModel
 
 SCALES = 3  # rounds of scaling joints by their residual
@@ -74,7 +73,7 @@ def drive_gains_from_load(
 def null_vector(rows: Array) -> tuple[Array, Array]:
     """Solve rows (x, 1) = 0 by total least squares; x and its standard deviations."""
     scale = np.maximum(np.linalg.norm(rows, axis=0), 1e-300)
-    triangle = np.linalg.qr(rows / scale, mode="r")
+    triangle = np.asarray(np.linalg.qr(rows / scale, mode="r"))
     _, s, right = np.linalg.svd(triangle)
     vector = right[-1] / right[-1, -1]
     x = vector[:-1] * scale[-1] / scale[:-1]

@@ -110,9 +110,7 @@ def identify(
     Z = None
     if instruments is not None:
         Z = instrument_columns(model, instruments, settings, found)[..., selection]
-    solution = solve(
-        found.Y[..., selection], rest, fitted, robust=robust, instruments=Z
-    )
+    solution = solve(found.Y[..., selection], rest, fitted, robust=robust, instruments=Z)
     full = None
     if physical and not known:
         weight = fitted / np.maximum(solution.sigma, 1e-300)

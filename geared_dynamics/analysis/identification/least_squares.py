@@ -59,7 +59,7 @@ def solve(
         instruments: (k, n, b) of another record; Y itself if not given.
         weighted: Whether joints are weighted by their residual.
     """
-    k, n, b = Y.shape
+    _, n, b = Y.shape
     Z = Y if instruments is None else instruments
     weight = used / np.maximum(deviation(tau - tau.mean(axis=0), used), 1e-300)
     x, sigma = np.zeros(b), np.ones(n)
@@ -72,7 +72,10 @@ def solve(
             base = np.ones(n)
         if robust:
             spread = 1.4826 * np.array(
-                [np.median(np.abs(r[used[:, j], j])) if used[:, j].any() else 1.0 for j in range(n)]
+                [
+                    np.median(np.abs(r[used[:, j], j])) if used[:, j].any() else 1.0
+                    for j in range(n)
+                ]
             )
             far = np.abs(r) / np.maximum(spread, 1e-300)
             lower = np.minimum(1.0, HUBER / np.maximum(far, HUBER))

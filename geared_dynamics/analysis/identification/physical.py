@@ -26,6 +26,7 @@ from geared_dynamics.dynamics.columns import BODY_PARAMETERS, columns_of
 from geared_dynamics.errors import ModelError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.model.inertia import tensor_of
+from geared_dynamics.model.topology import Placement
 from geared_dynamics.model.wheels import locked_parameters
 
 NEAR = 1e-4  # weight of the files beside the data's own, which is 1
@@ -69,7 +70,8 @@ def carried(model: GearedModel) -> list[tuple[int, int, Array, Array]]:
         body = int(model.wheels.carrier[r])
         if body < 0:
             continue
-        frame = model.frame(wheel.carrier)
+        place = model.frame(wheel.carrier)
+        frame = Placement(body, place.rotation, place.position)
         ratio = wheel.transverse / wheel.axial if wheel.axial > 0.0 else 0.5
         none = locked_parameters(replace(wheel, axial=0.0, transverse=0.0), frame)
         one = locked_parameters(replace(wheel, axial=1.0, transverse=ratio), frame)
@@ -95,7 +97,8 @@ def physical_parameters(
     clarabel, sparse = extra("clarabel", "physical_parameters"), extra("scipy.sparse", "clarabel")
     p = Y.shape[-1]
     W = (weight[..., None] * Y).reshape(-1, p)
-    triangle = np.linalg.qr(np.column_stack([W, (weight * tau).ravel()]), mode="r")
+    right = (weight * tau).ravel()
+    triangle = np.asarray(np.linalg.qr(np.column_stack([W, right]), mode="r"))
     R, d = triangle[:p, :p], triangle[:p, p]
     x0 = prior(model)
     lengths = np.linalg.norm(R, axis=0)

@@ -149,9 +149,9 @@ def new_drivetrain(
     model: GearedModel, values: dict[str, float], given: Mapping[str, Any] | None
 ) -> tuple[dict[str, Any], list[str]]:
     """Drivetrain data with the new values, and the parameters that it has no place for."""
-    data = deepcopy(dict(given)) if given is not None else {"version": 1}
+    data: dict[str, Any] = deepcopy(dict(given)) if given is not None else {"version": 1}
     unwritten = []
-    wheels = data.get("wheels", {})
+    wheels: dict[str, Any] = data.get("wheels", {})
     for wheel in model.drivetrain.wheels:
         value = values[f"{wheel.name}.J"]
         if wheel.name not in wheels:
@@ -159,7 +159,7 @@ def new_drivetrain(
             continue
         ratio = wheel.transverse / wheel.axial if wheel.axial > 0.0 else 0.5
         wheels[wheel.name]["inertia"] = {"axial": value, "transverse": max(ratio, 0.5) * value}
-    joints = data.setdefault("joints", {})
+    joints: dict[str, Any] = data.setdefault("joints", {})
     for joint in model.joint_names:
         law = {key: values[f"{joint}.{key}"] for key in ("viscous", "coulomb", "offset")}
         entry = joints.setdefault(joint, {})
@@ -167,7 +167,7 @@ def new_drivetrain(
         entry["friction"] = law | smoothing
         if values.get(f"{joint}.inertia"):
             unwritten.append(f"{joint}.inertia = {values[f'{joint}.inertia']:.6g}")
-    motors = data.get("motors", {})
+    motors: dict[str, Any] = data.get("motors", {})
     for motor in model.motor_names:
         law = {key: values[f"{motor}.{key}"] for key in ("viscous", "coulomb")}
         if motor in motors:

@@ -55,7 +55,9 @@ def open_bag(path: Path) -> Container:
         with path.open("rb") as stream:
             start = stream.read(16)
     except OSError as error:
-        raise RecordingError(str(path), f"cannot be read ({error.strerror})", "check the path") from None
+        raise RecordingError(
+            str(path), f"cannot be read ({error.strerror})", "check the path"
+        ) from None
     if start.startswith(mcap_file.MAGIC):
         return mcap_file.McapFile(path)
     if start.startswith(sqlite_file.MAGIC):
@@ -77,7 +79,9 @@ def open_folder(path: Path) -> Container:
         finding = f"holds compressed files only ({packed[0].name})"
         raise RecordingError(str(path), finding, f"run in it: zstd -d {packed[0].name}")
     there = ", ".join(sorted(item.name for item in path.iterdir())[:5]) or "nothing"
-    raise RecordingError(str(path), f"holds no .db3 and no .mcap file, but {there}", PLACE_OF_SCHEMA)
+    raise RecordingError(
+        str(path), f"holds no .db3 and no .mcap file, but {there}", PLACE_OF_SCHEMA
+    )
 
 
 def number_in_name(file: Path) -> tuple[int, str]:

@@ -45,7 +45,7 @@ class Table(NamedTuple):
     """Messages of one layout: their numbers in the batch (k,), stamps and lists (k, count)."""
 
     layout: Layout
-    index: IntArray
+    place: IntArray
     stamp: IntArray
     lists: tuple[Array, ...]
 
@@ -151,7 +151,9 @@ def tables(messages: list[bytes]) -> tuple[list[Table], int]:
     return found, damaged
 
 
-def table(layout: Layout, index: IntArray, raw: np.ndarray[tuple[int, int], np.dtype[np.uint8]]) -> Table:
+def table(
+    layout: Layout, index: IntArray, raw: np.ndarray[tuple[int, int], np.dtype[np.uint8]]
+) -> Table:
     """Read stacked messages (k, length)."""
     stamp = np.ascontiguousarray(raw[:, HEADER : HEADER + 8]).view(layout.order + "u4")
     seconds = stamp[:, 0].astype(np.int32).astype(np.int64)  # signed in the message

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -38,7 +39,8 @@ def clean(samples: Samples, core: BoolArray, period: int) -> Cleaned:
         core: Those that are counted (k,).
         period: Usual time between samples [ns].
     """
-    usable = np.isfinite(samples.position).all(axis=1) & np.isfinite(samples.effort).all(axis=1)
+    both = np.hstack([samples.position, samples.effort])
+    usable: BoolArray = np.asarray(np.isfinite(both).all(axis=1))
     not_finite = int((core & ~usable).sum())
     samples, core = samples.rows(usable), core[usable]
     fresh, reset = in_order(samples.stamp)
@@ -49,9 +51,7 @@ def clean(samples: Samples, core: BoolArray, period: int) -> Cleaned:
     missing = (step > GAP * period) & ~reset
     cuts = [0, *np.flatnonzero(missing | reset).tolist(), len(core)]
     stretches = [
-        Stretch(samples.rows(slice(a, b)), core[a:b])
-        for a, b in zip(cuts[:-1], cuts[1:], strict=True)
-        if core[a:b].any()
+        Stretch(samples.rows(slice(a, b)), core[a:b]) for a, b in pairwise(cuts) if core[a:b].any()
     ]
     resets, gaps = int((reset & core).sum()), int((missing & core).sum())
     return Cleaned(stretches, not_finite, repeated, resets, gaps)

@@ -30,15 +30,15 @@ def joint_samples(raw: Raw, names: tuple[str, ...]) -> Samples:
     for table in found:
         known = [name for name in names if name in table.layout.names]
         if len(known) < n:
-            foreign += len(table.index) * (not known)
-            partial += len(table.index) * bool(known)
+            foreign += len(table.place) * (not known)
+            partial += len(table.place) * bool(known)
             continue
-        there[table.index] = True
+        there[table.place] = True
         if table.stamp.any():  # a header without stamps: when the message came
-            stamp[table.index] = table.stamp
+            stamp[table.place] = table.stamp
         columns = [table.layout.names.index(name) for name in names]
         for k, part in enumerate(table.lists):
-            values[k][table.index] = picked(table, part, columns)
+            values[k][table.place] = picked(table, part, columns)
     tally = Tally(foreign, partial, damaged + raw.lost)
     position, velocity, effort = values[:, there]
     return Samples(stamp[there], position, velocity, effort, tally)
@@ -57,7 +57,9 @@ def names_seen(raw: Raw) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for table in found for name in table.layout.names))
 
 
-def matched(joints: Sequence[str], seen: Sequence[str], given: dict[str, str], place: str) -> tuple[str, ...]:
+def matched(
+    joints: Sequence[str], seen: Sequence[str], given: dict[str, str], place: str
+) -> tuple[str, ...]:
     """What a recording calls the robot's joints.
 
     Args:

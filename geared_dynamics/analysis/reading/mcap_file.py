@@ -144,12 +144,16 @@ def decompressed(name: str, data: bytes, size: int, path: str) -> bytes:
     if name not in ("zstd", "lz4"):
         remedy = "convert it: ros2 bag convert, with compression zstd or none"
         raise RecordingError(path, f"has chunks compressed as {name!r}", remedy)
-    module = extra("zstandard" if name == "zstd" else "lz4.frame", path)
+    if name == "lz4":
+        frames = extra("lz4.frame", path)
+        try:
+            return bytes(frames.decompress(data))
+        except RuntimeError:
+            return b""
+    zstandard = extra("zstandard", path)
     try:
-        if name == "zstd":
-            return bytes(module.ZstdDecompressor().decompress(data, max_output_size=size))
-        return bytes(module.decompress(data))
-    except (RuntimeError, module.ZstdError if name == "zstd" else ValueError):
+        return bytes(zstandard.ZstdDecompressor().decompress(data, max_output_size=size))
+    except zstandard.ZstdError:
         return b""
 
 

@@ -85,17 +85,18 @@ def drive_gains(model: GearedModel, meaning: Meaning) -> Array:
 
 def joint_positions(model: GearedModel, meaning: Meaning, position: Array) -> Array:
     """Joint positions (k, n) from what was recorded."""
-    q = position
+    q: Array = position
     if meaning.position == "motor":
         phi = position[:, motor_columns(model)] - model.motor_zeros
-        q = np.linalg.solve(model.structure_matrix.T, phi.T).T
+        q = np.asarray(np.linalg.solve(model.structure_matrix.T, phi.T).T, np.float64)
     return q + np.array(meaning.zero) if meaning.zero else q
 
 
 def joint_velocities(model: GearedModel, meaning: Meaning, velocity: Array) -> Array:
     """Joint velocities (k, n) from what was recorded."""
     if meaning.position == "motor":
-        return np.linalg.solve(model.structure_matrix.T, velocity[:, motor_columns(model)].T).T
+        rates = velocity[:, motor_columns(model)].T
+        return np.asarray(np.linalg.solve(model.structure_matrix.T, rates).T, np.float64)
     return velocity
 
 

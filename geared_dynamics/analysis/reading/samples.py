@@ -70,8 +70,13 @@ class Samples(NamedTuple):
 
     def rows(self, which: slice | BoolArray | IntArray) -> Samples:
         """Return some of the samples."""
-        parts = (self.stamp, self.position, self.velocity, self.effort)
-        return Samples(*(part[which] for part in parts), tally=self.tally)
+        return Samples(
+            self.stamp[which],
+            self.position[which],
+            self.velocity[which],
+            self.effort[which],
+            self.tally,
+        )
 
 
 def nothing(n: int) -> Samples:
@@ -87,5 +92,10 @@ def joined(parts: list[Samples], n: int) -> Samples:
     tally = Tally()
     for part in parts:
         tally = tally.plus(part.tally)
-    columns = (np.concatenate(column) for column in list(zip(*parts, strict=True))[:4])
-    return Samples(*columns, tally=tally)
+    return Samples(
+        np.concatenate([part.stamp for part in parts]),
+        np.concatenate([part.position for part in parts]),
+        np.concatenate([part.velocity for part in parts]),
+        np.concatenate([part.effort for part in parts]),
+        tally,
+    )

@@ -54,8 +54,8 @@ class SqliteFile:
                 (topic, start, start + PROBE),
             ).fetchone()
             seen, hits = seen + rows[0], hits + rows[1]
-        share = max(hits, 1) / max(seen, 1)
-        return max(PIECE, int(PIECE / share))
+        share: float = max(hits, 1) / max(seen, 1)
+        return max(PIECE, round(PIECE / share))
 
     def topics(self) -> tuple[Topic, ...]:
         """Its topics."""

@@ -55,7 +55,9 @@ class TableReader:
                 heading = stream.readline()
                 self.starts = row_starts(stream, len(heading))
         except OSError as error:
-            raise RecordingError(self.path, f"cannot be read ({error.strerror})", "check the path") from None
+            raise RecordingError(
+                self.path, f"cannot be read ({error.strerror})", "check the path"
+            ) from None
         text = heading.decode("utf-8-sig", "replace").strip()
         self.delimiter = max(",;\t", key=text.count)
         headings = [cell.strip().strip('"') for cell in text.split(self.delimiter)]
@@ -75,7 +77,9 @@ class TableReader:
                 raise self._missing(quantity, patterns, headings)
         if not found["time"] and self.rate is None:
             remedy = "name it (--columns time=HEADING), or give --rate, samples per second"
-            raise RecordingError(self.path, f"has no column of times; it has {shown(headings)}", remedy)
+            raise RecordingError(
+                self.path, f"has no column of times; it has {shown(headings)}", remedy
+            )
         return found
 
     def _first(self, headings: list[str], patterns: Sequence[str], quantity: str) -> list[int]:
@@ -86,7 +90,9 @@ class TableReader:
                 return [headings.index(name) for name in names]
         return []
 
-    def _missing(self, quantity: str, patterns: Sequence[str], headings: list[str]) -> RecordingError:
+    def _missing(
+        self, quantity: str, patterns: Sequence[str], headings: list[str]
+    ) -> RecordingError:
         """Return the error about columns that are not there."""
         looked = ", ".join(written(pattern, self.joints)[0] for pattern in patterns)
         finding = f"has no {quantity} columns ({looked}, ...); it has {shown(headings)}"
@@ -124,9 +130,13 @@ class TableReader:
                 warnings.simplefilter("error", UserWarning)  # no lines at all
                 return np.loadtxt(text, delimiter=self.delimiter, usecols=range(width), ndmin=2)
         except (ValueError, UserWarning):
-            cells = [line.split(self.delimiter) for line in text.getvalue().splitlines() if line.strip()]
+            cells = [
+                line.split(self.delimiter) for line in text.getvalue().splitlines() if line.strip()
+            ]
             rows = [[number(cell) for cell in row[:width]] for row in cells]
-            return np.array([row + [np.nan] * (width - len(row)) for row in rows]).reshape(-1, width)
+            return np.array([row + [np.nan] * (width - len(row)) for row in rows]).reshape(
+                -1, width
+            )
 
     def _part(self, rows: Array, quantity: str, n: int) -> Array:
         """Columns of one quantity (k, n); NaN where the table has none."""

@@ -48,6 +48,4 @@ def profile(sums: Array, range_: Array, joint: int) -> Profile:
     low, high = range_[:, joint]
     centres = low + (np.arange(BINS) + 0.5) * (high - low) / BINS
     some = count >= FEWEST
-    return Profile(
-        centres[some], total[some] / count[some], np.sqrt(square[some] / count[some])
-    )
+    return Profile(centres[some], total[some] / count[some], np.sqrt(square[some] / count[some]))

@@ -20,9 +20,11 @@ from geared_dynamics.analysis.report.curves import DRAWN, envelope, profile
 COLOURS = ("#111111", "#c8862a", "#4a9a5b", "#2a6fb8", "#b8413a")
 ROW = 210  # [px] height of one joint's plot
 STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 75rem; padding: 0 1rem; color: #222 }
+body { font: 15px/1.5 system-ui, sans-serif; color: #222 }
+body { margin: 2rem auto; max-width: 75rem; padding: 0 1rem }
 table { border-collapse: collapse; margin: 1rem 0 }
-th, td { padding: .2rem .7rem; text-align: right; border-bottom: 1px solid #ddd; white-space: nowrap }
+th, td { padding: .2rem .7rem; text-align: right; white-space: nowrap }
+tr { border-bottom: 1px solid #ddd }
 th:first-child, td:first-child, td.text { text-align: left }
 .scroll { overflow-x: auto } .note { color: #8a4b00 } h2 { margin-top: 2.2rem }
 """
@@ -46,8 +48,8 @@ def section(number: int, analysis: Analysis) -> str:
     """One recording."""
     totals, recording = analysis.totals, analysis.recording
     facts = (
-        f"{escape(analysis.model.name)}; {totals.count} samples at {recording.rate:.4g} Hz "
-        f"({totals.count / recording.rate:.4g} s), filtered below {analysis.cutoff:.3g} Hz"
+        f"{escape(analysis.model.name)}; {totals.samples} samples at {recording.rate:.4g} Hz "
+        f"({totals.samples / recording.rate:.4g} s), filtered below {analysis.cutoff:.3g} Hz"
     )
     notes = "".join(f'<li class="note">{escape(note)}</li>' for note in analysis.notes)
     return (
@@ -179,6 +181,7 @@ def laid_out(figure: Any, rows: int) -> Any:
     """Size and margins."""
     figure.update_layout(
         height=ROW * rows + 80, template="plotly_white", hovermode="x",
-        margin={"l": 60, "r": 20, "t": 60, "b": 50}, legend={"orientation": "h", "y": 1.0 + 0.25 / rows},
+        margin={"l": 60, "r": 20, "t": 60, "b": 50},
+        legend={"orientation": "h", "y": 1.0 + 0.25 / rows},
     )  # fmt: skip
     return figure

@@ -55,7 +55,9 @@ def constant(text: bytes, count: int) -> np.ndarray[tuple[int, int], np.dtype[np
     return np.broadcast_to(np.frombuffer(text, np.uint8), (count, len(text)))
 
 
-def bytes_of(values: np.ndarray[tuple[int, ...], np.dtype[np.generic]]) -> np.ndarray[tuple[int, int], np.dtype[np.uint8]]:
+def bytes_of(
+    values: np.ndarray[tuple[int, ...], np.dtype[np.generic]],
+) -> np.ndarray[tuple[int, int], np.dtype[np.uint8]]:
     """Bytes of numbers (k, ...), a row per message."""
     flat = np.ascontiguousarray(values)
     return flat.view(np.uint8).reshape(len(flat), -1)

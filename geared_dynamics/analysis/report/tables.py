@@ -27,7 +27,13 @@ def write_summary(analysis: Analysis, path: Path) -> None:
         heads += [f"share_percent_{term}" for term in TERMS]
         out.writerow([*heads, "nrmse_percent_if_fitted", "saturated_percent", "delay_s"])
         for joint in joint_figures(analysis):
-            numbers = [joint.rms, joint.peak, *joint.residual, *joint.percent, *joint.residual_peak]
+            numbers = [
+                joint.rms,
+                joint.peak,
+                *joint.residual,
+                *joint.percent,
+                *joint.residual_peak,
+            ]
             numbers += [*joint.shares.values(), joint.fitted, joint.saturated, joint.delay]
             out.writerow([joint.joint, joint.unit, *map(repr, numbers)])
         motors = motor_figures(analysis)
@@ -61,6 +67,11 @@ class SamplesFile:
         """Return itself."""
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         """Close the file."""
         self.stream.close()

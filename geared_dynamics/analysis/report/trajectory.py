@@ -46,7 +46,9 @@ def write_trajectory_bag(
     if path.exists():
         raise RecordingError(str(path), "is there already", "name a folder that is not")
     store = typesys.get_typestore(typesys.Stores.ROS2_JAZZY)
-    with rosbag2.Writer(path, version=VERSION, storage_plugin=rosbag2.StoragePlugin.MCAP) as writer:
+    with rosbag2.Writer(
+        path, version=VERSION, storage_plugin=rosbag2.StoragePlugin.MCAP
+    ) as writer:
         connection = writer.add_connection(topic, TYPE, typestore=store)
         message = trajectory_message(store.types, joints, times, motion)
         writer.write(connection, 0, bytes(store.serialize_cdr(message, TYPE)))

@@ -44,7 +44,10 @@ class Motion(NamedTuple):
 
     def counted(self) -> Motion:
         """Return the core only."""
-        return Motion(*(part[self.core] for part in self))
+        core = self.core
+        parts = (self.q, self.v, self.a, self.effort, self.raw)
+        q, v, a, effort, raw = (part[core] for part in parts)
+        return Motion(self.stamp[core], q, v, a, effort, raw, core[core])
 
 
 def motion(
@@ -105,4 +108,6 @@ def interpolated(at: IntArray, values: Array, wanted: IntArray) -> Array:
     """
     splines = extra("scipy.interpolate", "resampling")
     zero = at[0]
-    return np.asarray(splines.CubicSpline((at - zero) * 1e-9, values, axis=0)((wanted - zero) * 1e-9))
+    return np.asarray(
+        splines.CubicSpline((at - zero) * 1e-9, values, axis=0)((wanted - zero) * 1e-9)
+    )
