@@ -180,9 +180,7 @@ def dask_workers(folder, hours, kind):
                 same = all(
                     np.array_equal(x, y) for x, y in zip(alone.totals, result.totals, strict=True)
                 )
-                print(
-                    f"figure: Dask, {workers} worker(s): {taken:.1f} s, totals exactly the same: {same}"
-                )
+                print(f"figure: Dask, {workers} worker(s): {taken:.1f} s, same totals: {same}")
     print(f"figure: two workers over one: {min(seconds[1]) / min(seconds[2]):.2f} x")
 
 

@@ -171,13 +171,14 @@ def main():
     """Run what is asked for."""
     parser = argparse.ArgumentParser()
     chosen = ["tx40", "kr300", "ur10", "panda", "truth"]
-    parser.add_argument("what", nargs="*", choices=[*chosen, []], default=chosen)
+    parser.add_argument("what", nargs="*", metavar="|".join(chosen))
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument(
         "--ur10", type=Path, help="URDF of the UR10; example-robot-data's if not given"
     )
     parser.add_argument("--panda", type=Path, help="URDF of the Panda; likewise")
     args = parser.parse_args()
+    args.what = args.what or chosen
     warnings.simplefilter("ignore", gd.GearedDynamicsWarning)
     if "tx40" in args.what:
         tx40()

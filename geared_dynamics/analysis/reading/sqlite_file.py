@@ -53,8 +53,8 @@ class SqliteFile:
                 " WHERE id >= ? AND id < ?",
                 (topic, start, start + PROBE),
             ).fetchone()
-            seen, hits = seen + rows[0], hits + rows[1]
-        share: float = max(hits, 1) / max(seen, 1)
+            seen, hits = seen + int(rows[0]), hits + int(rows[1])
+        share = max(hits, 1) / max(seen, 1)
         return max(PIECE, round(PIECE / share))
 
     def topics(self) -> tuple[Topic, ...]:
