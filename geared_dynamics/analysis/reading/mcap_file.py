@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import mmap
 import struct
+import sys
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -93,10 +94,10 @@ class McapFile:
         """Uncompressed records of a chunk; none where it is damaged."""
         if not packed:
             return content
-        *_, size, check, length = HEAD_OF_CHUNK.unpack_from(content)
+        *_, check, length = HEAD_OF_CHUNK.unpack_from(content)
         at = HEAD_OF_CHUNK.size + length
         name, data = content[HEAD_OF_CHUNK.size : at].decode("ascii", "replace"), content[at + 8 :]
-        records = decompressed(name, data, size, self.path)
+        records = decompressed(name, data, self.path)
         return b"" if check and zlib.crc32(records) != check else records
 
     def topics(self) -> tuple[Topic, ...]:
@@ -137,7 +138,7 @@ def of_kinds(records: bytes, kinds: tuple[int, ...]) -> Iterator[tuple[int, int,
         at = end
 
 
-def decompressed(name: str, data: bytes, size: int, path: str) -> bytes:
+def decompressed(name: str, data: bytes, path: str) -> bytes:
     """Uncompressed contents of a chunk; none where they are damaged."""
     if name == "":
         return data
@@ -150,10 +151,11 @@ def decompressed(name: str, data: bytes, size: int, path: str) -> bytes:
             return bytes(frames.decompress(data))
         except RuntimeError:
             return b""
-    zstandard = extra("zstandard", path)
+    # In the standard library from Python 3.14 on; before, what the bag library brings.
+    zstd = extra("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd", path)
     try:
-        return bytes(zstandard.ZstdDecompressor().decompress(data, max_output_size=size))
-    except zstandard.ZstdError:
+        return bytes(zstd.decompress(data))
+    except zstd.ZstdError:
         return b""
 
 

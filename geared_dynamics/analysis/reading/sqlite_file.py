@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 from geared_dynamics.analysis.reading.container import PIECE, Raw, Topic
 from geared_dynamics.analysis.reading.problems import RecordingError
 
 PROBES, PROBE = 32, 64  # windows of message numbers that are looked into, and their size
+SKIPPED = 32  # message numbers that are given up at a time where a page is damaged
 MAGIC = b"SQLite format 3\0"
 ZSTANDARD = b"\x28\xb5\x2f\xfd"  # first bytes of a message compressed by itself
 REPAIR = "repair it: sqlite3 BAG.db3 .recover | sqlite3 repaired.db3, or ros2 bag reindex"
@@ -29,9 +30,12 @@ class SqliteFile:
         try:
             with closing(self._open()) as base:
                 rows = base.execute("SELECT id, name, type FROM topics ORDER BY id").fetchall()
-                self.first, self.last = base.execute(
-                    "SELECT ifnull(min(id), 1), ifnull(max(id), 0) FROM messages"
-                ).fetchone()
+                # Two questions: SQLite looks only one of the two up, and reads all for both.
+                first, last = (
+                    base.execute(f"SELECT {end}(id) FROM messages").fetchone()[0]
+                    for end in ("min", "max")
+                )
+                self.first, self.last = int(first or 1), int(last or 0)
                 self.ids = {name: number for number, name, _ in rows}
                 self._topics = tuple(Topic(name, kind) for _, name, kind in rows)
                 self.width = {name: self._width(base, number) for name, number in self.ids.items()}
@@ -48,12 +52,13 @@ class SqliteFile:
         seen = hits = 0
         for k in range(PROBES):
             start = self.first + (total * k) // PROBES
-            rows = base.execute(
-                "SELECT count(*), ifnull(sum(topic_id = ?), 0) FROM messages"
-                " WHERE id >= ? AND id < ?",
-                (topic, start, start + PROBE),
-            ).fetchone()
-            seen, hits = seen + int(rows[0]), hits + int(rows[1])
+            with suppress(sqlite3.DatabaseError):  # a damaged page: the other probes tell
+                rows = base.execute(
+                    "SELECT count(*), ifnull(sum(topic_id = ?), 0) FROM messages"
+                    " WHERE id >= ? AND id < ?",
+                    (topic, start, start + PROBE),
+                ).fetchone()
+                seen, hits = seen + int(rows[0]), hits + int(rows[1])
         share = max(hits, 1) / max(seen, 1)
         return max(PIECE, round(PIECE / share))
 
@@ -66,24 +71,28 @@ class SqliteFile:
         return -(-(self.last - self.first + 1) // self.width[topic])
 
     def read(self, topic: str, piece: int) -> Raw:
-        """Messages of one range; those before a damaged page, if there is one."""
+        """Messages of one range, without those on damaged pages."""
         start = self.first + piece * self.width[topic]
-        rows: list[tuple[int, bytes]] = []
+        end = start + self.width[topic]
+        rows: list[tuple[int, int, bytes]] = []
         lost = 0
         with closing(self._open()) as base:
-            cursor = base.cursor()
-            try:
-                cursor.execute(
-                    "SELECT timestamp, data FROM messages WHERE id >= ? AND id < ?"
-                    " AND +topic_id = ? ORDER BY id",
-                    (start, start + self.width[topic], self.ids[topic]),
-                )
-                while part := cursor.fetchmany(512):
-                    rows += part
-            except sqlite3.DatabaseError:
-                lost = 1
-        messages = [data for _, data in rows]
+            while start < end:
+                try:
+                    cursor = base.execute(
+                        "SELECT id, timestamp, data FROM messages WHERE id >= ? AND id < ?"
+                        " AND +topic_id = ? ORDER BY id",
+                        (start, end, self.ids[topic]),
+                    )
+                    for row in cursor:
+                        rows.append(row)
+                        start = row[0] + 1
+                    break
+                except sqlite3.DatabaseError:
+                    lost = 1
+                    start += SKIPPED
+        messages = [data for _, _, data in rows]
         if messages and messages[0][:4] == ZSTANDARD:
             remedy = "decompress it: ros2 bag convert, with compression_mode none"
             raise RecordingError(self.path, "has messages compressed one by one", remedy)
-        return Raw(messages, [stamp for stamp, _ in rows], lost)
+        return Raw(messages, [stamp for _, stamp, _ in rows], lost)

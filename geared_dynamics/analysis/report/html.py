@@ -25,7 +25,7 @@ body { margin: 2rem auto; max-width: 75rem; padding: 0 1rem }
 table { border-collapse: collapse; margin: 1rem 0 }
 th, td { padding: .2rem .7rem; text-align: right; white-space: nowrap }
 tr { border-bottom: 1px solid #ddd }
-th:first-child, td:first-child, td.text { text-align: left }
+th:first-child, td:first-child { text-align: left }
 .scroll { overflow-x: auto } .note { color: #8a4b00 } h2 { margin-top: 2.2rem }
 """
 
@@ -53,7 +53,7 @@ def section(number: int, analysis: Analysis) -> str:
     )
     notes = "".join(f'<li class="note">{escape(note)}</li>' for note in analysis.notes)
     return (
-        f"<h2>{escape(recording.path)}</h2><p>{facts}. {escape(summary(analysis))}.</p>"
+        f"<h2>{escape(recording.path)}</h2><p>{facts}. {escape(summary(analysis)).capitalize()}.</p>"
         f"<ul>{notes}</ul>{joint_table(analysis)}{share_table(analysis)}{motor_table(analysis)}"
         f"<h3>Torques over time</h3>{plot(torques(analysis), f'torque{number}')}"
         f"<h3>Residual of the complete model</h3><p>Mean, and RMS above and below zero.</p>"
@@ -61,36 +61,31 @@ def section(number: int, analysis: Analysis) -> str:
     )
 
 
-def table(heads: list[str], rows: list[list[str]], texts: tuple[int, ...] = ()) -> str:
-    """Write a table; columns of ``texts`` are left-aligned."""
+def table(heads: list[str], rows: list[list[str]]) -> str:
+    """Write a table; the first column is left-aligned."""
     head = "".join(f"<th>{escape(cell)}</th>" for cell in heads)
-    body = "".join(
-        "<tr>"
-        + "".join(
-            f'<td class="text">{escape(c)}</td>' if i in texts else f"<td>{escape(c)}</td>"
-            for i, c in enumerate(row)
-        )
-        + "</tr>"
-        for row in rows
-    )
+    cells = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows)
+    body = "".join(f"<tr>{row}</tr>" for row in cells)
     return f'<div class="scroll"><table><tr>{head}</tr>{body}</table></div>'
 
 
 def joint_table(analysis: Analysis) -> str:
-    """Residuals of the three models."""
-    heads = ["joint", "measured RMS", "peak", *(f"{model} RMS" for model in MODELS)]
-    heads += [*(f"{model} %" for model in MODELS), "peak residual", "at limit %", "delay ms"]
+    """Residuals of the three models, and what the complete one's looks like."""
+    figures = joint_figures(analysis)
+    heads = ["joint", "measured RMS", "peak", *(f"{model} %" for model in MODELS)]
+    heads += ["residual RMS", "peak", "at limit %", "delay ms"]
     rows = [
         [
             f"{joint.joint} [{joint.unit}]", f"{joint.rms:.4g}", f"{joint.peak:.4g}",
-            *(f"{value:.3g}" for value in joint.residual),
             *(f"{value:.1f}" for value in joint.percent),
-            f"{joint.residual_peak[-1]:.3g}", f"{joint.saturated:.2g}",
-            "-" if np.isnan(joint.delay) else f"{1e3 * joint.delay:.1f}", joint.hint,
+            f"{joint.residual[-1]:.3g}", f"{joint.residual_peak[-1]:.3g}",
+            f"{joint.saturated:.2g}",
+            "-" if np.isnan(joint.delay) else f"{1e3 * joint.delay:.1f}",
         ]
-        for joint in joint_figures(analysis)
+        for joint in figures
     ]  # fmt: skip
-    return table([*heads, "what the residual looks like"], rows, (len(heads),))
+    hints = "".join(f"<li>{escape(joint.joint)}: {escape(joint.hint)}</li>" for joint in figures)
+    return f"{table(heads, rows)}<p>What the residual looks like:</p><ul>{hints}</ul>"
 
 
 def share_table(analysis: Analysis) -> str:
