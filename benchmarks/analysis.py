@@ -101,12 +101,12 @@ def bag(folder, kind, hours):
 
 
 def timed(path, **options):
-    """Seconds of a whole analysis, reading included, compiled before; and its totals."""
+    """Seconds by the clock and of this process, reading included, compiled before; the result."""
     model = arm()
     predicted(model, *np.zeros((3, 4, model.n)))
-    start = time.perf_counter()
+    start, used = time.perf_counter(), time.process_time()
     result = analyze(model, open_recording(path, model.joint_names), **options)
-    return time.perf_counter() - start, result
+    return time.perf_counter() - start, time.process_time() - used, result
 
 
 def speed(folder, hours, kind):
@@ -130,12 +130,13 @@ def speed(folder, hours, kind):
 
 def one(folder, hours, kind):
     """One analysis in this process."""
-    seconds, result = timed(bag(folder, kind, hours))
+    seconds, used, result = timed(bag(folder, kind, hours))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     percent = [f"{joint.percent[-1]:.1f}" for joint in joint_figures(result)]
     print(
-        f"figure: analyze {hours:g} h {kind}, {result.totals.samples} samples: {seconds:.1f} s, "
-        f"{hours * 3600 / seconds:.0f} x real time, memory {peak:.0f} MB; residual % {percent}"
+        f"figure: analyze {hours:g} h {kind}, {result.totals.samples} samples, one core: "
+        f"{seconds:.1f} s, of which {used:.1f} s its own: {hours * 3600 / seconds:.0f} and "
+        f"{hours * 3600 / used:.0f} x real time; memory {peak:.0f} MB; residual % {percent}"
     )
 
 
@@ -165,7 +166,7 @@ def dask_workers(folder, hours, kind):
     from distributed import Client, LocalCluster
 
     path = bag(folder, kind, hours)
-    _, alone = timed(path)
+    *_, alone = timed(path)
     seconds = {1: [], 2: []}
     for _ in range(2):
         for workers in seconds:
@@ -175,7 +176,7 @@ def dask_workers(folder, hours, kind):
                 address = cluster.scheduler_address
                 with Client(address) as client:
                     client.run(predicted, arm(), *np.zeros((3, 4, JOINTS)))
-                taken, result = timed(path, scheduler=address)
+                taken, _, result = timed(path, scheduler=address)
                 seconds[workers].append(taken)
                 same = all(
                     np.array_equal(x, y) for x, y in zip(alone.totals, result.totals, strict=True)

@@ -26,6 +26,7 @@ from geared_dynamics.model import GearedModel
 
 CAUSES = ("transmission", "rotor-link", "gyroscopic")
 STATES = 40  # random ones per unknown of the absorbing fit
+ROUNDING = 1e-11  # of the torque: coupling below it is none
 ABSORBED = 1e-6  # share that is left: rounding of a fit
 
 
@@ -113,6 +114,8 @@ def unabsorbed_share(model: GearedModel, *, seed: int = 0) -> Array:
     v, a = 3.0 * random.normal(size=(2, states, model.n))
     total = np.sum(coupling_parts(model, q, v, a), axis=0)
     size = np.sqrt(np.mean(total**2, axis=0))
+    torque = inverse_dynamics(model.with_coupling("complete"), q, v, a)
+    size[size <= ROUNDING * np.sqrt(np.mean(torque**2, axis=0))] = 0.0
     weight = 1.0 / np.where(size > 0.0, size, 1.0)
     own = a[:, :, None] * np.eye(model.n)
     Y = np.concatenate([regressor(model, q, v, a)[..., columns], own], axis=-1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -31,6 +32,7 @@ from geared_dynamics.analysis.signals.motion import Motion, Velocity, motion
 from geared_dynamics.arrays import Array, IntArray
 from geared_dynamics.model import GearedModel
 
+SETTLING = 2.0  # periods of the cutoff at each end of a stretch that are not counted
 BUCKETS = 1500  # of a whole recording, for display only
 
 
@@ -100,7 +102,7 @@ def motions(plan: Plan, span: int) -> tuple[list[Motion], Totals]:
         if part is None:
             short += int(stretch.core.sum())
         else:
-            found.append(part.counted())
+            found.append(settled(part, math.ceil(SETTLING * recording.rate / plan.cutoff)))
     tally = samples.tally._replace(
         not_finite=cleaned.not_finite,
         repeated=cleaned.repeated,
@@ -109,6 +111,13 @@ def motions(plan: Plan, span: int) -> tuple[list[Motion], Totals]:
         short=short,
     )
     return found, no_totals(model.n, len(model.motor_names))._replace(tally=tally)
+
+
+def settled(part: Motion, edge: int) -> Motion:
+    """Leave out both ends of a stretch, where filters know one side only."""
+    core = part.core.copy()
+    core[:edge] = core[len(core) - edge :] = False
+    return part._replace(core=core).counted()
 
 
 def in_joint_space(plan: Plan, samples: Samples) -> Samples:
@@ -126,6 +135,8 @@ def span_result(plan: Plan, span: int) -> SpanResult:
     buckets = max(1, BUCKETS // plan.recording.spans)
     stamps, drawn, kept = [], [], []
     for part in parts:
+        if not len(part.q):
+            continue
         measured = joint_torques(model, plan.meaning, part.q, part.effort)
         raw = joint_torques(model, plan.meaning, part.q, part.raw)
         found = predicted(model, part.q, part.v, part.a)
@@ -138,7 +149,7 @@ def span_result(plan: Plan, span: int) -> SpanResult:
         drawn.append(extremes)
         if plan.keep:
             kept.append(Kept(*part[:4], measured, found.models, found.terms[5]))
-    if not parts:
+    if not stamps:
         return SpanResult(totals, np.empty(0, np.int64), np.empty((2, 5, 0, model.n)), ())
     return SpanResult(totals, np.concatenate(stamps), np.concatenate(drawn, axis=2), tuple(kept))
 

@@ -13,7 +13,7 @@ def delay(expected: Array, measured: Array, explained: Array, rate: float) -> fl
     """Time [s] by which a measured signal comes after the expected one.
 
     The shift d for which measured(t + d) is best met by a factor times expected(t) plus a
-    combination of other signals (friction, an offset); between samples by a parabola. NaN
+    combination of other signals (friction, an offset); between samples by the slope. NaN
     where it is not met better within the SEARCH than at its ends.
 
     Args:
@@ -35,6 +35,11 @@ def delay(expected: Array, measured: Array, explained: Array, rate: float) -> fl
     best = int(np.argmin(left))
     if best in (0, len(left) - 1):
         return float("nan")
-    before, here, after = left[best - 1 : best + 2]
-    curve = before - 2.0 * here + after
-    return (best - reach + (0.5 * (before - after) / curve if curve > 0.0 else 0.0)) / rate
+    # Between samples: m(t + shift + f) = c e(t) is m(t + shift) = c e - c f de/dt.
+    slope = np.gradient(expected, 1.0 / rate)[inner]
+    part = measured[inner.start + best - reach : inner.stop + best - reach]
+    table = np.column_stack([slope, columns])
+    scale = np.maximum(np.linalg.norm(table, axis=0), 1e-300)
+    found = np.linalg.lstsq(table / scale, part, rcond=None)[0] / scale
+    between = -found[0] / found[1] if found[1] else 0.0
+    return float((best - reach) / rate + np.clip(between, -1.0 / rate, 1.0 / rate))

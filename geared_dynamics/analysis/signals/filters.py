@@ -46,8 +46,8 @@ def context(cutoff: float, rate: float) -> int:
 
 
 def shortest(cutoff: float, rate: float) -> int:
-    """Samples that a stretch must have to be filtered: two periods of the cutoff."""
-    return max(4 * len(WEIGHTS), math.ceil(2.0 * rate / cutoff))
+    """Samples that a stretch must have to be filtered: five periods of the cutoff."""
+    return max(4 * len(WEIGHTS), math.ceil(5.0 * rate / cutoff))
 
 
 def zero_phase(values: Array, cutoff: float, rate: float) -> Array:

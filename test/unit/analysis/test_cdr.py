@@ -33,7 +33,9 @@ def library_messages(little: bool, frame: str, names: list[str], count: int) -> 
 
 @pytest.mark.parametrize("little", [True, False])
 @pytest.mark.parametrize("frame", ["", "base", "world_3"])
-@pytest.mark.parametrize("names", [["a"], ["j1", "joint_22", "ab"], ["x" * k for k in range(1, 8)]])
+@pytest.mark.parametrize(
+    "names", [["a"], ["j1", "joint_22", "ab"], ["x" * k for k in range(1, 8)]]
+)
 def test_numbers_are_the_librarys(little: bool, frame: str, names: list[str]) -> None:
     made, data = library_messages(little, frame, names, 20)
     (found,), damaged = tables(data)

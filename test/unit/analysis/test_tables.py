@@ -18,7 +18,11 @@ T, Q, V, A = motion(9.0, 1000.0)
 def table(path: Path, heads: list[str], *parts: np.ndarray, delimiter: str = ",") -> Path:
     """Write a CSV file."""
     np.savetxt(
-        path, np.column_stack(parts), delimiter=delimiter, header=delimiter.join(heads), comments=""
+        path,
+        np.column_stack(parts),
+        delimiter=delimiter,
+        header=delimiter.join(heads),
+        comments="",
     )
     return path
 
