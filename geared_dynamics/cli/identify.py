@@ -180,7 +180,7 @@ def show_payload(
     loaded = joint.run >= len(opened["recordings"])
     found = payload(model, joint, loaded, args.load_link)
     table = numeric_table(f"load on {args.load_link}, its frame", "value", "sigma")
-    for name, value, sigma in zip(*found, strict=True):
+    for name, value, sigma in zip(*found[:3], strict=True):
         table.add_row(name, f"{value:.5g}", f"{sigma:.2g}")
     print_table(console, "Load (SI)", table)
 

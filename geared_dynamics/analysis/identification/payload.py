@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from geared_dynamics.analysis.identification.columns import base_columns, columns
+from geared_dynamics.analysis.identification.columns import NEGLIGIBLE, base_columns, columns
 from geared_dynamics.analysis.identification.equations import Equations
 from geared_dynamics.analysis.identification.least_squares import solve
 from geared_dynamics.analysis.reading.problems import RecordingError
@@ -20,11 +20,19 @@ STATES = 64  # random ones, to see which parameters of a load act
 
 
 class Payload(NamedTuple):
-    """A load's parameters (in the link's frame) that act, their values and deviations."""
+    """What motion tells of a load: combinations of its ten parameters in the link's frame.
+
+    Attributes:
+        names: The combinations in words (b,).
+        values: Their values (b,).
+        sigma: Their standard deviations (b,).
+        combinations: Of the ten parameters (b, 10).
+    """
 
     names: tuple[str, ...]
     values: Array
     sigma: Array
+    combinations: Array
 
 
 def payload(model: GearedModel, found: Equations, loaded: BoolArray, link: str) -> Payload:
@@ -52,10 +60,11 @@ def payload(model: GearedModel, found: Equations, loaded: BoolArray, link: str) 
     q = random.uniform(-np.pi, np.pi, (STATES, model.n))
     v, a = 3.0 * random.normal(size=(2, STATES, model.n))
     kept, combinations, _ = independent(columns(model, q, v, a)[..., own].reshape(-1, 10), [])
+    combinations[np.abs(combinations) < NEGLIGIBLE * np.abs(combinations).max()] = 0.0
     words = tuple(in_words(row, BODY_PARAMETERS) for row in combinations)
     load = found.Y[..., [own[k] for k in kept]] * loaded[:, None, None]
     Y = np.concatenate([found.Y[..., selection], load], axis=-1)
     solution = solve(Y, found.tau, found.used)
     sigma = np.sqrt(np.maximum(solution.covariance.diagonal(), 0.0))
     b = len(selection)
-    return Payload(words, solution.x[b:], sigma[b:])
+    return Payload(words, solution.x[b:], sigma[b:], combinations)

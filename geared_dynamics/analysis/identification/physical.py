@@ -95,23 +95,26 @@ def physical_parameters(
         ModelError: If the solver finds none.
     """
     clarabel, sparse = extra("clarabel", "physical_parameters"), extra("scipy.sparse", "clarabel")
-    p = Y.shape[-1]
-    W = (weight[..., None] * Y).reshape(-1, p)
-    right = (weight * tau).ravel()
+    x0, names = prior(model), column_names(model)
+    free = np.setdiff1d(np.arange(len(x0)), shared_friction(model, names))
+    given = x0.copy()
+    given[free] = 0.0
+    p = len(free)
+    W = (weight[..., None] * Y[..., free]).reshape(-1, p)
+    right = (weight * (tau - Y @ given)).ravel()
     triangle = np.asarray(np.linalg.qr(np.column_stack([W, right]), mode="r"))
     R, d = triangle[:p, :p], triangle[:p, p]
-    x0 = prior(model)
     lengths = np.linalg.norm(R, axis=0)
-    typical = 1.0 / np.maximum(np.abs(x0), 1e-6)
+    typical = 1.0 / np.maximum(np.abs(x0[free]), 1e-6)
     scale = 1.0 / np.where(lengths > 1e-9 * lengths.max(), lengths, typical)
     R = R * scale
     P = R.T @ R + near * np.eye(p)
-    q = -(R.T @ d) - near * x0 / scale
-    rows, bounds, cones = body_cones(model, p, clarabel)
-    signs = np.array([k for k, name in enumerate(column_names(model)) if one_sided(name)])
+    q = -(R.T @ d) - near * x0[free] / scale
+    rows, bounds, cones = body_cones(model, len(x0), clarabel)
+    signs = np.array([k for k, i in enumerate(free) if one_sided(names[i])])
     positive = np.zeros((len(signs), p))
     positive[np.arange(len(signs)), signs] = -1.0
-    A = np.vstack([positive, rows]) * scale
+    A = np.vstack([positive, rows[:, free]]) * scale
     b = np.concatenate([np.zeros(len(signs)), bounds])
     settings = clarabel.DefaultSettings()
     settings.verbose = False
@@ -124,9 +127,20 @@ def physical_parameters(
     if status not in ("Solved", "AlmostSolved"):
         remedy = "check the files' masses and inertias, which the solution should stay near"
         raise ModelError("physical_parameters", f"the solver found none ({status})", remedy)
-    x = np.array(solution.x) * scale
-    x[signs] = np.maximum(x[signs], 0.0)
+    found = np.array(solution.x) * scale
+    found[signs] = np.maximum(found[signs], 0.0)
+    x = x0.copy()
+    x[free] = found
     return Physical(x, margins(model, x), status)
+
+
+def shared_friction(model: GearedModel, names: tuple[str, ...]) -> list[int]:
+    """Columns of friction of motors with one joint: all that is found goes to the joint."""
+    motors = zip(model.motor_names, np.count_nonzero(model.structure_matrix, axis=0), strict=True)
+    single = {name for name, joints in motors if joints == 1}
+    whole = {f"{name}.{key}" for name in single for key in ("viscous", "coulomb")}
+    first = len(names) - 2 * len(model.motor_names)
+    return [k for k in range(first, len(names)) if names[k] in whole]
 
 
 def one_sided(name: str) -> bool:
