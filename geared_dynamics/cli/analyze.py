@@ -19,12 +19,12 @@ from geared_dynamics.analysis.report.bag_file import TorqueBag
 from geared_dynamics.analysis.report.html import write_html
 from geared_dynamics.analysis.report.png import write_png
 from geared_dynamics.analysis.report.tables import SamplesFile, write_summary
-from geared_dynamics.cli.arguments import load_robot
 from geared_dynamics.cli.console import numeric_table, open_console, print_table
 from geared_dynamics.cli.recordings import (
     add_recording_options,
     add_robot_options,
     jobs,
+    load_with_payload,
     meaning_of,
     open_one,
     progress_bar,
@@ -69,7 +69,7 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Analyse each recording; one that fails does not keep the others from it."""
-    model = load_robot(args)
+    model = load_with_payload(args)
     if (args.samples or args.bag) and args.output is None:
         raise GearedDynamicsError("--output", "is not given", "name a folder for the files")
     if args.output is not None:

@@ -7,6 +7,7 @@ import csv
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 from rich.console import Console
 from rich.table import Table
 
@@ -16,12 +17,13 @@ from geared_dynamics.analysis.identification.payload import payload
 from geared_dynamics.analysis.identification.writing import Written, written
 from geared_dynamics.analysis.reading.recording import Recording
 from geared_dynamics.analysis.report.yaml_text import yaml_text
-from geared_dynamics.cli.arguments import load_robot, read_urdf_file
+from geared_dynamics.cli.arguments import read_urdf_file
 from geared_dynamics.cli.console import numeric_table, open_console, print_table
 from geared_dynamics.cli.recordings import (
     add_recording_options,
     add_robot_options,
     frequency,
+    load_with_payload,
     meaning_of,
     open_one,
     progress_bar,
@@ -56,6 +58,10 @@ def add_parser(subparsers: Subparsers) -> None:
         "--slow", type=share, default=Settings().slow,
         help="share of top speed below which a joint is left out, default %(default)s",
     )  # fmt: skip
+    group.add_argument(
+        "--known", nargs="+", action="extend", default=[], metavar="NAME",
+        help="parameters that are as the files say, such as 'link_*'",
+    )  # fmt: skip
     group.add_argument("--robust", action="store_true", help="give outliers less weight")
     group.add_argument(
         "--instruments", nargs="+", metavar="BAG", help="the same motions with other noise"
@@ -89,7 +95,7 @@ def share(text: str) -> float:
 def run(args: argparse.Namespace) -> int:
     """Identify, print, write."""
     data = read_urdf_file(args)
-    model = load_robot(args, data)
+    model = load_with_payload(args, data)
     settings = Settings(
         meaning_of(args, model), args.bandwidth, args.keep, args.slow, args.velocity, args.holdout
     )
@@ -106,7 +112,8 @@ def run(args: argparse.Namespace) -> int:
             robust=args.robust,
             instruments=opened["instruments"] or None,
             validate=opened["validate"] or None,
-            physical=True,
+            known=args.known,
+            physical=not args.known,
             progress=progress,
         )
     show(console, found, args)
@@ -159,8 +166,8 @@ def residual_table(found: Identified, others: bool) -> Table:
     for j, name in enumerate(found.model.joint_names):
         fitted = [100 * value / found.rms[j] for value in found.residual[:3, j]]
         held = found.held_rms[j]
-        cells = [f"{value:.1f}" for value in fitted]
-        table.add_row(name, *cells, f"{100 * found.residual[3, j] / held:.1f}" if held else "-")
+        fitted.append(100 * found.residual[3, j] / held if held else np.nan)
+        table.add_row(name, *("-" if np.isnan(x) else f"{x:.1f}" for x in fitted))
     return table
 
 
@@ -198,6 +205,7 @@ def write(console: Console, found: Identified, args: argparse.Namespace, urdf: s
             out.writerow([name, column, *(repr(float(x)) for x in numbers)])
     console.print(f"saved {place}")
     if found.physical is None:
+        console.print("no files of the robot are written, for some parameters were known")
         return
     data = None if args.drivetrain is None else read_data(Path(args.drivetrain))[0]
     new = written(found.model, found.physical.x, urdf, data)

@@ -13,7 +13,12 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from geared_dynamics.analysis.reading.meaning import Effort, Meaning
 from geared_dynamics.analysis.reading.recording import Recording, open_recording
-from geared_dynamics.cli.arguments import finite_number, locked_joint, locked_joints
+from geared_dynamics.cli.arguments import (
+    finite_number,
+    load_robot,
+    locked_joint,
+    locked_joints,
+)
 from geared_dynamics.description.urdf_prune import number_or_none
 from geared_dynamics.errors import DescriptionError
 from geared_dynamics.model.model import GearedModel
@@ -37,6 +42,11 @@ def add_robot_options(parser: argparse.ArgumentParser) -> None:
         metavar=("X", "Y", "Z"),
         help="in the root link's frame [m/s^2], default 0 0 -9.81",
     )  # fmt: skip
+    group.add_argument(
+        "--payload", nargs=4, type=finite_number, metavar=("KG", "X", "Y", "Z"),
+        help="mass and centre of mass [m] of a known load, as a point",
+    )  # fmt: skip
+    group.add_argument("--payload-link", metavar="LINK", help="that holds it, default the tip")
 
 
 def add_recording_options(parser: argparse.ArgumentParser) -> None:
@@ -76,6 +86,15 @@ def add_recording_options(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     group.add_argument("--rate", type=frequency, metavar="HZ", help="of a CSV file without times")
     group.add_argument("--degrees", action="store_true", help="angles of a CSV file are degrees")
+
+
+def load_with_payload(args: argparse.Namespace, urdf: bytes | None = None) -> GearedModel:
+    """Load the robot, with its load if there is one."""
+    model = load_robot(args, urdf)
+    if args.payload is None:
+        return model
+    mass, *place = args.payload
+    return model.with_payload(mass, place, link=args.payload_link)
 
 
 def open_one(args: argparse.Namespace, model: GearedModel, path: str) -> Recording:

@@ -16,6 +16,7 @@ from geared_dynamics.analysis.reading.recording import Recording
 from geared_dynamics.arrays import Array, BoolArray
 from geared_dynamics.model import GearedModel
 
+FEWEST = 20  # equations of a joint with which it is validated
 DOUBTFUL = 0.3  # relative deviation beyond which a parameter is hardly told
 WORST_CONDITION = 1000.0
 
@@ -35,7 +36,7 @@ class Identified:
         rms: RMS of the measured torque of each joint, over the equations used (n,).
         residual: RMS residual of each joint (4, n): of the files' parameters, the identified
             ones, and the physical ones on what they were fitted to; of the identified ones
-            on what was held out.
+            on what was held out (NaN where a joint hardly moves there).
         held_rms: RMS of the held-out torque (n,).
         equations: What it was fitted to.
     """
@@ -119,12 +120,16 @@ def identify(
     if validate:
         held = equations(model, validate, settings)
         held_used = held.used
+    few = held_used.sum(axis=0) < FEWEST  # a joint that hardly moves there says nothing
+    held_rest = held.tau - held.Y @ taken
     residual = np.stack(
         [
             left(found, x0, fitted),
             deviation(rest - found.Y[..., selection] @ solution.x, fitted),
             left(found, full.x, fitted) if full else np.full(model.n, np.nan),
-            deviation(held.tau - held.Y @ taken - held.Y[..., selection] @ solution.x, held_used),
+            np.where(
+                few, np.nan, deviation(held_rest - held.Y[..., selection] @ solution.x, held_used)
+            ),
         ]
     )
     return Identified(

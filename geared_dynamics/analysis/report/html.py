@@ -51,9 +51,10 @@ def section(number: int, analysis: Analysis) -> str:
         f"{escape(analysis.model.name)}; {totals.samples} samples at {recording.rate:.4g} Hz "
         f"({totals.samples / recording.rate:.4g} s), filtered below {analysis.cutoff:.3g} Hz"
     )
+    verdict = escape(summary(analysis)).capitalize()
     notes = "".join(f'<li class="note">{escape(note)}</li>' for note in analysis.notes)
     return (
-        f"<h2>{escape(recording.path)}</h2><p>{facts}. {escape(summary(analysis)).capitalize()}.</p>"
+        f"<h2>{escape(recording.path)}</h2><p>{facts}. {verdict}.</p>"
         f"<ul>{notes}</ul>{joint_table(analysis)}{share_table(analysis)}{motor_table(analysis)}"
         f"<h3>Torques over time</h3>{plot(torques(analysis), f'torque{number}')}"
         f"<h3>Residual of the complete model</h3><p>Mean, and RMS above and below zero.</p>"

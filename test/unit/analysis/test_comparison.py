@@ -23,7 +23,7 @@ from geared_dynamics.analysis.reading.problems import RecordingError
 from geared_dynamics.analysis.reading.recording import open_recording, recording_from_arrays
 from geared_dynamics.errors import GearedDynamicsError
 from naive.drives import ratios_scaled
-from recorded_motions import JOINT_STATE, elbow, messages, motion, truth, write_sqlite
+from recorded_motions import JOINT_STATE, elbow, messages, motion, write_sqlite
 
 pytest.importorskip("scipy", reason="needs geared_dynamics[analysis]")
 
