@@ -1,6 +1,6 @@
 """`analyze` on generated bags: speed against real time, memory, streaming, Dask, model alone.
 
-Run it as `python benchmarks/analysis.py [speed|memory|dask|model|all] [--hours H] [--kind K]`.
+Run it as `python benchmarks/analysis.py [speed|dask|model|reading|all] [--hours H] [--kind K]`.
 A bag of one hour takes 1.2 GB of disk. Every figure comes from one interleaved run.
 """
 
@@ -144,10 +144,13 @@ def model_alone():
     """Print states per second of the model, 6 joints, one core."""
     model, random = arm(6), np.random.default_rng(0)
     q, v, a = random.normal(size=(3, 100_000, 6))
-    out = np.empty_like(q)
+    out, locked = np.empty_like(q), model.with_coupling("none")
     sides = {
+        "complete model and links alone: torques of all three models": lambda: [
+            gd.inverse_dynamics(each, q, v, a, out=out) for each in (model, locked)
+        ],
         "complete model": lambda: gd.inverse_dynamics(model, q, v, a, out=out),
-        "all terms of three models": lambda: predicted(model, q, v, a),
+        "all seven terms": lambda: predicted(model, q, v, a),
     }
     best = dict.fromkeys(sides, np.inf)
     for _ in range(12):
@@ -159,6 +162,31 @@ def model_alone():
         print(
             f"figure: {name}, 6 joints: {len(q) / seconds / 1e6:.2f} million states/s on one core"
         )
+
+
+def reading(folder, hours):
+    """Print the time per message of our decoder and of the bag library's."""
+    from rosbags.typesys import Stores, get_typestore
+
+    from geared_dynamics.analysis.reading.bag import open_bag
+
+    path, store = bag(folder, "db3", hours), get_typestore(Stores.ROS2_JAZZY)
+    recording, container = open_recording(path, arm().joint_names), open_bag(path)
+    best = {"ours, file to arrays": np.inf, "library, bytes to message": np.inf}
+    for piece in range(min(8, recording.reader.pieces)):
+        start = time.perf_counter()
+        count = len(recording.reader.read(piece).stamp)
+        middle = time.perf_counter()
+        messages = container.read("/joint_states", piece).messages
+        before = time.perf_counter()
+        for message in messages:
+            store.deserialize_cdr(message, "sensor_msgs/msg/JointState")
+        spent = (middle - start, time.perf_counter() - before)
+        best = {
+            key: min(old, new / count) for (key, old), new in zip(best.items(), spent, strict=True)
+        }
+    for name, seconds in best.items():
+        print(f"figure: reading, {name}: {1e6 * seconds:.2f} us per message of {JOINTS} joints")
 
 
 def dask_workers(folder, hours, kind):
@@ -189,7 +217,10 @@ def main():
     """Run what is asked for."""
     parser = argparse.ArgumentParser()
     parser.add_argument(
-        "what", choices=["speed", "one", "dask", "model", "all"], nargs="?", default="all"
+        "what",
+        choices=["speed", "one", "dask", "model", "reading", "all"],
+        nargs="?",
+        default="all",
     )
     parser.add_argument("--hours", type=float, default=1.0)
     parser.add_argument("--kind", choices=["db3", "mcap"], default="db3")
@@ -201,6 +232,8 @@ def main():
         one(folder, args.hours, args.kind)
     if args.what in ("model", "all"):
         model_alone()
+    if args.what in ("reading", "all"):
+        reading(folder, min(args.hours, 0.1))
     if args.what in ("speed", "all"):
         speed(folder, args.hours, args.kind)
     if args.what in ("dask", "all"):

@@ -81,7 +81,14 @@ class CouplingSums(NamedTuple):
 
 
 def coupling_parts(model: GearedModel, q: Array, v: Array, a: Array) -> tuple[Array, Array, Array]:
-    """Torque of each of the three causes (k, n)."""
+    """Torque of each of the three causes (k, n) [N m or N], joint side.
+
+    Args:
+        model: Geared model; its ``coupling`` does not matter.
+        q: Joint position (k, n) [rad or m].
+        v: Joint velocity (k, n).
+        a: Joint acceleration (k, n).
+    """
     complete, locked = model.with_coupling("complete"), model.with_coupling("none")
     inertia = model.reflected_inertia
     transmission = a @ (inertia - np.diag(inertia.diagonal()))
@@ -105,7 +112,12 @@ def coupling_sums(model: GearedModel, q: Array, v: Array, a: Array) -> CouplingS
 
 
 def unabsorbed_share(model: GearedModel, *, seed: int = 0) -> Array:
-    """Share of the coupling that no other parameters of links and armature give (n,)."""
+    """Share of the coupling that no other parameters of links and armature give (n,).
+
+    Args:
+        model: Geared model.
+        seed: Of the random states.
+    """
     first = [*columns_of(model).bodies]
     columns = [k + i for k in first for i in range(len(BODY_PARAMETERS))]
     random = np.random.default_rng(seed)

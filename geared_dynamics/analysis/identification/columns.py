@@ -70,7 +70,14 @@ def column_names(model: GearedModel) -> tuple[str, ...]:
 
 
 def columns(model: GearedModel, q: Array, v: Array, a: Array) -> Array:
-    """Y (k, n, p) of a motion (k, n)."""
+    """Y (k, n, p) of a motion: tau = Y x.
+
+    Args:
+        model: Geared model.
+        q: Joint position (k, n) [rad or m].
+        v: Joint velocity (k, n).
+        a: Joint acceleration (k, n).
+    """
     k, n = q.shape
     unit = np.eye(n)
     own = np.stack([v, np.sign(v), np.ones((k, n))], axis=-1)  # (k, n, 3)

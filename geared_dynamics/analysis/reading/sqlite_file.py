@@ -11,6 +11,10 @@ from geared_dynamics.analysis.reading.problems import RecordingError
 
 PROBES, PROBE = 32, 64  # windows of message numbers that are looked into, and their size
 SKIPPED = 32  # message numbers that are given up at a time where a page is damaged
+SELECT = (  # the plus keeps SQLite from looking for an index of the topics
+    "SELECT id, timestamp, data FROM messages WHERE id >= ? AND id < ? AND +topic_id = ?"
+    " ORDER BY id"
+)
 MAGIC = b"SQLite format 3\0"
 ZSTANDARD = b"\x28\xb5\x2f\xfd"  # first bytes of a message compressed by itself
 REPAIR = "repair it: sqlite3 BAG.db3 .recover | sqlite3 repaired.db3, or ros2 bag reindex"
@@ -74,25 +78,28 @@ class SqliteFile:
         """Messages of one range, without those on damaged pages."""
         start = self.first + piece * self.width[topic]
         end = start + self.width[topic]
-        rows: list[tuple[int, int, bytes]] = []
-        lost = 0
         with closing(self._open()) as base:
-            while start < end:
-                try:
-                    cursor = base.execute(
-                        "SELECT id, timestamp, data FROM messages WHERE id >= ? AND id < ?"
-                        " AND +topic_id = ? ORDER BY id",
-                        (start, end, self.ids[topic]),
-                    )
-                    for row in cursor:
-                        rows.append(row)
-                        start = row[0] + 1
-                    break
-                except sqlite3.DatabaseError:
-                    lost = 1
-                    start += SKIPPED
+            try:
+                rows, lost = base.execute(SELECT, (start, end, self.ids[topic])).fetchall(), 0
+            except sqlite3.DatabaseError:
+                rows, lost = self._salvaged(base, topic, start, end), 1
         messages = [data for _, _, data in rows]
         if messages and messages[0][:4] == ZSTANDARD:
             remedy = "decompress it: ros2 bag convert, with compression_mode none"
             raise RecordingError(self.path, "has messages compressed one by one", remedy)
         return Raw(messages, [stamp for _, stamp, _ in rows], lost)
+
+    def _salvaged(
+        self, base: sqlite3.Connection, topic: str, start: int, end: int
+    ) -> list[tuple[int, int, bytes]]:
+        """Messages of a range, one by one, without those on damaged pages."""
+        rows: list[tuple[int, int, bytes]] = []
+        while start < end:
+            try:
+                for row in base.execute(SELECT, (start, end, self.ids[topic])):
+                    rows.append(row)
+                    start = row[0] + 1
+                break
+            except sqlite3.DatabaseError:
+                start += SKIPPED
+        return rows

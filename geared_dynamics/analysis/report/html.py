@@ -31,7 +31,12 @@ th:first-child, td:first-child { text-align: left }
 
 
 def write_html(analyses: list[Analysis], path: Path) -> None:
-    """Write one report of all analyses."""
+    """Write one report of all analyses.
+
+    Args:
+        analyses: What ``analyze`` gives.
+        path: The file.
+    """
     library = extra("plotly.offline", "HTML report").get_plotlyjs()
     title = "Replay analysis"
     body = "".join(section(k, analysis) for k, analysis in enumerate(analyses))

@@ -12,7 +12,12 @@ from geared_dynamics.analysis.report.html import COLOURS
 
 
 def write_png(analysis: Analysis, path: Path) -> None:
-    """Draw each joint's torques over time."""
+    """Draw each joint's torques over time.
+
+    Args:
+        analysis: What ``analyze`` gives.
+        path: The file.
+    """
     figures = extra("matplotlib.figure", "PNG")
     n = analysis.model.n
     figure = figures.Figure(figsize=(11, 1.9 * n + 0.8), layout="constrained")

@@ -16,7 +16,12 @@ from geared_dynamics.analysis.comparison.span import Kept
 
 
 def write_summary(analysis: Analysis, path: Path) -> None:
-    """Write a row per joint and one per motor."""
+    """Write a row per joint and one per motor.
+
+    Args:
+        analysis: What ``analyze`` gives.
+        path: The file.
+    """
     with path.open("w", encoding="utf-8", newline="") as stream:
         out = csv.writer(stream)
         names = [model.replace(" ", "_") for model in MODELS]
