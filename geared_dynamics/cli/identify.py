@@ -25,7 +25,9 @@ from geared_dynamics.cli.recordings import (
     frequency,
     load_with_payload,
     meaning_of,
+    once,
     open_one,
+    pair,
     progress_bar,
 )
 from geared_dynamics.description.yaml_input import read_data
@@ -66,6 +68,10 @@ def add_parser(subparsers: Subparsers) -> None:
     group.add_argument(
         "--instruments", nargs="+", metavar="BAG", help="the same motions with other noise"
     )
+    group.add_argument(
+        "--instrument-columns", nargs="+", action="extend", type=pair, default=[],
+        metavar="WHAT=HEADING", help="their headings, where they differ from --columns",
+    )  # fmt: skip
     group.add_argument("--validate", nargs="+", metavar="BAG", help="recordings to validate with")
     group.add_argument(
         "--holdout", type=share, default=Settings().holdout,
@@ -101,8 +107,11 @@ def run(args: argparse.Namespace) -> int:
     )
     opened = {
         key: [open_one(args, model, path) for path in getattr(args, key) or []]
-        for key in ("recordings", "instruments", "validate", "loaded")
+        for key in ("recordings", "validate", "loaded")
     }
+    named = once("--columns", args.columns) | once("--instrument-columns", args.instrument_columns)
+    other = argparse.Namespace(**vars(args) | {"columns": [*named.items()]})
+    instruments = [open_one(other, model, path) for path in args.instruments or []]
     console = open_console()
     with progress_bar("identify") as progress:
         found = identify(
@@ -110,7 +119,7 @@ def run(args: argparse.Namespace) -> int:
             opened["recordings"],
             settings,
             robust=args.robust,
-            instruments=opened["instruments"] or None,
+            instruments=instruments or None,
             validate=opened["validate"] or None,
             known=args.known,
             physical=not args.known,

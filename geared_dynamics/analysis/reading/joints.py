@@ -39,7 +39,7 @@ def joint_samples(raw: Raw, names: tuple[str, ...]) -> Samples:
         columns = [table.layout.names.index(name) for name in names]
         for k, part in enumerate(table.lists):
             values[k][table.place] = picked(table, part, columns)
-    tally = Tally(foreign, partial, damaged + raw.lost)
+    tally = Tally(foreign, partial, damaged, raw.lost)
     position, velocity, effort = values[:, there]
     return Samples(stamp[there], position, velocity, effort, tally)
 

@@ -199,15 +199,14 @@ def open_topic(
     if not names:
         remedy = f"record the joint states; its topics are: {listed}"
         raise RecordingError(bag.path, f"has no topic of type {JOINT_STATE}", remedy)
-    problem: RecordingError | None = None
+    problems: list[RecordingError] = []
     for name in names:
         seen = joints_on(bag, name)
         try:
             return BagReader(bag, name, matched(joints, seen, rename, f"{bag.path}, {name}"))
         except RecordingError as error:
-            problem = problem or error
-    assert problem is not None
-    raise problem
+            problems.append(error)
+    raise problems[0]
 
 
 def joints_on(bag: Container, topic: str) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ class Tally(NamedTuple):
         foreign: Without any joint of the robot (other devices on the same topic).
         partial: With some of its joints only.
         damaged: That are no message of the topic's type.
+        lost: Parts of the file that could not be read to the end.
         not_finite: With a position or effort that is NaN or infinite.
         repeated: With the stamp of an earlier one, or older by less than a reset.
         resets: Where the stamps jump back; the samples before and after are kept apart.
@@ -26,6 +27,7 @@ class Tally(NamedTuple):
     foreign: int = 0
     partial: int = 0
     damaged: int = 0
+    lost: int = 0
     not_finite: int = 0
     repeated: int = 0
     resets: int = 0
@@ -42,6 +44,7 @@ class Tally(NamedTuple):
             "foreign": "messages of other devices",
             "partial": "messages without all joints",
             "damaged": "damaged messages",
+            "lost": "parts of the file that cannot be read to the end",
             "not_finite": "samples with NaN or infinity",
             "repeated": "repeated or late stamps",
             "resets": "resets of the clock",

@@ -21,9 +21,10 @@ from geared_dynamics.analysis.comparison.span import Kept
 from geared_dynamics.analysis.reading.meaning import Meaning
 from geared_dynamics.analysis.reading.problems import RecordingError
 from geared_dynamics.analysis.reading.recording import open_recording, recording_from_arrays
+from geared_dynamics.description.yaml_input import read_data
 from geared_dynamics.errors import GearedDynamicsError
 from naive.drives import ratios_scaled
-from recorded_motions import JOINT_STATE, elbow, messages, motion, write_sqlite
+from recorded_motions import JOINT_STATE, ROBOTS, elbow, messages, motion, write_sqlite
 
 pytest.importorskip("scipy", reason="needs geared_dynamics[analysis]")
 
@@ -191,6 +192,25 @@ def test_motors_need_data_and_their_budget_is_the_commands() -> None:
     found = np.array([motor.rms[0] for motor in motor_figures(analysis())])
     expected = np.sqrt(np.mean(data.torque**2, axis=0))
     np.testing.assert_allclose(found, expected, rtol=1e-3)
+
+
+def test_currents_and_voltages_are_the_commands() -> None:
+    data = read_data(ROBOTS / "elbow.drivetrain.yaml")[0]
+    for motor in data["motors"].values():
+        electrics = {"resistance": 0.8, "torque_constant": 0.06, "limits": {"current": 5.0}}
+        motor.update(electrics)
+    model = gd.load_model(ROBOTS / "elbow.urdf", data)
+    found = motor_figures(analysis(model=model))
+    settled = slice(20, -20)  # two periods of 20 Hz
+    expected = gd.motor_commands(model, Q[settled], V[settled], A[settled])
+    for k, values in ((1, expected.current), (2, expected.voltage)):
+        rms = np.sqrt(np.mean(values**2, axis=0))
+        np.testing.assert_allclose([motor.rms[k] for motor in found], rms, rtol=1e-3)
+        peaks = [motor.peak[k] for motor in found]
+        np.testing.assert_allclose(peaks, np.abs(values).max(axis=0), rtol=1e-2)
+    beyond = 100.0 * np.mean(np.abs(expected.current) > 5.0, axis=0)
+    assert beyond.max() > 1.0
+    np.testing.assert_allclose([motor.exceeded for motor in found], beyond, atol=0.2)
 
 
 def test_summary_is_one_sentence() -> None:
