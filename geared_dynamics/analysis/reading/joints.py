@@ -82,9 +82,11 @@ def matched(
     finding = f"has no joint {', '.join(missing)}; it has {', '.join(seen) or 'none'}"
     if len(missing) == len(wanted):
         finding += ", so it may be of another robot"
-    pairs = [(joint, *difflib.get_close_matches(joint, seen, 1, 0.3)) for joint in joints]
+    near = [(joint, *difflib.get_close_matches(joint, seen, 1)) for joint in joints]
+    pairs = [pair for pair in near if len(pair) == 2]
     if len(seen) == len(joints) and len(missing) == len(wanted):
         pairs = list(zip(joints, seen, strict=True))
-    example = " ".join("=".join(pair) for pair in pairs if len(pair) == 2) or "JOINT=NAME"
+    distinct = len({pair[1] for pair in pairs}) == len(pairs)
+    example = " ".join("=".join(pair) for pair in pairs) if pairs and distinct else "JOINT=NAME"
     remedy = f"name them (--rename {example}), or choose joints of the robot with --joints"
     raise RecordingError(place, finding, remedy)

@@ -17,6 +17,7 @@ SELECT = (  # the plus keeps SQLite from looking for an index of the topics
 )
 MAGIC = b"SQLite format 3\0"
 ZSTANDARD = b"\x28\xb5\x2f\xfd"  # first bytes of a message compressed by itself
+DAMAGED = "is damaged or cut off: what is there is read"
 REPAIR = "repair it: sqlite3 BAG.db3 .recover | sqlite3 repaired.db3, or ros2 bag reindex"
 
 
@@ -31,24 +32,55 @@ class SqliteFile:
         """
         self.path = str(path)
         self.notes: tuple[str, ...] = ()
+        self.tolerant = False
+        self.first, self.last = 1, 0
+        self.ids: dict[str, int] = {}
+        self.width: dict[str, int] = {}
+        self._topics: tuple[Topic, ...] = ()
         try:
-            with closing(self._open()) as base:
-                rows = base.execute("SELECT id, name, type FROM topics ORDER BY id").fetchall()
-                # Two questions: SQLite looks only one of the two up, and reads all for both.
-                first, last = (
-                    base.execute(f"SELECT {end}(id) FROM messages").fetchone()[0]
-                    for end in ("min", "max")
-                )
-                self.first, self.last = int(first or 1), int(last or 0)
-                self.ids = {name: number for number, name, _ in rows}
-                self._topics = tuple(Topic(name, kind) for _, name, kind in rows)
-                self.width = {name: self._width(base, number) for name, number in self.ids.items()}
-        except sqlite3.Error as error:
-            raise RecordingError(self.path, f"cannot be read as a bag ({error})", REPAIR) from None
+            self._learn()
+        except sqlite3.Error:
+            self.tolerant, self.notes = True, (f"{self.path} {DAMAGED}",)
+            try:
+                self._learn()
+            except sqlite3.Error as error:
+                finding = f"cannot be read as a bag ({error})"
+                raise RecordingError(self.path, finding, REPAIR) from None
+
+    def _learn(self) -> None:
+        """Read its topics, and where its messages are."""
+        with closing(self._open()) as base:
+            rows = base.execute("SELECT id, name, type FROM topics ORDER BY id").fetchall()
+            if any(not isinstance(word, str) for row in rows for word in row[1:]):
+                raise sqlite3.DatabaseError("its topics are damaged")
+            self.first, self.last = self._ends(base)
+            self.ids = {name: number for number, name, _ in rows}
+            self._topics = tuple(Topic(name, kind) for _, name, kind in rows)
+            self.width = {name: self._width(base, number) for name, number in self.ids.items()}
 
     def _open(self) -> sqlite3.Connection:
         place = Path(self.path).resolve().as_uri()
-        return sqlite3.connect(f"{place}?mode=ro", uri=True)
+        base = sqlite3.connect(f"{place}?mode=ro", uri=True)
+        if self.tolerant:  # SQLite then opens a file that is shorter than it says
+            base.execute("PRAGMA writable_schema = ON")
+        return base
+
+    def _ends(self, base: sqlite3.Connection) -> tuple[int, int]:
+        """First and last message number; of a damaged file, the last that can be reached."""
+        try:
+            # Two questions: SQLite looks only one of the two up, and reads all for both.
+            first, last = (
+                base.execute(f"SELECT {end}(id) FROM messages").fetchone()[0]
+                for end in ("min", "max")
+            )
+            return int(first or 1), int(last or 0)
+        except sqlite3.DatabaseError:
+            self.notes = (f"{self.path} {DAMAGED}",)
+        numbers: list[int] = []
+        with suppress(sqlite3.DatabaseError):
+            for (number,) in base.execute("SELECT id FROM messages NOT INDEXED ORDER BY id"):
+                numbers.append(number)
+        return (numbers[0], numbers[-1]) if numbers else (1, 0)
 
     def _width(self, base: sqlite3.Connection, topic: int) -> int:
         """Message numbers that hold about PIECE messages of the topic, seen in samples."""

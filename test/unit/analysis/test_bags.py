@@ -88,6 +88,16 @@ def test_a_damaged_page_of_sqlite_costs_its_piece_only(tmp_path: Path) -> None:
     assert 0.3 * len(T) < sum(len(part.stamp) for part in parts) < len(T)
 
 
+def test_a_file_of_sqlite_that_is_cut_off_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
+    path = write_sqlite(tmp_path / "bag.db3", {"/joint_states": (JOINT_STATE, DATA)})
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    recording = open_recording(path, NAMES)
+    assert "cut off" in recording.reader.notes[0]
+    stamp, q, *_ = everything(recording)
+    assert 0.3 * len(T) < len(stamp) < 0.6 * len(T)
+    np.testing.assert_array_equal(q, Q[stamp // 1_000_000])
+
+
 def test_files_of_a_folder_follow_their_numbers(tmp_path: Path) -> None:
     for k in range(12):
         part = {"/joint_states": (JOINT_STATE, DATA[k * 1000 : (k + 1) * 1000])}
@@ -178,6 +188,11 @@ def bad_bags(folder: Path) -> dict[str, tuple[Path, dict, tuple[str, ...]]]:
             {},
             ("no joint joint_1, joint_2, joint_3", "fer_joint1", "another robot", "--rename"),
         ),
+        "another robot with other joints": (
+            states("four", *(np.c_[x, x][:, :4] for x in short), names=("a1", "a2", "a3", "a4")),
+            {},
+            ("it has a1, a2, a3, a4", "--rename JOINT=NAME"),
+        ),
         "one other name": (
             states("near", *short, names=("joint_1", "joint2", "joint_3")),
             {},
@@ -197,8 +212,8 @@ def bad_bags(folder: Path) -> dict[str, tuple[Path, dict, tuple[str, ...]]]:
 
 CASES = [
     "missing", "empty", "text", "broken", "empty folder", "wrong topic", "no states", "wrong type",
-    "another robot", "one other name", "no effort", "NaN effort", "no position", "no message",
-    "wrong rename",
+    "another robot", "another robot with other joints", "one other name", "no effort",
+    "NaN effort", "no position", "no message", "wrong rename",
 ]  # fmt: skip
 
 
