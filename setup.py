@@ -52,7 +52,17 @@ TOOLS = [
     "sympy",
     "scipy",
 ]
-ANALYSIS = ["pin>=3.0", "matplotlib", "scipy"]
+ANALYSIS = [
+    "pin>=3.0",
+    "matplotlib",
+    "scipy",
+    "plotly",
+    "rosbags>=0.10",
+    "lz4",
+    "clarabel",
+    "dask",
+    "distributed",
+]
 SIM = ["mujoco>=3.3", "pillow"]
 ROBOTS = ["example-robot-data"]
 

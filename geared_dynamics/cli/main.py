@@ -11,10 +11,25 @@ from collections.abc import Iterator, Sequence
 from typing import TextIO
 
 from geared_dynamics import __version__
-from geared_dynamics.cli import check, describe, export, loop_benchmark, view
+from geared_dynamics.cli import (
+    analyze,
+    check,
+    coupling,
+    describe,
+    excite,
+    export,
+    identify,
+    loop_benchmark,
+    view,
+)
 from geared_dynamics.errors import GearedDynamicsError, GearedDynamicsWarning
 
 PROGRAM = "geared-dynamics"
+COMMANDS = (
+    *(check, describe, view, export),
+    *(coupling, analyze, identify, excite),
+    loop_benchmark,
+)
 EXIT_ERROR, EXIT_OUTPUT, EXIT_INTERRUPT, EXIT_PIPE = 2, 3, 130, 141
 
 
@@ -71,7 +86,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
     subparsers = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for command in (check, describe, export, loop_benchmark, view):
+    for command in COMMANDS:
         command.add_parser(subparsers)
     return parser
 

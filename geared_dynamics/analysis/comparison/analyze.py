@@ -1,0 +1,216 @@
+"""``analyze``: a recording held against the model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from geared_dynamics.analysis.comparison.prediction import resisting
+from geared_dynamics.analysis.comparison.schedule import over_spans
+from geared_dynamics.analysis.comparison.span import Kept, Plan, motions, span_result
+from geared_dynamics.analysis.comparison.totals import Ranges, Totals, no_totals
+from geared_dynamics.analysis.reading.cleaning import clean
+from geared_dynamics.analysis.reading.meaning import Meaning, joint_positions, joint_torques
+from geared_dynamics.analysis.reading.problems import RecordingError
+from geared_dynamics.analysis.reading.recording import Recording
+from geared_dynamics.analysis.reading.samples import Samples
+from geared_dynamics.analysis.signals.bandwidth import WIDER, bandwidth
+from geared_dynamics.analysis.signals.delay import delay
+from geared_dynamics.analysis.signals.motion import Velocity, interpolated, is_even
+from geared_dynamics.arrays import Array, IntArray
+from geared_dynamics.dynamics.rigid import inverse_dynamics
+from geared_dynamics.model import GearedModel
+
+NO_LIMIT = 1e6  # a URDF's limit above it stands for none
+SATURATED = 0.99  # of the effort limit
+FASTEST = 10.0  # [rad/s or m/s] range of the bins of joints without a velocity limit
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Analysis:
+    """What a recording says about the model.
+
+    Attributes:
+        model: The model.
+        recording: The recording.
+        totals: All sums; ``figures`` derives the numbers.
+        cutoff: Bandwidth of the filters [Hz].
+        delays: Per joint, by how much measured torques come after the model's [s] (n,).
+        ranges: Of the bins, and limits.
+        stamp: Start of each display bucket (b,) [ns].
+        drawn: Extremes in each bucket (2, 5, b, n): measured, three models', residual.
+        notes: What is doubtful, a line each.
+    """
+
+    model: GearedModel
+    recording: Recording
+    totals: Totals
+    cutoff: float
+    delays: Array
+    ranges: Ranges
+    stamp: IntArray
+    drawn: Array
+    notes: tuple[str, ...] = field(default=())
+
+
+def analyze(
+    model: GearedModel,
+    recording: Recording,
+    *,
+    meaning: Meaning | None = None,
+    bandwidth_hz: float | None = None,
+    velocity: Velocity = "position",
+    jobs: int = 1,
+    scheduler: str | None = None,
+    keep: Callable[[Kept], None] | None = None,
+    progress: Progress | None = None,
+) -> Analysis:
+    """Hold a recording against the model, span by span.
+
+    Args:
+        model: Geared model; its ``coupling`` does not matter.
+        recording: What ``open_recording`` gives.
+        meaning: What its positions and efforts are; joint positions and torques by default.
+        bandwidth_hz: Cutoff of the filters [Hz]; found from the recording if not given.
+        velocity: ``recorded`` differentiates recorded velocities instead of positions.
+        jobs: Processes on this machine.
+        scheduler: Address of a Dask scheduler instead.
+        keep: Called with all samples of each stretch, in order.
+        progress: Called with spans done and all spans.
+
+    Raises:
+        RecordingError: If nothing in the recording can be compared.
+    """
+    meaning = meaning or Meaning()
+    cutoff = bandwidth_hz or WIDER * found_bandwidth(model, recording, meaning)
+    ranges = ranges_of(model)
+    plan = Plan(
+        model.with_coupling("complete"), recording, meaning, cutoff, velocity, ranges,
+        keep is not None, has_motors(model),
+    )  # fmt: skip
+    totals = no_totals(model.n, len(model.motor_names))
+    stamps, drawn = [], []
+    tasks = over_spans(span_result, plan, recording.spans, jobs=jobs, scheduler=scheduler)
+    for done, result in enumerate(tasks, 1):
+        totals = totals.plus(result.totals)
+        stamps.append(result.stamp)
+        drawn.append(result.drawn)
+        for part in result.kept:
+            if keep is not None:
+                keep(part)
+        if progress is not None:
+            progress(done, recording.spans)
+    refuse_empty(recording, totals)
+    return Analysis(
+        model, recording, totals, cutoff, delays_of(plan), ranges,
+        np.concatenate(stamps), np.concatenate(drawn, axis=2), notes_of(model, recording, totals),
+    )  # fmt: skip
+
+
+def found_bandwidth(model: GearedModel, recording: Recording, meaning: Meaning) -> float:
+    """Bandwidth of the motion in the first span that has one."""
+    for k in range(recording.spans):
+        read = recording.read(k, 0)
+        q = joint_positions(model, meaning, read.samples.position)
+        cleaned = clean(read.samples._replace(position=q), read.core, recording.period)
+        longest = max(cleaned.stretches, key=lambda part: part.core.sum(), default=None)
+        if longest is not None and len(longest.core) > 32:
+            return bandwidth(even_positions(longest.samples, recording.period), recording.rate)
+    finding = "has no stretch of 32 samples in a row"
+    raise RecordingError(recording.path, finding, "record some seconds, or give --bandwidth")
+
+
+def even_positions(samples: Samples, period: int) -> Array:
+    """Positions at even times (k, n)."""
+    if is_even(samples.stamp, period):
+        return samples.position
+    grid = np.arange(samples.stamp[0], samples.stamp[-1], period)
+    return interpolated(samples.stamp, samples.position, grid)
+
+
+def ranges_of(model: GearedModel) -> Ranges:
+    """Ranges of the bins and limits, from the URDF where it has them."""
+    joints = {joint.name: joint for joint in model.robot.joints}
+    n = model.n
+    position = np.tile([[-2.0 * np.pi], [2.0 * np.pi]], (1, n))
+    limits = np.tile([[-np.inf], [np.inf]], (1, n))
+    velocity, effort = np.full(n, FASTEST), np.full(n, np.inf)
+    for j, name in enumerate(model.joint_names):
+        given = joints[name].limit if name in joints else None
+        if given is None:
+            continue
+        if given.lower is not None and given.upper is not None and given.lower < given.upper:
+            if joints[name].kind != "continuous" and given.upper - given.lower < NO_LIMIT:
+                position[:, j] = limits[:, j] = given.lower, given.upper
+        if given.velocity and given.velocity < NO_LIMIT:
+            velocity[j] = given.velocity
+        if given.effort and given.effort < NO_LIMIT:
+            effort[j] = SATURATED * given.effort
+    return Ranges(position, np.stack([-velocity, velocity]), limits, effort)
+
+
+def has_motors(model: GearedModel) -> bool:
+    """Whether the motors can produce every joint torque."""
+    A = model.structure_matrix
+    return A.shape[1] > 0 and int(np.linalg.matrix_rank(A)) == model.n
+
+
+def refuse_empty(recording: Recording, totals: Totals) -> None:
+    """Raise if no sample could be compared, or no effort is there."""
+    if totals.samples == 0:
+        finding = f"has no sample to compare ({totals.tally.in_words() or 'no samples'})"
+        remedy = "record joint positions and efforts together, without gaps, for some seconds"
+        raise RecordingError(recording.path, finding, remedy)
+    if not totals.measured_peak.any():
+        finding = f"has efforts of zero in all {totals.samples} samples"
+        remedy = "record a source that measures efforts, or choose another topic with --topic"
+        raise RecordingError(recording.path, finding, remedy)
+
+
+def notes_of(model: GearedModel, recording: Recording, totals: Totals) -> tuple[str, ...]:
+    """What is doubtful about a recording."""
+    notes = [f"partial: {note}" for note in recording.reader.notes]
+    left_out = totals.tally.in_words()
+    if left_out:
+        notes.append(f"left out: {left_out}")
+    for j, name in enumerate(model.joint_names):
+        if not totals.measured_peak[j]:
+            notes.append(f"{name}: the effort is zero in all samples")
+        share = totals.outside[j] / totals.samples
+        if share > 0.01:
+            what = f"{name}: {100 * share:.0f} % of the positions are beyond its limits"
+            notes.append(f"{what}: another robot, another zero, or degrees?")
+        share = totals.saturated[j] / totals.samples
+        if share > 0:
+            notes.append(f"{name}: {100 * share:.2g} % of the samples are at the effort limit")
+    return tuple(notes)
+
+
+def delays_of(plan: Plan) -> Array:
+    """Delay of the measured torques behind the model's, in the first long stretch (n,) [s]."""
+    model = plan.model
+    for k in range(plan.recording.spans):
+        for part in motions(plan, k)[0]:
+            if len(part.q) > 8 * plan.recording.rate / plan.cutoff:
+                measured = joint_torques(model, plan.meaning, part.q, part.effort)
+                expected = inverse_dynamics(model, part.q, part.v, part.a)
+                expected = expected + resisting(model, part.q, part.v, expected)
+                return np.array([
+                    delay(
+                        expected[:, j],
+                        measured[:, j],
+                        signs_of(part.v[:, j]),
+                        plan.recording.rate,
+                    )
+                    for j in range(model.n)
+                ])  # fmt: skip
+    return np.full(model.n, np.nan)
+
+
+def signs_of(v: Array) -> Array:
+    """What friction and an offset look like (k, 3): velocity, its sign, one."""
+    return np.column_stack([v, np.sign(v), np.ones(len(v))])

@@ -1,0 +1,182 @@
+"""One span of a recording, compared with the model: a pure function of plan and number."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from geared_dynamics.actuation.commands import motor_commands
+from geared_dynamics.analysis.comparison.prediction import Prediction, predicted
+from geared_dynamics.analysis.comparison.totals import (
+    Ranges,
+    Totals,
+    no_totals,
+    peak,
+    squares,
+    totals_of,
+)
+from geared_dynamics.analysis.reading.cleaning import clean
+from geared_dynamics.analysis.reading.meaning import (
+    Meaning,
+    joint_positions,
+    joint_torques,
+    joint_velocities,
+)
+from geared_dynamics.analysis.reading.recording import Recording
+from geared_dynamics.analysis.reading.samples import Samples
+from geared_dynamics.analysis.signals.filters import context
+from geared_dynamics.analysis.signals.motion import Motion, Velocity, motion
+from geared_dynamics.arrays import Array, IntArray
+from geared_dynamics.model import GearedModel
+
+SETTLING = 2.0  # periods of the cutoff at each end of a stretch that are not counted
+BUCKETS = 1500  # of a whole recording, for display only
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """What is done to each span of a recording; it can be sent to another process.
+
+    Attributes:
+        model: The model, complete.
+        recording: The recording.
+        meaning: What its numbers are.
+        cutoff: Of the filters [Hz].
+        velocity: Where velocities come from.
+        ranges: Of bins and limits.
+        keep: Whether to return all samples.
+        motors: Whether to compute the motors' currents and voltages.
+    """
+
+    model: GearedModel
+    recording: Recording
+    meaning: Meaning
+    cutoff: float
+    velocity: Velocity
+    ranges: Ranges
+    keep: bool = False
+    motors: bool = False
+
+
+class Kept(NamedTuple):
+    """All samples of a span: stamp (k,) [ns] and arrays (k, n), joint side."""
+
+    stamp: IntArray
+    q: Array
+    v: Array
+    a: Array
+    measured: Array
+    models: tuple[Array, Array, Array]
+    friction: Array
+
+
+class SpanResult(NamedTuple):
+    """What a span gives.
+
+    Attributes:
+        totals: Its sums.
+        stamp: Start of each bucket (b,) [ns].
+        drawn: Least and largest value of measured, three models' and residual torque in each
+            bucket (2, 5, b, n).
+        kept: All samples, if asked for.
+    """
+
+    totals: Totals
+    stamp: IntArray
+    drawn: Array
+    kept: tuple[Kept, ...]
+
+
+def motions(plan: Plan, span: int) -> tuple[list[Motion], Totals]:
+    """Read a span; filtered motions in joint space, and what was left out."""
+    recording, model = plan.recording, plan.model
+    read = recording.read(span, context(plan.cutoff, recording.rate))
+    samples = in_joint_space(plan, read.samples)
+    cleaned = clean(samples, read.core, recording.period)
+    found, short = [], 0
+    for stretch in cleaned.stretches:
+        part = motion(stretch, recording.period, plan.cutoff, velocity=plan.velocity)
+        if part is None:
+            short += int(stretch.core.sum())
+        else:
+            found.append(settled(part, math.ceil(SETTLING * recording.rate / plan.cutoff)))
+    tally = samples.tally._replace(
+        not_finite=cleaned.not_finite,
+        repeated=cleaned.repeated,
+        resets=cleaned.resets,
+        gaps=cleaned.gaps,
+        short=short,
+    )
+    return found, no_totals(model.n, len(model.motor_names))._replace(tally=tally)
+
+
+def settled(part: Motion, edge: int) -> Motion:
+    """Leave out both ends of a stretch, where filters know one side only."""
+    core = part.core.copy()
+    core[:edge] = core[len(core) - edge :] = False
+    return part._replace(core=core).counted()
+
+
+def in_joint_space(plan: Plan, samples: Samples) -> Samples:
+    """Positions and velocities of the joints, from what was recorded."""
+    return samples._replace(
+        position=joint_positions(plan.model, plan.meaning, samples.position),
+        velocity=joint_velocities(plan.model, plan.meaning, samples.velocity),
+    )
+
+
+def span_result(plan: Plan, span: int) -> SpanResult:
+    """Compare one span with the model."""
+    parts, totals = motions(plan, span)
+    model = plan.model
+    buckets = max(1, BUCKETS // plan.recording.spans)
+    stamps, drawn, kept = [], [], []
+    for part in parts:
+        if not len(part.q):
+            continue
+        measured = joint_torques(model, plan.meaning, part.q, part.effort)
+        raw = joint_torques(model, plan.meaning, part.q, part.raw)
+        found = predicted(model, part.q, part.v, part.a)
+        own = totals_of(part.q, part.v, part.a, measured, raw, found, plan.ranges)
+        motors, motors_peak, exceeded = motor_totals(plan, part)
+        own = own._replace(motors=motors, motors_peak=motors_peak, exceeded=exceeded)
+        totals = totals.plus(own)
+        stamp, extremes = extremes_of(part.stamp, measured, found, buckets)
+        stamps.append(stamp)
+        drawn.append(extremes)
+        if plan.keep:
+            kept.append(Kept(*part[:4], measured, found.models, found.terms[5]))
+    if not stamps:
+        return SpanResult(totals, np.empty(0, np.int64), np.empty((2, 5, 0, model.n)), ())
+    return SpanResult(totals, np.concatenate(stamps), np.concatenate(drawn, axis=2), tuple(kept))
+
+
+def motor_totals(plan: Plan, part: Motion) -> tuple[Array, Array, Array]:
+    """Sums of squares and peaks of the motors' torque, current, voltage; samples beyond limits."""
+    m = len(plan.model.motor_names)
+    if not plan.motors:
+        return np.zeros((3, m)), np.zeros((3, m)), np.zeros(m)
+    commands = motor_commands(plan.model, part.q, part.v, part.a)
+    electrics = plan.model.motors
+    nothing = np.zeros(commands.torque.shape)
+    known = not np.isnan(electrics.torque_constant).any()
+    current = commands.current if known else nothing
+    voltage = commands.voltage if known and not np.isnan(electrics.resistance).any() else nothing
+    values = np.stack([commands.torque, current, voltage])
+    beyond = (commands.binding != 0).sum(axis=0).astype(float)
+    return squares(values, 1), peak(values, 1), beyond
+
+
+def extremes_of(
+    stamp: IntArray, measured: Array, found: Prediction, buckets: int
+) -> tuple[IntArray, Array]:
+    """Least and largest values within parts of equal numbers of samples."""
+    values = np.stack([measured, *found.models, measured - found.models[-1]])
+    width = max(1, -(-len(stamp) // buckets))
+    edges = np.arange(0, len(stamp), width)
+    low = np.minimum.reduceat(values, edges, axis=1)
+    high = np.maximum.reduceat(values, edges, axis=1)
+    return stamp[edges], np.stack([low, high])

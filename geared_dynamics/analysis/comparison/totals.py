@@ -1,0 +1,145 @@
+"""Sums over samples, from which all numbers of a comparison follow; sums of spans add."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from geared_dynamics.analysis.comparison.prediction import MODELS, TERMS, Prediction
+from geared_dynamics.analysis.reading.samples import Tally
+from geared_dynamics.arrays import Array
+
+# What the residual is held against, to see what is missing: [r, v, sign v, 1, a].
+CLUES = ("residual", "velocity", "direction", "constant", "acceleration")
+BINS = 60
+
+
+class Totals(NamedTuple):
+    """Sums over samples; arrays of joints (n,), peaks are largest magnitudes.
+
+    Attributes:
+        samples: Their number.
+        measured: Sum of squares of the measured torque (n,).
+        measured_sum: Its sum (n,).
+        measured_peak: Its peak (n,).
+        residual: Sums of squares of measured less predicted, by model (3, n).
+        residual_peak: Its peaks (3, n).
+        terms: Sums of squares of the terms (terms, n).
+        clues: Products of CLUES with each other (n, 5, 5).
+        by_position: Count, sum and sum of squares of the complete model's residual in
+            BINS of position (3, n, BINS).
+        by_velocity: Likewise.
+        saturated: Samples at the effort limit (n,).
+        outside: Samples beyond the position limits (n,).
+        motors: Sums of squares of torque, current, voltage (3, m).
+        motors_peak: Their peaks (3, m).
+        exceeded: Samples beyond a limit of the motor (m,).
+        tally: What was left out.
+    """
+
+    samples: int
+    measured: Array
+    measured_sum: Array
+    measured_peak: Array
+    residual: Array
+    residual_peak: Array
+    terms: Array
+    clues: Array
+    by_position: Array
+    by_velocity: Array
+    saturated: Array
+    outside: Array
+    motors: Array
+    motors_peak: Array
+    exceeded: Array
+    tally: Tally
+
+    def plus(self, other: Totals) -> Totals:
+        """Return the totals of both."""
+        joint: dict[str, Any] = {}
+        for name in self._fields:
+            mine, theirs = getattr(self, name), getattr(other, name)
+            if name == "tally":
+                joint[name] = mine.plus(theirs)
+            elif name.endswith("_peak"):
+                joint[name] = np.maximum(mine, theirs)
+            else:
+                joint[name] = mine + theirs
+        return Totals(**joint)
+
+
+def no_totals(n: int, m: int) -> Totals:
+    """Totals of no samples."""
+    z = np.zeros(n)
+    return Totals(
+        0, z, z, z, np.zeros((len(MODELS), n)), np.zeros((len(MODELS), n)),
+        np.zeros((len(TERMS), n)), np.zeros((n, len(CLUES), len(CLUES))),
+        np.zeros((3, n, BINS)), np.zeros((3, n, BINS)), z, z,
+        np.zeros((3, m)), np.zeros((3, m)), np.zeros(m), Tally(),
+    )  # fmt: skip
+
+
+class Ranges(NamedTuple):
+    """What is sorted into bins, and what counts as saturated: lower and upper (2, n)."""
+
+    position: Array
+    velocity: Array
+    limits: Array
+    effort: Array
+
+
+def totals_of(
+    q: Array, v: Array, a: Array, measured: Array, raw: Array, found: Prediction, ranges: Ranges
+) -> Totals:
+    """Sum up samples (k, n), all joint side.
+
+    Args:
+        q: Position.
+        v: Velocity.
+        a: Acceleration.
+        measured: Torque, filtered.
+        raw: Torque as recorded, for saturation.
+        found: What the model expects.
+        ranges: Ranges of the bins, limits of position and torque.
+    """
+    k, n = q.shape
+    residuals = np.stack([measured - tau for tau in found.models])
+    best = residuals[-1]
+    clues = np.stack([best, v, np.sign(v), np.ones((k, n)), a], axis=-1)
+    low, high = ranges.limits
+    return no_totals(n, 0)._replace(
+        samples=k,
+        measured=squares(measured),
+        measured_sum=measured.sum(axis=0),
+        measured_peak=peak(measured),
+        residual=squares(residuals, 1),
+        residual_peak=peak(residuals, 1),
+        terms=np.stack([squares(term) for term in found.terms]),
+        clues=np.stack([clues[:, j].T @ clues[:, j] for j in range(n)]),
+        by_position=binned(q, best, ranges.position),
+        by_velocity=binned(v, best, ranges.velocity),
+        saturated=(np.abs(raw) >= ranges.effort).sum(axis=0).astype(float),
+        outside=((q < low) | (q > high)).sum(axis=0).astype(float),
+    )
+
+
+def squares(values: Array, axis: int = 0) -> Array:
+    """Sum of squares along an axis."""
+    return np.asarray(np.square(values).sum(axis=axis))
+
+
+def peak(values: Array, axis: int = 0) -> Array:
+    """Largest magnitude along an axis; 0 of none."""
+    return np.asarray(np.abs(values).max(axis=axis, initial=0.0))
+
+
+def binned(x: Array, r: Array, range_: Array) -> Array:
+    """Count, sum and sum of squares of r (k, n) by bins of x (3, n, BINS)."""
+    low, high = range_
+    place = np.clip((x - low) / (high - low) * BINS, 0, BINS - 1).astype(np.int64)
+    result = np.zeros((3, x.shape[1], BINS))
+    for j in range(x.shape[1]):
+        for i, weight in enumerate((None, r[:, j], r[:, j] ** 2)):
+            result[i, j] = np.bincount(place[:, j], weight, BINS)
+    return result

@@ -1,0 +1,1 @@
+"""Motions that excite all parameters of an arm, within its limits."""

@@ -1,0 +1,1 @@
+"""Parameters of an arm from recordings: base and physical ones, friction, gains, payload."""

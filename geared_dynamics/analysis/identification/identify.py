@@ -1,0 +1,164 @@
+"""``identify``: parameters of an arm from recordings, with their uncertainty and validation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from geared_dynamics.analysis.identification.columns import Base, base_columns, matching, prior
+from geared_dynamics.analysis.identification.equations import Equations, Settings, equations
+from geared_dynamics.analysis.identification.least_squares import Solution, deviation, solve
+from geared_dynamics.analysis.identification.physical import Physical, physical_parameters
+from geared_dynamics.analysis.reading.problems import RecordingError
+from geared_dynamics.analysis.reading.recording import Recording
+from geared_dynamics.arrays import Array, BoolArray
+from geared_dynamics.model import GearedModel
+
+FEWEST = 20  # equations of a joint with which it is validated
+DOUBTFUL = 0.3  # relative deviation beyond which a parameter is hardly told
+WORST_CONDITION = 1000.0
+
+
+@dataclass(frozen=True, eq=False)
+class Identified:
+    """Identified parameters.
+
+    Attributes:
+        model: The model they are of.
+        base: The combinations that motion can tell.
+        x: Their values (b,).
+        sigma: Their standard deviations (b,).
+        solution: The same with covariance and condition.
+        files: What the files say of them (b,).
+        physical: Full parameters that an arm can have.
+        rms: RMS of the measured torque of each joint, over the equations used (n,).
+        residual: RMS residual of each joint (4, n): of the files' parameters, the identified
+            ones, and the physical ones on what they were fitted to; of the identified ones
+            on what was held out (NaN where a joint hardly moves there).
+        held_rms: RMS of the held-out torque (n,).
+        equations: What it was fitted to.
+    """
+
+    model: GearedModel
+    base: Base
+    x: Array
+    sigma: Array
+    solution: Solution
+    files: Array
+    physical: Physical | None
+    rms: Array
+    residual: Array
+    held_rms: Array
+    equations: Equations
+
+    @property
+    def column_values(self) -> dict[str, float]:
+        """Values by the name of the column that carries them."""
+        names = [self.equations.names[k] for k in self.base.selection]
+        return dict(zip(names, self.x.tolist(), strict=True))
+
+    @property
+    def column_sigma(self) -> dict[str, float]:
+        """Standard deviations likewise."""
+        names = [self.equations.names[k] for k in self.base.selection]
+        return dict(zip(names, self.sigma.tolist(), strict=True))
+
+    @property
+    def doubtful(self) -> list[str]:
+        """Columns whose value is not told apart from zero within 30 %."""
+        values, sigma = self.column_values, self.column_sigma
+        return [name for name, s in sigma.items() if s > DOUBTFUL * abs(values[name])]
+
+
+def identify(
+    model: GearedModel,
+    recordings: Sequence[Recording],
+    settings: Settings | None = None,
+    *,
+    robust: bool = False,
+    instruments: Sequence[Recording] | None = None,
+    validate: Sequence[Recording] | None = None,
+    known: Sequence[str] = (),
+    physical: bool = True,
+    progress: Callable[[int, int], None] | None = None,
+) -> Identified:
+    """Identify an arm from recordings.
+
+    Args:
+        model: Geared model: geometry, Gamma and A are taken as they are.
+        recordings: Of the robot in motion.
+        settings: How they become equations.
+        robust: Give outliers less weight.
+        instruments: Recordings of the same motion with other noise, sample by sample: the
+            reference, or a repetition.
+        validate: Recordings to validate with, instead of the ends of ``recordings``.
+        known: Names or patterns (``link_*``) of parameters that are as the files say.
+        physical: Whether to find full physical parameters as well; none is known then.
+        progress: Called with spans done and all spans.
+    """
+    settings = settings or Settings()
+    found = equations(model, recordings, settings, progress=progress)
+    base = base_columns(model, known=known)
+    selection = list(base.selection)
+    x0 = prior(model)
+    taken = np.zeros(len(x0))
+    given = matching(found.names, known)
+    taken[given] = x0[given]
+    rest = found.tau - found.Y @ taken
+    fitted = found.used & (True if validate else ~found.held[:, None])
+    Z = None
+    if instruments is not None:
+        Z = instrument_columns(model, instruments, settings, found)[..., selection]
+    solution = solve(found.Y[..., selection], rest, fitted, robust=robust, instruments=Z)
+    full = None
+    if physical and not known:
+        weight = fitted / np.maximum(solution.sigma, 1e-300)
+        full = physical_parameters(model, found.Y, found.tau, weight)
+    held, held_used = found, found.used & found.held[:, None]
+    if validate:
+        held = equations(model, validate, settings)
+        held_used = held.used
+    few = held_used.sum(axis=0) < FEWEST  # a joint that hardly moves there says nothing
+    held_rest = held.tau - held.Y @ taken
+    residual = np.stack(
+        [
+            left(found, x0, fitted),
+            deviation(rest - found.Y[..., selection] @ solution.x, fitted),
+            left(found, full.x, fitted) if full else np.full(model.n, np.nan),
+            np.where(
+                few, np.nan, deviation(held_rest - held.Y[..., selection] @ solution.x, held_used)
+            ),
+        ]
+    )
+    return Identified(
+        model, base, solution.x, np.sqrt(np.maximum(solution.covariance.diagonal(), 0.0)),
+        solution, base.combinations @ x0, full, deviation(found.tau, fitted), residual,
+        deviation(held.tau, held_used), found,
+    )  # fmt: skip
+
+
+def left(found: Equations, x: Array, used: BoolArray) -> Array:
+    """RMS residual of each joint with all columns' parameters x (p,)."""
+    return deviation(found.tau - found.Y @ x, used)
+
+
+def instrument_columns(
+    model: GearedModel, recordings: Sequence[Recording], settings: Settings, found: Equations
+) -> Array:
+    """Columns of the instruments, for the samples of the equations (k, n, p)."""
+    other = equations(model, recordings, fixed(settings, found))
+    if other.Y.shape != found.Y.shape:
+        finding = f"has {len(other.Y)} samples, the recording {len(found.Y)}"
+        remedy = "give a record of the same motion with the same stamps, such as its reference"
+        raise RecordingError(recordings[0].path, finding, remedy)
+    return other.Y
+
+
+def fixed(settings: Settings, found: Equations) -> Settings:
+    """Return the settings with the bandwidths that were found."""
+    cutoff, keep = found.bandwidth
+    return Settings(
+        settings.meaning, cutoff, keep, settings.slow, settings.velocity, settings.holdout
+    )

@@ -1,0 +1,178 @@
+"""Identified parameters back into the robot's files: URDF text and drivetrain data.
+
+Only numbers change: the URDF keeps its text but for the ``<inertial>`` of the moving links,
+the drivetrain keeps its entries but for inertias and friction.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from copy import deepcopy
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from geared_dynamics.analysis.identification.columns import column_names, prior
+from geared_dynamics.analysis.identification.physical import carried, pseudo_inertia
+from geared_dynamics.arrays import Array
+from geared_dynamics.dynamics.columns import BODY_PARAMETERS, columns_of
+from geared_dynamics.errors import ModelError
+from geared_dynamics.model import GearedModel
+from geared_dynamics.model.inertia import central_tensor, moved, parameters_of_record
+
+SAME = 1e-9  # relative change that is not one
+BORDER = -1e-9  # least eigenvalue of a link's pseudo-inertia by its trace that is rounding
+
+
+class Change(NamedTuple):
+    """A number that changed: its name, the file's value and the new one."""
+
+    name: str
+    before: float
+    after: float
+
+
+class Written(NamedTuple):
+    """New files, and what changed.
+
+    Attributes:
+        urdf: The URDF's text.
+        drivetrain: The drivetrain's data; empty if there was none.
+        changes: Numbers that differ.
+        unwritten: Parameters that have no place in these files.
+    """
+
+    urdf: str
+    drivetrain: dict[str, Any]
+    changes: tuple[Change, ...]
+    unwritten: tuple[str, ...]
+
+
+def written(
+    model: GearedModel, x: Array, urdf: str, drivetrain: Mapping[str, Any] | None
+) -> Written:
+    """Put parameters into the files that the model was read from.
+
+    Args:
+        model: The model as read.
+        x: All columns' parameters (p,), as ``physical_parameters`` gives them.
+        urdf: Text of the URDF.
+        drivetrain: Data of the drivetrain file.
+    """
+    names, before = column_names(model), prior(model)
+    links, emptied = link_parameters(model, x)
+    text = urdf
+    for name, parameters in links.items():
+        text = with_inertial(text, name, inertial(parameters))
+    for name in emptied:
+        text = with_inertial(text, name, "")
+    data, unwritten = new_drivetrain(model, dict(zip(names, x.tolist(), strict=True)), drivetrain)
+    changes = tuple(
+        Change(name, float(old), float(new))
+        for name, old, new in zip(names, before, x, strict=True)
+        if abs(new - old) > SAME * max(abs(new), abs(old))
+    )
+    return Written(text, data, changes, tuple(unwritten))
+
+
+def link_parameters(model: GearedModel, x: Array) -> tuple[dict[str, Array], list[str]]:
+    """Ten parameters of each body's own link, and links that lose theirs.
+
+    What is fixed to a link keeps its inertial, unless the link would then be no body.
+    """
+    columns = columns_of(model)
+    found: dict[str, Array] = {}
+    emptied: list[str] = []
+    apart = {name for name in (w.name for w in model.drivetrain.wheels if not w.included_in_link)}
+    for b, name in enumerate(model.body_names):
+        first = columns.bodies[b]
+        whole = x[first : first + len(BODY_PARAMETERS)].copy()
+        for r, body, none, slope in carried(model):
+            if body == b and model.wheel_names[r] in apart:
+                whole -= none + x[columns.wheels[r]] * slope
+        fixed = {
+            link.name: moved(
+                parameters_of_record(link.inertia),
+                model.frame(link.name).rotation,
+                model.frame(link.name).position,
+            )
+            for link in model.robot.links
+            if link.inertia and link.name != name and model.frame(link.name).body == b
+        }
+        rest = whole - sum(fixed.values(), np.zeros(len(whole)))
+        P = pseudo_inertia(rest)
+        if fixed and np.linalg.eigvalsh(P)[0] < BORDER * np.trace(pseudo_inertia(whole)):
+            rest = whole
+            emptied += list(fixed)
+        found[name] = rest
+    return found, emptied
+
+
+def inertial(parameters: Array) -> str:
+    """Write ten parameters as an ``<inertial>`` element."""
+    mass = float(parameters[0])
+    com = parameters[1:4] / mass if mass > 0.0 else np.zeros(3)
+    tensor = central_tensor(parameters)
+    keys = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+    values = tensor[np.triu_indices(3)]
+    moments = " ".join(f'{key}="{float(v)!r}"' for key, v in zip(keys, values, strict=True))
+    place = " ".join(repr(float(value)) for value in com)
+    return (
+        f'<inertial>\n      <origin xyz="{place}" rpy="0 0 0"/>\n'
+        f'      <mass value="{mass!r}"/>\n      <inertia {moments}/>\n    </inertial>'
+    )
+
+
+def with_inertial(urdf: str, link: str, element: str) -> str:
+    """Replace a link's ``<inertial>``, or add one; the rest of the text stays."""
+    # Comments are blanked, so that nothing in them is taken for an element.
+    shadow = re.sub(r"<!--.*?-->", lambda found: " " * len(found.group()), urdf, flags=re.DOTALL)
+    quoted = re.escape(link)
+    start = re.search(rf"<link\b[^>]*?\bname\s*=\s*([\"']){quoted}\1[^>]*?(/?)>", shadow)
+    if start is None:
+        remedy = "give the URDF that the model was read from"
+        raise ModelError("write URDF", f"has no link {link!r}", remedy)
+    if start.group(2):
+        head = urdf[: start.end()].rstrip("/> ")
+        return f"{head}>\n    {element}\n  </link>{urdf[start.end() :]}" if element else urdf
+    end = shadow.index("</link>", start.end())
+    old = re.compile(r"<inertial\b.*?</inertial>|<inertial\b[^>]*/>", re.DOTALL).search(
+        shadow, start.end(), end
+    )
+    if old is None:
+        return f"{urdf[: start.end()]}\n    {element}{urdf[start.end() :]}" if element else urdf
+    return urdf[: old.start()] + element + urdf[old.end() :]
+
+
+def new_drivetrain(
+    model: GearedModel, values: dict[str, float], given: Mapping[str, Any] | None
+) -> tuple[dict[str, Any], list[str]]:
+    """Drivetrain data with the new values, and the parameters that it has no place for."""
+    data: dict[str, Any] = deepcopy(dict(given)) if given is not None else {"version": 1}
+    unwritten = []
+    wheels: dict[str, Any] = data.get("wheels", {})
+    for wheel in model.drivetrain.wheels:
+        value = values[f"{wheel.name}.J"]
+        if wheel.name not in wheels:
+            unwritten.append(f"{wheel.name}.J = {value:.6g}")
+            continue
+        ratio = wheel.transverse / wheel.axial if wheel.axial > 0.0 else 0.5
+        wheels[wheel.name]["inertia"] = {"axial": value, "transverse": max(ratio, 0.5) * value}
+    joints: dict[str, Any] = data.setdefault("joints", {})
+    for joint in model.joint_names:
+        law = {key: values[f"{joint}.{key}"] for key in ("viscous", "coulomb", "offset")}
+        entry = joints.setdefault(joint, {})
+        smoothing = {k: v for k, v in entry.get("friction", {}).items() if k == "smoothing"}
+        entry["friction"] = law | smoothing
+        if values.get(f"{joint}.inertia"):
+            unwritten.append(f"{joint}.inertia = {values[f'{joint}.inertia']:.6g}")
+    motors: dict[str, Any] = data.get("motors", {})
+    for motor in model.motor_names:
+        law = {key: values[f"{motor}.{key}"] for key in ("viscous", "coulomb")}
+        if motor in motors:
+            kept = {k: v for k, v in motors[motor].get("friction", {}).items() if k == "smoothing"}
+            motors[motor]["friction"] = law | kept
+        elif any(law.values()):
+            unwritten += [f"{motor}.{key} = {value:.6g}" for key, value in law.items()]
+    return data, unwritten

@@ -1,0 +1,78 @@
+"""From samples as they came to stretches of samples in order, without gaps."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from geared_dynamics.analysis.reading.samples import Samples
+from geared_dynamics.arrays import BoolArray, IntArray
+
+RESET = 1_000_000_000  # [ns] a stamp that is older by more is a new start of the clock
+GAP = 3.5  # periods between samples that count as missing ones
+
+
+class Stretch(NamedTuple):
+    """Samples in order; ``core`` marks those that are counted, the others are context."""
+
+    samples: Samples
+    core: BoolArray
+
+
+class Cleaned(NamedTuple):
+    """Stretches without gaps, and what was left out of the core."""
+
+    stretches: list[Stretch]
+    not_finite: int
+    repeated: int
+    resets: int
+    gaps: int
+
+
+def clean(samples: Samples, core: BoolArray, period: int) -> Cleaned:
+    """Leave out what is no sample, and cut at gaps and resets.
+
+    Args:
+        samples: Samples, in the order of the file.
+        core: Those that are counted (k,).
+        period: Usual time between samples [ns].
+    """
+    both = np.hstack([samples.position, samples.effort])
+    usable: BoolArray = np.asarray(np.isfinite(both).all(axis=1))
+    not_finite = int((core & ~usable).sum())
+    samples, core = samples.rows(usable), core[usable]
+    fresh, reset = in_order(samples.stamp)
+    repeated = int((core & ~fresh).sum())
+    reset = reset[fresh]
+    samples, core = samples.rows(fresh), core[fresh]
+    step = np.diff(samples.stamp, prepend=samples.stamp[:1])
+    missing = (step > GAP * period) & ~reset
+    cuts = [0, *np.flatnonzero(missing | reset).tolist(), len(core)]
+    stretches = [
+        Stretch(samples.rows(slice(a, b)), core[a:b]) for a, b in pairwise(cuts) if core[a:b].any()
+    ]
+    resets, gaps = int((reset & core).sum()), int((missing & core).sum())
+    return Cleaned(stretches, not_finite, repeated, resets, gaps)
+
+
+def in_order(stamp: IntArray) -> tuple[BoolArray, BoolArray]:
+    """Which samples are later than all before them, and where the clock starts anew (k,)."""
+    fresh, reset = np.zeros(len(stamp), bool), np.zeros(len(stamp), bool)
+    back = np.flatnonzero(np.diff(stamp) < -RESET) + 1
+    for a, b in zip([0, *back], [*back, len(stamp)], strict=True):
+        part = stamp[a:b]
+        if len(part):
+            latest = np.maximum.accumulate(part)
+            fresh[a] = True
+            fresh[a + 1 : b] = part[1:] > latest[:-1]
+    reset[back] = True
+    return fresh, reset
+
+
+def usual_period(samples: Samples) -> int:
+    """Median time between samples [ns]; 0 if there are fewer than two."""
+    fresh, reset = in_order(samples.stamp)
+    steps = np.diff(samples.stamp[fresh])[~reset[fresh][1:]]
+    return int(np.median(steps)) if steps.size else 0

@@ -1,0 +1,178 @@
+"""Recordings in tables of text (CSV): a row per sample, a heading per column."""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from geared_dynamics.analysis.reading.container import PIECE
+from geared_dynamics.analysis.reading.problems import RecordingError
+from geared_dynamics.analysis.reading.samples import Samples, Tally
+from geared_dynamics.arrays import Array
+
+READ = 1 << 24  # bytes at a time while looking for line ends
+# Headings that are found without being named; {joint} is its name, {i} its number from 1.
+USUAL = {
+    "time": ("time", "t", "t_s", "stamp", "time_s", "__time"),
+    "position": ("position.{joint}", "{joint}.position", "position_{i}", "q_{i}", "q{i}"),
+    "velocity": ("velocity.{joint}", "{joint}.velocity", "velocity_{i}", "v_{i}", "qd_{i}"),
+    "effort": ("effort.{joint}", "{joint}.effort", "effort_{i}", "tau_{i}", "tau{i}"),
+}
+
+
+class TableReader:
+    """A CSV file, read in pieces of PIECE rows."""
+
+    def __init__(
+        self,
+        path: Path,
+        joints: Sequence[str],
+        *,
+        columns: Mapping[str, str] | None = None,
+        rate: float | None = None,
+        degrees: bool = False,
+    ) -> None:
+        """Find its columns and where its rows are.
+
+        Args:
+            path: The file.
+            joints: The robot's joints.
+            columns: Headings of ``time``, ``position``, ``velocity`` and ``effort`` with
+                {joint} or {i}, where they are not the usual ones.
+            rate: Samples per second [1/s], of a table without times.
+            degrees: Whether positions are in degrees, velocities in degrees per second.
+        """
+        self.path, self.joints, self.rate = str(path), tuple(joints), rate
+        self.notes: tuple[str, ...] = ()
+        self.angle = np.pi / 180.0 if degrees else 1.0
+        try:
+            with path.open("rb") as stream:
+                heading = stream.readline()
+                self.starts = row_starts(stream, len(heading))
+        except OSError as error:
+            raise RecordingError(
+                self.path, f"cannot be read ({error.strerror})", "check the path"
+            ) from None
+        text = heading.decode("utf-8-sig", "replace").strip()
+        self.delimiter = max(",;\t", key=text.count)
+        headings = [cell.strip().strip('"') for cell in text.split(self.delimiter)]
+        self.columns = self._columns(headings, dict(columns or {}))
+
+    def _columns(self, headings: list[str], given: dict[str, str]) -> dict[str, list[int]]:
+        """Column numbers of each quantity; none where it is not in the table."""
+        for quantity in given:
+            if quantity not in USUAL:
+                remedy = f"name one of {', '.join(USUAL)}"
+                raise RecordingError("--columns", f"there is no quantity {quantity!r}", remedy)
+        found = {}
+        for quantity, usual in USUAL.items():
+            patterns = (given[quantity],) if quantity in given else usual
+            found[quantity] = self._first(headings, patterns, quantity)
+            if not found[quantity] and (quantity in given or quantity in ("position", "effort")):
+                raise self._missing(quantity, patterns, headings)
+        if not found["time"] and self.rate is None:
+            remedy = "name it (--columns time=HEADING), or give --rate, samples per second"
+            raise RecordingError(
+                self.path, f"has no column of times; it has {shown(headings)}", remedy
+            )
+        return found
+
+    def _first(self, headings: list[str], patterns: Sequence[str], quantity: str) -> list[int]:
+        """Columns by the first of the patterns that fits all joints."""
+        for pattern in patterns:
+            names = [pattern] if quantity == "time" else written(pattern, self.joints)
+            if all(name in headings for name in names):
+                return [headings.index(name) for name in names]
+        return []
+
+    def _missing(
+        self, quantity: str, patterns: Sequence[str], headings: list[str]
+    ) -> RecordingError:
+        """Return the error about columns that are not there."""
+        looked = ", ".join(written(pattern, self.joints)[0] for pattern in patterns)
+        finding = f"has no {quantity} columns ({looked}, ...); it has {shown(headings)}"
+        remedy = f"name them: --columns {quantity}=HEADING, with {{joint}} or {{i}} in the heading"
+        return RecordingError(self.path, finding, remedy)
+
+    @property
+    def pieces(self) -> int:
+        """Number of pieces."""
+        return len(self.starts) - 1
+
+    def read(self, piece: int) -> Samples:
+        """Samples of one piece."""
+        n = len(self.joints)
+        with Path(self.path).open("rb") as stream:
+            stream.seek(self.starts[piece])
+            data = stream.read(self.starts[piece + 1] - self.starts[piece])
+        rows = self._rows(data)
+        parts = [self._part(rows, key, n) for key in ("position", "velocity", "effort")]
+        if self.columns["time"]:
+            time = rows[:, self.columns["time"][0]]
+        else:
+            time = (piece * PIECE + np.arange(len(rows))) / float(self.rate or 1.0)
+        timed = np.isfinite(time)
+        stamp = np.rint(np.where(timed, time, 0.0) * 1e9).astype(np.int64)
+        samples = Samples(stamp, parts[0] * self.angle, parts[1] * self.angle, parts[2])
+        return samples.rows(timed)._replace(tally=Tally(damaged=int((~timed).sum())))
+
+    def _rows(self, data: bytes) -> Array:
+        """Numbers of some lines; NaN where a cell is none."""
+        width = 1 + max(k for columns in self.columns.values() for k in columns)
+        text = io.StringIO(data.decode("utf-8", "replace"))
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error", UserWarning)  # no lines at all
+                return np.loadtxt(text, delimiter=self.delimiter, usecols=range(width), ndmin=2)
+        except (ValueError, UserWarning):
+            cells = [
+                line.split(self.delimiter) for line in text.getvalue().splitlines() if line.strip()
+            ]
+            rows = [[number(cell) for cell in row[:width]] for row in cells]
+            return np.array([row + [np.nan] * (width - len(row)) for row in rows]).reshape(
+                -1, width
+            )
+
+    def _part(self, rows: Array, quantity: str, n: int) -> Array:
+        """Columns of one quantity (k, n); NaN where the table has none."""
+        columns = self.columns[quantity]
+        return rows[:, columns] if columns else np.full((len(rows), n), np.nan)
+
+
+def row_starts(stream: io.BufferedReader, first: int) -> list[int]:
+    """Where every PIECE-th row starts, and where the last one ends."""
+    starts, seen, at = [first], 0, first
+    while data := stream.read(READ):
+        ends = np.flatnonzero(np.frombuffer(data, np.uint8) == ord("\n")) + at + 1
+        starts += ends[PIECE - 1 - seen % PIECE :: PIECE].tolist()
+        seen, at = seen + len(ends), at + len(data)
+    if starts[-1] != at:
+        starts.append(at)
+    return starts
+
+
+def written(pattern: str, joints: Sequence[str]) -> list[str]:
+    """Headings of all joints by a pattern with {joint} or {i}."""
+    return [
+        re.sub(r"\{i\}", str(i), pattern.replace("{joint}", joint))
+        for i, joint in enumerate(joints, 1)
+    ]
+
+
+def number(cell: str) -> float:
+    """Read a number; NaN if it is none."""
+    try:
+        return float(cell)
+    except ValueError:
+        return float("nan")
+
+
+def shown(headings: Sequence[str]) -> str:
+    """Write some headings."""
+    more = ", ..." if len(headings) > 12 else ""
+    return ", ".join(headings[:12]) + more

@@ -1,0 +1,76 @@
+"""Measured, predicted and residual torques as a bag, for PlotJuggler and Foxglove."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal
+
+import numpy as np
+
+from geared_dynamics.analysis.comparison.span import Kept
+from geared_dynamics.analysis.extras import extra
+from geared_dynamics.analysis.reading.container import JOINT_STATE
+from geared_dynamics.analysis.reading.problems import RecordingError
+from geared_dynamics.analysis.report.joint_state import serialised
+from geared_dynamics.arrays import Array
+
+TOPICS = ("tau_model", "tau_measured", "tau_residual")
+VERSION = 9  # of rosbag2's metadata
+
+
+class TorqueBag:
+    """A bag with three topics of JointState, whose stamps are the recording's."""
+
+    def __init__(
+        self,
+        path: Path,
+        joints: Sequence[str],
+        *,
+        namespace: str = "/analysis",
+        storage: Literal["mcap", "sqlite3"] = "mcap",
+    ) -> None:
+        """Make the bag's folder.
+
+        Raises:
+            RecordingError: If the folder is there already.
+        """
+        rosbag2, typesys = extra("rosbags.rosbag2", "bag"), extra("rosbags.typesys", "bag")
+        if path.exists():
+            raise RecordingError(str(path), "is there already", "name a folder that is not")
+        plugin = rosbag2.StoragePlugin[storage.upper()]
+        store = typesys.get_typestore(typesys.Stores.ROS2_JAZZY)
+        self.joints = tuple(joints)
+        self.writer: Any = rosbag2.Writer(path, version=VERSION, storage_plugin=plugin)
+        self.writer.open()
+        self.topics = [
+            self.writer.add_connection(f"{namespace}/{topic}", JOINT_STATE, typestore=store)
+            for topic in TOPICS
+        ]
+
+    def add(self, part: Kept) -> None:
+        """Write samples: the model's torque with position and velocity, the others alone."""
+        model = part.models[-1]
+        moving: tuple[Array | None, Array | None] = part.q, part.v
+        rows = [
+            serialised(part.stamp, self.joints, (*moving, model)),
+            serialised(part.stamp, self.joints, (None, None, part.measured)),
+            serialised(part.stamp, self.joints, (None, None, part.measured - model)),
+        ]
+        for k, stamp in enumerate(np.asarray(part.stamp).tolist()):
+            for topic, messages in zip(self.topics, rows, strict=True):
+                self.writer.write(topic, stamp, messages[k])
+
+    def __enter__(self) -> TorqueBag:
+        """Return itself."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close the bag, complete with its metadata."""
+        self.writer.close()

@@ -1,0 +1,1 @@
+"""Recorded signals: filters without delay, derivatives, bandwidth, delay; all usable in pieces."""

@@ -1,0 +1,190 @@
+"""``geared-dynamics analyze``: recordings held against the model."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from geared_dynamics.analysis.comparison.analyze import Analysis, analyze
+from geared_dynamics.analysis.comparison.figures import joint_figures, motor_figures, summary
+from geared_dynamics.analysis.comparison.span import Kept
+from geared_dynamics.analysis.report.bag_file import TorqueBag
+from geared_dynamics.analysis.report.html import write_html
+from geared_dynamics.analysis.report.png import write_png
+from geared_dynamics.analysis.report.tables import SamplesFile, write_summary
+from geared_dynamics.cli.console import numeric_table, open_console, print_table
+from geared_dynamics.cli.recordings import (
+    add_recording_options,
+    add_robot_options,
+    jobs,
+    load_with_payload,
+    meaning_of,
+    open_one,
+    progress_bar,
+)
+from geared_dynamics.errors import GearedDynamicsError
+from geared_dynamics.model.model import GearedModel
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+
+SOME_FAILED = 2
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Register the command."""
+    parser = subparsers.add_parser(
+        "analyze",
+        help="hold recorded joint torques against the model",
+        description=(
+            "Predict the torques of recorded motions and compare them with the measured ones: "
+            "without rotors, with reflected inertia only (armature), and complete. Recordings "
+            "are rosbag2 folders, .db3, .mcap or .csv files; no ROS is needed."
+        ),
+    )
+    parser.add_argument("recordings", nargs="+", metavar="BAG", help="recordings")
+    add_robot_options(parser)
+    add_recording_options(parser)
+    group = parser.add_argument_group("output")
+    group.add_argument(
+        "--output", type=Path, metavar="DIR", help="report.html, PNG and CSV go here"
+    )
+    group.add_argument("--samples", action="store_true", help="all samples as CSV as well")
+    group.add_argument(
+        "--bag", action="store_true", help="tau_model, tau_measured, tau_residual as a bag as well"
+    )
+    group.add_argument("--storage", choices=("mcap", "sqlite3"), default="mcap", help="of the bag")
+    group = parser.add_argument_group("work")
+    group.add_argument("--jobs", type=jobs, default=1, help="processes, default 1")
+    group.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster, instead")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Analyse each recording; one that fails does not keep the others from it."""
+    model = load_with_payload(args)
+    if (args.samples or args.bag) and args.output is None:
+        raise GearedDynamicsError("--output", "is not given", "name a folder for the files")
+    if args.output is not None:
+        args.output.mkdir(parents=True, exist_ok=True)
+    console, analyses, failed = open_console(), [], []
+    for k, path in enumerate(args.recordings):
+        try:
+            analyses.append(one(args, model, path, k))
+        except GearedDynamicsError as error:
+            if len(args.recordings) == 1:
+                raise
+            failed.append(error)
+            continue
+        show(console, analyses[-1])
+    if args.output is not None and analyses:
+        write_html(analyses, args.output / "report.html")
+        console.print(f"saved {args.output / 'report.html'}")
+    for problem in failed:
+        print(f"geared-dynamics: error: {problem}", file=sys.stderr)
+    return SOME_FAILED if failed else 0
+
+
+def one(args: argparse.Namespace, model: GearedModel, path: str, number: int) -> Analysis:
+    """Analyse one recording and write its files."""
+    recording = open_one(args, model, path)
+    stem = Path(path).stem + (f"_{number + 1}" if len(args.recordings) > 1 else "")
+    with ExitStack() as stack:
+        sinks: list[SamplesFile | TorqueBag] = []
+        if args.samples:
+            place = args.output / f"{stem}_samples.csv"
+            sinks.append(stack.enter_context(SamplesFile(place, model.joint_names)))
+        if args.bag:
+            place = args.output / f"{stem}_torques"
+            bag = TorqueBag(place, model.joint_names, storage=args.storage)
+            sinks.append(stack.enter_context(bag))
+
+        def keep(part: Kept) -> None:
+            for sink in sinks:
+                sink.add(part)
+
+        progress = stack.enter_context(progress_bar(Path(path).name))
+        analysis = analyze(
+            model,
+            recording,
+            meaning=meaning_of(args, model),
+            bandwidth_hz=args.bandwidth,
+            velocity=args.velocity,
+            jobs=args.jobs,
+            scheduler=args.scheduler,
+            keep=keep if sinks else None,
+            progress=progress,
+        )
+    if args.output is not None:
+        write_png(analysis, args.output / f"{stem}.png")
+        write_summary(analysis, args.output / f"{stem}.csv")
+    return analysis
+
+
+def show(console: Console, analysis: Analysis) -> None:
+    """Print one recording's tables."""
+    totals, rate = analysis.totals, analysis.recording.rate
+    console.print(f"{analysis.recording.path}: {totals.samples} samples at {rate:.4g} Hz")
+    console.print(f"filtered below {analysis.cutoff:.3g} Hz")
+    for note in analysis.notes:
+        console.print(note, style="yellow")
+    console.print()
+    print_table(console, "Measured less predicted, % of measured RMS", residual_table(analysis))
+    print_table(console, "RMS of each term, % of measured RMS", share_table(analysis))
+    if motor_figures(analysis):
+        print_table(console, "Motors along this motion, by the model", motor_table(analysis))
+    for joint in joint_figures(analysis):
+        console.print(f"{joint.joint}: {joint.hint}")
+    console.print(summary(analysis), style="bold")
+    console.print()
+
+
+def residual_table(analysis: Analysis) -> Table:
+    """Residuals of the three models."""
+    heads = [
+        "measured\nRMS",
+        "no rotors\n%",
+        "armature\n%",
+        "complete\n%",
+        "RMS",
+        "peak",
+        "delay\nms",
+    ]
+    table = numeric_table("joint", *heads)
+    for joint in joint_figures(analysis):
+        table.add_row(
+            f"{joint.joint} [{joint.unit}]",
+            f"{joint.rms:.4g}",
+            *(f"{value:.1f}" for value in joint.percent),
+            f"{joint.residual[-1]:.3g}",
+            f"{joint.residual_peak[-1]:.3g}",
+            "-" if np.isnan(joint.delay) else f"{1e3 * joint.delay:.1f}",
+        )
+    return table
+
+
+def share_table(analysis: Analysis) -> Table:
+    """Shares of the terms."""
+    figures = joint_figures(analysis)
+    table = numeric_table("joint", *(name[:8] for name in figures[0].shares))
+    for joint in figures:
+        table.add_row(joint.joint, *(f"{value:.1f}" for value in joint.shares.values()))
+    return table
+
+
+def motor_table(analysis: Analysis) -> Table:
+    """Torque, current, voltage of the motors."""
+    heads = ["torque\nRMS N m", "peak", "current\nRMS A", "peak", "voltage\nRMS V", "peak"]
+    table = numeric_table("motor", *heads, "beyond\nlimits %")
+    for motor in motor_figures(analysis):
+        pairs = [(motor.rms[i], motor.peak[i]) for i in range(3)]
+        cells = [f"{x:.3g}" if any(two) else "-" for two in pairs for x in two]
+        table.add_row(motor.motor, *cells, f"{motor.exceeded:.2g}")
+    return table

@@ -1,0 +1,92 @@
+"""``geared-dynamics excite``: an exciting motion as a JointTrajectory."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from geared_dynamics.analysis.excitation.excite import excite
+from geared_dynamics.analysis.report.trajectory import trajectory_yaml, write_trajectory_bag
+from geared_dynamics.cli.arguments import add_robot_arguments, load_robot, seed
+from geared_dynamics.cli.console import numeric_table, open_console, print_table
+from geared_dynamics.cli.recordings import frequency, jobs, progress_bar
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Register the command."""
+    parser = subparsers.add_parser(
+        "excite",
+        help="make a motion within the limits that excites all parameters",
+        description=(
+            "Find a periodic motion within the URDF's limits of position, velocity and effort "
+            "that makes identification well conditioned, and write it as a JointTrajectory. "
+            "Collisions are not looked at: play it in a simulator first."
+        ),
+    )
+    add_robot_arguments(parser)
+    parser.add_argument("--duration", type=frequency, default=20.0, help="period [s], default 20")
+    parser.add_argument("--harmonics", type=jobs, default=5, help="default 5")
+    parser.add_argument(
+        "--acceleration", type=frequency, default=5.0, help="largest [1/s^2], default 5"
+    )
+    parser.add_argument("--starts", type=jobs, default=20, help="random motions, default 20")
+    parser.add_argument("--changes", type=jobs, default=200, help="changes of it, default 200")
+    parser.add_argument("--seed", type=seed, default=0, help="of the random numbers, default 0")
+    parser.add_argument(
+        "--rate", type=frequency, default=50.0, help="points per second, default 50"
+    )
+    parser.add_argument("--repeat", type=jobs, default=1, help="periods, default 1")
+    parser.add_argument("--output", type=Path, required=True, metavar="FILE.yaml")
+    parser.add_argument("--bag", type=Path, metavar="DIR", help="the same message in a bag")
+    parser.add_argument(
+        "--topic", default="/joint_trajectory_controller/joint_trajectory", help="of the bag"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Find the motion, write it, say how good it is."""
+    model = load_robot(args)
+    with progress_bar("excite") as progress:
+        found = excite(
+            model,
+            duration=args.duration,
+            harmonics=args.harmonics,
+            acceleration=args.acceleration,
+            starts=args.starts,
+            changes=args.changes,
+            seed=args.seed,
+            progress=progress,
+        )
+    count = round(args.duration * args.repeat * args.rate)
+    times = args.duration * args.repeat * np.arange(count + 1) / count
+    motion = found.motion.at(times)
+    comment = (
+        f"Exciting motion of {model.name}: {args.repeat} period(s) of {args.duration:g} s, "
+        f"condition number {found.condition:.4g}.\n"
+        "Collisions were not looked at. Move to the first point slowly before it starts.\n"
+        "trajectory_msgs/msg/JointTrajectory"
+    )
+    text = trajectory_yaml(model.joint_names, times, *motion, comment)
+    args.output.write_text(text, encoding="utf-8")
+    console = open_console()
+    table = numeric_table("joint", "from", "to", "speed", "acceleration")
+    q, v, a = motion
+    for j, name in enumerate(model.joint_names):
+        numbers = (q[:, j].min(), q[:, j].max(), np.abs(v[:, j]).max(), np.abs(a[:, j]).max())
+        table.add_row(name, *(f"{number:.3g}" for number in numbers))
+    print_table(console, "Motion", table)
+    console.print(
+        f"condition number {found.condition:.4g} (first random motion {found.at_first:.4g})"
+    )
+    console.print(f"saved {args.output}")
+    if args.bag is not None:
+        write_trajectory_bag(args.bag, args.topic, model.joint_names, times, motion)
+        console.print(f"saved {args.bag}; play it with: ros2 bag play {args.bag}")
+    return 0

@@ -1,0 +1,241 @@
+"""``geared-dynamics identify``: parameters of an arm from recordings."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from geared_dynamics.analysis.identification.equations import Settings, equations
+from geared_dynamics.analysis.identification.identify import WORST_CONDITION, Identified, identify
+from geared_dynamics.analysis.identification.payload import payload
+from geared_dynamics.analysis.identification.writing import Written, written
+from geared_dynamics.analysis.reading.recording import Recording
+from geared_dynamics.analysis.report.yaml_text import yaml_text
+from geared_dynamics.cli.arguments import read_urdf_file
+from geared_dynamics.cli.console import numeric_table, open_console, print_table
+from geared_dynamics.cli.recordings import (
+    add_recording_options,
+    add_robot_options,
+    frequency,
+    load_with_payload,
+    meaning_of,
+    once,
+    open_one,
+    pair,
+    progress_bar,
+)
+from geared_dynamics.description.yaml_input import read_data
+from geared_dynamics.errors import GearedDynamicsError
+from geared_dynamics.model.model import GearedModel
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+
+LISTED = 40  # changed numbers that are named above a new file
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Register the command."""
+    parser = subparsers.add_parser(
+        "identify",
+        help="find inertias, rotor inertias and friction from recordings",
+        description=(
+            "Identify the base parameters of an arm with friction and rotor inertias from "
+            "recorded motions and torques, with their uncertainties; the physical parameters "
+            "nearest to them; and write both files back."
+        ),
+    )
+    parser.add_argument("recordings", nargs="+", metavar="BAG", help="recordings")
+    add_robot_options(parser)
+    add_recording_options(parser)
+    group = parser.add_argument_group("identification")
+    group.add_argument("--keep", type=frequency, metavar="HZ", help="bandwidth of the equations")
+    group.add_argument(
+        "--slow", type=share, default=Settings().slow,
+        help="share of top speed below which a joint is left out, default %(default)s",
+    )  # fmt: skip
+    group.add_argument(
+        "--known", nargs="+", action="extend", default=[], metavar="NAME",
+        help="parameters that are as the files say, such as 'link_*'",
+    )  # fmt: skip
+    group.add_argument("--robust", action="store_true", help="give outliers less weight")
+    group.add_argument(
+        "--instruments", nargs="+", metavar="BAG", help="the same motions with other noise"
+    )
+    group.add_argument(
+        "--instrument-columns", nargs="+", action="extend", type=pair, default=[],
+        metavar="WHAT=HEADING", help="their headings, where they differ from --columns",
+    )  # fmt: skip
+    group.add_argument("--validate", nargs="+", metavar="BAG", help="recordings to validate with")
+    group.add_argument(
+        "--holdout", type=share, default=Settings().holdout,
+        help="share of each recording kept for validation, default %(default)s",
+    )  # fmt: skip
+    group.add_argument(
+        "--loaded", nargs="+", default=[], metavar="BAG", help="the same arm with a load to find"
+    )
+    group.add_argument("--load-link", metavar="LINK", help="that holds the load")
+    group.add_argument(
+        "--output", type=Path, metavar="DIR", help="parameters and new files go here"
+    )
+    parser.set_defaults(run=run)
+
+
+def share(text: str) -> float:
+    """Read a number from 0 to below 1."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0.0 <= value < 1.0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 to below 1")
+    return value
+
+
+def run(args: argparse.Namespace) -> int:
+    """Identify, print, write."""
+    data = read_urdf_file(args)
+    model = load_with_payload(args, data)
+    settings = Settings(
+        meaning_of(args, model), args.bandwidth, args.keep, args.slow, args.velocity, args.holdout
+    )
+    opened = {
+        key: [open_one(args, model, path) for path in getattr(args, key) or []]
+        for key in ("recordings", "validate", "loaded")
+    }
+    named = once("--columns", args.columns) | once("--instrument-columns", args.instrument_columns)
+    other = argparse.Namespace(**vars(args) | {"columns": [*named.items()]})
+    instruments = [open_one(other, model, path) for path in args.instruments or []]
+    console = open_console()
+    with progress_bar("identify") as progress:
+        found = identify(
+            model,
+            opened["recordings"],
+            settings,
+            robust=args.robust,
+            instruments=instruments or None,
+            validate=opened["validate"] or None,
+            known=args.known,
+            physical=not args.known,
+            progress=progress,
+        )
+    show(console, found, args)
+    if opened["loaded"]:
+        show_payload(console, model, args, settings, opened)
+    if args.output is not None:
+        urdf = data.decode("utf-8-sig", errors="replace")
+        write(console, found, args, urdf)
+    return 0
+
+
+def show(console: Console, found: Identified, args: argparse.Namespace) -> None:
+    """Print parameters, residuals, and how good the motion is."""
+    cutoff, keep = found.equations.bandwidth
+    used = int(found.equations.used.sum())
+    console.print(
+        f"{len(found.x)} base parameters of {len(found.equations.names)} from {used} equations; "
+        f"filtered below {cutoff:.3g} Hz, equations below {keep:.3g} Hz"
+    )
+    console.print()
+    print_table(console, "Base parameters (SI, joint side)", parameter_table(found))
+    print_table(console, "Residual, % of measured RMS", residual_table(found, bool(args.validate)))
+    quality = "poor: make a motion with geared-dynamics excite"
+    quality = "good" if found.solution.condition < WORST_CONDITION else quality
+    console.print(f"condition of the equations {found.solution.condition:.3g}: {quality}")
+    if found.doubtful:
+        console.print(f"hardly told by this motion (30 % or worse): {', '.join(found.doubtful)}")
+    if found.physical is not None:
+        console.print(
+            f"physical parameters: {found.physical.status}; least eigenvalue of a link's "
+            f"pseudo-inertia {found.physical.least.min():.2g} of its trace"
+        )
+
+
+def parameter_table(found: Identified) -> Table:
+    """Values, deviations, the files' values."""
+    table = numeric_table("parameter, and what joins it", "value", "sigma", "%", "files say")
+    rows = zip(found.base.names, found.x, found.sigma, found.files, strict=True)
+    for name, value, sigma, files in rows:
+        percent = f"{100 * sigma / abs(value):.0f}" if value else "-"
+        short = name if len(name) <= 60 else name[:57] + "..."
+        table.add_row(short, f"{value:.5g}", f"{sigma:.2g}", percent, f"{files:.5g}")
+    return table
+
+
+def residual_table(found: Identified, others: bool) -> Table:
+    """Residuals by joint."""
+    last = "other\nrecordings" if others else "held out"
+    table = numeric_table("joint", "files say", "identified", "physical", last)
+    for j, name in enumerate(found.model.joint_names):
+        fitted = [100 * value / found.rms[j] for value in found.residual[:3, j]]
+        held = found.held_rms[j]
+        fitted.append(100 * found.residual[3, j] / held if held else np.nan)
+        table.add_row(name, *("-" if np.isnan(x) else f"{x:.1f}" for x in fitted))
+    return table
+
+
+def show_payload(
+    console: Console,
+    model: GearedModel,
+    args: argparse.Namespace,
+    settings: Settings,
+    opened: dict[str, list[Recording]],
+) -> None:
+    """Print the load."""
+    if args.load_link is None:
+        remedy = f"name the link that holds it: {', '.join(model.body_names)}"
+        raise GearedDynamicsError("--load-link", "is not given", remedy)
+    both = [*opened["recordings"], *opened["loaded"]]
+    joint = equations(model, both, settings)
+    loaded = joint.run >= len(opened["recordings"])
+    found = payload(model, joint, loaded, args.load_link)
+    table = numeric_table(f"load on {args.load_link}, its frame", "value", "sigma")
+    for name, value, sigma in zip(*found[:3], strict=True):
+        table.add_row(name, f"{value:.5g}", f"{sigma:.2g}")
+    print_table(console, "Load (SI)", table)
+
+
+def write(console: Console, found: Identified, args: argparse.Namespace, urdf: str) -> None:
+    """Write the parameters and the robot's files with them."""
+    args.output.mkdir(parents=True, exist_ok=True)
+    place = args.output / "base_parameters.csv"
+    with place.open("w", encoding="utf-8", newline="") as stream:
+        out = csv.writer(stream)
+        out.writerow(["parameter", "column", "value", "sigma", "files"])
+        columns = [found.equations.names[k] for k in found.base.selection]
+        rows = zip(found.base.names, columns, found.x, found.sigma, found.files, strict=True)
+        for name, column, *numbers in rows:
+            out.writerow([name, column, *(repr(float(x)) for x in numbers)])
+    console.print(f"saved {place}")
+    if found.physical is None:
+        console.print("no files of the robot are written, for some parameters were known")
+        return
+    data = None if args.drivetrain is None else read_data(Path(args.drivetrain))[0]
+    new = written(found.model, found.physical.x, urdf, data)
+    robot = args.output / Path(args.robot).name
+    drive = args.output / (Path(args.drivetrain or "robot.drivetrain.yaml").name)
+    for target, source in ((robot, args.robot), (drive, args.drivetrain)):
+        if source is not None and target.resolve() == Path(source).resolve():
+            remedy = "name a folder that does not hold the robot's files"
+            raise GearedDynamicsError("--output", f"would overwrite {source}", remedy)
+    robot.write_text(new.urdf, encoding="utf-8")
+    drive.write_text(yaml_text(new.drivetrain, comment(new, args)), encoding="utf-8")
+    console.print(f"saved {robot} and {drive}: {len(new.changes)} numbers changed")
+    for line in new.unwritten:
+        console.print(f"has no place in these files: {line}", style="yellow")
+
+
+def comment(new: Written, args: argparse.Namespace) -> str:
+    """What changed, above the new drivetrain."""
+    names = ", ".join(Path(path).name for path in args.recordings)
+    lines = [f"Identified from {names}; inertias of links stand in the URDF.", "Changed:"]
+    rotors = [c for c in new.changes if c.name.endswith((".J", ".viscous", ".coulomb", ".offset"))]
+    lines += [f"  {c.name}: {c.before:.6g} -> {c.after:.6g}" for c in rotors[:LISTED]]
+    lines += [f"  and {len(rotors) - LISTED} more"] if len(rotors) > LISTED else []
+    return "\n".join(lines + [f"Has no place here: {line}" for line in new.unwritten])

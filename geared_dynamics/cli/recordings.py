@@ -1,0 +1,168 @@
+"""Arguments shared by the commands that read recordings, and what they open."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import get_args
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from geared_dynamics.analysis.reading.meaning import Effort, Meaning
+from geared_dynamics.analysis.reading.recording import Recording, open_recording
+from geared_dynamics.cli.arguments import (
+    finite_number,
+    load_robot,
+    locked_joint,
+    locked_joints,
+)
+from geared_dynamics.description.urdf_prune import number_or_none
+from geared_dynamics.errors import DescriptionError
+from geared_dynamics.model.model import GearedModel
+
+
+def add_robot_options(parser: argparse.ArgumentParser) -> None:
+    """Add the robot as options, for commands whose positional arguments are recordings."""
+    group = parser.add_argument_group("robot")
+    group.add_argument("--robot", required=True, metavar="ROBOT.urdf", help="the robot's URDF")
+    group.add_argument("--drivetrain", metavar="DRIVE.yaml", help="its drivetrain file")
+    group.add_argument("--srdf", metavar="ROBOT.srdf", help="SRDF file with <rotor_params>")
+    group.add_argument(
+        "--joints", nargs="+", action="extend", metavar="JOINT", help="keep these, freeze others"
+    )
+    group.add_argument(
+        "--lock", nargs="+", action="extend", type=locked_joint, default=[], metavar="JOINT=POS",
+        help="freeze joints at positions [rad or m]",
+    )  # fmt: skip
+    group.add_argument(
+        "--gravity", nargs=3, type=finite_number, default=(0.0, 0.0, -9.81),
+        metavar=("X", "Y", "Z"),
+        help="in the root link's frame [m/s^2], default 0 0 -9.81",
+    )  # fmt: skip
+    group.add_argument(
+        "--payload", nargs=4, type=finite_number, metavar=("KG", "X", "Y", "Z"),
+        help="mass and centre of mass [m] of a known load, as a point",
+    )  # fmt: skip
+    group.add_argument("--payload-link", metavar="LINK", help="that holds it, default the tip")
+
+
+def add_recording_options(parser: argparse.ArgumentParser) -> None:
+    """Add what says how recordings are read."""
+    group = parser.add_argument_group("recordings")
+    group.add_argument("--topic", help="of type sensor_msgs/msg/JointState; found if not given")
+    group.add_argument(
+        "--rename", nargs="+", action="extend", type=pair, default=[], metavar="JOINT=NAME",
+        help="what the recording calls a joint",
+    )  # fmt: skip
+    group.add_argument(
+        "--effort", choices=get_args(Effort), default="joint_torque",
+        help="what efforts are, default joint_torque",
+    )  # fmt: skip
+    group.add_argument(
+        "--gains", nargs="+", type=finite_number, default=(), metavar="K",
+        help="what efforts are multiplied with, such as drive gains [N m/A]",
+    )  # fmt: skip
+    group.add_argument(
+        "--positions",
+        choices=("joint", "motor"),
+        default="joint",
+        help="whose positions these are",
+    )
+    group.add_argument(
+        "--zero", nargs="+", action="extend", type=locked_joint, default=[], metavar="JOINT=POS",
+        help="add to the joint positions [rad or m]",
+    )  # fmt: skip
+    group.add_argument(
+        "--velocity", choices=("position", "recorded"), default="position",
+        help="differentiate positions (default) or recorded velocities",
+    )  # fmt: skip
+    group.add_argument("--bandwidth", type=frequency, metavar="HZ", help="found if not given")
+    group.add_argument(
+        "--columns", nargs="+", action="extend", type=pair, default=[], metavar="WHAT=HEADING",
+        help="headings of a CSV file: time, position, velocity, effort, with {joint} or {i}",
+    )  # fmt: skip
+    group.add_argument("--rate", type=frequency, metavar="HZ", help="of a CSV file without times")
+    group.add_argument("--degrees", action="store_true", help="angles of a CSV file are degrees")
+
+
+def load_with_payload(args: argparse.Namespace, urdf: bytes | None = None) -> GearedModel:
+    """Load the robot, with its load if there is one."""
+    model = load_robot(args, urdf)
+    if args.payload is None:
+        return model
+    mass, *place = args.payload
+    return model.with_payload(mass, place, link=args.payload_link)
+
+
+def open_one(args: argparse.Namespace, model: GearedModel, path: str) -> Recording:
+    """Open a recording as the arguments say."""
+    return open_recording(
+        path,
+        model.joint_names,
+        topic=args.topic,
+        rename=once("--rename", args.rename),
+        columns=once("--columns", args.columns),
+        rate=args.rate,
+        degrees=args.degrees,
+    )
+
+
+def meaning_of(args: argparse.Namespace, model: GearedModel) -> Meaning:
+    """What the arguments say of positions and efforts."""
+    zero = locked_joints(args.zero)
+    for joint in zero:
+        if joint not in model.joint_names:
+            remedy = f"the robot's joints are {', '.join(model.joint_names)}"
+            raise DescriptionError("--zero", f"the robot has no joint {joint!r}", remedy)
+    shift = tuple(zero.get(joint, 0.0) for joint in model.joint_names) if zero else ()
+    return Meaning(args.effort, args.positions, tuple(args.gains), shift)
+
+
+@contextmanager
+def progress_bar(title: str) -> Iterator[Callable[[int, int], None]]:
+    """Show a bar on a terminal's standard error; elsewhere nothing."""
+    console = Console(stderr=True)
+    columns = (TextColumn(title), BarColumn(), TextColumn("{task.percentage:3.0f} %"))
+    with Progress(
+        *columns, TimeRemainingColumn(), console=console, transient=True,
+        disable=sys.stderr is None or not console.is_terminal,
+    ) as bar:  # fmt: skip
+        task = bar.add_task(title)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def once(place: str, pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """Return what is given by name, each once."""
+    found: dict[str, str] = {}
+    for name, value in pairs:
+        if name in found:
+            finding = f"{name} is given twice, {found[name]} and {value}"
+            raise DescriptionError(place, finding, "give it once")
+        found[name] = value
+    return found
+
+
+def pair(text: str) -> tuple[str, str]:
+    """Read ``name=value``."""
+    name, _, value = text.partition("=")
+    if not name or not value:
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form NAME=VALUE")
+    return name, value
+
+
+def frequency(text: str) -> float:
+    """Read a positive number."""
+    number = number_or_none(text)
+    if number is None or not 0.0 < number < 1e9:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a frequency above 0 [Hz]")
+    return number
+
+
+def jobs(text: str) -> int:
+    """Read a number of processes."""
+    if not text.isdecimal() or not 0 < int(text) <= 1024:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 1 to 1024")
+    return int(text)

@@ -1,0 +1,93 @@
+"""JointState from its bytes, against the bag library's own decoder."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from geared_dynamics.analysis.reading.cdr import NotJointStateError, layout_of, tables
+from geared_dynamics.analysis.report.joint_state import serialised
+
+LISTS = ("position", "velocity", "effort")
+
+
+def library_messages(little: bool, frame: str, names: list[str], count: int) -> tuple[list, list]:
+    """Messages of the bag library, and their bytes."""
+    typesys = pytest.importorskip("rosbags.typesys", reason="needs geared_dynamics[analysis]")
+    store = typesys.get_typestore(typesys.Stores.ROS2_JAZZY)
+    kinds, random = store.types, np.random.default_rng(len(names))
+    time, header = kinds["builtin_interfaces/msg/Time"], kinds["std_msgs/msg/Header"]
+    state = kinds["sensor_msgs/msg/JointState"]
+    made = [
+        state(header(time(k, 7 * k), frame), names, *random.normal(size=(3, len(names))))
+        for k in range(count)
+    ]
+    data = [
+        bytes(store.serialize_cdr(m, "sensor_msgs/msg/JointState", little_endian=little))
+        for m in made
+    ]
+    return made, data
+
+
+@pytest.mark.parametrize("little", [True, False])
+@pytest.mark.parametrize("frame", ["", "base", "world_3"])
+@pytest.mark.parametrize(
+    "names", [["a"], ["j1", "joint_22", "ab"], ["x" * k for k in range(1, 8)]]
+)
+def test_numbers_are_the_librarys(little: bool, frame: str, names: list[str]) -> None:
+    made, data = library_messages(little, frame, names, 20)
+    (found,), damaged = tables(data)
+    assert damaged == 0
+    assert found.layout.names == tuple(names)
+    np.testing.assert_array_equal(found.stamp, [k * 10**9 + 7 * k for k in range(20)])
+    for values, kind in zip(found.lists, LISTS, strict=True):
+        np.testing.assert_array_equal(values, [getattr(m, kind) for m in made])
+
+
+@pytest.mark.parametrize("left_out", [(), (1,), (2,), (1, 2), (0, 1, 2)])
+def test_our_bytes_are_read_by_the_library(left_out: tuple[int, ...]) -> None:
+    typesys = pytest.importorskip("rosbags.typesys", reason="needs geared_dynamics[analysis]")
+    store = typesys.get_typestore(typesys.Stores.ROS2_JAZZY)
+    values = np.random.default_rng(0).normal(size=(3, 5, 4))
+    lists = tuple(None if k in left_out else values[k] for k in range(3))
+    stamp = np.array([0, 1, 10**9, 2 * 10**9 + 5, 10**18])
+    names = ["a", "bcd", "efghi", "j"]
+    for k, data in enumerate(serialised(stamp, names, lists)):
+        message = store.deserialize_cdr(data, "sensor_msgs/msg/JointState")
+        assert message.name == names
+        assert message.header.stamp.sec * 10**9 + message.header.stamp.nanosec == stamp[k]
+        for i, kind in enumerate(LISTS):
+            expected = [] if i in left_out else values[i, k]
+            np.testing.assert_array_equal(getattr(message, kind), expected)
+
+
+def test_layouts_are_told_apart_and_damage_is_counted() -> None:
+    values = np.arange(12.0).reshape(3, 4)
+    one = serialised(np.arange(3), list("abcd"), (values, values, values))
+    other = serialised(np.arange(3), list("abce"), (values, values, values))  # same length
+    short = serialised(np.arange(3), list("ab"), (values[:, :2], None, None))
+    mixed = [one[0], b"", other[0], short[0], one[1], b"\0\1\0\0nonsense", other[1], one[2][:-9]]
+    found, damaged = tables(mixed)
+    assert damaged == 3
+    names = {"".join(table.layout.names): table.place.tolist() for table in found}
+    assert names == {"abcd": [0, 4], "abce": [2, 6], "ab": [3]}
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_read_or_refused(data: bytes) -> None:
+    try:
+        layout = layout_of(data)
+    except NotJointStateError:
+        return
+    assert layout.length == len(data)
+
+
+@given(st.integers(0, 300), st.integers(0, 255))
+def test_a_changed_byte_does_no_harm(at: int, value: int) -> None:
+    values = np.ones((1, 5))
+    data = bytearray(serialised(np.array([5]), list("abcde"), (values, values, values))[0])
+    data[at % len(data)] = value
+    found, damaged = tables([bytes(data)])
+    assert len(found) + damaged == 1

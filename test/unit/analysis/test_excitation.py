@@ -1,0 +1,102 @@
+"""Exciting motions keep to the limits and are better than chance; files are read back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import geared_dynamics as gd
+from geared_dynamics.analysis.excitation.excite import excite, limits_of
+from geared_dynamics.analysis.excitation.fourier import Fourier, at_rest
+from geared_dynamics.analysis.report.trajectory import trajectory_yaml, write_trajectory_bag
+from geared_dynamics.description.yaml_input import read_data
+from geared_dynamics.errors import GearedDynamicsError
+from recorded_motions import ROBOTS, elbow
+
+MODEL = elbow()
+FOUND = excite(MODEL, duration=10.0, starts=6, changes=40)
+
+
+def test_derivatives_are_those_of_the_position() -> None:
+    t, h = np.linspace(0.0, 10.0, 50), 1e-4
+    q, v, a = FOUND.motion.at(t)
+    before, after = FOUND.motion.at(t - h), FOUND.motion.at(t + h)
+    np.testing.assert_allclose((after[0] - before[0]) / (2 * h), v, atol=1e-6)
+    np.testing.assert_allclose((after[1] - before[1]) / (2 * h), a, atol=1e-6)
+    assert np.isfinite(q).all()
+
+
+def test_it_starts_and_ends_at_rest() -> None:
+    for time in (0.0, 10.0, 20.0):
+        q, v, a = FOUND.motion.at(np.array([time]))
+        np.testing.assert_allclose(q[0], FOUND.motion.centre, atol=1e-9)
+        np.testing.assert_allclose([v, a], 0.0, atol=1e-9)
+
+
+def test_it_keeps_to_all_limits_and_uses_one() -> None:
+    limits = limits_of(MODEL, 5.0)
+    q, v, a = FOUND.motion.at(np.linspace(0.0, 10.0, 5000))
+    assert (q >= limits.lower).all()
+    assert (q <= limits.upper).all()
+    assert (np.abs(v) <= limits.speed).all()
+    assert (np.abs(a) <= limits.acceleration).all()
+    tau = np.abs(gd.inverse_dynamics(MODEL, q, v, a))
+    assert (tau <= limits.torque).all()
+    reach = [np.ptp(q, axis=0) / (limits.upper - limits.lower)]
+    reach += [np.abs(v).max(0) / limits.speed, np.abs(a).max(0) / limits.acceleration]
+    reach.append(tau.max(axis=0) / limits.torque)
+    assert np.max(reach) > 0.7
+
+
+def test_it_is_better_than_the_first_and_repeatable() -> None:
+    assert FOUND.condition < FOUND.at_first
+    again = excite(MODEL, duration=10.0, starts=6, changes=40)
+    np.testing.assert_array_equal(again.motion.sines, FOUND.motion.sines)
+
+
+def test_a_joint_without_limits_is_named() -> None:
+    arm = gd.from_dh([{"a": 0.4, "alpha": 0.0, "d": 0.0, "mass": 1.0, "tensor": np.eye(3)}])
+    with pytest.raises(GearedDynamicsError, match=r"joint_1.*no limits of position"):
+        limits_of(arm, 5.0)
+
+
+def test_rest_is_nearest() -> None:
+    s, c = at_rest(np.array([[1.0, 2.0, 3.0]]), np.array([[1.0, 0.0, 0.0]]))
+    _, v, a = Fourier(np.zeros(1), s, c, 5.0).at(np.zeros(1))
+    np.testing.assert_allclose([v, a], 0.0, atol=1e-12)
+
+
+def test_files_hold_the_motion(tmp_path: Path) -> None:
+    times = np.linspace(0.0, 10.0, 51)
+    motion = FOUND.motion.at(times)
+    data = read_data(trajectory_yaml(MODEL.joint_names, times, *motion, "a comment"))[0]
+    assert data["joint_names"] == list(MODEL.joint_names)
+    points = data["points"]
+    for key, values in zip(("positions", "velocities", "accelerations"), motion, strict=True):
+        np.testing.assert_allclose([point[key] for point in points], values, atol=1e-9)
+    stamps = [p["time_from_start"]["sec"] + 1e-9 * p["time_from_start"]["nanosec"] for p in points]
+    np.testing.assert_allclose(stamps, times, atol=1e-9)
+
+
+def test_the_bag_holds_one_message(tmp_path: Path) -> None:
+    rosbag2 = pytest.importorskip("rosbags.rosbag2", reason="needs geared_dynamics[analysis]")
+    typesys = pytest.importorskip("rosbags.typesys", reason="needs geared_dynamics[analysis]")
+    times = np.linspace(0.0, 10.0, 51)
+    motion = FOUND.motion.at(times)
+    place = tmp_path / "bag"
+    write_trajectory_bag(place, "/jtc/joint_trajectory", MODEL.joint_names, times, motion)
+    store = typesys.get_typestore(typesys.Stores.ROS2_JAZZY)
+    with rosbag2.Reader(place) as reader:
+        ((connection, _, data),) = list(reader.messages())
+        message = store.deserialize_cdr(data, connection.msgtype)
+    assert connection.topic == "/jtc/joint_trajectory"
+    np.testing.assert_array_equal(message.points[7].positions, motion[0][7])
+    with pytest.raises(GearedDynamicsError, match="is there already"):
+        write_trajectory_bag(place, "/x", MODEL.joint_names, times, motion)
+
+
+def test_the_published_robot_has_limits_for_it() -> None:
+    arm = gd.load_model(ROBOTS / "tx40.urdf", ROBOTS / "tx40.drivetrain.yaml")
+    assert np.isfinite(limits_of(arm, 5.0).lower).all()
