@@ -26,13 +26,13 @@ from geared_dynamics.nodes.description import Description
 from geared_dynamics.nodes.encoders import Encoders, encoders
 from geared_dynamics.nodes.joint_map import JointMap, Reading
 from geared_dynamics.nodes.lifecycle import SUCCESS, SteadyLifecycleNode
-from geared_dynamics.nodes.loop import Loop, Prepared, prepared
+from geared_dynamics.nodes.loop import Loop, Prepared, differ, prepared
 from geared_dynamics.nodes.messages import trajectory_message, trajectory_of
 from geared_dynamics.nodes.outputs import Commands, Publishers, StateTopics, command_names
 from geared_dynamics.nodes.parameters import ParameterError, Value
 from geared_dynamics.nodes.report import Reporter
 from geared_dynamics.nodes.schema import SCHEMA
-from geared_dynamics.nodes.settings import numbers
+from geared_dynamics.nodes.settings import loaded, numbers
 from geared_dynamics.nodes.timing import Timing
 from geared_dynamics.nodes.tuning import publish_state
 from geared_dynamics.nodes.wire import StateReader
@@ -40,6 +40,7 @@ from geared_dynamics.trajectory import TrajectoryError, checked, follow, state
 
 NEWEST_STATE = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 BACK = 100_000_000  # [ns] by which stamps go back when a recording begins anew
+PAUSE = 0.02  # [s] without joint states after which nothing is to be waited for
 REHEARSAL = 200  # cycles before the first real one
 
 
@@ -70,6 +71,7 @@ class FeedforwardNode(SteadyLifecycleNode):
         self._stamp = 0  # of the newest joint state [ns]
         self._clock = self.get_clock()
         self._inputs = False
+        self._carrying: GearedModel | None = None  # with a new payload, soon to be used
         self.reporter = Reporter(self)
 
     def _value(self, name: str) -> Value:
@@ -137,7 +139,7 @@ class FeedforwardNode(SteadyLifecycleNode):
             self.publishers_by_topic, model.joint_names, names, bool(values["publish_terms"])
         )
         self.joint_map = JointMap(self.encoders.names)
-        self.model, self.loop = model, loop
+        self.model, self.loop, self._carrying = model, loop, None
         self._make_inputs()
         self.parameters.configured = True
         self.description.used = self.description.text
@@ -209,6 +211,8 @@ class FeedforwardNode(SteadyLifecycleNode):
             decision = self.loop.decision  # type: ignore[union-attr]
             if decision is not self.reporter.decision:
                 self.reporter.look(decision)
+        if self._carrying is not None:
+            self._take_load()
 
     def respond(self, data: bytes, begin: float, now: int) -> tuple[Array | None, float | None]:
         """Command to a joint state, and how old that is [s]; None for another device's.
@@ -247,9 +251,11 @@ class FeedforwardNode(SteadyLifecycleNode):
         """Between joint states, or without: on a steady clock."""
         self._exchange_description()
         loop = self.loop
+        now = time.monotonic()
+        if self._carrying is not None and (not self.active or now - self.heard > PAUSE):
+            self._take_load()
         if not self.active or loop is None:
             return
-        now = time.monotonic()
         if not self.annotating and now - self.heard > loop.stale:
             ros = self._clock.now().nanoseconds
             command = loop.silence(now, 1e-9 * (ros - self.zero))
@@ -307,7 +313,24 @@ class FeedforwardNode(SteadyLifecycleNode):
         """Prepare for new parameter values; what applies them."""
         if self.loop is None or self.model is None:
             return lambda: None
-        return functools.partial(self._exchange, prepared(values, self.model, self.loop.prepared))
+        old = self.loop.prepared
+        others = tuple(name for name in values if not name.startswith("payload."))
+        if not differ(old.values, values, others):
+            carrying = loaded(self.model, values)
+            # What answers the request and the rest of the work do not fit into one period.
+            return functools.partial(setattr, self, "_carrying", carrying)
+        return functools.partial(self._exchange, prepared(values, self.model, old))
+
+    def _take_load(self) -> None:
+        """Go on with a new payload, between two joint states."""
+        carrying, self._carrying = self._carrying, None
+        if self.loop is None or self.model is None:
+            return
+        try:
+            values, old = self.parameters.values, self.loop.prepared
+            self._exchange(prepared(values, self.model, old, carrying))
+        except GearedDynamicsError as error:
+            self.get_logger().error(f"payload not used: {error}")
 
     def _exchange(self, given: Prepared) -> None:
         if self.loop is not None:
@@ -323,7 +346,7 @@ class FeedforwardNode(SteadyLifecycleNode):
         except GearedDynamicsError as error:
             self.get_logger().error(f"new description not used: {error}")
             return
-        self.model = model
+        self.model, self._carrying = model, None
         self.get_logger().info("the robot description has changed; the new model is in use")
 
     def _on_emergency_stop(self, request: SetBool.Request, response: SetBool.Response) -> Any:
