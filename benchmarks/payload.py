@@ -15,7 +15,7 @@ from rcl_interfaces.srv import SetParametersAtomically
 from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
 
-from geared_dynamics.nodes.executor import make_executor
+from geared_dynamics.nodes.common.executor import make_executor
 
 ROOT = Path(__file__).resolve().parents[1]
 ARM = ROOT / "urdf" / "puma560.urdf"

@@ -22,7 +22,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             error = MissingPackageError(NAME, package, "ros")
             print(f"{error}, or source a ROS 2 installation", file=sys.stderr)
             return 2
-    from geared_dynamics.nodes.program import run
+    from geared_dynamics.nodes.common.program import run
 
     return run(list(sys.argv if argv is None else argv))
 

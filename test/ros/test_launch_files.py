@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from geared_dynamics.nodes.schema import SCHEMA
+from geared_dynamics.nodes.feedforward.schema import SCHEMA
 
 ROOT = Path(__file__).resolve().parents[2]
 LAUNCH = sorted((ROOT / "launch").glob("*.launch.py"))

@@ -14,7 +14,7 @@ import pytest
 
 import geared_dynamics as gd
 from geared_dynamics import errors
-from geared_dynamics.nodes.parameters import ParameterError
+from geared_dynamics.nodes.common.parameters import ParameterError
 from geared_dynamics.trajectory.errors import OLD_HEADER_TIMESTAMP, TrajectoryError
 
 ERRORS: dict[str, errors.GearedDynamicsError] = {

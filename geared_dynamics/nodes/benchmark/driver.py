@@ -23,7 +23,7 @@ from geared_dynamics.nodes.benchmark.figures import NEVER
 from geared_dynamics.nodes.benchmark.motion import Motion, motion, waypoints
 from geared_dynamics.nodes.benchmark.slots import SECOND, Plan, plan
 from geared_dynamics.nodes.benchmark.task import DONE, MEASURING, Task, read_task
-from geared_dynamics.nodes.executor import make_executor
+from geared_dynamics.nodes.common.executor import make_executor
 
 LEAD = 0.5  # [s] from the trajectory's arrival to its start
 SPARE = 10.0  # [s] by which the trajectory is longer than the run

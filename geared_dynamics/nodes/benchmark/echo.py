@@ -14,7 +14,7 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 
-from geared_dynamics.nodes.executor import make_executor, spin
+from geared_dynamics.nodes.common.executor import make_executor, spin
 
 
 class Echo(Node):  # type: ignore[misc]  # rclpy has no types

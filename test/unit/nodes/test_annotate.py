@@ -10,7 +10,7 @@ import pytest
 
 import geared_dynamics as gd
 from geared_dynamics.control import controller
-from geared_dynamics.nodes.annotate import GAP, annotated
+from geared_dynamics.nodes.feedforward.annotate import GAP, annotated
 from geared_dynamics.trajectory import (
     JointTrajectory,
     Point,

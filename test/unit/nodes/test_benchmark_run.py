@@ -20,7 +20,7 @@ from geared_dynamics.nodes.benchmark.run import (
     parameter_file,
 )
 from geared_dynamics.nodes.benchmark.task import Task, read_task, write_task
-from geared_dynamics.nodes.schema import SCHEMA
+from geared_dynamics.nodes.feedforward.schema import SCHEMA
 
 ROOT = Path(__file__).resolve().parents[3]
 OPTIONS = Options(["joint_1"], [0.0], 1000, 1.0, 1.0, None)

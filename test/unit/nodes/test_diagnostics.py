@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from geared_dynamics.control.safety import Event, Mode
-from geared_dynamics.nodes.timing import Figures
+from geared_dynamics.nodes.common.timing import Figures
 
 pytest.importorskip("diagnostic_msgs", reason="needs ROS 2 (the extra 'ros')")
 
-from geared_dynamics.nodes import diagnostics as at
+from geared_dynamics.nodes.common import diagnostics as at
 
 GOOD = Figures(1000, 1000.0, (1e-3, 2e-5, 2e-3), (3e-5, 5e-5, 9e-5), (1e-4, 2e-4))
 

@@ -9,7 +9,7 @@ import pytest
 
 import geared_dynamics as gd
 from geared_dynamics.errors import ModelError
-from geared_dynamics.nodes.encoders import encoders
+from geared_dynamics.nodes.common.encoders import encoders
 
 URDF = Path(__file__).resolve().parents[3] / "urdf"
 

@@ -6,7 +6,7 @@ from array import array
 
 import numpy as np
 
-from geared_dynamics.nodes.joint_map import JointMap, Reading, order
+from geared_dynamics.nodes.common.joint_map import JointMap, Reading, order
 
 WANTED = ["a", "b", "c"]
 

@@ -13,9 +13,9 @@ import geared_dynamics as gd
 from elastic_arms import elbow as elastic_elbow
 from geared_dynamics.control import Controller, ElasticController
 from geared_dynamics.control.safety import Event, Mode
-from geared_dynamics.nodes.loop import Loop, Prepared, differ, prepared
-from geared_dynamics.nodes.parameters import Value, expanded
-from geared_dynamics.nodes.schema import SCHEMA
+from geared_dynamics.nodes.common.parameters import Value, expanded
+from geared_dynamics.nodes.feedforward.loop import Loop, Prepared, differ, prepared
+from geared_dynamics.nodes.feedforward.schema import SCHEMA
 from geared_dynamics.trajectory import (
     JointTrajectory,
     Point,

@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from geared_dynamics.nodes.parameter_docs import replaced
-from geared_dynamics.nodes.parameters import (
+from geared_dynamics.nodes.common.parameter_docs import replaced
+from geared_dynamics.nodes.common.parameters import (
     DESCRIPTION,
     Parameter,
     ParameterError,
     expanded,
     unknown,
 )
-from geared_dynamics.nodes.schema import SCHEMA
+from geared_dynamics.nodes.feedforward.schema import SCHEMA
 
 ROOT = Path(__file__).resolve().parents[3]
 NAMES = [entry.name for entry in SCHEMA]
@@ -58,7 +58,9 @@ def test_the_names_of_the_joint_trajectory_controller_are_there(name: str) -> No
 
 def test_the_page_shows_the_schema() -> None:
     page = (ROOT / "docs" / "nodes.md").read_text(encoding="utf-8")
-    assert page == replaced(page, SCHEMA), "python -m geared_dynamics.nodes.parameter_docs ..."
+    assert page == replaced(page, SCHEMA), (
+        "python -m geared_dynamics.nodes.common.parameter_docs ..."
+    )
 
 
 @pytest.mark.parametrize(

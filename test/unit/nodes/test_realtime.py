@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from geared_dynamics.nodes import realtime
+from geared_dynamics.nodes.common import realtime
 
 
 def test_nothing_is_asked_for_by_default() -> None:

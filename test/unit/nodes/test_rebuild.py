@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from geared_dynamics.nodes.rebuild import Builder
+from geared_dynamics.nodes.common.rebuild import Builder
 
 
 def waited(builder: Builder[Any]) -> Any:

@@ -12,11 +12,11 @@ import pytest
 import geared_dynamics as gd
 from geared_dynamics.description.yaml_input import read_data
 from geared_dynamics.errors import GearedDynamicsError
-from geared_dynamics.nodes import model_source
-from geared_dynamics.nodes.measured_effort import joint_effort
-from geared_dynamics.nodes.parameters import Value, expanded
-from geared_dynamics.nodes.schema import SCHEMA
-from geared_dynamics.nodes.settings import gains_of, loaded, policy_of, rules_of
+from geared_dynamics.nodes.common import model_source
+from geared_dynamics.nodes.common.measured_effort import joint_effort
+from geared_dynamics.nodes.common.parameters import Value, expanded
+from geared_dynamics.nodes.feedforward.schema import SCHEMA
+from geared_dynamics.nodes.feedforward.settings import gains_of, loaded, policy_of, rules_of
 
 URDF = Path(__file__).resolve().parents[3] / "urdf"
 ELBOW, DRIVES = URDF / "elbow.urdf", URDF / "elbow.drivetrain.yaml"

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from geared_dynamics.nodes.timing import KEPT, Timing
+from geared_dynamics.nodes.common.timing import KEPT, Timing
 
 
 def test_figures_of_a_second() -> None:

@@ -13,7 +13,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
-from geared_dynamics.nodes.wire import StateReader, Template
+from geared_dynamics.nodes.common.wire import StateReader, Template
 
 
 def state(names: list[str], frame: str = "", seed: int = 0, **sizes: int) -> Any:

@@ -10,11 +10,11 @@ from sensor_msgs.msg import JointState
 
 from geared_dynamics.arrays import Array
 from geared_dynamics.control import Controller, Reference, State
-from geared_dynamics.nodes.measured_effort import joint_effort
+from geared_dynamics.nodes.common.measured_effort import joint_effort
 from geared_dynamics.trajectory import shortest_way
 
 if TYPE_CHECKING:
-    from geared_dynamics.nodes.feedforward import FeedforwardNode
+    from geared_dynamics.nodes.feedforward.node import FeedforwardNode
 
 
 def publish_state(node: FeedforwardNode, now: float) -> None:

@@ -23,7 +23,7 @@ from geared_dynamics.control.gains import gains_from_bandwidth
 from geared_dynamics.control.safety import Policy, default_policy
 from geared_dynamics.control.values import Side
 from geared_dynamics.model import GearedModel
-from geared_dynamics.nodes.parameters import ParameterError, Values
+from geared_dynamics.nodes.common.parameters import ParameterError, Values
 from geared_dynamics.trajectory import Rules
 
 AnyController = Controller | ElasticController

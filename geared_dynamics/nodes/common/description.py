@@ -10,11 +10,11 @@ from std_msgs.msg import String
 from geared_dynamics.control import controller
 from geared_dynamics.errors import GearedDynamicsError, ModelError
 from geared_dynamics.model import GearedModel
-from geared_dynamics.nodes import model_source
-from geared_dynamics.nodes.rebuild import Builder
+from geared_dynamics.nodes.common import model_source
+from geared_dynamics.nodes.common.rebuild import Builder
 
 if TYPE_CHECKING:
-    from geared_dynamics.nodes.feedforward import FeedforwardNode
+    from geared_dynamics.nodes.feedforward.node import FeedforwardNode
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 

@@ -7,8 +7,8 @@ import signal
 import rclpy
 from rclpy.signals import SignalHandlerOptions
 
-from geared_dynamics.nodes.executor import make_executor, spin
-from geared_dynamics.nodes.feedforward import FeedforwardNode
+from geared_dynamics.nodes.common.executor import make_executor, spin
+from geared_dynamics.nodes.feedforward.node import FeedforwardNode
 
 
 def run(argv: list[str]) -> int:

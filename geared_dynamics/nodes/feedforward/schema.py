@@ -7,8 +7,8 @@ from typing import get_args
 from geared_dynamics.control.safety.events import REACTIONS
 from geared_dynamics.control.values import Side
 from geared_dynamics.dynamics.elastic.feedforward_plan import Method
-from geared_dynamics.nodes.jtc_schema import JTC
-from geared_dynamics.nodes.parameters import Parameter
+from geared_dynamics.nodes.common.parameters import Parameter
+from geared_dynamics.nodes.feedforward.jtc_schema import JTC
 
 MODES = ("annotate", "stream", "computed_torque")
 EFFORT = (

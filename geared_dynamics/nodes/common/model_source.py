@@ -9,7 +9,7 @@ from typing import cast
 from geared_dynamics.errors import GearedDynamicsWarning
 from geared_dynamics.load import load_model
 from geared_dynamics.model import GearedModel
-from geared_dynamics.nodes.parameters import ParameterError, Values
+from geared_dynamics.nodes.common.parameters import ParameterError, Values
 
 WAITING = "publish it there, or set the parameter robot_description or urdf_path"
 

@@ -24,8 +24,8 @@ from geared_dynamics.control.safety import Decision, Observation, Policy, Safety
 from geared_dynamics.control.safety import events as at
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.model import GearedModel
-from geared_dynamics.nodes.parameters import Values
-from geared_dynamics.nodes.settings import (
+from geared_dynamics.nodes.common.parameters import Values
+from geared_dynamics.nodes.feedforward.settings import (
     AnyController,
     controller_of,
     loaded,

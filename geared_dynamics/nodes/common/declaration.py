@@ -16,7 +16,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter as RosParameter
 
 from geared_dynamics.errors import GearedDynamicsError
-from geared_dynamics.nodes.parameters import (
+from geared_dynamics.nodes.common.parameters import (
     Kind,
     Parameter,
     ParameterError,

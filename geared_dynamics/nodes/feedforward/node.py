@@ -19,23 +19,28 @@ from geared_dynamics.arrays import Array
 from geared_dynamics.control import Controller
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.model import GearedModel
-from geared_dynamics.nodes import model_source, realtime
-from geared_dynamics.nodes.annotate import annotated, refusal
-from geared_dynamics.nodes.declaration import Declared
-from geared_dynamics.nodes.description import Description
-from geared_dynamics.nodes.encoders import Encoders, encoders
-from geared_dynamics.nodes.joint_map import JointMap, Reading
-from geared_dynamics.nodes.lifecycle import SUCCESS, SteadyLifecycleNode
-from geared_dynamics.nodes.loop import Loop, Prepared, differ, prepared
-from geared_dynamics.nodes.messages import trajectory_message, trajectory_of
-from geared_dynamics.nodes.outputs import Commands, Publishers, StateTopics, command_names
-from geared_dynamics.nodes.parameters import ParameterError, Value
-from geared_dynamics.nodes.report import Reporter
-from geared_dynamics.nodes.schema import SCHEMA
-from geared_dynamics.nodes.settings import loaded, numbers
-from geared_dynamics.nodes.timing import Timing
-from geared_dynamics.nodes.tuning import publish_state
-from geared_dynamics.nodes.wire import StateReader
+from geared_dynamics.nodes.common import model_source, realtime
+from geared_dynamics.nodes.common.declaration import Declared
+from geared_dynamics.nodes.common.description import Description
+from geared_dynamics.nodes.common.encoders import Encoders, encoders
+from geared_dynamics.nodes.common.joint_map import JointMap, Reading
+from geared_dynamics.nodes.common.lifecycle import SUCCESS, SteadyLifecycleNode
+from geared_dynamics.nodes.common.messages import trajectory_message, trajectory_of
+from geared_dynamics.nodes.common.parameters import ParameterError, Value
+from geared_dynamics.nodes.common.timing import Timing
+from geared_dynamics.nodes.common.wire import StateReader
+from geared_dynamics.nodes.feedforward.annotate import annotated, refusal
+from geared_dynamics.nodes.feedforward.loop import Loop, Prepared, differ, prepared
+from geared_dynamics.nodes.feedforward.outputs import (
+    Commands,
+    Publishers,
+    StateTopics,
+    command_names,
+)
+from geared_dynamics.nodes.feedforward.report import Reporter
+from geared_dynamics.nodes.feedforward.schema import SCHEMA
+from geared_dynamics.nodes.feedforward.settings import loaded, numbers
+from geared_dynamics.nodes.feedforward.tuning import publish_state
 from geared_dynamics.trajectory import TrajectoryError, checked, follow, state
 
 NEWEST_STATE = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)

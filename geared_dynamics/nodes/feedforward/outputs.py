@@ -14,11 +14,11 @@ from std_msgs.msg import Float64MultiArray
 from geared_dynamics.arrays import Array
 from geared_dynamics.control import TermTorques
 from geared_dynamics.model import GearedModel
-from geared_dynamics.nodes.joint_map import order
-from geared_dynamics.nodes.messages import NamedState
-from geared_dynamics.nodes.parameters import ParameterError, Values
-from geared_dynamics.nodes.settings import numbers
-from geared_dynamics.nodes.wire import Template
+from geared_dynamics.nodes.common.joint_map import order
+from geared_dynamics.nodes.common.messages import NamedState
+from geared_dynamics.nodes.common.parameters import ParameterError, Values
+from geared_dynamics.nodes.common.wire import Template
+from geared_dynamics.nodes.feedforward.settings import numbers
 
 NEWEST = QoSProfile(depth=1)  # reliable: what controllers of ros2_control subscribe to
 STATES = {

@@ -11,13 +11,13 @@ from std_msgs.msg import Float64MultiArray, MultiArrayDimension
 
 from geared_dynamics.control.safety import Decision, Event, Mode
 from geared_dynamics.control.safety import events as at
-from geared_dynamics.nodes import diagnostics
-from geared_dynamics.nodes.joint_map import JointMap, Reading
-from geared_dynamics.nodes.timing import Figures
-from geared_dynamics.nodes.wire import Seen
+from geared_dynamics.nodes.common import diagnostics
+from geared_dynamics.nodes.common.joint_map import JointMap, Reading
+from geared_dynamics.nodes.common.timing import Figures
+from geared_dynamics.nodes.common.wire import Seen
 
 if TYPE_CHECKING:
-    from geared_dynamics.nodes.feedforward import FeedforwardNode
+    from geared_dynamics.nodes.feedforward.node import FeedforwardNode
 
 PAUSE = 1.0  # [s] between two lines about the same thing
 TIMING = (

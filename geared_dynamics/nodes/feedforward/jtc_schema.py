@@ -6,7 +6,7 @@ A block of a JTC loads unchanged under this node's name. Defaults are JTC's. Tho
 
 from __future__ import annotations
 
-from geared_dynamics.nodes.parameters import Parameter, Value, When
+from geared_dynamics.nodes.common.parameters import Parameter, Value, When
 
 METHODS = ("splines", "none")
 C: When = "configure"

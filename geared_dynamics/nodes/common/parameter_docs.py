@@ -1,6 +1,6 @@
 """The table of parameters in docs/nodes.md, from the schema.
 
-``python -m geared_dynamics.nodes.parameter_docs docs/nodes.md`` writes it anew.
+``python -m geared_dynamics.nodes.common.parameter_docs docs/nodes.md`` writes it anew.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from geared_dynamics.nodes.parameters import Parameter, Value, interval
+from geared_dynamics.nodes.common.parameters import Parameter, Value, interval
 
 BEGIN, END = "<!-- parameters: generated -->", "<!-- end of parameters -->"
 WHEN = {"start": "start", "configure": "configure", "run": "any time"}
@@ -55,7 +55,7 @@ def replaced(page: str, schema: Iterable[Parameter]) -> str:
 
 def main() -> int:
     """Write the table into a page."""
-    from geared_dynamics.nodes.schema import SCHEMA
+    from geared_dynamics.nodes.feedforward.schema import SCHEMA
 
     page = Path(sys.argv[1])
     page.write_text(replaced(page.read_text(encoding="utf-8"), SCHEMA), encoding="utf-8")

@@ -1,0 +1,1 @@
+"""The feedforward node: joint states and a trajectory in, torques of the complete model out."""
