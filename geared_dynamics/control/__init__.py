@@ -1,1 +1,45 @@
 """Control laws: model, gains, state and reference to commands; what is safe to send."""
+
+from geared_dynamics.control import safety
+from geared_dynamics.control.compensation import Compensation, compensation, term_torques
+from geared_dynamics.control.controller import Controller, controller
+from geared_dynamics.control.gains import Gains, gains_from_bandwidth, torque_gains
+from geared_dynamics.control.laws import (
+    Demand,
+    Setting,
+    computed_torque,
+    feedforward,
+    gravity_compensation,
+    hold,
+    pd_plus_feedforward,
+)
+from geared_dynamics.control.sides import limit_names
+from geared_dynamics.control.terms import Terms, TermTorques
+from geared_dynamics.control.values import Memory, Output, Reference, Side, State
+
+__all__ = [
+    "Compensation",
+    "Controller",
+    "Demand",
+    "Gains",
+    "Memory",
+    "Output",
+    "Reference",
+    "Setting",
+    "Side",
+    "State",
+    "TermTorques",
+    "Terms",
+    "compensation",
+    "computed_torque",
+    "controller",
+    "feedforward",
+    "gains_from_bandwidth",
+    "gravity_compensation",
+    "hold",
+    "limit_names",
+    "pd_plus_feedforward",
+    "safety",
+    "term_torques",
+    "torque_gains",
+]

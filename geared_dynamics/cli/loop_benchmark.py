@@ -1,0 +1,140 @@
+"""``geared-dynamics loop-benchmark``: latency of the whole path over DDS, on this machine."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+
+from geared_dynamics.cli.console import numeric_table, open_console, print_table
+from geared_dynamics.nodes.benchmark.figures import Result, Subject
+from geared_dynamics.nodes.benchmark.run import Options, echo, measure
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+
+LONGEST = 3600.0  # [s]
+FASTEST = 4000  # [1/s] for each of two nodes
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Register the command."""
+    parser = subparsers.add_parser(
+        "loop-benchmark",
+        help="latency and jitter from joint states to commands over DDS, on this machine",
+        description=(
+            "Send joint states to the node and receive its commands, over DDS between "
+            "processes on this machine, in turn with a bare rclpy node that only sends back "
+            "what it gets. Exit code 0, or 1 with --check where a limit is exceeded, 2: wrong "
+            "input or a node that failed."
+        ),
+    )
+    parser.add_argument("--node", choices=("echo",), default="echo", help="the node to measure")
+    parser.add_argument("--rate", type=rate, default=1000, help="per node [1/s], default 1000")
+    parser.add_argument("--duration", type=seconds, default=60.0, help="[s], default 60")
+    parser.add_argument(
+        "--warmup", type=seconds, default=3.0, help="not measured, before that [s], default 3"
+    )
+    parser.add_argument("--domain", type=domain, help="ROS domain, default: one of its own")
+    parser.add_argument("--check", action="store_true", help="exit code 1 beyond the limits")
+    parser.add_argument("--json", action="store_true", help="print the figures as JSON")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Measure and print; return 1 if asked to check and a limit is exceeded."""
+    joints = [f"joint_{k + 1}" for k in range(6)]
+    options = Options(joints, [0.0] * 6, args.rate, args.duration, args.warmup, args.domain)
+    total = args.warmup + args.duration
+    print(f"two nodes at {args.rate} Hz for {total:g} s ...", file=sys.stderr, flush=True)
+    result = measure(echo(), options)
+    if args.json:
+        print(json.dumps(result.as_dict(), indent=2))
+    else:
+        show(result)
+    return 1 if args.check and not all(v.passed for v in result.verdicts()) else 0
+
+
+def show(result: Result) -> None:
+    """Print the tables."""
+    console = open_console()
+    console.print(
+        f"{result.rate} joint states per second to each node for {result.duration:g} s, "
+        f"{result.executor}"
+    )
+    print_table(console, "Joint state out to command in [us]", trip_table(result))
+    print_table(console, "Requirements", check_table(result))
+
+
+def trip_table(result: Result) -> Table:
+    """Round trips of both nodes and their ratio, cycles without an answer in time, costs."""
+    table = numeric_table("", result.subject.name, "bare echo", "ratio")
+    one, other = result.subject.trip, result.bare.trip
+    rows = (
+        ("p50", one.p50, other.p50),
+        ("p99", one.p99, other.p99),
+        ("p99.9", one.p999, other.p999),
+        ("max", one.longest, other.longest),
+        ("jitter (std. dev.)", one.jitter, other.jitter),
+    )
+    for name, a, b in rows:
+        table.add_row(name, f"{a:.0f}", f"{b:.0f}", f"{a / b:.2f}")
+    for name, x, y in (
+        ("missed cycles", one.missed, other.missed),
+        ("lost", one.lost, other.lost),
+    ):
+        table.add_row(name, str(x), str(y), "")
+    table.add_row("CPU [% of a core]", cpu(result.subject), cpu(result.bare), "")
+    table.add_row("memory growth [kB]", growth(result.subject), growth(result.bare), "")
+    return table
+
+
+def check_table(result: Result) -> Table:
+    """Each requirement with what was found."""
+    table = numeric_table("", "found", "limit", "")
+    for check in result.verdicts():
+        found, limit = f"{check.found:.3g}", f"{check.limit:.3g}"
+        table.add_row(check.name, found, limit, "ok" if check.passed else "EXCEEDED")
+    return table
+
+
+def cpu(subject: Subject) -> str:
+    """Write a share of a core in percent."""
+    share = subject.usage.cpu
+    return "-" if share is None else f"{100 * share:.0f}"
+
+
+def growth(subject: Subject) -> str:
+    """Write a growth of memory in kilobytes."""
+    size = subject.usage.growth
+    return "-" if size is None else f"{size / 1e3:.0f}"
+
+
+def rate(text: str) -> int:
+    """Read a rate in whole messages per second."""
+    number = int(text) if text.isascii() and text.isdecimal() and len(text) < 6 else 0
+    if not 1 <= number <= FASTEST:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 1 to {FASTEST}")
+    return number
+
+
+def seconds(text: str) -> float:
+    """Read a positive time."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0.0 < number <= LONGEST:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time above 0 up to {LONGEST:g} s")
+    return number
+
+
+def domain(text: str) -> int:
+    """Read a ROS domain that leaves the system's own ports alone."""
+    number = int(text) if text.isascii() and text.isdecimal() and len(text) < 4 else -1
+    if not 0 <= number <= 101:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a ROS domain of 0 to 101")
+    return number

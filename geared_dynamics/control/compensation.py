@@ -1,0 +1,204 @@
+"""The dynamics with chosen terms, prepared so that a cycle needs one or two recursions.
+
+With N, D, X the inverse dynamics of the coupling variants ``none``, ``diagonal`` and the
+model's own,
+
+    gravity         N(q, 0, 0) - balancers
+    coriolis        N(q, v, 0) - N(q, 0, 0)
+    inertia         N(q, 0, a) - N(q, 0, 0)
+    rotor inertia   D(q, v, a) - N(q, v, a) = diag(Gamma' J Gamma) a
+    rotor coupling  X(q, v, a) - D(q, v, a)
+
+add up to X(q, v, a) - balancers. A model without gravity (N0, X0) drops the first; what is
+missing of the second and third is N0 with v or a, subtracted from X where the coupling is
+wanted and left out of N where it is not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from geared_dynamics.arrays import Array, readonly
+from geared_dynamics.control.terms import Terms, TermTorques
+from geared_dynamics.dynamics.balancers import balancer_forces
+from geared_dynamics.dynamics.friction import friction_forces
+from geared_dynamics.dynamics.rigid import gravity_forces, inverse_dynamics
+from geared_dynamics.errors import ArrayError
+from geared_dynamics.model import GearedModel, require_model
+
+
+@dataclass(frozen=True, eq=False)
+class Recursion:
+    """One inverse dynamics: of which model, and whether with v and with a."""
+
+    model: GearedModel
+    with_v: bool
+    with_a: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Compensation:
+    """A model with chosen terms; made by ``compensation``.
+
+    Attributes:
+        model: The complete model.
+        terms: The switches.
+        whole: Recursion whose force is taken, or None.
+        missing: Recursion whose force is subtracted, or None.
+        armature: What times a is added (n,), or None.
+        floating: The model without gravity: M(q) a = inverse dynamics at v = 0.
+        still: Zeros (n,).
+        balanced: Whether balancers count.
+        loaded: Whether joint friction depends on the load.
+        accelerating: Whether all terms with a are on, so that the whole mass matrix counts.
+    """
+
+    model: GearedModel
+    terms: Terms
+    whole: Recursion | None
+    missing: Recursion | None
+    armature: Array | None
+    floating: GearedModel
+    still: Array
+    balanced: bool
+    loaded: bool
+    accelerating: bool
+
+
+def compensation(model: GearedModel, terms: Terms | None = None) -> Compensation:
+    """Prepare a model for the laws.
+
+    Args:
+        model: Geared model. Its own coupling counts: of ``diagonal`` there is no rotor
+            coupling, of ``none`` no rotor inertia either.
+        terms: The switches; all on if not given.
+    """
+    require_model(model)
+    on = Terms() if terms is None else terms
+    if not isinstance(on, Terms):
+        finding, remedy = f"is a {type(on).__name__}", "give a gd.control.Terms"
+        raise ArrayError("terms", finding, remedy)
+    floating = without_gravity(model)
+    coriolis, inertia = on.use_coriolis_compensation, on.use_inertia_feedforward
+    whole, missing = None, None
+    inertial = on.use_rotor_inertia
+    rotors = np.diag(model.reflected_inertia) * float(model.coupling != "none")
+    if on.use_rotor_coupling:
+        whole = Recursion(model if on.use_gravity_compensation else floating, True, True)
+        if not (coriolis and inertia):
+            missing = Recursion(floating.with_coupling("none"), not coriolis, not inertia)
+        armature = None if inertial else readonly(-rotors)
+    else:
+        if on.use_gravity_compensation or coriolis or inertia:
+            base = model if on.use_gravity_compensation else floating
+            whole = Recursion(base.with_coupling("none"), coriolis, inertia)
+        armature = readonly(rotors) if inertial else None
+    return Compensation(
+        model=model,
+        terms=on,
+        whole=whole,
+        missing=missing,
+        armature=armature,
+        floating=floating,
+        still=readonly(np.zeros(model.n)),
+        balanced=bool(model.balancers.names),
+        loaded=bool(np.any(model.joint_friction.load)),
+        accelerating=inertia and inertial and on.use_rotor_coupling,
+    )
+
+
+def without_gravity(model: GearedModel) -> GearedModel:
+    """The same arm in free fall: its inverse dynamics has no g(q)."""
+    return replace(model, gravity=readonly(np.zeros(3)))
+
+
+def compensated_force(given: Compensation, q: Array, v: Array, a: Array) -> Array:
+    """Joint force of the terms that are on, without friction (n,) [N m or N].
+
+    Args:
+        given: The prepared model.
+        q: Joint position (n,) [rad or m].
+        v: Joint velocity (n,).
+        a: Joint acceleration (n,).
+    """
+    still = given.still
+    whole, missing = given.whole, given.missing
+    if whole is None:
+        force = np.zeros(given.model.n)
+    else:
+        force = inverse_dynamics(
+            whole.model, q, v if whole.with_v else still, a if whole.with_a else still
+        )
+    if missing is not None:
+        force -= inverse_dynamics(
+            missing.model, q, v if missing.with_v else still, a if missing.with_a else still
+        )
+    if given.armature is not None:
+        force += given.armature * a
+    if given.balanced and given.terms.use_gravity_compensation:
+        force -= balancer_forces(given.model, q)
+    return force
+
+
+def compensated_friction(
+    given: Compensation, q: Array, v: Array, a: Array, rate: Array
+) -> Array | None:
+    """Friction of the joints at a rate (n,) [N m or N]; None where it is switched off.
+
+    Friction that grows with the load sees the complete joint force at (q, v, a), whoever
+    provides it, so that this term does not depend on the other switches.
+    """
+    if not given.terms.use_friction or not given.model.joint_friction.count:
+        return None
+    if given.loaded:
+        load = inverse_dynamics(given.model, q, v, a)
+        if given.balanced:
+            load -= balancer_forces(given.model, q)
+        return friction_forces(given.model, rate, q, load)
+    return friction_forces(given.model, rate, q, given.still)
+
+
+def inertial_force(given: Compensation, q: Array, a: Array) -> Array:
+    """M(q) a with the complete mass matrix (n,), as feedback of accelerations needs it."""
+    return inverse_dynamics(given.floating, q, given.still, a)
+
+
+def static_force(given: Compensation, q: Array) -> Array:
+    """Joint force that holds the arm still at q (n,): zero where the robot adds it itself."""
+    if not given.terms.use_gravity_compensation:
+        return np.zeros(given.model.n)
+    force = inverse_dynamics(given.model, q, given.still, given.still)
+    if given.balanced:
+        force -= balancer_forces(given.model, q)
+    return force
+
+
+def term_torques(
+    model: GearedModel, q: Array, v: Array, a: Array, *, rate: Array | None = None
+) -> TermTorques:
+    """Joint force of every term, switched on or not (n,) [N m or N], joint side.
+
+    Args:
+        model: Geared model.
+        q: Joint position (n,) [rad or m].
+        v: Joint velocity (n,).
+        a: Joint acceleration (n,).
+        rate: Velocity of the friction (n,); ``v`` if not given.
+    """
+    given = compensation(model)
+    links, still = model.with_coupling("none"), given.still
+    static = gravity_forces(links, q)
+    bare = inverse_dynamics(links, q, v, a)
+    rotors = np.diag(model.reflected_inertia) * float(model.coupling != "none")
+    armature = np.asarray(rotors * a)
+    rubbing = compensated_friction(given, q, v, a, v if rate is None else rate)
+    return TermTorques(
+        gravity=static - balancer_forces(model, q) if given.balanced else static,
+        coriolis=inverse_dynamics(links, q, v, still) - static,
+        inertia=inverse_dynamics(links, q, still, a) - static,
+        rotor_inertia=armature,
+        rotor_coupling=inverse_dynamics(model, q, v, a) - bare - armature,
+        friction=np.zeros(model.n) if rubbing is None else rubbing,
+    )

@@ -1,0 +1,128 @@
+"""The command of each mode, before limits."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from geared_dynamics.arrays import Array
+from geared_dynamics.control.safety.events import Mode
+from geared_dynamics.control.safety.limits import faded, fraction
+from geared_dynamics.control.safety.policy import Policy
+from geared_dynamics.control.safety.values import Fallback, SafetyMemory
+from geared_dynamics.control.safety.watch import finite
+from geared_dynamics.errors import ArrayError, ModelError
+
+REFRESH = 0.02  # [s] after which gravity's command is computed again, for when nothing else can
+# Rest counts only after this time [s]: one wild position at which an arm is stopped must not
+# become what it is held at.
+DWELL = 0.02
+Composed = tuple[Array, SafetyMemory, "Exception | None"]
+
+
+def composed(
+    policy: Policy,
+    memory: SafetyMemory,
+    now: float,
+    wanted: Array | None,
+    fallback: Fallback | None,
+) -> Composed:
+    """Command of the memory's mode, the memory with what had to be computed, what failed."""
+    if memory.mode is Mode.RUNNING:
+        return running(policy, memory, now, wanted, fallback)
+    if memory.mode is Mode.ZEROING:
+        return to_zero(policy, memory, now), memory, None
+    try:
+        target, memory = supported(policy, memory, now, fallback)
+    except Exception as error:  # whatever a model may raise; handed on in the decision
+        return unsupported(policy, memory, now), memory, error
+    return target, memory, None
+
+
+def running(
+    policy: Policy,
+    memory: SafetyMemory,
+    now: float,
+    wanted: Array | None,
+    fallback: Fallback | None,
+) -> Composed:
+    """The wanted command, faded in after a fault; the one before where there is no new one."""
+    error: Exception | None = None
+    if now - memory.refreshed >= REFRESH or memory.static is None:
+        try:
+            memory = memory._replace(static=static(policy, memory, fallback), refreshed=now)
+        except Exception as raised:  # as above
+            error = raised
+    target = memory.sent if wanted is None else wanted
+    if target is None:
+        return np.zeros(len(policy.command)), memory, error
+    if memory.resumed is not None and wanted is not None:
+        part = fraction(now - memory.resumed, policy.resume_time)
+        target = faded(memory.origin, wanted, part)
+    return target, memory, error
+
+
+def supported(
+    policy: Policy, memory: SafetyMemory, now: float, fallback: Fallback | None
+) -> tuple[Array, SafetyMemory]:
+    """Command that keeps the arm from falling: held, slowed down, or by gravity alone."""
+    if memory.mode is Mode.BLIND:
+        if memory.posture is None:  # the first cycle: the arm was there when last seen
+            found = static(policy, memory, fallback)
+            memory = memory._replace(static=found, refreshed=now, posture=memory.q)
+        return blind(policy, memory, now), memory
+    q, v = memory.q, memory.v
+    if memory.mode is Mode.RAMPING:
+        part = fraction(now - memory.since, policy.ramp_time)
+        target = checked(policy, called(fallback)(q, q, v))  # type: ignore[arg-type]
+        return faded(memory.origin, target, part), memory
+    if not memory.settled and q is not None and v is not None:
+        slow = float(np.abs(v).max(initial=0.0)) <= policy.hold_velocity
+        held = now - memory.since
+        settled = (slow and held >= DWELL) or held >= policy.settle_time
+        memory = memory._replace(posture=q, settled=settled)
+    command = called(fallback)(memory.posture, q, v)  # type: ignore[arg-type]
+    return checked(policy, command), memory
+
+
+def blind(policy: Policy, memory: SafetyMemory, now: float) -> Array:
+    """Gravity at the posture last known, for a time or for good."""
+    if memory.static is None:
+        return to_zero(policy, memory, now)
+    if policy.blind_end == "gravity":
+        return memory.static
+    part = fraction(now - memory.since - policy.blind_time, policy.ramp_time)
+    return (1.0 - part) * memory.static
+
+
+def unsupported(policy: Policy, memory: SafetyMemory, now: float) -> Array:
+    """What is left where the fallback fails: gravity as it was computed last.
+
+    An arm that no model was ever there for fades to zero: nothing else is known.
+    """
+    return blind(policy, memory, now)
+
+
+def to_zero(policy: Policy, memory: SafetyMemory, now: float) -> Array:
+    """The command at which the mode began, faded to zero."""
+    if memory.origin is None:
+        return np.zeros(len(policy.command))
+    return (1.0 - fraction(now - memory.since, policy.ramp_time)) * memory.origin
+
+
+def static(policy: Policy, memory: SafetyMemory, fallback: Fallback | None) -> Array:
+    """Gravity's command at the last good position."""
+    return checked(policy, called(fallback)(memory.q, None, None)).copy()  # type: ignore[arg-type]
+
+
+def called(fallback: Fallback | None) -> Fallback:
+    """The fallback, where there is one."""
+    if fallback is None:
+        raise ModelError("fallback", "there is no model", "load one")
+    return fallback
+
+
+def checked(policy: Policy, command: Array) -> Array:
+    """Refuse a fallback's command that cannot be sent."""
+    if command.shape == (len(policy.command),) and finite(command):
+        return command
+    raise ArrayError("fallback", f"gives {command.tolist()}", "give a controller of this arm")

@@ -1,0 +1,162 @@
+"""Thresholds, limits and reactions: what the user can choose."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, fields
+from typing import Literal, get_args
+
+from geared_dynamics.control.arguments import choice
+from geared_dynamics.control.safety import events as at
+from geared_dynamics.control.safety.events import REACTIONS, Reaction
+from geared_dynamics.errors import ArrayError
+
+BlindEnd = Literal["gravity", "zero"]
+Numbers = tuple[float, ...]
+
+# Which option says what follows on an event.
+OPTIONS = {
+    at.STALE_REFERENCE: "on_stale_reference",
+    at.BAD_COMMAND: "on_bad_command",
+    at.POSITION_LIMIT: "on_position_limit",
+    at.VELOCITY_LIMIT: "on_velocity_limit",
+    at.TRACKING_ERROR: "on_tracking_error",
+    at.TIME_JUMP: "on_time_jump",
+    at.COMPUTATION: "on_computation",
+    at.EMERGENCY_STOP: "on_emergency_stop",
+}
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What is safe for one arm and one kind of command; see docs/safety.md.
+
+    Attributes:
+        lower: Lowest joint positions (n,) [rad or m], -inf for none.
+        upper: Highest joint positions (n,), inf for none.
+        velocity: Largest joint speeds (n,) [1/s], inf for none.
+        command: Largest commands (n,) or (m,), in the unit that is sent, inf for none.
+        command_rate: Their largest rate of change per second, inf for none.
+        tracking: Largest position errors (n,), inf for none.
+        continuous: Joints that turn endlessly (n,).
+        needs_reference: Whether the law follows a reference.
+        state_timeout: Age at which a joint state is stale [s].
+        reference_timeout: Age at which a reference is stale [s], inf for never.
+        position_margin: Distance from a limit at which it is near [rad or m].
+        position_tolerance: Distance beyond a limit at which the arm is stopped.
+        velocity_near: Part of the largest speed that is near.
+        velocity_tolerance: Part beyond the largest speed at which the arm is stopped.
+        time_jump: Step forward of ``clock`` between two cycles that is a jump [s].
+        blind_time: How long gravity at the last posture is sent without joint states [s].
+        blind_end: What follows: ``gravity`` goes on, ``zero`` fades to zero.
+        ramp_time: Length of a fade [s].
+        hold_velocity: Speed below which a held arm counts as at rest [rad/s or m/s].
+        settle_time: Longest time given for that [s].
+        recovery_time: How long nothing may be wrong before the arm runs again [s].
+        resume_time: Length of the fade from holding to running [s].
+        resume_error: Largest position error with which the arm runs again [rad or m].
+        on_stale_reference: ``hold``, ``ramp_down`` or ``zero``; likewise the others.
+        on_bad_command: For NaN in the wanted command.
+        on_position_limit: For a joint beyond its range.
+        on_velocity_limit: For a joint that is too fast.
+        on_tracking_error: For an arm that does not follow.
+        on_time_jump: For a clock that was reset.
+        on_computation: For a law that raises.
+        on_emergency_stop: For the emergency stop.
+    """
+
+    lower: Numbers
+    upper: Numbers
+    velocity: Numbers
+    command: Numbers
+    command_rate: Numbers
+    tracking: Numbers
+    continuous: tuple[bool, ...]
+    needs_reference: bool = True
+    state_timeout: float = 0.05
+    reference_timeout: float = math.inf
+    position_margin: float = 0.05
+    position_tolerance: float = 0.02
+    velocity_near: float = 0.9
+    velocity_tolerance: float = 0.1
+    time_jump: float = 1.0
+    blind_time: float = 0.2
+    blind_end: BlindEnd = "gravity"
+    ramp_time: float = 0.5
+    hold_velocity: float = 0.02
+    settle_time: float = 1.0
+    recovery_time: float = 0.1
+    resume_time: float = 0.2
+    resume_error: float = 0.1
+    on_stale_reference: Reaction = "hold"
+    on_bad_command: Reaction = "hold"
+    on_position_limit: Reaction = "hold"
+    on_velocity_limit: Reaction = "hold"
+    on_tracking_error: Reaction = "hold"
+    on_time_jump: Reaction = "hold"
+    on_computation: Reaction = "hold"
+    on_emergency_stop: Reaction = "hold"
+    # For a quick look at every joint: near limits and near speed.
+    rows: tuple[tuple[float, float, float], ...] = field(init=False, repr=False, compare=False)
+    severity: tuple[tuple[int, int], ...] = field(init=False, repr=False, compare=False)
+    tracked: bool = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Check, and lay out what a cycle reads."""
+        self._check()
+        rows = tuple(
+            (low + self.position_margin, high - self.position_margin, self.velocity_near * speed)
+            for low, high, speed in zip(self.lower, self.upper, self.velocity, strict=True)
+        )
+        severity = tuple((bit, REACTIONS.index(getattr(self, o))) for bit, o in OPTIONS.items())
+        object.__setattr__(self, "rows", rows)
+        object.__setattr__(self, "severity", severity)
+        object.__setattr__(self, "tracked", any(math.isfinite(x) for x in self.tracking))
+
+    def _check(self) -> None:
+        """Refuse what makes no sense, by name."""
+        n, m = len(self.lower), len(self.command)
+        sizes = dict.fromkeys(("lower", "upper", "velocity", "tracking", "continuous"), n)
+        sizes |= {"command": m, "command_rate": m}
+        for name, size in sizes.items():
+            found = len(getattr(self, name))
+            if found != size:
+                raise ArrayError(f"policy.{name}", f"has {found} entries", f"give {size}")
+        for name in ("velocity", "command", "command_rate", "tracking"):
+            if not all(value > 0.0 for value in getattr(self, name)):
+                finding = f"is {getattr(self, name)}"
+                raise ArrayError(
+                    f"policy.{name}", finding, "give numbers above zero, inf for none"
+                )
+        if not all(low <= high for low, high in zip(self.lower, self.upper, strict=True)):
+            finding = f"is {self.lower}, upper {self.upper}"
+            raise ArrayError("policy.lower", finding, "give limits in this order")
+        for entry in fields(self):
+            if entry.name.startswith("on_"):
+                choice(f"policy.{entry.name}", "reaction", getattr(self, entry.name), REACTIONS)
+        choice("policy.blind_end", "end", self.blind_end, get_args(BlindEnd))
+        self._check_numbers()
+
+    def _check_numbers(self) -> None:
+        above = ("state_timeout", "reference_timeout", "time_jump", "ramp_time", "resume_error")
+        for name in (*above, *NOT_NEGATIVE):
+            value = getattr(self, name)
+            number = isinstance(value, (int, float)) and not isinstance(value, bool)
+            least = value > 0.0 if name in above else value >= 0.0 if number else False
+            endless = name in {"reference_timeout", "resume_error", "time_jump"}
+            if not number or not least or not (endless or math.isfinite(value)):
+                remedy = "give a time above zero" if name in above else "give a number from zero"
+                raise ArrayError(f"policy.{name}", f"is {value!r}", remedy)
+
+
+NOT_NEGATIVE = (
+    "position_margin",
+    "position_tolerance",
+    "velocity_near",
+    "velocity_tolerance",
+    "blind_time",
+    "hold_velocity",
+    "settle_time",
+    "recovery_time",
+    "resume_time",
+)

@@ -1,0 +1,219 @@
+"""The safety step: what was observed and wanted in, what may be sent out."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from geared_dynamics.arrays import Array
+from geared_dynamics.control.safety import events as at
+from geared_dynamics.control.safety import watch
+from geared_dynamics.control.safety.commands import composed
+from geared_dynamics.control.safety.events import Mode
+from geared_dynamics.control.safety.limits import limited
+from geared_dynamics.control.safety.policy import Policy
+from geared_dynamics.control.safety.values import Decision, Fallback, Observation, SafetyMemory
+from geared_dynamics.errors import ArrayError
+
+SENT = SafetyMemory._fields.index("sent")
+LONGEST = 0.1  # [s] that a rate of change counts at most, however long nothing was sent
+
+
+class Known(NamedTuple):
+    """The last good state (q, v, stamp), and what was found while looking for one."""
+
+    q: Array | None
+    v: Array | None
+    stamp: float | None
+    found: int
+
+
+def step(
+    policy: Policy,
+    memory: SafetyMemory,
+    seen: Observation,
+    wanted: Array | None,
+    fallback: Fallback | None,
+) -> tuple[SafetyMemory, Decision]:
+    """One cycle: the next memory, and what to send.
+
+    Args:
+        policy: Thresholds, limits, reactions.
+        memory: Of the cycle before, ``START`` at first.
+        seen: The facts of this cycle.
+        wanted: Command of the law (n,) or (m,); None: nothing new was computed.
+        fallback: The command that holds a posture, ``controller.fallback``, called only
+            where it is needed; None: there is no model.
+    """
+    if not math.isfinite(seen.now):
+        raise ArrayError("observation.now", f"is {seen.now}", "give a finite time [s]")
+    jump = watch.jumped(policy, memory, seen)
+    if jump and memory.now is not None and not memory.now <= seen.now:
+        memory = rebased(memory, seen.now)
+    known = newest(policy, memory, seen)
+    if known.q is None:
+        return waiting(memory, seen, known.found | jump)
+    if known.found & (at.BAD_STATE | at.NAMES_MISSING):
+        wanted = None  # made of a state that says nothing
+    found = jump | known.found | conditions(policy, memory, seen, known, wanted)
+    before, last = memory.sent, memory.now
+    memory = judged(policy, memory, seen, known, found, wanted)
+    target, memory, error = composed(policy, memory, seen.now, wanted, fallback)
+    if error is not None:
+        found |= at.COMPUTATION
+        memory = memory._replace(
+            latched=memory.latched | at.COMPUTATION,
+            seen=memory.seen | found,
+            clear=None,
+            acknowledged=False,
+        )
+    dt = 0.0 if last is None else min(max(seen.now - last, 0.0), LONGEST)
+    command, cut = limited(policy, target, before, dt)
+    memory = SafetyMemory._make((*memory[:SENT], command, *memory[SENT + 1 :]))
+    return memory, Decision(command, memory.mode, found | cut, memory.latched, error)
+
+
+def newest(policy: Policy, memory: SafetyMemory, seen: Observation) -> Known:
+    """The newest good state: this cycle's, or the one before."""
+    if seen.state_stamp is None:
+        return Known(memory.q, memory.v, memory.stamp, 0)
+    fault = watch.usable(policy, seen)
+    if seen.names_reordered:
+        fault |= at.NAMES_REORDERED
+    if fault & (at.BAD_STATE | at.NAMES_MISSING):
+        return Known(memory.q, memory.v, memory.stamp, fault)
+    if seen.q is None or seen.v is None:  # not so: it is usable
+        return Known(memory.q, memory.v, memory.stamp, fault)
+    # Copies: the caller may fill its arrays anew in every cycle.
+    return Known(seen.q.copy(), seen.v.copy(), seen.state_stamp, fault)
+
+
+def waiting(memory: SafetyMemory, seen: Observation, found: int) -> tuple[SafetyMemory, Decision]:
+    """No good state yet: nothing is sent, the emergency stop counts."""
+    if seen.emergency_stop:
+        found |= at.EMERGENCY_STOP
+    latched = memory.latched | (found & at.EMERGENCY_STOP)
+    memory = memory._replace(now=seen.now, clock=seen.clock, latched=latched, since=seen.now)
+    return memory, Decision(None, Mode.WAITING, found, latched)
+
+
+def conditions(
+    policy: Policy, memory: SafetyMemory, seen: Observation, known: Known, wanted: Array | None
+) -> int:
+    """Events of this cycle, but for the clock's and the newest state's own."""
+    q, v, stamp = known.q, known.v, known.stamp
+    found = watch.reference(policy, seen)
+    if stamp is None or watch.stale(seen.now - stamp, policy.state_timeout):
+        found |= at.STALE_STATE
+    elif q is not None and v is not None:
+        q_d = None if found else seen.q_d
+        found |= watch.joints(policy, memory, q, v, q_d)
+        if q_d is not None and (policy.tracked or memory.mode is not Mode.RUNNING):
+            error, beyond = watch.largest_error(policy, q, q_d)
+            if beyond:
+                found |= at.TRACKING_ERROR
+            if not error <= policy.resume_error:
+                found |= at.RESUME_ERROR
+    if seen.emergency_stop:
+        found |= at.EMERGENCY_STOP
+    if not known.found & (at.BAD_STATE | at.NAMES_MISSING):
+        # What a law makes of a bad state says nothing about the law.
+        found |= watch.command(policy, wanted)
+        if seen.failed:
+            found |= at.COMPUTATION
+    if wanted is None and memory.mode is Mode.RUNNING and memory.wanted is not None:
+        if seen.now - memory.wanted > policy.state_timeout and not found & at.STALE_STATE:
+            found |= at.COMPUTATION
+    return found
+
+
+def rebased(memory: SafetyMemory, now: float) -> SafetyMemory:
+    """Memory after the steady clock itself went back: every time in it is now."""
+    return memory._replace(
+        now=now,
+        since=now,
+        clear=None,
+        stamp=None if memory.stamp is None else now,
+        refreshed=now,
+        wanted=None if memory.wanted is None else now,
+        resumed=None,
+    )
+
+
+def judged(
+    policy: Policy,
+    memory: SafetyMemory,
+    seen: Observation,
+    known: Known,
+    found: int,
+    wanted: Array | None,
+) -> SafetyMemory:
+    """Memory with this cycle's state and mode."""
+    now = seen.now
+    stopping = found & at.STOPPING
+    latched = memory.latched | (found & at.LATCHING)
+    clear, acknowledged, events = (
+        memory.clear,
+        memory.acknowledged,
+        memory.seen | stopping | latched,
+    )
+    if stopping:
+        clear, acknowledged = None, False
+    else:
+        clear = now if clear is None else clear
+        acknowledged = acknowledged or seen.acknowledged
+    calm = clear is not None and (not events & ~at.IDLE or now - clear >= policy.recovery_time)
+    if calm and acknowledged:
+        latched = 0
+    mode = memory.mode
+    returning = memory.returning
+    resumed = memory.resumed
+    if stopping or latched:
+        mode = reaction(policy, stopping | latched, found)
+    elif mode is not Mode.RUNNING and calm and not found & at.RESUME_ERROR and wanted is not None:
+        mode = Mode.RUNNING
+        returning = bool(events & at.POSITION_LIMIT)
+        resumed = now if events & ~at.IDLE else None
+    elif mode is Mode.WAITING or (mode is Mode.BLIND):
+        mode = Mode.HOLDING
+    if returning and known.q is not None and watch.within(policy, known.q):
+        returning = False
+    if mode is Mode.RUNNING:
+        events = 0
+    changed = mode is not memory.mode
+    # By position: ``_replace`` would cost as much as all of the above.
+    return SafetyMemory(
+        mode,
+        now if changed else memory.since,
+        now,
+        seen.clock,
+        latched,
+        events,
+        clear,
+        acknowledged and mode is not Mode.RUNNING,
+        returning,
+        known.q,
+        known.v,
+        known.stamp,
+        None if changed else memory.posture,
+        False if changed else memory.settled,
+        memory.sent,
+        memory.sent if changed else memory.origin,
+        memory.static,
+        memory.refreshed,
+        now if wanted is not None else memory.wanted,
+        resumed,
+    )
+
+
+def reaction(policy: Policy, active: int, found: int) -> Mode:
+    """Mode that follows from the events; the severest of their reactions wins."""
+    worst = 0
+    for bit, severity in policy.severity:
+        if active & bit and severity > worst:
+            worst = severity
+    if worst == 2:
+        return Mode.ZEROING
+    if found & at.STALE_STATE:
+        return Mode.BLIND  # no feedback is possible
+    return Mode.RAMPING if worst == 1 else Mode.HOLDING

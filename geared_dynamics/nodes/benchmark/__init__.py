@@ -1,0 +1,1 @@
+"""Latency of the way over DDS: a driver, a bare echo node to compare with, figures."""

@@ -1,0 +1,120 @@
+"""Processes that a command starts and that end with it, however it ends."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import IO
+
+from geared_dynamics.errors import GearedDynamicsError
+
+GRACE = 5.0  # [s] from SIGINT to SIGKILL
+TAIL = 2000  # characters of a process's output in an error
+
+
+class Child:
+    """A Python process in a group of its own, so that Ctrl-C reaches the parent only."""
+
+    def __init__(self, name: str, arguments: Sequence[str], env: Mapping[str, str], log: Path):
+        """Start it; standard output is a pipe, the rest goes into a file."""
+        self.name = name
+        self._log = log
+        with log.open("wb") as sink:
+            self.popen = subprocess.Popen(
+                [sys.executable, *arguments],
+                env={**os.environ, **env},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=sink,
+                text=True,
+                start_new_session=True,
+            )
+
+    def wait_for_line(self, text: str) -> None:
+        """Read its standard output up to a line.
+
+        Raises:
+            GearedDynamicsError: It ended before.
+        """
+        stream: IO[str] | None = self.popen.stdout
+        for line in stream or ():
+            if line.strip() == text:
+                return
+        self.popen.wait()
+        raise self.failure()
+
+    def check(self) -> None:
+        """Raise a GearedDynamicsError if it has ended."""
+        if self.popen.poll() is not None:
+            raise self.failure()
+
+    def failure(self) -> GearedDynamicsError:
+        """Say how it ended and what it said last."""
+        said = self._log.read_text(encoding="utf-8", errors="replace").strip()[-TAIL:]
+        finding = f"the process ended with exit code {self.popen.returncode}"
+        return GearedDynamicsError(self.name, finding, f"it said: {said or 'nothing'}")
+
+    def interrupt(self) -> None:
+        """Ask it to end."""
+        if self.popen.poll() is None:
+            self.popen.send_signal(signal.SIGINT)
+
+    def end(self) -> None:
+        """Wait for its end, then end it and whatever is left of its group."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.popen.wait(GRACE)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.popen.pid, signal.SIGKILL)
+        self.popen.wait()
+        if self.popen.stdout is not None:
+            self.popen.stdout.close()
+
+
+class Children:
+    """A context: all processes started in it have ended when it is left."""
+
+    def __init__(self, env: Mapping[str, str], logs: Path) -> None:
+        """Keep what all have in common."""
+        self._env = env
+        self._logs = logs
+        self._all: list[Child] = []
+
+    def start(self, name: str, *arguments: str) -> Child:
+        """Start this Python with arguments."""
+        log = self._logs / f"{len(self._all)}.log"
+        child = Child(name, arguments, self._env, log)
+        self._all.append(child)
+        return child
+
+    def __enter__(self) -> Children:
+        """Let a polite end from outside clean up as Ctrl-C does."""
+        self._before = signal.signal(signal.SIGTERM, _interrupt)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """End all; a second Ctrl-C does not get in between."""
+        impatient = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        try:
+            for child in self._all:
+                child.interrupt()
+            for child in self._all:
+                child.end()
+        finally:
+            signal.signal(signal.SIGINT, impatient)
+            signal.signal(signal.SIGTERM, self._before)
+
+
+def _interrupt(number: int, frame: object) -> None:
+    """Turn SIGTERM into what Ctrl-C raises."""
+    raise KeyboardInterrupt

@@ -1,0 +1,207 @@
+"""The robot's place in the benchmark: sends joint states, receives the commands.
+
+``python -m geared_dynamics.nodes.benchmark.driver TASK.json``; it says on standard output
+when it begins to measure and when it has ended, and leaves its times in an ``.npz`` file.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import rclpy
+from builtin_interfaces.msg import Duration, Time
+from rclpy.executors import Executor
+from rclpy.node import Node
+from rclpy.qos import QoSProfile, ReliabilityPolicy, qos_profile_sensor_data
+from sensor_msgs.msg import JointState
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from geared_dynamics.nodes.benchmark.echo import make_executor
+from geared_dynamics.nodes.benchmark.figures import NEVER
+from geared_dynamics.nodes.benchmark.motion import Motion, motion, waypoints
+from geared_dynamics.nodes.benchmark.slots import SECOND, Plan, plan
+
+MEASURING, DONE = "measuring", "done"  # what the parent waits for on standard output
+LEAD = 0.5  # [s] from the trajectory's arrival to its start
+PATIENCE = 30.0  # [s] to wait for both nodes
+LAST_REPLIES = 0.2  # [s] to wait for them
+
+
+class Task(NamedTuple):
+    """What the parent asks for, as JSON."""
+
+    joints: list[str]
+    start: list[float]  # posture [rad]
+    rate: int
+    duration: float  # [s] measured
+    warmup: float  # [s] before that, with the same traffic
+    states: list[str]  # topic of each node's joint states
+    commands: list[str]  # topic of each node's commands
+    trajectory: str  # topic of the first node's reference, empty for none
+    times: str  # file to write
+
+
+class Line:
+    """The way to one node and back: states out, commands in, and when."""
+
+    def __init__(self, node: Node, task: Task, subject: int) -> None:
+        """Create the endpoints; messages are prepared and written in place."""
+        state_qos = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE)
+        self.publisher = node.create_publisher(JointState, task.states[subject], state_qos)
+        node.create_subscription(
+            JointState, task.commands[subject], self.receive, qos_profile_sensor_data
+        )
+        zeros = [0.0] * len(task.joints)
+        self.state = JointState(name=task.joints, position=zeros, velocity=zeros, effort=zeros)
+        # array.array and NumPy share the memory: nothing is allocated per message.
+        self._position = np.frombuffer(self.state.position)
+        self._velocity = np.frombuffer(self.state.velocity)
+        self.open: dict[int, int] = {}  # stamp -> cycle
+        self.replies = 0
+        self.sent = np.zeros(0, dtype=np.int64)
+        self.received = np.zeros(0, dtype=np.int64)
+
+    def prepare(self, cycles: int) -> None:
+        """Make room for a run's times."""
+        self.open.clear()
+        self.replies = 0
+        self.sent = np.zeros(cycles, dtype=np.int64)
+        self.received = np.full(cycles, NEVER, dtype=np.int64)
+
+    def send(self, cycle: int, moving: Motion, origin: int) -> None:
+        """Publish the state of this moment; its stamp says later which one is answered."""
+        stamp = time.time_ns()
+        self.state.header.stamp.sec, self.state.header.stamp.nanosec = divmod(stamp, SECOND)
+        t = max((stamp - origin) / SECOND, 0.0)
+        self._position[:] = moving.positions(t)
+        self._velocity[:] = moving.velocities(t)
+        self.open[stamp] = cycle
+        self.sent[cycle] = time.monotonic_ns()
+        self.publisher.publish(self.state)
+
+    def receive(self, command: JointState) -> None:
+        """Note when the answer to which state has come."""
+        now = time.monotonic_ns()
+        stamp = command.header.stamp
+        cycle = self.open.pop(stamp.sec * SECOND + stamp.nanosec, None)
+        if cycle is not None:
+            self.received[cycle] = now
+            self.replies += 1
+
+
+class Driver:
+    """Both lines, spun by one executor in one thread."""
+
+    def __init__(self, task: Task) -> None:
+        """Join the graph."""
+        self.task = task
+        self.node = Node("loop_benchmark_driver", enable_rosout=False)
+        self.lines = [Line(self.node, task, subject) for subject in (0, 1)]
+        self.executor: Executor = make_executor()
+        self.executor.add_node(self.node)
+        self.motion = motion(task.start)
+        self.origin = time.time_ns()
+
+    def run(self) -> None:
+        """Meet both nodes, warm up, measure, write the times."""
+        self.meet()
+        if self.task.trajectory:
+            self.send_trajectory()
+        self.exchange(plan(self.task.rate, self.task.warmup))
+        gc.collect()
+        gc.freeze()
+        print(MEASURING, flush=True)
+        self.exchange(plan(self.task.rate, self.task.duration))
+        print(DONE, flush=True)
+        line, bare = self.lines
+        times = (line.sent, line.received, bare.sent, bare.received)
+        np.savez(self.task.times, *times, executor=np.array(type(self.executor).__name__))
+
+    def meet(self) -> None:
+        """Send states until both nodes have answered."""
+        deadline = time.monotonic() + PATIENCE
+        for line in self.lines:
+            line.prepare(1)
+        while not all(line.replies for line in self.lines):
+            if time.monotonic() > deadline:
+                silent = [
+                    topic
+                    for topic, line in zip(self.task.commands, self.lines, strict=True)
+                    if not line.replies
+                ]
+                raise SystemExit(f"no answer on {', '.join(silent)} within {PATIENCE:g} s")
+            for line in self.lines:
+                line.send(0, self.motion, time.time_ns())
+            self.executor.spin_once(timeout_sec=0.01)
+
+    def send_trajectory(self) -> None:
+        """Ask the first node to follow the motion that the states will show."""
+        publisher = self.node.create_publisher(JointTrajectory, self.task.trajectory, 1)
+        while not publisher.get_subscription_count():
+            self.executor.spin_once(timeout_sec=0.01)
+        self.origin = time.time_ns() + round(LEAD * SECOND)
+        length = self.task.warmup + self.task.duration + 10.0
+        message = JointTrajectory(joint_names=self.task.joints)
+        message.header.stamp = Time(sec=self.origin // SECOND, nanosec=self.origin % SECOND)
+        message.points = [
+            JointTrajectoryPoint(
+                positions=q.tolist(),
+                velocities=v.tolist(),
+                accelerations=a.tolist(),
+                time_from_start=as_duration(t),
+            )
+            for t, q, v, a in waypoints(self.motion, length)
+        ]
+        publisher.publish(message)
+
+    def exchange(self, planned: Plan) -> None:
+        """Send on an absolute schedule, receive in between."""
+        for line in self.lines:
+            line.prepare(planned.cycles)
+        begin = time.monotonic_ns() + planned.period
+        for number in range(planned.slots):
+            slot = planned.slot(number)
+            self.receive_until(begin + slot.due)
+            self.lines[slot.subject].send(slot.cycle, self.motion, self.origin)
+        end = time.monotonic_ns() + round(LAST_REPLIES * SECOND)
+        while any(line.open for line in self.lines) and time.monotonic_ns() < end:
+            self.executor.spin_once(timeout_sec=0.001)
+
+    def receive_until(self, due: int) -> None:
+        """Handle what comes until a moment of the monotonic clock [ns]."""
+        while (left := due - time.monotonic_ns()) > 0:
+            self.executor.spin_once(timeout_sec=left / SECOND)
+
+
+def as_duration(seconds: float) -> Duration:
+    """Return a time as ROS writes it."""
+    whole, part = divmod(round(seconds * SECOND), SECOND)
+    return Duration(sec=whole, nanosec=part)
+
+
+def read_task(path: str) -> Task:
+    """Read the parent's wishes."""
+    values: dict[str, Any] = json.loads(Path(path).read_text(encoding="utf-8"))
+    return Task(**values)
+
+
+def main() -> int:
+    """Run one task."""
+    task = read_task(sys.argv[1])
+    rclpy.init(args=[])
+    try:
+        Driver(task).run()
+    except KeyboardInterrupt:
+        return 130
+    rclpy.try_shutdown()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,163 @@
+"""Figures of a run: round trips of two nodes, and their ratio."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Times = NDArray[np.int64]
+NEVER = -1  # a reply that did not come
+
+MEDIAN_RATIO, P99_RATIO = 1.35, 1.5
+MISSED_MORE = 0.001  # share of the cycles that may be missed beyond the bare node's
+GROWTH_PER_MINUTE = 1_000_000  # [bytes]
+COMPUTE = 60.0  # [us]
+
+
+class RoundTrip(NamedTuple):
+    """Round trips of one node [us], from before ``publish`` to the reply's callback.
+
+    Attributes:
+        cycles: Messages sent.
+        p50: Median.
+        p99: Ninety-nine in a hundred are quicker.
+        p999: Nine hundred ninety-nine in a thousand are quicker.
+        longest: The slowest reply.
+        missed: Cycles without a reply within a period, those without any included.
+        lost: Cycles without any reply.
+        jitter: Standard deviation of the quickest 99.9 %.
+    """
+
+    cycles: int
+    p50: float
+    p99: float
+    p999: float
+    longest: float
+    missed: int
+    lost: int
+    jitter: float
+
+
+class Usage(NamedTuple):
+    """What a node took from the machine while it was measured; None where unknown.
+
+    Attributes:
+        cpu: Share of one core.
+        growth: Resident memory at the end less that at the start [bytes].
+    """
+
+    cpu: float | None
+    growth: int | None
+
+
+class Subject(NamedTuple):
+    """A node that was measured."""
+
+    name: str
+    trip: RoundTrip
+    usage: Usage
+
+
+class Verdict(NamedTuple):
+    """One requirement: what was found, what is allowed."""
+
+    name: str
+    found: float
+    limit: float
+
+    @property
+    def passed(self) -> bool:
+        """A figure that is not a number does not pass."""
+        return bool(self.found <= self.limit)
+
+
+class Result(NamedTuple):
+    """A whole run."""
+
+    rate: int
+    duration: float
+    subject: Subject
+    bare: Subject
+    compute: float | None  # [us] median of one cycle inside the process, None: not measured
+    executor: str  # of both nodes and of the driver
+
+    @property
+    def median_ratio(self) -> float:
+        """Median over the bare node's."""
+        return self.subject.trip.p50 / self.bare.trip.p50
+
+    @property
+    def p99_ratio(self) -> float:
+        """99th percentile over the bare node's."""
+        return self.subject.trip.p99 / self.bare.trip.p99
+
+    def verdicts(self) -> list[Verdict]:
+        """Return every requirement that this run can tell about."""
+        subject, bare = self.subject.trip, self.bare.trip
+        more = subject.missed / subject.cycles - bare.missed / bare.cycles
+        found = [
+            Verdict("median, ratio to the bare node", self.median_ratio, MEDIAN_RATIO),
+            Verdict("p99, ratio to the bare node", self.p99_ratio, P99_RATIO),
+            Verdict("missed cycles beyond the bare node's [%]", 100 * more, 100 * MISSED_MORE),
+        ]
+        if self.subject.usage.growth is not None:
+            allowed = GROWTH_PER_MINUTE * max(self.duration / 60.0, 1.0)
+            growth = self.subject.usage.growth
+            found.append(Verdict("growth of memory [MB]", growth / 1e6, allowed / 1e6))
+        if self.compute is not None:
+            found.append(Verdict("one cycle in the process, median [us]", self.compute, COMPUTE))
+        return found
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as plain numbers and texts, for JSON."""
+        return {
+            "rate": self.rate,
+            "duration": self.duration,
+            "executor": self.executor,
+            "nodes": {
+                role: {
+                    "name": subject.name,
+                    "round_trip_us": subject.trip._asdict(),
+                    "cpu": subject.usage.cpu,
+                    "memory_growth_bytes": subject.usage.growth,
+                }
+                for role, subject in (("measured", self.subject), ("bare", self.bare))
+            },
+            "compute_us": self.compute,
+            "median_ratio": self.median_ratio,
+            "p99_ratio": self.p99_ratio,
+            "checks": [
+                {**verdict._asdict(), "passed": verdict.passed} for verdict in self.verdicts()
+            ],
+        }
+
+
+def round_trip(sent: Times, received: Times, period: int) -> RoundTrip:
+    """Summarise one node's messages.
+
+    Args:
+        sent: When each message was sent [ns] (k,).
+        received: When its reply came [ns] (k,), NEVER where none did.
+        period: Time until the next message [ns].
+    """
+    came = received != NEVER
+    trips = np.sort((received - sent)[came]) / 1e3
+    lost = int(np.count_nonzero(~came))
+    late = int(np.count_nonzero(trips > period / 1e3))
+    if trips.size == 0:
+        nothing = float("nan")
+        return RoundTrip(sent.size, *4 * (nothing,), sent.size, lost, nothing)
+    p50, p99, p999 = (float(np.quantile(trips, share)) for share in (0.5, 0.99, 0.999))
+    usual = trips[: max(int(0.999 * trips.size), 1)]
+    return RoundTrip(
+        cycles=sent.size,
+        p50=p50,
+        p99=p99,
+        p999=p999,
+        longest=float(trips[-1]),
+        missed=late + lost,
+        lost=lost,
+        jitter=float(usual.std()),
+    )

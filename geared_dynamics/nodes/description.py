@@ -1,0 +1,84 @@
+"""``/robot_description``: the first one, a late one, a changed one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from std_msgs.msg import String
+
+from geared_dynamics.control import controller
+from geared_dynamics.errors import GearedDynamicsError, ModelError
+from geared_dynamics.model import GearedModel
+from geared_dynamics.nodes import model_source
+from geared_dynamics.nodes.rebuild import Builder
+
+if TYPE_CHECKING:
+    from geared_dynamics.nodes.feedforward import FeedforwardNode
+
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+
+class Description:
+    """Listens for URDFs.
+
+    Attributes:
+        topic: Where.
+        text: The newest, None for none yet.
+        used: That of the model in use.
+        problem: Why the newest is not used, empty if it is.
+    """
+
+    def __init__(self, node: FeedforwardNode, topic: str) -> None:
+        """Subscribe, where the URDF is not given as a parameter."""
+        self._node = node
+        self.text: str | None = None
+        self.used: str | None = None
+        self.problem = ""
+        self._builder: Builder[GearedModel] = Builder()
+        self.topic = node.resolve_topic_name(topic)
+        if model_source.needs_topic(node.parameters.values):
+            node.create_subscription(String, topic, self._on_message, LATCHED)
+
+    def _on_message(self, message: Any) -> None:
+        node = self._node
+        self.text = message.data
+        if node.loop is None:
+            if node.parameters.values["autostart"] and node.state_label == "unconfigured":
+                node.autostart()
+            return
+        if self.text != self.used and model_source.needs_topic(node.parameters.values):
+            self.used = self.text
+            values, text, old = dict(node.parameters.values), self.text, node.model
+            self._builder.start(lambda: rebuilt(values, text, old))
+
+    def taken(self) -> GearedModel | None:
+        """A model built from a changed description, once."""
+        if not self._builder.busy:
+            return None
+        try:
+            model = self._builder.taken()
+        except GearedDynamicsError as error:
+            self.problem = f"the new robot description is not used: {error}"
+            self._node.get_logger().error(self.problem)
+            return None
+        if model is not None:
+            self.problem = ""
+        return model
+
+
+def rebuilt(values: Any, text: str | None, old: GearedModel | None) -> GearedModel:
+    """The model of a new description, with its kernels run once.
+
+    Raises:
+        GearedDynamicsError: if it is wrong, or of other joints or motors.
+    """
+    model = model_source.load(values, text)
+    controller(model)
+    for kind in ("joint_names", "motor_names"):
+        before, now = getattr(old, kind, None), getattr(model, kind)
+        if before is not None and before != now:
+            finding = f"has other {kind.replace('_names', 's')}: {', '.join(now)}"
+            remedy = "deactivate the node, clean it up and configure it again"
+            raise ModelError("robot description", finding, remedy)
+    return model

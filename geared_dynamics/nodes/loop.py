@@ -1,0 +1,311 @@
+"""One cycle: joint state in, command out. Time is an argument; nothing here knows ROS.
+
+The only place with memory between cycles. What a cycle reads and the user can change is one
+frozen value, ``Prepared``, exchanged as a whole between two cycles.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from geared_dynamics.arrays import Array
+from geared_dynamics.control import Controller, Memory, Output, Reference, State, safety
+from geared_dynamics.control.safety import Decision, Observation, Policy, SafetyMemory
+from geared_dynamics.control.safety import events as at
+from geared_dynamics.errors import GearedDynamicsError
+from geared_dynamics.model import GearedModel
+from geared_dynamics.nodes.parameters import Values
+from geared_dynamics.nodes.settings import controller_of, loaded, policy_of, rules_of
+from geared_dynamics.trajectory import (
+    JointTrajectory,
+    Point,
+    Rules,
+    SampleBuffer,
+    TrajectoryError,
+    checked,
+    derivatives,
+    follow,
+    sample_into,
+    state,
+)
+from geared_dynamics.trajectory import Reference as Motion
+
+SMOOTHING = 0.02  # part of a new period in the mean
+LONGEST = 0.1  # [s] between joint states that still counts as a period
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """What a cycle reads.
+
+    Attributes:
+        bare: The model without payload.
+        control: The law, warmed up.
+        policy: What is safe.
+        rules: How trajectories are read.
+        period: Given time between joint states [s]; 0: as measured.
+        continued: Whether a new trajectory continues the old reference.
+    """
+
+    bare: GearedModel
+    control: Controller
+    policy: Policy
+    rules: Rules
+    period: float
+    continued: bool
+
+
+def prepared(values: Values, model: GearedModel) -> Prepared:
+    """Make all that a cycle reads; takes less than a millisecond once kernels are compiled.
+
+    Raises:
+        GearedDynamicsError: for parameters that do not go together.
+    """
+    rate = int(values["update_rate"])  # type: ignore[arg-type]
+    return Prepared(
+        bare=model,
+        control=controller_of(values, loaded(model, values)),
+        policy=policy_of(values, model),
+        rules=rules_of(values, model),
+        period=1.0 / rate if rate else 0.0,
+        continued=bool(values["interpolate_from_desired_state"]),
+    )
+
+
+class Counters:
+    """What diagnostics tell; integers that a cycle adds to."""
+
+    __slots__ = ("bad", "failed", "limited", "missing", "nan", "refused")
+
+    def __init__(self) -> None:
+        """Begin at zero."""
+        self.nan = self.missing = self.bad = self.failed = self.limited = self.refused = 0
+
+
+class Loop:
+    """The cycle and what it remembers.
+
+    Attributes:
+        prepared: What it reads; assign another between two cycles.
+        motion: The reference, None for none.
+        decision: Of the last cycle, None before the first.
+        output: Of the law in the last cycle that computed one.
+        error: What the law or the fallback raised last.
+        q: Position of the last state that was used (n,), None before the first.
+        v: Its velocity.
+        stamp: When it came [s], steady.
+        present: What was wanted at the time of the last cycle.
+        emergency_stop: Whether it is pressed.
+        acknowledged: Whether a reset was asked for since the last cycle.
+        counters: For diagnostics.
+    """
+
+    def __init__(self, given: Prepared) -> None:
+        """Begin without reference and state."""
+        n = given.bare.n
+        self.prepared = given
+        self.motion: Motion | None = None
+        self.decision: Decision | None = None
+        self.output: Output | None = None
+        self.error: Exception | None = None
+        self.q: Array | None = None
+        self.v: Array | None = None
+        self.stamp: float | None = None
+        self.present, self.ahead = SampleBuffer(n), SampleBuffer(n)
+        self.emergency_stop = False
+        self.acknowledged = False
+        self.counters = Counters()
+        self.period = given.period
+        self._heard: float | None = None
+        self._clock: float | None = None
+        self._memory: Memory = given.control.start()
+        self._blank = self._memory
+        self._safety: SafetyMemory = safety.START
+
+    # -- the cycle ---------------------------------------------------------------------------
+
+    def cycle(
+        self, now: float, clock: float, q: Array, v: Array, reordered: bool = False
+    ) -> Array | None:
+        """A joint state has come: the command (n,) or (m,), None while there is none to send.
+
+        Args:
+            now: Steady time [s].
+            clock: ROS time, counted as for ``accept`` [s]; NaN where it is not known.
+            q: Joint position (n,), whatever it holds; not to be written to afterwards.
+            v: Joint velocity (n,), likewise.
+            reordered: Whether its names came in another order than before.
+        """
+        dt = 0.0 if self.stamp is None else now - self.stamp
+        if 0.0 < dt < LONGEST:
+            self.period += SMOOTHING * (dt - self.period) if self.period else dt
+        self.q, self.v, self.stamp = q, v, now
+        wanted, failed = self._wanted(now, clock, State(q, v), dt)
+        heard = self._heard if self.motion is not None else None
+        q_d = None if self.motion is None else self.present.q
+        seen = Observation(now, now, q, v, heard, q_d, clock, False, reordered, failed,
+                           self.emergency_stop, self.acknowledged)  # fmt: skip
+        return self._decide(seen, wanted)
+
+    def unusable(self, now: float, clock: float, missing: bool) -> Array | None:
+        """A joint state has come that holds nothing for us.
+
+        Args:
+            now: Steady time [s].
+            clock: ROS time [s].
+            missing: Whether a name is missing; else its sizes are wrong.
+        """
+        seen = self._without_state(now, clock)
+        return self._decide(seen._replace(state_stamp=now, q=None, names_missing=missing), None)
+
+    def silence(self, now: float, clock: float) -> Array | None:
+        """No joint state has come for longer than it may take."""
+        return self._decide(self._without_state(now, clock), None)
+
+    @property
+    def stale(self) -> float:
+        """Age at which a joint state is stale [s]."""
+        return self.prepared.policy.state_timeout
+
+    def reference_age(self, now: float) -> float:
+        """Time since the reference went on last [s]; NaN without one."""
+        return float("nan") if self.motion is None or self._heard is None else now - self._heard
+
+    def _without_state(self, now: float, clock: float) -> Observation:
+        stop, acknowledged = self.emergency_stop, self.acknowledged
+        heard = self._heard if self.motion is not None else None
+        return Observation(now, self.stamp, self.q, self.v, heard, None, clock, False, False,
+                           False, stop, acknowledged)  # fmt: skip
+
+    def _wanted(
+        self, now: float, clock: float, measured: State, dt: float
+    ) -> tuple[Array | None, bool]:
+        """Command of the law, and whether it failed."""
+        motion = self.motion
+        if motion is None or clock != clock:
+            return None, False
+        control = self.prepared.control
+        lead = self.prepared.period or self.period
+        try:
+            sample_into(motion, clock, self.present)
+            sample_into(motion, clock + lead, self.ahead)
+            if not self.present.finished:
+                self._heard = now
+            reference = self._reference(motion, control, clock + lead)
+            memory, output = control.step(self._memory, measured, reference, max(dt, 0.0))
+        except GearedDynamicsError as error:
+            self.error = error
+            return None, True
+        self._memory, self.output = memory, output
+        return output.command, False
+
+    def _reference(self, motion: Motion, control: Controller, t: float) -> Reference:
+        """What the law compares with now, and what it feeds forward one period ahead."""
+        one, next_one = self.present, self.ahead
+        jerk = None
+        if control.drives.wound and control.side == "motor_voltage":
+            jerk = derivatives(motion, t, 3)[3]
+        if control.law == "computed_torque":
+            return Reference(one.q, one.v, next_one.a, jerk)
+        if control.law == "pd_plus_feedforward":
+            return Reference(one.q, one.v, one.a, jerk)
+        return Reference(next_one.q, next_one.v, next_one.a, jerk)
+
+    def _decide(self, seen: Observation, wanted: Array | None) -> Array | None:
+        """Put a wanted command through the safety step."""
+        given, counters = self.prepared, self.counters
+        before = self._safety.latched
+        fallback = given.control.fallback
+        self._safety, made = safety.step(given.policy, self._safety, seen, wanted, fallback)
+        self.acknowledged = False
+        self.decision = made
+        self._clock = seen.clock
+        found = made.found
+        if found:
+            counters.nan += bool(found & (at.BAD_STATE | at.BAD_COMMAND))
+            counters.missing += bool(found & at.NAMES_MISSING)
+            counters.failed += bool(found & at.COMPUTATION)
+            counters.limited += bool(found & (at.COMMAND_LIMIT | at.COMMAND_RATE))
+        if made.error is not None:
+            self.error = made.error
+        if not made.running:
+            self._memory = self._blank
+        if made.latched & ~before:
+            self.motion = None  # a stopped motion is not taken up again
+        return made.command
+
+    # -- what the user asks for --------------------------------------------------------------
+
+    def accept(self, trajectory: JointTrajectory, now: float, clock: float) -> None:
+        """Follow a trajectory from now on.
+
+        Args:
+            trajectory: As received, its start counted as ``clock``.
+            now: Steady time [s].
+            clock: ROS time [s].
+
+        Raises:
+            TrajectoryError: naming what is wrong with it; the reference before stays.
+        """
+        if self.emergency_stop:
+            remedy = "release ~/emergency_stop first"
+            raise TrajectoryError("emergency stop", "is pressed", remedy)
+        if self.q is None or self.v is None:
+            finding = "there was no joint state yet to start from"
+            raise TrajectoryError("joint_states", finding, "start the robot's driver first")
+        rules = self.prepared.rules
+        waypoints = checked(trajectory, rules, clock)
+        old = self.motion
+        if self.prepared.continued and old is not None:
+            sample_into(old, clock, self.present)
+            wanted = self.present
+            before = state(wanted.q, wanted.v, wanted.a)
+        else:
+            before = state(self.q, self.v)
+        self.motion = follow(waypoints, before, clock, rules)
+        self._heard = now
+        self.acknowledged = True
+
+    def exchange(self, given: Prepared) -> None:
+        """Go on with another model, other gains, switches or limits."""
+        self.prepared = given
+        self._blank = given.control.start()
+
+    def farewell(self, zero: bool) -> Array | None:
+        """The command to leave behind: gravity where the arm is, or zero.
+
+        Args:
+            zero: Whether zero is wanted.
+        """
+        if self.q is None:
+            return None
+        if zero:
+            return np.zeros(len(self.prepared.policy.command))
+        try:
+            return self.prepared.control.fallback(self.q, None, None)
+        except GearedDynamicsError as error:
+            self.error = error
+            return self._safety.static
+
+    def rehearse(self, cycles: int) -> None:
+        """Run cycles of a copy, so that the first real one finds everything in memory.
+
+        Args:
+            cycles: How many.
+        """
+        n = self.prepared.bare.n
+        twin, still = Loop(self.prepared), np.zeros(n)
+        rules = self.prepared.rules
+        rest = [Point(time, still, still, still) for time in (0.1, 9.0)]
+        points = JointTrajectory(rules.joints, rest)
+        for k in range(cycles):
+            now = 1e-3 * (k + 1)
+            twin.cycle(now, now, still.copy(), still.copy())
+            if k == 0:
+                twin.accept(points, now, now)
+        twin.unusable(1.0, 1.0, missing=True)
+        twin.silence(2.0, 2.0)
+        twin.farewell(zero=False)
+

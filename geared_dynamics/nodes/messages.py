@@ -1,0 +1,100 @@
+"""Messages to values and back. Those of the loop are made once and written in place."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from builtin_interfaces.msg import Duration, Time
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+from trajectory_msgs.msg import JointTrajectory as TrajectoryMessage
+from trajectory_msgs.msg import JointTrajectoryPoint
+
+from geared_dynamics.arrays import Array
+from geared_dynamics.trajectory import JointTrajectory, Point
+
+SECOND = 1_000_000_000  # [ns]
+
+
+def seconds(stamp: Time | Duration) -> float:
+    """A stamp or duration in seconds."""
+    return float(stamp.sec) + 1e-9 * float(stamp.nanosec)
+
+
+def nanoseconds(stamp: Time | Duration) -> int:
+    """A stamp or duration in nanoseconds, exactly."""
+    return int(stamp.sec) * SECOND + int(stamp.nanosec)
+
+
+def doubles(count: int) -> tuple[array[float], Array]:
+    """An array that messages take as it is, and its numbers to write to."""
+    memory = array("d", bytes(8 * count))
+    return memory, np.frombuffer(memory)
+
+
+class FlatCommands:
+    """``Float64MultiArray`` for a forward command controller."""
+
+    def __init__(self, count: int) -> None:
+        """Make the message for so many numbers."""
+        memory, self.values = doubles(count)
+        self.message = Float64MultiArray(data=memory)
+
+
+class NamedState:
+    """``JointState`` with names; only the fields asked for are filled."""
+
+    def __init__(self, names: Sequence[str], fields: Sequence[str] = ("effort",)) -> None:
+        """Make the message for these joints."""
+        self.message = JointState(name=list(names))
+        self.values: dict[str, Array] = {}
+        for field in fields:
+            memory, self.values[field] = doubles(len(names))
+            setattr(self.message, field, memory)
+
+    def stamp(self, now: int) -> None:
+        """Write the time [ns]."""
+        stamp = self.message.header.stamp
+        stamp.sec, stamp.nanosec = divmod(now, SECOND)
+
+
+def trajectory_of(message: TrajectoryMessage, zero: int) -> JointTrajectory:
+    """A message as values; its start counted from a time zero [ns]."""
+    stamp = nanoseconds(message.header.stamp)
+    return JointTrajectory(
+        joint_names=list(message.joint_names),
+        points=[point_of(point) for point in message.points],
+        start=1e-9 * (stamp - zero) if stamp else None,
+    )
+
+
+def point_of(point: JointTrajectoryPoint) -> Point:
+    """One waypoint."""
+    lists = (point.positions, point.velocities, point.accelerations)
+    given = [np.frombuffer(field) if len(field) else None for field in lists]
+    return Point(seconds(point.time_from_start), *given, effort=None)
+
+
+def trajectory_message(
+    header: Any, names: Sequence[str], times: Array, rows: Sequence[Array]
+) -> TrajectoryMessage:
+    """A trajectory from arrays.
+
+    Args:
+        header: That of the trajectory it was made from.
+        names: Joints (n,).
+        times: From the start (k,) [s].
+        rows: Positions, velocities, accelerations, effort (k, n) each.
+    """
+    message = TrajectoryMessage(header=header, joint_names=list(names))
+    stamps = np.round(times * SECOND).astype(np.int64).tolist()
+    for stamp, q, v, a, effort in zip(stamps, *rows, strict=True):
+        point = JointTrajectoryPoint()
+        point.positions, point.velocities = array("d", q.tobytes()), array("d", v.tobytes())
+        point.accelerations, point.effort = array("d", a.tobytes()), array("d", effort.tobytes())
+        point.time_from_start = Duration(sec=stamp // SECOND, nanosec=stamp % SECOND)
+        message.points.append(point)
+    return message

@@ -1,0 +1,148 @@
+"""One parameter of a node: name, kind, default, range; and what a value must be."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from geared_dynamics.errors import GearedDynamicsError, suggestion
+
+Value = bool | int | float | str | list[str] | list[float] | list[int]
+Values = Mapping[str, Value]
+Kind = Literal["bool", "int", "double", "string", "strings", "doubles", "ints"]
+# start: fixed for the node's life; configure: read when the node is configured; run: at any time.
+When = Literal["start", "configure", "run"]
+JOINT, MOTOR = "<joint>", "<motor>"  # stand for each joint's or motor's name
+
+DESCRIPTION: Mapping[Kind, str] = {
+    "bool": "true or false",
+    "int": "a whole number",
+    "double": "a number",
+    "string": "a text",
+    "strings": "a list of texts",
+    "doubles": "a list of numbers",
+    "ints": "a list of whole numbers",
+}
+
+
+class ParameterError(GearedDynamicsError):
+    """A parameter has a value that the node cannot use."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter as the schema has it.
+
+    Attributes:
+        name: Its name; ``<joint>`` and ``<motor>`` stand for one of each.
+        kind: What values are.
+        default: The value where none is given.
+        text: What it is for, with its unit.
+        low: Least value, for numbers.
+        high: Largest value.
+        choices: The only values, for texts.
+        when: When it can be changed.
+        ignored: A parameter of the joint trajectory controller that is accepted without effect.
+    """
+
+    name: str
+    kind: Kind
+    default: Value
+    text: str
+    low: float = -math.inf
+    high: float = math.inf
+    choices: tuple[str, ...] = ()
+    when: When = "run"
+    ignored: bool = False
+
+    @property
+    def each(self) -> str:
+        """``<joint>`` or ``<motor>`` where there is one for each, else empty."""
+        return next((mark for mark in (JOINT, MOTOR) if mark in self.name), "")
+
+    def named(self, name: str) -> Parameter:
+        """The parameter of one joint or motor."""
+        values = {field: getattr(self, field) for field in self.__dataclass_fields__}
+        return Parameter(**values | {"name": self.name.replace(self.each, name)})
+
+    def checked(self, value: object) -> Value:
+        """Return the value in its kind; whole numbers serve as numbers.
+
+        Raises:
+            ParameterError: naming the parameter, the finding, and what to give.
+        """
+        converted = converted_to(self.kind, value)
+        if converted is None:
+            raise ParameterError(self.name, f"is {value!r}", f"give {DESCRIPTION[self.kind]}")
+        self._refuse_out_of_range(converted)
+        if self.choices:
+            for text in [converted] if isinstance(converted, str) else converted:  # type: ignore[union-attr]
+                if text not in self.choices:
+                    remedy = suggestion(text, self.choices)
+                    raise ParameterError(self.name, f"is {text!r}", remedy)
+        return converted
+
+    def _refuse_out_of_range(self, value: Value) -> None:
+        numbers = value if isinstance(value, list) else [value]
+        for number in numbers:
+            if isinstance(number, (bool, str)) or (self.low, self.high) == (-math.inf, math.inf):
+                continue
+            if not self.low <= number <= self.high:
+                remedy = f"give {interval(self.low, self.high)}"
+                raise ParameterError(self.name, f"is {value!r}", remedy)
+
+
+def interval(low: float, high: float) -> str:
+    """A range in words."""
+    if high == math.inf:
+        return f"at least {low:g}"
+    if low == -math.inf:
+        return f"at most {high:g}"
+    return f"{low:g} to {high:g}"
+
+
+def converted_to(kind: Kind, value: object) -> Value | None:
+    """The value as its kind has it, or None if it is none."""
+    if kind == "bool":
+        return value if isinstance(value, bool) else None
+    if kind == "string":
+        return value if isinstance(value, str) else None
+    if kind == "int":
+        return value if isinstance(value, int) and not isinstance(value, bool) else None
+    if kind == "double":
+        number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        return float(value) if number else None  # type: ignore[arg-type]
+    if isinstance(value, (str, bytes)) or not hasattr(value, "__iter__"):
+        return None
+    single: Kind = {"strings": "string", "doubles": "double", "ints": "int"}[kind]  # type: ignore[assignment]
+    items = [converted_to(single, item) for item in value]
+    return None if any(item is None for item in items) else items  # type: ignore[return-value]
+
+
+def expanded(
+    schema: Iterable[Parameter], joints: Sequence[str], motors: Sequence[str]
+) -> dict[str, Parameter]:
+    """The schema by name, with an entry for each joint and motor."""
+    found: dict[str, Parameter] = {}
+    names = {JOINT: joints, MOTOR: motors}
+    for entry in schema:
+        each = [entry.named(name) for name in names[entry.each]] if entry.each else [entry]
+        found |= {one.name: one for one in each}
+    return found
+
+
+def unknown(given: Iterable[str], schema: Iterable[str]) -> list[str]:
+    """A line about each given name that no parameter has."""
+    names = sorted(schema)
+    return [
+        f"parameter {name!r} is none of this node's and has no effect; {nearest(name, names)}"
+        for name in sorted(set(given) - set(names))
+    ]
+
+
+def nearest(name: str, names: Sequence[str]) -> str:
+    """The name that was probably meant."""
+    hint = suggestion(name, names)
+    return hint.split("? ")[0] + "?" if hint.startswith("did you mean") else "see docs/nodes.md"

@@ -1,0 +1,135 @@
+"""From parameter values to what the pure rooms take: rules, gains, terms, policy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any, cast
+
+import numpy as np
+
+from geared_dynamics.arrays import Array
+from geared_dynamics.control import Controller, Gains, Side, Terms, controller
+from geared_dynamics.control.gains import gains_from_bandwidth
+from geared_dynamics.control.safety import Policy, default_policy
+from geared_dynamics.model import GearedModel
+from geared_dynamics.nodes.parameters import ParameterError, Values
+from geared_dynamics.trajectory import Rules
+
+AXES = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
+LIMITS = {
+    "lower": "min_position",
+    "upper": "max_position",
+    "velocity": "max_velocity",
+    "command": "max_effort",
+}
+
+
+def numbers(values: Values, pattern: str, names: Sequence[str]) -> Array:
+    """A parameter's values for several joints or motors; ``{}`` stands for the name."""
+    return np.array([cast(float, values[pattern.format(name)]) for name in names], np.float64)
+
+
+def rules_of(values: Values, model: GearedModel) -> Rules:
+    """How trajectories are read."""
+    kinds = {joint.name: joint.kind for joint in model.robot.joints}
+    return Rules(
+        joints=model.joint_names,
+        continuous=tuple(name for name in model.joint_names if kinds[name] == "continuous"),
+        interpolation_method=str(values["interpolation_method"]),
+        allow_partial_joints_goal=bool(values["allow_partial_joints_goal"]),
+        allow_nonzero_velocity_at_trajectory_end=bool(
+            values["allow_nonzero_velocity_at_trajectory_end"]
+        ),
+        allow_integration_in_goal_trajectories=bool(
+            values["allow_integration_in_goal_trajectories"]
+        ),
+        rest_after_end=True,
+    )
+
+
+def terms_of(values: Values) -> Terms:
+    """The switches."""
+    return Terms(**{field.name: bool(values[field.name]) for field in fields(Terms)})
+
+
+def law_of(values: Values) -> str:
+    """The law of the mode."""
+    return str(values["law"]) if values["mode"] == "computed_torque" else "feedforward"
+
+
+def gains_of(values: Values, model: GearedModel) -> Gains | None:
+    """The gains: those of JTC where the law takes torques and one is given, else by bandwidth."""
+    law = law_of(values)
+    if law == "feedforward":
+        return None
+    joints = model.joint_names
+    if law == "pd_plus_feedforward":
+        p, i, d, clamp, most = (
+            numbers(values, f"gains.{{}}.{name}", joints)
+            for name in ("p", "i", "d", "i_clamp", "i_clamp_max")
+        )
+        if p.any() or d.any():
+            limit = np.where(clamp > 0.0, clamp, np.where(most > 0.0, most, np.inf))
+            return Gains(p, d, i, limit, kind="torque")
+    return gains_from_bandwidth(
+        cast(float, values["bandwidth"]),
+        cast(float, values["damping_ratio"]),
+        integral=cast(float, values["integral"]),
+    )
+
+
+def controller_of(values: Values, model: GearedModel) -> Controller:
+    """The law with gains, switches and output, warmed up."""
+    return controller(
+        model,
+        law_of(values),
+        gains=gains_of(values, model),
+        terms=terms_of(values),
+        side=cast(Side, values["output"]),
+        saturation=cast(Any, values["saturation"]),
+    )
+
+
+def policy_of(values: Values, model: GearedModel) -> Policy:
+    """Thresholds and limits of the safety step."""
+    side = cast(Side, values["output"])
+    standard = default_policy(model, side)
+    options: dict[str, Any] = {
+        name.removeprefix("safety."): value
+        for name, value in values.items()
+        if name.startswith("safety.")
+    }
+    options["command_rate"] = options["command_rate"] or math.inf
+    for field, name in LIMITS.items():
+        if field == "command" and side != "joint_torque":
+            continue
+        own = numbers(values, f"joint_limits.{{}}.{name}", model.joint_names)
+        usual = np.array(getattr(standard, field))
+        options[field] = np.where(np.isnan(own), usual, own)
+    tolerance = numbers(values, "constraints.{}.trajectory", model.joint_names)
+    options["tracking"] = np.where(tolerance > 0.0, tolerance, np.inf)
+    timeout = cast(float, values["cmd_timeout"])
+    options["reference_timeout"] = timeout if timeout > 0.0 else math.inf
+    return default_policy(model, side, **options)
+
+
+def loaded(model: GearedModel, values: Values) -> GearedModel:
+    """The model with the payload."""
+    mass = cast(float, values["payload.mass"])
+    com = cast("list[float]", values["payload.center_of_mass"])
+    six = cast("list[float]", values["payload.inertia"])
+    for name, found, wanted in (("center_of_mass", com, 3), ("inertia", six, 6)):
+        if len(found) != wanted:
+            finding = f"has {len(found)} numbers"
+            raise ParameterError(f"payload.{name}", finding, f"give {wanted}")
+    if mass == 0.0:
+        if any(six):
+            remedy = "give payload.mass as well, in the same step"
+            raise ParameterError("payload.inertia", "is that of a load without mass", remedy)
+        return model
+    tensor = np.zeros((3, 3))
+    for (row, column), value in zip(AXES, six, strict=True):
+        tensor[row, column] = tensor[column, row] = value
+    return model.with_payload(mass, com, tensor, link=str(values["payload.link"]) or None)

@@ -1,0 +1,122 @@
+"""The harness itself: nodes talk, a dead one is reported, nothing is left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from ros_harness import Graph, Processes
+from ros_harness.domain import FIRST, LAST, own_domain
+
+ECHO = ("-m", "geared_dynamics.nodes.benchmark.echo")
+IDLE = "import time\nprint('ready', flush=True)\nwhile True: time.sleep(1)\n"
+
+
+def is_alive(pid: int) -> bool:
+    """Tell whether a process still runs; an ended one that nobody has waited for does not."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    status = subprocess.run(
+        ["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False
+    )
+    return not status.stdout.startswith("Z")
+
+
+def test_domains_differ_while_they_are_held() -> None:
+    with own_domain() as one, own_domain() as other:
+        assert one != other
+        assert {one, other} <= set(range(FIRST, LAST + 1))
+        assert LAST <= 101
+
+
+def test_two_nodes_echo_joint_states(processes: Processes, graph: Graph) -> None:
+    from sensor_msgs.msg import JointState
+
+    echo = [
+        processes.start(*ECHO, "--ros-args", "-r", f"__ns:=/{name}", name=f"echo_{name}")
+        for name in ("left", "right")
+    ]
+    for name in ("left", "right"):
+        publisher = graph.publisher(f"/{name}/joint_states", JointState)
+        inbox = graph.listen(f"/{name}/echo/joint_command", JointState)
+        graph.wait_for_subscribers(publisher)
+        sent = JointState(name=[name], position=[0.25], velocity=[-1.0], effort=[3.0])
+        graph.publish_until(publisher, sent, lambda box=inbox: box.count, "an echo")
+        assert inbox.last == sent
+    assert [process.stop() for process in echo] == [0, 0]
+
+
+def test_messages_check_their_fields(ros_domain: int, processes: Processes) -> None:
+    """A wrong type must fail in the tests, here and in the processes."""
+    from sensor_msgs.msg import JointState
+
+    with pytest.raises(AssertionError):
+        JointState().position = ["one"]
+    code = "from sensor_msgs.msg import JointState; JointState().position = ['one']"
+    assert processes.start("-c", code).wait() == 1
+
+
+def test_a_node_that_dies_is_reported(ros_domain: int, tmp_path: Path) -> None:
+    own = Processes({}, tmp_path)
+    graph = Graph(ros_domain, own)
+    own.start("-c", "raise SystemExit('no motor in the file')", name="failing")
+    with pytest.raises(AssertionError, match=r"failing .*exit code 1.*\n.*no motor in the file"):
+        graph.until(lambda: False, "nothing")
+    with pytest.raises(AssertionError, match="died unasked: failing"):
+        own.clear()
+    graph.close()
+
+
+def test_a_wait_in_vain_shows_what_the_processes_said(
+    ros_domain: int, processes: Processes
+) -> None:
+    script = processes.folder / "idle.py"
+    script.write_text(IDLE, encoding="utf-8")
+    idle = processes.start(script)
+    graph = Graph(ros_domain, processes)
+    graph.until(lambda: "ready" in idle.output, "its first word")
+    with pytest.raises(AssertionError, match=r"(?s)in vain for spring.*idle .*running.*ready"):
+        graph.until(lambda: False, "spring", timeout=0.05)
+    graph.close()
+
+
+@pytest.mark.parametrize("deaf", [False, True])
+def test_nothing_is_left_after_a_test(tmp_path: Path, ros_domain: int, deaf: bool) -> None:
+    """Neither the process nor its child, even if both ignore the interrupt."""
+    child = f"import subprocess, sys\nchild = subprocess.Popen([sys.executable, '-c', {IDLE!r}])\n"
+    ignore = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n" if deaf else ""
+    code = f"{ignore}{child}print('child', child.pid, flush=True)\nchild.wait()\n"
+    own = Processes({}, tmp_path)
+    parent = own.start("-c", code, name="parent")
+    graph = Graph(ros_domain, own)
+    graph.until(lambda: "child" in parent.output and "ready" in parent.output, "both")
+    graph.close()
+    pid = int(parent.output.split("child")[1].split()[0])
+    own.clear(grace=0.2 if deaf else 10.0)
+    assert not parent.running
+    deadline = time.monotonic() + 10.0
+    while is_alive(pid):  # the kernel takes a moment
+        assert time.monotonic() < deadline, "the child is left behind"
+
+
+def test_an_interrupted_echo_ends_by_itself(processes: Processes, graph: Graph) -> None:
+    echo = processes.start(*ECHO)
+    graph.until(lambda: "/echo" in nodes(graph), "the node echo")
+    echo.signal(signal.SIGINT)
+    assert echo.wait() == 0, echo.report()
+    graph.until(lambda: "/echo" not in nodes(graph), "the node to have left the graph")
+    assert sys.executable in echo.command
+
+
+def nodes(graph: Graph) -> list[str]:
+    """Full names of all nodes on the graph."""
+    pairs = graph.node.get_node_names_and_namespaces()
+    return [f"{space.rstrip('/')}/{name}" for name, space in pairs]

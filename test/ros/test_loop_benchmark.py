@@ -1,0 +1,58 @@
+"""The benchmark command for real, briefly: its figures are not judged here."""
+
+from __future__ import annotations
+
+import json
+import signal
+
+import pytest
+
+from ros_harness import Graph, Processes
+
+COMMAND = ("-m", "geared_dynamics.cli.main", "loop-benchmark")
+BRIEF = ("--rate", "100", "--warmup", "0.1")
+
+
+def nodes(graph: Graph) -> set[str]:
+    return {name for name in graph.node.get_node_names() if name != "test"}
+
+
+def test_the_bare_node_against_itself(ros_domain: int, processes: Processes) -> None:
+    options = ("--node", "echo", "--duration", "1", "--json", "--domain", str(ros_domain))
+    command = processes.start(*COMMAND, *BRIEF, *options, name="benchmark")
+    assert command.wait(60.0) == 0, command.report()
+    text = command.output
+    data = json.loads(text[text.index("{") : text.rindex("}") + 1])
+    for node in data["nodes"].values():
+        trip = node["round_trip_us"]
+        assert trip["cycles"] == 100
+        assert trip["lost"] < 100
+        assert 0.0 < trip["p50"] <= trip["p99"] <= trip["longest"]
+    assert data["executor"] in {"EventsExecutor", "SingleThreadedExecutor"}
+
+
+def test_ctrl_c_leaves_no_process_behind(
+    ros_domain: int, processes: Processes, graph: Graph
+) -> None:
+    options = ("--node", "echo", "--duration", "600", "--domain", str(ros_domain))
+    command = processes.start(*COMMAND, *BRIEF, *options, name="benchmark")
+    graph.until(lambda: len(nodes(graph)) == 2, "both echo nodes and the driver")
+    command.signal(signal.SIGINT)
+    assert command.wait(30.0) == 130, command.report()
+    graph.until(lambda: not nodes(graph), "all nodes to have left the graph")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ("--rate", "0"),
+        ("--rate", "1e3"),
+        ("--duration", "nan"),
+        ("--duration", "-1"),
+        ("--domain", "102"),
+    ],
+)
+def test_wrong_numbers_are_refused(processes: Processes, wrong: tuple[str, str]) -> None:
+    command = processes.start(*COMMAND, *wrong, name="benchmark")
+    assert command.wait() == 2
+    assert wrong[1] in command.output

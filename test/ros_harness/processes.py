@@ -1,0 +1,143 @@
+"""Processes of a test: started, watched, ended, with what they said."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+GRACE = 10.0  # [s] from SIGINT to SIGKILL
+TAIL = 6000  # characters of a process's output that a failure shows
+
+
+class Process:
+    """A process in a group of its own, its output in a file."""
+
+    def __init__(self, name: str, command: list[str], env: dict[str, str], log: Path) -> None:
+        self.name = name
+        self.command = command
+        self.log = log
+        self.ending = False  # the test ends it, or expects it to end
+        with log.open("wb") as sink:
+            self._popen = subprocess.Popen(
+                command,
+                env=os.environ | env,
+                stdin=subprocess.DEVNULL,
+                stdout=sink,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+    @property
+    def pid(self) -> int:
+        return self._popen.pid
+
+    @property
+    def returncode(self) -> int | None:
+        """The exit code, negative for a signal, or None while it runs."""
+        return self._popen.poll()
+
+    @property
+    def running(self) -> bool:
+        return self.returncode is None
+
+    @property
+    def output(self) -> str:
+        """Everything it wrote so far."""
+        return self.log.read_text(encoding="utf-8", errors="replace")
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send a signal of which it may die."""
+        self.ending = True
+        if self.running:
+            self._popen.send_signal(number)
+
+    def kill(self) -> None:
+        """End it at once, as a crash would, and wait until it is gone."""
+        self.signal(signal.SIGKILL)
+        self._popen.wait(GRACE)
+
+    def wait(self, timeout: float = GRACE) -> int:
+        """Wait for its end, which the test expects, and return the exit code."""
+        self.ending = True
+        try:
+            return self._popen.wait(timeout)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f"still running after {timeout} s: {self.report()}") from None
+
+    def stop(self, timeout: float = GRACE) -> int:
+        """Interrupt it as Ctrl-C does and return its exit code."""
+        self.signal(signal.SIGINT)
+        return self.wait(timeout)
+
+    def clear(self, grace: float = GRACE) -> None:
+        """Leave nothing of its group behind: SIGINT, then SIGKILL."""
+        with contextlib.suppress(AssertionError):
+            self.stop(grace)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.pid, signal.SIGKILL)  # itself, or what it started and left behind
+        self._popen.wait(GRACE)
+
+    def report(self) -> str:
+        """Say how it is and how its output ends."""
+        code = self.returncode
+        state = "running" if code is None else f"ended with exit code {code}"
+        text = self.output.strip() or "(no output)"
+        return f"{self.name} (pid {self.pid}, {state}):\n{text[-TAIL:]}"
+
+
+class Processes:
+    """All processes of one test."""
+
+    def __init__(self, env: dict[str, str], folder: Path) -> None:
+        self.env = env
+        self.folder = folder
+        self.all: list[Process] = []
+
+    def start(
+        self, *arguments: str | Path, name: str = "", env: dict[str, str] | None = None
+    ) -> Process:
+        """Start this Python with arguments: ``"-m", module, ...`` or a script's path.
+
+        Args:
+            arguments: What follows ``python`` on the command line.
+            name: How to call it in messages; by default the module's or script's name.
+            env: Environment variables besides those of the graph.
+        """
+        words = [str(argument) for argument in arguments]
+        return self.run([sys.executable, *words], name or _name(words), env)
+
+    def run(self, command: list[str], name: str, env: dict[str, str] | None = None) -> Process:
+        """Start any command."""
+        log = self.folder / f"{len(self.all)}_{name}.log"
+        process = Process(name, command, self.env | (env or {}), log)
+        self.all.append(process)
+        return process
+
+    def check(self) -> None:
+        """Fail if a process has ended that nobody ended."""
+        for process in self.all:
+            if not process.ending and not process.running:
+                raise AssertionError(f"a process died. {process.report()}")
+
+    def report(self) -> str:
+        """Say of all how they are and what they wrote."""
+        return "\n\n".join(process.report() for process in self.all) or "(no processes)"
+
+    def clear(self, grace: float = GRACE) -> None:
+        """End all, the last one first; then fail if one had died unasked."""
+        asked = [process for process in self.all if process.ending or process.running]
+        for process in reversed(self.all):
+            process.clear(grace)
+        died = [process.report() for process in self.all if process not in asked]
+        assert not died, "died unasked: " + "\n\n".join(died)
+
+
+def _name(words: list[str]) -> str:
+    """Name a process after its module or script."""
+    if words[:1] == ["-m"] and len(words) > 1:
+        return words[1].rpartition(".")[2]
+    return Path(words[0]).stem if words and not words[0].startswith("-") else "python"

@@ -1,0 +1,92 @@
+"""A safety step with two joints whose facts can be broken one by one."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+import geared_dynamics as gd
+
+S = gd.control.safety
+GRAVITY = np.array([5.0, -3.0])
+LIMIT, RATE = np.array([20.0, 15.0]), np.array([400.0, 300.0])
+
+
+def policy(**options: Any) -> S.Policy:
+    given = {
+        "lower": (-2.0, -math.inf),
+        "upper": (2.0, math.inf),
+        "velocity": (3.0, 4.0),
+        "command": tuple(LIMIT),
+        "command_rate": tuple(RATE),
+        "tracking": (0.3, 0.3),
+        "continuous": (False, True),
+        "reference_timeout": 0.2,
+    }
+    return S.Policy(**(given | options))
+
+
+class Rig:
+    """Keeps the facts of a healthy arm, and the memory; ``cycle`` breaks what it is told to."""
+
+    def __init__(self, rules: S.Policy) -> None:
+        self.policy = rules
+        self.memory = S.START
+        self.now = 10.0
+        self.q = np.array([0.3, 0.4])
+        self.v = np.zeros(2)
+        self.q_d = self.q.copy()
+        self.message: dict[str, Any] = {"state_stamp": None, "q": None, "v": None}
+        self.reference: float | None = None
+        self.wanted: np.ndarray | None = np.array([6.0, -2.0])
+        self.broken = False
+        self.model = True
+        self.calls: list[tuple[Any, ...]] = []
+        self.decision: Any = None
+
+    def fallback(self, posture: Any, q: Any, v: Any) -> np.ndarray:
+        self.calls.append((posture, q, v))
+        if self.broken:
+            raise gd.GearedDynamicsError("model", "is broken", "mend it")
+        return GRAVITY if q is None else GRAVITY + 10.0 * (posture - q) - v
+
+    def cycle(self, dt: float = 0.001, *, fresh: bool = True, heard: bool = True, **facts: Any):
+        """One step; ``facts`` are fields of the observation, and ``wanted``."""
+        self.now += dt
+        if fresh:
+            self.message = {
+                "state_stamp": self.now,
+                "q": facts.pop("q", self.q),
+                "v": facts.pop("v", self.v),
+                "names_missing": facts.pop("names_missing", False),
+            }
+        self.reference = self.now if heard else self.reference
+        given = {
+            "now": self.now,
+            **self.message,
+            "reference_stamp": self.reference,
+            "q_d": self.q_d,
+            "clock": self.now,
+        }
+        wanted = facts.pop("wanted", self.wanted)
+        seen = S.Observation(**(given | facts))
+        self.memory, self.decision = S.step(
+            self.policy, self.memory, seen, wanted, self.fallback if self.model else None
+        )
+        return self.decision
+
+    def run(self, seconds: float, **facts: Any) -> Any:
+        """Cycles of a millisecond."""
+        for _ in range(round(seconds * 1000)):
+            self.cycle(**facts)
+        return self.decision
+
+
+def running(**options: Any) -> Rig:
+    """An arm that runs."""
+    rig = Rig(policy(**options))
+    rig.run(0.05)
+    assert rig.decision.running
+    return rig
