@@ -5,6 +5,7 @@ a [project] table would make setuptools ignore it.
 """
 
 import re
+import sys
 from pathlib import Path
 
 from setuptools import find_packages, setup
@@ -67,12 +68,25 @@ def version() -> str:
 
 def share(folder: str) -> list[tuple[str, list[str]]]:
     """Return the data_files entries that install a folder under share/."""
-    files = [p.relative_to(ROOT) for p in sorted((ROOT / folder).rglob("*")) if p.is_file()]
+    found = sorted((ROOT / folder).rglob("*"))
+    files = [p.relative_to(ROOT) for p in found if p.is_file() and p.suffix != ".pyc"]
     parents = sorted({p.parent for p in files})
     return [
         (f"share/{NAME}/{parent.as_posix()}", [f.as_posix() for f in files if f.parent == parent])
         for parent in parents
     ]
+
+
+def executables() -> list[tuple[str, list[str]]]:
+    """Return the data_files entry for the programs where ROS looks for them.
+
+    In a wheel only: pip puts console scripts into ``bin/`` and heeds no setup.cfg, colcon
+    puts them into ``lib/<package>/`` itself.
+    """
+    if "bdist_wheel" not in sys.argv:
+        return []
+    files = sorted((ROOT / "resource" / "lib").iterdir())
+    return [(f"lib/{NAME}", [file.relative_to(ROOT).as_posix() for file in files])]
 
 
 setup(
@@ -99,7 +113,9 @@ setup(
         (f"share/{NAME}", ["package.xml"]),
         *share("config"),
         *share("launch"),
+        *share("policies"),
         *share("urdf"),
+        *executables(),
     ],
     install_requires=CORE,
     extras_require={
@@ -110,6 +126,11 @@ setup(
         "tools": TOOLS,
         "test": [*TOOLS, *ANALYSIS, *SIM, *ROBOTS],
     },
-    entry_points={"console_scripts": ["geared-dynamics = geared_dynamics.cli.main:main"]},
+    entry_points={
+        "console_scripts": [
+            "geared-dynamics = geared_dynamics.cli.main:main",
+            "feedforward_node = geared_dynamics.nodes.feedforward_node:main",
+        ]
+    },
     zip_safe=False,  # numba keeps its cache beside the sources
 )

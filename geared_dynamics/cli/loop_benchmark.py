@@ -5,13 +5,16 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.table import Table
 
+import geared_dynamics as gd
 from geared_dynamics.cli.console import numeric_table, open_console, print_table
 from geared_dynamics.nodes.benchmark.figures import Result, Subject
-from geared_dynamics.nodes.benchmark.run import Options, echo, measure
+from geared_dynamics.nodes.benchmark.robot import default_files, posture
+from geared_dynamics.nodes.benchmark.run import Options, echo, feedforward, measure
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -32,7 +35,19 @@ def add_parser(subparsers: Subparsers) -> None:
             "input or a node that failed."
         ),
     )
-    parser.add_argument("--node", choices=("echo",), default="echo", help="the node to measure")
+    parser.add_argument(
+        "robot", metavar="ROBOT.urdf", nargs="?", help="your robot, default: the PUMA 560"
+    )
+    parser.add_argument(
+        "drivetrain", metavar="DRIVE.yaml", nargs="?", help="its drivetrain file (optional)"
+    )
+    parser.add_argument(
+        "--node",
+        choices=("feedforward", "echo"),
+        default="feedforward",
+        help="the node to measure; echo: the bare one, whose ratio to itself shows the noise",
+    )
+    parser.add_argument("--mode", choices=("computed_torque", "stream"), default="computed_torque")
     parser.add_argument("--rate", type=rate, default=1000, help="per node [1/s], default 1000")
     parser.add_argument("--duration", type=seconds, default=60.0, help="[s], default 60")
     parser.add_argument(
@@ -46,16 +61,26 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Measure and print; return 1 if asked to check and a limit is exceeded."""
-    joints = [f"joint_{k + 1}" for k in range(6)]
-    options = Options(joints, [0.0] * 6, args.rate, args.duration, args.warmup, args.domain)
+    urdf, drivetrain = robot_files(args)
+    model = gd.load_model(urdf, drivetrain)
+    node = echo() if args.node == "echo" else feedforward(urdf, drivetrain, args.mode, args.rate)
+    joints, start = model.joint_names, posture(model)
+    options = Options(joints, start, args.rate, args.duration, args.warmup, args.domain)
     total = args.warmup + args.duration
     print(f"two nodes at {args.rate} Hz for {total:g} s ...", file=sys.stderr, flush=True)
-    result = measure(echo(), options)
+    result = measure(node, options)
     if args.json:
         print(json.dumps(result.as_dict(), indent=2))
     else:
         show(result)
     return 1 if args.check and not all(v.passed for v in result.verdicts()) else 0
+
+
+def robot_files(args: argparse.Namespace) -> tuple[Path, Path | None]:
+    """Return URDF and drivetrain file: the user's, or those that come with the package."""
+    if args.robot is None:
+        return default_files()
+    return Path(args.robot), None if args.drivetrain is None else Path(args.drivetrain)
 
 
 def show(result: Result) -> None:

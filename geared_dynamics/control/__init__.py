@@ -3,6 +3,8 @@
 from geared_dynamics.control import safety
 from geared_dynamics.control.compensation import Compensation, compensation, term_torques
 from geared_dynamics.control.controller import Controller, controller
+from geared_dynamics.control.elastic import ElasticController, elastic_controller
+from geared_dynamics.control.elastic_gains import closed_loop_poles, gains_from_modes
 from geared_dynamics.control.gains import Gains, gains_from_bandwidth, torque_gains
 from geared_dynamics.control.laws import (
     Demand,
@@ -15,26 +17,30 @@ from geared_dynamics.control.laws import (
 )
 from geared_dynamics.control.sides import limit_names
 from geared_dynamics.control.terms import Terms, TermTorques
-from geared_dynamics.control.values import Memory, Output, Reference, Side, State
+from geared_dynamics.control.values import Memory, Output, Reference, State
+from geared_dynamics.control.values import Side as Side
 
 __all__ = [
     "Compensation",
     "Controller",
     "Demand",
+    "ElasticController",
     "Gains",
     "Memory",
     "Output",
     "Reference",
     "Setting",
-    "Side",
     "State",
     "TermTorques",
     "Terms",
+    "closed_loop_poles",
     "compensation",
     "computed_torque",
     "controller",
+    "elastic_controller",
     "feedforward",
     "gains_from_bandwidth",
+    "gains_from_modes",
     "gravity_compensation",
     "hold",
     "limit_names",

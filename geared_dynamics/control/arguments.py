@@ -4,24 +4,31 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import NoReturn
 
 import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike
-from geared_dynamics.control.values import Reference, State
 from geared_dynamics.dynamics.border import FLOAT, as_input, check_finite
 from geared_dynamics.errors import ArrayError, UnknownNameError
 
 
 def vector(name: str, value: ArrayLike, n: int) -> Array:
-    """Return one state's numbers as float64 (n,)."""
+    """Return one state's numbers as finite float64 (n,)."""
+    array: Array
     if type(value) is np.ndarray and value.shape == (n,) and value.dtype is FLOAT:
-        return value
-    array = as_input(name, value, n)
-    if array.ndim != 1:
-        raise ArrayError(name, f"has shape {array.shape}", f"give one state ({n},)")
+        array = value
+    else:
+        array = as_input(name, value, n)
+        if array.ndim != 1:
+            raise ArrayError(name, f"has shape {array.shape}", f"give one state ({n},)")
+    if not finite(array):
+        check_finite(name, array)
     return array
+
+
+def finite(values: Array) -> bool:
+    """Whether a few numbers are finite: NaN and infinity stay in a sum."""
+    return math.isfinite(sum(values.tolist()))
 
 
 def duration(dt: object) -> float:
@@ -42,14 +49,7 @@ def choice(place: str, kind: str, value: object, valid: Iterable[str]) -> None:
         raise UnknownNameError(place, kind, value, names)
 
 
-def refuse_infinite(reference: Reference, state: State | None, command: Array) -> NoReturn:
-    """Blame NaN or infinity in a command on the input it came from."""
-    named = {f"reference.{name}": getattr(reference, name) for name in ("q", "v", "a", "jerk")}
-    if state is not None:
-        named |= {f"state.{name}": getattr(state, name) for name in ("q", "v")}
-    for name, value in named.items():
-        if value is not None:
-            check_finite(name, np.asarray(value, np.float64))
-    check_finite("command", command)
-    # Every number is finite, their squares are not: nothing physical is that large.
-    raise ArrayError("command", "is so large that its square overflows", "use SI units")
+def refuse_overflow(command: Array) -> None:
+    """Refuse a command of finite inputs that is none; nothing physical is that large."""
+    if not finite(command):
+        raise ArrayError("command", "overflows", "use SI units")

@@ -6,18 +6,18 @@ complete and have run once, so that a loop can exchange one for the other betwee
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import get_args
 
 import numpy as np
 
 from geared_dynamics.arrays import Array, readonly
-from geared_dynamics.control.arguments import choice, duration, refuse_infinite, vector
+from geared_dynamics.control.arguments import choice, duration, refuse_overflow, vector
 from geared_dynamics.control.compensation import compensation, term_torques
 from geared_dynamics.control.error import integral_bound, integrate, turns
 from geared_dynamics.control.gains import Gains
-from geared_dynamics.control.laws import CLOSED, LAWS, Rate, Setting, hold
+from geared_dynamics.control.laws import CLOSED, LAWS, Rate, Setting, feedforward, hold
+from geared_dynamics.control.limits import efforts
 from geared_dynamics.control.sides import Drives, Saturation, drives, output
 from geared_dynamics.control.terms import Terms, TermTorques
 from geared_dynamics.control.values import Memory, Output, Reference, Side, State
@@ -67,25 +67,29 @@ class Controller:
         return Memory(np.zeros(self.model.n))
 
     def step(
-        self, memory: Memory, state: State | None, reference: Reference, dt: float
+        self, memory: Memory, state: State | None, reference: Reference | None, dt: float
     ) -> tuple[Memory, Output]:
         """One cycle: the next memory, and what to send.
 
         Args:
             memory: Of the cycle before, or ``start()``.
             state: Measured state; ``feedforward`` does without (None).
-            reference: Wanted motion.
+            reference: Wanted motion; ``gravity_compensation`` does without (None).
             dt: Time since the last cycle [s], which the integral grows by.
 
         Raises:
             ArrayError: for shapes that do not fit, NaN or infinity.
         """
         n = self.model.n
+        if reference is None:
+            if self.law != "gravity_compensation":
+                raise ArrayError("reference", "is None", f"give {self.law} a wanted motion")
+            reference = Reference(*[self.setting.given.still] * 3)
         wanted = Reference(
             vector("reference.q", reference.q, n),
             vector("reference.v", reference.v, n),
             vector("reference.a", reference.a, n),
-            reference.jerk,
+            None if reference.jerk is None else vector("reference.jerk", reference.jerk, n),
         )
         if state is not None:
             state = State(vector("state.q", state.q, n), vector("state.v", state.v, n))
@@ -94,9 +98,7 @@ class Controller:
         integral = memory.integral if self.integrating else None
         demand = LAWS[self.law](self.setting, state, wanted, integral)
         result = output(self.drives, demand, None if state is None else state.v, wanted.jerk)
-        command = result.command
-        if not math.isfinite(command.dot(command)):
-            refuse_infinite(wanted, state, command)
+        refuse_overflow(result.command)
         if self.integrating and demand.error is not None:
             grown = integrate(
                 memory.integral,
@@ -125,8 +127,7 @@ class Controller:
             state = State(vector("state.q", state.q, n), vector("state.v", state.v, n))
         found = hold(self.setting, state, where)
         result = output(self.drives, found, None if state is None else state.v, None)
-        if not math.isfinite(result.command.dot(result.command)):
-            raise ArrayError("posture or state", "contains NaN or infinity", "give finite numbers")
+        refuse_overflow(result.command)
         return result
 
     def fallback(self, posture: Array, q: Array | None, v: Array | None) -> Array:
@@ -139,6 +140,20 @@ class Controller:
         """
         state = None if q is None or v is None else State(q, v)
         return self.hold(posture, state).command
+
+    def nominal(self, q: Array, v: Array, a: Array) -> Array:
+        """Command of a motion without feedback, for ``gd.control.safety.step`` to brake with.
+
+        Args:
+            q: Joint position (n,) [rad or m].
+            v: Joint velocity (n,).
+            a: Joint acceleration (n,).
+        """
+        n = self.model.n
+        motion = Reference(vector("q", q, n), vector("v", v, n), vector("a", a, n))
+        result = output(self.drives, feedforward(self.setting, None, motion), None, None)
+        refuse_overflow(result.command)
+        return result.command
 
     def term_torques(self, state: State | None, reference: Reference) -> TermTorques:
         """Each term's joint force where this law evaluates the model (n,) [N m or N].
@@ -175,6 +190,9 @@ class Controller:
         Args:
             gains: The gains.
         """
+        if self.law not in CLOSED:
+            remedy = f"take {' or '.join(CLOSED)}"
+            raise ArrayError("gains", f"are not read by {self.law}, which has no feedback", remedy)
         return self._again(gains=gains)
 
     def with_terms(self, terms: Terms) -> Controller:
@@ -218,7 +236,8 @@ def controller(
         model: Geared model.
         law: ``feedforward``, ``computed_torque``, ``pd_plus_feedforward`` or
             ``gravity_compensation``.
-        gains: Of the feedback; needed by ``computed_torque`` and ``pd_plus_feedforward``.
+        gains: Of the feedback; needed by ``computed_torque`` and ``pd_plus_feedforward``, not
+            read by the others.
         terms: The switches; all on if not given.
         side: What commands are.
         saturation: How motor commands beyond the motors' limits are made to fit: ``each``
@@ -260,14 +279,6 @@ def controller(
     return made
 
 
-def efforts(model: GearedModel) -> Array:
-    """Joint force that the URDF allows (n,) [N m or N], infinite where it says none or zero."""
-    limits = {joint.name: joint.limit for joint in model.robot.joints}
-    given = [limits[name] for name in model.joint_names]
-    found = [math.inf if limit is None else limit.effort or math.inf for limit in given]
-    return np.array(found)
-
-
 def warm(made: Controller) -> None:
     """Run every path of a cycle once, so that nothing is made or compiled in the first."""
     still = np.zeros(made.model.n)
@@ -276,6 +287,7 @@ def warm(made: Controller) -> None:
     made.step(made.start(), state, replace_jerk(reference), 0.0)
     made.hold(still, state)
     made.hold(still, None)
+    made.nominal(still, still, still)
 
 
 def replace_jerk(reference: Reference) -> Reference:

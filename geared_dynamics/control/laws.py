@@ -80,7 +80,14 @@ class Setting(NamedTuple):
 def feedforward(
     setting: Setting, state: State | None, reference: Reference, integral: Array | None = None
 ) -> Demand:
-    """Nominal control from the reference alone: tau_s(q_d, v_d, a_d) + F."""
+    """Nominal control from the reference alone: tau_s(q_d, v_d, a_d) + F.
+
+    Args:
+        setting: Prepared model, gains, continuous joints.
+        state: Not read.
+        reference: Wanted motion.
+        integral: Not read.
+    """
     q, v, a = reference.q, reference.v, reference.a
     force = compensated_force(setting.given, q, v, a)
     rubbing = compensated_friction(setting.given, q, v, a, v)
@@ -93,6 +100,12 @@ def computed_torque(
     """tau_s(q, v, a_d) + M(q) (Kp e + Kv e' + Ki z) + F: e'' + Kv e' + Kp e + Ki z = 0.
 
     With all terms on this is one recursion, at the acceleration a_d + feedback.
+
+    Args:
+        setting: Prepared model, gains, continuous joints.
+        state: Measured state.
+        reference: Wanted motion.
+        integral: Integral of the error (n,), or None.
     """
     given, q, v, a = setting.given, state.q, state.v, reference.a
     error = position_error(reference.q, q, setting.per_turn)
@@ -110,7 +123,14 @@ def computed_torque(
 def pd_plus_feedforward(
     setting: Setting, state: State, reference: Reference, integral: Array | None = None
 ) -> Demand:
-    """tau_s(q_d, v_d, a_d) + F + feedback."""
+    """tau_s(q_d, v_d, a_d) + F + feedback.
+
+    Args:
+        setting: Prepared model, gains, continuous joints.
+        state: Measured state.
+        reference: Wanted motion.
+        integral: Integral of the error (n,), or None.
+    """
     given, (q, v, a) = setting.given, reference[:3]
     error = position_error(q, state.q, setting.per_turn)
     rate = state.v if setting.rate == "measured" else v
@@ -125,7 +145,14 @@ def gravity_compensation(
     reference: Reference | None = None,
     integral: Array | None = None,
 ) -> Demand:
-    """g(q) less what balancers carry, on the measured position."""
+    """g(q) less what balancers carry, on the measured position.
+
+    Args:
+        setting: Prepared model, gains, continuous joints.
+        state: Measured state.
+        reference: Not read.
+        integral: Not read.
+    """
     given = setting.given
     return Demand(static_force(given, state.q), None, state.q, given.still, None)
 
@@ -134,6 +161,11 @@ def hold(setting: Setting, state: State | None, posture: Array) -> Demand:
     """Hold a posture: gravity force and feedback about it; without a state gravity alone.
 
     Without a state no feedback is possible: the force is that of the posture last known.
+
+    Args:
+        setting: Prepared model, gains, continuous joints.
+        state: Measured state, or None.
+        posture: Joint position to hold (n,) [rad or m].
     """
     given = setting.given
     if state is None:

@@ -17,7 +17,7 @@ from typing import Literal
 
 import numpy as np
 
-from geared_dynamics.actuation.commands import Limit, MotorCommands, motor_commands
+from geared_dynamics.actuation.commands import Limit, motor_commands
 from geared_dynamics.actuation.limits import saturate
 from geared_dynamics.arrays import Array, IntArray
 from geared_dynamics.control.laws import Demand
@@ -25,6 +25,7 @@ from geared_dynamics.control.terms import Terms
 from geared_dynamics.control.values import Output, Side
 from geared_dynamics.dynamics.balancers import balancer_forces
 from geared_dynamics.dynamics.rigid import forward_dynamics
+from geared_dynamics.errors import ModelError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.model.friction import JOINT_SMOOTHING, ROTOR_SMOOTHING, friction_laws
 
@@ -43,6 +44,7 @@ class Drives:
         saturation: How commands beyond the motors' limits are made to fit.
         wound: Whether a motor has inductance, so that the jerk counts.
         balanced: Whether balancers count.
+        bounded: Whether voltages are clipped once more, with the measured back-EMF.
     """
 
     model: GearedModel
@@ -50,16 +52,19 @@ class Drives:
     saturation: Saturation
     wound: bool
     balanced: bool
+    bounded: bool
 
 
 def drives(model: GearedModel, terms: Terms, side: Side, saturation: Saturation) -> Drives:
     """Prepare the output side."""
+    refuse_unknown(model, side)
     return Drives(
         model=model if terms.use_friction else without_friction(model),
         side=side,
         saturation=saturation,
         wound=bool(np.any(model.motors.inductance > 0.0)),
         balanced=bool(model.balancers.names),
+        bounded=saturation != "none" and bool(np.isfinite(model.motors.limits[:, 0]).any()),
     )
 
 
@@ -84,25 +89,37 @@ def output(given: Drives, demand: Demand, v: Array | None, jerk: Array | None) -
     model, q, rate = given.model, demand.q, demand.rate
     net = demand.net + balancer_forces(model, q) if given.balanced else demand.net
     a = forward_dynamics(model, q, rate, net)
-    commands = motor_commands(model, q, rate, a, jerk=jerk if given.wound else None)
+    jerk = jerk if given.wound else None
+    commands = motor_commands(model, q, rate, a, jerk=jerk)
     exceeded = commands.binding
-    command = fitted(given, commands, exceeded)
-    if given.side == "motor_voltage" and v is not None and v is not rate:
-        motors = model.motors
-        command = command + motors.back_emf_constant * ((v - rate) @ model.structure_matrix)
-        if given.saturation != "none":
-            bound = motors.limits[:, 0]
-            command = np.clip(command, -bound, bound)
+    fits = given.saturation == "none" or not np.count_nonzero(exceeded)
+    source = commands if fits else saturate(commands, given.saturation)  # type: ignore[arg-type]
+    if given.side == "motor_torque":
+        return Output(source.torque, torque, exceeded)
+    motors = model.motors
+    if given.side == "motor_current":
+        return Output(source.torque / motors.torque_constant, torque, exceeded)
+    speed = commands.speed if v is None else v @ model.structure_matrix
+    if jerk is None:  # the same, and quicker
+        command = motors.resistance * (source.torque / motors.torque_constant)
+        command += motors.back_emf_constant * speed
+    else:
+        command = source.voltage + motors.back_emf_constant * (speed - commands.speed)
+    if given.bounded:
+        bound = motors.limits[:, 0]
+        command = np.maximum(np.minimum(command, bound), -bound)
     return Output(command, torque, exceeded)
 
 
-def fitted(given: Drives, commands: MotorCommands, exceeded: IntArray) -> Array:
-    """The commands' values on the side that is sent, within the motors' limits (m,)."""
-    chosen = given.side.removeprefix("motor_")
-    # A speed beyond its limit is no fault of the torque; ``saturate`` knows what to do with it.
-    if given.saturation == "none" or not exceeded.any():
-        return np.asarray(getattr(commands, chosen))
-    return np.asarray(getattr(saturate(commands, given.saturation), chosen))
+def refuse_unknown(model: GearedModel, side: Side) -> None:
+    """Raise for motors whose constants the side needs and nobody gave."""
+    needed = {"motor_current": 1, "motor_voltage": 2}.get(side, 0)
+    for key in ("torque_constant", "resistance")[:needed]:
+        missing = np.isnan(getattr(model.motors, key))
+        if missing.any():
+            name = model.motor_names[int(np.argmax(missing))]
+            place = f"{model.drivetrain.source}, motors.{name}.{key}"
+            raise ModelError(place, f"is not given, and {side} needs it", "add it")
 
 
 def limit_names(model: GearedModel, exceeded: IntArray) -> dict[str, Limit]:

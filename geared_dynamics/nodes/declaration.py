@@ -110,15 +110,23 @@ class Declared:
     # -- changes -----------------------------------------------------------------------------
 
     def _convert(self, parameters: list[Any]) -> list[Any]:
-        """Whole numbers given for numbers."""
+        """Whole numbers given for numbers; a log line about what rclpy is going to refuse."""
         found = []
         for parameter in parameters:
             entry = self._entries.get(parameter.name)
+            if entry is not None and not self._busy:
+                self._tell_of_wrong(entry, parameter.value)
             value = None if entry is None else converted_to(entry.kind, parameter.value)
             if entry is not None and value is not None and value is not parameter.value:
                 parameter = RosParameter(parameter.name, TYPES[entry.kind], value)
             found.append(parameter)
         return found
+
+    def _tell_of_wrong(self, entry: Parameter, value: Any) -> None:
+        try:
+            entry.checked(value)
+        except ParameterError as error:
+            self._node.get_logger().error(f"parameters not changed: {error}")
 
     def _check(self, parameters: list[Any]) -> Any:
         """Refuse with a reason, or prepare what applies all of them at once."""
@@ -128,10 +136,13 @@ class Declared:
         changed = [p for p in parameters if p.name in self._entries]
         if not changed:
             return SetParametersResult(successful=True)
+        names = {parameter.name for parameter in changed}
         try:
             for parameter in changed:
                 values[parameter.name] = self._entries[parameter.name].checked(parameter.value)
-            names = {parameter.name for parameter in changed}
+        except ParameterError as error:  # told of before
+            return SetParametersResult(successful=False, reason=str(error))
+        try:
             self._refuse_late(names)
             apply = self._validate(values)
         except GearedDynamicsError as error:

@@ -60,15 +60,15 @@ def encoders(
     if feedback == "joint" and not changed:
         n = model.n
         return Encoders(model.joint_names, readonly(np.eye(n)), readonly(np.zeros(n)), True)
-    A = model.structure_matrix  # (n, m)
-    if np.linalg.matrix_rank(A) < model.n:
+    shares = model.structure_matrix  # A (n, m)
+    if np.linalg.matrix_rank(shares) < model.n:
         finding = "the motors' angles do not tell every joint's position"
         remedy = "set feedback to joint, without encoder offsets and signs"
         raise ModelError("encoders", finding, remedy)
-    back = np.linalg.pinv(A.T)  # (n, m)
+    back = np.linalg.pinv(shares.T)  # (n, m)
     zeros = model.motor_zeros
     if feedback == "motor":
         turn, shift = back * sign, back @ (-sign * offset - zeros)
         return Encoders(model.motor_names, readonly(turn), readonly(shift), False)
-    turn, shift = (back * sign) @ A.T, back @ (sign * (zeros - offset) - zeros)
+    turn, shift = (back * sign) @ shares.T, back @ (sign * (zeros - offset) - zeros)
     return Encoders(model.joint_names, readonly(turn), readonly(shift), False)

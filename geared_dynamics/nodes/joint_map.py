@@ -90,4 +90,3 @@ def order(names: Sequence[str], chosen: Sequence[str]) -> IntArray:
     """Where each chosen name stands among the names."""
     place = {name: index for index, name in enumerate(names)}
     return readonly_int([place[name] for name in chosen])
-

@@ -11,13 +11,27 @@ from dataclasses import dataclass
 import numpy as np
 
 from geared_dynamics.arrays import Array
-from geared_dynamics.control import Controller, Memory, Output, Reference, State, safety
+from geared_dynamics.control import (
+    Controller,
+    ElasticController,
+    Memory,
+    Output,
+    Reference,
+    State,
+    safety,
+)
 from geared_dynamics.control.safety import Decision, Observation, Policy, SafetyMemory
 from geared_dynamics.control.safety import events as at
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.nodes.parameters import Values
-from geared_dynamics.nodes.settings import controller_of, loaded, policy_of, rules_of
+from geared_dynamics.nodes.settings import (
+    AnyController,
+    controller_of,
+    loaded,
+    policy_of,
+    rules_of,
+)
 from geared_dynamics.trajectory import (
     JointTrajectory,
     Point,
@@ -33,6 +47,7 @@ from geared_dynamics.trajectory import (
 from geared_dynamics.trajectory import Reference as Motion
 
 SMOOTHING = 0.02  # part of a new period in the mean
+POLICY = ("safety.", "joint_limits.", "constraints.", "cmd_timeout", "output")
 LONGEST = 0.1  # [s] between joint states that still counts as a period
 
 
@@ -42,6 +57,7 @@ class Prepared:
 
     Attributes:
         bare: The model without payload.
+        values: The parameters that all this was made from.
         control: The law, warmed up.
         policy: What is safe.
         rules: How trajectories are read.
@@ -50,38 +66,77 @@ class Prepared:
     """
 
     bare: GearedModel
-    control: Controller
+    values: Values
+    control: AnyController
     policy: Policy
     rules: Rules
     period: float
     continued: bool
 
 
-def prepared(values: Values, model: GearedModel) -> Prepared:
+def prepared(
+    values: Values,
+    model: GearedModel,
+    old: Prepared | None = None,
+    carrying: GearedModel | None = None,
+) -> Prepared:
     """Make all that a cycle reads; takes less than a millisecond once kernels are compiled.
+
+    Args:
+        values: The parameters.
+        model: Without payload.
+        old: What is in use: what did not change is taken over.
+        carrying: The model with the payload, where it is made already.
 
     Raises:
         GearedDynamicsError: for parameters that do not go together.
     """
     rate = int(values["update_rate"])  # type: ignore[arg-type]
+    same = old is not None and old.bare is model and not differ(old.values, values, POLICY)
     return Prepared(
         bare=model,
-        control=controller_of(values, loaded(model, values)),
-        policy=policy_of(values, model),
+        values=values,
+        control=controller_of(values, carrying or loaded(model, values)),
+        policy=old.policy if old is not None and same else policy_of(values, model),
         rules=rules_of(values, model),
         period=1.0 / rate if rate else 0.0,
         continued=bool(values["interpolate_from_desired_state"]),
     )
 
 
+def differ(before: Values, after: Values, beginnings: tuple[str, ...]) -> bool:
+    """Whether a parameter whose name begins so was set."""
+    return any(
+        value is not before.get(name)
+        for name, value in after.items()
+        if name.startswith(beginnings)
+    )
+
+
+def behind(control: ElasticController, y: Array, rate: Array) -> State:
+    """State of an elastic arm from what was measured, of joints or motors, as joints.
+
+    Args:
+        control: The law.
+        y: Position (n,): of the joints, or of the motors turned to the joints' side.
+        rate: Its rate (n,).
+    """
+    n, found = control.model.n, control.driven
+    if control.feedback == "joint":
+        return State(y, rate)
+    x, dx = np.zeros((2, n + control.model.elasticity.count))
+    x[found.rows], dx[found.rows] = found.rigid @ y, found.rigid @ rate
+    return State(x[:n], dx[:n], x[n:], dx[n:])
+
+
 class Counters:
     """What diagnostics tell; integers that a cycle adds to."""
 
-    __slots__ = ("bad", "failed", "limited", "missing", "nan", "refused")
+    __slots__ = ("failed", "limited", "missing", "nan", "refused")
 
     def __init__(self) -> None:
         """Begin at zero."""
-        self.nan = self.missing = self.bad = self.failed = self.limited = self.refused = 0
+        self.nan = self.missing = self.failed = self.limited = self.refused = 0
 
 
 class Loop:
@@ -119,7 +174,8 @@ class Loop:
         self.counters = Counters()
         self.period = given.period
         self._heard: float | None = None
-        self._clock: float | None = None
+        self._watch: tuple[float, float] | None = None  # steady and ROS time of the last step
+        self._even = 0.0  # a clock that only shows jumps
         self._memory: Memory = given.control.start()
         self._blank = self._memory
         self._safety: SafetyMemory = safety.START
@@ -142,11 +198,12 @@ class Loop:
         if 0.0 < dt < LONGEST:
             self.period += SMOOTHING * (dt - self.period) if self.period else dt
         self.q, self.v, self.stamp = q, v, now
-        wanted, failed = self._wanted(now, clock, State(q, v), dt)
+        wanted, failed = self._wanted(now, clock, q, v, dt)
         heard = self._heard if self.motion is not None else None
         q_d = None if self.motion is None else self.present.q
-        seen = Observation(now, now, q, v, heard, q_d, clock, False, reordered, failed,
-                           self.emergency_stop, self.acknowledged)  # fmt: skip
+        seen = Observation(now, now, q, v, heard, q_d, self._evened(now, clock), False,
+                           reordered, failed, self.emergency_stop,
+                           self.acknowledged)  # fmt: skip
         return self._decide(seen, wanted)
 
     def unusable(self, now: float, clock: float, missing: bool) -> Array | None:
@@ -175,12 +232,29 @@ class Loop:
 
     def _without_state(self, now: float, clock: float) -> Observation:
         stop, acknowledged = self.emergency_stop, self.acknowledged
-        heard = self._heard if self.motion is not None else None
-        return Observation(now, self.stamp, self.q, self.v, heard, None, clock, False, False,
-                           False, stop, acknowledged)  # fmt: skip
+        following = self.motion is not None
+        heard, q_d = (self._heard, self.present.q) if following else (None, None)
+        return Observation(now, self.stamp, self.q, self.v, heard, q_d, self._evened(now, clock),
+                           False, False, False, stop, acknowledged)  # fmt: skip
+
+    def _evened(self, now: float, clock: float) -> float:
+        """A clock for the safety step, on which a pause of the loop is no jump of time.
+
+        It goes on by less than ``time_jump`` where ROS time does, in addition to what has
+        passed in truth, and goes back where ROS time goes back, jumps, or is not known.
+        """
+        jump = self.prepared.policy.time_jump
+        before, self._watch = self._watch, (now, clock)
+        if before is not None:
+            elapsed, advance = now - before[0], clock - before[1]
+            good = 0.0 <= advance <= elapsed + jump
+            self._even += min(advance, 0.5 * jump) if good else -1.0
+        if clock != clock:
+            self._watch = before
+        return self._even
 
     def _wanted(
-        self, now: float, clock: float, measured: State, dt: float
+        self, now: float, clock: float, q: Array, v: Array, dt: float
     ) -> tuple[Array | None, bool]:
         """Command of the law, and whether it failed."""
         motion = self.motion
@@ -194,16 +268,20 @@ class Loop:
             if not self.present.finished:
                 self._heard = now
             reference = self._reference(motion, control, clock + lead)
+            measured = State(q, v) if isinstance(control, Controller) else behind(control, q, v)
             memory, output = control.step(self._memory, measured, reference, max(dt, 0.0))
-        except GearedDynamicsError as error:
+        except Exception as error:  # whatever a law may raise: the arm is held, the log tells
             self.error = error
             return None, True
         self._memory, self.output = memory, output
         return output.command, False
 
-    def _reference(self, motion: Motion, control: Controller, t: float) -> Reference:
+    def _reference(self, motion: Motion, control: AnyController, t: float) -> Reference:
         """What the law compares with now, and what it feeds forward one period ahead."""
         one, next_one = self.present, self.ahead
+        if isinstance(control, ElasticController):
+            rows = derivatives(motion, t, control.derivatives_needed)
+            return Reference(next_one.q, next_one.v, next_one.a, None, rows)
         jerk = None
         if control.drives.wound and control.side == "motor_voltage":
             jerk = derivatives(motion, t, 3)[3]
@@ -217,11 +295,13 @@ class Loop:
         """Put a wanted command through the safety step."""
         given, counters = self.prepared, self.counters
         before = self._safety.latched
-        fallback = given.control.fallback
-        self._safety, made = safety.step(given.policy, self._safety, seen, wanted, fallback)
+        control = given.control
+        nominal = control.nominal if isinstance(control, Controller) else None
+        self._safety, made = safety.step(
+            given.policy, self._safety, seen, wanted, control.fallback, nominal
+        )
         self.acknowledged = False
         self.decision = made
-        self._clock = seen.clock
         found = made.found
         if found:
             counters.nan += bool(found & (at.BAD_STATE | at.BAD_COMMAND))
@@ -308,4 +388,3 @@ class Loop:
         twin.unusable(1.0, 1.0, missing=True)
         twin.silence(2.0, 2.0)
         twin.farewell(zero=False)
-

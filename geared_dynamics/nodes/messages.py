@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from builtin_interfaces.msg import Duration, Time
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory as TrajectoryMessage
 from trajectory_msgs.msg import JointTrajectoryPoint
 
@@ -29,19 +28,14 @@ def nanoseconds(stamp: Time | Duration) -> int:
     return int(stamp.sec) * SECOND + int(stamp.nanosec)
 
 
-def doubles(count: int) -> tuple[array[float], Array]:
-    """An array that messages take as it is, and its numbers to write to."""
-    memory = array("d", bytes(8 * count))
-    return memory, np.frombuffer(memory)
+def doubles(message: Any, field: str, count: int) -> Array:
+    """Give a message's field so many zeros and return its memory, to write to.
 
-
-class FlatCommands:
-    """``Float64MultiArray`` for a forward command controller."""
-
-    def __init__(self, count: int) -> None:
-        """Make the message for so many numbers."""
-        memory, self.values = doubles(count)
-        self.message = Float64MultiArray(data=memory)
+    Whether a message keeps the array that it is given or copies it depends on its checking of
+    fields (ROS_PYTHON_CHECK_FIELDS): the memory is that of what it holds afterwards.
+    """
+    setattr(message, field, array("d", bytes(8 * count)))
+    return np.frombuffer(getattr(message, field))
 
 
 class NamedState:
@@ -50,10 +44,7 @@ class NamedState:
     def __init__(self, names: Sequence[str], fields: Sequence[str] = ("effort",)) -> None:
         """Make the message for these joints."""
         self.message = JointState(name=list(names))
-        self.values: dict[str, Array] = {}
-        for field in fields:
-            memory, self.values[field] = doubles(len(names))
-            setattr(self.message, field, memory)
+        self.values = {field: doubles(self.message, field, len(names)) for field in fields}
 
     def stamp(self, now: int) -> None:
         """Write the time [ns]."""
@@ -74,8 +65,8 @@ def trajectory_of(message: TrajectoryMessage, zero: int) -> JointTrajectory:
 def point_of(point: JointTrajectoryPoint) -> Point:
     """One waypoint."""
     lists = (point.positions, point.velocities, point.accelerations)
-    given = [np.frombuffer(field) if len(field) else None for field in lists]
-    return Point(seconds(point.time_from_start), *given, effort=None)
+    q, v, a = (np.frombuffer(field) if len(field) else None for field in lists)
+    return Point(seconds(point.time_from_start), q, v, a)
 
 
 def trajectory_message(

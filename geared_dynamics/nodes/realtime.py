@@ -6,7 +6,7 @@ import ctypes
 import gc
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 MCL_CURRENT, MCL_FUTURE = 1, 2
 SWITCH = 1e-4  # [s] after which another thread must give the interpreter back
@@ -33,7 +33,7 @@ def requested(priority: int, cpus: Sequence[int], lock: bool) -> list[str]:
         cpus: Cores to run on, none for all.
         lock: Whether to keep memory from being paged out.
     """
-    asked = [
+    asked: list[tuple[bool, Callable[[], None], str]] = [
         (priority > 0, lambda: schedule(priority), f"thread_priority {priority}"),
         (bool(cpus), lambda: pin(cpus), f"cpu_affinity {list(cpus)}"),
         (lock, lock_memory, "lock_memory"),

@@ -10,13 +10,23 @@ from typing import Any, cast
 import numpy as np
 
 from geared_dynamics.arrays import Array
-from geared_dynamics.control import Controller, Gains, Side, Terms, controller
+from geared_dynamics.control import (
+    Controller,
+    ElasticController,
+    Gains,
+    Terms,
+    controller,
+    elastic_controller,
+    gains_from_modes,
+)
 from geared_dynamics.control.gains import gains_from_bandwidth
 from geared_dynamics.control.safety import Policy, default_policy
+from geared_dynamics.control.values import Side
 from geared_dynamics.model import GearedModel
 from geared_dynamics.nodes.parameters import ParameterError, Values
 from geared_dynamics.trajectory import Rules
 
+AnyController = Controller | ElasticController
 AXES = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 LIMITS = {
     "lower": "min_position",
@@ -80,12 +90,37 @@ def gains_of(values: Values, model: GearedModel) -> Gains | None:
     )
 
 
-def controller_of(values: Values, model: GearedModel) -> Controller:
+def controller_of(values: Values, model: GearedModel) -> AnyController:
     """The law with gains, switches and output, warmed up."""
+    if model.elasticity.count and values["use_elasticity"] and values["mode"] != "annotate":
+        return elastic_controller_of(values, model)
     return controller(
         model,
         law_of(values),
         gains=gains_of(values, model),
+        terms=terms_of(values),
+        side=cast(Side, values["output"]),
+        saturation=cast(Any, values["saturation"]),
+    )
+
+
+def elastic_controller_of(values: Values, model: GearedModel) -> ElasticController:
+    """The law of an elastic arm; its gains, where none are given, follow from its modes."""
+    feedback = cast(Any, values["feedback"])
+    gains = None
+    if values["mode"] == "computed_torque":
+        p, d = (numbers(values, f"gains.{{}}.{name}", model.joint_names) for name in ("p", "d"))
+        gains = Gains(p, d, kind="torque")
+        if not (p.any() or d.any()):
+            ratio = cast(float, values["damping_ratio"])
+            still = np.zeros(model.n)
+            gains = gains_from_modes(model, still, damping_ratio=ratio, feedback=feedback)
+    return elastic_controller(
+        model,
+        "flatness" if gains is None else "flatness_plus_pd",
+        gains=gains,
+        feedback=feedback,
+        method=cast(Any, values["elastic_method"]),
         terms=terms_of(values),
         side=cast(Side, values["output"]),
         saturation=cast(Any, values["saturation"]),

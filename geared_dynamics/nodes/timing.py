@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import MutableSequence
 from typing import NamedTuple
 
 import numpy as np
@@ -35,7 +36,7 @@ class Timing:
     def __init__(self) -> None:
         """Begin with no cycle."""
         self._rows = np.zeros((KEPT, 3))  # period, compute, latency [s]
-        self._flat = self._rows.reshape(-1).data
+        self._flat: MutableSequence[float] = self._rows.reshape(-1).data  # type: ignore[assignment]
         self.cycles = 0
         self._last = 0.0
         self._since = 0.0

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
+from rclpy.serialization import deserialize_message
+from sensor_msgs.msg import JointState
 
 from geared_dynamics.arrays import Array
-from geared_dynamics.control import Reference, State
+from geared_dynamics.control import Controller, Reference, State
 from geared_dynamics.nodes.measured_effort import joint_effort
 from geared_dynamics.trajectory import shortest_way
 
@@ -44,9 +46,11 @@ def publish_state(node: FeedforwardNode, now: float) -> None:
     if topics.wanted("error"):
         way = shortest_way(q, wanted.q, loop.prepared.rules.turning)
         topics.send("error", stamp, position=way, velocity=wanted.v - v)
-    if any(topics.wanted(f"terms/{name}") for name in topics.terms):
+    control = loop.prepared.control
+    listened = any(topics.wanted(f"terms/{name}") for name in topics.terms)
+    if listened and isinstance(control, Controller):
         reference = Reference(wanted.q, wanted.v, wanted.a)
-        terms = loop.prepared.control.term_torques(State(q, v), reference)
+        terms = control.term_torques(State(q, v), reference)
         for name in topics.terms:
             topics.send(f"terms/{name}", stamp, effort=getattr(terms, name))
 
@@ -59,9 +63,10 @@ def measured(node: FeedforwardNode, q: Array) -> Array | None:
         q: Joint position (n,).
     """
     meaning = str(node.parameters.values["effort_feedback"])
-    model, message = node.model, node.message
-    if meaning == "none" or model is None or message is None:
+    model = node.model
+    if meaning == "none" or model is None or node.data is None:
         return None
+    message = deserialize_message(node.data, JointState)
     names = model.motor_names if meaning.startswith("motor") else model.joint_names
     if meaning.startswith("motor") and not set(names) <= set(message.name):
         names = tuple(node.joint_map.wanted)  # a driver that calls the motors by their joints

@@ -30,7 +30,7 @@ STOPPING = Event.STALE_STATE | Event.NO_REFERENCE
 for one in OPTION:
     STOPPING |= one
 LATCHING = STOPPING & ~(Event.STALE_STATE | Event.NO_REFERENCE | Event.STALE_REFERENCE)
-NUMBERS = st.sampled_from([0.0, 0.3, -1.0, 2.5, 30.0, math.nan, math.inf, 1e200])
+NUMBERS = st.sampled_from([0.0, 0.3, -1.0, 2.5, 300.0, math.nan, math.inf, 1e200])
 PAIRS = st.tuples(NUMBERS, NUMBERS).map(np.array)
 
 
@@ -84,7 +84,7 @@ class Abuse(RuleBasedStateMachine):
         for _ in range(cycles):
             self.cycle(0.001)
 
-    @rule(dt=st.sampled_from([0.0, 0.001, 0.03, 0.4, 5.0]))
+    @rule(dt=st.sampled_from([0.0, 0.001, 0.03, 0.06, 0.4, 5.0]))
     def silence(self, dt: float) -> None:
         self.cycle(dt, fresh=False, wanted=None)
 
@@ -92,13 +92,18 @@ class Abuse(RuleBasedStateMachine):
     def deaf(self, dt: float) -> None:
         self.cycle(dt, heard=False)
 
-    @rule(wanted=st.none() | PAIRS)
-    def command(self, wanted: object) -> None:
-        self.cycle(0.001, wanted=wanted)
+    @rule(wanted=st.none() | PAIRS, dt=st.sampled_from([0.001, 0.04]))
+    def command(self, wanted: object, dt: float) -> None:
+        self.cycle(dt, wanted=wanted)
 
-    @rule(q=st.none() | PAIRS, v=st.none() | PAIRS)
-    def measured(self, q: object, v: object) -> None:
-        self.cycle(0.001, q=q, v=v)
+    @rule(sign=st.sampled_from([1.0, -1.0]), cycles=st.integers(1, 5))
+    def pull(self, sign: float, cycles: int) -> None:
+        for _ in range(cycles):
+            self.cycle(0.04, wanted=sign * np.array([300.0, 300.0]))
+
+    @rule(q=st.none() | PAIRS, v=st.none() | PAIRS, wanted=PAIRS)
+    def measured(self, q: object, v: object, wanted: object) -> None:
+        self.cycle(0.001, q=q, v=v, wanted=wanted)
 
     @rule()
     def away(self) -> None:
@@ -144,6 +149,8 @@ class Abuse(RuleBasedStateMachine):
             return
         assert np.isfinite(found.command).all()
         assert (np.abs(found.command) <= LIMIT).all()
+        assert Event(found.latched) & LATCHING == Event(found.latched)
+        assert Event(found.found) & LATCHING & ~Event(found.latched) == Event.NONE
         if self.before is not None and self.before.command is not None:
             reach = RATE * min(max(self.dt, 0.0), 0.1)
             assert (np.abs(found.command - self.before.command) <= reach + 1e-9).all()

@@ -14,6 +14,9 @@ import geared_dynamics as gd
 THINGS = {name: getattr(gd, name) for name in gd.__all__}
 THINGS |= {f"elastic.{name}": getattr(gd.elastic, name) for name in gd.elastic.__all__}
 THINGS |= {f"simulation.{name}": getattr(gd.simulation, name) for name in gd.simulation.__all__}
+THINGS |= {f"control.{name}": getattr(gd.control, name) for name in gd.control.__all__}
+SAFETY = gd.control.safety
+THINGS |= {f"control.safety.{name}": getattr(SAFETY, name) for name in SAFETY.__all__}
 
 
 def test_public_names_are_listed_once() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import re
+import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -18,6 +20,8 @@ ROSDEP_KEYS = {
     "urdf-parser-py": "urdfdom_py",
     "rich": "python3-rich",
 }
+# Not imported by name: used where they are found, or by rclpy on the nodes' behalf.
+OPTIONAL = {"pinocchio", "control_msgs", "lifecycle_msgs"}
 
 
 @pytest.fixture(scope="module")
@@ -56,10 +60,43 @@ def test_manifest_is_an_ament_python_package(manifest: ET.Element, root: Path) -
     assert (root / "resource" / "geared_dynamics").is_file()
 
 
+def ros_packages(root: Path) -> set[str]:
+    """Return the ROS packages that nodes and launch files import, but not those of PyPI."""
+    files = [*(root / "geared_dynamics" / "nodes").rglob("*.py"), *(root / "launch").glob("*.py")]
+    imported = set()
+    for file in files:
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.Import):
+                imported |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                imported.add(node.module.partition(".")[0])
+    plain = {"numpy", "yaml", "geared_dynamics"}
+    return imported - set(sys.stdlib_module_names) - plain
+
+
 def test_manifest_names_every_library_that_pip_installs(root: Path, manifest: ET.Element) -> None:
     keys = {(entry.text or "").strip() for entry in manifest.findall("exec_depend")}
     wanted = {ROSDEP_KEYS[name] for name in core_requirements(root)}
-    assert keys - {"pinocchio"} == wanted
+    assert wanted <= keys
+    assert {key for key in keys if key.startswith(("python3-", "urdfdom"))} == wanted
+
+
+def test_manifest_names_every_ros_package_that_is_imported(
+    root: Path, manifest: ET.Element
+) -> None:
+    """A ROS package's name is its rosdep key."""
+    keys = {(entry.text or "").strip() for entry in manifest.findall("exec_depend")}
+    python = set(ROSDEP_KEYS.values())
+    assert keys - python - OPTIONAL == ros_packages(root) - OPTIONAL
+
+
+def test_pip_brings_the_messages_that_the_nodes_import(root: Path) -> None:
+    """Beside what rclpy's wheel brings, and what exists in a ROS system only."""
+    listed = set(re.findall(r'"ros-jazzy-([a-z-]+)', (root / "setup.py").read_text("utf-8")))
+    brought = {"builtin_interfaces", "rcl_interfaces", "ament_index_python", "rosgraph_msgs"}
+    system_only = {"launch", "launch_ros", "xacro"}
+    wanted = ros_packages(root) - OPTIONAL - brought - system_only
+    assert wanted <= {name.replace("-", "_") for name in listed}
 
 
 def test_manifest_names_nothing_twice(manifest: ET.Element) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from feedforward_rig import Rig, compile_kernels
 from ros_harness import Graph, Processes, ros_environment
 from ros_harness.domain import own_domain
 
@@ -58,3 +59,18 @@ def graph(ros_domain: int, processes: Processes) -> Iterator[Graph]:
     graph = Graph(ros_domain, processes)
     yield graph
     graph.close()
+
+
+@pytest.fixture(scope="module")
+def rig(ros_domain: int, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rig]:
+    """A feedforward node's surroundings that a whole module shares; it starts the node."""
+    compile_kernels()
+    folder = tmp_path_factory.mktemp("rig")
+    running = Processes(ros_environment(ros_domain, folder / "ros_log"), folder)
+    graph = Graph(ros_domain, running)
+    try:
+        yield Rig(graph, running)
+    finally:
+        graph.close()
+        print(running.report())
+        running.clear()

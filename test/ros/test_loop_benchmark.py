@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
+from pathlib import Path
 
 import pytest
 
 from ros_harness import Graph, Processes
 
+ROOT = Path(__file__).resolve().parents[2]
 COMMAND = ("-m", "geared_dynamics.cli.main", "loop-benchmark")
 BRIEF = ("--rate", "100", "--warmup", "0.1")
 
@@ -29,6 +32,29 @@ def test_the_bare_node_against_itself(ros_domain: int, processes: Processes) -> 
         assert trip["lost"] < 100
         assert 0.0 < trip["p50"] <= trip["p99"] <= trip["longest"]
     assert data["executor"] in {"EventsExecutor", "SingleThreadedExecutor"}
+
+
+def test_the_feedforward_node_with_a_robot_of_ones_own(
+    ros_domain: int, processes: Processes
+) -> None:
+    robot = [str(ROOT / "urdf" / f"elbow.{kind}") for kind in ("urdf", "drivetrain.yaml")]
+    options = ("--duration", "1", "--domain", str(ros_domain))
+    command = processes.start(*COMMAND, *robot, *BRIEF, *options, name="benchmark")
+    assert command.wait(240.0) == 0, command.report()  # kernels may have to be compiled
+    rows = dict(re.findall(r"^ (\S.*?)  +(\d[\d.]*) ", command.output, re.MULTILINE))
+    assert 0.0 < float(rows["p50"]) <= float(rows["p99"])
+    assert float(rows["lost"]) < 100
+    assert 0.0 < float(rows["one cycle in the process, median [us]"])
+
+
+def test_a_wrong_robot_is_refused(ros_domain: int, processes: Processes, tmp_path: Path) -> None:
+    file = tmp_path / "no_drives.yaml"
+    file.write_text("version: 2\n", encoding="utf-8")
+    command = processes.start(
+        *COMMAND, ROOT / "urdf" / "elbow.urdf", file, *BRIEF, name="benchmark"
+    )
+    assert command.wait() == 2
+    assert "version" in command.output
 
 
 def test_ctrl_c_leaves_no_process_behind(

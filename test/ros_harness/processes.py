@@ -21,6 +21,7 @@ class Process:
         self.command = command
         self.log = log
         self.ending = False  # the test ends it, or expects it to end
+        self.terminal = False  # whether Ctrl-C reaches its children too, as in a terminal
         with log.open("wb") as sink:
             self._popen = subprocess.Popen(
                 command,
@@ -52,7 +53,9 @@ class Process:
     def signal(self, number: signal.Signals) -> None:
         """Send a signal of which it may die."""
         self.ending = True
-        if self.running:
+        if self.running and self.terminal and number is signal.SIGINT:
+            os.killpg(self.pid, number)
+        elif self.running:
             self._popen.send_signal(number)
 
     def kill(self) -> None:

@@ -102,6 +102,46 @@ def test_ament_index_knows_the_package() -> None:
     assert installed(f"share/{PACKAGE}/package.xml").read_text(encoding="utf-8").count(PACKAGE)
 
 
-@pytest.mark.parametrize("file", ["urdf/elbow.urdf", "urdf/elbow.drivetrain.yaml"])
-def test_robots_are_shared(file: str) -> None:
+@pytest.mark.parametrize(
+    "file",
+    [
+        "urdf/elbow.urdf",
+        "urdf/elbow.drivetrain.yaml",
+        "launch/feedforward.launch.py",
+        "launch/robots.launch.py",
+        "config/generic.yaml",
+        "config/fastdds_fast_discovery.xml",
+        "config/examples/two_robots.yaml",
+        "policies/geared_dynamics.policy.xml",
+    ],
+)
+def test_files_are_shared(file: str) -> None:
     assert installed(f"share/{PACKAGE}/{file}").read_bytes() == (SOURCE / file).read_bytes()
+
+
+def programs() -> list[str]:
+    """Return the names of the programs that the package installs."""
+    code = "from importlib.metadata import entry_points as e\nprint(*(p.name for p in e("
+    code += f"group='console_scripts') if p.module.partition('.')[0] == {PACKAGE!r}))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return done.stdout.split()
+
+
+def test_programs_are_where_ros_looks_for_them(tmp_path: Path) -> None:
+    """``ros2 run`` and ``Node(package=..., executable=...)`` search lib/<package>."""
+    folder = installed(f"lib/{PACKAGE}")
+    names = programs()
+    assert {"geared-dynamics", "feedforward_node"} <= set(names)
+    for name in names:
+        assert os.access(folder / name, os.X_OK), f"{folder / name} cannot be run"
+    assert run([str(folder / "geared-dynamics"), "--version"], tmp_path).strip()
+
+
+def test_programs_have_their_modules(tmp_path: Path) -> None:
+    """Each entry point's module exists; the nodes' cannot be imported without ROS."""
+    code = (
+        "import importlib.util as u\nfrom importlib.metadata import entry_points as e\n"
+        f"found = [p for p in e(group='console_scripts') if p.module.startswith({PACKAGE!r})]\n"
+        "print(*(p.module for p in found if u.find_spec(p.module) is None))"
+    )
+    assert elsewhere(code, tmp_path).split() == []

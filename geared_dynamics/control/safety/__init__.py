@@ -1,13 +1,12 @@
 """What is safe to send: a pure step between the law and the robot; docs/safety.md."""
 
-from geared_dynamics.control.safety.events import Event, Mode, Reaction
+from geared_dynamics.control.safety.events import Event, Mode
 from geared_dynamics.control.safety.policy import Policy
 from geared_dynamics.control.safety.presets import default_policy
 from geared_dynamics.control.safety.step import step
 from geared_dynamics.control.safety.values import (
     START,
     Decision,
-    Fallback,
     Observation,
     SafetyMemory,
 )
@@ -16,11 +15,9 @@ __all__ = [
     "START",
     "Decision",
     "Event",
-    "Fallback",
     "Mode",
     "Observation",
     "Policy",
-    "Reaction",
     "SafetyMemory",
     "default_policy",
     "step",

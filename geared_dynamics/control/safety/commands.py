@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from geared_dynamics.arrays import Array
+from geared_dynamics.control.arguments import finite
 from geared_dynamics.control.safety.events import Mode
 from geared_dynamics.control.safety.limits import faded, fraction
 from geared_dynamics.control.safety.policy import Policy
-from geared_dynamics.control.safety.values import Fallback, SafetyMemory
-from geared_dynamics.control.safety.watch import finite
+from geared_dynamics.control.safety.values import Fallback, Nominal, SafetyMemory
 from geared_dynamics.errors import ArrayError, ModelError
 
 REFRESH = 0.02  # [s] after which gravity's command is computed again, for when nothing else can
@@ -25,6 +25,7 @@ def composed(
     now: float,
     wanted: Array | None,
     fallback: Fallback | None,
+    nominal: Nominal | None,
 ) -> Composed:
     """Command of the memory's mode, the memory with what had to be computed, what failed."""
     if memory.mode is Mode.RUNNING:
@@ -32,7 +33,7 @@ def composed(
     if memory.mode is Mode.ZEROING:
         return to_zero(policy, memory, now), memory, None
     try:
-        target, memory = supported(policy, memory, now, fallback)
+        target, memory = supported(policy, memory, now, fallback, nominal)
     except Exception as error:  # whatever a model may raise; handed on in the decision
         return unsupported(policy, memory, now), memory, error
     return target, memory, None
@@ -62,26 +63,66 @@ def running(
 
 
 def supported(
-    policy: Policy, memory: SafetyMemory, now: float, fallback: Fallback | None
+    policy: Policy,
+    memory: SafetyMemory,
+    now: float,
+    fallback: Fallback | None,
+    nominal: Nominal | None,
 ) -> tuple[Array, SafetyMemory]:
     """Command that keeps the arm from falling: held, slowed down, or by gravity alone."""
     if memory.mode is Mode.BLIND:
-        if memory.posture is None:  # the first cycle: the arm was there when last seen
-            found = static(policy, memory, fallback)
-            memory = memory._replace(static=found, refreshed=now, posture=memory.q)
-        return blind(policy, memory, now), memory
+        return unseen(policy, memory, now, fallback, nominal)
     q, v = memory.q, memory.v
     if memory.mode is Mode.RAMPING:
         part = fraction(now - memory.since, policy.ramp_time)
         target = checked(policy, called(fallback)(q, q, v))  # type: ignore[arg-type]
         return faded(memory.origin, target, part), memory
     if not memory.settled and q is not None and v is not None:
-        slow = float(np.abs(v).max(initial=0.0)) <= policy.hold_velocity
+        slow = speed(v) <= policy.hold_velocity
         held = now - memory.since
         settled = (slow and held >= DWELL) or held >= policy.settle_time
         memory = memory._replace(posture=q, settled=settled)
     command = called(fallback)(memory.posture, q, v)  # type: ignore[arg-type]
     return checked(policy, command), memory
+
+
+def unseen(
+    policy: Policy,
+    memory: SafetyMemory,
+    now: float,
+    fallback: Fallback | None,
+    nominal: Nominal | None,
+) -> tuple[Array, SafetyMemory]:
+    """Without joint states: brake an arm that moved, by the model alone, then gravity.
+
+    From where the arm must have been when the mode began, q0 = q + v (since - stamp), the
+    stop in T = ``blind_time`` is q0 + v t - v t^2 / (2 T). Without ``nominal``, and for an arm
+    at rest, gravity at the last posture.
+    """
+    q, v, stamp = memory.q, memory.v, memory.stamp
+    if q is None or v is None or stamp is None:
+        raise ArrayError("state", "was never good", "wait for one")
+    length, t = policy.blind_time, now - memory.since
+    moved = nominal is not None and length > 0.0 and speed(v) > policy.hold_velocity
+    if memory.posture is None:
+        found = static(policy, memory, fallback)
+        start = q + max(memory.since - stamp, 0.0) * v if moved else q
+        memory = memory._replace(static=found, refreshed=now, posture=start)
+    start = q if memory.posture is None else memory.posture
+    if moved and nominal is not None:
+        if t < length:
+            where = start + v * (t - 0.5 * t * t / length)
+            command = nominal(where, v * (1.0 - t / length), v / -length)
+            return checked(policy, command), memory
+        if not memory.settled:
+            end = checked(policy, called(fallback)(start + 0.5 * length * v, None, None))
+            memory = memory._replace(static=end.copy(), refreshed=now, settled=True)
+    return blind(policy, memory, now), memory
+
+
+def speed(v: Array) -> float:
+    """Largest magnitude of the joints' velocities."""
+    return float(np.abs(v).max(initial=0.0))
 
 
 def blind(policy: Policy, memory: SafetyMemory, now: float) -> Array:

@@ -39,7 +39,7 @@ class Mode(enum.IntEnum):
 
     ``WAITING``: nothing is sent, for no joint state has come yet. ``RUNNING``: the wanted
     command. ``HOLDING``: gravity and feedback about a posture. ``RAMPING``: the same with
-    damping only, faded in. ``BLIND``: gravity at the posture last known. ``ZEROING``: fading
+    damping only, faded in. ``BLIND``: a stop by the model alone, then gravity. ``ZEROING``: fading
     to zero, where that is configured.
     """
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import fields
+from typing import Any, get_args
 
-import numpy as np
-
-from geared_dynamics.arrays import Array
+from geared_dynamics.control.arguments import choice
+from geared_dynamics.control.limits import command_limits
 from geared_dynamics.control.safety.policy import Policy
 from geared_dynamics.control.values import Side
 from geared_dynamics.description.records import LimitRecord
+from geared_dynamics.dynamics.border import as_numbers
+from geared_dynamics.errors import ArrayError
 from geared_dynamics.model import GearedModel, require_model
 
 
@@ -29,6 +31,7 @@ def default_policy(model: GearedModel, side: Side = "joint_torque", **options: A
         options: Fields of ``Policy``; a single number stands for all joints or motors.
     """
     require_model(model)
+    choice("side", "side", side, get_args(Side))
     named = {joint.name: joint for joint in model.robot.joints}
     joints = [named[name] for name in model.joint_names]
     limits = [joint.limit or LimitRecord() for joint in joints]
@@ -45,11 +48,13 @@ def default_policy(model: GearedModel, side: Side = "joint_torque", **options: A
             sign * math.inf if free else value
             for value, free in zip(given[name], endless, strict=True)
         ]
-    effort = [limit.effort or math.inf for limit in limits]
-    most = command_limits(model, side, np.array(effort))
+    most = command_limits(model, side)
     given["command"], given["command_rate"] = most.tolist(), [math.inf] * len(most)
     for name, value in given.items():
-        given[name] = spread(options.pop(name, None), value)
+        given[name] = spread(name, options.pop(name, None), value)
+    names = [entry.name for entry in fields(Policy) if entry.init and entry.name != "continuous"]
+    for name in options:
+        choice("policy", "option", name, names)
     return Policy(**given, continuous=tuple(endless), **options)  # type: ignore[arg-type]
 
 
@@ -58,36 +63,11 @@ def bound(value: float | None, sign: float) -> float:
     return sign * math.inf if value is None else value
 
 
-def spread(option: Any, value: Sequence[float]) -> tuple[float, ...]:
+def spread(name: str, option: Any, value: Sequence[float]) -> tuple[float, ...]:
     """The option, a number or a sequence, in place of the value if given."""
     if option is None:
         return tuple(value)
-    array = np.asarray(option, np.float64)
+    array = as_numbers(f"policy.{name}", option, "give one number, or one for each")
+    if array.ndim > 1:
+        raise ArrayError(f"policy.{name}", f"has shape {array.shape}", "give one row of numbers")
     return tuple(array.tolist()) if array.ndim else (float(array),) * len(value)
-
-
-def command_limits(model: GearedModel, side: Side, effort: Array) -> Array:
-    """Largest commands (n,) or (m,), infinite where nothing says any.
-
-    Args:
-        model: Geared model.
-        side: What commands are.
-        effort: Joint forces that the URDF allows (n,).
-    """
-    voltage, current, torque, _ = model.motors.limits.T
-    constant = model.motors.torque_constant
-    known = np.isfinite(constant)
-    per_ampere = np.where(known, constant, 1.0)
-    by_current = np.where(known, current * per_ampere, np.inf)
-    if side == "motor_voltage":
-        return np.asarray(voltage)
-    if side == "motor_current":
-        return np.asarray(np.minimum(current, np.where(known, torque / per_ampere, np.inf)))
-    shaft = np.asarray(np.minimum(torque, by_current))
-    if side == "motor_torque":
-        return shaft
-    A = np.abs(model.structure_matrix)
-    turned = A.any(axis=1)
-    with np.errstate(invalid="ignore"):
-        together = np.where(A > 0.0, A * shaft, 0.0).sum(axis=1)
-    return np.asarray(np.minimum(effort, np.where(turned, together, np.inf)))

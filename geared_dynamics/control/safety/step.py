@@ -12,7 +12,13 @@ from geared_dynamics.control.safety.commands import composed
 from geared_dynamics.control.safety.events import Mode
 from geared_dynamics.control.safety.limits import limited
 from geared_dynamics.control.safety.policy import Policy
-from geared_dynamics.control.safety.values import Decision, Fallback, Observation, SafetyMemory
+from geared_dynamics.control.safety.values import (
+    Decision,
+    Fallback,
+    Nominal,
+    Observation,
+    SafetyMemory,
+)
 from geared_dynamics.errors import ArrayError
 
 SENT = SafetyMemory._fields.index("sent")
@@ -34,6 +40,7 @@ def step(
     seen: Observation,
     wanted: Array | None,
     fallback: Fallback | None,
+    nominal: Nominal | None = None,
 ) -> tuple[SafetyMemory, Decision]:
     """One cycle: the next memory, and what to send.
 
@@ -44,6 +51,8 @@ def step(
         wanted: Command of the law (n,) or (m,); None: nothing new was computed.
         fallback: The command that holds a posture, ``controller.fallback``, called only
             where it is needed; None: there is no model.
+        nominal: The command of a motion without feedback, ``controller.nominal``, with which
+            an arm is braked whose joint states stopped; None: it coasts.
     """
     if not math.isfinite(seen.now):
         raise ArrayError("observation.now", f"is {seen.now}", "give a finite time [s]")
@@ -58,7 +67,7 @@ def step(
     found = jump | known.found | conditions(policy, memory, seen, known, wanted)
     before, last = memory.sent, memory.now
     memory = judged(policy, memory, seen, known, found, wanted)
-    target, memory, error = composed(policy, memory, seen.now, wanted, fallback)
+    target, memory, error = composed(policy, memory, seen.now, wanted, fallback, nominal)
     if error is not None:
         found |= at.COMPUTATION
         memory = memory._replace(
@@ -114,6 +123,8 @@ def conditions(
                 found |= at.TRACKING_ERROR
             if not error <= policy.resume_error:
                 found |= at.RESUME_ERROR
+        elif policy.needs_reference and not found and memory.mode is not Mode.RUNNING:
+            found |= at.RESUME_ERROR  # nobody said how far the reference is
     if seen.emergency_stop:
         found |= at.EMERGENCY_STOP
     if not known.found & (at.BAD_STATE | at.NAMES_MISSING):

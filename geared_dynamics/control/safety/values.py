@@ -11,6 +11,9 @@ from geared_dynamics.control.safety.events import Event, Mode
 # (posture, q, v) -> command that holds the posture (n,) or (m,); q, v None: by gravity alone.
 Fallback = Callable[[Array, "Array | None", "Array | None"], Array]
 
+# (q, v, a) -> command of that motion from the model alone.
+Nominal = Callable[[Array, Array, Array], Array]
+
 
 class Observation(NamedTuple):
     """Facts of a cycle; times in seconds on one steady clock, except ``clock``.
@@ -22,7 +25,7 @@ class Observation(NamedTuple):
         v: Its velocity (n,), likewise.
         reference_stamp: When the reference was heard of last (``now`` for a trajectory that
             is known to its end); None: there is none.
-        q_d: The reference's position (n,); None: there is none.
+        q_d: The reference's position (n,); None: not known in this cycle.
         clock: Time by which references are sampled (ROS time, simulated or not); None: no such.
         names_missing: A joint of ours is not in the newest joint state.
         names_reordered: Its names came in another order than before.

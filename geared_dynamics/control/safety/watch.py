@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from geared_dynamics.arrays import Array
+from geared_dynamics.control.arguments import finite
 from geared_dynamics.control.safety import events as at
 from geared_dynamics.control.safety.policy import Policy
 from geared_dynamics.control.safety.values import Observation, SafetyMemory
@@ -31,11 +32,6 @@ def usable(policy: Policy, seen: Observation) -> int:
     if q is None or v is None or q.shape != (n,) or v.shape != (n,):
         return at.BAD_STATE
     return 0 if finite(q) and finite(v) else at.BAD_STATE
-
-
-def finite(values: Array) -> bool:
-    """Whether all of a few numbers are finite: NaN and infinity stay in a sum."""
-    return math.isfinite(sum(values.tolist()))
 
 
 def stale(age: float, timeout: float) -> bool:
@@ -106,7 +102,7 @@ def reference(policy: Policy, seen: Observation) -> int:
     """Whether the reference is missing or stale."""
     if not policy.needs_reference:
         return 0
-    if seen.reference_stamp is None or seen.q_d is None:
+    if seen.reference_stamp is None:
         return at.NO_REFERENCE
     if stale(seen.now - seen.reference_stamp, policy.reference_timeout):
         return at.STALE_REFERENCE

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import os
+import queue
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import IO
+from typing import IO, cast
 
 from geared_dynamics.errors import GearedDynamicsError
 
 GRACE = 5.0  # [s] from SIGINT to SIGKILL
+LOOK = 0.2  # [s] between looks at the other processes
 TAIL = 2000  # characters of a process's output in an error
 
 
@@ -35,19 +38,40 @@ class Child:
                 text=True,
                 start_new_session=True,
             )
+        self._lines: queue.Queue[str | None] = queue.Queue()
+        stream = cast(IO[str], self.popen.stdout)
+        threading.Thread(target=self._read, args=(stream,), daemon=True).start()
 
-    def wait_for_line(self, text: str) -> None:
-        """Read its standard output up to a line.
+    def _read(self, stream: IO[str]) -> None:
+        """Keep the pipe empty; None marks its end."""
+        for line in stream:
+            self._lines.put(line.strip())
+        self._lines.put(None)
+
+    def wait_for_line(self, text: str, needed: Sequence[Child] = ()) -> None:
+        """Wait until it writes a line to its standard output.
+
+        Args:
+            text: The line.
+            needed: Other processes, without which waiting has no sense.
 
         Raises:
-            GearedDynamicsError: It ended before.
+            GearedDynamicsError: It ended before, or one of the others did.
         """
-        stream: IO[str] | None = self.popen.stdout
-        for line in stream or ():
-            if line.strip() == text:
+        while True:
+            try:
+                line = self._lines.get(timeout=LOOK)
+            except queue.Empty:
+                for other in needed:
+                    other.check()
+                continue
+            if line == text:
                 return
-        self.popen.wait()
-        raise self.failure()
+            if line is None:
+                self.popen.wait()
+                error = self.failure()
+                others = "".join(f"; {other.name} said: {other.said()}" for other in needed)
+                raise GearedDynamicsError(error.place, error.finding, error.remedy + others)
 
     def check(self) -> None:
         """Raise a GearedDynamicsError if it has ended."""
@@ -56,9 +80,13 @@ class Child:
 
     def failure(self) -> GearedDynamicsError:
         """Say how it ended and what it said last."""
-        said = self._log.read_text(encoding="utf-8", errors="replace").strip()[-TAIL:]
         finding = f"the process ended with exit code {self.popen.returncode}"
-        return GearedDynamicsError(self.name, finding, f"it said: {said or 'nothing'}")
+        return GearedDynamicsError(self.name, finding, f"it said: {self.said()}")
+
+    def said(self) -> str:
+        """Return the end of what it wrote to standard error."""
+        text = self._log.read_text(encoding="utf-8", errors="replace").strip()
+        return text[-TAIL:] or "nothing"
 
     def interrupt(self) -> None:
         """Ask it to end."""
@@ -72,8 +100,6 @@ class Child:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.popen.pid, signal.SIGKILL)
         self.popen.wait()
-        if self.popen.stdout is not None:
-            self.popen.stdout.close()
 
 
 class Children:

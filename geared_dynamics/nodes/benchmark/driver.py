@@ -7,11 +7,8 @@ when it begins to measure and when it has ended, and leaves its times in an ``.n
 from __future__ import annotations
 
 import gc
-import json
 import sys
 import time
-from pathlib import Path
-from typing import Any, NamedTuple
 
 import numpy as np
 import rclpy
@@ -22,29 +19,16 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy, qos_profile_sensor_data
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from geared_dynamics.nodes.benchmark.echo import make_executor
 from geared_dynamics.nodes.benchmark.figures import NEVER
 from geared_dynamics.nodes.benchmark.motion import Motion, motion, waypoints
 from geared_dynamics.nodes.benchmark.slots import SECOND, Plan, plan
+from geared_dynamics.nodes.benchmark.task import DONE, MEASURING, Task, read_task
+from geared_dynamics.nodes.executor import make_executor
 
-MEASURING, DONE = "measuring", "done"  # what the parent waits for on standard output
 LEAD = 0.5  # [s] from the trajectory's arrival to its start
-PATIENCE = 30.0  # [s] to wait for both nodes
+SPARE = 10.0  # [s] by which the trajectory is longer than the run
+PATIENCE = 180.0  # [s] to wait for both nodes; kernels may have to be compiled first
 LAST_REPLIES = 0.2  # [s] to wait for them
-
-
-class Task(NamedTuple):
-    """What the parent asks for, as JSON."""
-
-    joints: list[str]
-    start: list[float]  # posture [rad]
-    rate: int
-    duration: float  # [s] measured
-    warmup: float  # [s] before that, with the same traffic
-    states: list[str]  # topic of each node's joint states
-    commands: list[str]  # topic of each node's commands
-    trajectory: str  # topic of the first node's reference, empty for none
-    times: str  # file to write
 
 
 class Line:
@@ -146,19 +130,7 @@ class Driver:
         while not publisher.get_subscription_count():
             self.executor.spin_once(timeout_sec=0.01)
         self.origin = time.time_ns() + round(LEAD * SECOND)
-        length = self.task.warmup + self.task.duration + 10.0
-        message = JointTrajectory(joint_names=self.task.joints)
-        message.header.stamp = Time(sec=self.origin // SECOND, nanosec=self.origin % SECOND)
-        message.points = [
-            JointTrajectoryPoint(
-                positions=q.tolist(),
-                velocities=v.tolist(),
-                accelerations=a.tolist(),
-                time_from_start=as_duration(t),
-            )
-            for t, q, v, a in waypoints(self.motion, length)
-        ]
-        publisher.publish(message)
+        publisher.publish(trajectory_message(self.task, self.motion, self.origin))
 
     def exchange(self, planned: Plan) -> None:
         """Send on an absolute schedule, receive in between."""
@@ -179,16 +151,26 @@ class Driver:
             self.executor.spin_once(timeout_sec=left / SECOND)
 
 
+def trajectory_message(task: Task, moving: Motion, origin: int) -> JointTrajectory:
+    """Return the trajectory along a motion that begins at a ROS time [ns]."""
+    message = JointTrajectory(joint_names=task.joints)
+    message.header.stamp = Time(sec=origin // SECOND, nanosec=origin % SECOND)
+    message.points = [
+        JointTrajectoryPoint(
+            positions=q.tolist(),
+            velocities=v.tolist(),
+            accelerations=a.tolist(),
+            time_from_start=as_duration(t),
+        )
+        for t, q, v, a in waypoints(moving, task.warmup + task.duration + SPARE)
+    ]
+    return message
+
+
 def as_duration(seconds: float) -> Duration:
     """Return a time as ROS writes it."""
     whole, part = divmod(round(seconds * SECOND), SECOND)
     return Duration(sec=whole, nanosec=part)
-
-
-def read_task(path: str) -> Task:
-    """Read the parent's wishes."""
-    values: dict[str, Any] = json.loads(Path(path).read_text(encoding="utf-8"))
-    return Task(**values)
 
 
 def main() -> int:

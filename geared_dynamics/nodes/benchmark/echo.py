@@ -5,36 +5,16 @@
 
 from __future__ import annotations
 
-import contextlib
+import signal
 import sys
 
 import rclpy
-from rclpy.executors import Executor, ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
-from rclpy.qos import qos_profile_sensor_data
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 
-LONGEST_WAIT = 0.5  # [s]
-
-
-def make_executor() -> Executor:
-    """Return an EventsExecutor where rclpy has one, else the executor with a wait set."""
-    try:
-        from rclpy.experimental.events_executor import EventsExecutor
-    except ImportError:
-        return SingleThreadedExecutor()
-    return EventsExecutor()
-
-
-def spin(executor: Executor) -> None:
-    """Spin until interrupted.
-
-    Not ``executor.spin()``: without a timeout some releases of the EventsExecutor keep
-    a core busy and never look at their events.
-    """
-    with contextlib.suppress(KeyboardInterrupt, ExternalShutdownException):
-        while rclpy.ok():
-            executor.spin_once(timeout_sec=LONGEST_WAIT)
+from geared_dynamics.nodes.executor import make_executor, spin
 
 
 class Echo(Node):  # type: ignore[misc]  # rclpy has no types
@@ -44,18 +24,20 @@ class Echo(Node):  # type: ignore[misc]  # rclpy has no types
         """Subscribe as the feedforward node does: newest state only, best effort."""
         super().__init__("echo", enable_rosout=False)
         publisher = self.create_publisher(JointState, "~/joint_command", 1)
-        self.create_subscription(
-            JointState, "joint_states", publisher.publish, qos_profile_sensor_data
-        )
+        newest = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+        self.create_subscription(JointState, "joint_states", publisher.publish, newest)
 
 
 def main() -> int:
     """Spin until interrupted."""
-    rclpy.init(args=sys.argv)
+    signals: list[int] = []
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda number, frame: signals.append(number))
+    rclpy.init(args=sys.argv, signal_handler_options=SignalHandlerOptions.NO)
     node = Echo()
     executor = make_executor()
     executor.add_node(node)
-    spin(executor)
+    spin(executor, lambda: bool(signals))
     node.destroy_node()
     rclpy.try_shutdown()
     return 0

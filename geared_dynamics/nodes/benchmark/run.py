@@ -9,20 +9,22 @@ import importlib.util
 import json
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from geared_dynamics.errors import MissingPackageError
+from geared_dynamics.errors import GearedDynamicsError, MissingPackageError
 from geared_dynamics.nodes.benchmark.children import Child, Children
 from geared_dynamics.nodes.benchmark.figures import Result, Subject, Usage, round_trip
 from geared_dynamics.nodes.benchmark.resources import sample, usage
 from geared_dynamics.nodes.benchmark.slots import plan
+from geared_dynamics.nodes.benchmark.task import DONE, MEASURING, Task, write_task
 
 PLACE = "loop-benchmark"
 HERE = "geared_dynamics.nodes.benchmark"
+COMPUTE_TIME = 3.0  # [s] for the cycle inside the process
 DOMAINS = 101  # ids from 1 that leave Linux's own ports alone; 0 is where a robot may be
 
 
@@ -54,66 +56,89 @@ class Measured(NamedTuple):
         arguments: What follows ``python`` to start it in a namespace.
         commands: Topic of its commands, below its namespace.
         trajectory: Topic of its reference, below its namespace; empty for none.
+        parameters: Its parameters.
+        compute: Module that measures a cycle inside its process, empty for none.
     """
 
     name: str
     arguments: Sequence[str]
     commands: str
     trajectory: str
+    parameters: Mapping[str, object]
+    compute: str
 
 
 def echo() -> Measured:
     """Return the bare node as the one to measure: its ratio to itself shows the noise."""
-    return Measured("echo", ["-m", f"{HERE}.echo"], "echo/joint_command", "")
+    return Measured("echo", ["-m", f"{HERE}.echo"], "echo/joint_command", "", {}, "")
 
 
-def measure(measured: Measured, options: Options, compute: float | None = None) -> Result:
+def feedforward(urdf: Path, drivetrain: Path | None, mode: str, rate: int) -> Measured:
+    """Return the feedforward node for a robot."""
+    values = {
+        "mode": mode,
+        "urdf_path": str(urdf.resolve()),
+        "drivetrain": "" if drivetrain is None else str(drivetrain.resolve()),
+        "update_rate": rate,
+        "publish_commands": False,
+        "publish_joint_commands": True,  # stamped, and of the type that the bare node sends
+        "safety.state_timeout": min(max(0.05, 5.0 / rate), 10.0),
+    }
+    arguments = ["-m", "geared_dynamics.nodes.feedforward_node"]
+    node = "feedforward_node"
+    topics = f"{node}/joint_commands", f"{node}/joint_trajectory"
+    return Measured(node, arguments, *topics, values, f"{HERE}.compute")
+
+
+def measure(measured: Measured, options: Options) -> Result:
     """Run both nodes and the driver, and return the figures.
 
     Args:
         measured: The node to compare with the bare one.
         options: Rate, duration and joints.
-        compute: Time of one cycle inside the process [us], passed on to the result.
 
     Raises:
         GearedDynamicsError: A process ended early, or a node did not answer.
     """
+    if os.name != "posix":
+        remedy = "run it on Linux or macOS"
+        raise GearedDynamicsError(PLACE, "needs signals and process groups", remedy)
     if importlib.util.find_spec("rclpy") is None:
         raise MissingPackageError(PLACE, "rclpy", "ros")
     with tempfile.TemporaryDirectory(prefix="loop_benchmark_") as name:
         folder = Path(name)
-        with Children(environment(options.domain, folder), folder) as children:
-            return _measure(children, folder, measured, options, compute)
+        env = environment(options.domain, folder)
+        compute = None
+        if measured.compute:
+            with Children(env, folder) as children:
+                compute = _compute(children, folder, measured, options)
+        with Children(env, folder) as children:
+            return _measure(children, folder, measured, options)._replace(compute=compute)
 
 
-def _measure(
-    children: Children,
-    folder: Path,
-    measured: Measured,
-    options: Options,
-    compute: float | None,
-) -> Result:
-    """Do the work of ``measure`` with a folder and processes that end afterwards."""
+def _compute(children: Children, folder: Path, measured: Measured, options: Options) -> float:
+    """Return the median time of a cycle inside a process of its own [us]."""
+    task = new_task(options, folder, "", measured)._replace(duration=COMPUTE_TIME)
+    write_task(task, folder / "compute.json")
+    words = ["-m", measured.compute, str(folder / "compute.json")]
+    child = children.start("compute", *words, *ros_arguments(folder, "compute", measured))
+    child.wait_for_line(DONE)
+    with Path(task.times).open("rb") as file:
+        return float(np.median(np.load(file))) / 1e3
+
+
+def _measure(children: Children, folder: Path, measured: Measured, options: Options) -> Result:
+    """Measure over DDS with processes that end afterwards."""
     space = f"/loop_benchmark_{os.getpid()}"
-    nodes = [
-        children.start(node.name, *node.arguments, *namespace(f"{space}/{role}"))
-        for role, node in (("measured", measured), ("bare", echo()))
-    ]
-    task = {
-        "joints": list(options.joints),
-        "start": [float(q) for q in options.start],
-        "rate": options.rate,
-        "duration": options.duration,
-        "warmup": options.warmup,
-        "states": [f"{space}/measured/joint_states", f"{space}/bare/joint_states"],
-        "commands": [f"{space}/measured/{measured.commands}", f"{space}/bare/{echo().commands}"],
-        "trajectory": f"{space}/measured/{measured.trajectory}" if measured.trajectory else "",
-        "times": str(folder / "times.npz"),
-    }
-    (folder / "task.json").write_text(json.dumps(task), encoding="utf-8")
+    nodes = []
+    for role, node in (("measured", measured), ("bare", echo())):
+        ros = ros_arguments(folder, role, node, f"{space}/{role}")
+        nodes.append(children.start(node.name, *node.arguments, *ros))
+    task = new_task(options, folder, space, measured)
+    write_task(task, folder / "task.json")
     driver = children.start("driver", "-m", f"{HERE}.driver", str(folder / "task.json"))
     used = _watch(driver, nodes)
-    with np.load(folder / "times.npz") as file:
+    with np.load(task.times) as file:
         times = [file[key] for key in ("arr_0", "arr_1", "arr_2", "arr_3")]
         executor = str(file["executor"])
     period = plan(options.rate, options.duration).period
@@ -121,14 +146,36 @@ def _measure(
     subject, bare = (
         Subject(*figures) for figures in zip((measured.name, "echo"), trips, used, strict=True)
     )
-    return Result(options.rate, options.duration, subject, bare, compute, executor)
+    return Result(options.rate, options.duration, subject, bare, None, executor)
+
+
+def new_task(options: Options, folder: Path, space: str, measured: Measured) -> Task:
+    """Return what the driver has to do; topics lie in a namespace."""
+    return Task(
+        joints=list(options.joints),
+        start=[float(q) for q in options.start],
+        rate=options.rate,
+        duration=options.duration,
+        warmup=options.warmup,
+        states=[f"{space}/measured/joint_states", f"{space}/bare/joint_states"],
+        commands=[f"{space}/measured/{measured.commands}", f"{space}/bare/{echo().commands}"],
+        trajectory=f"{space}/measured/{measured.trajectory}" if measured.trajectory else "",
+        times=str(folder / "times.npz"),
+    )
+
+
+def ros_arguments(folder: Path, role: str, node: Measured, space: str = "/") -> list[str]:
+    """Return the arguments that give a node its namespace and its parameters."""
+    parameters = folder / f"{role}.yaml"
+    parameters.write_text(parameter_file(node.parameters), encoding="utf-8")
+    return ["--ros-args", "-r", f"__ns:={space}", "--params-file", str(parameters)]
 
 
 def _watch(driver: Child, nodes: Sequence[Child]) -> list[Usage]:
     """Wait for the end of the measurement and return what each node used during it."""
-    driver.wait_for_line("measuring")
+    driver.wait_for_line(MEASURING, nodes)
     first = [sample(node.popen.pid) for node in nodes]
-    driver.wait_for_line("done")
+    driver.wait_for_line(DONE, nodes)
     last = [sample(node.popen.pid) for node in nodes]
     for node in nodes:
         node.check()
@@ -137,9 +184,9 @@ def _watch(driver: Child, nodes: Sequence[Child]) -> list[Usage]:
     return [usage(before, after) for before, after in zip(first, last, strict=True)]
 
 
-def namespace(name: str) -> list[str]:
-    """Return the arguments that put a node into a namespace."""
-    return ["--ros-args", "-r", f"__ns:={name}"]
+def parameter_file(values: Mapping[str, object]) -> str:
+    """Return a parameter file for any node; JSON is YAML too."""
+    return json.dumps({"/**": {"ros__parameters": dict(values)}})
 
 
 def environment(domain: int | None, logs: Path) -> dict[str, str]:

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import geared_dynamics as gd
+from driven_arms import driven_arm
+from geared_dynamics.control import limits as control_limits
 from safety_rig import GRAVITY, LIMIT, RATE, Rig, policy, running
 
 S = gd.control.safety
@@ -62,6 +64,16 @@ def test_latched_events(case: str, reaction: str) -> None:
     assert rig.decision.running
     assert rig.decision.latched == 0
     np.testing.assert_allclose(rig.decision.command, rig.wanted)
+
+
+def test_an_acknowledgement_does_not_outlive_the_next_event() -> None:
+    rig = running()
+    rig.cycle(failed=True)
+    rig.cycle(acknowledged=True)
+    rig.run(0.05)
+    rig.cycle(failed=True)  # again, before the arm was released
+    rig.run(1.0)
+    assert not rig.decision.running
 
 
 def test_a_released_stop_alone_does_not_start_the_arm() -> None:
@@ -161,6 +173,15 @@ def test_without_a_reference_the_arm_is_held() -> None:
     np.testing.assert_allclose(rig.decision.command, GRAVITY)
     rig.cycle()
     assert rig.decision.running
+
+
+def test_a_position_of_the_reference_that_is_not_known_stops_nothing_and_starts_nothing() -> None:
+    rig = running()
+    assert rig.cycle(q_d=None).running
+    rig.run(0.3, fresh=False)
+    rig.run(0.5, q_d=None)
+    assert rig.decision.mode is Mode.HOLDING
+    assert rig.cycle().running
 
 
 def test_near_limits_are_told() -> None:
@@ -305,3 +326,32 @@ def test_policy_of_a_model(root) -> None:
     assert (found.lower[0], found.upper[1]) == (-2.9, 2.6)
     assert found.command_rate == (1000.0,) * 3
     assert found.on_stale_reference == "ramp_down"
+
+
+BAD_OPTIONS = {
+    "side": {"side": "motor_power"},
+    "name": {"state_time_out": 0.1},
+    "text": {"command": "much"},
+    "matrix": {"tracking": np.eye(3)},
+    "length": {"velocity": [1.0, 2.0]},
+    "reaction": {"on_tracking_error": "stop"},
+}
+
+
+@pytest.mark.parametrize("case", BAD_OPTIONS)
+def test_bad_options_of_a_policy_are_refused(case: str, root) -> None:
+    model = gd.load_model(root / "urdf/elbow.urdf", root / "urdf/elbow.drivetrain.yaml")
+    with pytest.raises(gd.GearedDynamicsError):
+        S.default_policy(model, **BAD_OPTIONS[case])
+
+
+def test_limits_of_the_motors_side() -> None:
+    limits = {"voltage": 48.0, "current": 15.0, "torque": 0.6}
+    model = driven_arm(2, limits=limits)
+    wanted = {"motor_voltage": 48.0, "motor_current": 10.0, "motor_torque": 0.6}
+    for side, value in wanted.items():  # k_t is 0.06
+        assert S.default_policy(model, side).command == pytest.approx((value,) * 4)
+    together = np.abs(model.structure_matrix).sum(axis=1) * 0.6
+    effort = np.array(control_limits.efforts(model))
+    found = S.default_policy(model, "joint_torque").command
+    np.testing.assert_allclose(found, np.minimum(together, effort))

@@ -84,6 +84,23 @@ def test_an_early_end_is_an_error_with_what_it_said(tmp_path: Path) -> None:
             child.check()
 
 
+def test_a_process_that_waits_for_a_dead_one_does_not_wait(tmp_path: Path) -> None:
+    with Children({}, tmp_path) as children:
+        node = children.start("node", "-c", "raise SystemExit('no such robot')")
+        driver = children.start("driver", "-c", IDLE)
+        with pytest.raises(GearedDynamicsError, match=r"node: .*no such robot"):
+            driver.wait_for_line("done", [node])
+
+
+def test_who_gives_up_waiting_repeats_what_the_other_said(tmp_path: Path) -> None:
+    idle = f"import sys; print('held', file=sys.stderr, flush=True)\n{IDLE}"
+    with Children({}, tmp_path) as children:
+        node = started(children, idle)
+        driver = children.start("driver", "-c", "raise SystemExit('no answer')")
+        with pytest.raises(GearedDynamicsError, match=r"driver: .*no answer; idle said: held"):
+            driver.wait_for_line("done", [node])
+
+
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux has /proc")
 def test_usage_of_this_process() -> None:
     first = sample(os.getpid())

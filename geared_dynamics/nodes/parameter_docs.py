@@ -1,0 +1,66 @@
+"""The table of parameters in docs/nodes.md, from the schema.
+
+``python -m geared_dynamics.nodes.parameter_docs docs/nodes.md`` writes it anew.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from geared_dynamics.nodes.parameters import Parameter, Value, interval
+
+BEGIN, END = "<!-- parameters: generated -->", "<!-- end of parameters -->"
+WHEN = {"start": "start", "configure": "configure", "run": "any time"}
+
+
+def table(schema: Iterable[Parameter]) -> str:
+    """The table as Markdown."""
+    entries = list(schema)
+    lines = ["| parameter | default | values | set | for |", "|---|---|---|---|---|"]
+    lines += [row(entry) for entry in entries if not entry.ignored]
+    unused = ", ".join(f"`{entry.name}`" for entry in entries if entry.ignored)
+    lines += ["", f"Of a joint trajectory controller, accepted without effect: {unused}."]
+    return "\n".join(lines)
+
+
+def row(entry: Parameter) -> str:
+    """One parameter."""
+    values: str = entry.kind
+    if entry.choices:
+        values = ", ".join(f"`{choice}`" for choice in entry.choices)
+    elif (entry.low, entry.high) != (-math.inf, math.inf):
+        values += f", {interval(entry.low, entry.high)}"
+    cells = (f"`{entry.name}`", shown(entry.default), values, WHEN[entry.when], entry.text)
+    return f"| {' | '.join(cells)} |"
+
+
+def shown(value: Value) -> str:
+    """A default as YAML has it."""
+    if isinstance(value, bool):
+        return f"`{str(value).lower()}`"
+    if isinstance(value, str):
+        return f"`{value}`" if value else "empty"
+    return "NaN" if value != value else f"`{value}`"
+
+
+def replaced(page: str, schema: Iterable[Parameter]) -> str:
+    """A page with the table between its marks."""
+    head, _, rest = page.partition(BEGIN)
+    _, _, tail = rest.partition(END)
+    return f"{head}{BEGIN}\n\n{table(schema)}\n\n{END}{tail}"
+
+
+def main() -> int:
+    """Write the table into a page."""
+    from geared_dynamics.nodes.schema import SCHEMA
+
+    page = Path(sys.argv[1])
+    page.write_text(replaced(page.read_text(encoding="utf-8"), SCHEMA), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,103 @@
+"""The SROS2 policy against the running node: everything it needs, and nothing else."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+from ros_harness import Graph, Processes
+
+ROOT = Path(__file__).resolve().parents[2]
+POLICY = ROOT / "policies" / "geared_dynamics.policy.xml"
+ELBOW = ROOT / "urdf" / "elbow.urdf"
+DRIVES = ROOT / "urdf" / "elbow.drivetrain.yaml"
+# Of the mode annotate; used by other releases of rclpy.
+SELDOM = {"/feedforward_node/annotated_trajectory", "/parameter_events"}
+KINDS = {"topics": ("publish", "subscribe"), "services": ("reply", "request")}
+
+
+def profile() -> ET.Element:
+    """The node's profile."""
+    found = ET.parse(POLICY).getroot().find("enclaves/enclave/profiles/profile")
+    assert found is not None
+    return found
+
+
+def allowed(kind: str) -> set[str]:
+    """Full names that a profile allows to publish, subscribe, reply or request."""
+    node = f"{profile().get('ns')}{profile().get('node')}"
+    found = set()
+    for group in profile():
+        if group.get(kind) == "ALLOW":
+            names = [(entry.text or "").strip() for entry in group]
+            found |= {
+                name.replace("~", node, 1) if name.startswith("~") else f"/{name.lstrip('/')}"
+                for name in names
+            }
+    return found
+
+
+def test_the_policy_has_the_form_that_sros2_reads() -> None:
+    root = ET.parse(POLICY).getroot()
+    assert (root.tag, root.get("version")) == ("policy", "0.2.0")
+    enclave = root.find("enclaves/enclave")
+    assert enclave is not None
+    assert enclave.get("path") == "/geared_dynamics/feedforward"
+    assert (profile().get("ns"), profile().get("node")) == ("/", "feedforward_node")
+    for group in profile():
+        assert set(group.attrib) <= set(KINDS[group.tag])
+        assert set(group.attrib.values()) == {"ALLOW"}
+        names = [(entry.text or "").strip() for entry in group]
+        assert all(entry.tag == group.tag.removesuffix("s") for entry in group)
+        assert len(names) == len(set(names)) > 0
+
+
+def used(graph: Graph) -> dict[str, set[str]]:
+    """Full names that the running node uses."""
+    node, who = graph.node, ("feedforward_node", "/")
+    return {
+        "publish": {name for name, _ in node.get_publisher_names_and_types_by_node(*who)},
+        "subscribe": {name for name, _ in node.get_subscriber_names_and_types_by_node(*who)},
+        "reply": {name for name, _ in node.get_service_names_and_types_by_node(*who)},
+        "request": {name for name, _ in node.get_client_names_and_types_by_node(*who)},
+    }
+
+
+@pytest.mark.parametrize("mode", ["annotate", "computed_torque"])
+def test_the_policy_allows_what_the_node_uses(
+    processes: Processes, graph: Graph, tmp_path: Path, mode: str
+) -> None:
+    values = {
+        "mode": mode,
+        "drivetrain": str(DRIVES),
+        "use_sim_time": True,
+        "publish_joint_commands": True,
+        "publish_terms": True,
+    }
+    file = tmp_path / "node.yaml"
+    lines = [
+        f"    {name}: {str(value).lower()}" for name, value in values.items() if value is True
+    ]
+    lines += [f"    {name}: {value}" for name, value in values.items() if value is not True]
+    file.write_text("/**:\n  ros__parameters:\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    module = "geared_dynamics.nodes.feedforward_node"
+    processes.start("-m", module, "--ros-args", "--params-file", file)
+    describe(graph)
+    graph.wait_for_state("/feedforward_node", "active")
+    for kind, names in used(graph).items():
+        assert names <= allowed(kind), f"{kind}: {sorted(names - allowed(kind))}"
+    if mode == "computed_torque":
+        more = {kind: allowed(kind) - names for kind, names in used(graph).items()}
+        assert set().union(*more.values()) <= SELDOM
+
+
+def describe(graph: Graph) -> None:
+    """Publish the URDF as robot_state_publisher does."""
+    from rclpy.qos import DurabilityPolicy, QoSProfile
+    from std_msgs.msg import String
+
+    latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    publisher = graph.publisher("/robot_description", String, latched)
+    publisher.publish(String(data=ELBOW.read_text("utf-8")))

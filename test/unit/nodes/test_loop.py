@@ -1,0 +1,260 @@
+"""The cycle without ROS: what it sends, what it remembers, what it forgets."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import geared_dynamics as gd
+from elastic_arms import elbow as elastic_elbow
+from geared_dynamics.control import Controller, ElasticController
+from geared_dynamics.control.safety import Event, Mode
+from geared_dynamics.nodes.loop import Loop, Prepared, differ, prepared
+from geared_dynamics.nodes.parameters import Value, expanded
+from geared_dynamics.nodes.schema import SCHEMA
+from geared_dynamics.trajectory import (
+    JointTrajectory,
+    Point,
+    Rules,
+    TrajectoryError,
+    checked,
+    follow,
+    state,
+)
+
+URDF = Path(__file__).resolve().parents[3] / "urdf"
+REST = np.array([0.3, 0.5, -0.4])
+STILL = np.zeros(3)
+
+
+@pytest.fixture(scope="module")
+def model() -> gd.GearedModel:
+    return gd.load_model(URDF / "elbow.urdf", URDF / "elbow.drivetrain.yaml")
+
+
+def values(model: gd.GearedModel, **changes: Value) -> dict[str, Value]:
+    schema = expanded(SCHEMA, model.joint_names, model.motor_names)
+    defaults = {name: entry.default for name, entry in schema.items()}
+    return defaults | {name.replace("__", "."): value for name, value in changes.items()}
+
+
+def made(model: gd.GearedModel, **changes: Value) -> Prepared:
+    return prepared(values(model, **changes), model)
+
+
+def path(model: gd.GearedModel, goal: Any = (0.4, 0.6, -0.2), time: float = 1.0) -> Any:
+    return JointTrajectory(model.joint_names, [Point(time, goal, STILL, STILL)])
+
+
+def run(loop: Loop, begin: float, end: float, step: float = 0.01, q: Any = REST) -> Any:
+    command = None
+    for t in np.arange(begin, end, step):
+        command = loop.cycle(float(t), float(t), np.array(q), STILL.copy())
+    return command
+
+
+def test_it_samples_one_period_ahead(model: gd.GearedModel) -> None:
+    loop = Loop(made(model, update_rate=100))
+    loop.cycle(0.0, 0.0, REST, STILL)
+    loop.accept(path(model), 0.0, 0.0)
+    command = run(loop, 0.01, 0.405)
+    motion = loop.motion
+    assert motion is not None
+    exact = [gd.trajectory.sample(motion, t) for t in (0.40, 0.41)]
+    now, ahead = (gd.inverse_dynamics(model, s.q, s.v, s.a) for s in exact)
+    np.testing.assert_allclose(command, ahead, atol=1e-9)
+    assert np.abs(now - ahead).max() > 1e-3
+
+
+def test_the_period_is_measured_where_none_is_given(model: gd.GearedModel) -> None:
+    loop = Loop(made(model))
+    run(loop, 0.0, 1.0, step=0.004)
+    assert loop.period == pytest.approx(0.004, rel=1e-6)
+
+
+def test_a_pause_of_the_loop_is_no_jump_of_time(model: gd.GearedModel) -> None:
+    loop = Loop(made(model, safety__state_timeout=10.0))
+    run(loop, 0.0, 0.1)
+    loop.cycle(5.0, 5.0, REST, STILL)
+    assert loop.decision is not None
+    assert not loop.decision.events & Event.TIME_JUMP
+    loop.cycle(5.01, 8.0, REST, STILL)
+    assert loop.decision.events & Event.TIME_JUMP
+
+
+@pytest.mark.parametrize("clock", [0.2, math.nan])
+def test_time_that_goes_back_ends_the_motion_once(model: gd.GearedModel, clock: float) -> None:
+    loop = Loop(made(model))
+    run(loop, 0.0, 0.05)
+    loop.accept(path(model), 0.05, 0.05)
+    run(loop, 0.05, 0.5)
+    assert loop.decision is not None
+    assert loop.decision.running
+    loop.cycle(0.5, clock, REST, STILL)
+    assert loop.decision.events & Event.TIME_JUMP
+    assert loop.motion is None
+    later = 0.51 if math.isnan(clock) else 0.21
+    loop.accept(path(model), 0.51, later)
+    for k in range(30):
+        loop.cycle(0.51 + 0.01 * k, later + 0.01 * k, REST, STILL)
+    assert loop.decision.running, "a new trajectory ends the stop"
+
+
+def test_nan_is_never_sent_and_never_kept(model: gd.GearedModel) -> None:
+    loop = Loop(made(model, mode="computed_torque"))
+    run(loop, 0.0, 0.05)
+    loop.accept(path(model), 0.05, 0.05)
+    run(loop, 0.05, 0.2)
+    bad = REST.copy()
+    bad[1] = np.nan
+    for t in np.arange(0.2, 0.6, 0.01):
+        command = loop.cycle(float(t), float(t), bad, STILL)
+        assert command is not None
+        assert np.isfinite(command).all()
+    assert loop.counters.nan == 40
+    assert loop.decision is not None
+    assert loop.decision.mode is Mode.BLIND
+
+
+def test_a_law_that_fails_holds_the_arm(
+    model: gd.GearedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loop = Loop(made(model))
+    run(loop, 0.0, 0.05)
+    loop.accept(path(model), 0.05, 0.05)
+    run(loop, 0.05, 0.2)
+
+    def fail(*arguments: object) -> None:
+        raise ZeroDivisionError("nobody foresaw this")
+
+    monkeypatch.setattr(Controller, "step", fail)
+    command = run(loop, 0.2, 0.25)
+    np.testing.assert_allclose(command, gd.gravity_forces(model, REST), atol=1e-9)
+    assert loop.decision is not None
+    assert loop.decision.events & Event.COMPUTATION
+    assert isinstance(loop.error, ZeroDivisionError)
+
+
+def test_silence_before_the_first_state_sends_nothing(model: gd.GearedModel) -> None:
+    loop = Loop(made(model))
+    assert loop.silence(1.0, 1.0) is None
+    assert loop.unusable(1.1, 1.1, missing=True) is None
+    assert loop.farewell(zero=False) is None
+
+
+def test_silence_holds_by_gravity_and_counts_no_missing_reference(model: gd.GearedModel) -> None:
+    loop = Loop(made(model))
+    run(loop, 0.0, 0.05)
+    loop.accept(path(model), 0.05, 0.05)
+    run(loop, 0.05, 0.2)
+    command = loop.silence(0.4, 0.4)
+    np.testing.assert_allclose(command, gd.gravity_forces(model, REST), atol=1e-9)
+    assert loop.decision is not None
+    assert loop.decision.events == Event.STALE_STATE
+
+
+def test_a_refused_trajectory_leaves_the_reference(model: gd.GearedModel) -> None:
+    loop = Loop(made(model))
+    with pytest.raises(TrajectoryError, match="no joint state yet"):
+        loop.accept(path(model), 0.0, 0.0)
+    run(loop, 0.0, 0.05)
+    loop.accept(path(model), 0.05, 0.05)
+    motion = loop.motion
+    with pytest.raises(TrajectoryError):
+        loop.accept(JointTrajectory(["joint_1"], [Point(1.0, [0.0])]), 0.1, 0.1)
+    assert loop.motion is motion
+    loop.emergency_stop = True
+    with pytest.raises(TrajectoryError, match="release ~/emergency_stop first"):
+        loop.accept(path(model), 0.1, 0.1)
+
+
+def test_a_new_trajectory_continues_the_old_one_where_asked(model: gd.GearedModel) -> None:
+    starts = {}
+    for continued in (False, True):
+        loop = Loop(made(model, interpolate_from_desired_state=continued))
+        run(loop, 0.0, 0.05)
+        loop.accept(path(model), 0.05, 0.05)
+        run(loop, 0.05, 0.5)
+        wanted = loop.present.q.copy()
+        loop.accept(path(model, (0.0, 0.0, 0.0)), 0.5, 0.5)
+        assert loop.motion is not None
+        starts[continued] = gd.trajectory.sample(loop.motion, 0.5).q
+    np.testing.assert_allclose(starts[False], REST, atol=1e-12)
+    np.testing.assert_allclose(starts[True], wanted, atol=1e-2)
+    assert np.abs(starts[True] - REST).max() > 0.01
+
+
+def test_what_did_not_change_is_taken_over(model: gd.GearedModel) -> None:
+    before = values(model)
+    one = prepared(before, model)
+    loaded = prepared(before | {"payload.mass": 2.0}, model, one)
+    assert loaded.policy is one.policy
+    assert loaded.control.model is not one.control.model
+    limited = before | {"safety.state_timeout": 0.2}
+    assert prepared(limited, model, one).policy.state_timeout == 0.2
+    assert not differ(before, dict(before), ("",))
+
+
+def test_exchange_takes_effect_in_the_next_cycle(model: gd.GearedModel) -> None:
+    loop = Loop(made(model))
+    run(loop, 0.0, 0.05)
+    loop.exchange(made(model, payload__mass=2.0))
+    heavy = gd.gravity_forces(model.with_payload(2.0), REST)
+    np.testing.assert_allclose(run(loop, 0.05, 0.055), heavy, atol=1e-9)
+
+
+def test_a_rehearsal_leaves_no_trace(model: gd.GearedModel) -> None:
+    loop = Loop(made(model, mode="computed_torque"))
+    loop.rehearse(20)
+    assert loop.motion is None
+    assert loop.q is None
+    assert loop.decision is None
+
+
+def test_the_last_command(model: gd.GearedModel) -> None:
+    loop = Loop(made(model))
+    run(loop, 0.0, 0.05)
+    np.testing.assert_allclose(
+        loop.farewell(zero=False), gd.gravity_forces(model, REST), atol=1e-9
+    )
+    assert not np.any(loop.farewell(zero=True))
+
+
+@pytest.mark.parametrize(("feedback", "mode"), [("joint", "stream"), ("motor", "computed_torque")])
+def test_elastic_arms_get_the_flatness_feedforward(feedback: str, mode: str) -> None:
+    """The motors' torques of the complete elastic model: in motion, and at rest by feedback."""
+    arm = elastic_elbow(damping=1.0)
+    changes: dict[str, Any] = {"mode": mode, "feedback": feedback, "output": "motor_torque"}
+    loop = Loop(made(arm, update_rate=100, **changes))
+    assert isinstance(loop.prepared.control, ElasticController)
+    loop.rehearse(3)
+    loop.cycle(0.0, 0.0, REST, STILL)
+    motor = feedback == "motor"
+    still = np.array([REST] + 8 * [STILL])
+    rest = gd.elastic.feedforward(arm, still, method="expanded").theta
+    loop.accept(path(arm), 0.0, 0.0)
+    if motor:
+        loop.motion = at_rest(arm)
+    motion = loop.motion
+    assert motion is not None
+    rows = gd.trajectory.derivatives(motion, 0.41, loop.prepared.control.derivatives_needed)
+    command = run(loop, 0.01, 0.405, q=rest if motor else REST)
+    exact = gd.elastic.motor_commands(arm, rows, "expanded").torque
+    np.testing.assert_allclose(command, exact, atol=1e-8)
+
+
+def test_elastic_arms_as_if_they_were_rigid() -> None:
+    arm = elastic_elbow(damping=1.0)
+    assert isinstance(made(arm, use_elasticity=False).control, Controller)
+    assert isinstance(made(arm, mode="annotate").control, Controller)
+
+
+def at_rest(arm: gd.GearedModel) -> Any:
+    """A reference that stays at REST."""
+    rules = Rules(joints=arm.joint_names, rest_after_end=True)
+    points = JointTrajectory(arm.joint_names, [Point(9.0, REST, STILL, STILL)])
+    return follow(checked(points, rules, 0.0), state(REST), 0.0, rules)

@@ -1,0 +1,175 @@
+"""From parameters to gains, limits, rules, model."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import geared_dynamics as gd
+from geared_dynamics.description.yaml_input import read_data
+from geared_dynamics.errors import GearedDynamicsError
+from geared_dynamics.nodes import model_source
+from geared_dynamics.nodes.measured_effort import joint_effort
+from geared_dynamics.nodes.parameters import Value, expanded
+from geared_dynamics.nodes.schema import SCHEMA
+from geared_dynamics.nodes.settings import gains_of, loaded, policy_of, rules_of
+
+URDF = Path(__file__).resolve().parents[3] / "urdf"
+ELBOW, DRIVES = URDF / "elbow.urdf", URDF / "elbow.drivetrain.yaml"
+
+
+@pytest.fixture(scope="module")
+def model() -> gd.GearedModel:
+    return gd.load_model(ELBOW, DRIVES)
+
+
+def values(model: gd.GearedModel | None = None, **changes: Value) -> dict[str, Value]:
+    names = ((), ()) if model is None else (model.joint_names, model.motor_names)
+    schema = expanded(SCHEMA, *names)
+    found = {name: entry.default for name, entry in schema.items()}
+    given = {name.replace("__", "."): value for name, value in changes.items()}
+    assert not given.keys() - found.keys()
+    return found | given
+
+
+def test_gains_by_bandwidth(model: gd.GearedModel) -> None:
+    found = gains_of(values(model, mode="computed_torque", bandwidth=5.0), model)
+    assert found is not None
+    assert found.kind == "acceleration"
+    assert float(found.kp) == 25.0
+    assert gains_of(values(model), model) is None
+
+
+def test_gains_as_the_joint_trajectory_controller_has_them(model: gd.GearedModel) -> None:
+    given = values(
+        model,
+        mode="computed_torque",
+        law="pd_plus_feedforward",
+        gains__joint_1__p=100.0,
+        gains__joint_2__d=7.0,
+        gains__joint_3__i=2.0,
+        gains__joint_3__i_clamp_max=3.0,
+    )
+    found = gains_of(given, model)
+    assert found is not None
+    assert found.kind == "torque"
+    assert found.kp.tolist() == [100.0, 0.0, 0.0]
+    assert found.kv.tolist() == [0.0, 7.0, 0.0]
+    assert found.integral_limit.tolist() == [math.inf, math.inf, 3.0]
+
+
+def test_limits_replace_the_urdfs(model: gd.GearedModel) -> None:
+    usual = policy_of(values(model), model)
+    given = values(
+        model,
+        joint_limits__joint_2__max_effort=10.0,
+        joint_limits__joint_1__min_position=-1.0,
+        constraints__joint_3__trajectory=0.1,
+        cmd_timeout=0.5,
+        safety__command_rate=500.0,
+    )
+    found = policy_of(given, model)
+    assert found.command == (usual.command[0], 10.0, usual.command[2])
+    assert found.lower[0] == -1.0
+    assert found.tracking == (math.inf, math.inf, 0.1)
+    assert found.reference_timeout == 0.5
+    assert found.command_rate == (500.0,) * 3
+    assert usual.command_rate == (math.inf,) * 3
+
+
+def test_continuous_joints_are_known_to_the_rules() -> None:
+    text = ELBOW.read_text("utf-8").replace(
+        'name="joint_1" type="revolute"', 'name="joint_1" type="continuous"'
+    )
+    arm = gd.load_model(text, DRIVES)
+    assert rules_of(values(arm), arm).continuous == ("joint_1",)
+
+
+def test_payload(model: gd.GearedModel) -> None:
+    assert loaded(model, values(model)) is model
+    given = values(
+        model,
+        payload__mass=1.5,
+        payload__center_of_mass=[0.1, 0.0, 0.0],
+        payload__inertia=[1e-3, 1e-4, 2e-4, 2e-3, 3e-4, 2.5e-3],
+    )
+    tensor = [[1e-3, 1e-4, 2e-4], [1e-4, 2e-3, 3e-4], [2e-4, 3e-4, 2.5e-3]]
+    same = model.with_payload(1.5, [0.1, 0.0, 0.0], tensor)
+    q = [0.1, 0.2, 0.3]
+    np.testing.assert_allclose(
+        gd.mass_matrix(loaded(model, given), q), gd.mass_matrix(same, q), rtol=1e-12
+    )
+
+
+def test_a_model_from_text_path_or_topic() -> None:
+    text = ELBOW.read_text("utf-8")
+    for given, published in (
+        (values(urdf_path=str(ELBOW)), None),
+        (values(robot_description=text), None),
+        (values(), text),
+        (values(robot_description=text), "<not this one/>"),
+    ):
+        assert model_source.load(given, published).name == "elbow"
+    assert model_source.needs_topic(values())
+    assert not model_source.needs_topic(values(urdf_path="x"))
+
+
+def test_a_drivetrain_as_text_and_chosen_joints() -> None:
+    given = values(
+        urdf_path=str(ELBOW),
+        drivetrain=DRIVES.read_text("utf-8"),
+        locked_joints=["joint_3"],
+        locked_positions=[0.5],
+        joints=["joint_2", "joint_1"],
+    )
+    model = model_source.load(given, None)
+    assert model.joint_names == ("joint_1", "joint_2")
+
+
+@pytest.mark.parametrize(
+    ("changes", "published", "words"),
+    [
+        ({}, None, "nothing was published on this topic yet"),
+        ({}, "/etc/hostname", "is no XML"),
+        ({"robot_description": "arm.urdf"}, None, "set urdf_path"),
+        ({"urdf_path": "a", "robot_description": "<robot/>"}, None, "leave one of the two empty"),
+        ({"urdf_path": "no/such.urdf"}, None, "no/such.urdf"),
+        ({"urdf_path": str(ELBOW), "joints": ["joint_9"]}, None, "joint_9"),
+        ({"urdf_path": str(ELBOW), "gravity": [0.0]}, None, "gravity"),
+        (
+            {
+                "urdf_path": str(ELBOW),
+                "locked_joints": ["joint_1"],
+                "locked_positions": [0.0, 1.0],
+            },
+            None,
+            "locked_positions: has 2 numbers",
+        ),
+    ],
+)
+def test_wrong_descriptions(changes: Any, published: str | None, words: str) -> None:
+    with pytest.raises(GearedDynamicsError) as error:
+        model_source.load(values(**changes), published)
+    assert words in str(error.value)
+
+
+def test_what_effort_means() -> None:
+    motors = {f"motor_{k}": {"wheel": f"rotor_{k}", "torque_constant": 0.1 * k} for k in (1, 2, 3)}
+    drives, _ = read_data(DRIVES.read_text("utf-8"))
+    model = gd.load_model(ELBOW, {**drives, "motors": motors})
+    q, tau = np.full(3, 0.3), np.arange(3.0)
+    torque = gd.motor_torques(model, tau)
+    current = torque / model.motors.torque_constant
+    np.testing.assert_allclose(joint_effort(model, "joint_torque", tau, q), tau)
+    np.testing.assert_allclose(joint_effort(model, "motor_torque", torque, q), tau, atol=1e-12)
+    np.testing.assert_allclose(joint_effort(model, "motor_current", current, q), tau, atol=1e-12)
+    carried = tau - gd.gravity_forces(model, q)
+    found = joint_effort(model, "joint_torque_gravity_compensated", carried, q)
+    np.testing.assert_allclose(found, tau, atol=1e-12)
+    assert joint_effort(model, "none", tau, q) is None
+    assert joint_effort(model, "joint_torque", tau[:2], q) is None
+    assert joint_effort(model, "joint_torque", tau * np.nan, q) is None
