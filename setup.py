@@ -53,7 +53,7 @@ TOOLS = [
     "scipy",
 ]
 ANALYSIS = ["pin>=3.0", "matplotlib", "scipy"]
-SIM = ["mujoco>=3.0", "pillow"]
+SIM = ["mujoco>=3.3", "pillow"]
 ROBOTS = ["example-robot-data"]
 
 

@@ -8,6 +8,7 @@ import pytest
 import geared_dynamics as gd
 from naive.measure import holds
 from plant_arms import example, hold
+from simulated_arms import arm
 
 pytest.importorskip("mujoco")
 S = gd.simulation
@@ -81,6 +82,43 @@ def test_as_driven_step(step: float, close: float) -> None:
     assert np.abs(np.array(found) - path).max() < close
 
 
+@pytest.mark.parametrize(
+    ("options", "close"),
+    [
+        ({}, 1e-12),  # no tie, no friction: the same equations in the same scheme
+        ({"elastic": (2,)}, 1e-6),
+        ({"friction": True}, 2e-4),
+        ({"friction": True, "backlash": 2e-3}, 5e-4),
+    ],
+)
+def test_elastic_arms(options: dict[str, object], close: float) -> None:
+    """Springs on all joints or one, driven by voltages, with play and friction."""
+    model = arm(**options)
+    ends = []
+    for engine in ("mujoco", "equations"):
+        plant = S.Plant(model, command="voltage", engine=engine)
+        plant.reset(S.PlantState([0.3, -0.5, 0.8], [0.4, -0.3, 0.5]))
+        for k in range(400):
+            plant.step(np.array([2.0, 6.0, 3.0]) * np.sin(0.02 * k), 1e-3)
+        ends.append(np.concatenate([plant.state.q, plant.state.theta]))
+    assert np.abs(ends[1][:3] - [0.3, -0.5, 0.8]).max() > 0.1
+    assert np.abs(ends[0] - ends[1]).max() < close
+
+
+def test_balancers() -> None:
+    """Forces of springs between links, held over a step in MuJoCo's plant."""
+    balancers = {"coil": {"joint": "joint_2", "torsion": {"stiffness": 30.0, "rest": 0.2}}}
+    ends = []
+    for engine, extra in (("mujoco", balancers), ("equations", balancers), ("equations", None)):
+        plant = S.Plant(arm(balancers=extra), command="voltage", engine=engine)
+        plant.reset([0.3, -0.5, 0.8])
+        for _ in range(200):
+            plant.step(np.zeros(3), 1e-3)
+        ends.append(plant.state.q)
+    assert np.abs(ends[0] - ends[1]).max() < 1e-3
+    assert np.abs(ends[1] - ends[2]).max() > 1e-2
+
+
 @pytest.mark.parametrize(("engine", "creep"), [("mujoco", 2e-5), ("equations", 1e-9)])
 def test_friction_holds_what_it_can(engine: str, creep: float) -> None:
     """Loads below breakaway: the arm settles and stays; a load above moves it."""
@@ -112,7 +150,11 @@ def test_a_load_changes_the_motion_from_then_on(engine: str) -> None:
         plant.step(hold(model, START), 1e-3)
     assert np.abs(plant.state.q - START).max() > 0.01
     plant.reset(START)
+    plant.load(1.0, (0.0, 0.0, 0.02), link="link_5")
+    plant.load(2.0, (0.0, 0.0, 0.05), link="link_6")  # in its place
     loaded = model.with_payload(2.0, (0.0, 0.0, 0.05), link="link_6")
     for _ in range(100):
         plant.step(hold(loaded, START), 1e-3)
     assert np.abs(plant.state.q - START).max() < 1e-4
+    plant.load(0.0, link="link_6")
+    np.testing.assert_array_equal(plant.model.tree.parameters, model.tree.parameters)

@@ -10,7 +10,7 @@ import numpy as np
 from geared_dynamics.arrays import Array
 from geared_dynamics.errors import ModelError
 from geared_dynamics.model import GearedModel
-from geared_dynamics.model.inertia import central_tensor
+from geared_dynamics.model.inertia import central_tensor, parameters_of
 from geared_dynamics.simulation.mujoco.gears import Gearing, gearing
 from geared_dynamics.simulation.mujoco.package import mujoco, set_coefficient
 from geared_dynamics.simulation.mujoco.parts import WheelBody, link_bodies, wheel_bodies
@@ -105,6 +105,8 @@ def set_options(spec: Any, model: GearedModel, timestep: float) -> None:
     option.jacobian = package.mjtJacobian.mjJAC_DENSE
     option.tolerance = SOLVER_TOLERANCE
     option.disableflags |= int(package.mjtDisableBit.mjDSBL_CONTACT)
+    # What has gone astray stays so and is reported, instead of starting again from zero.
+    option.disableflags |= int(package.mjtDisableBit.mjDSBL_AUTORESET)
     spec.compiler.degree = False
     spec.compiler.autolimits = False
     spec.compiler.balanceinertia = False
@@ -119,6 +121,8 @@ def add_links(
     children = {joint.child for joint in model.robot.joints}
     root = next(link.name for link in model.robot.links if link.name not in children)
     bodies = {-1: spec.worldbody.add_body(name=root)}
+    # It does not move: any inertia, which MuJoCo would else seek in its shapes.
+    set_inertia(bodies[-1], parameters_of(1.0, np.zeros(3), np.eye(3)))
     bounds = {joint.name: joint.limit for joint in model.robot.joints}
     for b, name in enumerate(tree.names):
         body = bodies[int(tree.parent[b])].add_body(
@@ -258,13 +262,10 @@ def add_motors(plan: Blueprint) -> None:
     """Add an actuator for each motor: its control is the electromagnetic torque [N m]."""
     package, model = mujoco(), plan.model
     for k, r in enumerate(model.motor_wheel):
-        row, wheel = plan.gears.spin[r], plan.wheels[r]
-        target, transmission = wheel_joint(wheel), package.mjtTrn.mjTRN_JOINT
-        if wheel.holder:  # its spin relative to the link is a sum
-            target, transmission = f"shaft {wheel.name}", package.mjtTrn.mjTRN_TENDON
-            add_tendon(plan, target, np.concatenate([np.zeros(model.n), row]))
         motor = plan.spec.add_actuator(
-            name=model.motor_names[k], target=target, trntype=transmission
+            name=model.motor_names[k],
+            target=wheel_joint(plan.wheels[r]),
+            trntype=package.mjtTrn.mjTRN_JOINT,
         )
         limit = model.motors.limits[k, 2]
         if np.isfinite(limit):

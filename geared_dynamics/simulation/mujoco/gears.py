@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from geared_dynamics.arrays import Array, IntArray, readonly
+from geared_dynamics.arrays import Array, IntArray
 from geared_dynamics.model import GearedModel
 from geared_dynamics.simulation.mujoco.parts import WheelBody
 
@@ -33,7 +33,6 @@ class Gearing:
         ties: Rows that stay zero (w - n_e, n + w).
         tied: The wheel that each tie is for.
         stretch: Of the springs, P x = stretch (q, phi) (s, n + w).
-        spin: Spin of each wheel relative to its link, from phi (w, w).
     """
 
     follow: Array
@@ -41,7 +40,6 @@ class Gearing:
     ties: Array
     tied: tuple[int, ...]
     stretch: Array
-    spin: Array
 
 
 def gearing(model: GearedModel, wheels: tuple[WheelBody, ...]) -> Gearing:
@@ -69,7 +67,7 @@ def gearing(model: GearedModel, wheels: tuple[WheelBody, ...]) -> Gearing:
     stretch = elastic.stretch[:, n:] @ shafts
     stretch[:, :n] += elastic.stretch[:, :n]
     clean(stretch)
-    return Gearing(follow, shafts, ties, tied, stretch, readonly(np.linalg.inv(relative)))
+    return Gearing(follow, shafts, ties, tied, stretch)
 
 
 def independent(rows: Array) -> IntArray:

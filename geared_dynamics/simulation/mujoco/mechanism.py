@@ -39,7 +39,7 @@ class MujocoMechanism:
         self.mj.actuator_ctrllimited[:] = False  # what a motor can give is not decided here
         self.data = mujoco().MjData(self.mj)
         self._lay_out(plan)
-        self._step, self._balanced = mujoco().mj_step, bool(model.drivetrain.balancers)
+        self._step = mujoco().mj_step
 
     @property
     def timestep(self) -> float:
@@ -63,16 +63,15 @@ class MujocoMechanism:
         self._body_rate = rate[[address[name] for name in plan.joints]]
         self._follow_x = np.zeros((len(tree.names), self.model.n))
         self._follow_x[np.arange(len(tree.names)), tree.dof] = tree.multiplier
-        rows = plan.gears.spin[self.model.motor_wheel]
-        self._shaft = rows
-        self._plain = np.array([not plan.wheels[r].holder for r in self.model.motor_wheel], bool)
-        self._driven = self._spin[self.model.motor_wheel[self._plain]]
-        self._riding = ~self._plain
+        motors = self.model.motor_wheel  # on links; the model refuses others
+        self._motor, self._driven = self._phi[motors], self._spin[motors]
         self._rubbing = rate[[address[name] for name in friction_joints(plan)]].astype(int)
         self._viscous = np.zeros(self.mj.nv)
         np.add.at(self._viscous, self._rubbing, plan.friction.viscous)
         self._both = np.concatenate([self._v, self._spin])
-        self._damped = plan.gears.stretch * (self.model.elasticity.gap > 0.0)[:, None]
+        self._played = bool(np.any(self.model.elasticity.gap > 0.0))
+        self._balanced = bool(self.model.drivetrain.balancers)
+        self._applied = bool(plan.friction.count) or self._balanced or self._played
 
     def place(self, x: Array, rate: Array) -> None:
         """Put the arm at x = (q, theta) with a velocity (n + n_e,)."""
@@ -103,12 +102,12 @@ class MujocoMechanism:
     @property
     def angle(self) -> Array:
         """Angles of the motors' rotors relative to their links (m,) [rad], 0 at q = 0."""
-        return np.asarray(self._shaft @ self.data.qpos[self._phi])
+        return np.asarray(self.data.qpos[self._motor])
 
     @property
     def speed(self) -> Array:
         """Their speeds (m,) [rad/s]."""
-        return np.asarray(self._shaft @ self.data.qvel[self._spin])
+        return np.asarray(self.data.qvel[self._driven])
 
     def advance(self, drive: Array, drag: Array) -> None:
         """Move on by one step under the motors' torques drive - drag * speed.
@@ -118,22 +117,21 @@ class MujocoMechanism:
             drag: (m,) [N m s/rad].
         """
         mj, data = self.mj, self.data
-        if drag.any():
-            mj.dof_damping[:] = self._viscous
-            mj.dof_damping[self._driven] += drag[self._plain]
-            if self._riding.any():
-                drive = drive - self._riding * drag * self.speed
-        else:
-            mj.dof_damping[:] = self._viscous
+        mj.dof_damping[:] = self._viscous
+        np.add.at(mj.dof_damping, self._driven, drag)
         data.ctrl[:] = drive
-        friction = self.plan.friction
-        if friction.count or self._balanced or self._damped.any():
+        if self._applied:
             data.qfrc_applied[:] = 0.0
+            self._apply()
+        self._step(mj, data)
+
+    def _apply(self) -> None:
+        """Set what MuJoCo's own joints and tendons cannot say, for one step."""
+        mj, data, friction = self.mj, self.data, self.plan.friction
         if friction.count:
-            q = data.qpos[self._q]
-            angle = self.angle + self.model.motor_zeros
             level, constant = friction.levels(
-                friction.of(q, angle) + friction.shift,
+                friction.of(data.qpos[self._q], self.angle + self.model.motor_zeros)
+                + friction.shift,
                 friction.of(data.qvel[self._v], self.speed),
             )
             mj.dof_frictionloss[self._rubbing] = 0.0
@@ -141,9 +139,8 @@ class MujocoMechanism:
             np.add.at(data.qfrc_applied, self._rubbing, -constant)
         if self._balanced:
             data.qfrc_applied[self._v] += balancer_forces(self.model, data.qpos[self._q])
-        if self._damped.any():
+        if self._played:
             data.qfrc_applied[self._both] -= self._damping_with_play()
-        self._step(mj, data)
 
     def _damping_with_play(self) -> Array:
         """Force (n + w,) of the dampers in springs with play, where the play is used up."""

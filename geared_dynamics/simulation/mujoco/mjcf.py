@@ -108,7 +108,7 @@ def geom_line(geom: Any) -> str:
 
 
 def tendons(plan: Blueprint) -> Iterator[str]:
-    """Fixed tendons: ties, springs and shafts."""
+    """Fixed tendons: ties and springs."""
     made = {tendon.name: tendon for tendon in plan.spec.tendons}
     for name, row in plan.tendons.items():
         tendon = made[name]
@@ -150,10 +150,8 @@ def equalities(plan: Blueprint) -> Iterator[str]:
 
 def actuators(plan: Blueprint) -> Iterator[str]:
     """The motors."""
-    on_joint = mujoco().mjtTrn.mjTRN_JOINT
     for motor in plan.spec.actuators:
-        values: dict[str, Value] = {"name": motor.name}
-        values["joint" if motor.trntype == on_joint else "tendon"] = motor.target
+        values: dict[str, Value] = {"name": motor.name, "joint": motor.target}
         if np.any(motor.ctrlrange):
             values |= {"ctrlrange": motor.ctrlrange, "ctrllimited": "true"}
         yield element("motor", **values)

@@ -19,7 +19,7 @@ def mujoco() -> Any:
 
 
 def set_coefficient(element: Any, name: str, value: float) -> None:
-    """Set a stiffness or damping: a number, since MuJoCo 3.4 the first of a polynomial."""
+    """Set a stiffness or damping: a number, or the first of a polynomial (MuJoCo 4)."""
     if np.ndim(getattr(element, name)):
         polynomial = np.zeros(np.shape(getattr(element, name)))
         polynomial[0] = value

@@ -123,19 +123,19 @@ class Stage:
         self._below = self._way[..., 2] < -1e-3
         if camera.place[2] <= floor:
             self._below[:] = False
-        rays = self._way[self._below]
-        self._spots = camera.place + ((floor - camera.place[2]) / rays[:, 2])[:, None] * rays
+        fall = np.where(self._below, self._way[..., 2], -1.0)
+        self._spots = camera.place + ((floor - camera.place[2]) / fall)[..., None] * self._way
         self._empty[self._below] = self._tiles()
 
     def draw(self, shapes: Shapes) -> Pixels:
         """Draw shapes with their shadows: red, green, blue (height, width, 3)."""
         picture = self._empty.copy()
         dark = self._shadow(shapes)
-        picture[self._below] *= np.where(dark, SHADE, 1.0)[:, None]
+        picture[dark] *= SHADE
         depth = np.full(self._shape, np.inf)
         origin = self._camera.place
         for g in range(len(shapes.kind)):
-            window = seen(shapes, g, self._camera, self._scale, self._shape)
+            window = self._window(shapes.place[g], shapes.reach[g])
             if window is None:
                 continue
             rays = self._way[window].reshape(-1, 3)
@@ -157,7 +157,7 @@ class Stage:
 
     def _tiles(self) -> Array:
         """Colours of the floor (k, 3), fading into the horizon."""
-        camera, spots = self._camera, self._spots
+        camera, spots = self._camera, self._spots[self._below]
         tile = 0.12 * camera.distance
         odd = (np.floor(spots[:, 0] / tile) + np.floor(spots[:, 1] / tile)) % 2.0 > 0.5
         colour = np.where(odd[:, None], TILE, FLOOR)
@@ -166,18 +166,40 @@ class Stage:
         return np.asarray(colour * (1.0 - fade) + HORIZON * fade)
 
     def _shadow(self, shapes: Shapes) -> NDArray[np.bool_]:
-        """Which spots of the floor are in the shadow (k,)."""
-        spots, dark = self._spots, np.zeros(len(self._spots), bool)
+        """Which rays meet the floor in the shadow (rows, columns)."""
+        dark = np.zeros(self._shape, bool)
         for g, centre in enumerate(shapes.place):
             fall = centre - SUN * ((centre[2] - self._floor) / SUN[2])
             wide = 1.1 * shapes.reach[g] / SUN[2]
-            apart = np.abs(spots[:, :2] - fall[:2])
-            close = np.flatnonzero((apart[:, 0] < wide) & (apart[:, 1] < wide) & ~dark)
-            if close.size:
-                rays = np.tile(SUN, (close.size, 1))
-                t, _ = hit(shapes, g, spots[close] + 1e-4 * SUN, rays)
-                dark[close] = np.isfinite(t)
+            window = self._window(fall, wide)
+            if window is None:
+                continue
+            spots = self._spots[window]
+            apart = np.abs(spots[..., :2] - fall[:2])
+            close = (apart[..., 0] < wide) & (apart[..., 1] < wide)
+            close &= self._below[window] & ~dark[window]
+            starts = spots[close]
+            if len(starts):
+                rays = np.broadcast_to(SUN, starts.shape)
+                t, _ = hit(shapes, g, starts + 1e-4 * SUN, rays)
+                dark[window][close] = np.isfinite(t)
         return dark
+
+    def _window(self, centre: Array, radius: float) -> tuple[slice, slice] | None:
+        """Rows and columns of the picture that a ball can be in."""
+        rows, columns = self._shape
+        right, up, back = (centre - self._camera.place) @ self._camera.axes
+        if -back <= 1.05 * radius:
+            return slice(0, rows), slice(0, columns)
+        wide = self._scale * radius / np.sqrt(back * back - radius * radius) * 1.3 + 2.0
+        column = 0.5 * columns - self._scale * right / back
+        row = 0.5 * rows + self._scale * up / back
+        window = (
+            slice(max(0, int(row - wide)), min(rows, int(row + wide) + 1)),
+            slice(max(0, int(column - wide)), min(columns, int(column + wide) + 1)),
+        )
+        empty = any(part.start >= part.stop for part in window)
+        return None if empty else window
 
 
 def hit(shapes: Shapes, g: int, origin: Array, way: Array) -> Hit:
@@ -195,25 +217,6 @@ def hit(shapes: Shapes, g: int, origin: Array, way: Array) -> Hit:
     else:
         t, normal = sphere(local, rays, float(shapes.size[g, 0]))
     return t, normal @ turn.T
-
-
-def seen(
-    shapes: Shapes, g: int, camera: Camera, scale: float, shape: tuple[int, int]
-) -> tuple[slice, slice] | None:
-    """Rows and columns of the picture that a shape can be in."""
-    rows, columns = shape
-    right, up, back = (shapes.place[g] - camera.place) @ camera.axes
-    radius = shapes.reach[g]
-    if -back <= 1.05 * radius:
-        return slice(0, rows), slice(0, columns)
-    wide = scale * radius / np.sqrt(back * back - radius * radius) * 1.3 + 2.0
-    column, row = 0.5 * columns - scale * right / back, 0.5 * rows + scale * up / back
-    window = (
-        slice(max(0, int(row - wide)), min(rows, int(row + wide) + 1)),
-        slice(max(0, int(column - wide)), min(columns, int(column + wide) + 1)),
-    )
-    empty = any(part.start >= part.stop for part in window)
-    return None if empty else window
 
 
 def shaded(colour: Array, normal: Array, way: Array) -> Array:

@@ -146,6 +146,10 @@ class EquationsMechanism:
         if not held.any():
             return
         chosen = held.nonzero()[0]
+        if len(chosen) == 1:  # most often
+            k = int(chosen[0])
+            self._stick_one(begin, self._ways[k], float(way[k]), float(level[k]))
+            return
         R, most = self._ways[chosen], self.timestep * level[chosen]
         given = -most * way[chosen]  # by the step itself
         low, high = -most - given, most - given
@@ -161,6 +165,22 @@ class EquationsMechanism:
             drift = R[still] @ (position - begin)
             position -= spread[:, still] @ soft_solve(W[still[:, None], still], drift)
         self._x, self._rate = position, rate
+
+    def _stick_one(self, begin: Array, row: Array, way: float, level: float) -> None:
+        """The same for one direction (N,)."""
+        most = self.timestep * level
+        low, high = most * (way - 1.0), most * (way + 1.0)
+        spread = np.linalg.solve(mass_matrix(self._arm, self._x), row)
+        weight = float(row @ spread)
+        wanted = -float(row @ self._rate) / weight
+        impulse = min(max(wanted, low), high)
+        rate = self._rate + impulse * spread
+        rate[np.abs(rate) < REST] = 0.0
+        self._rate = rate
+        move = 0.5 * self.timestep * impulse
+        if impulse == wanted and way == 0.0:  # what rests has not moved at all
+            move = -float(row @ (self._x - begin)) / weight
+        self._x = self._x + move * spread
 
 
 def parallel(rows: Array) -> tuple[Array, Array]:

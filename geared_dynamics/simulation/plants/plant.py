@@ -5,6 +5,7 @@ command -> latency -> motors (limits, windings) -> mechanism (friction) -> encod
 
 from __future__ import annotations
 
+import warnings
 from collections import deque
 from typing import Literal, get_args
 
@@ -13,7 +14,12 @@ import numpy as np
 from geared_dynamics.actuation.batch import one_state
 from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.dynamics.border import finite_input
-from geared_dynamics.errors import ArrayError, ModelError, UnknownNameError
+from geared_dynamics.errors import (
+    ArrayError,
+    GearedDynamicsWarning,
+    ModelError,
+    UnknownNameError,
+)
 from geared_dynamics.model import GearedModel, require_model
 from geared_dynamics.simulation.plants.electrics import CommandKind, Drives, MotorStage
 from geared_dynamics.simulation.plants.equations import EquationsMechanism
@@ -24,6 +30,8 @@ from geared_dynamics.simulation.plants.values import Command, Measurement, Mecha
 
 Engine = Literal["mujoco", "equations"]
 STEP = 1e-3  # [s], where none is given and a stable one is longer
+LARGEST = 1e9  # of a command or speed; MuJoCo takes larger controls for zero
+SHORT = 2e-5  # [s], below which a step is worth a warning
 MOMENT = 1e-12  # [s], below which two times are the same
 
 
@@ -71,6 +79,7 @@ class Plant:
         self.command = self._stage.kind
         self.time, self._faults = 0.0, Faults()
         self._encoders = Encoders(model, self.settings)
+        self._bare = model
         self._build(model)
         self.reset()
 
@@ -178,7 +187,9 @@ class Plant:
         *,
         link: str | None = None,
     ) -> None:
-        """Fix a load to a link while the arm goes on moving as it does.
+        """Fix a load to a link, in place of the one before, while the arm moves on as it does.
+
+        It stays over a reset; a mass of 0 takes it off.
 
         Args:
             mass: Mass [kg].
@@ -187,7 +198,7 @@ class Plant:
             link: As in ``GearedModel.with_payload``.
         """
         x, rate = np.array(self._mechanism.x), np.array(self._mechanism.rate)
-        self._build(self.model.with_payload(mass, com, inertia, link=link))
+        self._build(self._bare.with_payload(mass, com, inertia, link=link))
         self._mechanism.place(x, rate)
 
     def _checked(self, command: Command | ArrayLike) -> Array:
@@ -199,6 +210,9 @@ class Plant:
                 raise ArrayError("command", finding, remedy)
             command = command.values
         values = finite_input("command", command, self._stage.count)
+        if np.abs(values).max() >= LARGEST:
+            finding = f"has a number of {np.abs(values).max():g}"
+            raise ArrayError("command", finding, f"give numbers below {LARGEST:g}, SI units")
         return np.array(one_state({"command": values})[0])
 
     def _advance(self, duration: float) -> None:
@@ -211,17 +225,22 @@ class Plant:
         before = arm.speed
         for _ in range(count):
             drives = stage.over(self._held, self._current, before, step, self._ceiling)
-            arm.advance(drives.drive, drives.drag)
+            try:
+                arm.advance(drives.drive, drives.drag)
+            except ArrayError:  # it names numbers that no user gave
+                raise self._astray(step) from None
             after = arm.speed
             speeds = (before, after)
             self._current = stage.currents(self._held, self._current, drives, speeds)
             before = after
         self._drives = drives
-        if not np.isfinite(before).all():
-            finding = f"of {step:g} s leaves no finite motion at {self.time:g} s"
-            raise ArrayError(
-                "timestep", finding, "give the plant a smaller one, or look at inputs"
-            )
+        if not np.abs(before).max() < LARGEST:  # NaN as well
+            raise self._astray(step)
+
+    def _astray(self, step: float) -> ArrayError:
+        """The error of a motion that leaves all bounds."""
+        finding = f"the motion leaves all bounds at {self.time:g} s, with steps of {step:g} s"
+        return ArrayError("plant", finding, "look at the commands, or give a smaller timestep")
 
     def _angle(self) -> Array:
         """What exact encoders show (m,)."""
@@ -268,6 +287,10 @@ def stable_step(model: GearedModel, settings: PlantSettings, *, electric: bool) 
     """The step to take, or an error with the longest stable one."""
     longest = longest_step(model, electric=electric)
     if settings.timestep is None:
+        if longest < SHORT:
+            finding = f"springs and damping ask for steps of {longest:.1g} s: this will be slow"
+            words = f"timestep: {finding}; make them softer, or the stiff joints rigid"
+            warnings.warn(words, GearedDynamicsWarning, stacklevel=4)
         return min(STEP, longest)
     if settings.timestep > longest:
         finding = f"of {settings.timestep:g} s is not stable with this arm's springs and damping"

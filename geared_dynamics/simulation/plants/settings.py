@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from numbers import Integral, Real
 from types import MappingProxyType
 
 from geared_dynamics.errors import ArrayError, UnknownNameError
@@ -121,13 +122,13 @@ class Faults:
 def within(name: str, value: object, low: float, high: float) -> None:
     """Refuse what is no number within bounds."""
     remedy = f"give a number from {low:g} to {high:g}"
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
+    if isinstance(value, bool) or not isinstance(value, Real):
         raise ArrayError(name, f"is {value!r:.40}", remedy)
-    if not (math.isfinite(value) and low <= value <= high):
-        raise ArrayError(name, f"is {value:g}", remedy)
+    if not (math.isfinite(value) and low <= float(value) <= high):
+        raise ArrayError(name, f"is {float(value):g}", remedy)
 
 
 def whole(name: str, value: object, least: int) -> None:
     """Refuse what is no whole number, or too small."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
         raise ArrayError(name, f"is {value!r:.40}", f"give a whole number from {least}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -52,6 +53,7 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "a step of no length": (lambda: make(timestep=0.0), "timestep: is 0"),
     "numbers": (lambda: stepped([1.0, 2.0]), "command"),
+    "too large": (lambda: stepped([1e150]), "command: has a number of 1e"),
     "NaN": (lambda: stepped([np.nan]), "command.*NaN"),
     "a batch": (lambda: stepped([[1.0]]), "command"),
     "time backwards": (lambda: stepped([0.0], -1.0), "duration: is -1"),
@@ -104,6 +106,24 @@ def test_without_mujoco(monkeypatch: pytest.MonkeyPatch) -> None:
         make(engine="mujoco")
 
 
+@pytest.mark.parametrize("engine", ["equations", "mujoco"])
+def test_a_motion_that_leaves_all_bounds(
+    engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Reported, not begun again; MuJoCo leaves a log in the current folder."""
+    if engine == "mujoco":
+        pytest.importorskip("mujoco")
+    monkeypatch.chdir(tmp_path)
+    plant = make(example("brisk6"), engine=engine, saturate=False)
+
+    def run() -> None:
+        for _ in range(200):
+            plant.step(np.full(6, 9e8), 1e-3)
+
+    with pytest.raises(gd.GearedDynamicsError, match=r"leaves all bounds.*commands"):
+        run()
+
+
 def test_the_step_is_found_where_none_is_given() -> None:
     stiff = make(elbow(factor=100.0))
     assert stiff.timestep < 1e-3
@@ -111,3 +131,8 @@ def test_the_step_is_found_where_none_is_given() -> None:
     for _ in range(20):
         stiff.step(np.zeros(3), 1e-3)
     assert np.isfinite(stiff.state.q).all()
+
+
+def test_a_very_short_step_is_warned_of() -> None:
+    with pytest.warns(gd.GearedDynamicsWarning, match=r"steps of .* slow; make them softer"):
+        make(elbow(factor=1e6))
