@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import TextIO
 
 from geared_dynamics import __version__
-from geared_dynamics.cli import check, describe, export, loop_benchmark, view
+from geared_dynamics.cli import check, demo, describe, export, loop_benchmark, view
 from geared_dynamics.errors import GearedDynamicsError, GearedDynamicsWarning
 
 PROGRAM = "geared-dynamics"
@@ -71,7 +71,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
     subparsers = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for command in (check, describe, export, loop_benchmark, view):
+    for command in (check, demo, describe, export, loop_benchmark, view):
         command.add_parser(subparsers)
     return parser
 
