@@ -5,6 +5,8 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 TESTS ?=
+ROBOT ?=
+OUT ?= demo_report
 PYTEST = $(BIN)/python -m pytest -rsxX --tb=short
 SOURCES = setup.py setup.cfg pyproject.toml tools/install.py
 
@@ -17,12 +19,15 @@ ifneq ($(OLD_ENOUGH),1)
 $(error $(PYTHON) is Python $(PYTHON_VERSION); 3.10 or newer is needed: make PYTHON=python3.12)
 endif
 
-.PHONY: help install test lint types imports unit validate figures benchmark numpy1 colcon format clean
+.PHONY: help install demo test lint types imports unit validate figures benchmark numpy1 colcon format clean
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-18s%s\n", $$1, $$2}'
 
 install: $(VENV)/.installed ## create .venv with everything that exists for this platform
+
+demo: $(VENV)/.demo ## a simulated arm over ROS 2: a table and a report; ROBOT=elbow or a URDF's path
+	@$(BIN)/geared-dynamics demo $(ROBOT) --out $(OUT)
 
 test: lint types imports unit ## everything a change must pass
 	@cat $(VENV)/left-out.txt
@@ -88,7 +93,12 @@ colcon: .venv-colcon/.installed ## build with colcon, run the smoke tests on the
 	touch $@
 
 $(VENV)/.installed: $(VENV)/.python-$(PYTHON_VERSION) $(SOURCES)
-	$(BIN)/python tools/install.py tools --optional robots analysis sim ros
+	$(BIN)/python tools/install.py tools --optional robots analysis sim ros demo
+	touch $@
+
+# What the demo needs and no more, or what is installed already.
+$(VENV)/.demo: $(VENV)/.python-$(PYTHON_VERSION) $(SOURCES)
+	test $(VENV)/.installed -nt setup.py || $(BIN)/python tools/install.py ros demo --optional sim
 	touch $@
 
 $(OLD)/.installed: $(OLD)/.python-$(PYTHON_VERSION) $(SOURCES)

@@ -64,6 +64,7 @@ ANALYSIS = [
     "distributed",
 ]
 SIM = ["mujoco>=3.3", "pillow"]
+DEMO = ["rosbags>=0.10", "plotly"]
 ROBOTS = ["example-robot-data"]
 
 
@@ -133,13 +134,15 @@ setup(
         "sim": SIM,
         "analysis": ANALYSIS,
         "robots": ROBOTS,
+        "demo": DEMO,
         "tools": TOOLS,
-        "test": [*TOOLS, *ANALYSIS, *SIM, *ROBOTS],
+        "test": [*TOOLS, *ANALYSIS, *SIM, *DEMO, *ROBOTS],
     },
     entry_points={
         "console_scripts": [
             "geared-dynamics = geared_dynamics.cli.main:main",
             "feedforward_node = geared_dynamics.nodes.feedforward_node:main",
+            "plant_node = geared_dynamics.nodes.plant.plant_node:main",
         ]
     },
     zip_safe=False,  # numba keeps its cache beside the sources

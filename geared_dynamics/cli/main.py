@@ -15,6 +15,7 @@ from geared_dynamics.cli import (
     analyze,
     check,
     coupling,
+    demo,
     describe,
     excite,
     export,
@@ -26,7 +27,7 @@ from geared_dynamics.errors import GearedDynamicsError, GearedDynamicsWarning
 
 PROGRAM = "geared-dynamics"
 COMMANDS = (
-    *(check, describe, view, export),
+    *(demo, check, describe, view, export),
     *(coupling, analyze, identify, excite),
     loop_benchmark,
 )

@@ -70,7 +70,7 @@ def ros_packages(root: Path) -> set[str]:
                 imported |= {alias.name.partition(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
                 imported.add(node.module.partition(".")[0])
-    plain = {"numpy", "yaml", "geared_dynamics"}
+    plain = {"numpy", "yaml", "rosbags", "geared_dynamics"}
     return imported - set(sys.stdlib_module_names) - plain
 
 

@@ -58,20 +58,28 @@ class Child:
         Raises:
             GearedDynamicsError: It ended before, or one of the others did.
         """
-        while True:
-            try:
-                line = self._lines.get(timeout=LOOK)
-            except queue.Empty:
-                for other in needed:
-                    other.check()
-                continue
-            if line == text:
-                return
+        while (line := self.next_line(needed)) != text:
             if line is None:
                 self.popen.wait()
                 error = self.failure()
                 others = "".join(f"; {other.name} said: {other.said()}" for other in needed)
                 raise GearedDynamicsError(error.place, error.finding, error.remedy + others)
+
+    def next_line(self, needed: Sequence[Child] = ()) -> str | None:
+        """Wait for the next line of its standard output and return it; None at its end.
+
+        Args:
+            needed: Other processes, without which waiting has no sense.
+
+        Raises:
+            GearedDynamicsError: One of the others ended.
+        """
+        while True:
+            try:
+                return self._lines.get(timeout=LOOK)
+            except queue.Empty:
+                for other in needed:
+                    other.check()
 
     def check(self) -> None:
         """Raise a GearedDynamicsError if it has ended."""

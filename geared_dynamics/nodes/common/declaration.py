@@ -184,6 +184,8 @@ def given_values(node: Node) -> dict[str, Any]:
 def descriptor(entry: Parameter) -> Any:
     """What ``ros2 param describe`` shows."""
     made = ParameterDescriptor(description=entry.text, read_only=entry.when == "start")
+    # rclpy takes an empty list for one of bytes, and would refuse every other one after it.
+    made.dynamic_typing = entry.default == []
     limited = (entry.low, entry.high) != (-math.inf, math.inf)
     if limited and entry.kind == "int":
         made.integer_range = [IntegerRange(from_value=int(entry.low), to_value=int(entry.high))]

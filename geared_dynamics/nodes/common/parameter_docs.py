@@ -22,7 +22,8 @@ def table(schema: Iterable[Parameter]) -> str:
     lines = ["| parameter | default | values | set | for |", "|---|---|---|---|---|"]
     lines += [row(entry) for entry in entries if not entry.ignored]
     unused = ", ".join(f"`{entry.name}`" for entry in entries if entry.ignored)
-    lines += ["", f"Of a joint trajectory controller, accepted without effect: {unused}."]
+    if unused:
+        lines += ["", f"Of a joint trajectory controller, accepted without effect: {unused}."]
     return "\n".join(lines)
 
 

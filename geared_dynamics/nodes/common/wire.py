@@ -150,6 +150,10 @@ class Template:
         found = self._data.find(marks.tobytes())
         if found < 0:
             raise ValueError(f"{type(message).__name__}.{field} is not in its serialised form")
+        # rclpy appends bytes after empty lists, which readers of recordings refuse.
+        end = found + 8 * count
+        if deserialize_message(bytes(self._data[:end]), type(message)) == message:
+            del self._data[end:]
         self.values: Array = np.frombuffer(self._data, np.float64, count, found)
         self.values[:] = 0.0
         self._stamped = hasattr(message, "header")

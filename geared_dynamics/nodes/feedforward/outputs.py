@@ -9,7 +9,7 @@ import numpy as np
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray
+from std_msgs.msg import Float64MultiArray, MultiArrayDimension
 
 from geared_dynamics.arrays import Array
 from geared_dynamics.control import TermTorques
@@ -63,13 +63,16 @@ class Commands:
         if motors:
             sign = numbers(values, "motors.{}.command_sign", own)
             self._sign = sign if (sign != 1.0).any() else None
+        kind = str(values["output"])  # the numbers do not say what they are
         self._targets: list[tuple[Template, Any]] = []
         if values["publish_commands"]:
             flat = Float64MultiArray(data=[0.0] * len(ours))
+            flat.layout.dim = [MultiArrayDimension(label=kind, size=len(ours), stride=len(ours))]
             publisher = publishers.get("~/commands", Float64MultiArray)
             self._targets.append((Template(flat, "data"), publisher.publish))
         if values["publish_joint_commands"]:
             named = JointState(name=called, effort=[0.0] * len(called))
+            named.header.frame_id = kind
             publisher = publishers.get("~/joint_commands", JointState)
             self._targets.append((Template(named, "effort"), publisher.publish))
 

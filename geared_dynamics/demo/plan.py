@@ -1,0 +1,160 @@
+"""All that a demo needs to know before anything runs."""
+
+from __future__ import annotations
+
+import importlib.util
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from geared_dynamics.control import controller
+from geared_dynamics.control.gains import Gains
+from geared_dynamics.control.values import Side
+from geared_dynamics.demo.control import WAYS, gains
+from geared_dynamics.demo.files import RobotFiles
+from geared_dynamics.demo.load import effort_of_motion
+from geared_dynamics.demo.motion import Motion, demanding
+from geared_dynamics.errors import GearedDynamicsWarning, MissingPackageError, ModelError
+from geared_dynamics.load import load_model
+from geared_dynamics.model import GearedModel
+from geared_dynamics.simulation.plants import Plant, PlantSettings
+from geared_dynamics.simulation.plants.plant import Engine
+
+NEEDED = {"rclpy": "ros", "rosbags": "demo", "plotly": "demo"}
+RATE = 1000.0  # joint states and commands per second
+ENCODER, LATENCY = 65536, 1e-3  # counts per turn; [s] until a command acts
+SIDE: Side = "motor_torque"  # of the gears, on which commands are: the rotors rub there
+REHEARSED = 3
+
+
+class Plan(NamedTuple):
+    """What will run.
+
+    Attributes:
+        files: The robot's.
+        model: The robot.
+        motion: What it is to follow.
+        gains: The node's parameters for feedback, the same in all runs.
+        engine: What moves the bodies.
+        notes: Lines for the user.
+    """
+
+    files: RobotFiles
+    model: GearedModel
+    motion: Motion
+    gains: dict[str, float]
+    engine: Engine
+    notes: tuple[str, ...]
+
+
+def refuse_missing() -> None:
+    """Say which package is missing, before anything starts."""
+    for package, extra in NEEDED.items():
+        if importlib.util.find_spec(package) is None:
+            raise MissingPackageError("demo", package, extra)
+
+
+def make_plan(files: RobotFiles, engine: Engine | None) -> Plan:
+    """Load the robot and plan its motion.
+
+    Args:
+        files: The robot's.
+        engine: What moves the bodies; None: MuJoCo where it is installed and takes the robot.
+
+    Raises:
+        GearedDynamicsError: if the robot cannot be simulated.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GearedDynamicsWarning)  # they are the model's notes
+        model = load_model(files.urdf, files.drivetrain)
+    refuse_motorless(model)
+    motion = demanding(model)
+    work = effort_of_motion(model, *motion[1:])
+    if work > 1.0:
+        finding = f"cannot carry itself: even a slow motion takes {work:.0%} of a limit"
+        raise ModelError(model.robot.source, finding, "look at the limits of motors and joints")
+    chosen, notes = chosen_engine(model, engine, motion)
+    found = dict(gains(model, motion.q))
+    return Plan(files, model, motion, found, chosen, notes)
+
+
+def refuse_motorless(model: GearedModel) -> None:
+    """Refuse an arm that nothing moves."""
+    if not model.motor_names:
+        finding = "no motors are described, and nothing moves this arm"
+        remedy = "write a drivetrain file (docs/drivetrain.md), or run the demo without ROBOT"
+        raise ModelError(model.robot.source, finding, remedy)
+
+
+def chosen_engine(
+    model: GearedModel, wanted: Engine | None, motion: Motion
+) -> tuple[Engine, tuple[str, ...]]:
+    """The engine to use, with a line for the user where it is not MuJoCo."""
+    if wanted is not None:
+        rehearse(model, wanted, motion)
+        return wanted, ()
+    try:
+        rehearse(model, "mujoco", motion)
+    except (ModelError, MissingPackageError) as error:
+        rehearse(model, "equations", motion)
+        return "equations", (f"our own equations move the arm, not MuJoCo: {error}",)
+    return "mujoco", ()
+
+
+def rehearse(model: GearedModel, engine: Engine, motion: Motion) -> None:
+    """Build and move a plant and controllers once: kernels compile, and errors come early."""
+    plant = Plant(model, command="torque", engine=engine, settings=plant_settings())
+    plant.reset(motion.q[0])
+    still = np.zeros(len(model.motor_names))
+    for _ in range(REHEARSED):
+        plant.step(still, 1.0 / RATE)
+    for way in WAYS:
+        controller(model, "pd_plus_feedforward", gains=Gains(1.0, 1.0, kind="torque"),
+                   terms=way.terms, side=SIDE)  # fmt: skip
+
+
+def plant_settings() -> PlantSettings:
+    """The plant's, as ``plant_parameters`` says it to the node."""
+    return PlantSettings(encoder_counts=ENCODER, command_latency=LATENCY)
+
+
+def plant_parameters(plan: Plan, lock_step: bool) -> dict[str, Any]:
+    """Parameters of the plant node."""
+    names = plan.model.joint_names
+    begin = {f"initial.{name}": float(q) for name, q in zip(names, plan.motion.q[0], strict=True)}
+    return robot_parameters(plan) | begin | {
+        "command": SIDE,
+        "engine": plan.engine,
+        "pace": "lock_step" if lock_step else "real_time",
+        "rate": RATE,
+        "encoder_counts": ENCODER,
+        "command_latency": LATENCY,
+        "paused": True,
+    }  # fmt: skip
+
+
+def node_parameters(plan: Plan, lock_step: bool) -> dict[str, Any]:
+    """Parameters of the feedforward node that all runs have in common."""
+    # In lock step nobody's time passes while somebody is slow.
+    patience = {"safety.state_timeout": 10.0} if lock_step else {}
+    return robot_parameters(plan) | plan.gains | patience | {
+        "autostart": False,
+        "use_sim_time": lock_step,
+        "mode": "computed_torque",
+        "law": "pd_plus_feedforward",
+        "output": SIDE,
+        "update_rate": round(RATE),
+        "publish_commands": False,
+        "publish_joint_commands": True,
+        "state_publish_rate": 50.0,
+    }  # fmt: skip
+
+
+def robot_parameters(plan: Plan) -> dict[str, Any]:
+    """Where the robot is described."""
+    drivetrain = plan.files.drivetrain
+    return {
+        "urdf_path": str(plan.files.urdf.resolve()),
+        "drivetrain": "" if drivetrain is None else str(drivetrain.resolve()),
+    }

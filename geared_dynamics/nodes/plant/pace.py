@@ -1,0 +1,89 @@
+"""When the plant steps: by the wall clock, or whenever a command has come."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from rclpy.executors import Executor
+
+from geared_dynamics.nodes.plant.node import PlantNode
+
+REPEAT = 0.02  # [s] between states while the arm's time stands still
+# Likewise, after a state that nobody has answered: long, for a copy still under way when the
+# arm goes on could be answered at the next state's time.
+LOST = 0.5
+HASTE = 0.002  # [s] likewise, after a command for an earlier time
+BEHIND = 0.1  # [s] that the plant may be late before it gives up catching up
+Stopped = Callable[[], bool]
+
+
+def run(node: PlantNode, executor: Executor, stopped: Stopped) -> None:
+    """Run the plant until told to stop."""
+    while node.plant is None and not stopped():
+        executor.spin_once(timeout_sec=REPEAT)
+    if node.lock_step:
+        lock_step(node, executor, stopped)
+    else:
+        real_time(node, executor, stopped)
+
+
+def lock_step(node: PlantNode, executor: Executor, stopped: Stopped) -> None:
+    """Send a state, wait for the command with its stamp, step.
+
+    The result does not depend on how fast anybody is. A state without an answer is sent again:
+    time stands still until a command comes. After a state that was lost on purpose nobody can
+    answer, and the arm goes on with the command it has, at the speed of the wall clock.
+    """
+    while not stopped():
+        node.publish()
+        if not node.fresh and not node.paused:
+            receive(executor, node.period, stopped)
+            node.advance()
+            continue
+        begin = time.monotonic()
+        while node.paused or not node.answered:
+            patience = REPEAT if node.paused or not node.commanded else LOST
+            wait = begin + (HASTE if node.outdated else patience) - time.monotonic()
+            if wait <= 0.0 or stopped():
+                break
+            executor.spin_once(timeout_sec=wait)
+        else:
+            node.advance()
+
+
+def real_time(node: PlantNode, executor: Executor, stopped: Stopped) -> None:
+    """Step and send on an absolute schedule; commands come in between.
+
+    Before the first command the brakes are closed: the arm stands, time does not.
+    """
+    due = time.monotonic()
+    while not stopped():
+        node.publish()
+        if node.paused or not node.commanded:
+            receive(executor, REPEAT, stopped)
+            # Stamps are those of the wall clock at which the arm goes on.
+            node.rewind()
+            due = time.monotonic()
+            continue
+        due += node.period
+        late = time.monotonic() - due
+        if late > BEHIND:
+            node.get_logger().warning(
+                f"{late:.2f} s behind the wall clock; give a lower rate, or pace:=lock_step",
+                throttle_duration_sec=5.0,
+            )
+            due += late
+            node.rewind()
+        receive(executor, due - time.monotonic(), stopped)
+        node.advance()
+
+
+def receive(executor: Executor, duration: float, stopped: Stopped) -> None:
+    """Handle what comes for a time [s], at least what is there already."""
+    end = time.monotonic() + duration
+    while True:
+        left = end - time.monotonic()
+        executor.spin_once(timeout_sec=max(left, 0.0))
+        if left <= 0.0 or stopped():
+            return

@@ -1,0 +1,156 @@
+"""An arm in Gazebo Harmonic, moved by the feedforward node through gz_ros2_control.
+
+Order: Gazebo and the clock's bridge, the arm, its joint states, and only then the effort
+controller. The feedforward node runs from the beginning and answers the first joint state, so the
+controller finds commands as soon as it is there; before that gz_ros2_control holds the joints.
+Nothing but a command keeps an arm from collapsing in Gazebo: the node holds it against gravity
+until a trajectory comes, and after it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from launch import LaunchContext, LaunchDescription
+from launch.actions import (
+    DeclareLaunchArgument,
+    GroupAction,
+    IncludeLaunchDescription,
+    OpaqueFunction,
+    RegisterEventHandler,
+)
+from launch.event_handlers import OnProcessExit
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+from launch.substitutions import LaunchConfiguration
+from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import ParameterValue
+from launch_ros.substitutions import FindPackageShare
+
+SHARE = Path(__file__).resolve().parents[1]
+ONE_ARM = SHARE / "launch" / "feedforward.launch.py"
+XACRO = SHARE / "urdf" / "brisk6.urdf.xacro"
+CONTROLLERS = SHARE / "config" / "controllers" / "effort.yaml"
+CLOCK = "/clock@rosgraph_msgs/msg/Clock[gz.msgs.Clock"  # from Gazebo to ROS
+CONTROLLER = "forward_effort_controller"
+SIM_TIME = {"use_sim_time": True}
+TRUTH = ["true", "false"]
+MODES = ["stream", "computed_torque"]
+
+
+def generate_launch_description() -> LaunchDescription:
+    """Declare the arguments; the rest is made from their values."""
+    return LaunchDescription(
+        [
+            DeclareLaunchArgument(
+                "xacro",
+                default_value=str(XACRO),
+                description="path of a xacro file that knows sim:=gazebo and controllers:=PATH",
+            ),
+            DeclareLaunchArgument(
+                "drivetrain",
+                default_value="",
+                description="path of a drivetrain file; Gazebo's arm has neither rotors nor its "
+                "friction, so usually none",
+            ),
+            DeclareLaunchArgument(
+                "controllers_file",
+                default_value=str(CONTROLLERS),
+                description="path of the controllers' parameters",
+            ),
+            DeclareLaunchArgument("name", default_value="arm", description="of the arm in Gazebo"),
+            DeclareLaunchArgument(
+                "mode",
+                default_value="computed_torque",
+                choices=MODES,
+                description="of the feedforward node; stream leaves the feedback to others",
+            ),
+            DeclareLaunchArgument(
+                "gui",
+                default_value="true",
+                choices=TRUTH,
+                description="false: the server alone, without a window",
+            ),
+            DeclareLaunchArgument(
+                "gz_args",
+                default_value="-r -v 3 empty.sdf",
+                description="what Gazebo is started with",
+            ),
+            DeclareLaunchArgument(
+                "params_file", default_value="", description="path of the node's parameters"
+            ),
+            OpaqueFunction(function=make_all),
+        ]
+    )
+
+
+def make_all(context: LaunchContext) -> list[object]:
+    """Return Gazebo, the arm, the controllers one after the other, the feedforward node."""
+
+    def value(name: str) -> str:
+        return str(LaunchConfiguration(name).perform(context))
+
+    description = described(value("xacro"), value("controllers_file"))
+    spawn = ["-topic", "robot_description", "-name", value("name"), "-allow_renaming", "true"]
+    create = Node(package="ros_gz_sim", executable="create", arguments=spawn, output="screen")
+    states = spawner("joint_state_broadcaster", value("controllers_file"))
+    efforts = spawner(CONTROLLER, value("controllers_file"))
+    server = "-s " if value("gui") == "false" else ""
+    return [
+        included_gazebo(server + value("gz_args")),
+        Node(package="ros_gz_bridge", executable="parameter_bridge", arguments=[CLOCK]),
+        Node(
+            package="robot_state_publisher",
+            executable="robot_state_publisher",
+            parameters=[
+                SIM_TIME,
+                {"robot_description": ParameterValue(description, value_type=str)},
+            ],
+        ),
+        create,
+        RegisterEventHandler(OnProcessExit(target_action=create, on_exit=[states])),
+        RegisterEventHandler(OnProcessExit(target_action=states, on_exit=[efforts])),
+        feedforward(value("drivetrain"), value("mode"), value("params_file")),
+    ]
+
+
+def described(path: str, controllers: str) -> str:
+    """The URDF for Gazebo."""
+    import xacro
+
+    for argument, file in (("xacro", path), ("controllers_file", controllers)):
+        if not Path(file).is_file():
+            raise RuntimeError(f"{argument}: there is no file {file!r}; give the path of one")
+    mappings = {"sim": "gazebo", "controllers": str(Path(controllers).resolve())}
+    return str(xacro.process_file(path, mappings=mappings).toxml())
+
+
+def spawner(controller: str, parameters: str) -> Node:
+    """A controller, loaded and activated."""
+    return Node(
+        package="controller_manager",
+        executable="spawner",
+        arguments=[controller, "--param-file", parameters],
+        output="screen",
+    )
+
+
+def included_gazebo(arguments: str) -> IncludeLaunchDescription:
+    """Gazebo; the launch ends with it."""
+    file = [FindPackageShare("ros_gz_sim"), "/launch/gz_sim.launch.py"]
+    values = [("gz_args", arguments), ("on_exit_shutdown", "true")]
+    return IncludeLaunchDescription(PythonLaunchDescriptionSource(file), launch_arguments=values)
+
+
+def feedforward(drivetrain: str, mode: str, parameters: str) -> GroupAction:
+    """Our node; it takes the URDF from the topic, and none of our arguments but these."""
+    values = {
+        "preset": "gazebo",
+        "drivetrain": drivetrain,
+        "mode": mode,
+        "params_file": parameters,
+        "commands": f"/{CONTROLLER}/commands",
+        "use_sim_time": "true",
+    }
+    source = PythonLaunchDescriptionSource(str(ONE_ARM))
+    node = IncludeLaunchDescription(source, launch_arguments=list(values.items()))
+    return GroupAction([node], scoped=True, forwarding=False)

@@ -1,0 +1,56 @@
+"""What is refused before anything starts, and which engine is taken."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from demo_robots import URDF
+from geared_dynamics.demo import plan
+from geared_dynamics.demo.files import RobotFiles, robot_files
+from geared_dynamics.errors import MissingPackageError, ModelError
+
+PENDULUM = """<robot name="p"><link name="base"/><link name="rod"><inertial><mass value="1"/>
+<origin xyz="0 0 1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="j" type="continuous"><parent link="base"/><child link="rod"/><axis xyz="0 1 0"/>
+</joint></robot>"""
+
+
+def test_an_arm_without_motors_is_refused(tmp_path: Path) -> None:
+    urdf = tmp_path / "p.urdf"
+    urdf.write_text(PENDULUM, encoding="utf-8")
+    with pytest.raises(ModelError, match="nothing moves this arm; write a drivetrain file"):
+        plan.make_plan(RobotFiles(urdf, None), None)
+
+
+def test_an_arm_that_mujoco_does_not_take_is_moved_by_our_equations() -> None:
+    made = plan.make_plan(robot_files("tx40"), None)
+    assert made.engine == "equations"
+    assert "our own equations" in made.notes[0]
+
+
+def test_both_nodes_get_parameters_that_they_know() -> None:
+    from geared_dynamics.nodes.common.parameters import expanded
+    from geared_dynamics.nodes.feedforward.schema import SCHEMA as NODE
+    from geared_dynamics.nodes.plant.schema import SCHEMA as PLANT
+
+    made = plan.make_plan(robot_files("elbow"), "equations")
+    names = made.model.joint_names, made.model.motor_names
+    for schema, values in (
+        (PLANT, plan.plant_parameters(made, lock_step=True)),
+        (NODE, plan.node_parameters(made, lock_step=True)),
+    ):
+        known = expanded(schema, *names)
+        for name, value in values.items():
+            if name != "use_sim_time":
+                known[name].checked(value)
+    assert values["use_sim_time"] is True
+    assert values["urdf_path"] == str(URDF / "elbow.urdf")
+
+
+def test_a_missing_package_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(MissingPackageError, match=r"'rclpy'.*geared_dynamics\[ros\]"):
+        plan.refuse_missing()
