@@ -229,9 +229,11 @@ class FeedforwardNode(SteadyLifecycleNode):
         if stamp < self._stamp - BACK:
             clock = float("nan")
         self._stamp = stamp
-        latency = 1e-9 * (now - stamp)
+        latency = 1e-9 * (now - stamp) if stamp else float("nan")
         if reading is not Reading.COMPLETE:
             self.reporter.complain(reading, found, message)
+            if self.annotating:
+                return None, latency
             return loop.unusable(begin, clock, reading is Reading.MISSING), latency
         q, v = self.encoders.joints(found.q, found.v)
         if self.annotating:
@@ -327,6 +329,10 @@ class FeedforwardNode(SteadyLifecycleNode):
         response.success = self.loop is not None
         if self.loop is None:
             response.message = f"the node is {self.state_label} and sends nothing"
+            return response
+        if self.annotating:
+            response.success = False
+            response.message = "in the mode annotate another controller moves the arm: stop that"
             return response
         self.loop.emergency_stop = bool(request.data)
         if request.data:

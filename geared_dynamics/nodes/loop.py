@@ -260,7 +260,7 @@ class Loop:
             reference = self._reference(motion, control, clock + lead)
             measured = State(q, v) if isinstance(control, Controller) else behind(control, q, v)
             memory, output = control.step(self._memory, measured, reference, max(dt, 0.0))
-        except GearedDynamicsError as error:
+        except Exception as error:  # whatever a law may raise: the arm is held, the log tells
             self.error = error
             return None, True
         self._memory, self.output = memory, output

@@ -167,3 +167,27 @@ def change_state() -> Any:
     from lifecycle_msgs.srv import ChangeState
 
     return ChangeState
+
+
+def test_exceptions_in_transitions_are_logged(
+    ros_domain: int, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """In rclpy alone they vanish without a trace."""
+    from rclpy.context import Context
+
+    from geared_dynamics.nodes.lifecycle import ERROR, SteadyLifecycleNode
+
+    class Failing(SteadyLifecycleNode):
+        def configured(self) -> None:
+            raise ZeroDivisionError("nobody foresaw this")
+
+    context = Context()
+    context.init(domain_id=ros_domain)
+    node = Failing("failing", context=context)
+    assert node.trigger_configure() == ERROR
+    assert node.state_label == "unconfigured"
+    node.destroy_node()
+    context.shutdown()
+    said = capfd.readouterr()
+    assert "cannot configure" in said.err + said.out
+    assert "nobody foresaw this" in said.err + said.out

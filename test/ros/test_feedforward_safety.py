@@ -73,6 +73,36 @@ def test_joint_states_that_end(running: Rig) -> None:
     running.until_said("running", since)
 
 
+DRIVER = f"""
+import time
+import rclpy
+from sensor_msgs.msg import JointState
+
+rclpy.init()
+node = rclpy.create_node("driver")
+publisher = node.create_publisher(JointState, "joint_states", 1)
+message = JointState(name={JOINTS}, position={POSTURE}, velocity=[0.0] * 3)
+while True:
+    publisher.publish(message)
+    time.sleep(0.005)
+"""
+
+
+def test_the_driver_is_killed(running: Rig) -> None:
+    """The whole process that published the joint states, at once."""
+    driver = running.processes.start("-c", DRIVER, name="driver")
+    seen = running.commands.count
+    running.graph.wait_for_publishers("/joint_states", 2)
+    running.graph.until(lambda: running.commands.count > seen + 20, "answers to the driver")
+    since = running.log_length
+    driver.kill()
+    said = lambda: "blind: stale state" in running.process.output[since:]  # noqa: E731
+    running.graph.until(said, "the node to notice that the driver has gone")
+    seen = running.commands.count
+    running.graph.until(lambda: running.commands.count > seen + 3, "commands all the same")
+    np.testing.assert_allclose(running.commands.last.data, gravity(), atol=0.2)
+
+
 def test_nan_in_joint_states(running: Rig) -> None:
     """Never passed on; stale after the time-out, as if nothing came."""
     since = running.log_length

@@ -1,0 +1,43 @@
+"""What the system refuses is told; nothing is asked for by default."""
+
+from __future__ import annotations
+
+import gc
+import os
+
+import pytest
+
+from geared_dynamics.nodes import realtime
+
+
+def test_nothing_is_asked_for_by_default() -> None:
+    assert realtime.requested(0, [], False) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="no cores to choose here")
+def test_refusals_are_told_and_survived() -> None:
+    (line,) = realtime.requested(0, [4095], False)
+    assert line.startswith("cpu_affinity [4095] was refused (")
+    assert "the node runs without" in line
+
+
+def test_refusals_of_priority_and_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*arguments: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(realtime, "schedule", refuse)
+    monkeypatch.setattr(realtime, "lock_memory", refuse)
+    lines = realtime.requested(40, [], True)
+    assert [line.split(" was refused")[0] for line in lines] == [
+        "thread_priority 40",
+        "lock_memory",
+    ]
+
+
+def test_settling_takes_objects_out_of_the_collectors_sight() -> None:
+    try:
+        realtime.settle()
+        assert gc.get_freeze_count() > 0
+    finally:
+        realtime.unsettle()
+    assert gc.get_freeze_count() == 0
