@@ -26,19 +26,21 @@ from geared_dynamics.nodes.description import Description
 from geared_dynamics.nodes.encoders import Encoders, encoders
 from geared_dynamics.nodes.joint_map import JointMap, Reading
 from geared_dynamics.nodes.lifecycle import SUCCESS, SteadyLifecycleNode
-from geared_dynamics.nodes.loop import Loop, Prepared, prepared
-from geared_dynamics.nodes.messages import nanoseconds, trajectory_message, trajectory_of
+from geared_dynamics.nodes.loop import Loop, Prepared, differ, prepared
+from geared_dynamics.nodes.messages import trajectory_message, trajectory_of
 from geared_dynamics.nodes.outputs import Commands, Publishers, StateTopics, command_names
 from geared_dynamics.nodes.parameters import ParameterError, Value
 from geared_dynamics.nodes.report import Reporter
 from geared_dynamics.nodes.schema import SCHEMA
-from geared_dynamics.nodes.settings import numbers
+from geared_dynamics.nodes.settings import loaded, numbers
 from geared_dynamics.nodes.timing import Timing
 from geared_dynamics.nodes.tuning import publish_state
+from geared_dynamics.nodes.wire import StateReader
 from geared_dynamics.trajectory import TrajectoryError, checked, follow, state
 
 NEWEST_STATE = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 BACK = 100_000_000  # [ns] by which stamps go back when a recording begins anew
+PAUSE = 0.02  # [s] without joint states after which nothing is to be waited for
 REHEARSAL = 200  # cycles before the first real one
 
 
@@ -61,13 +63,15 @@ class FeedforwardNode(SteadyLifecycleNode):
         self.state_topics: StateTopics | None = None
         self.active = False
         self.annotating = False
-        self.message: JointState | None = None  # the newest, for the tuning topics
+        self.reader = StateReader()
+        self.data: bytes | None = None  # the newest joint state, for the tuning topics
         self.heard = 0.0  # when a joint state of ours came last [s], steady
         self.told = 0.0  # when the tuning topics were published last [s], steady
         self.zero = 0  # ROS time from which the loop counts [ns]
         self._stamp = 0  # of the newest joint state [ns]
         self._clock = self.get_clock()
         self._inputs = False
+        self._carrying: GearedModel | None = None  # with a new payload, soon to be used
         self.reporter = Reporter(self)
 
     def _value(self, name: str) -> Value:
@@ -135,7 +139,7 @@ class FeedforwardNode(SteadyLifecycleNode):
             self.publishers_by_topic, model.joint_names, names, bool(values["publish_terms"])
         )
         self.joint_map = JointMap(self.encoders.names)
-        self.model, self.loop = model, loop
+        self.model, self.loop, self._carrying = model, loop, None
         self._make_inputs()
         self.parameters.configured = True
         self.description.used = self.description.text
@@ -151,7 +155,9 @@ class FeedforwardNode(SteadyLifecycleNode):
         if self._inputs:
             return
         self._inputs = True
-        self.create_subscription(JointState, "joint_states", self._on_joint_state, NEWEST_STATE)
+        self.create_subscription(
+            JointState, "joint_states", self._on_joint_state, NEWEST_STATE, raw=True
+        )
         self.create_subscription(
             JointTrajectory, "~/joint_trajectory", self._on_trajectory, QoSProfile(depth=10)
         )
@@ -192,12 +198,12 @@ class FeedforwardNode(SteadyLifecycleNode):
 
     # -- each cycle --------------------------------------------------------------------------
 
-    def _on_joint_state(self, message: JointState) -> None:
+    def _on_joint_state(self, data: bytes) -> None:
         if not self.active:
             return
         begin = time.monotonic()
         now = self._clock.now().nanoseconds
-        command, latency = self.respond(message, begin, now)
+        command, latency = self.respond(data, begin, now)
         if command is not None:
             self.commands.send(command, self._stamp or now)  # type: ignore[union-attr]
         if latency is not None:
@@ -205,33 +211,33 @@ class FeedforwardNode(SteadyLifecycleNode):
             decision = self.loop.decision  # type: ignore[union-attr]
             if decision is not self.reporter.decision:
                 self.reporter.look(decision)
+        if self._carrying is not None:
+            self._take_load()
 
-    def respond(
-        self, message: JointState, begin: float, now: int
-    ) -> tuple[Array | None, float | None]:
+    def respond(self, data: bytes, begin: float, now: int) -> tuple[Array | None, float | None]:
         """Command to a joint state, and how old that is [s]; None for another device's.
 
         Args:
-            message: The joint state.
+            data: The joint state, serialised.
             begin: When it came [s], steady.
             now: ROS time [ns].
         """
         found = self.joint_map
-        reading = found.read(message.name, message.position, message.velocity)
+        names, position, velocity, stamp = seen = self.reader.read(data)
+        reading = found.read(names, position, velocity)
         if reading is Reading.FOREIGN:
             return None, None
         loop = self.loop
         assert loop is not None
         assert self.encoders is not None
-        self.message, self.heard = message, begin
-        stamp = nanoseconds(message.header.stamp)
+        self.data, self.heard = data, begin
         clock = 1e-9 * (now - self.zero)
         if stamp < self._stamp - BACK:
             clock = float("nan")
         self._stamp = stamp
         latency = 1e-9 * (now - stamp) if stamp else float("nan")
         if reading is not Reading.COMPLETE:
-            self.reporter.complain(reading, found, message)
+            self.reporter.complain(reading, found, seen)
             if self.annotating:
                 return None, latency
             return loop.unusable(begin, clock, reading is Reading.MISSING), latency
@@ -245,9 +251,11 @@ class FeedforwardNode(SteadyLifecycleNode):
         """Between joint states, or without: on a steady clock."""
         self._exchange_description()
         loop = self.loop
+        now = time.monotonic()
+        if self._carrying is not None and (not self.active or now - self.heard > PAUSE):
+            self._take_load()
         if not self.active or loop is None:
             return
-        now = time.monotonic()
         if not self.annotating and now - self.heard > loop.stale:
             ros = self._clock.now().nanoseconds
             command = loop.silence(now, 1e-9 * (ros - self.zero))
@@ -305,7 +313,24 @@ class FeedforwardNode(SteadyLifecycleNode):
         """Prepare for new parameter values; what applies them."""
         if self.loop is None or self.model is None:
             return lambda: None
-        return functools.partial(self._exchange, prepared(values, self.model, self.loop.prepared))
+        old = self.loop.prepared
+        others = tuple(name for name in values if not name.startswith("payload."))
+        if not differ(old.values, values, others):
+            carrying = loaded(self.model, values)
+            # What answers the request and the rest of the work do not fit into one period.
+            return functools.partial(setattr, self, "_carrying", carrying)
+        return functools.partial(self._exchange, prepared(values, self.model, old))
+
+    def _take_load(self) -> None:
+        """Go on with a new payload, between two joint states."""
+        carrying, self._carrying = self._carrying, None
+        if self.loop is None or self.model is None:
+            return
+        try:
+            values, old = self.parameters.values, self.loop.prepared
+            self._exchange(prepared(values, self.model, old, carrying))
+        except GearedDynamicsError as error:
+            self.get_logger().error(f"payload not used: {error}")
 
     def _exchange(self, given: Prepared) -> None:
         if self.loop is not None:
@@ -321,7 +346,7 @@ class FeedforwardNode(SteadyLifecycleNode):
         except GearedDynamicsError as error:
             self.get_logger().error(f"new description not used: {error}")
             return
-        self.model = model
+        self.model, self._carrying = model, None
         self.get_logger().info("the robot description has changed; the new model is in use")
 
     def _on_emergency_stop(self, request: SetBool.Request, response: SetBool.Response) -> Any:

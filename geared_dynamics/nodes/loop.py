@@ -74,13 +74,19 @@ class Prepared:
     continued: bool
 
 
-def prepared(values: Values, model: GearedModel, old: Prepared | None = None) -> Prepared:
+def prepared(
+    values: Values,
+    model: GearedModel,
+    old: Prepared | None = None,
+    carrying: GearedModel | None = None,
+) -> Prepared:
     """Make all that a cycle reads; takes less than a millisecond once kernels are compiled.
 
     Args:
         values: The parameters.
         model: Without payload.
         old: What is in use: what did not change is taken over.
+        carrying: The model with the payload, where it is made already.
 
     Raises:
         GearedDynamicsError: for parameters that do not go together.
@@ -90,7 +96,7 @@ def prepared(values: Values, model: GearedModel, old: Prepared | None = None) ->
     return Prepared(
         bare=model,
         values=values,
-        control=controller_of(values, loaded(model, values)),
+        control=controller_of(values, carrying or loaded(model, values)),
         policy=old.policy if old is not None and same else policy_of(values, model),
         rules=rules_of(values, model),
         period=1.0 / rate if rate else 0.0,
@@ -98,9 +104,13 @@ def prepared(values: Values, model: GearedModel, old: Prepared | None = None) ->
     )
 
 
-def differ(before: Values, after: Values, prefixes: tuple[str, ...]) -> bool:
-    """Whether a parameter with one of these beginnings was set."""
-    return any(after[name] is not before.get(name) for name in after if name.startswith(prefixes))
+def differ(before: Values, after: Values, beginnings: tuple[str, ...]) -> bool:
+    """Whether a parameter whose name begins so was set."""
+    return any(
+        value is not before.get(name)
+        for name, value in after.items()
+        if name.startswith(beginnings)
+    )
 
 
 def behind(control: ElasticController, y: Array, rate: Array) -> State:
@@ -122,11 +132,11 @@ def behind(control: ElasticController, y: Array, rate: Array) -> State:
 class Counters:
     """What diagnostics tell; integers that a cycle adds to."""
 
-    __slots__ = ("bad", "failed", "limited", "missing", "nan", "refused")
+    __slots__ = ("failed", "limited", "missing", "nan", "refused")
 
     def __init__(self) -> None:
         """Begin at zero."""
-        self.nan = self.missing = self.bad = self.failed = self.limited = self.refused = 0
+        self.nan = self.missing = self.failed = self.limited = self.refused = 0
 
 
 class Loop:

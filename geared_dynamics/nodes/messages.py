@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from builtin_interfaces.msg import Duration, Time
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory as TrajectoryMessage
 from trajectory_msgs.msg import JointTrajectoryPoint
 
@@ -37,15 +36,6 @@ def doubles(message: Any, field: str, count: int) -> Array:
     """
     setattr(message, field, array("d", bytes(8 * count)))
     return np.frombuffer(getattr(message, field))
-
-
-class FlatCommands:
-    """``Float64MultiArray`` for a forward command controller."""
-
-    def __init__(self, count: int) -> None:
-        """Make the message for so many numbers."""
-        self.message = Float64MultiArray()
-        self.values = doubles(self.message, "data", count)
 
 
 class NamedState:

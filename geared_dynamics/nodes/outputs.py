@@ -8,14 +8,17 @@ from typing import Any, cast
 import numpy as np
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
 
 from geared_dynamics.arrays import Array
 from geared_dynamics.control import TermTorques
 from geared_dynamics.model import GearedModel
 from geared_dynamics.nodes.joint_map import order
-from geared_dynamics.nodes.messages import FlatCommands, NamedState
+from geared_dynamics.nodes.messages import NamedState
 from geared_dynamics.nodes.parameters import ParameterError, Values
 from geared_dynamics.nodes.settings import numbers
+from geared_dynamics.nodes.wire import Template
 
 NEWEST = QoSProfile(depth=1)  # reliable: what controllers of ros2_control subscribe to
 STATES = {
@@ -60,13 +63,15 @@ class Commands:
         if motors:
             sign = numbers(values, "motors.{}.command_sign", own)
             self._sign = sign if (sign != 1.0).any() else None
-        self._flat = FlatCommands(len(ours)) if values["publish_commands"] else None
-        self._named = NamedState(called) if values["publish_joint_commands"] else None
-        if self._flat is not None:
-            self._publish_flat = publishers.get("~/commands", type(self._flat.message)).publish
-        if self._named is not None:
-            kind = type(self._named.message)
-            self._publish_named = publishers.get("~/joint_commands", kind).publish
+        self._targets: list[tuple[Template, Any]] = []
+        if values["publish_commands"]:
+            flat = Float64MultiArray(data=[0.0] * len(ours))
+            publisher = publishers.get("~/commands", Float64MultiArray)
+            self._targets.append((Template(flat, "data"), publisher.publish))
+        if values["publish_joint_commands"]:
+            named = JointState(name=called, effort=[0.0] * len(called))
+            publisher = publishers.get("~/joint_commands", JointState)
+            self._targets.append((Template(named, "effort"), publisher.publish))
 
     def send(self, command: Array, stamp: int) -> None:
         """Send commands in the model's order.
@@ -77,14 +82,9 @@ class Commands:
         """
         if self._sign is not None:
             command = command * self._sign
-        flat, named = self._flat, self._named
-        if flat is not None:
-            command.take(self._index, out=flat.values)
-            self._publish_flat(flat.message)
-        if named is not None:
-            command.take(self._index, out=named.values["effort"])
-            named.stamp(stamp)
-            self._publish_named(named.message)
+        for template, publish in self._targets:
+            command.take(self._index, out=template.values)
+            publish(template.serialised(stamp))
 
 
 class Publishers:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from diagnostic_msgs.msg import DiagnosticArray
 from std_msgs.msg import Float64MultiArray, MultiArrayDimension
@@ -14,6 +14,7 @@ from geared_dynamics.control.safety import events as at
 from geared_dynamics.nodes import diagnostics
 from geared_dynamics.nodes.joint_map import JointMap, Reading
 from geared_dynamics.nodes.timing import Figures
+from geared_dynamics.nodes.wire import Seen
 
 if TYPE_CHECKING:
     from geared_dynamics.nodes.feedforward import FeedforwardNode
@@ -84,14 +85,14 @@ class Reporter:
                 remedy = "remove the cause, then send a new trajectory or call ~/reset"
             log.error(f"{mode.name.lower()}: {why}{cause}; {remedy}")
 
-    def complain(self, reading: Reading, found: JointMap, message: Any) -> None:
+    def complain(self, reading: Reading, found: JointMap, seen: Seen) -> None:
         """Log why a joint state cannot be used."""
         if reading is Reading.MISSING:
             text = f"joint_states lacks {', '.join(found.absent)}; publish all joints together"
         elif reading is Reading.NO_VELOCITY:
             text = "joint_states has no velocities; add the velocity state interfaces"
         else:
-            sizes = len(message.name), len(message.position), len(message.velocity)
+            sizes = len(seen.names), len(seen.position), len(seen.velocity)
             text = f"joint_states has {sizes[0]} names, {sizes[1]} positions, {sizes[2]} "
             text += "velocities; give one of each for each name"
         self._say(reading.name, text)

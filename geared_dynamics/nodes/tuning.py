@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
+from rclpy.serialization import deserialize_message
+from sensor_msgs.msg import JointState
 
 from geared_dynamics.arrays import Array
 from geared_dynamics.control import Controller, Reference, State
@@ -61,9 +63,10 @@ def measured(node: FeedforwardNode, q: Array) -> Array | None:
         q: Joint position (n,).
     """
     meaning = str(node.parameters.values["effort_feedback"])
-    model, message = node.model, node.message
-    if meaning == "none" or model is None or message is None:
+    model = node.model
+    if meaning == "none" or model is None or node.data is None:
         return None
+    message = deserialize_message(node.data, JointState)
     names = model.motor_names if meaning.startswith("motor") else model.joint_names
     if meaning.startswith("motor") and not set(names) <= set(message.name):
         names = tuple(node.joint_map.wanted)  # a driver that calls the motors by their joints

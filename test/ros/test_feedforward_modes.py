@@ -22,7 +22,9 @@ GOAL = [
 def stream(rig: Rig) -> Rig:
     """The node in the mode stream, on simulated time."""
     rig.use_clock()
-    rig.start(mode="stream", use_sim_time=True, state_publish_rate=50.0, publish_terms=True)
+    # Simulated time goes on by leaps here, and clock messages may be lost.
+    options = {"state_publish_rate": 50.0, "publish_terms": True, "safety.time_jump": 60.0}
+    rig.start(mode="stream", use_sim_time=True, **options)
     rig.until_active()
     return rig
 

@@ -120,6 +120,25 @@ def test_nan_is_never_sent_and_never_kept(model: gd.GearedModel) -> None:
     assert loop.decision.mode is Mode.BLIND
 
 
+def test_a_law_that_fails_holds_the_arm(
+    model: gd.GearedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loop = Loop(made(model))
+    run(loop, 0.0, 0.05)
+    loop.accept(path(model), 0.05, 0.05)
+    run(loop, 0.05, 0.2)
+
+    def fail(*arguments: object) -> None:
+        raise ZeroDivisionError("nobody foresaw this")
+
+    monkeypatch.setattr(Controller, "step", fail)
+    command = run(loop, 0.2, 0.25)
+    np.testing.assert_allclose(command, gd.gravity_forces(model, REST), atol=1e-9)
+    assert loop.decision is not None
+    assert loop.decision.events & Event.COMPUTATION
+    assert isinstance(loop.error, ZeroDivisionError)
+
+
 def test_silence_before_the_first_state_sends_nothing(model: gd.GearedModel) -> None:
     loop = Loop(made(model))
     assert loop.silence(1.0, 1.0) is None
