@@ -2,8 +2,8 @@
 
 ``kernels.<name>`` is compiled (or read from numba's cache on disk) at its first
 use, so that importing the package costs nothing. Every kernel takes the packed
-model (see ``layout``), perhaps another constant array, the inputs for one state
-(one dimension) or K states (two), and the output last, one row per state.
+model (see ``layout``) or another constant array, perhaps more of them, the inputs for one
+state (one dimension) or K states (two), and the output last, one row per state.
 """
 
 from collections.abc import Callable
@@ -46,7 +46,10 @@ KERNELS: dict[str, tuple[str, int, int]] = {
     "spring_tensions": ("elastic", 1, 4),
     "elastic_feedforward": ("flatness", 2, 1),
     "elastic_motor_commands": ("elastic_commands", 2, 1),
+    "control_law": ("laws", 2, 5),
+    "calm": ("calm", 0, 5),
 }
+SCALARS = {"calm": 1}  # numbers between the inputs and the output
 
 
 def __getattr__(name: str) -> Callable[..., int]:
@@ -73,6 +76,7 @@ def _compile(module: str, constants: int, inputs: int, name: str) -> Callable[..
         types.int64(
             *[_read(1, "C")] * (1 + constants),
             *[_read(ndim, "A")] * inputs,
+            *[types.float64] * SCALARS.get(name, 0),
             types.Array(types.float64, ndim, "C"),
         )
         for ndim in (1, 2)
