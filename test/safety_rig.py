@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import geared_dynamics as gd
+from geared_dynamics.control.safety.step import judgement
 
 S = gd.control.safety
 GRAVITY = np.array([5.0, -3.0])
@@ -26,6 +27,25 @@ def policy(**options: Any) -> S.Policy:
         "reference_timeout": 0.2,
     }
     return S.Policy(**(given | options))
+
+
+def same(one: object, other: object) -> bool:
+    """Whether two values are equal in every bit, arrays and NaN included."""
+    if isinstance(one, tuple) and isinstance(other, tuple):
+        return len(one) == len(other) and all(map(same, one, other))
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+        return one.tobytes() == other.tobytes()
+    if isinstance(one, float) and isinstance(other, float) and one != one:
+        return other != other
+    return repr(one) == repr(other) if isinstance(one, Exception) else bool(one == other)
+
+
+def step(*arguments: Any) -> Any:
+    """The safety step, which decides as the complete look does where it took the quick one."""
+    found = S.step(*arguments)
+    complete = judgement(*arguments, *[None] * (6 - len(arguments)))
+    assert same(found, complete)
+    return found
 
 
 class Rig:
@@ -72,9 +92,11 @@ class Rig:
         }
         wanted = facts.pop("wanted", self.wanted)
         seen = S.Observation(**(given | facts))
-        self.memory, self.decision = S.step(
+        called = len(self.calls)
+        self.memory, self.decision = step(
             self.policy, self.memory, seen, wanted, self.fallback if self.model else None
         )
+        del self.calls[called + (len(self.calls) - called) // 2 :]  # those of the second look
         return self.decision
 
     def run(self, seconds: float, **facts: Any) -> Any:

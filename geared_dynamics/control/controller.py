@@ -14,11 +14,12 @@ import numpy as np
 from geared_dynamics.arrays import Array, readonly
 from geared_dynamics.control.arguments import choice, duration, refuse_overflow, vector
 from geared_dynamics.control.compensation import compensation, term_torques
+from geared_dynamics.control.compiled import CompiledLaw, compiled_command, compiled_law
 from geared_dynamics.control.error import integral_bound, integrate, turns
 from geared_dynamics.control.gains import Gains
 from geared_dynamics.control.laws import CLOSED, LAWS, Rate, Setting, feedforward, hold
 from geared_dynamics.control.limits import efforts
-from geared_dynamics.control.sides import Drives, Saturation, drives, output
+from geared_dynamics.control.sides import NOTHING, Drives, Saturation, drives, output
 from geared_dynamics.control.terms import Terms, TermTorques
 from geared_dynamics.control.values import Memory, Output, Reference, Side, State
 from geared_dynamics.errors import ArrayError, ModelError
@@ -37,6 +38,7 @@ class Controller:
         effort: Joint force at which the integral stops growing (n,), infinite for none.
         integrating: Whether the gains have an integral part.
         bound: Largest integral of the error (n,) [rad s or m s].
+        compiled: The law as one compiled call, None where only Python has it.
     """
 
     model: GearedModel
@@ -46,6 +48,7 @@ class Controller:
     effort: Array
     integrating: bool
     bound: Array
+    compiled: CompiledLaw | None
 
     @property
     def side(self) -> Side:
@@ -80,6 +83,17 @@ class Controller:
         Raises:
             ArrayError: for shapes that do not fit, NaN or infinity.
         """
+        compiled = self.compiled
+        if compiled is not None and state is not None and reference is not None:
+            command = compiled_command(compiled, state, reference)
+            if command is not None:
+                return memory, Output(command, command, NOTHING)
+        return self.plain_step(memory, state, reference, dt)
+
+    def plain_step(
+        self, memory: Memory, state: State | None, reference: Reference | None, dt: float
+    ) -> tuple[Memory, Output]:
+        """``step`` by the laws in Python, which check every argument."""
         n = self.model.n
         if reference is None:
             if self.law != "gravity_compensation":
@@ -266,14 +280,17 @@ def controller(
     given = compensation(model, terms)
     each = None if gains is None else gains.for_joints(model.n)
     closed = each if law in CLOSED else None
+    setting = Setting(given, closed, turns(model), friction_rate)
+    integrating = closed is not None and bool(np.any(closed.ki > 0.0))
     made = Controller(
         model=model,
         law=law,
-        setting=Setting(given, closed, turns(model), friction_rate),
+        setting=setting,
         drives=drives(model, given.terms, side, saturation),
         effort=efforts(model),
-        integrating=closed is not None and bool(np.any(closed.ki > 0.0)),
+        integrating=integrating,
         bound=readonly(np.zeros(model.n)) if closed is None else integral_bound(closed),
+        compiled=compiled_law(law, setting, side, integrating),
     )
     warm(made)
     return made

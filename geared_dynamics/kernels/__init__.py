@@ -2,8 +2,8 @@
 
 ``kernels.<name>`` is compiled (or read from numba's cache on disk) at its first
 use, so that importing the package costs nothing. Every kernel takes the packed
-model (see ``layout``), perhaps another constant array, the inputs for one state
-(one dimension) or K states (two), and the output last, one row per state.
+model (see ``layout``) or another constant array, perhaps more of them, the inputs for one
+state (one dimension) or K states (two), and the output last, one row per state.
 """
 
 from collections.abc import Callable
@@ -49,7 +49,10 @@ KERNELS: dict[str, tuple[str, int, int]] = {
     "observer_transition": ("observer", 2, 2),
     "observer_predict": ("observer", 3, 3),
     "observer_update": ("observer", 2, 4),
+    "control_law": ("laws", 2, 5),
+    "calm": ("calm", 0, 5),
 }
+SCALARS = {"calm": 1}  # numbers between the inputs and the output
 
 
 def __getattr__(name: str) -> Callable[..., int]:
@@ -76,6 +79,7 @@ def _compile(module: str, constants: int, inputs: int, name: str) -> Callable[..
         types.int64(
             *[_read(1, "C")] * (1 + constants),
             *[_read(ndim, "A")] * inputs,
+            *[types.float64] * SCALARS.get(name, 0),
             types.Array(types.float64, ndim, "C"),
         )
         for ndim in (1, 2)

@@ -10,6 +10,8 @@ from geared_dynamics.arrays import Array
 from geared_dynamics.control.safety import events as at
 from geared_dynamics.control.safety.policy import Policy
 
+LONGEST = 0.1  # [s] that a rate of change counts at most, however long nothing was sent
+
 
 def limited(policy: Policy, command: Array, before: Array | None, dt: float) -> tuple[Array, int]:
     """The command within its limits and near enough to the one before, and what was cut.

@@ -6,9 +6,11 @@ import math
 from dataclasses import dataclass, field, fields
 from typing import Literal, get_args
 
+from geared_dynamics.arrays import Array, Frozen
 from geared_dynamics.control.arguments import choice
 from geared_dynamics.control.safety import events as at
 from geared_dynamics.control.safety.events import REACTIONS, Reaction
+from geared_dynamics.control.safety.packing import packed_limits
 from geared_dynamics.errors import ArrayError
 
 BlindEnd = Literal["gravity", "zero"]
@@ -28,7 +30,7 @@ OPTIONS = {
 
 
 @dataclass(frozen=True)
-class Policy:
+class Policy(Frozen):
     """What is safe for one arm and one kind of command; see docs/safety.md.
 
     Attributes:
@@ -100,6 +102,7 @@ class Policy:
     rows: tuple[tuple[float, float, float], ...] = field(init=False, repr=False, compare=False)
     severity: tuple[tuple[int, int], ...] = field(init=False, repr=False, compare=False)
     tracked: bool = field(init=False, repr=False, compare=False)
+    packed: Array = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Check, and lay out what a cycle reads."""
@@ -112,6 +115,7 @@ class Policy:
         object.__setattr__(self, "rows", rows)
         object.__setattr__(self, "severity", severity)
         object.__setattr__(self, "tracked", any(math.isfinite(x) for x in self.tracking))
+        object.__setattr__(self, "packed", packed_limits(self))
 
     def _check(self) -> None:
         """Refuse what makes no sense, by name."""

@@ -8,9 +8,10 @@ from typing import NamedTuple
 from geared_dynamics.arrays import Array
 from geared_dynamics.control.safety import events as at
 from geared_dynamics.control.safety import watch
+from geared_dynamics.control.safety.calm import undisturbed
 from geared_dynamics.control.safety.commands import composed
 from geared_dynamics.control.safety.events import Mode
-from geared_dynamics.control.safety.limits import limited
+from geared_dynamics.control.safety.limits import LONGEST, limited
 from geared_dynamics.control.safety.policy import Policy
 from geared_dynamics.control.safety.values import (
     Decision,
@@ -22,7 +23,6 @@ from geared_dynamics.control.safety.values import (
 from geared_dynamics.errors import ArrayError
 
 SENT = SafetyMemory._fields.index("sent")
-LONGEST = 0.1  # [s] that a rate of change counts at most, however long nothing was sent
 
 
 class Known(NamedTuple):
@@ -54,6 +54,21 @@ def step(
         nominal: The command of a motion without feedback, ``controller.nominal``, with which
             an arm is braked whose joint states stopped; None: it coasts.
     """
+    calm = undisturbed(policy, memory, seen, wanted, fallback)
+    if calm is not None:
+        return calm[0], Decision(calm[1], Mode.RUNNING, 0, 0)
+    return judgement(policy, memory, seen, wanted, fallback, nominal)
+
+
+def judgement(
+    policy: Policy,
+    memory: SafetyMemory,
+    seen: Observation,
+    wanted: Array | None,
+    fallback: Fallback | None,
+    nominal: Nominal | None,
+) -> tuple[SafetyMemory, Decision]:
+    """``step`` with the complete look at everything."""
     if not math.isfinite(seen.now):
         raise ArrayError("observation.now", f"is {seen.now}", "give a finite time [s]")
     jump = watch.jumped(policy, memory, seen)

@@ -41,6 +41,7 @@ class JointMap:
         self._names: list[str] | None = None
         self._size = 0
         self._index: IntArray | None = None
+        self._plain = False  # whether the names are ours, in our order
         self._state = Reading.FOREIGN
         self._before: IntArray | None = None  # of the last complete message
 
@@ -61,10 +62,10 @@ class JointMap:
         found = np.frombuffer(position)  # type: ignore[call-overload]
         if found.size != self._size:
             return Reading.SIZES
-        self.q = found.take(self._index)
+        self.q = found.copy() if self._plain else found.take(self._index)
         rates = np.frombuffer(velocity) if len(velocity) else found[:0]  # type: ignore[arg-type,call-overload]
         if rates.size == self._size:
-            self.v = rates.take(self._index)
+            self.v = rates.copy() if self._plain else rates.take(self._index)
             return Reading.COMPLETE
         return Reading.SIZES if rates.size else Reading.NO_VELOCITY
 
@@ -81,6 +82,7 @@ class JointMap:
             return
         self._index = readonly_int([place[name] for name in self.wanted])
         self._state = Reading.COMPLETE
+        self._plain = self._names == list(self.wanted)
         if self._before is not None:
             self.reordered = not np.array_equal(self._before, self._index)
         self._before = self._index

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from types import FrameType
 
 import rclpy
 from rclpy.signals import SignalHandlerOptions
@@ -11,22 +12,55 @@ from geared_dynamics.nodes.common.executor import make_executor, spin
 from geared_dynamics.nodes.feedforward.node import FeedforwardNode
 
 
+class Interrupted(BaseException):
+    """A signal came while nothing moves and much is computed; no callback catches it."""
+
+
+class Signals:
+    """SIGINT and SIGTERM: noted while the node spins, an exception while it prepares.
+
+    Preparing takes long where kernels have to be compiled, and sends no command.
+
+    Attributes:
+        came: Whether one came.
+        starting: Whether the node does not spin yet.
+        node: The node, once there is one.
+    """
+
+    def __init__(self) -> None:
+        """Take the signals."""
+        self.came = False
+        self.starting = True
+        self.node: FeedforwardNode | None = None
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._on_signal)
+
+    def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
+        self.came = True
+        if self.starting or (self.node is not None and self.node.preparing):
+            raise Interrupted
+
+
 def run(argv: list[str]) -> int:
     """Run the node until SIGINT or SIGTERM.
 
     rclpy's own signal handlers would close the graph before the arm has its last command, and
     an exception out of a handler would end up in some callback.
     """
-    signals: list[int] = []
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda number, frame: signals.append(number))
-    rclpy.init(args=argv, signal_handler_options=SignalHandlerOptions.NO)
-    node = FeedforwardNode()
-    executor = make_executor()
-    executor.add_node(node)
-    node.start()
-    spin(executor, lambda: bool(signals))
-    node.end()
-    node.destroy_node()
+    signals = Signals()
+    try:
+        rclpy.init(args=argv, signal_handler_options=SignalHandlerOptions.NO)
+        node = signals.node = FeedforwardNode()
+        executor = make_executor()
+        executor.add_node(node)
+        node.start()
+        signals.starting = False
+        spin(executor, lambda: signals.came)
+    except Interrupted:
+        signals.starting = False
+    if signals.node is not None:
+        signals.node.preparing = False
+        signals.node.end()
+        signals.node.destroy_node()
     rclpy.try_shutdown()
     return 0

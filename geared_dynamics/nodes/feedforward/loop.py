@@ -12,15 +12,13 @@ import numpy as np
 
 from geared_dynamics.arrays import Array
 from geared_dynamics.control import (
-    Controller,
     ElasticController,
     Memory,
     Output,
-    Reference,
     State,
     safety,
 )
-from geared_dynamics.control.safety import Decision, Observation, Policy, SafetyMemory
+from geared_dynamics.control.safety import Decision, Mode, Observation, Policy, SafetyMemory
 from geared_dynamics.control.safety import events as at
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.model import GearedModel
@@ -32,6 +30,7 @@ from geared_dynamics.nodes.feedforward.settings import (
     policy_of,
     rules_of,
 )
+from geared_dynamics.nodes.feedforward.wanted import behind, complete, standing
 from geared_dynamics.trajectory import (
     JointTrajectory,
     Point,
@@ -39,7 +38,6 @@ from geared_dynamics.trajectory import (
     SampleBuffer,
     TrajectoryError,
     checked,
-    derivatives,
     follow,
     sample_into,
     state,
@@ -63,6 +61,7 @@ class Prepared:
         rules: How trajectories are read.
         period: Given time between joint states [s]; 0: as measured.
         continued: Whether a new trajectory continues the old reference.
+        elastic: Whether the arm is driven as one with elastic joints.
     """
 
     bare: GearedModel
@@ -72,6 +71,7 @@ class Prepared:
     rules: Rules
     period: float
     continued: bool
+    elastic: bool
 
 
 def prepared(
@@ -93,14 +93,16 @@ def prepared(
     """
     rate = int(values["update_rate"])  # type: ignore[arg-type]
     same = old is not None and old.bare is model and not differ(old.values, values, POLICY)
+    control = controller_of(values, carrying or loaded(model, values))
     return Prepared(
         bare=model,
         values=values,
-        control=controller_of(values, carrying or loaded(model, values)),
+        control=control,
         policy=old.policy if old is not None and same else policy_of(values, model),
         rules=rules_of(values, model),
         period=1.0 / rate if rate else 0.0,
         continued=bool(values["interpolate_from_desired_state"]),
+        elastic=isinstance(control, ElasticController),
     )
 
 
@@ -111,22 +113,6 @@ def differ(before: Values, after: Values, beginnings: tuple[str, ...]) -> bool:
         for name, value in after.items()
         if name.startswith(beginnings)
     )
-
-
-def behind(control: ElasticController, y: Array, rate: Array) -> State:
-    """State of an elastic arm from what was measured, of joints or motors, as joints.
-
-    Args:
-        control: The law.
-        y: Position (n,): of the joints, or of the motors turned to the joints' side.
-        rate: Its rate (n,).
-    """
-    n, found = control.model.n, control.driven
-    if control.feedback == "joint":
-        return State(y, rate)
-    x, dx = np.zeros((2, n + control.model.elasticity.count))
-    x[found.rows], dx[found.rows] = found.rigid @ y, found.rigid @ rate
-    return State(x[:n], dx[:n], x[n:], dx[n:])
 
 
 class Counters:
@@ -178,6 +164,7 @@ class Loop:
         self._even = 0.0  # a clock that only shows jumps
         self._memory: Memory = given.control.start()
         self._blank = self._memory
+        self._reference = standing(given.control, self.present, self.ahead)
         self._safety: SafetyMemory = safety.START
 
     # -- the cycle ---------------------------------------------------------------------------
@@ -260,15 +247,16 @@ class Loop:
         motion = self.motion
         if motion is None or clock != clock:
             return None, False
-        control = self.prepared.control
-        lead = self.prepared.period or self.period
+        given, present, ahead = self.prepared, self.present, self.ahead
+        control = given.control
+        later = clock + (given.period or self.period)
         try:
-            sample_into(motion, clock, self.present)
-            sample_into(motion, clock + lead, self.ahead)
-            if not self.present.finished:
+            sample_into(motion, clock, present)
+            sample_into(motion, later, ahead)
+            if not present.finished:
                 self._heard = now
-            reference = self._reference(motion, control, clock + lead)
-            measured = State(q, v) if isinstance(control, Controller) else behind(control, q, v)
+            reference = self._reference or complete(control, motion, later, present, ahead)
+            measured = behind(control, q, v) if given.elastic else State(q, v)  # type: ignore[arg-type]
             memory, output = control.step(self._memory, measured, reference, max(dt, 0.0))
         except Exception as error:  # whatever a law may raise: the arm is held, the log tells
             self.error = error
@@ -276,45 +264,38 @@ class Loop:
         self._memory, self.output = memory, output
         return output.command, False
 
-    def _reference(self, motion: Motion, control: AnyController, t: float) -> Reference:
-        """What the law compares with now, and what it feeds forward one period ahead."""
-        one, next_one = self.present, self.ahead
-        if isinstance(control, ElasticController):
-            rows = derivatives(motion, t, control.derivatives_needed)
-            return Reference(next_one.q, next_one.v, next_one.a, None, rows)
-        jerk = None
-        if control.drives.wound and control.side == "motor_voltage":
-            jerk = derivatives(motion, t, 3)[3]
-        if control.law == "computed_torque":
-            return Reference(one.q, one.v, next_one.a, jerk)
-        if control.law == "pd_plus_feedforward":
-            return Reference(one.q, one.v, one.a, jerk)
-        return Reference(next_one.q, next_one.v, next_one.a, jerk)
-
     def _decide(self, seen: Observation, wanted: Array | None) -> Array | None:
         """Put a wanted command through the safety step."""
-        given, counters = self.prepared, self.counters
-        before = self._safety.latched
+        given, memory = self.prepared, self._safety
         control = given.control
-        nominal = control.nominal if isinstance(control, Controller) else None
+        nominal = None if given.elastic else control.nominal  # type: ignore[union-attr]
         self._safety, made = safety.step(
-            given.policy, self._safety, seen, wanted, control.fallback, nominal
+            given.policy, memory, seen, wanted, control.fallback, nominal
         )
         self.acknowledged = False
         self.decision = made
-        found = made.found
-        if found:
-            counters.nan += bool(found & (at.BAD_STATE | at.BAD_COMMAND))
-            counters.missing += bool(found & at.NAMES_MISSING)
-            counters.failed += bool(found & at.COMPUTATION)
-            counters.limited += bool(found & (at.COMMAND_LIMIT | at.COMMAND_RATE))
+        if made.found or made.latched or made.mode is not Mode.RUNNING:
+            self._note(made, memory.latched)
+        return made.command
+
+    def _note(self, made: Decision, before: int) -> None:
+        """Count what was found; forget what a law may not go on with.
+
+        Args:
+            made: The decision.
+            before: What was latched before it.
+        """
+        found, counters = made.found, self.counters
+        counters.nan += bool(found & (at.BAD_STATE | at.BAD_COMMAND))
+        counters.missing += bool(found & at.NAMES_MISSING)
+        counters.failed += bool(found & at.COMPUTATION)
+        counters.limited += bool(found & (at.COMMAND_LIMIT | at.COMMAND_RATE))
         if made.error is not None:
             self.error = made.error
         if not made.running:
             self._memory = self._blank
         if made.latched & ~before:
             self.motion = None  # a stopped motion is not taken up again
-        return made.command
 
     # -- what the user asks for --------------------------------------------------------------
 
@@ -352,6 +333,7 @@ class Loop:
         """Go on with another model, other gains, switches or limits."""
         self.prepared = given
         self._blank = given.control.start()
+        self._reference = standing(given.control, self.present, self.ahead)
 
     def farewell(self, zero: bool) -> Array | None:
         """The command to leave behind: gravity where the arm is, or zero.

@@ -27,6 +27,7 @@ from geared_dynamics.nodes.common.joint_map import JointMap, Reading
 from geared_dynamics.nodes.common.lifecycle import SUCCESS, SteadyLifecycleNode
 from geared_dynamics.nodes.common.messages import trajectory_message, trajectory_of
 from geared_dynamics.nodes.common.parameters import ParameterError, Value
+from geared_dynamics.nodes.common.ros_time import RosTime
 from geared_dynamics.nodes.common.timing import Timing
 from geared_dynamics.nodes.common.wire import StateReader
 from geared_dynamics.nodes.feedforward.annotate import annotated, refusal
@@ -67,6 +68,7 @@ class FeedforwardNode(SteadyLifecycleNode):
         self.commands: Commands | None = None
         self.state_topics: StateTopics | None = None
         self.active = False
+        self.preparing = False  # whether a model is loaded and kernels are compiled
         self.annotating = False
         self.reader = StateReader()
         self.data: bytes | None = None  # the newest joint state, for the tuning topics
@@ -74,7 +76,7 @@ class FeedforwardNode(SteadyLifecycleNode):
         self.told = 0.0  # when the tuning topics were published last [s], steady
         self.zero = 0  # ROS time from which the loop counts [ns]
         self._stamp = 0  # of the newest joint state [ns]
-        self._clock = self.get_clock()
+        self.ros_time = RosTime(self.get_clock())
         self._inputs = False
         self._carrying: GearedModel | None = None  # with a new payload, soon to be used
         self.reporter = Reporter(self)
@@ -122,6 +124,13 @@ class FeedforwardNode(SteadyLifecycleNode):
 
     def configured(self) -> None:
         """Load the model and prepare all that a cycle needs."""
+        self.preparing = True
+        try:
+            self._prepare()
+        finally:
+            self.preparing = False
+
+    def _prepare(self) -> None:
         self._refuse_wrong()
         model = model_source.load(self.parameters.values, self.description.text)
         self.parameters.declare(model.joint_names, model.motor_names)
@@ -177,7 +186,7 @@ class FeedforwardNode(SteadyLifecycleNode):
         """Hold the arm from its first joint state on."""
         assert self.loop is not None  # rclpy has configured us
         self.loop = Loop(self.loop.prepared)
-        self.zero = self._clock.now().nanoseconds
+        self.zero = self.ros_time.now()
         self._stamp, self.heard = 0, time.monotonic()
         self.timing = Timing()
         self.reporter.begin()
@@ -194,7 +203,7 @@ class FeedforwardNode(SteadyLifecycleNode):
             return
         command = self.loop.farewell(self._value("on_deactivate") == "zero")
         if command is not None:
-            self.commands.send(command, self._clock.now().nanoseconds)
+            self.commands.send(command, self.ros_time.now())
 
     def cleaned_up(self) -> None:
         """Forget the model."""
@@ -207,14 +216,14 @@ class FeedforwardNode(SteadyLifecycleNode):
         if not self.active:
             return
         begin = time.monotonic()
-        now = self._clock.now().nanoseconds
+        now = self.ros_time.now()
         command, latency = self.respond(data, begin, now)
         if command is not None:
             self.commands.send(command, self._stamp or now)  # type: ignore[union-attr]
         if latency is not None:
             self.timing.add(begin, time.monotonic(), latency)
             decision = self.loop.decision  # type: ignore[union-attr]
-            if decision is not self.reporter.decision:
+            if decision is not None and not self.reporter.calm(decision):
                 self.reporter.look(decision)
         if self._carrying is not None:
             self._take_load()
@@ -262,7 +271,7 @@ class FeedforwardNode(SteadyLifecycleNode):
         if not self.active or loop is None:
             return
         if not self.annotating and now - self.heard > loop.stale:
-            ros = self._clock.now().nanoseconds
+            ros = self.ros_time.now()
             command = loop.silence(now, 1e-9 * (ros - self.zero))
             if command is not None:
                 self.commands.send(command, ros)  # type: ignore[union-attr]
@@ -275,7 +284,7 @@ class FeedforwardNode(SteadyLifecycleNode):
         try:
             if not self.active or self.loop is None:
                 raise TrajectoryError("node", f"is {self.state_label}", "activate it first")
-            now = self._clock.now().nanoseconds
+            now = self.ros_time.now()
             if self.annotating:
                 self._annotate(message, 1e-9 * (now - self.zero))
                 return

@@ -37,6 +37,8 @@ class Reporter:
         """Make the publishers."""
         self._node = node
         self.decision: Decision | None = None
+        self._mode: Mode | None = None  # that of the decision
+        self._key: tuple[Mode, int] | None = None  # what was told last
         self._diagnostics = node.create_publisher(DiagnosticArray, "/diagnostics", 1)
         self._timing = node.create_publisher(Float64MultiArray, "~/timing", 1)
         self._message = Float64MultiArray(data=[0.0] * len(TIMING))
@@ -48,16 +50,20 @@ class Reporter:
 
     def begin(self) -> None:
         """Forget what was told."""
-        self.decision = None
-        self._key: tuple[Mode, int] | None = None
+        self.decision = self._mode = None
+        self._key = None
 
     # -- log ---------------------------------------------------------------------------------
 
+    def calm(self, decision: Decision) -> bool:
+        """Whether the arm runs as told before and there is nothing to say; asked in each cycle."""
+        return not (decision.found or decision.latched) and decision.mode is self._mode
+
     def look(self, decision: Decision | None) -> None:
         """Log the mode and what waits for an acknowledgement, where they have changed."""
-        self.decision = decision
-        if decision is None:
+        if decision is None or decision is self.decision:
             return
+        self.decision, self._mode = decision, decision.mode
         key = decision.mode, decision.latched
         if decision.found & at.NAMES_REORDERED:
             self._say("reordered", "joint_states has its names in another order now")

@@ -16,7 +16,7 @@ from std_srvs.srv import SetBool, Trigger
 
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.model import GearedModel
-from geared_dynamics.nodes import model_source
+from geared_dynamics.nodes.common import model_source
 from geared_dynamics.nodes.common.declaration import Declared
 from geared_dynamics.nodes.common.messages import SECOND, NamedState, nanoseconds
 from geared_dynamics.nodes.common.parameters import ParameterError, Value

@@ -1,0 +1,82 @@
+"""The safety step's quick look at a cycle in which nothing happens: nearly every one.
+
+One compiled call and a dozen comparisons decide that an arm that runs goes on, that no event is
+to be told and no limit cuts the command. What is not so, or cannot be told at once, is left to
+the complete look, which alone has a reaction to anything. Both decide alike in every bit, which
+a test compares over whole histories.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from geared_dynamics import kernels
+from geared_dynamics.arrays import Array
+from geared_dynamics.control.safety.commands import REFRESH, static
+from geared_dynamics.control.safety.events import Mode
+from geared_dynamics.control.safety.limits import LONGEST
+from geared_dynamics.control.safety.policy import Policy
+from geared_dynamics.control.safety.values import Fallback, Observation, SafetyMemory
+
+RUNNING = Mode.RUNNING
+
+
+def undisturbed(
+    policy: Policy,
+    memory: SafetyMemory,
+    seen: Observation,
+    wanted: Array | None,
+    fallback: Fallback | None,
+) -> tuple[SafetyMemory, Array] | None:
+    """The next memory and the command, where the arm runs and nothing is wrong; else None.
+
+    Args:
+        policy: Thresholds and limits.
+        memory: Of the cycle before.
+        seen: The facts of this cycle.
+        wanted: Command of the law.
+        fallback: The command that holds a posture, for gravity's at times.
+    """
+    (mode, since, before, clock, latched, _, clear, _, returning, _, _, _, posture, settled, sent,
+     origin, gravity, refreshed, _, resumed) = memory  # fmt: skip
+    (now, stamp, q, v, heard, q_d, time, missing, reordered, failed, stop, _) = seen
+    if mode is not RUNNING or latched or returning or missing or reordered or failed or stop:
+        return None
+    if before is None or clock is None or time is None or sent is None:
+        return None
+    if stamp is None or q is None or v is None or wanted is None:
+        return None
+    age, silence = now - stamp, policy.state_timeout
+    if not (before <= now < math.inf and -silence <= age <= silence):
+        return None
+    if not clock <= time <= clock + policy.time_jump:
+        return None
+    if policy.needs_reference:
+        silence = policy.reference_timeout
+        if heard is None or not -silence <= now - heard <= silence:
+            return None
+    if resumed is not None and now - resumed < policy.resume_time:
+        return None  # fading in
+    command = np.empty(len(policy.command))
+    dt = min(now - before, LONGEST)
+    where = q if q_d is None else q_d
+    try:
+        if kernels.calm(policy.packed, q, v, where, wanted, sent, dt, command):
+            return None
+    except kernels.NOT_TAKEN:
+        return None  # arrays of another kind
+    clear = now if clear is None else clear
+    # Copies, as in the complete look: the caller may fill its arrays anew in every cycle.
+    kept = SafetyMemory(RUNNING, since, now, time, 0, 0, clear, False, False, q.copy(), v.copy(),
+                        stamp, posture, settled, command, origin, gravity, refreshed, now,
+                        resumed)  # fmt: skip
+    if gravity is None or now - refreshed >= REFRESH:
+        try:
+            kept = kept._replace(static=static(policy, kept, fallback), refreshed=now)
+        except (
+            Exception
+        ):  # whatever a model may raise: the complete look meets it again, and tells
+            return None
+    return kept, command

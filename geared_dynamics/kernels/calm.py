@@ -1,0 +1,104 @@
+"""Whether nothing at all is wrong with a cycle's numbers: the safety step's quick look.
+
+Says yes only where the complete look in Python would find nothing, in every bit the same:
+comparisons are those made there, and where rounding could differ it says no.
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+from geared_dynamics.kernels import calm_layout as at
+from geared_dynamics.kernels import layout
+from geared_dynamics.kernels.border import apart, fits, gather, holds, states
+from geared_dynamics.kernels.kinds import Array, Pointer
+from geared_dynamics.kernels.memory import keep, pointer, row, shift
+
+LARGEST = 1e12  # of any number: sums of such do not overflow
+TURN = 2.0 * math.pi
+FAR = 1e4  # [rad] of an endless joint's error, up to which whole turns come off ...
+DOUBT = 1e-9  # [rad] ... with a smaller rounding error than this
+
+
+@njit(error_model="numpy")
+def calm(
+    limits: Array,
+    q: Array,
+    v: Array,
+    q_d: Array,
+    wanted: Array,
+    before: Array,
+    dt: float,
+    out: Array,
+) -> int:
+    """Copy wanted (m,) to out and return OK, or DISTURBED where something is to be told.
+
+    Args:
+        limits: The packed policy, see ``calm_layout``.
+        q: Joint position (n,), or (K, n) for K cycles.
+        v: Joint velocity.
+        q_d: The reference's position.
+        wanted: Command of the law (m,) or (K, m).
+        before: Command of the cycle before.
+        dt: Time since then [s].
+        out: What may be sent (m,) or (K, m).
+    """
+    n, m = int(limits[at.JOINTS]), int(limits[at.COMMANDS])
+    if not (holds(out, m, limits) and fits(wanted, m, out) and fits(before, m, out)):
+        return layout.WRONG_SHAPE
+    if not (fits(q, n, out) and fits(v, n, out) and fits(q_d, n, out)):
+        return layout.WRONG_SHAPE
+    if not (apart(wanted, out) and apart(before, out)):
+        return layout.OVERLAP
+    buffer = np.empty(3 * n + 2 * m)
+    x, p = pointer(buffer), pointer(limits)
+    u = shift(x, 3 * n)
+    for k in range(states(q)):
+        if not (
+            gather(q, k, n, x)
+            & gather(v, k, n, shift(x, n))
+            & gather(q_d, k, n, shift(x, 2 * n))
+            & gather(wanted, k, m, u)
+            & gather(before, k, m, shift(u, m))
+        ):
+            return at.DISTURBED
+        if not (joints_calm(p, n, x) and commands_calm(p, n, m, u, shift(u, m), dt)):
+            return at.DISTURBED
+        for i in range(m):
+            row(out, k)[i] = u[i]
+    return keep(buffer, layout.OK)
+
+
+@njit(error_model="numpy")
+def joints_calm(limits: Pointer, n: int, x: Pointer) -> bool:
+    """Whether positions, speeds and errors of x = q, v, q_d (3 n) are far from all limits."""
+    good = True
+    for i in range(n):
+        r = at.HEADER_SIZE + i * at.JOINT_SIZE
+        q, v = x[i], x[n + i]
+        good &= limits[r + at.LOWER] <= q <= limits[r + at.UPPER]
+        good &= abs(v) <= limits[r + at.SPEED]
+        good &= abs(q) <= LARGEST and abs(v) <= LARGEST
+        error = x[2 * n + i] - q
+        if limits[r + at.ENDLESS] != 0.0 and abs(error) > math.pi:
+            good &= abs(error) <= FAR
+            error = abs(error - TURN * np.rint(error / TURN)) + DOUBT
+        good &= abs(error) <= limits[r + at.ERROR]
+    return good
+
+
+@njit(error_model="numpy")
+def commands_calm(
+    limits: Pointer, n: int, m: int, wanted: Pointer, before: Pointer, dt: float
+) -> bool:
+    """Whether a command (m,) and its change keep to their limits."""
+    good = True
+    for i in range(m):
+        r = at.HEADER_SIZE + n * at.JOINT_SIZE + i * at.COMMAND_SIZE
+        value, last, rate = wanted[i], before[i], limits[r + at.RATE]
+        good &= abs(value) <= limits[r + at.MOST] and abs(value) <= LARGEST
+        if rate < math.inf:
+            reach = rate * dt
+            good &= last - reach <= value <= last + reach
+    return good

@@ -1,0 +1,22 @@
+"""Where each number of a safety policy stands in its packed form; see ``calm``.
+
+header | a row per joint | a row per command
+"""
+
+JOINTS = 0  # n
+COMMANDS = 1  # m
+HEADER_SIZE = 2
+
+# A joint's row.
+LOWER, UPPER = 0, 1  # positions beyond which a limit is near [rad or m]
+SPEED = 2  # speed above which its limit is near [1/s]
+ERROR = 3  # largest position error that is nothing to tell [rad or m]
+ENDLESS = 4  # whether the joint turns endlessly, 0 or 1
+JOINT_SIZE = 5
+
+# A command's row.
+MOST = 0  # largest magnitude, in the unit that is sent
+RATE = 1  # largest rate of change per second
+COMMAND_SIZE = 2
+
+DISTURBED = -1  # returned where anything is to be told, or cannot be told here

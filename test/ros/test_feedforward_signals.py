@@ -1,0 +1,57 @@
+"""A node that is still preparing ends at once when it is told to."""
+
+from __future__ import annotations
+
+import signal
+import time
+
+import pytest
+
+from ros_harness import Graph, Processes
+
+# A node whose preparing never ends, as that of one with an empty cache seems to.
+PROGRAM = """
+import sys
+from geared_dynamics.nodes import model_source
+from geared_dynamics.nodes.feedforward_node import main
+
+def load(*_):
+    print("preparing", flush=True)
+    while True:
+        pass
+
+model_source.load = load
+sys.exit(main(["feedforward_node", "--ros-args", *sys.argv[1:]]))
+"""
+LONGEST = 60.0  # [s] to start
+
+
+def wait_for_line(processes: Processes, process, line: str) -> None:
+    end = time.monotonic() + LONGEST
+    while line not in process.output:
+        assert time.monotonic() < end, process.report()
+        processes.check()
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_it_ends_while_it_starts(processes: Processes, number: signal.Signals) -> None:
+    process = processes.start("-c", PROGRAM, "-p", "urdf_path:=none.urdf", name="starting")
+    wait_for_line(processes, process, "preparing")
+    process.signal(number)
+    assert process.wait() == 0
+    assert "Traceback" not in process.output
+
+
+def test_it_ends_while_a_service_configures_it(processes: Processes, graph: Graph) -> None:
+    from lifecycle_msgs.msg import Transition
+    from lifecycle_msgs.srv import ChangeState
+
+    process = processes.start("-c", PROGRAM, "-p", "autostart:=false", name="configured")
+    client = graph.node.create_client(ChangeState, "/feedforward_node/change_state")
+    assert client.wait_for_service(LONGEST)
+    request = ChangeState.Request(transition=Transition(id=Transition.TRANSITION_CONFIGURE))
+    client.call_async(request)
+    wait_for_line(processes, process, "preparing")
+    process.signal(signal.SIGTERM)
+    assert process.wait() == 0
