@@ -37,10 +37,11 @@ def timed(function: Callable[..., Any], times: list[int]) -> Callable[..., Any]:
 
 def places() -> dict[str, tuple[Any, str]]:
     """Return where the parts of a cycle are found."""
-    from geared_dynamics.nodes import feedforward, joint_map, loop, outputs
+    from geared_dynamics.nodes.common import joint_map
+    from geared_dynamics.nodes.feedforward import loop, node, outputs
 
     return {
-        "respond, with all below": (feedforward.FeedforwardNode, "respond"),
+        "respond, with all below": (node.FeedforwardNode, "respond"),
         "JointMap.read": (joint_map.JointMap, "read"),
         "Loop.cycle, with all below": (loop.Loop, "cycle"),
         "sample_into, each of two": (loop, "sample_into"),
@@ -76,7 +77,7 @@ def main() -> None:
         import rclpy
 
         from geared_dynamics.nodes.benchmark.compute import measure
-        from geared_dynamics.nodes.feedforward import FeedforwardNode
+        from geared_dynamics.nodes.feedforward.node import FeedforwardNode
 
         start = robot.posture(model)
         options = run.Options(model.joint_names, start, rate, seconds, 0.0, None)

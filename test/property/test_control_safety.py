@@ -30,6 +30,8 @@ STOPPING = Event.STALE_STATE | Event.NO_REFERENCE
 for one in OPTION:
     STOPPING |= one
 LATCHING = STOPPING & ~(Event.STALE_STATE | Event.NO_REFERENCE | Event.STALE_REFERENCE)
+# A reference that is missing or has ended keeps nobody from acknowledging the rest.
+WRONG = STOPPING & ~(Event.NO_REFERENCE | Event.STALE_REFERENCE)
 NUMBERS = st.sampled_from([0.0, 0.3, -1.0, 2.5, 300.0, math.nan, math.inf, 1e200])
 PAIRS = st.tuples(NUMBERS, NUMBERS).map(np.array)
 
@@ -62,7 +64,7 @@ class Abuse(RuleBasedStateMachine):
             self.good = self.rig.now
         if self.before is not None and self.before.latched:
             self.check_release(found)
-        if found & STOPPING:  # what the fallback raised is among them
+        if found & WRONG:  # what the fallback raised is among them
             self.clear, self.acknowledged = None, False
         else:
             self.clear = self.rig.now if self.clear is None else self.clear
@@ -75,7 +77,7 @@ class Abuse(RuleBasedStateMachine):
             return
         clear = self.rig.now if self.clear is None else self.clear
         broke = Event.COMPUTATION if self.rig.decision.error is not None else Event.NONE
-        assert not found & STOPPING & ~broke  # the fallback is called after the release
+        assert not found & WRONG & ~broke  # the fallback is called after the release
         assert self.rig.now - clear >= self.rig.policy.recovery_time
         assert self.acknowledged or self.ack
 

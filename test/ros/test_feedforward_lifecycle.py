@@ -133,6 +133,44 @@ def test_a_configuration_that_fails_leaves_the_node_up(late: Rig) -> None:
     late.until_active()
 
 
+def test_an_emergency_stop_outlives_the_lifecycle(late: Rig) -> None:
+    from std_srvs.srv import SetBool
+
+    graph, stop = late.graph, f"{late.node}/emergency_stop"
+    assert graph.call(stop, SetBool, SetBool.Request(data=True)).success
+    for transition in ("deactivate", "cleanup", "configure", "activate"):
+        assert graph.change_state(late.node, transition)
+    since = late.log_length
+    late.until_said("emergency stop", since)
+    late.go([(1.0, POSTURE)])
+    late.until_said("release ~/emergency_stop first", since)
+    for transition in ("deactivate", "cleanup"):
+        assert graph.change_state(late.node, transition)
+    assert graph.call(stop, SetBool, SetBool.Request(data=False)).success
+    for transition in ("configure", "activate"):
+        assert graph.change_state(late.node, transition)
+    late.until_active()
+    since = late.log_length
+    late.go([(1.0, POSTURE)])
+    late.until_said("running", since)
+
+
+def test_a_description_does_not_wake_a_node_that_was_put_to_rest(
+    late: Rig, description: Any
+) -> None:
+    from std_msgs.msg import String
+
+    graph = late.graph
+    for transition in ("deactivate", "cleanup"):
+        assert graph.change_state(late.node, transition)
+    description.publish(String(data=URDF.read_text("utf-8")))
+    graph.until(lambda: late.set(drivetrain=str(DRIVETRAIN)).successful, "an answer after it")
+    assert graph.change_state(late.node, "configure"), "not done by the node itself"
+    assert graph.state(late.node) == "inactive"
+    assert graph.change_state(late.node, "activate")
+    late.until_active()
+
+
 def test_shutdown_ends_in_finalized(late: Rig) -> None:
     assert late.graph.change_state(late.node, "active_shutdown")
     assert late.graph.state(late.node) == "finalized"

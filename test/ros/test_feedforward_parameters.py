@@ -27,7 +27,7 @@ JTC = f"""
       joints: [joint_3, joint_1, joint_2]
       command_interfaces: [effort]
       state_interfaces: [position, velocity]
-      state_publish_rate: 50.0
+      state_publish_rate: 100.0
       action_monitor_rate: 20.0
       allow_partial_joints_goal: false
       open_loop_control: false
@@ -226,6 +226,13 @@ def test_a_block_of_the_joint_trajectory_controller_loads(
 
     rig.feed_until(near, "JTC's damping on top of the feedforward")
     assert "none of this node's" not in rig.process.output
+
+
+def test_a_topic_that_is_none_is_refused(graph: Graph, processes: Processes) -> None:
+    rig = Rig(graph, processes, "/arm")
+    rig.start(mode="annotate", **{"annotate.topic": "no topic!"})
+    graph.until(lambda: rig.said("annotate.topic: is 'no topic!'"), "the refusal")
+    assert graph.state(rig.node) == "unconfigured"
 
 
 def test_wrong_values_at_the_start_leave_the_node_up(graph: Graph, processes: Processes) -> None:

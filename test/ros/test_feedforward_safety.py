@@ -107,10 +107,20 @@ def test_nan_in_joint_states(running: Rig) -> None:
     """Never passed on; stale after the time-out, as if nothing came."""
     since = running.log_length
     running.q = [0.3, NAN, -0.4]
-    running.until_said("blind", since)
+    running.until_said("blind: stale state, bad state", since)
     assert all(np.isfinite(message.data).all() for message in running.commands.messages)
     running.q = list(POSTURE)
     running.until_said("running", since)
+
+
+def test_away_from_the_reference_after_a_silence_is_told(running: Rig) -> None:
+    """The arm was pushed while it was not seen: held, and the log says what ends it."""
+    since = running.log_length
+    running.q = [0.3, NAN, -0.4]
+    running.until_said("blind", since)
+    running.q = [POSTURE[0] + 0.15, *POSTURE[1:]]
+    running.until_said("away from its reference: send a new trajectory", since)
+    assert "running" not in running.process.output[since:]
 
 
 def test_nan_in_a_trajectory(running: Rig) -> None:

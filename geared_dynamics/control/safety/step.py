@@ -183,7 +183,7 @@ def judged(
         memory.acknowledged,
         memory.seen | stopping | latched,
     )
-    if stopping:
+    if stopping & ~at.IDLE:  # a reference that is missing keeps nobody from acknowledging
         clear, acknowledged = None, False
     else:
         clear = now if clear is None else clear

@@ -44,7 +44,7 @@ class Description:
         node = self._node
         self.text = message.data
         if node.loop is None:
-            if node.parameters.values["autostart"] and node.state_label == "unconfigured":
+            if node.autostarting and node.state_label == "unconfigured":
                 node.autostart()
             return
         if self.text != self.used and model_source.needs_topic(node.parameters.values):

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-import numpy as np
 from rclpy.clock import Clock, ClockType
+from rclpy.exceptions import InvalidTopicNameException
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
@@ -40,7 +39,7 @@ from geared_dynamics.nodes.feedforward.outputs import (
 )
 from geared_dynamics.nodes.feedforward.report import Reporter
 from geared_dynamics.nodes.feedforward.schema import SCHEMA
-from geared_dynamics.nodes.feedforward.settings import loaded, numbers
+from geared_dynamics.nodes.feedforward.settings import loaded, numbers, signs
 from geared_dynamics.nodes.feedforward.tuning import publish_state
 from geared_dynamics.trajectory import TrajectoryError, checked, follow, state
 
@@ -70,6 +69,8 @@ class FeedforwardNode(SteadyLifecycleNode):
         self.active = False
         self.preparing = False  # whether a model is loaded and kernels are compiled
         self.annotating = False
+        self.stopped = False  # whether the emergency stop is pressed, whatever the lifecycle does
+        self.autostarting = False  # until it was active once: what is stopped then, stays so
         self.reader = StateReader()
         self.data: bytes | None = None  # the newest joint state, for the tuning topics
         self.heard = 0.0  # when a joint state of ours came last [s], steady
@@ -103,7 +104,8 @@ class FeedforwardNode(SteadyLifecycleNode):
         )
         for line in refused:
             self.get_logger().warning(line)
-        if not self._value("autostart"):
+        self.autostarting = bool(self._value("autostart"))
+        if not self.autostarting:
             return
         waits = model_source.needs_topic(self.parameters.values)
         if waits and self.description.text is None:
@@ -138,16 +140,13 @@ class FeedforwardNode(SteadyLifecycleNode):
         self.parameters.warn_of_unknown()
         values = self.parameters.values
         self.annotating = values["mode"] == "annotate"
-        self.encoders = encoders(
-            model,
-            cast(Any, values["feedback"]),
-            numbers(values, "motors.{}.encoder_offset", model.motor_names),
-            signs(values, "motors.{}.encoder_sign", model.motor_names),
-        )
+        self.encoders = self._encoders_of(model)
         signs(values, "motors.{}.command_sign", model.motor_names)
         loop = Loop(prepared(values, model))
         loop.rehearse(REHEARSAL)
         self.commands = Commands(self.publishers_by_topic, values, model)
+        if self.annotating:
+            self._publisher_of_annotated()
         names = command_names(values, model)[1]
         self.state_topics = StateTopics(
             self.publishers_by_topic, model.joint_names, names, bool(values["publish_terms"])
@@ -162,6 +161,15 @@ class FeedforwardNode(SteadyLifecycleNode):
         self.get_logger().info(
             f"configured: {model.name}, mode {values['mode']}, joints "
             f"{', '.join(model.joint_names)}"
+        )
+
+    def _encoders_of(self, model: GearedModel) -> Encoders:
+        values = self.parameters.values
+        return encoders(
+            model,
+            cast(Any, values["feedback"]),
+            numbers(values, "motors.{}.encoder_offset", model.motor_names),
+            signs(values, "motors.{}.encoder_sign", model.motor_names),
         )
 
     def _make_inputs(self) -> None:
@@ -179,13 +187,17 @@ class FeedforwardNode(SteadyLifecycleNode):
     def _refuse_wrong(self) -> None:
         if self.parameters.wrong:
             lines = "; ".join(self.parameters.wrong.values())
-            remedy = "set the parameter rightly and configure again"
+            remedy = (
+                "set them rightly and configure again; those that are read-only at a new start"
+            )
             raise ParameterError("parameters", lines, remedy)
 
     def activated(self) -> None:
         """Hold the arm from its first joint state on."""
         assert self.loop is not None  # rclpy has configured us
+        self.autostarting = False
         self.loop = Loop(self.loop.prepared)
+        self.loop.emergency_stop = self.stopped
         self.zero = self.ros_time.now()
         self._stamp, self.heard = 0, time.monotonic()
         self.timing = Timing()
@@ -318,8 +330,15 @@ class FeedforwardNode(SteadyLifecycleNode):
         sent = trajectory_message(
             message.header, given.rules.joints, made.times, (made.q, made.v, made.a, made.effort)
         )
-        topic = str(values["annotate.topic"])
-        self.publishers_by_topic.get(topic, JointTrajectory).publish(sent)
+        self._publisher_of_annotated().publish(sent)
+
+    def _publisher_of_annotated(self) -> Any:
+        topic = str(self._value("annotate.topic"))
+        try:
+            return self.publishers_by_topic.get(topic, JointTrajectory)
+        except InvalidTopicNameException:
+            remedy = "give a topic, such as ~/annotated_trajectory, and restart the node"
+            raise ParameterError("annotate.topic", f"is {topic!r}", remedy) from None
 
     # -- what the user changes ---------------------------------------------------------------
 
@@ -347,6 +366,7 @@ class FeedforwardNode(SteadyLifecycleNode):
             self.get_logger().error(f"payload not used: {error}")
 
     def _exchange(self, given: Prepared) -> None:
+        self._carrying = None  # an older payload than that of what is used now
         if self.loop is not None:
             self.loop.exchange(given)
 
@@ -356,24 +376,25 @@ class FeedforwardNode(SteadyLifecycleNode):
         if model is None or self.loop is None or self.model is None:
             return
         try:
+            measured = self._encoders_of(model)
             self.loop.exchange(prepared(self.parameters.values, model))
         except GearedDynamicsError as error:
             self.get_logger().error(f"new description not used: {error}")
             return
-        self.model, self._carrying = model, None
+        self.model, self._carrying, self.encoders = model, None, measured
         self.get_logger().info("the robot description has changed; the new model is in use")
 
     def _on_emergency_stop(self, request: SetBool.Request, response: SetBool.Response) -> Any:
         """True stops, false releases: the arm is held until a new trajectory comes."""
-        response.success = self.loop is not None
-        if self.loop is None:
-            response.message = f"the node is {self.state_label} and sends nothing"
-            return response
         if self.annotating:
-            response.success = False
             response.message = "in the mode annotate another controller moves the arm: stop that"
             return response
-        self.loop.emergency_stop = bool(request.data)
+        self.stopped, response.success = bool(request.data), True
+        if self.loop is None:
+            kept = "it sends nothing, and holds once it is active" if self.stopped else "released"
+            response.message = f"the node is {self.state_label}: {kept}"
+            return response
+        self.loop.emergency_stop = self.stopped
         if request.data:
             self.loop.motion = None
         else:
@@ -389,12 +410,3 @@ class FeedforwardNode(SteadyLifecycleNode):
         self.loop.acknowledged = True
         response.success, response.message = True, "acknowledged"
         return response
-
-
-def signs(values: dict[str, Value], pattern: str, names: Sequence[str]) -> Array:
-    """Signs, which are not zero."""
-    found = numbers(values, pattern, names)
-    if not np.all(np.abs(found) == 1.0):
-        name = pattern.format(names[int(np.argmin(np.abs(found)))])
-        raise ParameterError(name, "is 0", "give 1 or -1")
-    return found

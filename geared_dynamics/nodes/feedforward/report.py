@@ -19,6 +19,7 @@ from geared_dynamics.nodes.common.wire import Seen
 if TYPE_CHECKING:
     from geared_dynamics.nodes.feedforward.node import FeedforwardNode
 
+TOLD = at.STOPPING | at.BAD_STATE | at.NAMES_MISSING
 PAUSE = 1.0  # [s] between two lines about the same thing
 TIMING = (
     "rate", "period_mean", "period_std", "period_max", "compute_p50", "compute_p99",
@@ -64,7 +65,8 @@ class Reporter:
         if decision is None or decision is self.decision:
             return
         self.decision, self._mode = decision, decision.mode
-        key = decision.mode, decision.latched
+        away = decision.mode is Mode.HOLDING and decision.found & at.RESUME_ERROR
+        key = decision.mode, decision.latched | away
         if decision.found & at.NAMES_REORDERED:
             self._say("reordered", "joint_states has its names in another order now")
         if key == self._key:
@@ -74,13 +76,15 @@ class Reporter:
 
     def _tell(self, decision: Decision) -> None:
         mode, log = decision.mode, self._node.get_logger()
-        why = diagnostics.named(Event((decision.found & at.STOPPING) | decision.latched))
+        why = diagnostics.named(Event((decision.found & TOLD) | decision.latched))
         if mode is Mode.RUNNING:
             log.info("running: following the reference")
         elif mode is Mode.WAITING:
             log.info("waiting for joint states; nothing is sent")
         elif mode is Mode.HOLDING and not (decision.found & at.STOPPING & ~at.IDLE):
             end = "" if not decision.latched else "; a new trajectory or ~/reset ends it"
+            if decision.found & at.RESUME_ERROR:
+                end = "; the arm is away from its reference: send a new trajectory"
             log.info(f"holding: {'recovering' if why == 'none' else why}{end}")
         else:
             loop = self._node.loop

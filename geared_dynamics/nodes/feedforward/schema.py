@@ -182,9 +182,10 @@ OUTPUT = (
         "state_publish_rate",
         "double",
         20.0,
-        "~/reference, ~/feedback, ~/error, ~/output for those who listen; 0: never [1/s]",
+        "~/reference, ~/feedback, ~/error, ~/output for those who listen, at most watchdog_rate; "
+        "0: never [1/s]",
         0.0,
-        50.0,
+        1e6,
         when="configure",
     ),
     Parameter(

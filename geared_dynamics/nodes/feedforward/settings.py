@@ -41,6 +41,15 @@ def numbers(values: Values, pattern: str, names: Sequence[str]) -> Array:
     return np.array([cast(float, values[pattern.format(name)]) for name in names], np.float64)
 
 
+def signs(values: Values, pattern: str, names: Sequence[str]) -> Array:
+    """Signs, which are not zero."""
+    found = numbers(values, pattern, names)
+    if not np.all(np.abs(found) == 1.0):
+        name = pattern.format(names[int(np.argmin(np.abs(found)))])
+        raise ParameterError(name, "is 0", "give 1 or -1")
+    return found
+
+
 def rules_of(values: Values, model: GearedModel) -> Rules:
     """How trajectories are read."""
     kinds = {joint.name: joint.kind for joint in model.robot.joints}

@@ -76,6 +76,19 @@ def test_an_acknowledgement_does_not_outlive_the_next_event() -> None:
     assert not rig.decision.running
 
 
+def test_a_reset_counts_while_there_is_no_reference() -> None:
+    rig = running()
+    rig.cycle(failed=True)
+    rig.run(0.2, heard=False)
+    assert Event.COMPUTATION in Event(rig.decision.latched)
+    rig.cycle(heard=False, acknowledged=True)
+    rig.run(0.2, heard=False)
+    assert rig.decision.latched == 0
+    assert rig.decision.mode is Mode.HOLDING
+    rig.run(0.2, heard=False, emergency_stop=True, acknowledged=True)
+    assert rig.decision.latched, "acknowledged while it is pressed: does not count"
+
+
 def test_a_released_stop_alone_does_not_start_the_arm() -> None:
     rig = running()
     rig.run(0.1, emergency_stop=True)
