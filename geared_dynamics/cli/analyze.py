@@ -50,7 +50,7 @@ def add_parser(subparsers: Subparsers) -> None:
         ),
     )
     parser.add_argument("recordings", nargs="+", metavar="BAG", help="recordings")
-    add_robot_options(parser)
+    add_robot_options(parser, recorded=True)
     add_recording_options(parser)
     group = parser.add_argument_group("output")
     group.add_argument(
@@ -59,6 +59,9 @@ def add_parser(subparsers: Subparsers) -> None:
     group.add_argument("--samples", action="store_true", help="all samples as CSV as well")
     group.add_argument(
         "--bag", action="store_true", help="tau_model, tau_measured, tau_residual as a bag as well"
+    )
+    group.add_argument(
+        "--output-bag", type=Path, metavar="DIR", help="the same bag at this place, of one recording"
     )
     group.add_argument("--storage", choices=("mcap", "sqlite3"), default="mcap", help="of the bag")
     group = parser.add_argument_group("work")
@@ -72,6 +75,9 @@ def run(args: argparse.Namespace) -> int:
     model = load_with_payload(args)
     if (args.samples or args.bag) and args.output is None:
         raise GearedDynamicsError("--output", "is not given", "name a folder for the files")
+    if args.output_bag is not None and len(args.recordings) > 1:
+        finding = f"is one place for {len(args.recordings)} bags"
+        raise GearedDynamicsError("--output-bag", finding, "use --output DIR --bag")
     if args.output is not None:
         args.output.mkdir(parents=True, exist_ok=True)
     console, analyses, failed = open_console(), [], []
@@ -101,8 +107,8 @@ def one(args: argparse.Namespace, model: GearedModel, path: str, number: int) ->
         if args.samples:
             place = args.output / f"{stem}_samples.csv"
             sinks.append(stack.enter_context(SamplesFile(place, model.joint_names)))
-        if args.bag:
-            place = args.output / f"{stem}_torques"
+        places = [args.output / f"{stem}_torques"] if args.bag else []
+        for place in [*places, *([args.output_bag] if args.output_bag else [])]:
             bag = TorqueBag(place, model.joint_names, storage=args.storage)
             sinks.append(stack.enter_context(bag))
 
