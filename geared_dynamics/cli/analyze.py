@@ -61,7 +61,10 @@ def add_parser(subparsers: Subparsers) -> None:
         "--bag", action="store_true", help="tau_model, tau_measured, tau_residual as a bag as well"
     )
     group.add_argument(
-        "--output-bag", type=Path, metavar="DIR", help="the same bag at this place, of one recording"
+        "--output-bag",
+        type=Path,
+        metavar="DIR",
+        help="the same bag at this place",
     )
     group.add_argument("--storage", choices=("mcap", "sqlite3"), default="mcap", help="of the bag")
     group = parser.add_argument_group("work")

@@ -181,7 +181,9 @@ def test_a_recording_is_played_into_the_node(
     said = tmp_path / "player.txt"
     player = tmp_path / "bin" / "ros2"  # the real one needs the whole of ROS
     player.parent.mkdir()
-    player.write_text(f'#!/bin/sh\nmkfifo "{said}.end"\necho "$@" > "{said}"\nread x < "{said}.end"\n')
+    player.write_text(
+        f'#!/bin/sh\nmkfifo "{said}.end"\necho "$@" > "{said}"\nread x < "{said}.end"\n'
+    )
     player.chmod(0o755)
     processes.env["PATH"] = f"{player.parent}:{os.environ['PATH']}"
     arguments = elbow("play:=true", f"input_bag:={recorded}", "rate:=2.0")
