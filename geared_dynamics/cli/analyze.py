@@ -13,7 +13,12 @@ from rich.console import Console
 from rich.table import Table
 
 from geared_dynamics.analysis.comparison.analyze import Analysis, analyze
-from geared_dynamics.analysis.comparison.figures import joint_figures, motor_figures, summary
+from geared_dynamics.analysis.comparison.figures import (
+    joint_figures,
+    motor_figures,
+    percents,
+    summary,
+)
 from geared_dynamics.analysis.comparison.span import Kept
 from geared_dynamics.analysis.report.bag_file import TorqueBag
 from geared_dynamics.analysis.report.html import write_html
@@ -171,7 +176,7 @@ def residual_table(analysis: Analysis) -> Table:
         table.add_row(
             f"{joint.joint} [{joint.unit}]",
             f"{joint.rms:.4g}",
-            *(f"{value:.1f}" for value in joint.percent),
+            *map(percents, joint.percent),
             f"{joint.residual[-1]:.3g}",
             f"{joint.residual_peak[-1]:.3g}",
             "-" if np.isnan(joint.delay) else f"{1e3 * joint.delay:.1f}",
@@ -184,7 +189,7 @@ def share_table(analysis: Analysis) -> Table:
     figures = joint_figures(analysis)
     table = numeric_table("joint", *(name[:8] for name in figures[0].shares))
     for joint in figures:
-        table.add_row(joint.joint, *(f"{value:.1f}" for value in joint.shares.values()))
+        table.add_row(joint.joint, *map(percents, joint.shares.values()))
     return table
 
 

@@ -205,7 +205,11 @@ def bad_bags(folder: Path) -> dict[str, tuple[Path, dict, tuple[str, ...]]]:
             ("no efforts (empty or NaN)", "--topic"),
         ),
         "no position": (states("still", None, V[:100], A[:100]), {}, ("no positions",)),
-        "no message": (bag("none", {"/joint_states": (JOINT_STATE, [])}), {}, ("no joint",)),
+        "no message": (
+            bag("none", {"/joint_states": (JOINT_STATE, [])}),
+            {},
+            ("holds no messages",),
+        ),
         "wrong rename": (good, {"rename": {"elbow": "x"}}, ("no joint 'elbow'", "joint_1")),
     }
 

@@ -14,6 +14,7 @@ import geared_dynamics as gd
 from geared_dynamics.analysis.reading.bag import open_bag
 from geared_dynamics.analysis.reading.joints import joint_samples
 from geared_dynamics.analysis.reading.recording import open_recording
+from geared_dynamics.arrays import Array
 from geared_dynamics.cli.main import main
 from recorded_motions import (
     JOINT_STATE,
@@ -118,6 +119,91 @@ def test_a_bag_of_another_robot(bag: str, capsys: pytest.CaptureFixture[str]) ->
     arm += ["--drivetrain", str(ROBOTS / "tx40.drivetrain.yaml")]
     assert main(["analyze", bag, *arm]) == 2
     assert "has no joint joint_4, joint_5, joint_6; it has joint_1" in capsys.readouterr().err
+
+
+def run_of(folder: Path, *states: tuple[tuple[str, ...], Array, Array]) -> str:
+    """A bag; per topic joints, positions and efforts."""
+    topics = {
+        f"/arm_{k}/joint_states": (JOINT_STATE, messages(names, T, q, None, tau))
+        for k, (names, q, tau) in enumerate(states)
+    }
+    return str(write_sqlite(folder / "odd.db3", topics))
+
+
+def with_column(values: Array, number: float, rows: slice = slice(None)) -> Array:
+    """The same, the second joint's replaced."""
+    changed = values.copy()
+    changed[rows, 1] = number
+    return changed
+
+
+def test_a_joint_without_efforts_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = run_of(tmp_path, (MODEL.joint_names, Q, with_column(TAU, np.nan)))
+    assert main(["analyze", path, *ROBOT]) == 2
+    found = capsys.readouterr().err
+    assert "has no efforts of joint_2 (NaN in all samples)" in found
+    assert "--lock joint_2=POSITION" in found
+
+
+@pytest.mark.parametrize("number", [1e300, -1e12, np.inf, np.nan])
+def test_senseless_numbers_are_left_out(
+    tmp_path: Path, number: float, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bad = slice(3000, 3002)
+    for q, tau in ((with_column(Q, number, bad), TAU), (Q, with_column(TAU, number, bad))):
+        place = tmp_path / str(tau is TAU)
+        place.mkdir()
+        path = run_of(place, (MODEL.joint_names, q, tau))
+        assert main(["analyze", path, *ROBOT]) == 0
+        text = " ".join(capsys.readouterr().out.split())
+        assert "left out: 2 samples with NaN, infinity or numbers beyond 1e9" in text
+        assert "inf" not in text.split("Measured less")[1].replace("infinity", "")
+        assert "complete 49.0 %" in text  # as without them
+
+
+def test_a_joint_with_efforts_of_zero_has_no_percents(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = run_of(tmp_path, (MODEL.joint_names, Q, with_column(TAU, 0.0)))
+    assert main(["analyze", path, *ROBOT]) == 0
+    text = capsys.readouterr().out
+    assert "joint_2: the effort is zero in all samples" in text
+    rows = [line.split() for line in text.splitlines() if line.split()[:1] == ["joint_2"]]
+    assert rows[0][3:7] == ["0", "-", "-", "-"]
+    assert set(rows[1][1:]) == {"-"}
+    assert "complete nan" not in text
+
+
+def test_two_topics_with_these_joints_are_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = run_of(tmp_path, (MODEL.joint_names, Q, TAU), (MODEL.joint_names, Q, 2.0 * TAU))
+    assert main(["analyze", path, *ROBOT]) == 0
+    first = capsys.readouterr()
+    assert "/arm_0/joint_states is read; /arm_1/joint_states has these joints too" in first.err
+    assert main(["analyze", path, *ROBOT, "--topic", "/arm_1/joint_states"]) == 0
+    second = capsys.readouterr()
+    assert second.err == ""
+    assert second.out != first.out
+
+
+def test_joints_in_separate_messages_are_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    parts = [messages(MODEL.joint_names[k], T, Q[:, k], None, TAU[:, k])
+             for k in (slice(2), slice(2, 3))]  # fmt: skip
+    both = [message for pair in zip(*parts, strict=True) for message in pair]
+    path = write_sqlite(tmp_path / "run.db3", {"/joint_states": (JOINT_STATE, both)})
+    assert main(["analyze", str(path), *ROBOT]) == 2
+    assert "messages without all joints); record all joints in" in capsys.readouterr().err
+
+
+def test_a_topic_without_messages(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write_sqlite(tmp_path / "run.db3", {"/joint_states": (JOINT_STATE, [])})
+    assert main(["analyze", str(path), *ROBOT]) == 2
+    assert "/joint_states: holds no messages" in capsys.readouterr().err
 
 
 def test_identify_writes_files_that_load(
