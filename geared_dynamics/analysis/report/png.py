@@ -30,7 +30,9 @@ def write_png(analysis: Analysis, path: Path) -> None:
         ax.grid(alpha=0.3)
         ax.margins(x=0)
         ax.set_title(f"residual {percents(joint.percent[-1])} %", fontsize="small", loc="right")
-    axes[0].legend(fontsize="small", ncols=4, loc="upper left")
+    axes[0].legend(
+        fontsize="small", ncols=4, loc="lower left", bbox_to_anchor=(0.0, 1.0), frameon=False
+    )
     axes[-1].set_xlabel("time [s]")
     figure.suptitle(Path(analysis.recording.path).name)
     figure.savefig(path, dpi=110)
