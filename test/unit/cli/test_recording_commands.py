@@ -176,6 +176,23 @@ def test_a_joint_with_efforts_of_zero_has_no_percents(
     assert "complete nan" not in text
 
 
+@pytest.mark.parametrize(
+    ("effort", "said"),
+    [
+        (0.0 * TAU, "of zero in all samples of joint_1, joint_2, joint_3"),
+        (with_column(TAU, 0.0), "efforts of zero in all samples of joint_2;"),
+    ],
+)
+def test_identify_refuses_efforts_of_zero(
+    tmp_path: Path, effort: Array, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = run_of(tmp_path, (MODEL.joint_names, Q, effort))
+    assert main(["identify", path, *ROBOT]) == 2
+    found = capsys.readouterr().err
+    assert said in found
+    assert found.count("\n") == 1
+
+
 def test_two_topics_with_these_joints_are_told(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
