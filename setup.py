@@ -143,6 +143,7 @@ setup(
             "geared-dynamics = geared_dynamics.cli.main:main",
             "feedforward_node = geared_dynamics.nodes.feedforward_node:main",
             "plant_node = geared_dynamics.nodes.plant.plant_node:main",
+            "publish_trajectory = geared_dynamics.nodes.publish.publish_trajectory:main",
         ]
     },
     zip_safe=False,  # numba keeps its cache beside the sources

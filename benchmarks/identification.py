@@ -7,6 +7,7 @@ The recordings are no part of this package: ../shared/data, or GEARED_DYNAMICS_D
 import argparse
 import os
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ from geared_dynamics.analysis.identification.columns import (
     columns,
     prior,
 )
-from geared_dynamics.analysis.identification.equations import Settings
+from geared_dynamics.analysis.identification.equations import Settings, equations
 from geared_dynamics.analysis.identification.identify import identify
 from geared_dynamics.analysis.reading.meaning import Meaning
 from geared_dynamics.analysis.reading.recording import open_recording, recording_from_arrays
@@ -113,6 +114,55 @@ def kr300():
     line("  published", [1e4 * model.J[names.index(name)] for name in told], 2)
     line("KR300 residual on A %", 100 * found.residual[1] / found.rms)
     line("KR300 residual on B % (validation)", 100 * found.residual[3] / found.held_rms)
+    kr300_reasons(loaded, runs, settings)
+
+
+def kr300_reasons(model, runs, settings):
+    """Whether something else than rotors explains why axis 1 and the wrist come out higher."""
+    own = [
+        names.index(f"{wheel}.J") for names in [column_names(model)] for wheel in model.wheel_names
+    ]
+    ways = {
+        "the motion below 2 Hz only": {"settings": replace(settings, keep=2.0)},
+        "run B instead": {"recordings": runs[1:]},
+        "the load's tensor free": {"known": ["link_[1-5]*", "link_6.m*"]},
+    }
+    usual = {"recordings": runs[:1], "settings": settings, "known": ["link_*"]}
+    for title, other in ways.items():
+        found = identify(model, **(usual | other))
+        values = [found.column_values[found.equations.names[k]] for k in own]
+        line(f"KR300 rotor inertia: {title}", [1e4 * value for value in values], 2)
+        if "tensor" in title:
+            tensor = [found.column_values[f"link_6.I{key}"] for key in ("xx", "yy", "zz")]
+            line("  Ixx, Iyy, Izz of link 6 and load [kg m^2]", tensor)
+    found = equations(model, runs[:1], settings)
+    for title in ("torque scale free", "friction of any odd shape"):
+        values = [
+            apart(model, found, own, j, title.startswith("friction")) for j in range(model.n)
+        ]
+        line(f"KR300 rotor inertia: {title}", [1e4 * x[0] for x in values], 2)
+        if title.startswith("torque"):
+            line(
+                "  scale of the links' torque",
+                [x[-1] if j != 5 else np.nan for j, x in enumerate(values)],
+                3,
+            )
+
+
+def apart(model, found, own, j, odd):
+    """One axis by itself: its rotor's inertia, friction, and odd powers or the links' scale."""
+    Y, used, x0 = found.Y[:, j], found.used[:, j], prior(model)
+    friction = [
+        found.names.index(f"{model.joint_names[j]}.{k}") for k in ("viscous", "coulomb", "offset")
+    ]
+    links = [k for k, name in enumerate(found.names) if name.startswith("link")]
+    others = [k for k in own if k != own[j]]
+    v, rigid = Y[:, friction[0]], Y[:, links] @ x0[links]
+    rest = found.tau[:, j] - Y[:, others] @ x0[others] - (rigid if odd else 0.0)
+    more = [abs(v) * v, v**3, np.tanh(v / 0.05)] if odd else [rigid]
+    table = np.stack([Y[:, own[j]], *Y[:, friction].T, *more], axis=1)[used]
+    scale = np.linalg.norm(table, axis=0) + 1e-300
+    return np.linalg.lstsq(table / scale, rest[used], rcond=1e-12)[0] / scale
 
 
 def bag(name, urdf, rename):

@@ -1,30 +1,49 @@
-"""A recording played again, with the feedforward node on its joint states.
+"""A recording held against the model, and, if asked, played into the feedforward node.
 
-The node streams what it would have commanded on ``feedforward_node/commands``, and each term's
-torque on ``feedforward_node/terms/*``, wherever the recording has a trajectory on the node's
-``joint_trajectory``; without one it shows what would hold the arm. Time is the recording's.
+First ``geared-dynamics analyze`` reads the bag as it is. With ``play:=true`` the bag is then
+played with its own time, and the node streams what it would have commanded on
+``feedforward_node/commands`` wherever the recording has a trajectory on the node's
+``joint_trajectory``; without one it shows what would hold the arm.
 """
 
 from __future__ import annotations
 
+import shlex
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from launch import LaunchContext, LaunchDescription
 from launch.actions import (
     DeclareLaunchArgument,
     ExecuteProcess,
-    GroupAction,
     IncludeLaunchDescription,
     OpaqueFunction,
+    RegisterEventHandler,
     Shutdown,
 )
+from launch.event_handlers import OnProcessExit
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 
 SHARE = Path(__file__).resolve().parents[1]
 ONE_ARM = SHARE / "launch" / "feedforward.launch.py"
-PASSED = ("urdf", "drivetrain", "preset", "params_file", "joint_states")
 PRESETS = sorted(path.stem for path in (SHARE / "config").glob("*.yaml"))
+TRUTH = ["true", "false"]
+EFFORTS = ["joint_torque", "gravity_compensated", "motor_current", "motor_torque"]
+
+# Arguments that become options of analyze under another or the same name, if given.
+AS_OPTION = {
+    "urdf": "--robot",
+    "drivetrain": "--drivetrain",
+    "joint_states": "--topic",
+    "effort": "--effort",
+    "output": "--output",
+    "output_bag": "--output-bag",
+}
+# Arguments that the launch file of the node takes as they are.
+SHARED = ("urdf", "drivetrain", "preset", "params_file")
+FILES = ("urdf", "drivetrain", "params_file")
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -33,32 +52,63 @@ def generate_launch_description() -> LaunchDescription:
         [
             DeclareLaunchArgument("input_bag", description="path of the recording"),
             DeclareLaunchArgument(
-                "output_bag",
-                default_value="",
-                description="path of a new recording of everything; empty: none",
-            ),
-            DeclareLaunchArgument("rate", default_value="1.0", description="1.0 is as it was"),
-            DeclareLaunchArgument(
                 "urdf",
                 default_value="",
-                description="path of the URDF; empty: the recording's robot_description",
+                description="path of the robot's URDF; empty: the recording's robot_description",
             ),
             DeclareLaunchArgument(
-                "drivetrain", default_value="", description="path of the drivetrain file"
+                "drivetrain",
+                default_value="",
+                description="path of the drivetrain file; empty: what the URDF says of its drives",
             ),
             DeclareLaunchArgument(
                 "joint_states",
-                default_value="joint_states",
-                description="topic of the states in the recording",
+                default_value="",
+                description="topic of the states; empty: the one that has the robot's joints",
+            ),
+            DeclareLaunchArgument(
+                "effort",
+                default_value="joint_torque",
+                choices=EFFORTS,
+                description="what the recorded efforts are",
+            ),
+            DeclareLaunchArgument(
+                "output",
+                default_value="",
+                description="folder for report, picture and table; empty: tables on the screen",
+            ),
+            DeclareLaunchArgument(
+                "output_bag",
+                default_value="",
+                description="path of a bag with torques of model, measurement and residual",
+            ),
+            DeclareLaunchArgument(
+                "options",
+                default_value="",
+                description='more options of geared-dynamics analyze, such as "--gains 11 11 7"',
+            ),
+            DeclareLaunchArgument(
+                "play",
+                default_value="false",
+                choices=TRUTH,
+                description="play the recording into the feedforward node afterwards",
+            ),
+            DeclareLaunchArgument(
+                "rate", default_value="1.0", description="of playing; 1.0 is as it was"
+            ),
+            DeclareLaunchArgument(
+                "record_bag",
+                default_value="",
+                description="path of a bag of all topics while playing; empty: none",
             ),
             DeclareLaunchArgument(
                 "preset",
                 default_value="generic",
                 choices=PRESETS,
-                description="who compensates what on this make of robot",
+                description="who compensates what on this make of robot, for the node",
             ),
             DeclareLaunchArgument(
-                "params_file", default_value="", description="path of the node's parameters"
+                "params_file", default_value="", description="path of the node's parameters, YAML"
             ),
             OpaqueFunction(function=make_all),
         ]
@@ -66,42 +116,46 @@ def generate_launch_description() -> LaunchDescription:
 
 
 def make_all(context: LaunchContext) -> list[object]:
-    """Return player, node, and recorder if one is asked for; the launch ends with the player."""
+    """Return the analysis, and what follows it."""
 
     def value(name: str) -> str:
         return str(LaunchConfiguration(name).perform(context))
 
     if not Path(value("input_bag")).exists():
-        raise RuntimeError(
-            f"input_bag: there is no {value('input_bag')!r}; give the path of a bag"
+        finding = f"input_bag: there is no {value('input_bag')!r}"
+        raise RuntimeError(f"{finding}; give the path of a bag")
+    for name in FILES:
+        if value(name) and not Path(value(name)).is_file():
+            raise RuntimeError(f"{name}: there is no file {value(name)!r}; give the path of one")
+    pairs = [(option, value(name)) for name, option in AS_OPTION.items() if value(name)]
+    words = [word for pair in pairs for word in pair] + shlex.split(value("options"))
+    command = [sys.executable, "-m", "geared_dynamics.cli.main", "analyze", value("input_bag")]
+    analysis = ExecuteProcess(cmd=[*command, *words], output="screen")
+
+    def after(event: object, context: LaunchContext) -> list[object]:
+        if getattr(event, "returncode", 0):
+            return [Shutdown(reason="the analysis failed")]
+        return replay(value) if value("play") == "true" else []
+
+    handler = RegisterEventHandler(OnProcessExit(target_action=analysis, on_exit=after))
+    return [handler, analysis]
+
+
+def replay(value: Callable[[str], str]) -> list[object]:
+    """Return node, recorder if one is asked for, and player; the launch ends with the player."""
+    states = f"/{(value('joint_states') or 'joint_states').lstrip('/')}"
+    values = {name: value(name) for name in SHARED if value(name)}
+    values |= {"mode": "stream", "use_sim_time": "true", "joint_states": states}
+    found: list[object] = [
+        IncludeLaunchDescription(
+            PythonLaunchDescriptionSource(str(ONE_ARM)), launch_arguments=list(values.items())
         )
-    topic = f"/{value('joint_states').lstrip('/')}"
-    # A tick of the clock before each joint state: nobody sees it at an earlier time.
-    play = [
-        "ros2",
-        "bag",
-        "play",
-        value("input_bag"),
-        "--clock-topics",
-        topic,
-        "--rate",
-        value("rate"),
     ]
-    values = {name: value(name) for name in PASSED} | {"mode": "stream", "use_sim_time": "true"}
-    node = IncludeLaunchDescription(
-        PythonLaunchDescriptionSource(str(ONE_ARM)), launch_arguments=list(values.items())
-    )
-    found: list[object] = [GroupAction([node], scoped=True, forwarding=False)]
-    if value("output_bag"):
-        record = [
-            "ros2",
-            "bag",
-            "record",
-            "--all",
-            "--use-sim-time",
-            "--output",
-            value("output_bag"),
-        ]
+    bag = ["ros2", "bag"]
+    if value("record_bag"):
+        record = [*bag, "record", "--all", "--use-sim-time", "--output", value("record_bag")]
         found.append(ExecuteProcess(cmd=record, output="screen"))
-    found.append(ExecuteProcess(cmd=play, output="screen", on_exit=Shutdown()))
+    # A tick of the clock before each joint state: nobody sees it at an earlier time.
+    play = [*bag, "play", value("input_bag"), "--clock-topics", states, "--rate", value("rate")]
+    found.append(ExecuteProcess(cmd=play, output="screen", on_exit=Shutdown(reason="played")))
     return found

@@ -60,6 +60,11 @@ def messages(names: Any, t: Array, q: Array, v: Array | None, tau: Array | None)
     return serialised(nanoseconds(t), names, (q, v, tau))
 
 
+def string(text: bytes) -> bytes:
+    """A serialised std_msgs/msg/String."""
+    return b"\0\1\0\0" + struct.pack("<I", len(text) + 1) + text + b"\0"
+
+
 def write_sqlite(
     path: Path, topics: dict[str, tuple[str, list[bytes]]], *, old: bool = False
 ) -> Path:

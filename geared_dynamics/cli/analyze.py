@@ -13,7 +13,12 @@ from rich.console import Console
 from rich.table import Table
 
 from geared_dynamics.analysis.comparison.analyze import Analysis, analyze
-from geared_dynamics.analysis.comparison.figures import joint_figures, motor_figures, summary
+from geared_dynamics.analysis.comparison.figures import (
+    joint_figures,
+    motor_figures,
+    percents,
+    summary,
+)
 from geared_dynamics.analysis.comparison.span import Kept
 from geared_dynamics.analysis.report.bag_file import TorqueBag
 from geared_dynamics.analysis.report.html import write_html
@@ -50,7 +55,7 @@ def add_parser(subparsers: Subparsers) -> None:
         ),
     )
     parser.add_argument("recordings", nargs="+", metavar="BAG", help="recordings")
-    add_robot_options(parser)
+    add_robot_options(parser, recorded=True)
     add_recording_options(parser)
     group = parser.add_argument_group("output")
     group.add_argument(
@@ -59,6 +64,12 @@ def add_parser(subparsers: Subparsers) -> None:
     group.add_argument("--samples", action="store_true", help="all samples as CSV as well")
     group.add_argument(
         "--bag", action="store_true", help="tau_model, tau_measured, tau_residual as a bag as well"
+    )
+    group.add_argument(
+        "--output-bag",
+        type=Path,
+        metavar="DIR",
+        help="the same bag at this place",
     )
     group.add_argument("--storage", choices=("mcap", "sqlite3"), default="mcap", help="of the bag")
     group = parser.add_argument_group("work")
@@ -72,6 +83,9 @@ def run(args: argparse.Namespace) -> int:
     model = load_with_payload(args)
     if (args.samples or args.bag) and args.output is None:
         raise GearedDynamicsError("--output", "is not given", "name a folder for the files")
+    if args.output_bag is not None and len(args.recordings) > 1:
+        finding = f"is one place for {len(args.recordings)} bags"
+        raise GearedDynamicsError("--output-bag", finding, "use --output DIR --bag")
     if args.output is not None:
         args.output.mkdir(parents=True, exist_ok=True)
     console, analyses, failed = open_console(), [], []
@@ -101,8 +115,8 @@ def one(args: argparse.Namespace, model: GearedModel, path: str, number: int) ->
         if args.samples:
             place = args.output / f"{stem}_samples.csv"
             sinks.append(stack.enter_context(SamplesFile(place, model.joint_names)))
-        if args.bag:
-            place = args.output / f"{stem}_torques"
+        places = [args.output / f"{stem}_torques"] if args.bag else []
+        for place in [*places, *([args.output_bag] if args.output_bag else [])]:
             bag = TorqueBag(place, model.joint_names, storage=args.storage)
             sinks.append(stack.enter_context(bag))
 
@@ -162,7 +176,7 @@ def residual_table(analysis: Analysis) -> Table:
         table.add_row(
             f"{joint.joint} [{joint.unit}]",
             f"{joint.rms:.4g}",
-            *(f"{value:.1f}" for value in joint.percent),
+            *map(percents, joint.percent),
             f"{joint.residual[-1]:.3g}",
             f"{joint.residual_peak[-1]:.3g}",
             "-" if np.isnan(joint.delay) else f"{1e3 * joint.delay:.1f}",
@@ -175,7 +189,7 @@ def share_table(analysis: Analysis) -> Table:
     figures = joint_figures(analysis)
     table = numeric_table("joint", *(name[:8] for name in figures[0].shares))
     for joint in figures:
-        table.add_row(joint.joint, *(f"{value:.1f}" for value in joint.shares.values()))
+        table.add_row(joint.joint, *map(percents, joint.shares.values()))
     return table
 
 

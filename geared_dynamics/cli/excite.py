@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +18,8 @@ from geared_dynamics.cli.recordings import frequency, jobs, progress_bar
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+
+PUBLISHER = "geared_dynamics.nodes.publish.publish_trajectory"
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -47,6 +51,10 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--topic", default="/joint_trajectory_controller/joint_trajectory", help="of the bag"
     )
+    parser.add_argument(
+        "--publish", metavar="TOPIC",
+        help="publish it there once, when it has a subscriber and the arm is where it begins",
+    )  # fmt: skip
     parser.set_defaults(run=run)
 
 
@@ -89,4 +97,10 @@ def run(args: argparse.Namespace) -> int:
     if args.bag is not None:
         write_trajectory_bag(args.bag, args.topic, model.joint_names, times, motion)
         console.print(f"saved {args.bag}; play it with: ros2 bag play {args.bag}")
-    return 0
+    return 0 if args.publish is None else publish(args.output, args.publish)
+
+
+def publish(file: Path, topic: str) -> int:
+    """Publish the file by a program of its own, for ROS belongs to the nodes; its exit code."""
+    command = [sys.executable, "-m", PUBLISHER, str(file), "--topic", topic]
+    return subprocess.run(command, check=False).returncode

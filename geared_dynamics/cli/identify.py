@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from geared_dynamics.analysis.identification.equations import Settings, equations
+from geared_dynamics.analysis.identification.gains import Gains
 from geared_dynamics.analysis.identification.identify import WORST_CONDITION, Identified, identify
 from geared_dynamics.analysis.identification.payload import payload
 from geared_dynamics.analysis.identification.writing import Written, written
@@ -19,6 +21,12 @@ from geared_dynamics.analysis.reading.recording import Recording
 from geared_dynamics.analysis.report.yaml_text import yaml_text
 from geared_dynamics.cli.arguments import read_urdf_file
 from geared_dynamics.cli.console import numeric_table, open_console, print_table
+from geared_dynamics.cli.drive_gains import (
+    add_options,
+    find_gains,
+    show_gains,
+    with_constants,
+)
 from geared_dynamics.cli.recordings import (
     add_recording_options,
     add_robot_options,
@@ -81,6 +89,7 @@ def add_parser(subparsers: Subparsers) -> None:
         "--loaded", nargs="+", default=[], metavar="BAG", help="the same arm with a load to find"
     )
     group.add_argument("--load-link", metavar="LINK", help="that holds the load")
+    add_options(parser)
     group.add_argument(
         "--output", type=Path, metavar="DIR", help="parameters and new files go here"
     )
@@ -112,7 +121,12 @@ def run(args: argparse.Namespace) -> int:
     named = once("--columns", args.columns) | once("--instrument-columns", args.instrument_columns)
     other = argparse.Namespace(**vars(args) | {"columns": [*named.items()]})
     instruments = [open_one(other, model, path) for path in args.instruments or []]
-    console = open_console()
+    console, gains = open_console(), None
+    if args.identify_drive_gains:
+        gains = find_gains(args, model, settings, opened)
+        show_gains(console, model, gains, args.effort)
+        meaning = replace(settings.meaning, gains=tuple(gains.gains.tolist()))
+        settings = replace(settings, meaning=meaning)
     with progress_bar("identify") as progress:
         found = identify(
             model,
@@ -126,11 +140,11 @@ def run(args: argparse.Namespace) -> int:
             progress=progress,
         )
     show(console, found, args)
-    if opened["loaded"]:
+    if opened["loaded"] and gains is None:
         show_payload(console, model, args, settings, opened)
     if args.output is not None:
         urdf = data.decode("utf-8-sig", errors="replace")
-        write(console, found, args, urdf)
+        write(console, found, args, urdf, gains)
     return 0
 
 
@@ -201,7 +215,9 @@ def show_payload(
     print_table(console, "Load (SI)", table)
 
 
-def write(console: Console, found: Identified, args: argparse.Namespace, urdf: str) -> None:
+def write(
+    console: Console, found: Identified, args: argparse.Namespace, urdf: str, gains: Gains | None
+) -> None:
     """Write the parameters and the robot's files with them."""
     args.output.mkdir(parents=True, exist_ok=True)
     place = args.output / "base_parameters.csv"
@@ -218,6 +234,8 @@ def write(console: Console, found: Identified, args: argparse.Namespace, urdf: s
         return
     data = None if args.drivetrain is None else read_data(Path(args.drivetrain))[0]
     new = written(found.model, found.physical.x, urdf, data)
+    if gains is not None and args.effort == "motor_current":
+        with_constants(new.drivetrain, found.model, gains)
     robot = args.output / Path(args.robot).name
     drive = args.output / (Path(args.drivetrain or "robot.drivetrain.yaml").name)
     for target, source in ((robot, args.robot), (drive, args.drivetrain)):

@@ -11,6 +11,7 @@ from typing import get_args
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+from geared_dynamics.analysis.reading.description import recorded_description
 from geared_dynamics.analysis.reading.meaning import Effort, Meaning
 from geared_dynamics.analysis.reading.recording import Recording, open_recording
 from geared_dynamics.cli.arguments import (
@@ -24,10 +25,18 @@ from geared_dynamics.errors import DescriptionError
 from geared_dynamics.model.model import GearedModel
 
 
-def add_robot_options(parser: argparse.ArgumentParser) -> None:
-    """Add the robot as options, for commands whose positional arguments are recordings."""
+def add_robot_options(parser: argparse.ArgumentParser, *, recorded: bool = False) -> None:
+    """Add the robot as options, for commands whose positional arguments are recordings.
+
+    Args:
+        parser: Of the command.
+        recorded: Whether the URDF may come from the recording.
+    """
     group = parser.add_argument_group("robot")
-    group.add_argument("--robot", required=True, metavar="ROBOT.urdf", help="the robot's URDF")
+    text = "the robot's URDF"
+    if recorded:
+        text += "; if not given, what the first bag has on robot_description"
+    group.add_argument("--robot", required=not recorded, metavar="ROBOT.urdf", help=text)
     group.add_argument("--drivetrain", metavar="DRIVE.yaml", help="its drivetrain file")
     group.add_argument("--srdf", metavar="ROBOT.srdf", help="SRDF file with <rotor_params>")
     group.add_argument(
@@ -90,6 +99,8 @@ def add_recording_options(parser: argparse.ArgumentParser) -> None:
 
 def load_with_payload(args: argparse.Namespace, urdf: bytes | None = None) -> GearedModel:
     """Load the robot, with its load if there is one."""
+    if urdf is None and args.robot is None:
+        urdf = recorded_description(args.recordings[0])
     model = load_robot(args, urdf)
     if args.payload is None:
         return model

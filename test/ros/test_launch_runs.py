@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
+from recorded_motions import JOINT_STATE, messages, motion, string, torques, truth, write_sqlite
+from recorded_motions import elbow as elbow_model
 from ros_harness import Graph, Process, Processes
 
 try:  # without ROS's launch, our folder of that name may be found as an empty package
@@ -145,3 +148,77 @@ def test_wrong_robots_are_refused(
     process = launch(processes, "robots.launch.py", f"robots_file:={file}")
     assert process.wait() == 1, process.report()
     assert said in process.output, process.report()
+
+
+@pytest.fixture
+def recorded(tmp_path: Path) -> Path:
+    """A bag of the elbow's joint states and description."""
+    t, q, v, a = motion(10.0, 100.0)
+    model = elbow_model()
+    tau = torques(model, truth(model), q, v, a)
+    states = messages(model.joint_names, t, q, v, tau)
+    topics = {
+        "/joint_states": (JOINT_STATE, states),
+        "/robot_description": ("std_msgs/msg/String", [string(ELBOW.read_bytes())]),
+    }
+    return write_sqlite(tmp_path / "run.db3", topics)
+
+
+def test_a_recording_is_analysed(processes: Processes, recorded: Path, tmp_path: Path) -> None:
+    torque = tmp_path / "torques"
+    arguments = (f"input_bag:={recorded}", f"drivetrain:={DRIVES}", f"output_bag:={torque}",
+                 "options:=--bandwidth 5")  # fmt: skip
+    process = launch(processes, "replay.launch.py", *arguments)
+    assert process.wait(120.0) == 0, process.report()
+    assert "filtered below 5 Hz" in process.output, process.report()
+    assert "residual over all joints" in process.output, process.report()
+    assert (torque / "metadata.yaml").is_file()
+
+
+def test_a_recording_is_played_into_the_node(
+    processes: Processes, graph: Graph, recorded: Path, tmp_path: Path
+) -> None:
+    said = tmp_path / "player.txt"
+    player = tmp_path / "bin" / "ros2"  # the real one needs the whole of ROS
+    player.parent.mkdir()
+    player.write_text(
+        f'#!/bin/sh\nmkfifo "{said}.end"\necho "$@" > "{said}"\nread x < "{said}.end"\n'
+    )
+    player.chmod(0o755)
+    processes.env["PATH"] = f"{player.parent}:{os.environ['PATH']}"
+    arguments = elbow("play:=true", f"input_bag:={recorded}", "rate:=2.0")
+    process = launch(processes, "replay.launch.py", *arguments)
+    graph.wait_for_state("/feedforward_node", "active")
+    names = ["mode", "use_sim_time"]
+    found = graph.get_parameters("/feedforward_node", names)
+    assert found == {"mode": "stream", "use_sim_time": True}
+    graph.until(said.is_file, "the player")
+    process.ending = True
+    Path(f"{said}.end").write_text("end\n", encoding="utf-8")
+    assert process.wait(60.0) == 0, process.report()
+    words = f"bag play {recorded} --clock-topics /joint_states --rate 2.0"
+    assert said.read_text("utf-8").strip() == words
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("input_bag:=gone",), "input_bag: there is no 'gone'"),
+        ((f"input_bag:={ELBOW}", "urdf:=gone.urdf"), "urdf: there is no file 'gone.urdf'"),
+        ((f"input_bag:={ELBOW}", "effort:=force"), "effort"),
+        ((), "input_bag"),
+    ],
+)
+def test_wrong_recordings_are_refused(
+    processes: Processes, arguments: tuple[str, ...], said: str
+) -> None:
+    process = launch(processes, "replay.launch.py", *arguments)
+    assert process.wait() == 1, process.report()
+    assert said in process.output, process.report()
+
+
+def test_a_failed_analysis_says_why_and_plays_nothing(processes: Processes) -> None:
+    process = launch(processes, "replay.launch.py", *elbow(f"input_bag:={DRIVES}", "play:=true"))
+    process.wait(60.0)
+    assert "is neither an SQLite nor an MCAP file" in process.output, process.report()
+    assert "feedforward_node" not in process.output, process.report()

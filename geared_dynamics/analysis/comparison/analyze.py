@@ -11,7 +11,7 @@ from geared_dynamics.analysis.comparison.prediction import resisting
 from geared_dynamics.analysis.comparison.schedule import over_spans
 from geared_dynamics.analysis.comparison.span import Kept, Plan, motions, span_result
 from geared_dynamics.analysis.comparison.totals import Ranges, Totals, no_totals
-from geared_dynamics.analysis.reading.cleaning import clean
+from geared_dynamics.analysis.reading.cleaning import LARGEST, clean
 from geared_dynamics.analysis.reading.meaning import Meaning, joint_positions, joint_torques
 from geared_dynamics.analysis.reading.problems import RecordingError
 from geared_dynamics.analysis.reading.recording import Recording
@@ -120,8 +120,25 @@ def found_bandwidth(model: GearedModel, recording: Recording, meaning: Meaning) 
         longest = max(cleaned.stretches, key=lambda part: part.core.sum(), default=None)
         if longest is not None and len(longest.core) > 32:
             return bandwidth(even_positions(longest.samples, recording.period), recording.rate)
+    refuse_silent(model, recording)
     finding = "has no stretch of 32 samples in a row"
     raise RecordingError(recording.path, finding, "record some seconds, or give --bandwidth")
+
+
+def refuse_silent(model: GearedModel, recording: Recording) -> None:
+    """Raise if a joint has no position or no effort in the whole recording."""
+    there = np.zeros((2, model.n), bool)
+    for k in range(recording.spans):
+        samples = recording.read(k, 0).samples
+        values = np.stack([samples.position, samples.effort])
+        there |= (np.abs(values) <= LARGEST).any(axis=1)
+    for what, row in zip(("positions", "efforts"), there, strict=True):
+        names = [name for name, seen in zip(model.joint_names, row, strict=True) if not seen]
+        if names:
+            finding = f"has no {what} of {', '.join(names)} (NaN in all samples)"
+            locks = " ".join(f"{name}=POSITION" for name in names)
+            remedy = f"lock them where they were (--lock {locks}), or choose another topic"
+            raise RecordingError(recording.path, finding, remedy)
 
 
 def even_positions(samples: Samples, period: int) -> Array:

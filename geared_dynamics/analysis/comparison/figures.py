@@ -22,7 +22,7 @@ class JointFigures(NamedTuple):
         rms: RMS of the measured torque [unit].
         peak: Its peak [unit].
         residual: RMS of measured less predicted, by model (3,) [unit].
-        percent: The same in percent of ``rms`` (NRMSE).
+        percent: The same in percent of ``rms`` (NRMSE); NaN where nothing was measured.
         residual_peak: Peaks (3,) [unit].
         shares: RMS of each term in percent of ``rms``.
         fitted: NRMSE [%] that would remain if viscous friction, Coulomb friction, an offset
@@ -48,7 +48,7 @@ class JointFigures(NamedTuple):
     @property
     def hint(self) -> str:
         """What the residual looks like."""
-        if self.percent[-1] <= 0 or 1.0 - (self.fitted / self.percent[-1]) ** 2 < TELLING:
+        if not self.percent[-1] > 0 or 1.0 - (self.fitted / self.percent[-1]) ** 2 < TELLING:
             return "no simple term is missing"
         words = {
             "velocity": "viscous",
@@ -82,7 +82,7 @@ def joint_figures(analysis: Analysis) -> list[JointFigures]:
     k = totals.samples
     rms = np.sqrt(totals.measured / k)
     residual = np.sqrt(totals.residual / k)
-    scale = 100.0 / np.where(rms > 0.0, rms, np.inf)
+    scale = 100.0 / np.where(rms > 0.0, rms, np.nan)  # of nothing there are no percents
     shares = np.sqrt(totals.terms / k) * scale
     result = []
     for j, name in enumerate(analysis.model.joint_names):
@@ -135,11 +135,16 @@ def motor_figures(analysis: Analysis) -> list[MotorFigures]:
     ]
 
 
+def percents(value: float) -> str:
+    """Write percents; a dash where there are none."""
+    return "-" if np.isnan(value) else f"{value:.1f}"
+
+
 def summary(analysis: Analysis) -> str:
     """One plain sentence about the three models."""
     figures = joint_figures(analysis)
     mean = [
-        float(np.sqrt(np.mean([joint.percent[i] ** 2 for joint in figures])))
+        float(np.sqrt(np.nanmean([joint.percent[i] ** 2 for joint in figures])))
         for i in range(len(MODELS))
     ]
     return "residual over all joints: " + ", ".join(

@@ -114,15 +114,18 @@ def equations(
         plan = Plan(model, item, settings.meaning, cutoff, settings.velocity, ranges_of(model))
         factor = max(1, int(item.rate / (PER_BANDWIDTH * keep))) * thin
         own: list[tuple[Array, Array, Array, Array]] = []
+        measured = np.zeros(model.n, bool)
         for span in range(item.spans):
             for part in motions(plan, span)[0]:
                 own += thinned(model, settings.meaning, part, item.rate, keep, factor)
+                measured |= (part.effort != 0.0).any(axis=0)
             done += 1
             if progress is not None:
                 progress(done, total)
         if not own:
             finding = "has no stretch of motion long enough to filter"
             raise RecordingError(item.path, finding, "record some seconds without gaps")
+        refuse_unmeasured(model, measured, item.path)
         parts.append([np.concatenate(column) for column in zip(*own, strict=True)])
         counts.append(len(parts[-1][1]))
     Y, tau, effort, v = (np.concatenate([part[i] for part in parts]) for i in range(4))
@@ -170,6 +173,15 @@ def thinned(
 def top_speeds(model: GearedModel, v: Array) -> Array:
     """Top speed of each joint (n,): the URDF's limit, or what was reached if that is less."""
     return np.asarray(np.minimum(ranges_of(model).velocity[1], np.abs(v).max(axis=0)))
+
+
+def refuse_unmeasured(model: GearedModel, measured: BoolArray, path: str) -> None:
+    """Raise if the effort of a joint is zero in a whole recording: parameters would fit that."""
+    silent = [name for name, there in zip(model.joint_names, measured, strict=True) if not there]
+    if silent:
+        finding = f"has efforts of zero in all samples of {', '.join(silent)}"
+        remedy = "record a source that measures them, or choose another topic with --topic"
+        raise RecordingError(path, finding, remedy)
 
 
 def refuse_still(model: GearedModel, found: Equations, path: str) -> None:

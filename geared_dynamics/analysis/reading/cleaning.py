@@ -11,6 +11,7 @@ from geared_dynamics.analysis.reading.samples import Samples
 from geared_dynamics.arrays import BoolArray, IntArray
 
 RESET = 1_000_000_000  # [ns] a stamp that is older by more is a new start of the clock
+LARGEST = 1e9  # no joint's position or effort; damaged bytes give such numbers
 GAP = 3.5  # periods between samples that count as missing ones
 
 
@@ -40,7 +41,7 @@ def clean(samples: Samples, core: BoolArray, period: int) -> Cleaned:
         period: Usual time between samples [ns].
     """
     both = np.hstack([samples.position, samples.effort])
-    usable: BoolArray = np.asarray(np.isfinite(both).all(axis=1))
+    usable: BoolArray = np.asarray((np.abs(both) <= LARGEST).all(axis=1))
     not_finite = int((core & ~usable).sum())
     samples, core = samples.rows(usable), core[usable]
     fresh, reset = in_order(samples.stamp)

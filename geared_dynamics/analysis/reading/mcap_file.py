@@ -13,6 +13,8 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
+
 from geared_dynamics.analysis.extras import extra
 from geared_dynamics.analysis.reading.container import PIECE, Raw, Topic
 from geared_dynamics.analysis.reading.problems import RecordingError
@@ -22,6 +24,9 @@ SCHEMA, CHANNEL, MESSAGE, CHUNK, DATA_END, FOOTER = 3, 4, 5, 6, 15, 2
 RECORD = struct.Struct("<BQ")
 HEAD_OF_MESSAGE = struct.Struct("<HIQQ")
 HEAD_OF_CHUNK = struct.Struct("<QQQII")
+ALIKE = RECORD.size + 2  # bytes of a message's record that say its kind, size and channel
+STAMP = 6  # of HEAD_OF_MESSAGE: where the time of receiving stands
+FEW = 32  # records that are compared at first
 TRUNCATED = "was not closed or is cut off: what is there is read"
 
 
@@ -115,13 +120,16 @@ class McapFile:
             stream.seek(start)
             records = self._records(stream.read(end - start), packed)
         wanted = {number for number, known in self.channels.items() if known.name == topic}
-        messages, received = [], []
+        messages: list[bytes] = []
+        received: list[int] = []
+        skip = RECORD.size + HEAD_OF_MESSAGE.size
         try:
-            for _, first, last in of_kinds(records, (MESSAGE,)):
-                channel, _, stamp, _ = HEAD_OF_MESSAGE.unpack_from(records, first)
+            for at, step, count in runs(records):
+                channel, *_ = HEAD_OF_MESSAGE.unpack_from(records, at + RECORD.size)
                 if channel in wanted:
-                    messages.append(records[first + HEAD_OF_MESSAGE.size : last])
-                    received.append(stamp)
+                    starts = range(at, at + step * count, step)
+                    messages += [records[start + skip : start + step] for start in starts]
+                    received += stamps(records, at, step, count)
         except struct.error:
             return Raw(messages, received, 1)
         return Raw(messages, received, int(not records))
@@ -136,6 +144,49 @@ def of_kinds(records: bytes, kinds: tuple[int, ...]) -> Iterator[tuple[int, int,
         if kind in kinds:
             yield kind, at + head, end
         at = end
+
+
+def runs(records: bytes) -> Iterator[tuple[int, int, int]]:
+    """Start, length of a record and number of records of runs of alike messages.
+
+    Messages of one topic mostly have one size. Records of the same kind, size and channel that
+    follow each other are found by comparing many at a time.
+    """
+    at, read = 0, RECORD.unpack_from
+    while at + RECORD.size <= len(records):
+        kind, size = read(records, at)
+        step, count = RECORD.size + size, 1
+        if kind == MESSAGE:
+            head = records[at : at + ALIKE]
+            if records[at + step : at + step + ALIKE] == head:
+                count = alike(records, at, step)
+            yield at, step, count
+        at += step * count
+
+
+def alike(records: bytes, at: int, step: int) -> int:
+    """Number of records from a place on that are of the same kind, size and channel."""
+    whole = (len(records) - at) // step
+    count, window = 1, FEW
+    head = np.frombuffer(records, np.uint8, ALIKE, at)
+    while count < whole:
+        some = min(window, whole - count)
+        table = np.frombuffer(records, np.uint8, some * step, at + count * step)
+        same = (table.reshape(some, step)[:, :ALIKE] == head).all(axis=1)
+        if not same.all():
+            return count + int(np.argmin(same))
+        count, window = count + some, 2 * window
+    return count
+
+
+def stamps(records: bytes, at: int, step: int, count: int) -> list[int]:
+    """When the messages of a run were received [ns]."""
+    if at + step * count > len(records) or count == 1:  # cut off, or not worth an array
+        return [HEAD_OF_MESSAGE.unpack_from(records, at + RECORD.size)[2]] * count
+    table = np.frombuffer(records, np.uint8, step * count, at).reshape(count, step)
+    start = RECORD.size + STAMP
+    column = np.ascontiguousarray(table[:, start : start + 8]).view("<u8")
+    return [int(stamp) for stamp in column[:, 0].tolist()]
 
 
 def decompressed(name: str, data: bytes, path: str) -> bytes:

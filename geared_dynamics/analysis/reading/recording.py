@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ from geared_dynamics.analysis.reading.problems import RecordingError
 from geared_dynamics.analysis.reading.samples import Samples, joined, nothing
 from geared_dynamics.analysis.reading.table_file import TableReader
 from geared_dynamics.arrays import Array, ArrayLike, BoolArray
+from geared_dynamics.errors import GearedDynamicsWarning
 
 SPAN = 16  # pieces that are worked on together
 PROBED = 8  # first pieces in which names and period are looked for
@@ -200,13 +202,23 @@ def open_topic(
         remedy = f"record the joint states; its topics are: {listed}"
         raise RecordingError(bag.path, f"has no topic of type {JOINT_STATE}", remedy)
     problems: list[RecordingError] = []
+    found: list[BagReader] = []
     for name in names:
+        place = f"{bag.path}, {name}"
         seen = joints_on(bag, name)
         try:
-            return BagReader(bag, name, matched(joints, seen, rename, f"{bag.path}, {name}"))
+            if not seen:
+                raise RecordingError(place, "holds no messages", "record the arm in motion")
+            found.append(BagReader(bag, name, matched(joints, seen, rename, place)))
         except RecordingError as error:
             problems.append(error)
-    raise problems[0]
+    if not found:
+        raise problems[0]
+    if len(found) > 1:
+        others = ", ".join(reader.topic for reader in found[1:])
+        text = f"{bag.path}: {found[0].topic} is read; {others} has these joints too (--topic)"
+        warnings.warn(text, GearedDynamicsWarning, stacklevel=3)
+    return found[0]
 
 
 def joints_on(bag: Container, topic: str) -> tuple[str, ...]:
@@ -233,8 +245,11 @@ def recording_of(reader: Reader) -> Recording:
     period = usual_period(first)
     if period <= 0:
         finding = f"holds {len(first.stamp)} samples in order of time"
-        notes = "".join(f" ({note})" for note in reader.notes)
-        raise RecordingError(reader.path, finding + notes, "record a motion of some seconds")
+        notes = "".join(f" ({note})" for note in (*reader.notes, first.tally.in_words()) if note)
+        remedy = "record a motion of some seconds"
+        if first.tally.partial:
+            remedy = "record all joints in the same messages, or choose some with --joints"
+        raise RecordingError(reader.path, finding + notes, remedy)
     if not np.isfinite(first.position).any():
         remedy = "positions are needed; choose another topic with --topic"
         raise RecordingError(reader.path, "has no positions (empty or NaN)", remedy)

@@ -17,7 +17,7 @@ class Tally(NamedTuple):
         partial: With some of its joints only.
         damaged: That are no message of the topic's type.
         lost: Parts of the file that could not be read to the end.
-        not_finite: With a position or effort that is NaN or infinite.
+        not_finite: With a position or effort that is NaN, infinite or beyond all sense (1e9).
         repeated: With the stamp of an earlier one, or older by less than a reset.
         resets: Where the stamps jump back; the samples before and after are kept apart.
         gaps: Where samples are missing.
@@ -45,7 +45,7 @@ class Tally(NamedTuple):
             "partial": "messages without all joints",
             "damaged": "damaged messages",
             "lost": "parts of the file that cannot be read to the end",
-            "not_finite": "samples with NaN or infinity",
+            "not_finite": "samples with NaN, infinity or numbers beyond 1e9",
             "repeated": "repeated or late stamps",
             "resets": "resets of the clock",
             "gaps": "gaps",

@@ -12,7 +12,12 @@ from typing import Any
 import numpy as np
 
 from geared_dynamics.analysis.comparison.analyze import Analysis
-from geared_dynamics.analysis.comparison.figures import joint_figures, motor_figures, summary
+from geared_dynamics.analysis.comparison.figures import (
+    joint_figures,
+    motor_figures,
+    percents,
+    summary,
+)
 from geared_dynamics.analysis.comparison.prediction import MODELS, TERMS
 from geared_dynamics.analysis.extras import extra
 from geared_dynamics.analysis.report.curves import DRAWN, envelope, profile
@@ -83,7 +88,7 @@ def joint_table(analysis: Analysis) -> str:
     rows = [
         [
             f"{joint.joint} [{joint.unit}]", f"{joint.rms:.4g}", f"{joint.peak:.4g}",
-            *(f"{value:.1f}" for value in joint.percent),
+            *map(percents, joint.percent),
             f"{joint.residual[-1]:.3g}", f"{joint.residual_peak[-1]:.3g}",
             f"{joint.saturated:.2g}",
             "-" if np.isnan(joint.delay) else f"{1e3 * joint.delay:.1f}",
@@ -97,8 +102,7 @@ def joint_table(analysis: Analysis) -> str:
 def share_table(analysis: Analysis) -> str:
     """Shares of the terms."""
     rows = [
-        [joint.joint, *(f"{value:.1f}" for value in joint.shares.values())]
-        for joint in joint_figures(analysis)
+        [joint.joint, *map(percents, joint.shares.values())] for joint in joint_figures(analysis)
     ]
     heads = ["RMS of each term, % of measured", *TERMS]
     return table(heads, rows)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from geared_dynamics.analysis.comparison.analyze import Analysis
-from geared_dynamics.analysis.comparison.figures import joint_figures
+from geared_dynamics.analysis.comparison.figures import joint_figures, percents
 from geared_dynamics.analysis.extras import extra
 from geared_dynamics.analysis.report.curves import DRAWN, envelope
 from geared_dynamics.analysis.report.html import COLOURS
@@ -29,8 +29,10 @@ def write_png(analysis: Analysis, path: Path) -> None:
         ax.set_ylabel(f"{joint.joint}\n[{joint.unit}]", fontsize="small")
         ax.grid(alpha=0.3)
         ax.margins(x=0)
-        ax.set_title(f"residual {joint.percent[-1]:.1f} %", fontsize="small", loc="right")
-    axes[0].legend(fontsize="small", ncols=4, loc="upper left")
+        ax.set_title(f"residual {percents(joint.percent[-1])} %", fontsize="small", loc="right")
+    axes[0].legend(
+        fontsize="small", ncols=4, loc="lower left", bbox_to_anchor=(0.0, 1.0), frameon=False
+    )
     axes[-1].set_xlabel("time [s]")
     figure.suptitle(Path(analysis.recording.path).name)
     figure.savefig(path, dpi=110)

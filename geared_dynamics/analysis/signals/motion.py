@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from geared_dynamics.analysis.extras import extra
-from geared_dynamics.analysis.reading.cleaning import Stretch
+from geared_dynamics.analysis.reading.cleaning import LARGEST, Stretch
 from geared_dynamics.analysis.signals.filters import derivative, shortest, zero_phase
 from geared_dynamics.arrays import Array, BoolArray, IntArray
 
@@ -66,7 +66,7 @@ def motion(
     if len(samples.stamp) < shortest(cutoff, 1e9 / period):
         return None
     n = samples.position.shape[1]
-    own = velocity == "recorded" and bool(np.isfinite(samples.velocity).all())
+    own = velocity == "recorded" and bool((np.abs(samples.velocity) <= LARGEST).all())
     parts = [samples.position, samples.effort, *([samples.velocity] if own else [])]
     signals = np.hstack(parts)
     even = is_even(samples.stamp, period)

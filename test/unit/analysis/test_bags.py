@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from geared_dynamics.analysis.reading import mcap_file
 from geared_dynamics.analysis.reading.problems import RecordingError
 from geared_dynamics.analysis.reading.recording import Recording, open_recording
 from geared_dynamics.analysis.reading.samples import joined
@@ -205,7 +206,11 @@ def bad_bags(folder: Path) -> dict[str, tuple[Path, dict, tuple[str, ...]]]:
             ("no efforts (empty or NaN)", "--topic"),
         ),
         "no position": (states("still", None, V[:100], A[:100]), {}, ("no positions",)),
-        "no message": (bag("none", {"/joint_states": (JOINT_STATE, [])}), {}, ("no joint",)),
+        "no message": (
+            bag("none", {"/joint_states": (JOINT_STATE, [])}),
+            {},
+            ("holds no messages",),
+        ),
         "wrong rename": (good, {"rename": {"elbow": "x"}}, ("no joint 'elbow'", "joint_1")),
     }
 
@@ -225,3 +230,29 @@ def test_bad_bags_say_what_was_found_and_what_to_do(tmp_path: Path, case: str) -
     for word in words:
         assert word in str(caught.value)
     assert caught.value.remedy
+
+
+def test_runs_of_messages_are_those_one_by_one() -> None:
+    """Messages of two channels and several sizes, in runs short and long."""
+    random = np.random.default_rng(0)
+    records, expected, stamp = b"", [], 0
+    for run in (1, 2, 40, 3, 1, 500, 1, 1, 33, 97):
+        channel, size = int(random.integers(2)), int(random.integers(1, 4)) * 8
+        for _ in range(run):
+            stamp += 1
+            body = mcap_file.HEAD_OF_MESSAGE.pack(channel, 0, stamp, 0) + random.bytes(size)
+            records += mcap_file.RECORD.pack(mcap_file.MESSAGE, len(body)) + body
+            expected.append((channel, stamp, body[-size:]))
+        records += mcap_file.RECORD.pack(mcap_file.CHANNEL, 3) + b"abc"
+    found, skip = [], mcap_file.RECORD.size + mcap_file.HEAD_OF_MESSAGE.size
+    for at, step, count in mcap_file.runs(records):
+        received = mcap_file.stamps(records, at, step, count)
+        for k in range(count):
+            start = at + k * step
+            channel, *_ = mcap_file.HEAD_OF_MESSAGE.unpack_from(
+                records, start + mcap_file.RECORD.size
+            )
+            found.append((channel, received[k], records[start + skip : start + step]))
+    assert found == expected
+    for cut in range(len(records) - 700, len(records)):
+        assert sum(count for *_, count in mcap_file.runs(records[:cut])) <= len(expected)

@@ -92,6 +92,7 @@ def test_a_motor_of_two_joints_keeps_its_friction() -> None:
 
 
 def test_noise_free_truth_is_found() -> None:
+    pytest.importorskip("clarabel", reason="needs geared_dynamics[analysis]")
     found = identify(MODEL, [recording()], SETTINGS)
     expected = BASE.combinations @ X
     scale = np.maximum(np.abs(expected), 0.01)
@@ -103,6 +104,7 @@ def test_noise_free_truth_is_found() -> None:
 
 
 def test_noisy_truth_is_within_its_deviations() -> None:
+    pytest.importorskip("clarabel", reason="needs geared_dynamics[analysis]")
     found = identify(MODEL, [recording(noise=NOISE, jitter=1e-5)], SETTINGS)
     assert within(found).all()
     assert (found.sigma > 0.0).all()

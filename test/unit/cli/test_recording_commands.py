@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import importlib
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +14,7 @@ import geared_dynamics as gd
 from geared_dynamics.analysis.reading.bag import open_bag
 from geared_dynamics.analysis.reading.joints import joint_samples
 from geared_dynamics.analysis.reading.recording import open_recording
+from geared_dynamics.arrays import Array
 from geared_dynamics.cli.main import main
 from recorded_motions import (
     JOINT_STATE,
@@ -19,6 +22,7 @@ from recorded_motions import (
     elbow,
     messages,
     motion,
+    string,
     torques,
     truth,
     write_sqlite,
@@ -117,6 +121,108 @@ def test_a_bag_of_another_robot(bag: str, capsys: pytest.CaptureFixture[str]) ->
     assert "has no joint joint_4, joint_5, joint_6; it has joint_1" in capsys.readouterr().err
 
 
+def run_of(folder: Path, *states: tuple[tuple[str, ...], Array, Array]) -> str:
+    """A bag; per topic joints, positions and efforts."""
+    topics = {
+        f"/arm_{k}/joint_states": (JOINT_STATE, messages(names, T, q, None, tau))
+        for k, (names, q, tau) in enumerate(states)
+    }
+    return str(write_sqlite(folder / "odd.db3", topics))
+
+
+def with_column(values: Array, number: float, rows: slice = slice(None)) -> Array:
+    """The same, the second joint's replaced."""
+    changed = values.copy()
+    changed[rows, 1] = number
+    return changed
+
+
+def test_a_joint_without_efforts_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = run_of(tmp_path, (MODEL.joint_names, Q, with_column(TAU, np.nan)))
+    assert main(["analyze", path, *ROBOT]) == 2
+    found = capsys.readouterr().err
+    assert "has no efforts of joint_2 (NaN in all samples)" in found
+    assert "--lock joint_2=POSITION" in found
+
+
+@pytest.mark.parametrize("number", [1e300, -1e12, np.inf, np.nan])
+def test_senseless_numbers_are_left_out(
+    tmp_path: Path, number: float, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bad = slice(3000, 3002)
+    for q, tau in ((with_column(Q, number, bad), TAU), (Q, with_column(TAU, number, bad))):
+        place = tmp_path / str(tau is TAU)
+        place.mkdir()
+        path = run_of(place, (MODEL.joint_names, q, tau))
+        assert main(["analyze", path, *ROBOT]) == 0
+        text = " ".join(capsys.readouterr().out.split())
+        assert "left out: 2 samples with NaN, infinity or numbers beyond 1e9" in text
+        assert "inf" not in text.split("Measured less")[1].replace("infinity", "")
+        assert "complete 49.0 %" in text  # as without them
+
+
+def test_a_joint_with_efforts_of_zero_has_no_percents(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = run_of(tmp_path, (MODEL.joint_names, Q, with_column(TAU, 0.0)))
+    assert main(["analyze", path, *ROBOT]) == 0
+    text = capsys.readouterr().out
+    assert "joint_2: the effort is zero in all samples" in text
+    rows = [line.split() for line in text.splitlines() if line.split()[:1] == ["joint_2"]]
+    assert rows[0][3:7] == ["0", "-", "-", "-"]
+    assert set(rows[1][1:]) == {"-"}
+    assert "complete nan" not in text
+
+
+@pytest.mark.parametrize(
+    ("effort", "said"),
+    [
+        (0.0 * TAU, "of zero in all samples of joint_1, joint_2, joint_3"),
+        (with_column(TAU, 0.0), "efforts of zero in all samples of joint_2;"),
+    ],
+)
+def test_identify_refuses_efforts_of_zero(
+    tmp_path: Path, effort: Array, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = run_of(tmp_path, (MODEL.joint_names, Q, effort))
+    assert main(["identify", path, *ROBOT]) == 2
+    found = capsys.readouterr().err
+    assert said in found
+    assert found.count("\n") == 1
+
+
+def test_two_topics_with_these_joints_are_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = run_of(tmp_path, (MODEL.joint_names, Q, TAU), (MODEL.joint_names, Q, 2.0 * TAU))
+    assert main(["analyze", path, *ROBOT]) == 0
+    first = capsys.readouterr()
+    assert "/arm_0/joint_states is read; /arm_1/joint_states has these joints too" in first.err
+    assert main(["analyze", path, *ROBOT, "--topic", "/arm_1/joint_states"]) == 0
+    second = capsys.readouterr()
+    assert second.err == ""
+    assert second.out != first.out
+
+
+def test_joints_in_separate_messages_are_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    parts = [messages(MODEL.joint_names[k], T, Q[:, k], None, TAU[:, k])
+             for k in (slice(2), slice(2, 3))]  # fmt: skip
+    both = [message for pair in zip(*parts, strict=True) for message in pair]
+    path = write_sqlite(tmp_path / "run.db3", {"/joint_states": (JOINT_STATE, both)})
+    assert main(["analyze", str(path), *ROBOT]) == 2
+    assert "messages without all joints); record all joints in" in capsys.readouterr().err
+
+
+def test_a_topic_without_messages(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write_sqlite(tmp_path / "run.db3", {"/joint_states": (JOINT_STATE, [])})
+    assert main(["analyze", str(path), *ROBOT]) == 2
+    assert "/joint_states: holds no messages" in capsys.readouterr().err
+
+
 def test_identify_writes_files_that_load(
     bag: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -132,6 +238,131 @@ def test_identify_writes_files_that_load(
                  str(out / "elbow.drivetrain.yaml")]) == 0  # fmt: skip
     assert main(["identify", bag, *ROBOT, "--output", str(ROBOTS)]) == 2
     assert "would overwrite" in capsys.readouterr().err
+
+
+def current_bags(folder: Path) -> list[str]:
+    """Currents of the elbow arm without and with a load of 4 kg, for gains 0.07, 0.05, 0.09."""
+    gains, com = np.array([0.07, 0.05, 0.09]), (0.05, -0.02, 0.1)
+    heavy = MODEL.with_payload(4.0, com, link=MODEL.body_names[-1])
+    extra = gd.inverse_dynamics(heavy, Q, V, A) - gd.inverse_dynamics(MODEL, Q, V, A)
+    bags = []
+    for name, tau in (("empty", TAU), ("loaded", TAU + extra)):
+        noise = np.random.default_rng(len(bags)).normal(size=TAU.shape) * 0.02
+        data = messages(MODEL.joint_names, T, Q, V, gd.motor_torques(MODEL, tau) / gains + noise)
+        place = write_sqlite(folder / f"{name}.db3", {"/joint_states": (JOINT_STATE, data)})
+        bags.append(str(place))
+    return bags
+
+
+def test_identify_finds_drive_gains_and_writes_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("clarabel", reason="needs geared_dynamics[analysis]")
+    empty, loaded = current_bags(tmp_path)
+    drive = tmp_path / "elbow.drivetrain.yaml"
+    text = Path(DRIVE).read_text("utf-8")
+    drive.write_text(text, encoding="utf-8")
+    words = ["identify", empty, "--robot", URDF, "--drivetrain", str(drive),
+             "--effort", "motor_current", "--loaded", loaded, "--load-link", MODEL.body_names[-1],
+             "--identify-drive-gains"]  # fmt: skip
+    load = ["--known-load", "4", "0.05", "-0.02", "0.1"]
+    out = tmp_path / "new"
+    assert main([*words, *load, "--output", str(out)]) == 0
+    printed = capsys.readouterr().out
+    assert "Drive gains" in printed
+    new = gd.load_model(out / "elbow.urdf", out / "elbow.drivetrain.yaml")
+    np.testing.assert_allclose(new.motors.torque_constant, [0.07, 0.05, 0.09], rtol=0.05)
+    np.testing.assert_allclose(new.friction[0], [4.0, 5.0, 6.0], rtol=0.1)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "needs efforts of motors, not joint_torque"),
+        (["--effort", "motor_current"], "--loaded"),
+        (["--effort", "motor_current", "--gains", "1", "1", "1"], "are to be found"),
+        (["--effort", "motor_current", "--loaded", "BAG"], "--load-link"),
+        (["--effort", "motor_current", "--loaded", "BAG", "--load-link", "LINK"],
+         "--known-load: is not given"),
+        (["--effort", "motor_current", "--loaded", "BAG", "--load-link", "LINK",
+          "--known-load", "4", "0"], "has 2 numbers"),
+        (["--effort", "motor_current", "--loaded", "BAG", "--load-link", "LINK",
+          "--known-load", "0", "0", "0", "0"], "has no mass"),
+        (["--effort", "motor_current", "--loaded", "BAG", "--load-link", "LINK",
+          "--known-load", "1", "0", "0", "0", "-1", "0", "0", "1", "0", "1"], "negative"),
+    ],
+)  # fmt: skip
+def test_drive_gains_need_all_their_options(
+    bag: str, words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = {"BAG": bag, "LINK": MODEL.body_names[-1]}
+    words = [names.get(word, word) for word in words]
+    assert main(["identify", bag, *ROBOT, "--identify-drive-gains", *words]) == 2
+    found = capsys.readouterr()
+    assert said in found.err
+    assert found.err.count("\n") == 1
+
+
+def test_the_robot_may_come_from_the_bag(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("rosbags", reason="needs geared_dynamics[analysis]")
+    states = (JOINT_STATE, messages(MODEL.joint_names, T, Q, V, TAU))
+    urdf = ("std_msgs/msg/String", [string(Path(URDF).read_bytes())])
+    whole = write_sqlite(
+        tmp_path / "run.db3", {"/arm/robot_description": urdf, "/joint_states": states}
+    )
+    place = tmp_path / "torques"
+    words = ["--drivetrain", DRIVE, "--output-bag", str(place)]
+    assert main(["analyze", str(whole), *words]) == 0
+    first = capsys.readouterr().out
+    assert main(["analyze", str(whole), *ROBOT]) == 0
+    assert capsys.readouterr().out == first
+    assert open_recording(place, MODEL.joint_names, topic="/analysis/tau_model").spans == 1
+    assert main(["analyze", str(whole), *words]) == 2  # the bag is there already
+    assert "is there already" in capsys.readouterr().err
+    assert main(["analyze", str(whole), str(whole), *words]) == 2
+    assert "one place for 2 bags" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("topics", "said"),
+    [
+        ({}, "has no topic robot_description"),
+        ({"/a/robot_description": b"<robot/>", "/b/robot_description": b"<robot/>"}, "several"),
+        ({"/robot_description": b""}, "holds no whole message"),
+        ({"/robot_description": b"<robot"}, "run.db3, /robot_description"),
+    ],
+)
+def test_a_bag_without_a_robot(
+    tmp_path: Path, topics: dict[str, bytes], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    states = (JOINT_STATE, messages(MODEL.joint_names, T, Q, V, TAU))
+    texts = {name: ("std_msgs/msg/String", [string(text)]) for name, text in topics.items()}
+    whole = write_sqlite(tmp_path / "run.db3", {"/joint_states": states, **texts})
+    assert main(["analyze", str(whole)]) == 2
+    found = capsys.readouterr().err
+    assert said in found
+    assert found.count("\n") == 1
+
+
+def test_excite_publishes_by_a_program_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[list[str]] = []
+
+    def run(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        calls.append(command)
+        return subprocess.CompletedProcess(command, 2)
+
+    monkeypatch.setattr(subprocess, "run", run)
+    file = str(tmp_path / "motion.yaml")
+    few = ["--starts", "3", "--changes", "5", "--output", file]
+    assert main(["excite", URDF, DRIVE, *few, "--publish", "/arm/joint_trajectory"]) == 2
+    module = importlib.import_module(calls[0][2])
+    arguments = module.parser().parse_args(calls[0][3:])
+    assert (str(arguments.file), arguments.topic) == (file, "/arm/joint_trajectory")
+    assert module.read_waypoints(arguments.file).duration == 20.0
 
 
 def test_excite_and_coupling(bag: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
