@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-import numpy as np
 from rclpy.clock import Clock, ClockType
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
@@ -28,6 +26,7 @@ from geared_dynamics.nodes.common.lifecycle import SUCCESS, SteadyLifecycleNode
 from geared_dynamics.nodes.common.messages import trajectory_message, trajectory_of
 from geared_dynamics.nodes.common.parameters import ParameterError, Value
 from geared_dynamics.nodes.common.timing import Timing
+from geared_dynamics.nodes.common.values import loaded, numbers, signs
 from geared_dynamics.nodes.common.wire import StateReader
 from geared_dynamics.nodes.feedforward.annotate import annotated, refusal
 from geared_dynamics.nodes.feedforward.loop import Loop, Prepared, differ, prepared
@@ -39,7 +38,6 @@ from geared_dynamics.nodes.feedforward.outputs import (
 )
 from geared_dynamics.nodes.feedforward.report import Reporter
 from geared_dynamics.nodes.feedforward.schema import SCHEMA
-from geared_dynamics.nodes.feedforward.settings import loaded, numbers
 from geared_dynamics.nodes.feedforward.tuning import publish_state
 from geared_dynamics.trajectory import TrajectoryError, checked, follow, state
 
@@ -380,12 +378,3 @@ class FeedforwardNode(SteadyLifecycleNode):
         self.loop.acknowledged = True
         response.success, response.message = True, "acknowledged"
         return response
-
-
-def signs(values: dict[str, Value], pattern: str, names: Sequence[str]) -> Array:
-    """Signs, which are not zero."""
-    found = numbers(values, pattern, names)
-    if not np.all(np.abs(found) == 1.0):
-        name = pattern.format(names[int(np.argmin(np.abs(found)))])
-        raise ParameterError(name, "is 0", "give 1 or -1")
-    return found
