@@ -140,6 +140,7 @@ setup(
         "console_scripts": [
             "geared-dynamics = geared_dynamics.cli.main:main",
             "feedforward_node = geared_dynamics.nodes.feedforward_node:main",
+            "elastic_observer_node = geared_dynamics.nodes.elastic_observer_node:main",
         ]
     },
     zip_safe=False,  # numba keeps its cache beside the sources
