@@ -64,6 +64,7 @@ class Plant:
     Attributes:
         z: q, theta and their rates (2N,).
         tau_m: Torque over the last step (m,).
+        push: External force on the joints (n,) [N m].
         time: [s].
     """
 
@@ -76,6 +77,7 @@ class Plant:
         self.start = self.A.T @ self.z[: self.width]
         weight = gd.gravity_forces(self.model, self.z[:n])
         self.tau_m = np.linalg.pinv(self.model.structure_matrix) @ weight
+        self.push = np.zeros(n)
         self.time = 0.0
 
     @property
@@ -110,5 +112,5 @@ class Plant:
             hold = np.linalg.pinv(self.model.structure_matrix) @ weight
             tau_m = drive(self.model, self.z, goal) + hold
         self.tau_m = np.asarray(tau_m)
-        self.z = moved(self.model, self.z, self.tau_m, np.zeros(3), dt=dt, parts=1)
+        self.z = moved(self.model, self.z, self.tau_m, self.push, dt=dt, parts=2)
         self.time += dt

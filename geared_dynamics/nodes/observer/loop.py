@@ -68,6 +68,7 @@ class Loop:
         self._rest.clear()
         self._time: float | None = None  # stamp of the newest joint state that was used [s]
         self._heard = 0.0  # when it came [s], steady
+        self._came = 0.0  # when any joint state came, also with an old stamp [s], steady
         self._started = 0.0  # stamp at which the observer started [s]
         self._torque = Torque(self._missing, False)
         self._onset = no_trouble(len(self._missing))
@@ -102,7 +103,8 @@ class Loop:
         self._rest.add(sensed.time, shown)
         torque = self._torque_of(sensed)
         self._past.add(sensed.time, shown, torque.value)
-        self._time, self._heard, self._torque = sensed.time, now, torque
+        self._time, self._torque = sensed.time, torque
+        self._heard = self._came = now
         if self.state is None:
             self.output = self._start(sensed.time, shown)
         else:
@@ -223,7 +225,7 @@ class Loop:
         """
         if self._time is None:
             return (self.output, np.nan)
-        since = now - self._heard
+        since = now - self._came
         given = self.prepared
         if since <= max(QUIET * given.period, QUIET_SHARE * given.hold):
             return None
@@ -251,6 +253,7 @@ class Loop:
 
     def _repeated(self, now: float) -> Output:
         """The output for a stamp that was there already."""
+        self._came = now
         if self.state is not None and now - self._heard > self.prepared.hold:
             self._lose(Fault.INTERVAL, "stamps stand still")
         if self.state is None:

@@ -52,7 +52,7 @@ class Outputs:
         names = {
             "link_state": model.joint_names,
             "motor_state": model.motor_names,
-            "torque_estimate": model.elasticity.names,
+            "torque_estimate": spring_names(model),
             "external_torque": model.joint_names,
         }
         self._fields = {name: Fields(names[name], TOPICS[name]) for name in TOPICS}
@@ -132,6 +132,13 @@ def told(given: Prepared, output: Output) -> dict[str, dict[str, Array | None]]:
         "torque_estimate": {"position": found.torsion, "effort": found.joint_torque},
         "external_torque": {"effort": found.external if forces else None},
     }
+
+
+def spring_names(model: GearedModel) -> list[str]:
+    """What the springs are called (n_e,): by their joints, those inside drives by their own."""
+    own = model.elasticity
+    joints = [model.joint_names[j] for j in own.joint]
+    return [*joints, *own.names[len(joints) :]]
 
 
 def angles(model: GearedModel, found: Estimate) -> Array:

@@ -42,23 +42,23 @@ class Reporter:
         """Log the level and its reason where they have changed."""
         if (output.level, output.why) == self._last:
             return
-        before, self._last = self._last, (output.level, output.why)
-        log, word = self._node.get_logger(), output.level.name.lower()
+        self._last = output.level, output.why
         if output.level is Level.GOOD:
-            log.info("estimates are valid")
-        elif before is not None and before[0] is output.level:
-            self.say(f"{word}: {output.why}")
-        elif output.level is Level.INVALID:
-            log.warning(f"{word}: {output.why}")
+            self.say("estimates are valid", warn=False)
         else:
-            self.say(f"{word}: {output.why}")
+            self.say(f"{output.level.name.lower()}: {output.why}")
 
-    def say(self, text: str) -> None:
-        """Warn, of the same thing not more often than once a second."""
+    def say(self, text: str, *, warn: bool = True) -> None:
+        """Log a line; the same one not more often than once a second."""
         now = time.monotonic()
-        if now - self._said.get(text, -math.inf) >= PAUSE:
-            self._said[text] = now
-            self._node.get_logger().warning(text)
+        if now - self._said.get(text, -math.inf) < PAUSE:
+            return
+        self._said[text] = now
+        log = self._node.get_logger()
+        if warn:  # rclpy wants a line of its own for each severity
+            log.warning(text)
+        else:
+            log.info(text)
 
     # -- once a second -----------------------------------------------------------------------
 
