@@ -60,6 +60,7 @@ class ObserverRig:
         self.drives.write_text(drives(), encoding="utf-8")
         self.plant = Plant()
         self.zero = SECOND  # stamp of the plant's time zero [ns]
+        self.effort = True
         self.change: Callable[[Any], Any] | None = None
         self.process: Process | None = None
         self.states = graph.publisher("/joint_states", JointState)
@@ -70,8 +71,8 @@ class ObserverRig:
         self.inboxes["quality"] = graph.listen(f"{self.node}/quality", Float64MultiArray)
         self.truth: dict[int, tuple[np.ndarray, np.ndarray]] = {}
 
-    def start(self, **parameters: Any) -> Process:
-        """Start the node with parameters; ``__`` in a name stands for a dot."""
+    def start(self, *remapped: str, **parameters: Any) -> Process:
+        """Start the node, topics ``from:=to``, parameters; ``__`` in a name stands for a dot."""
         given: dict[str, Any] = {
             "urdf_path": URDF,
             "drivetrain": self.drives,
@@ -86,7 +87,8 @@ class ObserverRig:
         words = [f"{name}:={text(value)}" for name, value in given.items()]
         options = [part for word in words for part in ("-p", word)]
         module = "geared_dynamics.nodes.elastic_observer_node"
-        ros = ["--ros-args", *options]
+        topics = [part for rule in remapped for part in ("-r", rule)]
+        ros = ["--ros-args", *topics, *options]
         self.process = self.processes.start("-m", module, *ros, name="elastic_observer_node")
         return self.process
 
@@ -95,13 +97,18 @@ class ObserverRig:
         """The newest estimate of the links."""
         return self.inboxes["link_state"].last
 
-    def send(self) -> Any:
-        """Let the arm move on and publish what its encoders show; that, or None."""
-        self.plant.step(dt=PERIOD)
+    def send(self, torque: np.ndarray | None = None) -> Any:
+        """Let the arm move on and publish what its encoders show; that, or None.
+
+        Args:
+            torque: Of the motors (m,); if not given, along a motion of its own.
+        """
+        self.plant.step(torque, dt=PERIOD)
         stamp = self.zero + round(self.plant.time * SECOND)
         self.truth[stamp] = self.plant.q.copy(), self.plant.v.copy()
         names = self.plant.model.motor_names
-        message = message_of(names, stamp, position=self.plant.phi, effort=self.plant.tau_m)
+        effort = self.plant.tau_m if self.effort else np.full(3, NAN)
+        message = message_of(names, stamp, position=self.plant.phi, effort=effort)
         message = self.change(message) if self.change is not None else message
         if message is not None:
             self.states.publish(message)
