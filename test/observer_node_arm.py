@@ -27,8 +27,8 @@ def drives() -> str:
     """The elbow's drives with springs before joints 1 and 2."""
     data = yaml.safe_load((FILES / "elbow.drivetrain.yaml").read_text("utf-8"))
     data["joints"] = {
-        "joint_1": {"stiffness": 9e3, "damping": 20.0},
-        "joint_2": {"stiffness": 7e3, "damping": 20.0},
+        "joint_1": {"stiffness": 9e3, "damping": 60.0},
+        "joint_2": {"stiffness": 7e3, "damping": 60.0},
     }
     for motor in data["motors"].values():
         motor["torque_constant"] = 0.1
