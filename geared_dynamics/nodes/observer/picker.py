@@ -42,6 +42,8 @@ class Picker:
         found = np.frombuffer(numbers) if len(names) else np.zeros(0)  # type: ignore[call-overload]
         if found.size != len(names):
             return None
+        if not self.absent:
+            return np.asarray(found.take(self._index))
         picked = np.append(found, np.nan)[self._index]
         return np.asarray(picked)
 
