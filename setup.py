@@ -144,6 +144,7 @@ setup(
             "feedforward_node = geared_dynamics.nodes.feedforward_node:main",
             "plant_node = geared_dynamics.nodes.plant.plant_node:main",
             "publish_trajectory = geared_dynamics.nodes.publish.publish_trajectory:main",
+            "elastic_observer_node = geared_dynamics.nodes.elastic_observer_node:main",
         ]
     },
     zip_safe=False,  # numba keeps its cache beside the sources

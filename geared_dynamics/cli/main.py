@@ -21,6 +21,7 @@ from geared_dynamics.cli import (
     export,
     identify,
     loop_benchmark,
+    tune_observer,
     view,
 )
 from geared_dynamics.errors import GearedDynamicsError, GearedDynamicsWarning
@@ -30,6 +31,7 @@ COMMANDS = (
     *(demo, check, describe, view, export),
     *(coupling, analyze, identify, excite),
     loop_benchmark,
+    tune_observer,
 )
 EXIT_ERROR, EXIT_OUTPUT, EXIT_INTERRUPT, EXIT_PIPE = 2, 3, 130, 141
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from observer_node_arm import drives
 from ros_harness import Graph, Processes
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -18,18 +19,18 @@ SELDOM = {"/feedforward_node/annotated_trajectory", "/parameter_events"}
 KINDS = {"topics": ("publish", "subscribe"), "services": ("reply", "request")}
 
 
-def profile() -> ET.Element:
-    """The node's profile."""
-    found = ET.parse(POLICY).getroot().find("enclaves/enclave/profiles/profile")
+def profile(name: str = "feedforward_node") -> ET.Element:
+    """A node's profile."""
+    found = ET.parse(POLICY).getroot().find(f".//profile[@node='{name}']")
     assert found is not None
     return found
 
 
-def allowed(kind: str) -> set[str]:
+def allowed(kind: str, name: str = "feedforward_node") -> set[str]:
     """Full names that a profile allows to publish, subscribe, reply or request."""
-    node = f"{profile().get('ns')}{profile().get('node')}"
+    node = f"{profile(name).get('ns')}{name}"
     found = set()
-    for group in profile():
+    for group in profile(name):
         if group.get(kind) == "ALLOW":
             names = [(entry.text or "").strip() for entry in group]
             found |= {
@@ -39,14 +40,19 @@ def allowed(kind: str) -> set[str]:
     return found
 
 
-def test_the_policy_has_the_form_that_sros2_reads() -> None:
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [("feedforward_node", "feedforward"), ("elastic_observer_node", "elastic_observer")],
+)
+def test_the_policy_has_the_form_that_sros2_reads(name: str, path: str) -> None:
     root = ET.parse(POLICY).getroot()
     assert (root.tag, root.get("version")) == ("policy", "0.2.0")
-    enclave = root.find("enclaves/enclave")
+    enclave = root.find(f"enclaves/enclave[@path='/geared_dynamics/{path}']")
     assert enclave is not None
-    assert enclave.get("path") == "/geared_dynamics/feedforward"
-    assert (profile().get("ns"), profile().get("node")) == ("/", "feedforward_node")
-    for group in profile():
+    assert enclave.find("profiles/profile") is not None
+    assert enclave.find("profiles/profile").get("node") == name  # type: ignore[union-attr]
+    assert profile(name).get("ns") == "/"
+    for group in profile(name):
         assert set(group.attrib) <= set(KINDS[group.tag])
         assert set(group.attrib.values()) == {"ALLOW"}
         names = [(entry.text or "").strip() for entry in group]
@@ -54,9 +60,9 @@ def test_the_policy_has_the_form_that_sros2_reads() -> None:
         assert len(names) == len(set(names)) > 0
 
 
-def used(graph: Graph) -> dict[str, set[str]]:
+def used(graph: Graph, name: str = "feedforward_node") -> dict[str, set[str]]:
     """Full names that the running node uses."""
-    node, who = graph.node, ("feedforward_node", "/")
+    node, who = graph.node, (name, "/")
     return {
         "publish": {name for name, _ in node.get_publisher_names_and_types_by_node(*who)},
         "subscribe": {name for name, _ in node.get_subscriber_names_and_types_by_node(*who)},
@@ -91,6 +97,29 @@ def test_the_policy_allows_what_the_node_uses(
     if mode == "computed_torque":
         more = {kind: allowed(kind) - names for kind, names in used(graph).items()}
         assert set().union(*more.values()) <= SELDOM
+
+
+@pytest.mark.parametrize("source", ["commands", "joint_commands"])
+def test_the_policy_allows_what_the_observer_uses(
+    processes: Processes, graph: Graph, tmp_path: Path, source: str
+) -> None:
+    name = "elastic_observer_node"
+    (tmp_path / "arm.yaml").write_text(drives(), encoding="utf-8")
+    values = {
+        "drivetrain": tmp_path / "arm.yaml",
+        "use_sim_time": "true",
+        "torque_source": source,
+        "joints.joint_1.link_encoder_noise": 1e-4,
+        "joints.joint_1.torque_sensor_noise": 0.1,
+    }
+    options = [part for key, value in values.items() for part in ("-p", f"{key}:={value}")]
+    processes.start("-m", f"geared_dynamics.nodes.{name}", "--ros-args", *options)
+    describe(graph)
+    graph.wait_for_state(f"/{name}", "active")
+    for kind, names in used(graph, name).items():
+        assert names <= allowed(kind, name), f"{kind}: {sorted(names - allowed(kind, name))}"
+    more = {kind: allowed(kind, name) - names for kind, names in used(graph, name).items()}
+    assert set().union(*more.values()) <= {"/parameter_events", "/commands", "/joint_commands"}
 
 
 def describe(graph: Graph) -> None:

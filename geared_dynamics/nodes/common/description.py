@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
@@ -11,12 +11,35 @@ from geared_dynamics.control import controller
 from geared_dynamics.errors import GearedDynamicsError, ModelError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.nodes.common import model_source
+from geared_dynamics.nodes.common.declaration import Declared
 from geared_dynamics.nodes.common.rebuild import Builder
 
-if TYPE_CHECKING:
-    from geared_dynamics.nodes.feedforward.node import FeedforwardNode
-
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+
+class Described(Protocol):
+    """A node with a model, as this file sees it."""
+
+    parameters: Declared
+    model: GearedModel | None
+    loop: Any
+    autostarting: bool
+
+    @property
+    def state_label(self) -> str:
+        """Its lifecycle's state."""
+
+    def autostart(self) -> None:
+        """Configure and activate."""
+
+    def get_logger(self) -> Any:
+        """Its log."""
+
+    def resolve_topic_name(self, topic: str) -> str:
+        """A topic's full name."""
+
+    def create_subscription(self, kind: Any, topic: str, callback: Any, qos: Any) -> Any:
+        """Subscribe."""
 
 
 class Description:
@@ -29,7 +52,7 @@ class Description:
         problem: Why the newest is not used, empty if it is.
     """
 
-    def __init__(self, node: FeedforwardNode, topic: str) -> None:
+    def __init__(self, node: Described, topic: str) -> None:
         """Subscribe, where the URDF is not given as a parameter."""
         self._node = node
         self.text: str | None = None

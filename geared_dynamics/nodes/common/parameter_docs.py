@@ -1,10 +1,12 @@
 """The table of parameters in docs/nodes.md, from the schema.
 
-``python -m geared_dynamics.nodes.common.parameter_docs docs/nodes.md`` writes it anew.
+``python -m geared_dynamics.nodes.common.parameter_docs docs/nodes.md feedforward``
+writes it anew.
 """
 
 from __future__ import annotations
 
+import importlib
 import math
 import sys
 from collections.abc import Iterable
@@ -56,10 +58,9 @@ def replaced(page: str, schema: Iterable[Parameter]) -> str:
 
 def main() -> int:
     """Write the table into a page."""
-    from geared_dynamics.nodes.feedforward.schema import SCHEMA
-
-    page = Path(sys.argv[1])
-    page.write_text(replaced(page.read_text(encoding="utf-8"), SCHEMA), encoding="utf-8")
+    page, room = Path(sys.argv[1]), sys.argv[2]
+    schema = importlib.import_module(f"geared_dynamics.nodes.{room}.schema").SCHEMA
+    page.write_text(replaced(page.read_text(encoding="utf-8"), schema), encoding="utf-8")
     return 0
 
 

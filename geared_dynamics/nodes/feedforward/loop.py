@@ -23,10 +23,10 @@ from geared_dynamics.control.safety import events as at
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.nodes.common.parameters import Values
+from geared_dynamics.nodes.common.values import loaded
 from geared_dynamics.nodes.feedforward.settings import (
     AnyController,
     controller_of,
-    loaded,
     policy_of,
     rules_of,
 )

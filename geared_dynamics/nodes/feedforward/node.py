@@ -28,6 +28,7 @@ from geared_dynamics.nodes.common.messages import trajectory_message, trajectory
 from geared_dynamics.nodes.common.parameters import ParameterError, Value
 from geared_dynamics.nodes.common.ros_time import RosTime
 from geared_dynamics.nodes.common.timing import Timing
+from geared_dynamics.nodes.common.values import loaded, numbers, signs
 from geared_dynamics.nodes.common.wire import StateReader
 from geared_dynamics.nodes.feedforward.annotate import annotated, refusal
 from geared_dynamics.nodes.feedforward.loop import Loop, Prepared, differ, prepared
@@ -39,7 +40,6 @@ from geared_dynamics.nodes.feedforward.outputs import (
 )
 from geared_dynamics.nodes.feedforward.report import Reporter
 from geared_dynamics.nodes.feedforward.schema import SCHEMA
-from geared_dynamics.nodes.feedforward.settings import loaded, numbers, signs
 from geared_dynamics.nodes.feedforward.tuning import publish_state
 from geared_dynamics.trajectory import TrajectoryError, checked, follow, state
 

@@ -17,8 +17,8 @@ from geared_dynamics.model import GearedModel
 from geared_dynamics.nodes.common.joint_map import order
 from geared_dynamics.nodes.common.messages import NamedState
 from geared_dynamics.nodes.common.parameters import ParameterError, Values
+from geared_dynamics.nodes.common.values import numbers
 from geared_dynamics.nodes.common.wire import Template
-from geared_dynamics.nodes.feedforward.settings import numbers
 
 NEWEST = QoSProfile(depth=1)  # reliable: what controllers of ros2_control subscribe to
 STATES = {

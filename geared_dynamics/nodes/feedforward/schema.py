@@ -8,6 +8,7 @@ from geared_dynamics.control.safety.events import REACTIONS
 from geared_dynamics.control.values import Side
 from geared_dynamics.dynamics.elastic.feedforward_plan import Method
 from geared_dynamics.nodes.common.parameters import Parameter
+from geared_dynamics.nodes.common.schema import AUTOSTART, MODEL, PAYLOAD, SYSTEM
 from geared_dynamics.nodes.feedforward.jtc_schema import JTC
 
 MODES = ("annotate", "stream", "computed_torque")
@@ -22,44 +23,7 @@ NOT_GIVEN = float("nan")
 
 GENERAL = (
     Parameter("mode", "string", "stream", "what the node does", choices=MODES, when="configure"),
-    Parameter(
-        "autostart", "bool", True, "configure and activate without being asked", when="start"
-    ),
-)
-MODEL = (
-    Parameter(
-        "robot_description", "string", "", "URDF as text; empty: from the topic", when="configure"
-    ),
-    Parameter(
-        "urdf_path", "string", "", "path of a URDF file, in place of the text", when="configure"
-    ),
-    Parameter(
-        "robot_description_topic",
-        "string",
-        "robot_description",
-        "topic of the URDF, looked at where neither text nor path is given",
-        when="start",
-    ),
-    Parameter(
-        "drivetrain", "string", "", "drivetrain file: its path or its text", when="configure"
-    ),
-    Parameter(
-        "gravity",
-        "doubles",
-        [0.0, 0.0, -9.81],
-        "acceleration of free fall in the root link's frame [m/s^2]",
-        when="configure",
-    ),
-    Parameter(
-        "locked_joints",
-        "strings",
-        [],
-        "joints that do not move, such as a gripper's",
-        when="configure",
-    ),
-    Parameter(
-        "locked_positions", "doubles", [], "where they are [rad or m], default 0", when="configure"
-    ),
+    AUTOSTART,
 )
 INPUT = (
     Parameter(
@@ -212,17 +176,6 @@ OUTPUT = (
         0.1,
     ),
 )
-PAYLOAD = (
-    Parameter("payload.mass", "double", 0.0, "a load on the arm [kg]", 0.0),
-    Parameter("payload.center_of_mass", "doubles", [0.0, 0.0, 0.0], "in the link's frame [m]"),
-    Parameter(
-        "payload.inertia",
-        "doubles",
-        [0.0] * 6,
-        "ixx ixy ixz iyy iyz izz about the centre of mass [kg m^2]",
-    ),
-    Parameter("payload.link", "string", "", "link that carries it; empty: the only tip"),
-)
 SAFETY = (
     Parameter(
         "safety.state_timeout",
@@ -319,16 +272,6 @@ SAFETY = (
         )
     ),
 )
-SYSTEM = (
-    Parameter("watchdog_rate", "double", 50.0, "of the check for stale joint states [1/s]",
-              1.0, 1000.0, when="start"),
-    Parameter("diagnostics_rate", "double", 1.0, "of /diagnostics and ~/timing [1/s]",
-              0.0, 10.0, when="start"),
-    Parameter("thread_priority", "int", 0, "of SCHED_FIFO; 0: default scheduler", 0, 99,
-              when="start"),
-    Parameter("cpu_affinity", "ints", [], "cores to run on; none: all", 0, 4095, when="start"),
-    Parameter("lock_memory", "bool", False, "keep memory from being paged out", when="start"),
-)  # fmt: skip
 
 SCHEMA: tuple[Parameter, ...] = (
     *GENERAL, *JTC, *MODEL, *INPUT, *LAW, *OUTPUT, *PAYLOAD, *SAFETY, *SYSTEM,

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any, cast
 
 import numpy as np
 
-from geared_dynamics.arrays import Array
 from geared_dynamics.control import (
     Controller,
     ElasticController,
@@ -23,31 +21,17 @@ from geared_dynamics.control.gains import gains_from_bandwidth
 from geared_dynamics.control.safety import Policy, default_policy
 from geared_dynamics.control.values import Side
 from geared_dynamics.model import GearedModel
-from geared_dynamics.nodes.common.parameters import ParameterError, Values
+from geared_dynamics.nodes.common.parameters import Values
+from geared_dynamics.nodes.common.values import numbers
 from geared_dynamics.trajectory import Rules
 
 AnyController = Controller | ElasticController
-AXES = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 LIMITS = {
     "lower": "min_position",
     "upper": "max_position",
     "velocity": "max_velocity",
     "command": "max_effort",
 }
-
-
-def numbers(values: Values, pattern: str, names: Sequence[str]) -> Array:
-    """A parameter's values for several joints or motors; ``{}`` stands for the name."""
-    return np.array([cast(float, values[pattern.format(name)]) for name in names], np.float64)
-
-
-def signs(values: Values, pattern: str, names: Sequence[str]) -> Array:
-    """Signs, which are not zero."""
-    found = numbers(values, pattern, names)
-    if not np.all(np.abs(found) == 1.0):
-        name = pattern.format(names[int(np.argmin(np.abs(found)))])
-        raise ParameterError(name, "is 0", "give 1 or -1")
-    return found
 
 
 def rules_of(values: Values, model: GearedModel) -> Rules:
@@ -157,23 +141,3 @@ def policy_of(values: Values, model: GearedModel) -> Policy:
     timeout = cast(float, values["cmd_timeout"])
     options["reference_timeout"] = timeout if timeout > 0.0 else math.inf
     return default_policy(model, side, **options)
-
-
-def loaded(model: GearedModel, values: Values) -> GearedModel:
-    """The model with the payload."""
-    mass = cast(float, values["payload.mass"])
-    com = cast("list[float]", values["payload.center_of_mass"])
-    six = cast("list[float]", values["payload.inertia"])
-    for name, found, wanted in (("center_of_mass", com, 3), ("inertia", six, 6)):
-        if len(found) != wanted:
-            finding = f"has {len(found)} numbers"
-            raise ParameterError(f"payload.{name}", finding, f"give {wanted}")
-    if mass == 0.0:
-        if any(six):
-            remedy = "give payload.mass as well, in the same step"
-            raise ParameterError("payload.inertia", "is that of a load without mass", remedy)
-        return model
-    tensor = np.zeros((3, 3))
-    for (row, column), value in zip(AXES, six, strict=True):
-        tensor[row, column] = tensor[column, row] = value
-    return model.with_payload(mass, com, tensor, link=str(values["payload.link"]) or None)

@@ -20,7 +20,7 @@ from geared_dynamics.nodes.common import model_source
 from geared_dynamics.nodes.common.declaration import Declared
 from geared_dynamics.nodes.common.messages import SECOND, NamedState, nanoseconds
 from geared_dynamics.nodes.common.parameters import ParameterError, Value
-from geared_dynamics.nodes.feedforward.settings import loaded
+from geared_dynamics.nodes.common.values import loaded
 from geared_dynamics.nodes.plant import settings
 from geared_dynamics.nodes.plant.commands import CommandReader
 from geared_dynamics.nodes.plant.schema import SCHEMA

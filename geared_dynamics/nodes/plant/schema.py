@@ -6,7 +6,7 @@ from typing import get_args
 
 from geared_dynamics.control.values import Side
 from geared_dynamics.nodes.common.parameters import Parameter
-from geared_dynamics.nodes.feedforward.schema import MODEL, PAYLOAD
+from geared_dynamics.nodes.common.schema import MODEL, PAYLOAD
 from geared_dynamics.simulation.plants.plant import Engine
 
 PACES = ("real_time", "lock_step")

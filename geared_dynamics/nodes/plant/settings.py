@@ -13,7 +13,7 @@ from geared_dynamics.control.values import Side
 from geared_dynamics.errors import UnknownNameError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.nodes.common.parameters import Values
-from geared_dynamics.nodes.feedforward.settings import AXES, numbers
+from geared_dynamics.nodes.common.values import AXES, numbers
 from geared_dynamics.simulation.plants import Faults, Plant, PlantSettings
 from geared_dynamics.simulation.plants.electrics import CommandKind
 

@@ -17,6 +17,7 @@ from geared_dynamics.nodes.common.parameters import (
     unknown,
 )
 from geared_dynamics.nodes.feedforward.schema import SCHEMA
+from geared_dynamics.nodes.observer.schema import SCHEMA as OBSERVER
 
 ROOT = Path(__file__).resolve().parents[3]
 NAMES = [entry.name for entry in SCHEMA]
@@ -56,11 +57,12 @@ def test_the_names_of_the_joint_trajectory_controller_are_there(name: str) -> No
     assert name in NAMES
 
 
-def test_the_page_shows_the_schema() -> None:
-    page = (ROOT / "docs" / "nodes.md").read_text(encoding="utf-8")
-    assert page == replaced(page, SCHEMA), (
-        "python -m geared_dynamics.nodes.common.parameter_docs ..."
-    )
+@pytest.mark.parametrize(
+    ("name", "schema"), [("nodes.md", SCHEMA), ("observer_node.md", OBSERVER)]
+)
+def test_the_page_shows_the_schema(name: str, schema: tuple[Parameter, ...]) -> None:
+    page = (ROOT / "docs" / name).read_text(encoding="utf-8")
+    assert page == replaced(page, schema), "python -m geared_dynamics.nodes.common.parameter_docs"
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,9 @@ from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.nodes.common import model_source
 from geared_dynamics.nodes.common.measured_effort import joint_effort
 from geared_dynamics.nodes.common.parameters import Value, expanded
+from geared_dynamics.nodes.common.values import loaded
 from geared_dynamics.nodes.feedforward.schema import SCHEMA
-from geared_dynamics.nodes.feedforward.settings import gains_of, loaded, policy_of, rules_of
+from geared_dynamics.nodes.feedforward.settings import gains_of, policy_of, rules_of
 
 URDF = Path(__file__).resolve().parents[3] / "urdf"
 ELBOW, DRIVES = URDF / "elbow.urdf", URDF / "elbow.drivetrain.yaml"

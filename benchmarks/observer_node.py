@@ -1,0 +1,87 @@
+"""A cycle inside the observer node's process, from a joint state to its estimates, without DDS.
+
+Six joints with springs (the PUMA 560, 15 kN m/rad or less); motors' encoders and torques are in
+the joint states. Only ~/link_state is sent. The observer's own step is measured by turns with it.
+
+Run: python benchmarks/observer_node.py [cycles]   (needs rclpy)
+"""
+
+import sys
+import time
+from array import array
+from pathlib import Path
+
+import numpy as np
+import rclpy
+import yaml
+from rclpy.serialization import serialize_message
+from sensor_msgs.msg import JointState
+
+import geared_dynamics as gd
+from geared_dynamics.dynamics.elastic.springs import structure_matrix
+from geared_dynamics.nodes.observer.node import ElasticObserverNode
+from geared_dynamics.observers.rest import at_rest
+
+URDF = Path(__file__).resolve().parents[1] / "urdf"
+ob = gd.observers
+PERIOD = 1e-3
+
+
+def elastic_puma() -> tuple[str, str]:
+    """URDF's path and the drivetrain's text with a spring in each joint."""
+    data = yaml.safe_load((URDF / "puma560.drivetrain.yaml").read_text("utf-8"))
+    model = gd.load_model(URDF / "puma560.urdf", URDF / "puma560.drivetrain.yaml")
+    joints = data.setdefault("joints", {})
+    for name, K in zip(model.joint_names, (15e3, 15e3, 10e3, 2e3, 2e3, 2e3), strict=True):
+        joints.setdefault(name, {})
+        joints[name] |= {"stiffness": K, "damping": 2.0}
+    return str(URDF / "puma560.urdf"), yaml.safe_dump(data)
+
+
+def main() -> None:
+    """Measure and print medians and 99th percentiles [us]."""
+    cycles = int(sys.argv[1]) if len(sys.argv) > 1 else 3000
+    urdf, drivetrain = elastic_puma()
+    words = {"urdf_path": urdf, "drivetrain": drivetrain, "feedback": "motor"}
+    words |= {"torque_source": "effort", "torque_kind": "motor_torque"}
+    rclpy.init(args=["node", "--ros-args"])
+    given = [rclpy.parameter.Parameter(k, value=v) for k, v in words.items()]
+    node = ElasticObserverNode(parameter_overrides=given)
+    node.start()
+    model = node.model
+    assert model is not None, "see the log"
+    x = at_rest(model, model.motor_zeros)
+    phi = structure_matrix(model).T @ x + model.motor_zeros
+    weight = gd.gravity_forces(model, x[: model.n])
+    tau = np.linalg.pinv(model.structure_matrix) @ weight
+    node.outputs._wanted["link_state"] = True
+    gains, state = node.loop.prepared.gains, None
+    whole, alone = [], []
+    begin = time.time_ns()
+    for k in range(cycles):
+        message = JointState(name=list(model.motor_names))
+        message.position, message.effort = array("d", phi), array("d", tau)
+        stamp = begin + round(k * PERIOD * 1e9)
+        message.header.stamp.sec, message.header.stamp.nanosec = divmod(stamp, 1_000_000_000)
+        data = serialize_message(message)
+        node.outputs._wanted["link_state"] = True
+        start = time.perf_counter_ns()
+        node._on_joint_state(data)
+        whole.append(time.perf_counter_ns() - start)
+        measurement = ob.Measurement(phi, tau)
+        start = time.perf_counter_ns()
+        if state is None:
+            state = ob.kalman_start(model, gains, measurement)
+        else:
+            state = ob.kalman_step(model, gains, state, measurement, PERIOD)
+        alone.append(time.perf_counter_ns() - start)
+    print(f"level at the end: {node.loop.output.level.name.lower()}, {cycles} cycles")
+    for name, times in (("node's cycle", whole), ("observer's step", alone)):
+        median, p99 = np.percentile(np.array(times[200:]) / 1e3, [50, 99])
+        print(f"{name:16} median {median:6.1f} us, p99 {p99:6.1f} us")
+    node.destroy_node()
+    rclpy.try_shutdown()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,338 @@
+"""The observer node's cycle, without ROS: joint states to estimates; time is an argument."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from geared_dynamics import observers as ob
+from geared_dynamics.arrays import Array, IntArray
+from geared_dynamics.dynamics.balancers import balancer_forces
+from geared_dynamics.dynamics.rigid import gravity_forces
+from geared_dynamics.nodes.observer.past import Past
+from geared_dynamics.nodes.observer.recovery import Loss, loss_of, no_trouble, obstacle
+from geared_dynamics.nodes.observer.rest import Rest
+from geared_dynamics.nodes.observer.settings import Prepared
+from geared_dynamics.nodes.observer.values import AnyState, Level, Output, Sensed
+from geared_dynamics.observers import Fault, KalmanGains, KalmanState, Measurement
+from geared_dynamics.observers.ahead import LONGEST, ahead
+from geared_dynamics.observers.readmission import readmitted
+
+BACK = 0.1  # [s] by which stamps go back when a recording begins anew
+QUIET, QUIET_SHARE = 2.5, 0.4  # periods, and part of ``hold``, until a joint state is overdue
+
+
+class Counters:
+    """How often things happened since the node was activated."""
+
+    def __init__(self) -> None:
+        """Begin at zero."""
+        self.starts = self.losses = self.bridged = self.invalid = 0
+
+
+class Torque(NamedTuple):
+    """The motors' torque of a step (m,) [N m], NaN where unknown; whether it is only assumed."""
+
+    value: Array
+    assumed: bool
+
+
+class Loop:
+    """An observer between joint states.
+
+    Attributes:
+        prepared: Model, gains, sensors.
+        state: The observer's, None while it does not run.
+        output: Of the last cycle.
+        loss: What the last estimate was lost by; None if a reset has cleared it.
+        counters: See there.
+    """
+
+    def __init__(self, prepared: Prepared) -> None:
+        """Begin without having read anything."""
+        self.prepared = prepared
+        self.counters = Counters()
+        self.loss: Loss | None = None
+        self._past = Past(prepared.delays, prepared.period)
+        self._rest = Rest(np.asarray(np.linalg.pinv(prepared.model.structure_matrix.T)))
+        self._missing = np.full(len(prepared.model.motor_names), np.nan)
+        self._resets = False
+        self._forget()
+        self.output = self._invalid(Fault.NONE, "no joint state yet")
+
+    def _forget(self) -> None:
+        """Let go of the estimate and all that it needs."""
+        self.state: AnyState | None = None
+        self._past.clear()
+        self._rest.clear()
+        self._time: float | None = None  # stamp of the newest joint state that was used [s]
+        self._heard = 0.0  # when it came [s], steady
+        self._came = 0.0  # when any joint state came, also with an old stamp [s], steady
+        self._started = 0.0  # stamp at which the observer started [s]
+        self._torque = Torque(self._missing, False)
+        self._onset = no_trouble(len(self._missing))
+
+    def exchange(self, prepared: Prepared) -> None:
+        """Go on with another model or other gains of the same arm."""
+        self.prepared = prepared
+
+    def reset(self) -> None:
+        """Start anew from the next joint state, whatever was the matter."""
+        self.loss = None
+        self._forget()
+        self.output = self._invalid(Fault.NONE, "starts anew")
+
+    # -- each joint state --------------------------------------------------------------------
+
+    def cycle(self, now: float, sensed: Sensed) -> Output:
+        """Estimate with a joint state.
+
+        Args:
+            now: When it came [s], steady.
+            sensed: The joint state, and what belongs to it.
+        """
+        given, last = self.prepared, self._time
+        if last is not None and sensed.time < last - BACK:
+            self._lose(Fault.INTERVAL, "stamps went back")
+            last = None
+        shown = given.angles(sensed.positions)
+        if last is not None and sensed.time <= last:
+            self.output = self._repeated(now)
+            return self.output
+        self._rest.add(sensed.time, shown)
+        torque = self._torque_of(sensed)
+        self._past.add(sensed.time, shown, torque.value)
+        self._time, self._torque = sensed.time, torque
+        self._heard = self._came = now
+        if self.state is None:
+            self.output = self._start(sensed.time, shown)
+        else:
+            assert last is not None
+            self.output = self._step(last, sensed, shown)
+        return self.output
+
+    def _torque_of(self, sensed: Sensed) -> Torque:
+        """The motors' torque since the joint state before."""
+        given = self.prepared
+        if sensed.torques is not None:
+            found = given.torques(sensed.torques)
+            if np.isfinite(found).all():
+                return Torque(found, False)
+        if given.rest_torque == "unknown" or not self._rest.resting:
+            return Torque(self._missing if sensed.torques is None else found, False)
+        if given.rest_torque == "zero":
+            return Torque(np.zeros(len(self._missing)), True)
+        model = given.model
+        if self.state is not None:
+            q = self.state.mean[: model.n]
+        else:
+            q = np.linalg.pinv(model.structure_matrix.T) @ (
+                given.angles(sensed.positions) - model.motor_zeros
+            )
+        weight = gravity_forces(model, q)
+        if model.drivetrain.balancers:
+            weight = weight - balancer_forces(model, q)
+        return Torque(given.holding(weight), True)
+
+    def _start(self, time: float, shown: Array) -> Output:
+        """Start the observer, if nothing is in its way."""
+        given, past = self.prepared, self._past
+        why = obstacle(self.loss, shown, auto=given.auto)
+        if why:
+            return self._invalid(self.loss.faults if self.loss else Fault.MISSING, why)
+        if not np.isfinite(self._torque.value).all():
+            return self._invalid(Fault.COMMAND, "the motors' torques are not known")
+        if not past.spans:
+            return self._invalid(Fault.SETTLING, "starts")
+        angles = past.aligned()
+        if not np.isfinite(angles).all():
+            return self._invalid(Fault.MISSING, "a motor's encoder is missing")
+        measurement = Measurement(angles, self._torque.value)
+        if isinstance(given.gains, KalmanGains):
+            self.state = ob.kalman_start(given.model, given.gains, measurement)
+        else:
+            self.state = ob.nonlinear_start(given.model, given.gains, measurement)
+        self.loss, self._started = None, time
+        self.counters.starts += 1
+        return self._invalid(Fault.SETTLING, "settles")
+
+    def _step(self, last: float, sensed: Sensed, shown: Array) -> Output:
+        given, past, before = self.prepared, self._past, self.state
+        assert before is not None
+        time, late = sensed.time, self._past.delay
+        torque = past.torque(last - late, time - late)
+        gap = time - last > QUIET * given.period
+        if gap:  # what acted in between is not known
+            torque = self._missing
+        measurement = Measurement(
+            past.aligned(),
+            torque,
+            self._links(sensed, before, time - late),
+            self._sensors(sensed, before),
+        )
+        if isinstance(given.gains, KalmanGains):
+            assert isinstance(before, KalmanState)
+            state: AnyState = ob.kalman_step(
+                given.model, given.gains, before, measurement, time - last
+            )
+        else:
+            assert not isinstance(before, KalmanState)
+            state = ob.nonlinear_step(given.model, given.gains, before, measurement, time - last)
+        self._onset = self._onset.after(state.health, gap)
+        if not state.health.valid:
+            return self._lost(state, shown)
+        state = state._replace(health=readmitted(state.health, given.gains.limits))
+        self.state = state
+        if late:
+            moved = self._ahead(state, past.since(time - late, LONGEST))
+            if moved is None:
+                return self._lost(state, shown, Fault.DIVERGED)
+            return self._told(time, moved)
+        return self._told(time, state)
+
+    def _links(self, sensed: Sensed, state: AnyState, time: float) -> Array | None:
+        """Links' encoders (n,), brought to the observer's time with the estimated velocity."""
+        given = self.prepared
+        if sensed.links is None:
+            return None
+        first, n = given.gains.sizes.coordinates, given.model.n
+        late = time - (sensed.links_time - given.link_delays)
+        late = np.where(np.abs(late) <= given.hold, late, np.nan)
+        return np.asarray(given.link(sensed.links) + state.mean[first : first + n] * late)
+
+    def _sensors(self, sensed: Sensed, state: AnyState) -> Array | None:
+        """Torques of the springs (n_e,) by their sensors."""
+        given = self.prepared
+        if sensed.sensors is None:
+            return None
+        tau = sensed.sensors
+        if given.compensated:
+            tau = tau + gravity_forces(given.model, state.mean[: given.model.n])
+        found = np.full(given.model.elasticity.count, np.nan)
+        for joint, shaft in enumerate(given.shafts):
+            if shaft >= 0:
+                found[shaft] = tau[joint]
+        return found
+
+    # -- without one -------------------------------------------------------------------------
+
+    def silence(self, now: float) -> tuple[Output, float] | None:
+        """Estimate where a joint state is overdue, and its time [s]; None where none is.
+
+        Args:
+            now: Steady time [s].
+        """
+        if self._time is None:
+            return (self.output, np.nan)
+        since = now - self._came
+        given = self.prepared
+        if since <= max(QUIET * given.period, QUIET_SHARE * given.hold):
+            return None
+        time = self._time + since
+        if since > given.hold:
+            if self.state is not None:
+                self._lose(Fault.GAP, "joint states have stopped")
+            self.output = self._invalid(Fault.GAP | Fault.HELD, "joint states have stopped")
+            return self.output, time
+        if self.state is None:
+            return None
+        late = self._past.delay
+        spans = self._past.since(self._time - late, LONGEST) if late else []
+        moved = self._ahead(self.state, [*spans, (since, self._torque.value)])
+        if moved is None:
+            return self._invalid(Fault.DIVERGED, "the prediction leaves all bounds"), time
+        found = self._told(time, moved, Fault.MISSING, "joint states are overdue")
+        return found, time
+
+    def _ahead(self, state: AnyState, torques: list[tuple[float, Array]]) -> AnyState | None:
+        """The state after torques have acted, with the last known one where they are missing."""
+        last = state.health.tau_m
+        known = [(span, np.where(np.isfinite(tau), tau, last)) for span, tau in torques]
+        return ahead(self.prepared.model, state, known)
+
+    def _repeated(self, now: float) -> Output:
+        """The output for a stamp that was there already."""
+        self._came = now
+        if self.state is not None and now - self._heard > self.prepared.hold:
+            self._lose(Fault.INTERVAL, "stamps stand still")
+        if self.state is None:
+            return self._invalid(Fault.INTERVAL, "stamps stand still")
+        old = self.output
+        level = max(old.level, Level.BRIDGED)
+        return old._replace(
+            level=level,
+            faults=old.faults | Fault.INTERVAL,
+            why="a stamp is not later than the last",
+        )
+
+    # -- what is told ------------------------------------------------------------------------
+
+    def _told(
+        self, time: float, state: AnyState, fault: Fault = Fault.NONE, why: str = ""
+    ) -> Output:
+        """What a valid state says, once it has settled."""
+        given, health = self.prepared, state.health
+        faults = health.faults | fault
+        if time - self._started < given.settling:
+            return self._invalid(faults | Fault.SETTLING, "settles")
+        gains = given.gains if isinstance(given.gains, KalmanGains) else None
+        estimate = ob.estimate(given.model, state, gains)
+        level, reason = self._judged(state, estimate.consistent)
+        if fault:
+            level, reason = Level.BRIDGED, why
+        self.counters.bridged += level is Level.BRIDGED
+        return Output(level, faults, reason, estimate, health.tau_m, self.state)
+
+    def _judged(self, state: AnyState, consistent: bool) -> tuple[Level, str]:
+        """How far to trust a valid state, and why."""
+        given, health = self.prepared, state.health
+        motors = len(given.model.motor_names)
+        channels = health.channels
+        if channels[:motors].any():
+            return Level.BRIDGED, self._named(channels[:motors], given.model.motor_names)
+        if Fault.COMMAND in health.faults:
+            return Level.BRIDGED, "the motors' torques are missing"
+        if self._torque.assumed:
+            return Level.BRIDGED, "no torque is known: one that holds the arm at rest is assumed"
+        if not consistent:
+            return Level.INCONSISTENT, "the readings do not fit model and tuning"
+        if np.any(channels[motors:] & ~int(Fault.MISSING)):
+            return Level.DEGRADED, "a sensor on a link is left out"
+        return Level.GOOD, ""
+
+    @staticmethod
+    def _named(channels: IntArray, names: tuple[str, ...]) -> str:
+        """Motors whose readings are left out."""
+        found = [
+            f"{name}: {named(Fault(int(bits)))}"
+            for name, bits in zip(names, channels, strict=True)
+            if bits
+        ]
+        return "; ".join(found)
+
+    def _lost(self, state: AnyState, shown: Array, fault: Fault = Fault.NONE) -> Output:
+        """An estimate that is no longer valid."""
+        motors, health = len(shown), state.health
+        loss = loss_of(health._replace(faults=health.faults | fault), self._onset, shown)
+        text = self._named(health.channels[:motors], self.prepared.model.motor_names)
+        self._lose(health.faults | fault, text)
+        self.loss = loss
+        return self._invalid(loss.faults, text or named(loss.faults))
+
+    def _lose(self, faults: Fault, why: str) -> None:
+        self.counters.losses += self.state is not None
+        none = np.zeros(len(self._missing), bool)
+        if self.state is not None:
+            self.loss = Loss(faults, none, none, self._missing)
+        self._forget()
+
+    def _invalid(self, faults: Fault, why: str) -> Output:
+        self.counters.invalid += 1
+        return Output(Level.INVALID, faults, why, None, self._missing, self.state)
+
+
+def named(faults: Fault) -> str:
+    """Faults in words."""
+    found = [one.name.lower() for one in Fault if one and one in faults and one.name]
+    return ", ".join(found) or "none"

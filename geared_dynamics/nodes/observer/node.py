@@ -1,0 +1,280 @@
+"""The observer node: messages to arrays, the loop, arrays to messages."""
+
+from __future__ import annotations
+
+import functools
+import time
+from typing import Any, cast
+
+import numpy as np
+from rclpy.clock import Clock, ClockType
+from rclpy.serialization import deserialize_message
+from sensor_msgs.msg import JointState
+from std_srvs.srv import Trigger
+
+from geared_dynamics.arrays import Array
+from geared_dynamics.dynamics.kinematics import pose
+from geared_dynamics.errors import GearedDynamicsError
+from geared_dynamics.model import GearedModel
+from geared_dynamics.nodes.common import model_source, realtime
+from geared_dynamics.nodes.common.declaration import Declared
+from geared_dynamics.nodes.common.description import Description
+from geared_dynamics.nodes.common.lifecycle import SUCCESS, SteadyLifecycleNode
+from geared_dynamics.nodes.common.parameters import ParameterError, Value
+from geared_dynamics.nodes.common.timing import Timing
+from geared_dynamics.nodes.common.wire import SECOND, StateReader
+from geared_dynamics.nodes.observer.inputs import NEWEST, Beside, Torques
+from geared_dynamics.nodes.observer.loop import Loop
+from geared_dynamics.nodes.observer.outputs import Outputs
+from geared_dynamics.nodes.observer.picker import Picker
+from geared_dynamics.nodes.observer.rehearsal import rehearse
+from geared_dynamics.nodes.observer.report import Reporter
+from geared_dynamics.nodes.observer.schema import SCHEMA
+from geared_dynamics.nodes.observer.settings import Prepared, prepared, state_names
+from geared_dynamics.nodes.observer.values import Output, Sensed
+
+
+class ElasticObserverNode(SteadyLifecycleNode):
+    """See docs/observer_node.md."""
+
+    def __init__(self, name: str = "elastic_observer_node", **options: Any) -> None:
+        """Declare parameters; all else comes with ``start`` and the transitions."""
+        super().__init__(name, automatically_declare_parameters_from_overrides=True, **options)
+        self.parameters = Declared(self, SCHEMA)
+        self.parameters.on_change(self._validated)
+        self.description = Description(self, str(self._value("robot_description_topic")))
+        self.reporter = Reporter(self)
+        self.torques = Torques(self, self.reporter.say)
+        self.links = Beside(self, "link_states", "position", self.reporter.say)
+        self.sensors = Beside(self, "joint_torques", "effort", self.reporter.say)
+        self.outputs = Outputs(self)
+        self.timing = Timing()
+        self.model: GearedModel | None = None
+        self.loop: Loop | None = None
+        self.active = False
+        self.autostarting = False  # until it was active once: what is stopped then, stays so
+        self.zero = 0  # ROS time from which the loop counts [ns]
+        self._picker = Picker(())
+        self._reader = StateReader()
+        self._inputs = False
+        self._heard = False  # whether a joint state of ours came
+
+    def _value(self, name: str) -> Value:
+        return self.parameters.values[name]
+
+    # -- start and end -----------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Begin: timers, services, real time; configure and activate where that is wanted."""
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        period = 1.0 / cast(float, self._value("watchdog_rate"))
+        self.create_timer(period, self._watch, clock=steady)
+        rate = cast(float, self._value("diagnostics_rate"))
+        if rate:
+            self.create_timer(1.0 / rate, self.reporter.publish, clock=steady)
+        self.create_service(Trigger, "~/reset", self._on_reset)
+        for line in realtime.requested(
+            cast(int, self._value("thread_priority")),
+            cast("list[int]", self._value("cpu_affinity")),
+            bool(self._value("lock_memory")),
+        ):
+            self.get_logger().warning(line)
+        self.autostarting = bool(self._value("autostart"))
+        if not self.autostarting:
+            return
+        if model_source.needs_topic(self.parameters.values) and self.description.text is None:
+            self.get_logger().info(f"waiting for a URDF on {self.description.topic}")
+            return
+        self.autostart()
+
+    def autostart(self) -> None:
+        """Configure and activate."""
+        if self.trigger_configure() == SUCCESS:
+            self.trigger_activate()
+
+    # -- transitions -------------------------------------------------------------------------
+
+    def configured(self) -> None:
+        """Load the model and prepare all that a cycle needs."""
+        self._refuse_wrong()
+        model = model_source.load(self.parameters.values, self.description.text)
+        self.parameters.declare(model.joint_names, model.motor_names)
+        self._refuse_wrong()
+        self.parameters.warn_of_unknown()
+        values = self.parameters.values
+        given = prepared(values, model)
+        if values["contact.frame"]:
+            pose(model, np.zeros(model.n), str(values["contact.frame"]))  # is it a frame?
+        rehearse(given)
+        self._picker = Picker(state_names(values, model))
+        self.outputs.prepare(given)
+        self.torques.prepare(values, model)
+        if given.has_links.any():
+            self.links.prepare(model.joint_names)
+        if given.has_torques:
+            self.sensors.prepare(model.joint_names)
+        self.model, self.loop = model, Loop(given)
+        if not self._inputs:
+            self._inputs = True
+            self.create_subscription(
+                JointState, "joint_states", self._on_joint_state, NEWEST, raw=True
+            )
+        self.parameters.configured = True
+        self.description.used = self.description.text
+        for note in model.notes:
+            self.get_logger().warning(note)
+        springs = ", ".join(model.elasticity.names)
+        self.get_logger().info(
+            f"configured: {model.name}, observer {values['observer']}, springs {springs}"
+        )
+
+    def _refuse_wrong(self) -> None:
+        if self.parameters.wrong:
+            lines = "; ".join(self.parameters.wrong.values())
+            remedy = "set the parameter rightly and configure again"
+            raise ParameterError("parameters", lines, remedy)
+
+    def activated(self) -> None:
+        """Estimate from the next joint state on."""
+        assert self.loop is not None  # rclpy has configured us
+        self.autostarting = False
+        self.loop = Loop(self.loop.prepared)
+        self.zero, self._heard = self.get_clock().now().nanoseconds, False
+        self.torques.forget()
+        self.timing = Timing()
+        self.reporter.begin()
+        realtime.settle()
+        self.active = True
+
+    def deactivated(self) -> None:
+        """End; the last messages say that nothing is known any more."""
+        if not self.active:
+            return
+        self.active = False
+        realtime.unsettle()
+        if self.loop is not None and self._heard:
+            self.loop.reset()
+            self._send(self.loop.output, self.get_clock().now().nanoseconds)
+
+    def cleaned_up(self) -> None:
+        """Forget the model."""
+        self.parameters.configured = False
+        self.model = self.loop = None
+
+    # -- each cycle --------------------------------------------------------------------------
+
+    def _on_joint_state(self, data: bytes) -> None:
+        if not self.active or self.loop is None:
+            return
+        begin, ros = time.monotonic(), self.get_clock().now().nanoseconds
+        found = self.observed(data, begin, ros)
+        if found is None:
+            return
+        output, stamp = found
+        self._send(output, stamp)
+        self.timing.add(begin, time.monotonic(), 1e-9 * (ros - stamp))
+        self.outputs.send_contact(self.loop.prepared, output, stamp, begin, self.parameters.values)
+        self.reporter.look(output)
+
+    def observed(self, data: bytes, begin: float, ros: int) -> tuple[Output, int] | None:
+        """What is known after a joint state, and its stamp [ns]; None for another device's.
+
+        Args:
+            data: The joint state, serialised.
+            begin: When it came [s], steady.
+            ros: ROS time [ns].
+        """
+        loop = self.loop
+        assert loop is not None
+        if self.torques.source == "effort":
+            message = deserialize_message(data, JointState)
+            when = message.header.stamp
+            names, stamp = list(message.name), int(when.sec) * SECOND + int(when.nanosec)
+            position: Any = message.position
+        else:
+            names, position, _, stamp = self._reader.read(data)
+        if self._picker.foreign(names):
+            return None
+        if self.torques.source == "effort":
+            self.torques.measured(message)
+        self._heard = True
+        positions = self._positions(names, position)
+        stamp = stamp or ros
+        links, links_stamp = self.links.taken()
+        sensed = Sensed(
+            time=1e-9 * (stamp - self.zero),
+            positions=positions,
+            torques=self.torques.newest(begin, cast(float, self._value("torque_timeout"))),
+            links=links,
+            links_time=1e-9 * ((links_stamp or stamp) - self.zero),
+            sensors=self.sensors.taken()[0],
+        )
+        return loop.cycle(begin, sensed), stamp
+
+    def _positions(self, names: list[str], position: Any) -> Array:
+        """Positions of ours; NaN for those that are not there."""
+        found = self._picker.picked(names, position)
+        if self._picker.absent:
+            lacks = ", ".join(self._picker.absent)
+            self.reporter.say(f"joint_states lacks {lacks}; publish all together")
+        if found is None:
+            sizes = f"{len(names)} names and {len(position)} positions"
+            self.reporter.say(f"joint_states has {sizes}; give one for each name")
+            return np.full(len(self._picker.wanted), np.nan)
+        return found
+
+    def _send(self, output: Output, stamp: int) -> None:
+        if self.loop is not None:
+            self.outputs.send(self.loop.prepared, output, stamp)
+
+    def _watch(self) -> None:
+        """Between joint states, or without: on a steady clock."""
+        self._exchange_description()
+        if self.loop is not None:
+            self.outputs.look()
+        if not self.active or self.loop is None or not self._heard:
+            return
+        found = self.loop.silence(time.monotonic())
+        if found is None:
+            return
+        output, when = found
+        ros = self.get_clock().now().nanoseconds
+        self._send(output, ros if np.isnan(when) else self.zero + round(1e9 * when))
+        self.reporter.look(output)
+
+    # -- what the user changes ---------------------------------------------------------------
+
+    def _validated(self, values: dict[str, Value]) -> Any:
+        """Prepare for new parameter values; what applies them."""
+        if self.loop is None or self.model is None:
+            return lambda: None
+        return functools.partial(self._exchange, prepared(values, self.model))
+
+    def _exchange(self, given: Prepared) -> None:
+        if self.loop is not None:
+            self.loop.exchange(given)
+
+    def _exchange_description(self) -> None:
+        """Take over a model that was built because the description has changed."""
+        model = self.description.taken()
+        if model is None or self.loop is None:
+            return
+        try:
+            given = prepared(self.parameters.values, model)
+            self.outputs.prepare(given)
+        except GearedDynamicsError as error:
+            self.get_logger().error(f"new description not used: {error}")
+            return
+        self.model = model
+        self.loop.exchange(given)
+        self.loop.reset()
+        self.get_logger().info("the robot description has changed; the observer starts anew")
+
+    def _on_reset(self, request: Trigger.Request, response: Trigger.Response) -> Any:
+        """Start anew, whatever the estimate was lost by."""
+        if self.loop is None:
+            response.message = f"the node is {self.state_label}"
+            return response
+        self.loop.reset()
+        response.success, response.message = True, "starts anew"
+        return response

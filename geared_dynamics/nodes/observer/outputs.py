@@ -1,0 +1,164 @@
+"""What the observer node sends: the estimate by topic, where somebody listens."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from geometry_msgs.msg import WrenchStamped
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray, MultiArrayDimension
+
+from geared_dynamics.arrays import Array
+from geared_dynamics.dynamics.elastic.springs import structure_matrix
+from geared_dynamics.dynamics.kinematics import pose
+from geared_dynamics.errors import GearedDynamicsError
+from geared_dynamics.model import GearedModel
+from geared_dynamics.nodes.common.messages import SECOND
+from geared_dynamics.nodes.observer.fields import Fields
+from geared_dynamics.nodes.observer.quality import labels, numbers
+from geared_dynamics.nodes.observer.settings import Prepared
+from geared_dynamics.nodes.observer.values import Level, Output
+from geared_dynamics.observers import Estimate, KalmanState, contact_wrench
+
+NEWEST = QoSProfile(depth=1)
+TOPICS = {
+    "link_state": ("position", "velocity"),
+    "motor_state": ("position", "velocity", "effort"),
+    "torque_estimate": ("position", "effort"),
+    "external_torque": ("effort",),
+}
+
+
+class Outputs:
+    """Publishers, made once, and messages for the present model."""
+
+    def __init__(self, node: Node) -> None:
+        """Make the publishers."""
+        make = node.create_publisher
+        self._publishers = {name: make(JointState, f"~/{name}", NEWEST) for name in TOPICS}
+        self._wrench = make(WrenchStamped, "~/contact_wrench", NEWEST)
+        self._quality = make(Float64MultiArray, "~/quality", NEWEST)
+        self._fields: dict[str, Fields] = {}
+        self._wanted: dict[str, bool] = {}
+        self._told = -np.inf  # when the wrench was sent last [s]
+        self._message = Float64MultiArray()
+
+    def prepare(self, given: Prepared) -> None:
+        """Make the messages of a model."""
+        model = given.model
+        names = {
+            "link_state": model.joint_names,
+            "motor_state": model.motor_names,
+            "torque_estimate": spring_names(model),
+            "external_torque": model.joint_names,
+        }
+        self._fields = {name: Fields(names[name], TOPICS[name]) for name in TOPICS}
+        dims = [
+            MultiArrayDimension(label=label, size=size, stride=size)
+            for label, size in labels(given)
+        ]
+        self._message = Float64MultiArray()
+        self._message.layout.dim = dims
+        self.look()
+
+    def look(self) -> None:
+        """See who listens: asked between cycles, for asking costs as much as sending."""
+        everything = {**self._publishers, "contact_wrench": self._wrench, "quality": self._quality}
+        for name, publisher in everything.items():
+            self._wanted[name] = publisher.get_subscription_count() > 0
+
+    def send(self, given: Prepared, output: Output, stamp: int) -> None:
+        """Publish what is known, the links first.
+
+        Args:
+            given: The model.
+            output: Of a cycle.
+            stamp: Of the joint state, or ROS time where none came [ns].
+        """
+        for name, values in told(given, output).items():
+            if self._wanted[name]:
+                data = self._fields[name].serialised(output.level, stamp, values)
+                self._publishers[name].publish(data)
+        if self._wanted["quality"]:
+            self._message.data = numbers(given, output).tolist()
+            self._quality.publish(self._message)
+
+    def send_contact(
+        self, given: Prepared, output: Output, stamp: int, now: float, values: Any
+    ) -> None:
+        """Publish the contact wrench at its own rate, while somebody listens.
+
+        Args:
+            given: The model.
+            output: Of a cycle.
+            stamp: As of ``send`` [ns].
+            now: Steady time [s].
+            values: The parameters.
+        """
+        frame = str(values["contact.frame"])
+        if not frame or not self._wanted["contact_wrench"]:
+            return
+        if now - self._told < 1.0 / values["contact.rate"]:
+            return
+        self._told = now
+        message = WrenchStamped()
+        message.header.frame_id = frame
+        message.header.stamp.sec, message.header.stamp.nanosec = divmod(stamp, SECOND)
+        six = np.full(6, np.nan)
+        if output.estimate is not None and output.state is not None:
+            moment = bool(values["contact.moment"])
+            six = wrench(given.model, output, frame, moment=moment)
+        force, torque = message.wrench.force, message.wrench.torque
+        force.x, force.y, force.z, torque.x, torque.y, torque.z = six.tolist()
+        self._wrench.publish(message)
+
+
+def told(given: Prepared, output: Output) -> dict[str, dict[str, Array | None]]:
+    """The numbers of each topic, in its fields; nothing where the estimate is invalid."""
+    found = output.estimate
+    if found is None:
+        return {name: {} for name in TOPICS}
+    forces = isinstance(output.state, KalmanState)  # the other observer knows none
+    return {
+        "link_state": {"position": found.q, "velocity": found.v},
+        "motor_state": {
+            "position": angles(given.model, found),
+            "velocity": found.motor_speed,
+            "effort": output.tau_m,
+        },
+        "torque_estimate": {"position": found.torsion, "effort": found.joint_torque},
+        "external_torque": {"effort": found.external if forces else None},
+    }
+
+
+def spring_names(model: GearedModel) -> list[str]:
+    """What the springs are called (n_e,): by their joints, those inside drives by their own."""
+    own = model.elasticity
+    joints = [model.joint_names[j] for j in own.joint]
+    return [*joints, *own.names[len(joints) :]]
+
+
+def angles(model: GearedModel, found: Estimate) -> Array:
+    """The motors' angles (m,) [rad]: phi = A' (q, theta) + zeros."""
+    x = np.concatenate([found.q, found.theta])
+    return np.asarray(structure_matrix(model).T @ x + model.motor_zeros)
+
+
+def wrench(model: GearedModel, output: Output, frame: str, *, moment: bool) -> Array:
+    """Force and moment of a contact at a frame's origin, in its axes (6,); NaN if unknown."""
+    found, state = output.estimate, output.state
+    if found is None or not isinstance(state, KalmanState) or output.level is Level.INVALID:
+        return np.full(6, np.nan)
+    first = len(state.mean) * 2 // 3
+    rows = state.root.reshape(len(state.mean), -1)[:, first : first + model.n]
+    try:
+        contact = contact_wrench(
+            model, found.q, found.external, frame, covariance=rows.T @ rows, moment=moment
+        )
+    except GearedDynamicsError:  # the covariance of a start may be singular
+        return np.full(6, np.nan)
+    back = pose(model, found.q, frame)[:3, :3].T
+    return np.concatenate([back @ contact.force, back @ contact.moment])

@@ -1,0 +1,54 @@
+"""The numbers of ours in messages by name; NaN for those that are not there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from geared_dynamics.arrays import Array
+
+
+class Picker:
+    """Picks by name; looks names up again only when they change.
+
+    Attributes:
+        wanted: Names in the order of the arrays (k,).
+        absent: Names that the last message did not have.
+    """
+
+    def __init__(self, wanted: Sequence[str]) -> None:
+        """Begin without having seen a message."""
+        self.wanted = tuple(wanted)
+        self.absent: tuple[str, ...] = ()
+        self._names: list[str] | None = None
+        self._index = np.zeros(len(self.wanted), np.int64)
+
+    def foreign(self, names: list[str]) -> bool:
+        """Whether a message is about other devices only."""
+        if names != self._names:
+            self._look_up(names)
+        return len(self.absent) == len(self.wanted)
+
+    def picked(self, names: list[str], numbers: object) -> Array | None:
+        """Numbers of the names wanted (k,); None where names and numbers differ in size.
+
+        Args:
+            names: Of the message.
+            numbers: As many doubles, an ``array.array`` or an array.
+        """
+        if names != self._names:
+            self._look_up(names)
+        found = np.frombuffer(numbers) if len(names) else np.zeros(0)  # type: ignore[call-overload]
+        if found.size != len(names):
+            return None
+        if not self.absent:
+            return np.asarray(found.take(self._index))
+        picked = np.append(found, np.nan)[self._index]
+        return np.asarray(picked)
+
+    def _look_up(self, names: list[str]) -> None:
+        place = {name: index for index, name in enumerate(names)}
+        self._names = list(names)
+        self._index = np.array([place.get(name, len(names)) for name in self.wanted], np.int64)
+        self.absent = tuple(name for name in self.wanted if name not in place)

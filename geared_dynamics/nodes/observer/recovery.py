@@ -1,0 +1,83 @@
+"""When an observer whose estimate became invalid may start anew by itself."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from geared_dynamics.arrays import Array, BoolArray, IntArray
+from geared_dynamics.observers import Fault, Health
+
+
+class Loss(NamedTuple):
+    """What an estimate was lost by.
+
+    Attributes:
+        faults: Of the last step.
+        jumped: Motors whose encoders jumped (m,): where they are now nobody knows.
+        stuck: Motors whose encoders were stuck (m,).
+        shown: What they showed then (m,) [rad].
+    """
+
+    faults: Fault
+    jumped: BoolArray
+    stuck: BoolArray
+    shown: Array
+
+
+class Onset(NamedTuple):
+    """How the present trouble of each motor's reading began.
+
+    Attributes:
+        first: Its first faults (m,); 0 where there is none.
+        doubted: Whether its prediction was in doubt then (m,): a torque was missing, or joint
+            states were.
+    """
+
+    first: IntArray
+    doubted: BoolArray
+
+    def after(self, health: Health, gap: bool) -> Onset:
+        """The same after a step, ``gap``: after a while without joint states."""
+        now = health.channels[: len(self.first)]
+        fresh = (self.first == 0) & (now != 0)
+        doubt = gap or Fault.COMMAND in health.faults
+        return Onset(
+            np.where(now == 0, 0, np.where(fresh, now, self.first)),
+            np.where(fresh, doubt, self.doubted),
+        )
+
+
+def no_trouble(motors: int) -> Onset:
+    """Where there is none yet."""
+    return Onset(np.zeros(motors, np.int64), np.zeros(motors, bool))
+
+
+def loss_of(health: Health, onset: Onset, shown: Array) -> Loss:
+    """What happened; where a reading is far from a prediction in doubt it did not jump.
+
+    Args:
+        health: Of the estimate that is no longer valid.
+        onset: Of the motors' readings.
+        shown: The motors' angles in the last step (m,) [rad].
+    """
+    lost = health.channels[: len(shown)] & Fault.LOST != 0
+    jumped = lost & (onset.first == Fault.JUMP) & ~onset.doubted
+    stuck = lost & (health.channels[: len(shown)] & Fault.STUCK != 0)
+    return Loss(health.faults, jumped, stuck, shown)
+
+
+def obstacle(loss: Loss | None, shown: Array, *, auto: bool) -> str:
+    """Why an observer cannot start from the motors' angles (m,); empty if it can."""
+    if not np.isfinite(shown).all():
+        return "a motor's encoder is missing"
+    if loss is None:
+        return ""
+    if not auto:
+        return "waits for ~/reset"
+    if loss.jumped.any():
+        return "an encoder jumped: check it, then call ~/reset"
+    if np.any(loss.stuck & (shown == loss.shown)):
+        return "an encoder is stuck"
+    return ""

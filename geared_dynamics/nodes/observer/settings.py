@@ -1,0 +1,202 @@
+"""From parameter values to the observer, its sensors and its rules."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from geared_dynamics.arrays import Array, BoolArray, Frozen
+from geared_dynamics.model import GearedModel
+from geared_dynamics.nodes.common.parameters import ParameterError, Values
+from geared_dynamics.nodes.common.values import loaded, numbers, signs
+from geared_dynamics.nodes.observer.sensors import (
+    Affine,
+    affine,
+    motor_angles,
+    motor_torques,
+    resting_torque,
+)
+from geared_dynamics.observers import (
+    KalmanGains,
+    NonlinearGains,
+    kalman_gains,
+    nonlinear_gains,
+)
+
+AnyGains = KalmanGains | NonlinearGains
+SLOWEST_HOLD = 3.0  # periods that ``hold`` has to bridge at least
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared(Frozen):
+    """All that a cycle needs; exchanged as a whole.
+
+    Attributes:
+        model: With its payload.
+        gains: Of the observer.
+        angles: Joint states' positions to motors' angles.
+        torques: Commands or efforts to motors' torques.
+        holding: Forces on the joints to motors' torques at rest.
+        link: Links' encoders to joint positions.
+        shafts: Of each joint with a torque sensor the spring, else -1 (n,).
+        delays: Of the motors' encoders (m,) [s].
+        link_delays: Of the links' (n,) [s].
+        has_links: Which joints have an encoder on the link (n,).
+        period: Of the joint states [s].
+        hold: How long prediction bridges [s].
+        settling: After a start, until an estimate is valid [s].
+        auto: Whether the observer starts anew by itself.
+        rest_torque: What is assumed where no torque is known.
+        compensated: Whether torque sensors lack gravity.
+    """
+
+    model: GearedModel
+    gains: AnyGains
+    angles: Affine
+    torques: Affine
+    holding: Affine
+    link: Affine
+    shafts: tuple[int, ...]
+    delays: Array
+    link_delays: Array
+    has_links: BoolArray
+    period: float
+    hold: float
+    settling: float
+    auto: bool
+    rest_torque: str
+    compensated: bool
+
+    @property
+    def has_torques(self) -> bool:
+        """Whether there is a torque sensor."""
+        return any(shaft >= 0 for shaft in self.shafts)
+
+
+def prepared(values: Values, bare: GearedModel) -> Prepared:
+    """Prepare from a model without payload.
+
+    Raises:
+        GearedDynamicsError: what does not go together.
+    """
+    model = loaded(bare, values)
+    motors, joints = model.motor_names, model.joint_names
+    period = 1.0 / cast(float, values["update_rate"])
+    hold = cast(float, values["hold"])
+    if hold < SLOWEST_HOLD * period:
+        finding = f"is {hold:g} s, less than {SLOWEST_HOLD:g} periods of update_rate"
+        raise ParameterError("hold", finding, f"give at least {SLOWEST_HOLD * period:g}")
+    offsets = numbers(values, "motors.{}.encoder_offset", motors)
+    link_signs = signs(values, "joints.{}.link_encoder_sign", joints)
+    link_offsets = numbers(values, "joints.{}.link_encoder_offset", joints)
+    return Prepared(
+        model=model,
+        gains=gains_of(values, model),
+        angles=motor_angles(
+            model,
+            cast(Any, values["feedback"]),
+            offsets,
+            signs(values, "motors.{}.encoder_sign", motors),
+        ),
+        torques=motor_torques(
+            model,
+            str(values["torque_kind"]),
+            signs(values, "motors.{}.command_sign", motors),
+        ),
+        holding=resting_torque(model),
+        link=affine(np.diag(link_signs), -link_signs * link_offsets),
+        shafts=shafts_of(values, model),
+        delays=numbers(values, "motors.{}.encoder_delay", motors),
+        link_delays=numbers(values, "joints.{}.link_encoder_delay", joints),
+        has_links=np.isfinite(numbers(values, "joints.{}.link_encoder_noise", joints)),
+        period=period,
+        hold=hold,
+        settling=cast(float, values["settling_time"]),
+        auto=values["restart"] == "auto",
+        rest_torque=str(values["rest_torque"]),
+        compensated=values["torque_sensor"] != "joint_torque",
+    )
+
+
+def gains_of(values: Values, model: GearedModel) -> AnyGains:
+    """The observer's gains."""
+    motors, joints = model.motor_names, model.joint_names
+    resolution, noise = (
+        own_or_common(values, name, motors) for name in ("encoder_resolution", "encoder_noise")
+    )
+    common: dict[str, Any] = {
+        "resolution": resolution,
+        "bandwidth": values["bandwidth"],
+        "rate": values["update_rate"],
+        "hold": values["hold"],
+    }
+    links = numbers(values, "joints.{}.link_encoder_noise", joints)
+    torques = sensor_noise(values, model)
+    if values["observer"] == "nonlinear":
+        if np.isfinite(links).any() or np.isfinite(torques).any():
+            finding = "nonlinear takes no sensors on the links"
+            raise ParameterError("observer", finding, "choose kalman, or leave their noise NaN")
+        return nonlinear_gains(model, **common)
+    return kalman_gains(model, noise=noise, link_noise=links, joint_torque_noise=torques, **common)
+
+
+def own_or_common(values: Values, name: str, motors: tuple[str, ...]) -> Array:
+    """Each motor's number, or the one of all (m,)."""
+    own = numbers(values, f"motors.{{}}.{name}", motors)
+    return np.where(np.isnan(own), cast(float, values[name]), own)
+
+
+def shafts_of(values: Values, model: GearedModel) -> tuple[int, ...]:
+    """The spring that each joint's torque sensor is at; -1 for joints without one."""
+    noise = numbers(values, "joints.{}.torque_sensor_noise", model.joint_names)
+    springs = {int(joint): shaft for shaft, joint in enumerate(model.elasticity.joint)}
+    found = []
+    for joint, (name, value) in enumerate(zip(model.joint_names, noise, strict=True)):
+        if np.isfinite(value) and joint not in springs:
+            finding = "is given for a joint without a spring"
+            raise ParameterError(f"joints.{name}.torque_sensor_noise", finding, "leave it NaN")
+        found.append(springs[joint] if np.isfinite(value) else -1)
+    return tuple(found)
+
+
+def sensor_noise(values: Values, model: GearedModel) -> Array:
+    """Noise of the torque sensors by spring (n_e,), NaN where there is none."""
+    noise = numbers(values, "joints.{}.torque_sensor_noise", model.joint_names)
+    found = np.full(model.elasticity.count, np.nan)
+    for joint, shaft in enumerate(shafts_of(values, model)):
+        if shaft >= 0:
+            found[shaft] = noise[joint]
+    return found
+
+
+def state_names(values: Values, model: GearedModel) -> tuple[str, ...]:
+    """What joint_states calls what it holds, in the model's order."""
+    motors = values["feedback"] == "motor"
+    own = model.motor_names if motors else model.joint_names
+    return given_names(values, "state_names", own)
+
+
+def torque_names(values: Values, model: GearedModel) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """What the source of torques calls them in its order, and their places in the model's order.
+
+    As for the feedforward node, ``command_joints`` may have the model's names in another order,
+    or other names in the order of ``joints``.
+    """
+    motors = values["torque_kind"] != "joint_torque"
+    own = model.motor_names if motors else model.joint_names
+    listed = tuple(cast("list[str]", values["joints"]))
+    usual = listed if listed and not motors else own
+    called = given_names(values, "command_joints", usual)
+    ordered = called if set(called) == set(own) else usual
+    return called, tuple(own.index(name) for name in ordered)
+
+
+def given_names(values: Values, name: str, usual: tuple[str, ...]) -> tuple[str, ...]:
+    """Names of a parameter, or the usual ones."""
+    given = tuple(cast("list[str]", values[name])) or usual
+    if len(set(given)) != len(given) or len(given) != len(usual):
+        finding = f"has {len(given)} names, and there are {len(usual)}: {', '.join(usual)}"
+        raise ParameterError(name, finding, "give each a name of its own")
+    return given

@@ -1,0 +1,66 @@
+"""What goes into a cycle of the observer node, and what comes out."""
+
+from __future__ import annotations
+
+import enum
+from typing import NamedTuple
+
+from geared_dynamics.arrays import Array
+from geared_dynamics.observers import Estimate, Fault, KalmanState, NonlinearState
+
+AnyState = KalmanState | NonlinearState
+
+
+class Level(enum.IntEnum):
+    """How far an estimate may be trusted; the message's ``frame_id`` says it."""
+
+    GOOD = 0
+    DEGRADED = 1  # a sensor on a link is left out
+    INCONSISTENT = 2  # the readings are farther from their predictions than the tuning admits
+    BRIDGED = 3  # predicted without a motor's reading, or with an assumed torque
+    INVALID = 4  # nothing is known: all numbers are NaN
+
+    @property
+    def frame(self) -> str:
+        """Text for the header: empty where all is well."""
+        return "" if self is Level.GOOD else self.name.lower()
+
+
+class Sensed(NamedTuple):
+    """A joint state, and what other topics brought since the one before.
+
+    Attributes:
+        time: Its stamp [s], counted from any zero.
+        positions: As they came (k,), NaN for missing ones.
+        torques: Newest commands or efforts as they came (l,); None where there are none.
+        links: Links' encoders as they came (n,), None for nothing new.
+        links_time: Their stamp [s].
+        sensors: Joint torque sensors as they came (n,), None for nothing new.
+    """
+
+    time: float
+    positions: Array
+    torques: Array | None
+    links: Array | None = None
+    links_time: float = 0.0
+    sensors: Array | None = None
+
+
+class Output(NamedTuple):
+    """What is known after a cycle.
+
+    Attributes:
+        level: How far to trust it.
+        faults: Of the last step.
+        why: In words; empty where all is well.
+        estimate: None where it is invalid.
+        tau_m: The motors' torque used (m,) [N m].
+        state: The observer's, of its last reading; None where there is none.
+    """
+
+    level: Level
+    faults: Fault
+    why: str
+    estimate: Estimate | None
+    tau_m: Array
+    state: AnyState | None

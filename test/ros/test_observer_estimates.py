@@ -1,0 +1,171 @@
+"""The observer node over DDS: what it sends while all is well."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from observer_rig import ObserverRig, compile_kernels
+from ros_harness import Graph, Processes
+
+
+@pytest.fixture
+def rig(processes: Processes, graph: Graph, tmp_path: Path) -> ObserverRig:
+    compile_kernels()
+    return ObserverRig(graph, processes, tmp_path)
+
+
+@pytest.mark.parametrize("observer", ["kalman", "nonlinear"])
+def test_all_topics_tell_the_motion(rig: ObserverRig, observer: str) -> None:
+    rig.start(observer=observer, contact__frame="link_3", contact__moment=False)
+    rig.until_valid()
+    for _ in range(150):
+        rig.cycle()
+    assert rig.level() == ""
+    assert list(rig.link.name) == list(rig.plant.model.joint_names)
+    assert rig.off() < 5e-5
+    np.testing.assert_allclose(rig.link.velocity, rig.plant.v, atol=0.05)
+    assert len(rig.link.effort) == 0
+    for name in ("motor_state", "torque_estimate", "external_torque", "quality"):
+        rig.until(lambda name=name: rig.inboxes[name].count > 0, name, 200)
+    rig.cycle()
+    plant, boxes = rig.plant, rig.inboxes
+    rig.graph.until(
+        lambda: (
+            boxes["motor_state"].last.header.stamp == rig.link.header.stamp
+            and boxes["torque_estimate"].last.header.stamp == rig.link.header.stamp
+            and boxes["external_torque"].last.header.stamp == rig.link.header.stamp
+        ),
+        "all of one instant",
+    )
+    motors, springs = boxes["motor_state"].last, boxes["torque_estimate"].last
+    assert list(motors.name) == list(plant.model.motor_names)
+    np.testing.assert_allclose(motors.position, plant.phi, atol=1e-3)
+    np.testing.assert_allclose(motors.effort, plant.tau_m, rtol=1e-9)
+    assert list(springs.name) == ["joint_1", "joint_2"]
+    np.testing.assert_allclose(springs.effort, plant.spring, atol=0.5)
+    twist = plant.z[3:5] - plant.q[:2]
+    np.testing.assert_allclose(springs.position, twist, atol=5e-5)
+    external = np.array(boxes["external_torque"].last.effort)
+    if observer == "nonlinear":  # it knows none: never a zero that is no estimate
+        assert np.isnan(external).all()
+        return
+    assert np.abs(external).max() < 2.0
+    rig.until(lambda: boxes["contact_wrench"].count > 0, "the contact", 200)
+    contact = boxes["contact_wrench"].last
+    assert contact.header.frame_id == "link_3"
+    force, torque = contact.wrench.force, contact.wrench.torque
+    assert np.isfinite([force.x, force.y, force.z]).all()
+    assert (torque.x, torque.y, torque.z) == (0.0, 0.0, 0.0)
+    check_quality(boxes["quality"].last)
+
+
+def check_quality(message: Any) -> None:
+    """Its labels cover its numbers; a filter that fits says so."""
+    sizes = {dim.label: dim.size for dim in message.layout.dim}
+    assert sum(sizes.values()) == len(message.data)
+    head = dict(zip(list(sizes)[:4], message.data, strict=False))
+    assert head["level"] == 0.0
+    assert 0.0 < head["nis_ratio"] <= head["nis_ratio_limit"]
+
+
+def test_a_push_is_seen_as_external_torque(rig: ObserverRig) -> None:
+    rig.start()
+    rig.until_valid()
+    push = np.array([0.0, 6.0, 0.0])
+    rig.plant.push = push
+    box = rig.inboxes["external_torque"]
+    rig.until(lambda: bool(box.count) and abs(box.last.effort[1] - 6.0) < 0.5, "the push", 400)
+    others = np.array(box.last.effort)[[0, 2]]
+    assert np.abs(others).max() < 1.0
+
+
+def test_diagnostics_timing_and_services(rig: ObserverRig) -> None:
+    from diagnostic_msgs.msg import DiagnosticArray
+    from std_msgs.msg import Float64MultiArray
+    from std_srvs.srv import Trigger
+
+    told = rig.graph.listen("/diagnostics", DiagnosticArray)
+    timing = rig.graph.listen(f"{rig.node}/timing", Float64MultiArray)
+    rig.start(diagnostics_rate=10.0)
+    rig.until_valid()
+
+    def entry() -> Any:
+        entries = [s for m in told.messages for s in m.status if s.name.endswith(": observer")]
+        return entries[-1] if entries else None
+
+    rig.until(lambda: entry() is not None and entry().message == "estimates are valid", "a report")
+    values = {item.key: item.value for item in entry().values}
+    assert entry().level == b"\x00"
+    assert values["level"] == "good"
+    assert values["starts"] == "1"
+    assert float(values["innovation motor_1 [rad]"]) == pytest.approx(0.0, abs=1e-3)
+    rig.until(lambda: timing.count > 0, "timing")
+    answer = rig.graph.call(f"{rig.node}/reset", Trigger)
+    assert answer.success
+    rig.cycle()
+    assert rig.level() == "invalid"
+    rig.until(lambda: rig.level() == "", "estimates after a reset")
+
+
+def test_the_lifecycle(rig: ObserverRig) -> None:
+    rig.start(autostart=False)
+    rig.graph.wait_for_state(rig.node, "unconfigured")
+    for transition in ("configure", "activate"):
+        assert rig.graph.change_state(rig.node, transition)
+    rig.until_valid()
+    assert rig.graph.change_state(rig.node, "deactivate")
+    box = rig.inboxes["link_state"]
+    rig.graph.until(lambda: box.last.header.frame_id == "invalid", "the last word")
+    assert np.isnan(box.last.position).all()
+    seen = box.count
+    for _ in range(20):
+        rig.send()
+        rig.graph.spin_once()
+    assert box.count == seen
+    for transition in ("cleanup", "configure", "activate"):
+        assert rig.graph.change_state(rig.node, transition)
+    rig.until_valid()
+
+
+def test_parameters_at_run_time(rig: ObserverRig) -> None:
+    rig.start()
+    rig.until_valid()
+    assert rig.graph.set_parameters(
+        rig.node, {"bandwidth": 20.0, "payload.mass": 0.001}
+    ).successful
+    refused = rig.graph.set_parameters(rig.node, {"bandwidth": -1.0})
+    assert not refused.successful
+    late = rig.graph.set_parameters(rig.node, {"hold": 0.2})
+    assert not late.successful
+    assert "configured" in late.reason
+    rig.cycle()
+    assert rig.level() == ""
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"drivetrain": ""}, "elastic"),
+        ({"contact__frame": "hand"}, "hand"),
+        ({"joints__joint_3__torque_sensor_noise": 0.1}, "without a spring"),
+        ({"hold": 0.002}, "periods"),
+        ({"motors__motor_1__encoder_sign": 0}, "encoder_sign"),
+        ({"command_joints": "[a, b]"}, "command_joints"),
+        ({"observer": "nonlinear", "joints__joint_1__link_encoder_noise": 1e-4}, "kalman"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(
+    rig: ObserverRig, given: dict[str, Any], words: str
+) -> None:
+    """A line says what and why; the node stays up."""
+    rig.start(**given)
+    process = rig.process
+    assert process is not None
+    rig.graph.until(lambda: "cannot configure" in process.output, "the refusal")
+    line = next(part for part in process.output.splitlines() if "cannot configure" in part)
+    assert words in line
+    assert rig.graph.state(rig.node) == "unconfigured"
