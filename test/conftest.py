@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import signal
 import sys
 from importlib import metadata
 from pathlib import Path
@@ -29,6 +30,10 @@ def kernel_cache() -> Path:
 
 # Before anything imports numba; subprocesses inherit it.
 os.environ.setdefault("NUMBA_CACHE_DIR", str(kernel_cache()))
+
+# A shell's background job begins with Ctrl-C ignored, and so would all that the tests start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 try:
     from hypothesis import HealthCheck, settings
