@@ -14,7 +14,8 @@ from elastic_arms import elbow as elastic_elbow
 from geared_dynamics.control import Controller, ElasticController
 from geared_dynamics.control.safety import Event, Mode
 from geared_dynamics.nodes.common.parameters import Value, expanded
-from geared_dynamics.nodes.feedforward.loop import Loop, Prepared, differ, prepared
+from geared_dynamics.nodes.feedforward.loop import Loop
+from geared_dynamics.nodes.feedforward.prepared import Prepared, differ, prepared
 from geared_dynamics.nodes.feedforward.schema import SCHEMA
 from geared_dynamics.trajectory import (
     JointTrajectory,
