@@ -33,6 +33,7 @@ class Prepared:
         period: Given time between joint states [s]; 0: as measured.
         continued: Whether a new trajectory continues the old reference.
         elastic: Whether the arm is driven as one with elastic joints.
+        clock_timeout: How long ROS time may stand still in a motion [s].
     """
 
     bare: GearedModel
@@ -43,6 +44,7 @@ class Prepared:
     period: float
     continued: bool
     elastic: bool
+    clock_timeout: float
 
 
 def prepared(
@@ -74,6 +76,7 @@ def prepared(
         period=1.0 / rate if rate else 0.0,
         continued=bool(values["interpolate_from_desired_state"]),
         elastic=isinstance(control, ElasticController),
+        clock_timeout=float(values["safety.clock_timeout"]),  # type: ignore[arg-type]
     )
 
 

@@ -33,8 +33,6 @@ class Services:
         node.loop.emergency_stop = node.stopped
         if request.data:
             node.loop.motion = None
-        else:
-            node.loop.acknowledged = True
         response.message = "stopped" if request.data else "released; held until a new trajectory"
         return response
 
