@@ -77,6 +77,7 @@ class Rig:
         q: Where the robot is.
         names: In which order it says so.
         now: Simulated time [s]; None: no simulated clock.
+        creep: How far it goes on with each joint state [s]; a clock that stands still is a fault.
     """
 
     def __init__(self, graph: Graph, processes: Processes, space: str = "") -> None:
@@ -88,6 +89,7 @@ class Rig:
         self.node = f"{space}/feedforward_node"
         self.q, self.v, self.names = list(POSTURE), [0.0] * 3, list(JOINTS)
         self.now: float | None = None
+        self.creep = 1e-9
         self.process: Process | None = None
         self.states = graph.publisher(f"{space}/joint_states", JointState)
         self.goals = graph.publisher(f"{self.node}/joint_trajectory", JointTrajectory)
@@ -143,6 +145,7 @@ class Rig:
         from rosgraph_msgs.msg import Clock
 
         if self.now is not None:
+            self.now += self.creep
             message = Clock()
             whole = round(self.now * SECOND)
             message.clock.sec, message.clock.nanosec = divmod(whole, SECOND)

@@ -13,6 +13,7 @@ from feedforward_rig import JOINTS, POSTURE, Rig, elbow, joint_state, trajectory
 
 FAR = [(60.0, [0.5, 0.6, -0.3], [0.0] * 3, [0.0] * 3)]
 NAN = float("nan")
+CREEP = 1e-9
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +34,7 @@ def node(rig: Rig) -> Rig:
 @pytest.fixture
 def running(node: Rig) -> Rig:
     """The node following a reference that moves little, from a stop."""
-    node.q, node.v, node.names = list(POSTURE), [0.0] * 3, list(JOINTS)
+    node.q, node.v, node.names, node.creep = list(POSTURE), [0.0] * 3, list(JOINTS), CREEP
     node.until_active()
     press(node, True)
     node.until_active()
@@ -207,6 +208,21 @@ def test_the_clock_is_reset(running: Rig) -> None:
     holds_after(running, "holding: time jump", since)
 
 
+def test_the_clock_stands_still(running: Rig) -> None:
+    """Not the feedforward of that instant for ever; refused while it stands, and then again."""
+    since = running.log_length
+    running.creep = 0.0
+    holds_after(running, "holding: time jump (ROS time stands still", since)
+    since = running.log_length
+    running.go(FAR)
+    running.until_said("trajectory refused: clock: ROS time has stood still", since)
+    running.creep = CREEP
+    running.until_command(gravity(), "still held when the clock goes on")
+    assert "running" not in running.process.output[since:]
+    running.go(FAR)
+    running.until_said("running", since)
+
+
 def test_a_recording_begins_anew(running: Rig) -> None:
     """The stamps of the joint states go back, the clock does not."""
     since = running.log_length
@@ -227,21 +243,52 @@ def test_emergency_stop_and_release(running: Rig) -> None:
     assert "running" not in running.process.output[since:]
 
 
-def test_a_cause_that_stays_needs_a_reset(running: Rig) -> None:
-    """A trajectory that comes before the cause has gone does not end the stop; a reset does."""
+def test_a_trajectory_while_the_cause_stays_is_refused(running: Rig) -> None:
+    """A later reset does not start it in its middle."""
     from std_srvs.srv import Trigger
 
     since = running.log_length
     running.v = [4.0, 0.0, 0.0]
     running.until_said("holding: velocity limit", since)
     running.go(FAR)
-    for _ in range(5):
-        running.until_active()
+    running.until_said("trajectory refused: joint_states: a joint is faster than its limit", since)
     running.v = [0.0] * 3
     running.until_command(gravity(), "still held")
-    assert "running" not in running.process.output[since:]
     assert running.graph.call(f"{running.node}/reset", Trigger).success
+    running.until_said("holding: no reference", since)
+    assert "running" not in running.process.output[since:]
+    running.go(FAR)
     running.until_said("running", since)
+
+
+def test_a_trajectory_further_beyond_a_limit_is_dropped(running: Rig) -> None:
+    """One that leads back is followed."""
+    since = running.log_length
+    running.q = [0.3, 0.5, 1.5]
+    running.until_said("holding: position limit", since)
+    still = [0.0] * 3
+    running.go([(0.001, [0.3, 0.5, 1.6], still, still), (60.0, [0.3, 0.5, 1.7], still, still)])
+    assert running.now is not None
+    running.advance(running.now + 0.5)
+    running.until_said("trajectory not followed: position limit", since)
+    assert "running" not in running.process.output[since:]
+    running.go([(60.0, [0.3, 0.5, 0.9], still, still)])
+    running.until_said("running", since)
+
+
+def test_a_release_acknowledges_nothing_else(running: Rig) -> None:
+    """Not even where the stop was not pressed."""
+    since = running.log_length
+    running.v = [4.0, 0.0, 0.0]
+    running.until_said("holding: velocity limit", since)
+    running.v = [0.0] * 3
+    running.until_command(gravity(), "held")
+    since = running.log_length
+    press(running, False)
+    running.until_command(gravity(), "still held")
+    for _ in range(50):
+        running.until_active()
+    assert "holding" not in running.process.output[since:], "what is latched has not changed"
 
 
 def test_a_reference_that_ends(running: Rig) -> None:

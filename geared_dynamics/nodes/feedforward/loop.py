@@ -1,40 +1,29 @@
 """One cycle: joint state in, command out. Time is an argument; nothing here knows ROS.
 
-The only place with memory between cycles. What a cycle reads and the user can change is one
-frozen value, ``Prepared``, exchanged as a whole between two cycles.
+The only place with memory between cycles. What a cycle reads and the user can change is
+``Prepared``, exchanged as a whole between two cycles.
 """
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import numpy as np
 
 from geared_dynamics.arrays import Array
 from geared_dynamics.control import (
-    ElasticController,
     Memory,
     Output,
     State,
     safety,
 )
-from geared_dynamics.control.safety import Decision, Mode, Observation, Policy, SafetyMemory
+from geared_dynamics.control.safety import Decision, Mode, Observation, SafetyMemory
 from geared_dynamics.control.safety import events as at
 from geared_dynamics.errors import GearedDynamicsError
-from geared_dynamics.model import GearedModel
-from geared_dynamics.nodes.common.parameters import Values
-from geared_dynamics.nodes.common.values import loaded
-from geared_dynamics.nodes.feedforward.settings import (
-    AnyController,
-    controller_of,
-    policy_of,
-    rules_of,
-)
+from geared_dynamics.nodes.feedforward.even_clock import EvenClock
+from geared_dynamics.nodes.feedforward.prepared import Prepared
 from geared_dynamics.nodes.feedforward.wanted import behind, complete, standing
 from geared_dynamics.trajectory import (
     JointTrajectory,
     Point,
-    Rules,
     SampleBuffer,
     TrajectoryError,
     checked,
@@ -45,74 +34,7 @@ from geared_dynamics.trajectory import (
 from geared_dynamics.trajectory import Reference as Motion
 
 SMOOTHING = 0.02  # part of a new period in the mean
-POLICY = ("safety.", "joint_limits.", "constraints.", "cmd_timeout", "output")
 LONGEST = 0.1  # [s] between joint states that still counts as a period
-
-
-@dataclass(frozen=True, eq=False)
-class Prepared:
-    """What a cycle reads.
-
-    Attributes:
-        bare: The model without payload.
-        values: The parameters that all this was made from.
-        control: The law, warmed up.
-        policy: What is safe.
-        rules: How trajectories are read.
-        period: Given time between joint states [s]; 0: as measured.
-        continued: Whether a new trajectory continues the old reference.
-        elastic: Whether the arm is driven as one with elastic joints.
-    """
-
-    bare: GearedModel
-    values: Values
-    control: AnyController
-    policy: Policy
-    rules: Rules
-    period: float
-    continued: bool
-    elastic: bool
-
-
-def prepared(
-    values: Values,
-    model: GearedModel,
-    old: Prepared | None = None,
-    carrying: GearedModel | None = None,
-) -> Prepared:
-    """Make all that a cycle reads; takes less than a millisecond once kernels are compiled.
-
-    Args:
-        values: The parameters.
-        model: Without payload.
-        old: What is in use: what did not change is taken over.
-        carrying: The model with the payload, where it is made already.
-
-    Raises:
-        GearedDynamicsError: for parameters that do not go together.
-    """
-    rate = int(values["update_rate"])  # type: ignore[arg-type]
-    same = old is not None and old.bare is model and not differ(old.values, values, POLICY)
-    control = controller_of(values, carrying or loaded(model, values))
-    return Prepared(
-        bare=model,
-        values=values,
-        control=control,
-        policy=old.policy if old is not None and same else policy_of(values, model),
-        rules=rules_of(values, model),
-        period=1.0 / rate if rate else 0.0,
-        continued=bool(values["interpolate_from_desired_state"]),
-        elastic=isinstance(control, ElasticController),
-    )
-
-
-def differ(before: Values, after: Values, beginnings: tuple[str, ...]) -> bool:
-    """Whether a parameter whose name begins so was set."""
-    return any(
-        value is not before.get(name)
-        for name, value in after.items()
-        if name.startswith(beginnings)
-    )
 
 
 class Counters:
@@ -141,6 +63,9 @@ class Loop:
         emergency_stop: Whether it is pressed.
         acknowledged: Whether a reset was asked for since the last cycle.
         counters: For diagnostics.
+        clock: What ROS time does.
+        given_up: Whether a trajectory was dropped that came while the cause of a stop was still
+            there; the one who tells of it sets it back.
     """
 
     def __init__(self, given: Prepared) -> None:
@@ -158,10 +83,10 @@ class Loop:
         self.emergency_stop = False
         self.acknowledged = False
         self.counters = Counters()
+        self.given_up = False
         self.period = given.period
         self._heard: float | None = None
-        self._watch: tuple[float, float] | None = None  # steady and ROS time of the last step
-        self._even = 0.0  # a clock that only shows jumps
+        self.clock = EvenClock()
         self._memory: Memory = given.control.start()
         self._blank = self._memory
         self._reference = standing(given.control, self.present, self.ahead)
@@ -188,8 +113,8 @@ class Loop:
         wanted, failed = self._wanted(now, clock, q, v, dt)
         heard = self._heard if self.motion is not None else None
         q_d = None if self.motion is None else self.present.q
-        seen = Observation(now, now, q, v, heard, q_d, self._evened(now, clock), False,
-                           reordered, failed, self.emergency_stop,
+        seen = Observation(now, now, q, v, heard, q_d, self._evened(now, clock, True),
+                           False, reordered, failed, self.emergency_stop,
                            self.acknowledged)  # fmt: skip
         return self._decide(seen, wanted)
 
@@ -224,21 +149,12 @@ class Loop:
         return Observation(now, self.stamp, self.q, self.v, heard, q_d, self._evened(now, clock),
                            False, False, False, stop, acknowledged)  # fmt: skip
 
-    def _evened(self, now: float, clock: float) -> float:
-        """A clock for the safety step, on which a pause of the loop is no jump of time.
-
-        It goes on by less than ``time_jump`` where ROS time does, in addition to what has
-        passed in truth, and goes back where ROS time goes back, jumps, or is not known.
-        """
-        jump = self.prepared.policy.time_jump
-        before, self._watch = self._watch, (now, clock)
-        if before is not None:
-            elapsed, advance = now - before[0], clock - before[1]
-            good = 0.0 <= advance <= elapsed + jump
-            self._even += min(advance, 0.5 * jump) if good else -1.0
-        if clock != clock:
-            self._watch = before
-        return self._even
+    def _evened(self, now: float, clock: float, fresh: bool = False) -> float:
+        """The safety step's clock; a stop of ROS time counts while a motion is under way."""
+        given = self.prepared
+        moving = self.motion is not None and not self.present.finished
+        jump, timeout = given.policy.time_jump, given.clock_timeout
+        return self.clock.look(now, clock, jump, timeout, fresh, moving)
 
     def _wanted(
         self, now: float, clock: float, q: Array, v: Array, dt: float
@@ -294,8 +210,10 @@ class Loop:
             self.error = made.error
         if not made.running:
             self._memory = self._blank
-        if made.latched & ~before:
+        if self.motion is not None and (made.latched & ~before or found & at.LATCHING):
             self.motion = None  # a stopped motion is not taken up again
+            self.given_up = bool(before)
+            counters.refused += self.given_up
 
     # -- what the user asks for --------------------------------------------------------------
 
@@ -316,6 +234,7 @@ class Loop:
         if self.q is None or self.v is None:
             finding = "there was no joint state yet to start from"
             raise TrajectoryError("joint_states", finding, "start the robot's driver first")
+        self._refuse_while_stopped(now)
         rules = self.prepared.rules
         waypoints = checked(trajectory, rules, clock)
         old = self.motion
@@ -328,6 +247,21 @@ class Loop:
         self.motion = follow(waypoints, before, clock, rules)
         self._heard = now
         self.acknowledged = True
+
+    def _refuse_while_stopped(self, now: float) -> None:
+        """A trajectory that could not be followed now is not begun in its middle later."""
+        if self.clock.stopped:
+            finding = f"ROS time has stood still for {self.clock.standing:.1f} s"
+            remedy = "let /clock go on, or set use_sim_time: false on a real robot"
+            raise TrajectoryError("clock", finding, remedy)
+        found = 0 if self.decision is None else self.decision.found
+        if found & at.STALE_STATE and self.stamp is not None:
+            finding = f"the last good one came {now - self.stamp:.2f} s ago"
+            remedy = "send the trajectory again once the robot's driver runs"
+            raise TrajectoryError("joint_states", finding, remedy)
+        if found & at.VELOCITY_LIMIT:
+            finding = "a joint is faster than its limit"
+            raise TrajectoryError("joint_states", finding, "send it again once the arm rests")
 
     def exchange(self, given: Prepared) -> None:
         """Go on with another model, other gains, switches or limits."""

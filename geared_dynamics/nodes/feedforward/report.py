@@ -67,12 +67,23 @@ class Reporter:
         self.decision, self._mode = decision, decision.mode
         away = decision.mode is Mode.HOLDING and decision.found & at.RESUME_ERROR
         key = decision.mode, decision.latched | away
+        self._tell_of_given_up(decision)
         if decision.found & at.NAMES_REORDERED:
             self._say("reordered", "joint_states has its names in another order now")
         if key == self._key:
             return
         self._key = key
         self._tell(decision)
+
+    def _tell_of_given_up(self, decision: Decision) -> None:
+        loop = self._node.loop
+        if loop is not None and loop.given_up:
+            loop.given_up = False
+            why = diagnostics.named(Event(decision.found & at.LATCHING))
+            self._node.get_logger().error(
+                f"trajectory not followed: {why} is still there; remove the cause, then send it "
+                "again"
+            )
 
     def _tell(self, decision: Decision) -> None:
         mode, log = decision.mode, self._node.get_logger()
@@ -90,6 +101,9 @@ class Reporter:
             loop = self._node.loop
             error = None if loop is None else loop.error
             cause = f" ({error})" if decision.found & at.COMPUTATION and error else ""
+            if decision.found & at.TIME_JUMP and loop is not None and loop.clock.stopped:
+                cause = " (ROS time stands still: is /clock published? On a real robot set "
+                cause += "use_sim_time: false)"
             remedy = "it ends with the cause"
             if decision.latched:
                 remedy = "remove the cause, then send a new trajectory or call ~/reset"

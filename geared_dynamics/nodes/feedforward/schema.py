@@ -211,6 +211,14 @@ SAFETY = (
     ),
     Parameter("safety.time_jump", "double", 1.0, "step of the ROS clock that is a jump [s]", 1e-3),
     Parameter(
+        "safety.clock_timeout",
+        "double",
+        1.0,
+        "how long the ROS clock may stand still in a motion, and not be a jump [s]",
+        0.01,
+        60.0,
+    ),
+    Parameter(
         "safety.blind_time",
         "double",
         0.2,
@@ -257,7 +265,7 @@ SAFETY = (
             ("position_limit", "a joint beyond its range"),
             ("velocity_limit", "a joint that is too fast"),
             ("tracking_error", "an arm that does not follow"),
-            ("time_jump", "a clock that was reset"),
+            ("time_jump", "a clock that was reset or stands still"),
             ("computation", "a computation that failed"),
             ("emergency_stop", "the emergency stop"),
         )

@@ -127,7 +127,7 @@ def policy_of(values: Values, model: GearedModel) -> Policy:
     options: dict[str, Any] = {
         name.removeprefix("safety."): value
         for name, value in values.items()
-        if name.startswith("safety.")
+        if name.startswith("safety.") and name != "safety.clock_timeout"  # the loop's own
     }
     options["command_rate"] = options["command_rate"] or math.inf
     for field, name in LIMITS.items():

@@ -14,7 +14,8 @@ from elastic_arms import elbow as elastic_elbow
 from geared_dynamics.control import Controller, ElasticController
 from geared_dynamics.control.safety import Event, Mode
 from geared_dynamics.nodes.common.parameters import Value, expanded
-from geared_dynamics.nodes.feedforward.loop import Loop, Prepared, differ, prepared
+from geared_dynamics.nodes.feedforward.loop import Loop
+from geared_dynamics.nodes.feedforward.prepared import Prepared, differ, prepared
 from geared_dynamics.nodes.feedforward.schema import SCHEMA
 from geared_dynamics.trajectory import (
     JointTrajectory,
@@ -258,3 +259,79 @@ def at_rest(arm: gd.GearedModel) -> Any:
     rules = Rules(joints=arm.joint_names, rest_after_end=True)
     points = JointTrajectory(arm.joint_names, [Point(9.0, REST, STILL, STILL)])
     return follow(checked(points, rules, 0.0), state(REST), 0.0, rules)
+
+
+def test_a_clock_that_stands_still_ends_the_motion(model: gd.GearedModel) -> None:
+    """Joint states go on: not the feedforward of one instant for ever, but gravity."""
+    loop = Loop(made(model, update_rate=100))
+    run(loop, 0.0, 0.05)
+    loop.accept(path(model), 0.05, 0.05)
+    moving = run(loop, 0.05, 0.25)
+    gravity = gd.gravity_forces(model, REST)
+    assert np.abs(moving - gravity).max() > 0.1
+    for k in range(120):
+        command = loop.cycle(0.25 + 0.01 * k, 0.245, REST, STILL)
+        if k == 90:
+            assert loop.decision is not None
+            assert loop.decision.running, "not yet"
+    np.testing.assert_allclose(command, gravity, atol=1e-9)
+    assert loop.motion is None
+    assert loop.decision is not None
+    assert loop.decision.latched == Event.TIME_JUMP
+    with pytest.raises(TrajectoryError, match="ROS time has stood still for 1"):
+        loop.accept(path(model), 1.5, 0.245)
+    run(loop, 1.5, 1.6)
+    loop.accept(path(model), 1.6, 1.6)
+    run(loop, 1.6, 1.9)
+    assert loop.decision.running
+
+
+def test_a_clock_may_stand_still_where_nothing_moves(model: gd.GearedModel) -> None:
+    loop = Loop(made(model))
+    run(loop, 0.0, 0.05)
+    loop.accept(path(model, time=0.1), 0.05, 0.05)
+    run(loop, 0.05, 0.5)
+    for k in range(300):
+        loop.cycle(0.5 + 0.01 * k, 0.495, REST, STILL)
+    assert loop.decision is not None
+    assert loop.decision.running
+
+
+@pytest.mark.parametrize("cause", ["speed", "silence"])
+def test_a_trajectory_is_refused_while_the_cause_of_a_stop_is_there(
+    model: gd.GearedModel, cause: str
+) -> None:
+    loop = Loop(made(model, joint_limits__joint_1__max_velocity=1.0))
+    run(loop, 0.0, 0.05)
+    if cause == "speed":
+        loop.cycle(0.05, 0.05, REST, np.array([2.0, 0.0, 0.0]))
+    else:
+        loop.silence(0.3, 0.3)
+    with pytest.raises(TrajectoryError, match="limit" if cause == "speed" else "ago"):
+        loop.accept(path(model), 0.31, 0.31)
+    assert loop.motion is None
+    run(loop, 0.31, 0.33)
+    loop.accept(path(model), 0.33, 0.33)
+    run(loop, 0.33, 0.6)
+    assert loop.decision is not None
+    assert loop.decision.running
+
+
+def test_a_trajectory_that_does_not_end_a_stop_is_dropped(model: gd.GearedModel) -> None:
+    """A reset that comes later starts nothing in its middle."""
+    beyond = np.array([0.3, 0.5, 1.5])
+    loop = Loop(made(model, joint_limits__joint_3__max_position=1.0))
+    run(loop, 0.0, 0.05, q=beyond)
+    assert loop.decision is not None
+    assert loop.decision.latched == Event.POSITION_LIMIT
+    assert not loop.given_up
+    loop.accept(path(model, (0.3, 0.5, 1.7)), 0.05, 0.05)
+    run(loop, 0.05, 0.3, q=beyond)
+    assert loop.motion is None
+    assert loop.given_up
+    loop.acknowledged = True
+    run(loop, 0.3, 0.6)
+    assert not loop.decision.running
+    loop.accept(path(model, (0.3, 0.5, 0.5)), 0.6, 0.6)
+    run(loop, 0.6, 0.9)
+    assert loop.decision.running
