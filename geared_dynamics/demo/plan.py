@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import warnings
 from typing import Any, NamedTuple
@@ -15,7 +16,12 @@ from geared_dynamics.demo.control import WAYS, gains
 from geared_dynamics.demo.files import RobotFiles
 from geared_dynamics.demo.load import effort_of_motion
 from geared_dynamics.demo.motion import Motion, demanding
-from geared_dynamics.errors import GearedDynamicsWarning, MissingPackageError, ModelError
+from geared_dynamics.errors import (
+    GearedDynamicsError,
+    GearedDynamicsWarning,
+    MissingPackageError,
+    ModelError,
+)
 from geared_dynamics.load import load_model
 from geared_dynamics.model import GearedModel
 from geared_dynamics.simulation.plants import Plant, PlantSettings
@@ -49,10 +55,19 @@ class Plan(NamedTuple):
 
 
 def refuse_missing() -> None:
-    """Say which package is missing, before anything starts."""
+    """Say which package is missing or of no use, before anything starts."""
     for package, extra in NEEDED.items():
         if importlib.util.find_spec(package) is None:
             raise MissingPackageError("demo", package, extra)
+        try:  # ROS of another Python is found and cannot be imported
+            importlib.import_module(package)
+        except ImportError as error:
+            finding = f"the package {package!r} cannot be imported ({error!s:.200})"
+            remedy = (
+                "use the Python that it was built for, or a fresh environment with "
+                f"pip install 'geared_dynamics[{extra}]'"
+            )
+            raise GearedDynamicsError("demo", finding, remedy) from None
 
 
 def make_plan(files: RobotFiles, engine: Engine | None) -> Plan:

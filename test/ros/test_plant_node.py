@@ -180,6 +180,18 @@ def test_an_unknown_motor_is_refused_and_nothing_changes(rig: PlantRig) -> None:
     rig.switch("freeze_encoders", True)
 
 
+def test_a_motion_that_leaves_all_bounds_ends_it_with_a_line(rig: PlantRig) -> None:
+    from std_msgs.msg import Float64MultiArray
+
+    plant = rig.start_plant(saturate=False)
+    rig.graph.wait_for_subscribers(rig.flat)
+    rig.flat.publish(Float64MultiArray(data=[1e12] * 3))  # refused
+    rig.flat.publish(Float64MultiArray(data=[9e8] * 3))
+    assert plant.wait(30.0) == 2, plant.report()
+    assert "leaves all bounds" in plant.output, plant.report()
+    assert "Traceback" not in plant.output, plant.report()
+
+
 def test_it_ends_with_ctrl_c(rig: PlantRig) -> None:
     plant = rig.start_plant()
     rig.next_state()

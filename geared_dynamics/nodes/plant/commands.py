@@ -9,6 +9,7 @@ import numpy as np
 from geared_dynamics.arrays import Array, IntArray
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.nodes.common.joint_map import order
+from geared_dynamics.simulation.plants.plant import LARGEST
 
 
 class CommandReader:
@@ -83,4 +84,7 @@ class CommandReader:
         if not np.isfinite(values).all():
             name = self._names[int(np.argmin(np.isfinite(values)))]
             raise ArrayError("command", f"is not finite for {name}", "look at who sends it")
+        if np.abs(values).max() >= LARGEST:
+            finding = f"has a number of {np.abs(values).max():g}"
+            raise ArrayError("command", finding, f"give numbers below {LARGEST:g}, SI units")
         return values

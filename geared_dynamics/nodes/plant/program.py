@@ -15,20 +15,20 @@ from geared_dynamics.nodes.plant.node import PlantNode
 
 
 def run(argv: list[str]) -> int:
-    """Run the node until SIGINT or SIGTERM; 2 for an arm that cannot be simulated."""
+    """Run the node until SIGINT or SIGTERM; 2 for an arm that cannot be simulated, or no more."""
     signals: list[int] = []
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda number, frame: signals.append(number))
     rclpy.init(args=argv, signal_handler_options=SignalHandlerOptions.NO)
     try:
         node = PlantNode()
+        executor = make_executor()
+        executor.add_node(node)
+        pace.run(node, executor, lambda: bool(signals) or not rclpy.ok())
+        node.destroy_node()
     except GearedDynamicsError as error:
         print(f"plant_node: {error}", file=sys.stderr, flush=True)
         rclpy.try_shutdown()
         return 2
-    executor = make_executor()
-    executor.add_node(node)
-    pace.run(node, executor, lambda: bool(signals) or not rclpy.ok())
-    node.destroy_node()
     rclpy.try_shutdown()
     return 0

@@ -10,7 +10,7 @@ import numpy as np
 from geared_dynamics.arrays import Array
 from geared_dynamics.errors import ModelError
 from geared_dynamics.model import GearedModel
-from geared_dynamics.model.inertia import central_tensor, parameters_of
+from geared_dynamics.model.inertia import central_tensor
 from geared_dynamics.simulation.mujoco.gears import Gearing, gearing
 from geared_dynamics.simulation.mujoco.package import mujoco, set_coefficient
 from geared_dynamics.simulation.mujoco.parts import WheelBody, link_bodies, wheel_bodies
@@ -121,8 +121,8 @@ def add_links(
     children = {joint.child for joint in model.robot.joints}
     root = next(link.name for link in model.robot.links if link.name not in children)
     bodies = {-1: spec.worldbody.add_body(name=root)}
-    # It does not move: any inertia, which MuJoCo would else seek in its shapes.
-    set_inertia(bodies[-1], parameters_of(1.0, np.zeros(3), np.eye(3)))
+    # It does not move: no mass, and said so, for MuJoCo would else seek one in its shapes.
+    bodies[-1].mass, bodies[-1].inertia, bodies[-1].explicitinertial = 0.0, np.zeros(3), True
     bounds = {joint.name: joint.limit for joint in model.robot.joints}
     for b, name in enumerate(tree.names):
         body = bodies[int(tree.parent[b])].add_body(

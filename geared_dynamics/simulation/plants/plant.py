@@ -74,6 +74,10 @@ class Plant:
         if engine not in get_args(Engine):
             raise UnknownNameError("engine", "engine", engine, get_args(Engine))
         self.settings = PlantSettings() if settings is None else settings
+        if not isinstance(self.settings, PlantSettings):
+            raise ArrayError(
+                "settings", f"is {settings!r:.40}", "give a gd.simulation.PlantSettings"
+            )
         self.engine: Engine = engine
         self._stage = MotorStage(model, command, saturate=self.settings.saturate)
         self.command = self._stage.kind
@@ -99,6 +103,8 @@ class Plant:
 
     @faults.setter
     def faults(self, faults: Faults) -> None:
+        if not isinstance(faults, Faults):
+            raise ArrayError("faults", f"is {faults!r:.40}", "give a gd.simulation.Faults")
         self._faults = faults.named(self.model.motor_names)
         self._ceiling = None
         if faults.torque_limits:

@@ -52,8 +52,7 @@ class PlantSettings:
         for name in ("command_latency", "measurement_latency"):
             within(name, getattr(self, name), 0.0, LONGEST_LATENCY)
         for name in ("friction", "saturate"):
-            if not isinstance(getattr(self, name), bool):
-                raise ArrayError(name, f"is {getattr(self, name)!r}", "give True or False")
+            flag(name, getattr(self, name))
         if self.encoder_counts is not None:
             whole("encoder_counts", self.encoder_counts, 1)
         whole("seed", self.seed, 0)
@@ -81,10 +80,11 @@ class Faults:
         """Check every value, and keep tables of our own."""
         for name in ("drop_commands", "drop_measurements"):
             within(name, getattr(self, name), 0.0, 1.0)
-        if isinstance(self.frozen_encoders, str):
-            remedy = "give a set of motor names"
-            raise ArrayError("frozen_encoders", f"is the text {self.frozen_encoders!r}", remedy)
-        object.__setattr__(self, "frozen_encoders", frozenset(self.frozen_encoders))
+        flag("paused", self.paused)
+        object.__setattr__(self, "frozen_encoders", motor_set(self.frozen_encoders))
+        if not isinstance(self.torque_limits, Mapping):
+            finding = f"is {self.torque_limits!r:.40}"
+            raise ArrayError("torque_limits", finding, "give a table from motor to torque")
         for motor, limit in self.torque_limits.items():
             within(f"torque_limits[{motor!r}]", limit, 0.0, math.inf)
         object.__setattr__(self, "torque_limits", MappingProxyType(dict(self.torque_limits)))
@@ -117,6 +117,22 @@ class Faults:
             torque: [N m], motor side.
         """
         return replace(self, torque_limits={**self.torque_limits, motor: torque})
+
+
+def motor_set(names: object) -> frozenset[str]:
+    """A set of motor names, or an error."""
+    remedy = "give a set of motor names"
+    if isinstance(names, str):
+        raise ArrayError("frozen_encoders", f"is the text {names!r}", remedy)
+    if not isinstance(names, Iterable) or not all(isinstance(name, str) for name in names):
+        raise ArrayError("frozen_encoders", f"is {names!r:.40}", remedy)
+    return frozenset(names)
+
+
+def flag(name: str, value: object) -> None:
+    """Refuse what is neither true nor false."""
+    if not isinstance(value, bool):
+        raise ArrayError(name, f"is {value!r:.40}", "give True or False")
 
 
 def within(name: str, value: object, low: float, high: float) -> None:

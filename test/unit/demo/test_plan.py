@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from demo_robots import URDF
 from geared_dynamics.demo import plan
 from geared_dynamics.demo.files import RobotFiles, robot_files
-from geared_dynamics.errors import MissingPackageError, ModelError
+from geared_dynamics.errors import GearedDynamicsError, MissingPackageError, ModelError
 
 PENDULUM = """<robot name="p"><link name="base"/><link name="rod"><inertial><mass value="1"/>
 <origin xyz="0 0 1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
@@ -53,4 +54,16 @@ def test_both_nodes_get_parameters_that_they_know() -> None:
 def test_a_missing_package_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(MissingPackageError, match=r"'rclpy'.*geared_dynamics\[ros\]"):
+        plan.refuse_missing()
+
+
+def test_a_package_of_another_python_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "rclpy.py").write_text("raise ImportError('no _rclpy_pybind11')", "utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "rclpy", raising=False)
+    with pytest.raises(
+        GearedDynamicsError, match=r"'rclpy' cannot be imported \(no _rclpy.*Python"
+    ):
         plan.refuse_missing()

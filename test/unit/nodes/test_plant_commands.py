@@ -40,6 +40,7 @@ def test_a_command_is_a_copy(reader: CommandReader) -> None:
         (("flat", [1.0] * 2), "has 2 numbers; give 3: motor_voltage of a, b, c"),
         (("flat", [1.0, np.nan, 0.0]), "is not finite for b"),
         (("flat", [np.inf, 0.0, 0.0]), "is not finite for a"),
+        (("flat", [0.0, -1e9, 0.0]), "has a number of 1e+09; give numbers below"),
         (("named", ["a", "b", "x"], [1.0] * 3), "is for a, b, x; this plant takes motor_voltage"),
         (("named", ["a", "b"], [1.0] * 2), "is for a, b"),
         (("named", ["a", "b", "b"], [1.0] * 3), "is for a, b, b"),

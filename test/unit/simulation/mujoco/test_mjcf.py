@@ -67,6 +67,13 @@ def test_springs_mimics_and_slides_are_in_the_file() -> None:
         assert mj.nv == len(model.body_names) + len(model.wheel_names)
 
 
+def test_masses_are_those_of_the_files() -> None:
+    """Nothing is invented for the base, which has none."""
+    links, rotors = 10.5, 3 * 0.75 + 3 * 0.22
+    mj, _ = load(S.to_mjcf(example("brisk6")))
+    assert mj.body_mass.sum() == pytest.approx(links + rotors, rel=1e-12)
+
+
 def test_names_and_limits() -> None:
     model = example("brisk6")
     mj, _ = load(S.to_mjcf(model))
