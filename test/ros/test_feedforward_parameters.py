@@ -64,6 +64,12 @@ def test_an_unknown_parameter_is_told_of(node: Rig) -> None:
     node.until_said("parameter 'gain' is none of this node's and has no effect")
 
 
+def test_an_undeclared_parameter_is_refused_with_a_log_line(node: Rig) -> None:
+    since = node.log_length
+    assert not node.set(payload__mas=1.0).successful
+    node.until_said("parameters not changed: 'payload.mas' is none of this node's; did you", since)
+
+
 def test_payload_in_one_step_and_off_again(node: Rig) -> None:
     loaded = elbow().with_payload(LOAD["mass"], LOAD["com"], LOAD["inertia"])
     result = node.set(**PAYLOAD)
@@ -233,6 +239,25 @@ def test_a_topic_that_is_none_is_refused(graph: Graph, processes: Processes) -> 
     rig.start(mode="annotate", **{"annotate.topic": "no topic!"})
     graph.until(lambda: rig.said("annotate.topic: is 'no topic!'"), "the refusal")
     assert graph.state(rig.node) == "unconfigured"
+
+
+def test_a_description_topic_that_is_none_is_refused(graph: Graph, processes: Processes) -> None:
+    rig = Rig(graph, processes, "/arm")
+    rig.start(urdf_path=None, robot_description_topic="bad topic!")
+    graph.until(lambda: rig.said("robot_description_topic: is 'bad topic!'"), "the refusal")
+    assert graph.state(rig.node) == "unconfigured"
+    assert graph.change_state(rig.node, "configure") is False
+    assert "Traceback" not in rig.process.output  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("rule", ["__node:=bad name!", "__node:=9arm", "__ns:=/bad/9space"])
+def test_a_name_that_is_none_ends_the_process_with_a_line(processes: Processes, rule: str) -> None:
+    module = "geared_dynamics.nodes.feedforward_node"
+    process = processes.start("-m", module, "--ros-args", "-r", rule, name="feedforward_node")
+    assert process.wait() == 2
+    assert "Traceback" not in process.output
+    assert "feedforward_node: " in process.output
+    assert "correct the arguments after --ros-args" in process.output
 
 
 def test_wrong_values_at_the_start_leave_the_node_up(graph: Graph, processes: Processes) -> None:

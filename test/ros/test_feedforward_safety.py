@@ -159,6 +159,16 @@ def test_joints_of_another_device_alone(running: Rig) -> None:
     assert running.process.output[since:] == ""
 
 
+def test_a_joint_that_is_named_twice(running: Rig) -> None:
+    """Nobody knows which entry is right: as if none had come."""
+    since = running.log_length
+    running.names = [*JOINTS, "joint_2"]
+    running.until_said("joint_states names joint_2 more than once", since)
+    running.until_said("blind: stale state, bad state", since)
+    running.names = list(JOINTS)
+    running.until_said("running", since)
+
+
 @pytest.mark.parametrize(
     ("q", "v", "words"),
     [([0.3, 0.5], None, "3 names, 2 positions"), (POSTURE, [0.0], "3 positions, 1 velocities")],

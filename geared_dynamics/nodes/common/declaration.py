@@ -24,6 +24,7 @@ from geared_dynamics.nodes.common.parameters import (
     converted_to,
     expanded,
     interval,
+    nearest,
     unknown,
 )
 
@@ -112,6 +113,8 @@ class Declared:
     def _convert(self, parameters: list[Any]) -> list[Any]:
         """Whole numbers given for numbers; a log line about what rclpy is going to refuse."""
         found = []
+        if not self._busy:
+            self._tell_of_undeclared([parameter.name for parameter in parameters])
         for parameter in parameters:
             entry = self._entries.get(parameter.name)
             if entry is not None and not self._busy:
@@ -121,6 +124,14 @@ class Declared:
                 parameter = RosParameter(parameter.name, TYPES[entry.kind], value)
             found.append(parameter)
         return found
+
+    def _tell_of_undeclared(self, names: Sequence[str]) -> None:
+        """Rclpy refuses them, and its answer does not name them."""
+        for name in names:
+            if not self._node.has_parameter(name):
+                hint = nearest(name, sorted(self._entries))
+                text = f"parameters not changed: {name!r} is none of this node's; {hint}"
+                self._node.get_logger().error(text)
 
     def _tell_of_wrong(self, entry: Parameter, value: Any) -> None:
         try:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+from rclpy.exceptions import InvalidTopicNameException
 from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.validate_topic_name import validate_topic_name
 from std_msgs.msg import String
 
 from geared_dynamics.control import controller
@@ -12,6 +14,7 @@ from geared_dynamics.errors import GearedDynamicsError, ModelError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.nodes.common import model_source
 from geared_dynamics.nodes.common.declaration import Declared
+from geared_dynamics.nodes.common.parameters import ParameterError
 from geared_dynamics.nodes.common.rebuild import Builder
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -59,7 +62,17 @@ class Description:
         self.used: str | None = None
         self.problem = ""
         self._builder: Builder[GearedModel] = Builder()
-        self.topic = node.resolve_topic_name(topic)
+        self.topic = topic
+        try:
+            validate_topic_name(topic)
+            self.topic = node.resolve_topic_name(topic)
+        except InvalidTopicNameException:
+            name, finding = "robot_description_topic", f"is {topic!r}, which is no topic's name"
+            remedy = "give one such as robot_description, and restart the node"
+            error = ParameterError(name, finding, remedy)
+            node.parameters.wrong[name] = str(error)
+            node.get_logger().error(f"parameter {error}")
+            return
         if model_source.needs_topic(node.parameters.values):
             node.create_subscription(String, topic, self._on_message, LATCHED)
 

@@ -18,6 +18,7 @@ class Reading(enum.IntEnum):
     MISSING = 2  # some of ours, not all
     SIZES = 3  # arrays of another length than the names
     NO_VELOCITY = 4  # positions only
+    TWICE = 5  # one of ours more than once: nobody knows which entry is right
 
 
 class JointMap:
@@ -29,6 +30,7 @@ class JointMap:
         v: Velocities, likewise.
         reordered: Whether the last message had its names in another order than the one before.
         absent: Names that the last message did not have.
+        twice: Names that it had more than once.
     """
 
     def __init__(self, wanted: Sequence[str]) -> None:
@@ -38,6 +40,7 @@ class JointMap:
         self.v = np.zeros(len(self.wanted))
         self.reordered = False
         self.absent: tuple[str, ...] = ()
+        self.twice: tuple[str, ...] = ()
         self._names: list[str] | None = None
         self._size = 0
         self._index: IntArray | None = None
@@ -74,7 +77,11 @@ class JointMap:
         self._names, self._size = list(names), len(names)
         place = {name: index for index, name in enumerate(names)}
         self.absent = tuple(name for name in self.wanted if name not in place)
+        self.twice = tuple(name for name in self.wanted if self._names.count(name) > 1)
         self.reordered = False
+        if self.twice:
+            self._index, self._state = None, Reading.TWICE
+            return
         if self.absent:
             self._index = None
             none = len(self.absent) == len(self.wanted)

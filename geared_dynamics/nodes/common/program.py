@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import signal
+import sys
 from types import FrameType
 
 import rclpy
+from rclpy.exceptions import NameValidationException
 from rclpy.signals import SignalHandlerOptions
 
 from geared_dynamics.nodes.common.executor import make_executor, spin
@@ -41,6 +43,13 @@ class Signals:
             raise Interrupted
 
 
+def refused(why: str) -> int:
+    """Say why the node cannot start; the exit code."""
+    first = why.split(", at ")[0]  # what follows are places in ROS's own source
+    print(f"feedforward_node: {first}; correct the arguments after --ros-args", file=sys.stderr)
+    return 2
+
+
 def run(argv: list[str]) -> int:
     """Run the node until SIGINT or SIGTERM.
 
@@ -49,8 +58,15 @@ def run(argv: list[str]) -> int:
     """
     signals = Signals()
     try:
-        rclpy.init(args=argv, signal_handler_options=SignalHandlerOptions.NO)
-        node = signals.node = FeedforwardNode()
+        try:
+            rclpy.init(args=argv, signal_handler_options=SignalHandlerOptions.NO)
+        except RuntimeError as error:  # how rclpy tells of each kind of wrong argument
+            return refused(str(error))
+        try:
+            node = signals.node = FeedforwardNode()
+        except NameValidationException as error:
+            rclpy.try_shutdown()
+            return refused(" ".join(str(error).split()))
         executor = make_executor()
         executor.add_node(node)
         node.start()

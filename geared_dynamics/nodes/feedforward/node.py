@@ -37,6 +37,7 @@ from geared_dynamics.nodes.feedforward.prepared import prepared
 from geared_dynamics.nodes.feedforward.report import Reporter
 from geared_dynamics.nodes.feedforward.schema import SCHEMA
 from geared_dynamics.nodes.feedforward.services import Services
+from geared_dynamics.nodes.feedforward.settings import unread_gains
 from geared_dynamics.nodes.feedforward.tuning import publish_state
 
 NEWEST_STATE = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
@@ -150,7 +151,7 @@ class FeedforwardNode(SteadyLifecycleNode):
         self._make_inputs()
         self.parameters.configured = True
         self.description.used = self.description.text
-        for note in model.notes:
+        for note in (*model.notes, *unread_gains(values, model)):
             self.get_logger().warning(note)
         self.get_logger().info(
             f"configured: {model.name}, mode {values['mode']}, joints "

@@ -113,6 +113,8 @@ class Reporter:
         """Log why a joint state cannot be used."""
         if reading is Reading.MISSING:
             text = f"joint_states lacks {', '.join(found.absent)}; publish all joints together"
+        elif reading is Reading.TWICE:
+            text = f"joint_states names {', '.join(found.twice)} more than once; publish it once"
         elif reading is Reading.NO_VELOCITY:
             text = "joint_states has no velocities; add the velocity state interfaces"
         else:

@@ -20,6 +20,7 @@ from geared_dynamics.control import (
 from geared_dynamics.control.gains import gains_from_bandwidth
 from geared_dynamics.control.safety import Policy, default_policy
 from geared_dynamics.control.values import Side
+from geared_dynamics.errors import ModelError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.nodes.common.parameters import Values
 from geared_dynamics.nodes.common.values import numbers
@@ -107,7 +108,10 @@ def elastic_controller_of(values: Values, model: GearedModel) -> ElasticControll
         if not (p.any() or d.any()):
             ratio = cast(float, values["damping_ratio"])
             still = np.zeros(model.n)
-            gains = gains_from_modes(model, still, damping_ratio=ratio, feedback=feedback)
+            try:
+                gains = gains_from_modes(model, still, damping_ratio=ratio, feedback=feedback)
+            except ModelError as error:
+                raise ParameterError(*without_gains(feedback, error)) from None
     return elastic_controller(
         model,
         "flatness" if gains is None else "flatness_plus_pd",
@@ -118,6 +122,31 @@ def elastic_controller_of(values: Values, model: GearedModel) -> ElasticControll
         side=cast(Side, values["output"]),
         saturation=cast(Any, values["saturation"]),
     )
+
+
+def without_gains(feedback: str, error: ModelError) -> tuple[str, str, str]:
+    """Place, finding and remedy where no stable gains follow from an elastic arm's modes."""
+    remedy = "give gains.<joint>.p and gains.<joint>.d, lower ones"
+    if feedback == "joint":
+        remedy = f"set feedback: motor, or {remedy}"
+    remedy += ", or give the springs damping in the drivetrain file"
+    return "feedback", f"is {feedback}, where the loop {error.finding} with default gains", remedy
+
+
+def unread_gains(values: Values, model: GearedModel) -> list[str]:
+    """A line where gains are given, as in a block of JTC, that the law does not read."""
+    names = [f"gains.{joint}.{part}" for joint in model.joint_names for part in "pid"]
+    given = [name for name in names if values[name]]
+    if not given:
+        return []
+    what = f"{given[0]} and others have" if len(given) > 1 else f"{given[0]} has"
+    if values["mode"] == "stream":
+        return [f"{what} no effect: the mode stream has no feedback; see mode: computed_torque"]
+    elastic = model.elasticity.count and values["use_elasticity"]
+    if values["mode"] != "computed_torque" or law_of(values) != "computed_torque" or elastic:
+        return []
+    remedy = "set law: pd_plus_feedforward to use them"
+    return [f"{what} no effect: law computed_torque takes bandwidth and damping_ratio; {remedy}"]
 
 
 def policy_of(values: Values, model: GearedModel) -> Policy:

@@ -52,6 +52,17 @@ def test_what_is_missing_has_a_name() -> None:
     assert found.absent == ("b",)
 
 
+def test_a_joint_that_is_named_twice_is_not_guessed() -> None:
+    found = JointMap(WANTED)
+    four = doubles(1.0, 2.0, 3.0, 4.0)
+    for _ in range(2):
+        assert found.read(["a", "b", "c", "b"], four, four) is Reading.TWICE
+    assert found.twice == ("b",)
+    assert found.read(["a", "x", "c", "b", "x"], doubles(*range(5)), doubles(*range(5))) is (
+        Reading.COMPLETE
+    )
+
+
 def test_sizes_that_disagree() -> None:
     found = JointMap(WANTED)
     names, three, two = ["a", "b", "c"], doubles(1, 2, 3), doubles(1, 2)

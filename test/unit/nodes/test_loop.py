@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import math
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -335,3 +337,29 @@ def test_a_trajectory_that_does_not_end_a_stop_is_dropped(model: gd.GearedModel)
     loop.accept(path(model, (0.3, 0.5, 0.5)), 0.6, 0.6)
     run(loop, 0.6, 0.9)
     assert loop.decision.running
+
+
+@pytest.mark.parametrize("elastic", [False, True])
+def test_what_was_exchanged_is_freed_without_the_garbage_collector(
+    model: gd.GearedModel, elastic: bool
+) -> None:
+    """Nothing refers to itself or is kept beside the loop, so that memory does not grow."""
+    arm = elastic_elbow(damping=1.0) if elastic else model
+    given = values(arm, mode="computed_torque", feedback="motor" if elastic else "joint")
+    loop = Loop(prepared(given, arm))
+    run(loop, 0.0, 0.05)
+    gc.collect()
+    gc.disable()
+    try:
+        dead = []
+        for k in range(3):
+            loop.exchange(prepared(given | {"payload.mass": 1.0 + k}, arm, loop.prepared))
+            run(loop, 0.05 + 0.05 * k, 0.1 + 0.05 * k)
+            parts = loop.prepared, loop.prepared.control, loop.prepared.control.model
+            dead.append([weakref.ref(part) for part in parts])
+            del parts
+        for one in dead[:-1]:
+            assert [part() for part in one] == [None] * 3
+        assert all(part() is not None for part in dead[-1])
+    finally:
+        gc.enable()

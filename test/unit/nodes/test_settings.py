@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import geared_dynamics as gd
+from elastic_arms import elbow as elastic_elbow
 from geared_dynamics.description.yaml_input import read_data
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.nodes.common import model_source
@@ -17,7 +18,13 @@ from geared_dynamics.nodes.common.measured_effort import joint_effort
 from geared_dynamics.nodes.common.parameters import Value, expanded
 from geared_dynamics.nodes.common.values import loaded
 from geared_dynamics.nodes.feedforward.schema import SCHEMA
-from geared_dynamics.nodes.feedforward.settings import gains_of, policy_of, rules_of
+from geared_dynamics.nodes.feedforward.settings import (
+    controller_of,
+    gains_of,
+    policy_of,
+    rules_of,
+    unread_gains,
+)
 
 URDF = Path(__file__).resolve().parents[3] / "urdf"
 ELBOW, DRIVES = URDF / "elbow.urdf", URDF / "elbow.drivetrain.yaml"
@@ -174,3 +181,41 @@ def test_what_effort_means() -> None:
     assert joint_effort(model, "none", tau, q) is None
     assert joint_effort(model, "joint_torque", tau[:2], q) is None
     assert joint_effort(model, "joint_torque", tau * np.nan, q) is None
+
+
+@pytest.mark.parametrize(
+    ("mode", "law", "said"),
+    [
+        ("stream", "computed_torque", "no feedback"),
+        ("computed_torque", "computed_torque", "set law: pd_plus_feedforward"),
+        ("computed_torque", "pd_plus_feedforward", None),
+        ("annotate", "computed_torque", None),
+    ],
+)
+def test_gains_that_no_law_reads_are_told_of_once(
+    model: gd.GearedModel, mode: str, law: str, said: str | None
+) -> None:
+    assert unread_gains(values(model, mode=mode, law=law), model) == []
+    given = values(model, mode=mode, law=law, gains__joint_1__p=1.0, gains__joint_2__d=1.0)
+    lines = unread_gains(given, model)
+    assert len(lines) == (said is not None)
+    assert all(said in line and "gains.joint_1.p and others" in line for line in lines)  # type: ignore[operator]
+
+
+def test_elastic_arms_read_the_gains_of_computed_torque() -> None:
+    arm = elastic_elbow(damping=1.0)
+    given = values(arm, mode="computed_torque", gains__joint_1__p=1.0)
+    assert unread_gains(given, arm) == []
+    assert unread_gains(given | {"use_elasticity": False}, arm) != []
+
+
+def test_unstable_default_gains_are_refused_with_parameters_that_there_are() -> None:
+    arm = elastic_elbow(damping=0.0)
+    given = values(arm, mode="computed_torque", feedback="joint")
+    with pytest.raises(GearedDynamicsError) as caught:
+        controller_of(given, arm)
+    text = str(caught.value)
+    assert "fraction" not in text
+    assert "feedback: is joint" in text
+    assert "set feedback: motor" in text
+    assert "gains.<joint>.p" in text
