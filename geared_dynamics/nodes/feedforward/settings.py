@@ -22,7 +22,7 @@ from geared_dynamics.control.safety import Policy, default_policy
 from geared_dynamics.control.values import Side
 from geared_dynamics.errors import ModelError
 from geared_dynamics.model import GearedModel
-from geared_dynamics.nodes.common.parameters import Values
+from geared_dynamics.nodes.common.parameters import ParameterError, Values
 from geared_dynamics.nodes.common.values import numbers
 from geared_dynamics.trajectory import Rules
 
