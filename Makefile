@@ -63,9 +63,10 @@ format: $(VENV)/.installed ## let ruff mend what it can
 # -- a second environment with NumPy 1.26 -----------------------------------------------------
 
 OLD = .venv-numpy1
+NOT_MATHEMATICS = $(addprefix --ignore=test/,repository ros unit/nodes unit/demo unit/graph unit/cli)
 ifeq ($(HAS_NUMPY1),1)
 numpy1: $(OLD)/.installed ## the tests of the mathematics with NumPy 1.26
-	HYPOTHESIS_PROFILE=brief $(OLD)/bin/python -m pytest -rsxX --tb=short -n auto --ignore=test/repository $(TESTS)
+	HYPOTHESIS_PROFILE=brief $(OLD)/bin/python -m pytest -rsxX --tb=short -n auto $(NOT_MATHEMATICS) $(TESTS)
 else
 numpy1:
 	@echo "left out: NumPy 1.26 has no wheels for Python $(PYTHON_VERSION)"
