@@ -118,9 +118,9 @@ def test_a_pause_is_no_fault(moving: PlantRig) -> None:
     assert node is not None
     since = len(node.output)
     moving.switch("pause", True)
-    first = moving.next_state()
-    for _ in range(5):
-        last = moving.next_state()
-    np.testing.assert_array_equal(first.position, last.position)
+    # One or two states may have been under way when the pause was answered.
+    states = [moving.next_state().position for _ in range(8)][3:]
+    for position in states[1:]:
+        np.testing.assert_array_equal(position, states[0])
     moving.switch("pause", False)
     assert "blind" not in node.output[since:]
