@@ -6,7 +6,10 @@ their folder (kr300_weigand: J. Weigand, Robot_Identification; msl_reference: Mo
 KR300, 250 Hz: from the motors' encoders and torques alone, the links' encoders of axes 1 to 3 are
 predicted, with stiffness, payload and friction as published with the recordings; nothing is tuned
 to the links' encoders. These lag by some 3 ms and have offsets, so that q_motor - q_link and
-q_observer - q_link are both freed of what a lag times the velocity and an offset explain.
+q_observer - q_link are both freed of what a lag times the velocity and an offset explain. A second
+table asks what of q_motor - q_link goes with the spring's torque at all, and with which stiffness
+it would fit best, if the encoder may also have an error that repeats with its own turn
+(eccentricity: cosine and sine of q; once and twice).
 
 OneAxis: motor angle with 17 bits and noise, current; position and velocity of the link are the
 reference's.
@@ -68,6 +71,7 @@ def link_encoders() -> None:
         jump=2.0,
     )
     print("KR300  axis  motor - link  observer - link [µrad]  factor   lag [ms]")
+    springs = []
     for run in "AB":
         table = np.genfromtxt(
             DATA / "kr300_weigand" / f"traj_{run}.csv", delimiter=",", names=True
@@ -77,7 +81,7 @@ def link_encoders() -> None:
             for name, count in (("q_motor_deg", 6), ("q_link_deg", 3), ("tau_motor_Nm", 6))
         )
         motor, link = np.deg2rad(motor), np.deg2rad(link)
-        state, q = None, []
+        state, q, torque_of = None, [], []
         for angle, tau_m in zip(motor, torque, strict=True):
             phi = gd.elastic.motor_angles(model, angle, angle[:3])
             reading = ob.Measurement(phi, tau_m)
@@ -86,6 +90,7 @@ def link_encoders() -> None:
             else:
                 state = ob.kalman_step(model, gains, state, reading, STEP)
             q.append(state.mean[:3])
+            torque_of.append(gd.observers.estimate(model, state).joint_torque[:3])
         v = np.gradient(motor[:, :3], STEP, axis=0)
         for j in range(3):
             before, _ = without_lag(motor[:, j] - link[:, j], v[:, j])
@@ -94,6 +99,34 @@ def link_encoders() -> None:
                 f"run {run}  {j + 1}  {1e6 * before:10.1f} {1e6 * after:15.1f} "
                 f"{before / after:19.2f} {1e3 * lag:10.2f}   valid {state.health.valid}"
             )
+            twist = motor[:, j] - link[:, j]
+            columns = motor[:, j], v[:, j], np.array(torque_of)[:, j]
+            springs.append((run, j, twist[FIRST:], np.column_stack(columns)[FIRST:]))
+    what_springs_explain(springs, model.elasticity.stiffness)
+
+
+def what_springs_explain(springs: list[tuple], stiffness: np.ndarray) -> None:
+    """Print how much of the twist the springs' torque explains, and at which 1 / K."""
+    print("\n1 / K that fits best [1e-9 rad/(N m)], and the twist that the torque explains [%],")
+    print("with the encoder's error zero   once a turn   once and twice   listed 1 / K")
+    for j in range(3):
+        for run in ("A", "B", "AB"):
+            chosen = [(y, x) for name, axis, y, x in springs if axis == j and name in run]
+            found = [compliance(chosen, harmonics) for harmonics in (0, 1, 2)]
+            line = "   ".join(f"{1e9 * a:7.0f} {100 * part:4.0f} %" for a, part in found)
+            print(f"run {run:2}  axis {j + 1}  {line}   {1e9 / stiffness[j]:7.0f}")
+
+
+def compliance(chosen: list[tuple], harmonics: int) -> tuple[float, float]:
+    """Best 1 / K over some runs, each with its own offset, and the share it explains."""
+    twist = np.concatenate([y for y, _ in chosen])
+    q, v, torque = np.concatenate([x for _, x in chosen]).T
+    run = np.repeat(np.eye(len(chosen)), [len(y) for y, _ in chosen], axis=0)
+    turns = [f(k * q) for k in range(1, harmonics + 1) for f in (np.cos, np.sin)]
+    others = np.column_stack([v, run, *turns])
+    rest, own = (y - others @ np.linalg.lstsq(others, y, rcond=None)[0] for y in (twist, torque))
+    best = float(own @ rest / (own @ own))
+    return best, float(best * (own @ rest) / (rest @ rest))
 
 
 def without_lag(difference: np.ndarray, v: np.ndarray) -> tuple[float, float]:

@@ -3,6 +3,7 @@
 Which one when, equations and tuning: docs/observers.md.
 """
 
+from geared_dynamics.observers.alarm import AlarmState, alarm, alarm_start, alarm_step
 from geared_dynamics.observers.contact import ContactWrench, contact_wrench
 from geared_dynamics.observers.contraction import contraction
 from geared_dynamics.observers.estimates import Estimate, estimate
@@ -12,7 +13,6 @@ from geared_dynamics.observers.kalman_gains import KalmanGains, kalman_gains
 from geared_dynamics.observers.momentum import (
     MomentumState,
     Moving,
-    alarm,
     momentum_start,
     momentum_step,
 )
@@ -34,6 +34,7 @@ from geared_dynamics.observers.plan import Measurement
 from geared_dynamics.observers.redundant import RedundantState, redundant_start, redundant_step
 
 __all__ = [
+    "AlarmState",
     "ContactWrench",
     "Estimate",
     "Fault",
@@ -50,6 +51,8 @@ __all__ = [
     "PayloadState",
     "RedundantState",
     "alarm",
+    "alarm_start",
+    "alarm_step",
     "contact_wrench",
     "contraction",
     "estimate",

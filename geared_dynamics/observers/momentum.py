@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from geared_dynamics.arrays import Array, ArrayLike, BoolArray
+from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.dynamics import elastic
 from geared_dynamics.dynamics.border import as_input, finite_input
 from geared_dynamics.errors import ArrayError
@@ -149,44 +149,3 @@ def balance(model: GearedModel, moving: Moving) -> tuple[Array, Array]:
         known[n:] -= more
     known[:n] += outside(model, tau, q) - losses
     return np.asarray(elastic.mass_matrix(model, q) @ rate), known
-
-
-def alarm(
-    model: GearedModel,
-    external: ArrayLike,
-    v: ArrayLike,
-    vtheta: ArrayLike,
-    *,
-    floor: ArrayLike,
-    share: float = 0.3,
-) -> BoolArray:
-    """Whether the external force of each joint is more than friction can pretend (n,).
-
-    The threshold is floor + share * |friction of joint and motor at this speed|, on the joint;
-    Coulomb friction counts in full at any speed.
-
-    Args:
-        model: Geared model with elastic joints.
-        external: External force (n,) [N m or N].
-        v: Joint velocity (n,).
-        vtheta: Velocity of the shafts behind the springs (n_e,).
-        floor: Of the threshold (n,) or one [N m or N].
-        share: How far the friction may be off, as a part of it.
-    """
-    force = finite_input("external", external, model.n)
-    joints, rotors = friction_levels(model, v, vtheta)
-    A = np.abs(elastic.structure_matrix(model))
-    both = A @ rotors
-    whole = joints + both[: model.n] + np.abs(model.elasticity.rigid.T) @ both[model.n :]
-    limit = np.broadcast_to(np.asarray(floor, float), model.n) + share * whole
-    return np.asarray(np.abs(force) > limit)
-
-
-def friction_levels(model: GearedModel, v: ArrayLike, vtheta: ArrayLike) -> tuple[Array, Array]:
-    """Magnitudes of joints' (n,) and rotors' (m,) friction as if all were just moving off."""
-    joints, rotors = elastic.friction_forces(model, v, vtheta)
-    for laws, levels in ((model.joint_friction, joints), (model.motors.friction, rotors)):
-        np.abs(levels, out=levels)
-        most = np.maximum(laws.coulomb.max(axis=1), laws.static.max(axis=1))
-        np.maximum.at(levels, laws.index, np.abs(laws.multiplier) * most)
-    return joints, rotors

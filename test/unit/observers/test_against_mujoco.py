@@ -74,6 +74,30 @@ def test_a_push_is_found_within_its_time(figures: Any) -> None:
     assert figures.settled(found[:, 14], 900) <= 30
 
 
+@pytest.mark.parametrize("joint", [0, 1, 2])
+def test_the_alarm_comes_in_time_and_not_before(figures: Any, joint: int) -> None:
+    """Motors' encoders alone, 5 N m, threshold 2.5 N m and 30 % of the friction."""
+    import geared_dynamics as gd
+
+    ob, arm, begin = gd.observers, figures.elbow(), 800
+    force = 5.0 * np.eye(3)[joint]
+    row = figures.moving(
+        arm, 0.9, noise=figures.NOISE, push=lambda t: force * (t >= begin * figures.DT)
+    )
+    found, _ = figures.kalman(arm, row)
+    model, raised = gd.load_model(arm.urdf, arm.drives), []
+    watch = ob.alarm_start(model)
+    for mean in found:
+        parts = mean[12:15], mean[6:9], mean[9:12]
+        watch = ob.alarm_step(model, watch, *parts, figures.DT, floor=2.5)
+        raised.append(watch.raised)
+    assert not np.any(raised[300:begin])
+    first = np.argmax(np.array(raised)[begin:], axis=0)
+    assert 10 <= first[joint] <= 30
+    # At first joint 2 seems to move with joint 3; after 50 ms the force is where it is.
+    np.testing.assert_array_equal(raised[begin + 50 :], np.tile(force > 0.0, (51, 1)))
+
+
 def test_the_complete_model_beats_the_reduced_one(figures: Any) -> None:
     import geared_dynamics as gd
 

@@ -127,10 +127,11 @@ def test_a_short_fault_is_flagged_and_bridged(kind: str, name: str) -> None:
     assert not any(flagged[BEGIN + 25 :])
     assert all(s.health.valid for s in states)
     off = [np.abs(s.mean[:3] - q).max() for s, q in zip(states, true, strict=True)]
-    # A torque that is taken for constant while it changes by 100 N m twists a spring of
-    # 7000 N m/rad by 14 mrad: that much an estimate without it may be off, and is flagged.
-    assert max(off[BEGIN:]) < (1.5e-2 if fault == Fault.COMMAND else 5e-3)
-    assert max(off[BEGIN + 150 :]) < 5e-4, "did not come back"
+    # The nonlinear observer believes its torques. One that is taken for constant while it changes
+    # by 100 N m twists a spring of 7000 N m/rad by 14 mrad: so much it may be off, and is flagged.
+    guessed = kind == "nonlinear" and fault == Fault.COMMAND
+    assert max(off[BEGIN:]) < (1.5e-2 if guessed else 2e-4)
+    assert max(off[BEGIN + 150 :]) < 2e-4, "did not come back"
 
 
 @KINDS

@@ -95,6 +95,43 @@ def test_alarm_allows_for_friction() -> None:
     assert bare.all()
 
 
+def raised_by(forces: list[float], **how: Any) -> list[bool]:
+    """Whether joint 2's alarm is raised after each instant of a force on it, floor 1 N m."""
+    model, state, found = arm(), ob.alarm_start(arm()), []
+    for force in forces:
+        external = np.array([0.0, force, 0.0])
+        still = np.zeros(3)
+        state = ob.alarm_step(model, state, external, still, still, DT, floor=1.0, **how)
+        assert not state.raised[[0, 2]].any()
+        found.append(bool(state.raised[1]))
+    return found
+
+
+def test_a_force_must_last_to_raise_the_alarm() -> None:
+    assert raised_by([2.0] * 10 + [0.5]) == [False] * 9 + [True, False]
+    assert raised_by([-2.0] * 5, lasting=0.005) == [False] * 4 + [True]
+    assert raised_by([0.5, -2.0, 2.0], lasting=0.0) == [False, True, True]
+
+
+def test_a_ringing_force_raises_no_alarm() -> None:
+    ringing = [5.0 * np.sin(2 * np.pi * 50.0 * k * DT) for k in range(200)]
+    assert not any(raised_by(ringing))
+    assert any(raised_by(ringing, lasting=0.005)), "negative control"
+    assert not any(raised_by(([2.0] * 9 + [0.5]) * 5)), "an interruption starts the time anew"
+
+
+@pytest.mark.parametrize("dt", [0.0, -1.0, np.nan, np.inf])
+def test_no_time_changes_no_alarm(dt: float) -> None:
+    model, loud, still = arm(), np.full(3, 9.0), np.zeros(3)
+    begun = ob.alarm_step(model, ob.alarm_start(model), loud, still, still, DT, floor=1.0)
+    same = ob.alarm_step(model, begun, loud, still, still, dt, floor=1.0)
+    np.testing.assert_array_equal(same.lasted, begun.lasted)
+    for bad in ({"lasting": -1.0}, {"lasting": np.nan}, {"external": [np.nan, 0.0, 0.0]}):
+        given = {"external": loud, "v": still, "vtheta": still, "dt": DT, "floor": 1.0} | bad
+        with pytest.raises(gd.GearedDynamicsError, match=next(iter(bad))):
+            ob.alarm_step(model, begun, **given)
+
+
 def test_a_force_at_the_tip_comes_back() -> None:
     model, q = arm(), np.array([0.3, -0.5, 0.8])
     force = np.array([10.0, -5.0, 20.0])

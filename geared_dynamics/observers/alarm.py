@@ -1,0 +1,124 @@
+"""Alarm: external forces that are more, and last longer, than wrong friction can pretend.
+
+A rotor that turns round under a friction that the model has wrong gets a sudden push that nobody
+accounts for. An observer with motors' encoders alone takes it for one on the link, and rings: the
+false force is large and changes its sign within some milliseconds. A true force stays. So
+``alarm`` compares the instant, and ``alarm_step`` asks for one sign over a time.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from geared_dynamics.arrays import Array, ArrayLike, BoolArray, real
+from geared_dynamics.dynamics import elastic
+from geared_dynamics.dynamics.border import finite_input
+from geared_dynamics.errors import ArrayError
+from geared_dynamics.model import GearedModel
+
+
+class AlarmState(NamedTuple):
+    """State of the alarm, a value.
+
+    Attributes:
+        lasted: For how long each joint's force has been beyond the threshold on one side (n,),
+            with the sign of the force [s].
+        raised: Whether that is long enough (n,).
+    """
+
+    lasted: Array
+    raised: BoolArray
+
+
+def alarm_start(model: GearedModel) -> AlarmState:
+    """State with no force seen yet."""
+    return AlarmState(np.zeros(model.n), np.zeros(model.n, np.bool_))
+
+
+def alarm_step(
+    model: GearedModel,
+    state: AlarmState,
+    external: ArrayLike,
+    v: ArrayLike,
+    vtheta: ArrayLike,
+    dt: float,
+    *,
+    floor: ArrayLike,
+    share: float = 0.3,
+    lasting: float = 0.01,
+) -> AlarmState:
+    """State after dt: raised where the force stays beyond the threshold of ``alarm``, one sign.
+
+    Args:
+        model: Geared model with elastic joints.
+        state: Before.
+        external: External force (n,) [N m or N].
+        v: Joint velocity (n,).
+        vtheta: Velocity of the shafts behind the springs (n_e,).
+        dt: Since the step before [s]; one that is no time above zero changes nothing.
+        floor: Of the threshold (n,) or one [N m or N].
+        share: How far the friction may be off, as a part of it.
+        lasting: For how long a force must stay beyond [s]: half a period of the observer's
+            ringing. The default fits the Kalman filter's default bandwidth of 30 Hz; at
+            another, scale it inversely.
+    """
+    if not (np.isfinite(lasting) and lasting >= 0.0):
+        raise ArrayError("lasting", f"is {lasting!r}", "give a time, zero or more [s]")
+    force, dt = finite_input("external", external, model.n), real(dt)
+    if not 0.0 < dt < np.inf:
+        return state
+    side = np.sign(force) * (np.abs(force) > threshold(model, v, vtheta, floor, share))
+    went_on = side * state.lasted > 0.0
+    lasted = side * dt + np.where(went_on, state.lasted, 0.0)
+    # Sums of dt round: a thousandth of a step must not cost a whole one.
+    raised = (side != 0.0) & (np.abs(lasted) >= lasting - 1e-3 * dt)
+    return AlarmState(np.asarray(lasted), np.asarray(raised))
+
+
+def alarm(
+    model: GearedModel,
+    external: ArrayLike,
+    v: ArrayLike,
+    vtheta: ArrayLike,
+    *,
+    floor: ArrayLike,
+    share: float = 0.3,
+) -> BoolArray:
+    """Whether the external force of each joint is more than friction can pretend (n,), now.
+
+    The threshold is floor + share * |friction of joint and motor at this speed|, on the joint;
+    Coulomb friction counts in full at any speed.
+
+    Args:
+        model: Geared model with elastic joints.
+        external: External force (n,) [N m or N].
+        v: Joint velocity (n,).
+        vtheta: Velocity of the shafts behind the springs (n_e,).
+        floor: Of the threshold (n,) or one [N m or N].
+        share: How far the friction may be off, as a part of it.
+    """
+    force = finite_input("external", external, model.n)
+    return np.asarray(np.abs(force) > threshold(model, v, vtheta, floor, share))
+
+
+def threshold(
+    model: GearedModel, v: ArrayLike, vtheta: ArrayLike, floor: ArrayLike, share: float
+) -> Array:
+    """Floor and share of the friction at this speed (n,), on the joint [N m or N]."""
+    joints, rotors = friction_levels(model, v, vtheta)
+    A = np.abs(elastic.structure_matrix(model))
+    both = A @ rotors
+    whole = joints + both[: model.n] + np.abs(model.elasticity.rigid.T) @ both[model.n :]
+    return np.asarray(np.broadcast_to(np.asarray(floor, float), model.n) + share * whole)
+
+
+def friction_levels(model: GearedModel, v: ArrayLike, vtheta: ArrayLike) -> tuple[Array, Array]:
+    """Magnitudes of joints' (n,) and rotors' (m,) friction as if all were just moving off."""
+    joints, rotors = elastic.friction_forces(model, v, vtheta)
+    for laws, levels in ((model.joint_friction, joints), (model.motors.friction, rotors)):
+        np.abs(levels, out=levels)
+        most = np.maximum(laws.coulomb.max(axis=1), laws.static.max(axis=1))
+        np.maximum.at(levels, laws.index, np.abs(laws.multiplier) * most)
+    return joints, rotors
