@@ -120,7 +120,7 @@ def test_a_pause_is_no_fault(moving: PlantRig) -> None:
     moving.switch("pause", True)
     # One or two states may have been under way when the pause was answered.
     states = [moving.next_state().position for _ in range(8)][3:]
-    for position in states[1:]:
-        np.testing.assert_array_equal(position, states[0])
+    for later in states[1:]:
+        np.testing.assert_array_equal(later, states[0])
     moving.switch("pause", False)
     assert "blind" not in node.output[since:]
