@@ -130,7 +130,7 @@ setup(
     ],
     install_requires=CORE,
     extras_require={
-        "ros": [f"{name}; {ROS_WHEELS}" for name in ROS],
+        "ros": [f"{name}; {ROS_WHEELS}" for name in ROS] + ["xacro"],
         "sim": SIM,
         "analysis": ANALYSIS,
         "robots": ROBOTS,
