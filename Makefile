@@ -43,6 +43,7 @@ imports: $(VENV)/.installed ## the borders between the rooms
 	$(BIN)/lint-imports
 
 unit: $(VENV)/.installed ## the tests; TESTS="test/unit -k mesh" selects
+	$(BIN)/python tools/compile_kernels.py
 	$(PYTEST) -n auto $(TESTS)
 
 validate: $(VENV)/.installed ## long proofs: the tests with twenty times as many random examples, and the marked ones
@@ -66,6 +67,7 @@ OLD = .venv-numpy1
 NOT_MATHEMATICS = $(addprefix --ignore=test/,repository ros unit/nodes unit/demo unit/graph unit/cli)
 ifeq ($(HAS_NUMPY1),1)
 numpy1: $(OLD)/.installed ## the tests of the mathematics with NumPy 1.26
+	$(OLD)/bin/python tools/compile_kernels.py
 	HYPOTHESIS_PROFILE=brief $(OLD)/bin/python -m pytest -rsxX --tb=short -n auto $(NOT_MATHEMATICS) $(TESTS)
 else
 numpy1:

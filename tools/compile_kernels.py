@@ -1,0 +1,41 @@
+"""Compile all kernels for the tests, one process per processor.
+
+    python tools/compile_kernels.py
+
+The tests' own processes would each compile what they need, all of them the same. What is
+compiled already is read from the cache that ``test/conftest.py`` names.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+CONFTEST = Path(__file__).resolve().parent.parent / "test" / "conftest.py"
+
+
+def main() -> None:
+    """Name the cache as the tests do, then compile."""
+    spec = importlib.util.spec_from_file_location("conftest", CONFTEST)
+    assert spec is not None
+    assert spec.loader is not None
+    spec.loader.exec_module(importlib.util.module_from_spec(spec))
+    from geared_dynamics import kernels
+
+    names = list(kernels.KERNELS)
+    with ProcessPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(compile_one, names))
+    print(f"{len(names)} kernels compiled or found")
+
+
+def compile_one(name: str) -> None:
+    """Compile a kernel by asking for it."""
+    from geared_dynamics import kernels
+
+    getattr(kernels, name)
+
+
+if __name__ == "__main__":
+    main()
