@@ -16,6 +16,7 @@ from ros_harness import Graph, Inbox, Process, Processes
 
 NAN = float("nan")
 TOPICS = ("link_state", "motor_state", "torque_estimate", "external_torque")
+RETRIES = 2  # joint states that may get lost in a row
 PERIOD = 0.002  # of the simulated joint states [s]
 
 
@@ -115,14 +116,27 @@ class ObserverRig:
         return message
 
     def cycle(self) -> Any:
-        """Send a joint state and return the estimate that answers it."""
+        """Send a joint state and return the estimate that answers it.
+
+        Joint states go by best effort: one that a loaded machine loses is followed by the next.
+        """
         inbox = self.inboxes["link_state"]
-        seen, sent = inbox.count, self.send()
-
-        def answered() -> bool:
-            return inbox.count > seen and inbox.last.header.stamp == sent.header.stamp
-
-        self.graph.until(answered, "an estimate", 10.0)
+        for left in reversed(range(RETRIES + 1)):
+            seen, sent = inbox.count, self.send()
+            stamp = sent.header.stamp
+            try:
+                self.graph.until(
+                    lambda seen=seen, stamp=stamp: (
+                        inbox.count > seen and inbox.last.header.stamp == stamp
+                    ),
+                    "an estimate",
+                    5.0,
+                )
+            except AssertionError:
+                if not left:
+                    raise
+            else:
+                break
         return inbox.last
 
     def until(self, condition: Callable[[], bool], what: str, most: int = 1500) -> None:
