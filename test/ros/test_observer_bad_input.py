@@ -13,7 +13,11 @@ from observer_rig import NAN, ObserverRig, compile_kernels
 from ros_harness import Graph, Processes, ros_environment
 
 
-@pytest.fixture(scope="module", params=["kalman", "nonlinear"])
+# Both observers share the node's handling of bad input; their own is tested without ROS.
+KINDS = ["kalman", pytest.param("nonlinear", marks=pytest.mark.validate)]
+
+
+@pytest.fixture(scope="module", params=KINDS)
 def running(
     ros_domain: int, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
 ) -> Iterator[ObserverRig]:
