@@ -12,7 +12,6 @@ import pytest
 from observer_rig import NAN, ObserverRig, compile_kernels
 from ros_harness import Graph, Processes, ros_environment
 
-
 # Both observers share the node's handling of bad input; their own is tested without ROS.
 KINDS = ["kalman", pytest.param("nonlinear", marks=pytest.mark.validate)]
 
