@@ -78,6 +78,7 @@ class Health(NamedTuple):
         reading: The last readings (c,).
         silent: Since when each reading has been left out (c,) [s].
         travel: How far the prediction moved since the reading changed (c,).
+        displaced: Whether each reading has leapt away and not back (c,).
         tau_m: The last known torque of the motors (m,) [N m].
         uncommanded: Since when it has been missing [s].
         age: Since the start [s].
@@ -89,6 +90,7 @@ class Health(NamedTuple):
     reading: Array
     silent: Array
     travel: Array
+    displaced: BoolArray
     tau_m: Array
     uncommanded: float
     age: float
@@ -99,7 +101,8 @@ def healthy(readings: Array, tau_m: Array) -> Health:
     zero = np.zeros(len(readings))
     torque = np.where(np.isfinite(tau_m), tau_m, 0.0)
     channels = np.zeros(len(readings), np.int64)
-    return Health(True, Fault.NONE, channels, readings, zero, zero, torque, 0.0, 0.0)
+    nowhere = np.zeros(len(readings), bool)
+    return Health(True, Fault.NONE, channels, readings, zero, zero, nowhere, torque, 0.0, 0.0)
 
 
 def parts(dt: float, limits: Limits) -> tuple[Fault, int]:
@@ -157,12 +160,16 @@ def screened(
     here = np.isfinite(readings)
     apart = np.where(here, np.abs(readings - predicted), 0.0)
     jump = apart > np.maximum(limits.jump, limits.gate * deviation)
+    # The longer a reading is left out, the wider the gate: one that leapt must leap back.
+    leap = here & (np.abs(readings - health.reading - moved) > 0.5 * limits.jump)
+    displaced = np.where(leap, jump, health.displaced)
+    jump |= here & displaced
     # What a prediction is always off by (friction at rest) must not add up for ever.
     travel = exp(-dt / FORGET) * health.travel + moved
     travel = np.where(readings == health.reading, travel, 0.0)
     stuck = np.abs(travel) > limits.stuck
     if health.age < limits.settle:
-        jump, stuck = np.zeros_like(here), np.zeros_like(here)
+        jump, stuck, displaced = np.zeros((3, len(here)), bool)
         health = health._replace(faults=health.faults | Fault.SETTLING)
     enabled = limits.enabled
     lost = health.channels & Fault.LOST != 0
@@ -181,6 +188,7 @@ def screened(
         reading=reading,
         silent=silent,
         travel=travel,
+        displaced=displaced,
         age=health.age + dt,
     )
     if np.any(lost & limits.required):

@@ -64,7 +64,12 @@ def commandless(k: int, y: ob.Measurement, dt: float) -> tuple[ob.Measurement, f
 
 
 def run(
-    kind: str, spoil: Spoil, bad: range, steps: int = 300, model: gd.GearedModel | None = None
+    kind: str,
+    spoil: Spoil,
+    bad: range,
+    steps: int = 300,
+    model: gd.GearedModel | None = None,
+    hold: float = HOLD,
 ) -> tuple[list[Any], np.ndarray]:
     """States of an observer along a motion that is spoilt at some instants, and the true q."""
     model = arm(friction=True) if model is None else model
@@ -72,10 +77,10 @@ def run(
     q = np.array([0.2, -0.4, 0.6])
     z = np.concatenate([q, q, np.zeros(6)])
     if kind == "kalman":
-        gains: Any = ob.kalman_gains(model, resolution=TURN, noise=TURN, hold=HOLD)
+        gains: Any = ob.kalman_gains(model, resolution=TURN, noise=TURN, hold=hold)
         start, step = ob.kalman_start, ob.kalman_step
     else:
-        gains = ob.nonlinear_gains(model, resolution=TURN, hold=HOLD)
+        gains = ob.nonlinear_gains(model, resolution=TURN, hold=hold)
         start, step = ob.nonlinear_start, ob.nonlinear_step
     z[:6] = start(model, gains, ob.Measurement(A.T @ q, np.zeros(3))).mean[:6]
     state, states, true, tau_m = None, [], [], np.zeros(3)
@@ -146,6 +151,17 @@ def test_a_long_fault_is_held_invalid(kind: str, name: str) -> None:
     assert Fault.HELD in states[-1].health.faults
     held = [s.mean for s in states[late:]]
     assert all(np.array_equal(mean, held[0]) for mean in held), "moves while held"
+
+
+@KINDS
+def test_a_jump_is_never_believed_however_long_it_is_bridged(kind: str) -> None:
+    """Prediction becomes the less certain the longer it goes on: the wrong reading stays wrong."""
+    bad = range(BEGIN, BEGIN + 350)
+    states, true = run(kind, jumped, bad, steps=600, hold=0.5)
+    assert all(s.health.channels[1] == Fault.JUMP for s in states[BEGIN : BEGIN + 350])
+    assert all(s.health.valid for s in states)
+    assert {s.health.faults for s in states[BEGIN + 352 :]} == {Fault.NONE}
+    assert np.abs(states[-1].mean[:3] - true[-1]).max() < 2e-4, "did not come back"
 
 
 @KINDS
