@@ -7,7 +7,7 @@ BIN = $(VENV)/bin
 TESTS ?=
 ROBOT ?=
 OUT ?= demo_report
-PYTEST = $(BIN)/python -m pytest -rsxX --tb=short
+PYTEST = $(BIN)/python -m pytest -rsxXR --tb=short
 SOURCES = setup.py setup.cfg pyproject.toml tools/install.py
 
 PYTHON_VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
@@ -70,7 +70,7 @@ NOT_MATHEMATICS = $(addprefix --ignore=test/,$(LEFT_OUT))
 ifeq ($(HAS_NUMPY1),1)
 numpy1: $(OLD)/.installed ## the tests of the mathematics with NumPy 1.26
 	$(OLD)/bin/python tools/compile_kernels.py
-	HYPOTHESIS_PROFILE=brief $(OLD)/bin/python -m pytest -rsxX --tb=short -n auto $(NOT_MATHEMATICS) $(TESTS)
+	HYPOTHESIS_PROFILE=brief $(OLD)/bin/python -m pytest -rsxXR --tb=short -n auto $(NOT_MATHEMATICS) $(TESTS)
 else
 numpy1:
 	@echo "left out: NumPy 1.26 has no wheels for Python $(PYTHON_VERSION)"

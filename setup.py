@@ -41,6 +41,7 @@ CORE = [
 ]
 TOOLS = [
     "pytest>=7.4",
+    "pytest-rerunfailures",
     "pytest-xdist",
     "hypothesis>=6.80",
     "ruff>=0.14.1",
