@@ -9,10 +9,12 @@ import os
 import warnings
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 
 import geared_dynamics as gd
+from geared_dynamics.analysis.identification import equations as equations_module
 from geared_dynamics.analysis.identification.columns import (
     base_columns,
     column_names,
@@ -243,6 +245,26 @@ def bag_reasons(name, model, recording, bandwidth):
     for keep in (1.5, 3.0, 5.0):
         found = identify(model, [recording], replace(settings, keep=keep), physical=False)
         line(f"{name} residual %, --keep {keep:g}", 100 * found.residual[1] / found.rms, 2)
+
+    for j in range(model.n):
+        residual = with_angle(model, recording, settings, j)
+        line(f"{name} residual %, joint {j + 1} with sin q, cos q, q", 100 * residual, 2)
+
+
+def with_angle(model, recording, settings, joint):
+    """Residuals where a joint has a torque that depends on its own angle as well."""
+
+    def more(model, q, v, a):
+        own = np.zeros((*q.shape, 3))
+        own[:, joint] = np.stack([np.sin(q[:, joint]), np.cos(q[:, joint]), q[:, joint]], axis=-1)
+        return np.concatenate([columns(model, q, v, a), own], axis=-1)
+
+    with patch.object(equations_module, "columns", more):
+        found = equations(model, [recording], settings)
+    width = found.Y.shape[-1]
+    Y = found.Y[..., [*base_columns(model).selection, *range(width - 3, width)]]
+    left = deviation(found.tau - Y @ solve(Y, found.tau, found.used).x, found.used)
+    return left / deviation(found.tau, found.used)
 
 
 def truth(runs):
