@@ -150,7 +150,10 @@ def show(console: Console, analysis: Analysis) -> None:
     for note in analysis.notes:
         console.print(note, style="yellow")
     console.print()
-    print_table(console, "Measured less predicted, % of measured RMS", residual_table(analysis))
+    units = sorted({joint.unit for joint in joint_figures(analysis)})
+    alone = f"; RMS and peak in {units[0]}" if len(units) == 1 else ""
+    title = f"Measured less predicted, % of measured RMS{alone}"
+    print_table(console, title, residual_table(analysis, bool(alone)))
     print_table(console, "RMS of each term, % of measured RMS", share_table(analysis))
     if motor_figures(analysis):
         print_table(console, "Motors along this motion, by the model", motor_table(analysis))
@@ -160,8 +163,8 @@ def show(console: Console, analysis: Analysis) -> None:
     console.print()
 
 
-def residual_table(analysis: Analysis) -> Table:
-    """Residuals of the three models."""
+def residual_table(analysis: Analysis, alike: bool) -> Table:
+    """Residuals of the three models; with units where they are not all alike."""
     heads = [
         "measured\nRMS",
         "no rotors\n%",
@@ -174,7 +177,7 @@ def residual_table(analysis: Analysis) -> Table:
     table = numeric_table("joint", *heads)
     for joint in joint_figures(analysis):
         table.add_row(
-            f"{joint.joint} [{joint.unit}]",
+            joint.joint if alike else f"{joint.joint} [{joint.unit}]",
             f"{joint.rms:.4g}",
             *map(percents, joint.percent),
             f"{joint.residual[-1]:.3g}",

@@ -18,6 +18,7 @@ from geared_dynamics.analysis.comparison.coupling import (
 )
 from geared_dynamics.analysis.comparison.span import Plan, motions
 from geared_dynamics.analysis.reading.problems import RecordingError
+from geared_dynamics.analysis.reading.samples import Tally
 from geared_dynamics.analysis.signals.bandwidth import WIDER
 from geared_dynamics.cli.arguments import add_robot_arguments, load_robot, number_of_states, seed
 from geared_dynamics.cli.console import numeric_table, open_console, print_table
@@ -60,14 +61,17 @@ def add_parser(subparsers: Subparsers) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the table and what it means."""
     model = load_robot(args)
+    notes: tuple[str, ...] = ()
     if args.bag is None:
         sums = coupling_sums(model, *random_states(model, args.states, args.seed))
         where = f"over {args.states} random states within the limits"
     else:
-        sums = along(args, model)
+        sums, notes = along(args, model)
         where = f"along {Path(args.bag).name}, {sums.samples} samples"
     shares = sums.shares(unabsorbed_share(model))
     console = open_console()
+    for note in notes:
+        console.print(note, style="yellow")
     print_table(
         console, f"What the armature model leaves out, {where}", share_table(model, shares)
     )
@@ -76,23 +80,25 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def along(args: argparse.Namespace, model: GearedModel) -> CouplingSums:
-    """Sum up a recording's motion."""
+def along(args: argparse.Namespace, model: GearedModel) -> tuple[CouplingSums, tuple[str, ...]]:
+    """Sum up a recording's motion; what was left out of it."""
     recording = open_one(args, model, args.bag)
     meaning = meaning_of(args, model)
     cutoff = args.bandwidth or WIDER * found_bandwidth(model, recording, meaning)
     plan = Plan(model, recording, meaning, cutoff, args.velocity, ranges_of(model))
     still = np.empty((0, model.n))
-    sums = coupling_sums(model, still, still, still)
+    sums, tally = coupling_sums(model, still, still, still), Tally()
     with progress_bar(Path(args.bag).name) as progress:
         for span in range(recording.spans):
-            for part in motions(plan, span)[0]:
+            parts, totals = motions(plan, span)
+            tally = tally.plus(totals.tally)
+            for part in parts:
                 sums = sums.plus(coupling_sums(model, part.q, part.v, part.a))
             progress(span + 1, recording.spans)
     if not sums.samples:
         remedy = "record a motion of some seconds without gaps"
         raise RecordingError(recording.path, "has no motion to go along", remedy)
-    return sums
+    return sums, recording.notes(tally)
 
 
 def share_table(model: GearedModel, shares: CouplingShares) -> Table:

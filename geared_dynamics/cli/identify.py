@@ -156,6 +156,8 @@ def show(console: Console, found: Identified, args: argparse.Namespace) -> None:
         f"{len(found.x)} base parameters of {len(found.equations.names)} from {used} equations; "
         f"filtered below {cutoff:.3g} Hz, equations below {keep:.3g} Hz"
     )
+    for note in found.notes:
+        console.print(note, style="yellow")
     console.print()
     print_table(console, "Base parameters (SI, joint side)", parameter_table(found))
     print_table(console, "Residual, % of measured RMS", residual_table(found, bool(args.validate)))
@@ -230,7 +232,8 @@ def write(
             out.writerow([name, column, *(repr(float(x)) for x in numbers)])
     console.print(f"saved {place}")
     if found.physical is None:
-        console.print("no files of the robot are written, for some parameters were known")
+        why = "some parameters were known" if args.known else "there are no physical parameters"
+        console.print(f"no files of the robot are written, for {why}")
         return
     data = None if args.drivetrain is None else read_data(Path(args.drivetrain))[0]
     new = written(found.model, found.physical.x, urdf, data)

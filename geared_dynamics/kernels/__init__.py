@@ -23,6 +23,7 @@ NOT_TAKEN = (TypeError, AttributeError, ValueError, RecursionError, NumbaError)
 KERNELS: dict[str, tuple[str, int, int]] = {
     "inverse_dynamics": ("inverse", 0, 3),
     "inverse_dynamics_loaded": ("inverse_loaded", 0, 4),
+    "torque_terms": ("terms", 0, 3),
     "inverse_dynamics_derivatives": ("inverse_series", 0, 1),
     "forward_dynamics": ("forward", 0, 3),
     "eliminate": ("elimination", 1, 3),

@@ -190,10 +190,7 @@ def refuse_empty(recording: Recording, totals: Totals) -> None:
 
 def notes_of(model: GearedModel, recording: Recording, totals: Totals) -> tuple[str, ...]:
     """What is doubtful about a recording."""
-    notes = [f"partial: {note}" for note in recording.reader.notes]
-    left_out = totals.tally.in_words()
-    if left_out:
-        notes.append(f"left out: {left_out}")
+    notes = [*recording.notes(totals.tally)]
     for j, name in enumerate(model.joint_names):
         if not totals.measured_peak[j]:
             notes.append(f"{name}: the effort is zero in all samples")

@@ -7,8 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from geared_dynamics.analysis.comparison.analyze import Analysis
-from geared_dynamics.analysis.comparison.prediction import MODELS, TERMS
+from geared_dynamics.analysis.comparison.prediction import TERMS
 from geared_dynamics.analysis.comparison.totals import CLUES
+from geared_dynamics.dynamics.terms import MODELS
 
 TELLING = 0.1  # share of the residual that a clue must explain to be named
 

@@ -18,12 +18,10 @@ import numpy as np
 from geared_dynamics.arrays import Array
 from geared_dynamics.dynamics.balancers import balancer_forces
 from geared_dynamics.dynamics.friction import friction_forces
-from geared_dynamics.dynamics.rigid import gravity_forces, inverse_dynamics
+from geared_dynamics.dynamics.terms import TORQUE_TERMS, torque_terms
 from geared_dynamics.model import GearedModel
 
-TERMS = ("inertia", "coriolis", "gravity", "armature", "coupling", "friction", "springs")
-BLOCK = 8192  # samples at a time
-MODELS = ("without rotors", "armature", "complete")
+TERMS = (*TORQUE_TERMS, "friction", "springs")
 
 
 class Prediction(NamedTuple):
@@ -34,41 +32,19 @@ class Prediction(NamedTuple):
 
 
 def predicted(model: GearedModel, q: Array, v: Array, a: Array) -> Prediction:
-    """Compute all terms of the joint torque, joint side.
-
-    Block by block, so that what one step writes is still in the cache for the next.
-    """
-    locked, whole = model.with_coupling("none"), model.with_coupling("complete")
-    terms, models = np.zeros((len(TERMS), *q.shape)), np.empty((len(MODELS), *q.shape))
-    for start in range(0, len(q), BLOCK):
-        part = slice(start, start + BLOCK)
-        fill(locked, whole, (q[part], v[part], a[part]), terms[:, part], models[:, part])
-    return Prediction(tuple(terms), (models[0], models[1], models[2]))
-
-
-def fill(
-    locked: GearedModel, whole: GearedModel, motion: tuple[Array, ...], terms: Array, models: Array
-) -> None:
-    """Write terms (7, k, n) and models' torques (3, k, n) of a block of a motion."""
-    q, v, a = motion
-    inertia, coriolis, gravity, armature, coupling, friction, springs = terms
-    gravity_forces(locked, q, out=gravity)
-    inverse_dynamics(locked, q, v, np.zeros(q.shape), out=coriolis)
-    rigid = inverse_dynamics(locked, q, v, a)
-    complete = inverse_dynamics(whole, q, v, a, out=models[2])
-    np.subtract(rigid, coriolis, out=inertia)
-    coriolis -= gravity
-    np.multiply(a, whole.reflected_inertia.diagonal(), out=armature)
-    np.subtract(complete, rigid, out=coupling)
-    coupling -= armature
-    np.copyto(models[0], rigid)
-    np.add(rigid, armature, out=models[1])
-    if whole.joint_friction.count or len(whole.motors.friction.index):
-        friction += resisting(whole, q, v, complete)
-        models += friction
-    if len(whole.balancers.names):
-        springs -= balancer_forces(whole, q)
-        models += springs
+    """Compute all terms of the joint torque (k, n), joint side."""
+    whole = model.with_coupling("complete")
+    found = torque_terms(whole, q, v, a)
+    friction, springs = np.zeros((2, *q.shape))
+    rubs = whole.joint_friction.count or len(whole.motors.friction.index)
+    if rubs:
+        friction = resisting(whole, q, v, found[:, -1])
+    if whole.balancers.names:
+        springs = -balancer_forces(whole, q)
+    if rubs or whole.balancers.names:
+        found[:, len(TORQUE_TERMS) :] += (friction + springs)[:, None]
+    terms = (*(found[:, k] for k in range(len(TORQUE_TERMS))), friction, springs)
+    return Prediction(terms, (found[:, -3], found[:, -2], found[:, -1]))
 
 
 def resisting(model: GearedModel, q: Array, v: Array, tau: Array) -> Array:

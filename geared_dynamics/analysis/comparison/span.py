@@ -109,6 +109,7 @@ def motions(plan: Plan, span: int) -> tuple[list[Motion], Totals]:
         resets=cleaned.resets,
         gaps=cleaned.gaps,
         short=short,
+        held=cleaned.held,
     )
     return found, no_totals(model.n, len(model.motor_names))._replace(tally=tally)
 

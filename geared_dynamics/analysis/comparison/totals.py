@@ -6,9 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from geared_dynamics.analysis.comparison.prediction import MODELS, TERMS, Prediction
+from geared_dynamics.analysis.comparison.prediction import TERMS, Prediction
 from geared_dynamics.analysis.reading.samples import Tally
 from geared_dynamics.arrays import Array
+from geared_dynamics.dynamics.terms import MODELS
 
 # What the residual is held against, to see what is missing: [r, v, sign v, 1, a].
 CLUES = ("residual", "velocity", "direction", "constant", "acceleration")

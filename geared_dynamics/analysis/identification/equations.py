@@ -18,6 +18,7 @@ from geared_dynamics.analysis.identification.columns import column_names, column
 from geared_dynamics.analysis.reading.meaning import Meaning, joint_torques, motor_columns
 from geared_dynamics.analysis.reading.problems import RecordingError
 from geared_dynamics.analysis.reading.recording import Recording
+from geared_dynamics.analysis.reading.samples import Tally
 from geared_dynamics.analysis.signals.bandwidth import WIDER
 from geared_dynamics.analysis.signals.filters import context, usable_cutoff, zero_phase
 from geared_dynamics.analysis.signals.motion import Motion, Velocity
@@ -68,6 +69,7 @@ class Equations(NamedTuple):
         held: Samples kept for validation (k,).
         rate: Samples per second of a run.
         bandwidth: Of the filter before differentiation, and of the equations [Hz].
+        notes: What is wrong with the recordings, and what was left out, a line each.
     """
 
     names: tuple[str, ...]
@@ -79,6 +81,7 @@ class Equations(NamedTuple):
     held: BoolArray
     rate: float
     bandwidth: tuple[float, float]
+    notes: tuple[str, ...] = ()
 
 
 def equations(
@@ -105,7 +108,7 @@ def equations(
     )
     keep = settings.keep or cutoff / WIDER
     total = sum(item.spans for item in recordings)
-    done, parts, counts = 0, [], []
+    done, parts, counts, notes = 0, [], [], []
     samples = (
         sum(item.reader.pieces * 4096 / item.rate for item in recordings) * PER_BANDWIDTH * keep
     )
@@ -114,9 +117,11 @@ def equations(
         plan = Plan(model, item, settings.meaning, cutoff, settings.velocity, ranges_of(model))
         factor = max(1, int(item.rate / (PER_BANDWIDTH * keep))) * thin
         own: list[tuple[Array, Array, Array, Array]] = []
-        measured = np.zeros(model.n, bool)
+        measured, tally = np.zeros(model.n, bool), Tally()
         for span in range(item.spans):
-            for part in motions(plan, span)[0]:
+            found_motions, left_out = motions(plan, span)
+            tally = tally.plus(left_out.tally)
+            for part in found_motions:
                 own += thinned(model, settings.meaning, part, item.rate, keep, factor)
                 measured |= (part.effort != 0.0).any(axis=0)
             done += 1
@@ -128,6 +133,8 @@ def equations(
         refuse_unmeasured(model, measured, item.path)
         parts.append([np.concatenate(column) for column in zip(*own, strict=True)])
         counts.append(len(parts[-1][1]))
+        own_notes = item.notes(tally)
+        notes += [x if item.path in x else f"{item.path}: {x}" for x in own_notes]
     Y, tau, effort, v = (np.concatenate([part[i] for part in parts]) for i in range(4))
     run_of = np.repeat(np.arange(len(recordings)), counts)
     place = np.concatenate([np.arange(count) / count for count in counts])
@@ -135,7 +142,7 @@ def equations(
     rate = recordings[0].rate / (max(1, int(recordings[0].rate / (PER_BANDWIDTH * keep))) * thin)
     found = Equations(
         column_names(model), Y, tau, effort, used, run_of, place >= 1.0 - settings.holdout,
-        rate, (cutoff, keep),
+        rate, (cutoff, keep), tuple(notes),
     )  # fmt: skip
     refuse_still(model, found, recordings[0].path)
     return found

@@ -14,6 +14,7 @@ from geared_dynamics.analysis.identification.physical import Physical, physical_
 from geared_dynamics.analysis.reading.problems import RecordingError
 from geared_dynamics.analysis.reading.recording import Recording
 from geared_dynamics.arrays import Array, BoolArray
+from geared_dynamics.errors import ModelError
 from geared_dynamics.model import GearedModel
 
 FEWEST = 20  # equations of a joint with which it is validated
@@ -39,6 +40,7 @@ class Identified:
             on what was held out (NaN where a joint hardly moves there).
         held_rms: RMS of the held-out torque (n,).
         equations: What it was fitted to.
+        notes: What is missing: of the recordings, or why there are no physical parameters.
     """
 
     model: GearedModel
@@ -52,6 +54,7 @@ class Identified:
     residual: Array
     held_rms: Array
     equations: Equations
+    notes: tuple[str, ...] = ()
 
     @property
     def column_values(self) -> dict[str, float]:
@@ -112,13 +115,17 @@ def identify(
     if instruments is not None:
         Z = instrument_columns(model, instruments, settings, found)[..., selection]
     solution = solve(found.Y[..., selection], rest, fitted, robust=robust, instruments=Z)
-    full = None
+    full, notes = None, [*found.notes]
     if physical and not known:
         weight = fitted / np.maximum(solution.sigma, 1e-300)
-        full = physical_parameters(model, found.Y, found.tau, weight)
+        try:
+            full = physical_parameters(model, found.Y, found.tau, weight)
+        except ModelError as error:  # the base parameters stand without them
+            notes.append(f"partial: no physical parameters: {error}")
     held, held_used = found, found.used & found.held[:, None]
     if validate:
         held = equations(model, validate, settings)
+        notes += held.notes
         held_used = held.used
     few = held_used.sum(axis=0) < FEWEST  # a joint that hardly moves there says nothing
     held_rest = held.tau - held.Y @ taken
@@ -135,7 +142,7 @@ def identify(
     return Identified(
         model, base, solution.x, np.sqrt(np.maximum(solution.covariance.diagonal(), 0.0)),
         solution, base.combinations @ x0, full, deviation(found.tau, fitted), residual,
-        deviation(held.tau, held_used), found,
+        deviation(held.tau, held_used), found, tuple(notes),
     )  # fmt: skip
 
 

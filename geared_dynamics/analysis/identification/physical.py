@@ -115,11 +115,13 @@ def physical_parameters(
     positive = np.zeros((len(signs), p))
     positive[np.arange(len(signs)), signs] = -1.0
     A = np.vstack([positive, rows[:, free]]) * scale
-    b = np.concatenate([np.zeros(len(signs)), bounds])
+    # Unknowns of size one: with exact data the right side is many deviations long.
+    size = max(float(np.linalg.norm(d)), 1.0)
+    b = np.concatenate([np.zeros(len(signs)), bounds]) / size
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     solver = clarabel.DefaultSolver(
-        sparse.csc_matrix(np.triu(P)), q, sparse.csc_matrix(A), b,
+        sparse.csc_matrix(np.triu(P)), q / size, sparse.csc_matrix(A), b,
         [clarabel.NonnegativeConeT(len(signs)), *cones], settings,
     )  # fmt: skip
     solution = solver.solve()
@@ -127,7 +129,7 @@ def physical_parameters(
     if status not in ("Solved", "AlmostSolved"):
         remedy = "check the files' masses and inertias, which the solution should stay near"
         raise ModelError("physical_parameters", f"the solver found none ({status})", remedy)
-    found = np.array(solution.x) * scale
+    found = np.array(solution.x) * size * scale
     found[signs] = np.maximum(found[signs], 0.0)
     x = x0.copy()
     x[free] = found

@@ -13,6 +13,7 @@ from geared_dynamics.arrays import BoolArray, IntArray
 RESET = 1_000_000_000  # [ns] a stamp that is older by more is a new start of the clock
 LARGEST = 1e9  # no joint's position or effort; damaged bytes give such numbers
 GAP = 3.5  # periods between samples that count as missing ones
+HELD = 2  # samples in a row that a publisher repeats; more is a robot at rest
 
 
 class Stretch(NamedTuple):
@@ -30,6 +31,7 @@ class Cleaned(NamedTuple):
     repeated: int
     resets: int
     gaps: int
+    held: int
 
 
 def clean(samples: Samples, core: BoolArray, period: int) -> Cleaned:
@@ -48,6 +50,10 @@ def clean(samples: Samples, core: BoolArray, period: int) -> Cleaned:
     repeated = int((core & ~fresh).sum())
     reset = reset[fresh]
     samples, core = samples.rows(fresh), core[fresh]
+    new = ~held(samples)
+    again = int((core & ~new).sum())
+    reset = reset[new]
+    samples, core = samples.rows(new), core[new]
     step = np.diff(samples.stamp, prepend=samples.stamp[:1])
     missing = (step > GAP * period) & ~reset
     cuts = [0, *np.flatnonzero(missing | reset).tolist(), len(core)]
@@ -55,7 +61,27 @@ def clean(samples: Samples, core: BoolArray, period: int) -> Cleaned:
         Stretch(samples.rows(slice(a, b)), core[a:b]) for a, b in pairwise(cuts) if core[a:b].any()
     ]
     resets, gaps = int((reset & core).sum()), int((missing & core).sum())
-    return Cleaned(stretches, not_finite, repeated, resets, gaps)
+    return Cleaned(stretches, not_finite, repeated, resets, gaps, again)
+
+
+def held(samples: Samples) -> BoolArray:
+    """Which samples of a moving robot are the one before under a new stamp (k,).
+
+    A publisher that is faster than its source sends some samples again. Taken as new ones
+    they stop the motion for a period. Runs of at most HELD are meant, between two steps of
+    the positions: in longer ones the robot is at rest.
+    """
+    result = np.zeros(len(samples.stamp), bool)
+    parts = (samples.position, samples.velocity, samples.effort)
+    bits = (np.ascontiguousarray(part).view(np.int64) for part in parts)  # NaN is NaN
+    moved, turned, pushed = ((part[1:] != part[:-1]).any(axis=1) for part in bits)
+    changed = moved | turned | pushed
+    steps = np.flatnonzero(moved)  # row i + 1 has other positions than row i
+    for count in range(1, HELD + 1):
+        before = steps[:-1][np.diff(steps) == count + 1]
+        rows = before[:, None] + 2 + np.arange(count)
+        result[rows[~changed[rows - 1].any(axis=1)]] = True
+    return result
 
 
 def in_order(stamp: IntArray) -> tuple[BoolArray, BoolArray]:

@@ -26,6 +26,7 @@ HEAD_OF_MESSAGE = struct.Struct("<HIQQ")
 HEAD_OF_CHUNK = struct.Struct("<QQQII")
 ALIKE = RECORD.size + 2  # bytes of a message's record that say its kind, size and channel
 STAMP = 6  # of HEAD_OF_MESSAGE: where the time of receiving stands
+LONGEST = 1 << 28  # bytes of a chunk that is believed to be one, cut off by the file's end
 FEW = 32  # records that are compared at first
 TRUNCATED = "was not closed or is cut off: what is there is read"
 
@@ -59,6 +60,8 @@ class McapFile:
             kind, size = RECORD.unpack_from(data, at)
             start, end = at + RECORD.size, at + RECORD.size + size
             if end > len(data):
+                if kind == CHUNK and HEAD_OF_CHUNK.size < len(data) - start < LONGEST:
+                    self.chunks.append((start, len(data), True))
                 break
             if kind == MESSAGE:
                 loose = at if loose < 0 else loose
@@ -96,12 +99,18 @@ class McapFile:
             self.channels[number] = Topic(text(content, 4)[0], self.schemas.get(schema, ""))
 
     def _records(self, content: bytes, packed: bool) -> bytes:
-        """Uncompressed records of a chunk; none where it is damaged."""
+        """Uncompressed records of a chunk; none where it is damaged.
+
+        Of one at which the file was cut off, those that are there whole.
+        """
         if not packed:
             return content
         *_, check, length = HEAD_OF_CHUNK.unpack_from(content)
         at = HEAD_OF_CHUNK.size + length
         name, data = content[HEAD_OF_CHUNK.size : at].decode("ascii", "replace"), content[at + 8 :]
+        there = int.from_bytes(content[at : at + 8], "little")
+        if len(data) < there:
+            return whole_records(begun(name, data, self.path))
         records = decompressed(name, data, self.path)
         return b"" if check and zlib.crc32(records) != check else records
 
@@ -208,6 +217,34 @@ def decompressed(name: str, data: bytes, path: str) -> bytes:
         return bytes(zstd.decompress(data))
     except zstd.ZstdError:
         return b""
+
+
+def begun(name: str, data: bytes, path: str) -> bytes:
+    """Uncompressed contents of the beginning of a chunk, as far as they go."""
+    if name == "":
+        return data
+    if name == "lz4":
+        frames = extra("lz4.frame", path)
+        try:
+            return bytes(frames.LZ4FrameDecompressor().decompress(data))
+        except RuntimeError:
+            return b""
+    zstd = extra("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd", path)
+    try:
+        return bytes(zstd.ZstdDecompressor().decompress(data))
+    except zstd.ZstdError:
+        return b""
+
+
+def whole_records(records: bytes) -> bytes:
+    """The records without one at their end that is cut off."""
+    at = 0
+    while at + RECORD.size <= len(records):
+        end = at + RECORD.size + RECORD.unpack_from(records, at)[1]
+        if end > len(records):
+            break
+        at = end
+    return records[:at]
 
 
 def text(content: bytes, at: int) -> tuple[str, int]:

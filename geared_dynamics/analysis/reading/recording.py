@@ -15,7 +15,7 @@ from geared_dynamics.analysis.reading.cleaning import usual_period
 from geared_dynamics.analysis.reading.container import JOINT_STATE, PIECE, Container
 from geared_dynamics.analysis.reading.joints import joint_samples, matched, names_seen
 from geared_dynamics.analysis.reading.problems import RecordingError
-from geared_dynamics.analysis.reading.samples import Samples, joined, nothing
+from geared_dynamics.analysis.reading.samples import Samples, Tally, joined, nothing
 from geared_dynamics.analysis.reading.table_file import TableReader
 from geared_dynamics.arrays import Array, ArrayLike, BoolArray
 from geared_dynamics.errors import GearedDynamicsWarning
@@ -123,6 +123,12 @@ class Recording:
         """Number of spans."""
         return -(-self.reader.pieces // SPAN)
 
+    def notes(self, tally: Tally) -> tuple[str, ...]:
+        """What is wrong with it, and what was left out of it, a line each."""
+        left_out = tally.in_words()
+        partial = (f"partial: {note}" for note in self.reader.notes)
+        return (*partial, *([f"left out: {left_out}"] if left_out else []))
+
     def read(self, span: int, context: int) -> Span:
         """Samples of a span, with ``context`` samples or more on each side where there are any."""
         first, stop = span * SPAN, min((span + 1) * SPAN, self.reader.pieces)
@@ -200,7 +206,12 @@ def open_topic(
     names = names if topic is None else [topic]
     if not names:
         remedy = f"record the joint states; its topics are: {listed}"
-        raise RecordingError(bag.path, f"has no topic of type {JOINT_STATE}", remedy)
+        finding = f"has no topic of type {JOINT_STATE}"
+        if bag.notes:
+            finding += f" ({'; '.join(bag.notes)})"
+        if not there:
+            remedy = "nothing in it can be read; give another recording"
+        raise RecordingError(bag.path, finding, remedy)
     problems: list[RecordingError] = []
     found: list[BagReader] = []
     for name in names:

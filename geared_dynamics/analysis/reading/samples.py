@@ -22,6 +22,7 @@ class Tally(NamedTuple):
         resets: Where the stamps jump back; the samples before and after are kept apart.
         gaps: Where samples are missing.
         short: Samples in stretches too short to be filtered.
+        held: That are the one before under a new stamp, of a robot in motion.
     """
 
     foreign: int = 0
@@ -33,6 +34,7 @@ class Tally(NamedTuple):
     resets: int = 0
     gaps: int = 0
     short: int = 0
+    held: int = 0
 
     def plus(self, other: Tally) -> Tally:
         """Return the sum."""
@@ -50,6 +52,7 @@ class Tally(NamedTuple):
             "resets": "resets of the clock",
             "gaps": "gaps",
             "short": "samples in stretches too short to filter",
+            "held": "samples that are the one before sent again",
         }
         return ", ".join(f"{v} {words[k]}" for k, v in self._asdict().items() if v)
 

@@ -59,6 +59,9 @@ class TableReader:
                 self.path, f"cannot be read ({error.strerror})", "check the path"
             ) from None
         text = heading.decode("utf-8-sig", "replace").strip()
+        if not text:
+            finding = "is empty" if not heading else "has no headings in its first line"
+            raise RecordingError(self.path, finding, "give a table with headings, a row a sample")
         self.delimiter = max(",;\t", key=text.count)
         headings = [cell.strip().strip('"') for cell in text.split(self.delimiter)]
         self.columns = self._columns(headings, dict(columns or {}))

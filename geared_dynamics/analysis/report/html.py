@@ -18,9 +18,10 @@ from geared_dynamics.analysis.comparison.figures import (
     percents,
     summary,
 )
-from geared_dynamics.analysis.comparison.prediction import MODELS, TERMS
+from geared_dynamics.analysis.comparison.prediction import TERMS
 from geared_dynamics.analysis.extras import extra
 from geared_dynamics.analysis.report.curves import DRAWN, envelope, profile
+from geared_dynamics.dynamics.terms import MODELS
 
 COLOURS = ("#111111", "#c8862a", "#4a9a5b", "#2a6fb8", "#b8413a")
 ROW = 210  # [px] height of one joint's plot

@@ -11,8 +11,9 @@ import numpy as np
 
 from geared_dynamics.analysis.comparison.analyze import Analysis
 from geared_dynamics.analysis.comparison.figures import joint_figures, motor_figures
-from geared_dynamics.analysis.comparison.prediction import MODELS, TERMS
+from geared_dynamics.analysis.comparison.prediction import TERMS
 from geared_dynamics.analysis.comparison.span import Kept
+from geared_dynamics.dynamics.terms import MODELS
 
 
 def write_summary(analysis: Analysis, path: Path) -> None:

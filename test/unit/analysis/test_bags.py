@@ -66,14 +66,31 @@ def test_an_mcap_that_was_never_closed_is_read_and_marked(tmp_path: Path, packed
     assert "not closed or is cut off" in recording.reader.notes[0]
 
 
-def test_an_mcap_that_is_cut_off_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
+@pytest.mark.parametrize("packed", ["", "zstd", "lz4"])
+@pytest.mark.parametrize("part", [0.3, 0.9])
+def test_an_mcap_that_is_cut_off_is_read_as_far_as_it_goes(
+    tmp_path: Path, packed: str, part: float
+) -> None:
+    """In the first and in the second of its two chunks."""
+    pytest.importorskip("lz4.frame", reason="needs geared_dynamics[analysis]")
+    pytest.importorskip("backports.zstd", reason="needs geared_dynamics[analysis]")
+    path = unclosed_mcap(tmp_path / "bag.mcap", DATA, packed=packed)
+    content = path.read_bytes()
+    path.write_bytes(content[: int(part * len(content))])
+    recording = open_recording(path, NAMES)
+    stamp, q, *_ = everything(recording)
+    assert (part - 0.15) * len(T) < len(stamp) < (part + 0.1) * len(T)
+    np.testing.assert_array_equal(q, Q[: len(stamp)])
+    assert "cut off" in recording.reader.notes[0]
+
+
+def test_an_mcap_of_which_nothing_is_left_says_so(tmp_path: Path) -> None:
     pytest.importorskip("lz4.frame", reason="needs geared_dynamics[analysis]")
     pytest.importorskip("backports.zstd", reason="needs geared_dynamics[analysis]")
     path = unclosed_mcap(tmp_path / "bag.mcap", DATA)
-    path.write_bytes(path.read_bytes()[:-1000])
-    stamp, q, *_ = everything(open_recording(path, NAMES))
-    assert len(stamp) == len(T) // 2
-    np.testing.assert_array_equal(q, Q[: len(T) // 2])
+    path.write_bytes(path.read_bytes()[:40])
+    with pytest.raises(RecordingError, match=r"cut off.*nothing in it can be read"):
+        open_recording(path, NAMES)
 
 
 def test_a_damaged_page_of_sqlite_costs_its_piece_only(tmp_path: Path) -> None:

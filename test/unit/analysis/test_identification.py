@@ -28,7 +28,7 @@ from geared_dynamics.analysis.reading.problems import RecordingError
 from geared_dynamics.analysis.reading.recording import Recording, recording_from_arrays
 from geared_dynamics.analysis.report.yaml_text import yaml_text
 from geared_dynamics.description.yaml_input import read_data
-from geared_dynamics.errors import UnknownNameError
+from geared_dynamics.errors import ModelError, UnknownNameError
 from geared_dynamics.model.inertia import parameters_of
 from recorded_motions import ROBOTS, elbow, motion, torques, truth
 
@@ -101,6 +101,34 @@ def test_noise_free_truth_is_found() -> None:
     assert (100 * found.residual[1] / found.rms < 2.0).all()  # what reversals leave
     assert found.physical is not None
     assert (found.physical.least > -1e-9).all()
+
+
+@pytest.mark.parametrize("seconds", [10.0, 20.0])
+def test_torques_without_any_noise_or_friction_have_physical_parameters(seconds: float) -> None:
+    """Residuals of 1e-4 of the torque: weights, and the solver's numbers, get large."""
+    pytest.importorskip("clarabel", reason="needs geared_dynamics[analysis]")
+    t, q, v, a = motion(seconds, 200.0)
+    tau = gd.inverse_dynamics(MODEL, q, v, a)
+    found = identify(MODEL, [recording_from_arrays(t, q, tau)], Settings(holdout=0.0))
+    assert found.physical is not None
+    assert (100 * found.residual[:3] / found.rms < 0.1).all()
+    assert found.notes == ()
+
+
+def test_what_is_missing_is_noted_and_the_rest_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unsolved(*_: object) -> None:
+        raise ModelError("physical_parameters", "the solver found none", "check the files")
+
+    place = "geared_dynamics.analysis.identification.identify.physical_parameters"
+    monkeypatch.setattr(place, unsolved)
+    tau = TAU.copy()
+    tau[3000:3100] = np.nan
+    found = identify(MODEL, [recording(tau)], SETTINGS)
+    assert found.physical is None
+    assert (100 * found.residual[1] / found.rms < 2.0).all()
+    left_out, unphysical = found.notes
+    assert "left out: 100 samples with NaN" in left_out
+    assert unphysical.startswith("partial: no physical parameters: ")
 
 
 def test_noisy_truth_is_within_its_deviations() -> None:

@@ -142,6 +142,32 @@ def test_gaps_repeats_resets_and_nan() -> None:
     assert (found.not_finite, found.repeated, found.resets, found.gaps) == (1, 1, 1, 2)
 
 
+def sent_again(rows: list[int], *, rest: range = range(0)) -> Samples:
+    """A steady motion of one joint, of which some rows are the one before; it rests in others."""
+    found = samples([1_000_000 * k for k in range(20)])
+    position, effort = found.position.copy(), found.effort.copy()
+    position[rest.start : rest.stop] = position[rest.start]
+    for k in rows:
+        position[k], effort[k] = position[k - 1], effort[k - 1]
+    return found._replace(position=position, effort=effort, velocity=np.full((20, 1), np.nan))
+
+
+def test_samples_sent_again_are_left_out() -> None:
+    found = clean(sent_again([5, 9, 10]), np.ones(20, bool), 1_000_000)
+    (stretch,) = found.stretches
+    left = [k for k in range(20) if k not in (5, 9, 10)]
+    assert (stretch.samples.stamp // 1_000_000).tolist() == left
+    assert found.held == 3
+
+
+def test_a_robot_at_rest_and_new_efforts_stay() -> None:
+    """Three equal samples are a rest; the same positions with another effort are new."""
+    assert clean(sent_again([5, 6, 7]), np.ones(20, bool), 1_000_000).held == 0
+    slow = sent_again([], rest=range(8, 10))
+    assert clean(slow, np.ones(20, bool), 1_000_000).held == 0
+    assert clean(samples([0]), np.ones(1, bool), 1_000_000).held == 0
+
+
 def test_period_is_the_median_of_fresh_stamps() -> None:
     assert usual_period(samples([0, 10, 20, 20, 5, 30, 1000])) == 10
     assert usual_period(samples([5])) == 0
