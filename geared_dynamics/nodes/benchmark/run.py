@@ -15,12 +15,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from geared_dynamics.arrays import Array
 from geared_dynamics.errors import GearedDynamicsError, MissingPackageError
 from geared_dynamics.nodes.benchmark.children import Child, Children
-from geared_dynamics.nodes.benchmark.figures import Result, Subject, Usage, round_trip
+from geared_dynamics.nodes.benchmark.figures import Result, Step, Subject, Usage, round_trip
 from geared_dynamics.nodes.benchmark.resources import sample, usage
 from geared_dynamics.nodes.benchmark.slots import plan
 from geared_dynamics.nodes.benchmark.task import DONE, MEASURING, Task, write_task
+from geared_dynamics.nodes.benchmark.torques import save
 
 PLACE = "loop-benchmark"
 HERE = "geared_dynamics.nodes.benchmark"
@@ -58,6 +60,7 @@ class Measured(NamedTuple):
         trajectory: Topic of its reference, below its namespace; empty for none.
         parameters: Its parameters.
         compute: Module that measures a cycle inside its process, empty for none.
+        efforts: Torques that the joint states show, as of ``torques``; None for zeros.
     """
 
     name: str
@@ -66,6 +69,7 @@ class Measured(NamedTuple):
     trajectory: str
     parameters: Mapping[str, object]
     compute: str
+    efforts: Array | None = None
 
 
 def echo() -> Measured:
@@ -108,23 +112,30 @@ def measure(measured: Measured, options: Options) -> Result:
     with tempfile.TemporaryDirectory(prefix="loop_benchmark_") as name:
         folder = Path(name)
         env = environment(options.domain, folder)
-        compute = None
+        compute, step = None, None
         if measured.compute:
             with Children(env, folder) as children:
-                compute = _compute(children, folder, measured, options)
+                compute, step = _compute(children, folder, measured, options)
         with Children(env, folder) as children:
-            return _measure(children, folder, measured, options)._replace(compute=compute)
+            result = _measure(children, folder, measured, options)
+        return result._replace(compute=compute, step=step)
 
 
-def _compute(children: Children, folder: Path, measured: Measured, options: Options) -> float:
-    """Return the median time of a cycle inside a process of its own [us]."""
+def _compute(
+    children: Children, folder: Path, measured: Measured, options: Options
+) -> tuple[float, Step | None]:
+    """Return the median time of a cycle inside a process of its own [us], and its step's."""
     task = new_task(options, folder, "", measured)._replace(duration=COMPUTE_TIME)
     write_task(task, folder / "compute.json")
     words = ["-m", measured.compute, str(folder / "compute.json")]
     child = children.start("compute", *words, *ros_arguments(folder, "compute", measured))
     child.wait_for_line(DONE)
     with Path(task.times).open("rb") as file:
-        return float(np.median(np.load(file))) / 1e3
+        times = np.load(file) / 1e3
+    if times.ndim == 1:
+        return float(np.median(times)), None
+    cycles, steps = times
+    return float(np.median(cycles)), Step(*np.quantile(steps, (0.5, 0.99)).tolist())
 
 
 def _measure(children: Children, folder: Path, measured: Measured, options: Options) -> Result:
@@ -151,6 +162,7 @@ def _measure(children: Children, folder: Path, measured: Measured, options: Opti
 
 def new_task(options: Options, folder: Path, space: str, measured: Measured) -> Task:
     """Return what the driver has to do; topics lie in a namespace."""
+    efforts = "" if measured.efforts is None else save(measured.efforts, folder / "efforts.npy")
     return Task(
         joints=list(options.joints),
         start=[float(q) for q in options.start],
@@ -161,6 +173,7 @@ def new_task(options: Options, folder: Path, space: str, measured: Measured) -> 
         commands=[f"{space}/measured/{measured.commands}", f"{space}/bare/{echo().commands}"],
         trajectory=f"{space}/measured/{measured.trajectory}" if measured.trajectory else "",
         times=str(folder / "times.npz"),
+        efforts=efforts,
     )
 
 

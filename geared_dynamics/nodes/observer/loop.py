@@ -8,12 +8,11 @@ import numpy as np
 
 from geared_dynamics import observers as ob
 from geared_dynamics.arrays import Array, IntArray
-from geared_dynamics.dynamics.balancers import balancer_forces
 from geared_dynamics.dynamics.rigid import gravity_forces
 from geared_dynamics.nodes.observer.past import Past
 from geared_dynamics.nodes.observer.recovery import Loss, loss_of, no_trouble, obstacle
 from geared_dynamics.nodes.observer.rest import Rest
-from geared_dynamics.nodes.observer.sensors import finite
+from geared_dynamics.nodes.observer.sensors import finite, weight
 from geared_dynamics.nodes.observer.settings import AnyGains, Prepared
 from geared_dynamics.nodes.observer.values import AnyState, Level, Output, Sensed
 from geared_dynamics.observers import Fault, KalmanGains, KalmanState, Measurement
@@ -133,10 +132,7 @@ class Loop:
             q = np.linalg.pinv(model.structure_matrix.T) @ (
                 given.angles(sensed.positions) - model.motor_zeros
             )
-        weight = gravity_forces(model, q)
-        if model.drivetrain.balancers:
-            weight = weight - balancer_forces(model, q)
-        return Torque(given.holding(weight), True)
+        return Torque(given.holding(weight(model, q)), True)
 
     def _start(self, time: float, shown: Array) -> Output:
         """Start the observer, if nothing is in its way."""
@@ -333,9 +329,7 @@ class Loop:
 
     def _invalid(self, faults: Fault, why: str) -> Output:
         self.counters.invalid += 1
-        return Output(
-            Level.INVALID, faults, why, self.prepared, None, self._missing, self.state
-        )
+        return Output(Level.INVALID, faults, why, self.prepared, None, self._missing, self.state)
 
 
 def consistent(state: AnyState, gains: AnyGains) -> bool:

@@ -24,7 +24,7 @@ from geared_dynamics.nodes.common.ros_time import RosTime
 from geared_dynamics.nodes.common.timing import Timing
 from geared_dynamics.nodes.observer.inputs import NEWEST, Beside, Torques
 from geared_dynamics.nodes.observer.loop import Loop
-from geared_dynamics.nodes.observer.outputs import Outputs
+from geared_dynamics.nodes.observer.outputs import Outputs, wrench
 from geared_dynamics.nodes.observer.picker import Picker
 from geared_dynamics.nodes.observer.reader import Reader
 from geared_dynamics.nodes.observer.rehearsal import rehearse
@@ -106,7 +106,9 @@ class ElasticObserverNode(SteadyLifecycleNode):
         given = prepared(values, model)
         if values["contact.frame"]:
             pose(model, np.zeros(model.n), str(values["contact.frame"]))  # is it a frame?
-        rehearse(given)
+        output = rehearse(given)
+        if values["contact.frame"]:
+            wrench(model, output, str(values["contact.frame"]), moment=False)
         self._picker = Picker(state_names(values, model))
         self.outputs.prepare(given)
         self.torques.prepare(values, model)

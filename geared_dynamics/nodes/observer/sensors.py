@@ -9,6 +9,8 @@ from typing import Literal
 import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike, Frozen, readonly
+from geared_dynamics.dynamics.balancers import balancer_forces
+from geared_dynamics.dynamics.rigid import gravity_forces
 from geared_dynamics.errors import ModelError
 from geared_dynamics.model import GearedModel
 
@@ -93,6 +95,14 @@ def motor_torques(model: GearedModel, kind: str, signs: ArrayLike) -> Affine:
         remedy = "add it, or set torque_kind to motor_torque"
         raise ModelError(place, f"is not given for {', '.join(missing)}", remedy)
     return affine(np.diag(sign * constants), np.zeros(m))
+
+
+def weight(model: GearedModel, q: Array) -> Array:
+    """Forces on the joints (n,) that the motors hold at rest, balancers help."""
+    found = gravity_forces(model, q)
+    if model.drivetrain.balancers:
+        found = found - balancer_forces(model, q)
+    return found
 
 
 def resting_torque(model: GearedModel) -> Affine:
