@@ -19,6 +19,7 @@ from geared_dynamics.nodes.benchmark.torques import RATE, SPARE
 SPRINGS = (15e3, 15e3, 10e3, 2e3, 2e3, 2e3)  # of the PUMA 560's joints [N m/rad]
 DAMPING = 2.0  # [N m s/rad]
 SLOWEST = 5  # [1/s], for joint states that the node's longest ``hold`` can bridge
+PAUSE = 0.5  # [s] that the driver is silent at most, between warm-up and measurement
 
 
 def elastic_puma() -> tuple[Path, str]:
@@ -59,13 +60,18 @@ def observer(
         "torque_source": "effort",
         "torque_kind": "joint_torque",
         "update_rate": float(options.rate),
-        "hold": min(max(0.2, 5.0 / options.rate), 1.0),
+        "hold": min(max(PAUSE, 5.0 / options.rate), 1.0),
     }
     node = "elastic_observer_node"
-    arguments = ["-m", f"geared_dynamics.nodes.{node}"]
-    torques = efforts(model, options)
     return Measured(
-        node, arguments, f"{node}/link_state", "", values, f"{HERE}.compute_observer", torques
+        name=node,
+        arguments=["-m", f"{HERE}.timed_observer"],
+        commands=f"{node}/link_state",
+        trajectory="",
+        parameters=values,
+        compute=f"{HERE}.compute_observer",
+        efforts=efforts(model, options),
+        steps=True,
     )
 
 

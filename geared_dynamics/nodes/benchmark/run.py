@@ -27,6 +27,7 @@ from geared_dynamics.nodes.benchmark.torques import save
 PLACE = "loop-benchmark"
 HERE = "geared_dynamics.nodes.benchmark"
 COMPUTE_TIME = 3.0  # [s] for the cycle inside the process
+STEPS = "steps.npy"
 DOMAINS = 101  # ids from 1 that leave Linux's own ports alone; 0 is where a robot may be
 
 
@@ -61,6 +62,7 @@ class Measured(NamedTuple):
         parameters: Its parameters.
         compute: Module that measures a cycle inside its process, empty for none.
         efforts: Torques that the joint states show, as of ``torques``; None for zeros.
+        steps: Whether its first argument is a file for the times of its steps.
     """
 
     name: str
@@ -70,6 +72,7 @@ class Measured(NamedTuple):
     parameters: Mapping[str, object]
     compute: str
     efforts: Array | None = None
+    steps: bool = False
 
 
 def echo() -> Measured:
@@ -112,19 +115,29 @@ def measure(measured: Measured, options: Options) -> Result:
     with tempfile.TemporaryDirectory(prefix="loop_benchmark_") as name:
         folder = Path(name)
         env = environment(options.domain, folder)
-        compute, step = None, None
+        compute, inside = None, 0.0
         if measured.compute:
             with Children(env, folder) as children:
-                compute, step = _compute(children, folder, measured, options)
+                compute, inside = _compute(children, folder, measured, options)
         with Children(env, folder) as children:
             result = _measure(children, folder, measured, options)
-        return result._replace(compute=compute, step=step)
+        step = _steps(folder / STEPS, result.subject.trip.cycles) if measured.steps else None
+        return result._replace(compute=compute, inside=inside, step=step)
+
+
+def _steps(path: Path, cycles: int) -> Step:
+    """Return the time of a node's steps while it was measured, the last ones in its file."""
+    with path.open("rb") as file:
+        steps = np.load(file)[-cycles:] / 1e3
+    if not steps.size:
+        raise GearedDynamicsError(PLACE, "the observer made no step", "see whether it has torques")
+    return Step(*np.quantile(steps, (0.5, 0.99)).tolist())
 
 
 def _compute(
     children: Children, folder: Path, measured: Measured, options: Options
-) -> tuple[float, Step | None]:
-    """Return the median time of a cycle inside a process of its own [us], and its step's."""
+) -> tuple[float, float]:
+    """Return the median times of a cycle inside a process of its own, and of its step [us]."""
     task = new_task(options, folder, "", measured)._replace(duration=COMPUTE_TIME)
     write_task(task, folder / "compute.json")
     words = ["-m", measured.compute, str(folder / "compute.json")]
@@ -133,9 +146,9 @@ def _compute(
     with Path(task.times).open("rb") as file:
         times = np.load(file) / 1e3
     if times.ndim == 1:
-        return float(np.median(times)), None
-    cycles, steps = times
-    return float(np.median(cycles)), Step(*np.quantile(steps, (0.5, 0.99)).tolist())
+        return float(np.median(times)), 0.0
+    cycle, step = np.median(times, axis=1).tolist()
+    return cycle, step
 
 
 def _measure(children: Children, folder: Path, measured: Measured, options: Options) -> Result:
@@ -144,7 +157,8 @@ def _measure(children: Children, folder: Path, measured: Measured, options: Opti
     nodes = []
     for role, node in (("measured", measured), ("bare", echo())):
         ros = ros_arguments(folder, role, node, f"{space}/{role}")
-        nodes.append(children.start(node.name, *node.arguments, *ros))
+        own = [str(folder / STEPS)] if node.steps else []
+        nodes.append(children.start(node.name, *node.arguments, *own, *ros))
     task = new_task(options, folder, space, measured)
     write_task(task, folder / "task.json")
     driver = children.start("driver", "-m", f"{HERE}.driver", str(folder / "task.json"))
