@@ -59,6 +59,7 @@ class ElasticObserverNode(SteadyLifecycleNode):
         self.ros_time = RosTime(self.get_clock())
         self._inputs = False
         self._heard = False  # whether a joint state of ours came
+        self._last = 0.0, 0  # when, steady [s] and ROS time [ns]
 
     def _value(self, name: str) -> Value:
         return self.parameters.values[name]
@@ -194,7 +195,7 @@ class ElasticObserverNode(SteadyLifecycleNode):
             return None
         if self.torques.source == "effort":
             self.torques.measured(names, effort)
-        self._heard = True
+        self._heard, self._last = True, (begin, ros)
         positions = self._positions(names, position)
         stamp = stamp or ros
         links, links_stamp = self.links.taken()
@@ -231,13 +232,20 @@ class ElasticObserverNode(SteadyLifecycleNode):
             self.outputs.look()
         if not self.active or self.loop is None or not self._heard:
             return
-        found = self.loop.silence(time.monotonic())
+        ros = self.ros_time.now()
+        found = self.loop.silence(self._steady(ros))
         if found is None:
             return
         output, when = found
-        ros = self.ros_time.now()
         self._send(output, ros if np.isnan(when) else self.zero + round(1e9 * when))
         self.reporter.look(output)
+
+    def _steady(self, ros: int) -> float:
+        """Steady time [s]; where time is simulated it goes on as that does, however slowly."""
+        if not self.get_clock().ros_time_is_active:
+            return time.monotonic()
+        came, then = self._last
+        return came + max(1e-9 * (ros - then), 0.0)
 
     # -- what the user changes ---------------------------------------------------------------
 

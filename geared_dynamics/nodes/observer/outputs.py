@@ -27,6 +27,7 @@ from geared_dynamics.observers import KalmanState, contact_wrench
 NEWEST = QoSProfile(depth=1)
 TOPICS = {
     "link_state": ("position", "velocity"),
+    "control_state": ("position", "velocity"),
     "motor_state": ("position", "velocity", "effort"),
     "torque_estimate": ("position", "effort"),
     "external_torque": ("effort",),
@@ -44,6 +45,7 @@ class Outputs:
         self._quality = make(Float64MultiArray, "~/quality", NEWEST)
         self._fields: dict[str, Fields] = {}
         self._motors: Affine | None = None  # motors' angles by x = (q, theta)
+        self._joints = np.zeros((0, 0))  # joints' velocities that the motors show, by x'
         self._wanted: dict[str, bool] = {}
         self._told = -np.inf  # when the wrench was sent last [s]
         self._message = Float64MultiArray()
@@ -53,12 +55,14 @@ class Outputs:
         model = given.model
         names = {
             "link_state": model.joint_names,
+            "control_state": model.joint_names,
             "motor_state": model.motor_names,
             "torque_estimate": spring_names(model),
             "external_torque": model.joint_names,
         }
         self._fields = {name: Fields(names[name], TOPICS[name]) for name in TOPICS}
         self._motors = affine(structure_matrix(model).T, model.motor_zeros)
+        self._joints = np.linalg.pinv(model.structure_matrix.T) @ structure_matrix(model).T
         dims = [
             MultiArrayDimension(label=label, size=size, stride=size)
             for label, size in labels(given)
@@ -97,6 +101,9 @@ class Outputs:
         mean, width, n = state.mean, given.gains.sizes.coordinates, given.model.n
         if name == "link_state":
             return {"position": mean[:n], "velocity": mean[width : width + n]}
+        if name == "control_state":
+            rate = self._joints.dot(mean[width : 2 * width])
+            return {"position": mean[:n], "velocity": rate}
         if name == "motor_state":
             assert self._motors is not None
             return {

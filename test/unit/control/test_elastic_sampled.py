@@ -87,6 +87,13 @@ def test_undamped_springs_are_stable_while_kp_is_below_their_stiffness() -> None
     assert control.closed_loop_poles(model, made, START, feedback="joint").real.max() > 0.0
 
 
+def test_gains_are_of_the_joints_where_some_are_rigid() -> None:
+    """In their order, not that of the coordinates that motors turn."""
+    rigid, one = arm(elastic=(1, 2, 3)), arm(elastic=(2,))
+    inertia = [control.gains_from_modes(m, START).kp for m in (rigid, one)]
+    np.testing.assert_allclose(inertia[0] / inertia[0][0], inertia[1] / inertia[1][0], rtol=1e-6)
+
+
 def test_slow_sampling_and_delay_are_refused() -> None:
     model = light()
     control.gains_from_modes(model, START, 0.5, feedback="motor")
