@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import yaml
 from rich.table import Table
 
 import geared_dynamics as gd
@@ -66,8 +65,7 @@ def add_parser(subparsers: Subparsers) -> None:
 def run(args: argparse.Namespace) -> int:
     """Measure and print; return 1 if asked to check and a limit is exceeded."""
     urdf, drivetrain = robot_files(args)
-    text = isinstance(drivetrain, str)
-    model = gd.load_model(urdf, yaml.safe_load(drivetrain) if text else drivetrain)
+    model = gd.load_model(urdf, drivetrain)
     joints, start = model.joint_names, posture(model)
     options = Options(joints, start, args.rate, args.duration, args.warmup, args.domain)
     node = node_of(args, model, urdf, drivetrain, options)

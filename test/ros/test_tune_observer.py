@@ -128,9 +128,8 @@ def test_a_bag_without_torques_is_refused(
     from geared_dynamics.nodes.demo.recorder import Recorded, write_bag
 
     model, times = arm(), np.arange(400)
-    messages = [
-        message_of(model.joint_names, int(k) * 2_000_000, position=[0.1, 0.2, 0.3]) for k in times
-    ]
+    shown = {"position": [0.1, 0.2, 0.3], "velocity": [0.0] * 3, "effort": [float("nan")] * 3}
+    messages = [message_of(model.joint_names, int(k) * 2_000_000, **shown) for k in times]
     rows = [Recorded("/joint_states", stamp(m), bytes(serialize_message(m))) for m in messages]
     folder = tmp_path / "recording"
     write_bag(folder, {"arm": rows})

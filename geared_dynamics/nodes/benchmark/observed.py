@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import yaml
 
 import geared_dynamics as gd
 from geared_dynamics.arrays import Array
@@ -16,7 +15,7 @@ from geared_dynamics.nodes.benchmark.robot import default_files
 from geared_dynamics.nodes.benchmark.run import HERE, PLACE, Measured, Options
 from geared_dynamics.nodes.benchmark.torques import RATE, SPARE
 
-SPRINGS = (15e3, 15e3, 10e3, 2e3, 2e3, 2e3)  # of the PUMA 560's joints [N m/rad]
+SPRINGS = (15000.0, 15000.0, 10000.0, 2000.0, 2000.0, 2000.0)  # of the PUMA 560's joints [N m/rad]
 DAMPING = 2.0  # [N m s/rad]
 SLOWEST = 5  # [1/s], for joint states that the node's longest ``hold`` can bridge
 PAUSE = 0.5  # [s] that the driver is silent at most, between warm-up and measurement
@@ -25,11 +24,14 @@ PAUSE = 0.5  # [s] that the driver is silent at most, between warm-up and measur
 def elastic_puma() -> tuple[Path, str]:
     """Return URDF and drivetrain text of the PUMA 560 with a spring in each joint."""
     urdf, drivetrain = default_files()
-    data = yaml.safe_load(drivetrain.read_text(encoding="utf-8"))
-    joints = data.setdefault("joints", {})
-    for name, stiffness in zip(gd.load_model(urdf, data).joint_names, SPRINGS, strict=True):
-        joints[name] = joints.get(name, {}) | {"stiffness": stiffness, "damping": DAMPING}
-    return urdf, yaml.safe_dump(data)
+    lines = [
+        f"  {name}: {{stiffness: {stiffness}, damping: {DAMPING}}}"
+        for name, stiffness in zip(
+            gd.load_model(urdf, drivetrain).joint_names, SPRINGS, strict=True
+        )
+    ]
+    text = drivetrain.read_text(encoding="utf-8")  # it says nothing of its joints
+    return urdf, "\n".join([text, "joints:", *lines, ""])
 
 
 def observer(

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import yaml
 
 import geared_dynamics as gd
 from geared_dynamics.errors import GearedDynamicsError
@@ -27,7 +26,7 @@ def options(rate: int = 1000, joints: int = 6) -> Options:
 
 def test_the_robot_that_comes_with_it_has_springs() -> None:
     urdf, text = elastic_puma()
-    model = gd.load_model(urdf, yaml.safe_load(text))
+    model = gd.load_model(urdf, text)
     assert model.elasticity.count == 6
     schema = {parameter.name: parameter for parameter in SCHEMA}
     for rate in (5, 100, 4000):
@@ -41,7 +40,7 @@ def test_what_cannot_be_measured_is_refused() -> None:
     with pytest.raises(GearedDynamicsError, match=r"no elastic joints.*stiffness"):
         observer(elbow, Path("a.urdf"), None, options())
     urdf, text = elastic_puma()
-    model = gd.load_model(urdf, yaml.safe_load(text))
+    model = gd.load_model(urdf, text)
     with pytest.raises(GearedDynamicsError, match="at least 5"):
         observer(model, urdf, text, options(4))
 
@@ -49,7 +48,7 @@ def test_what_cannot_be_measured_is_refused() -> None:
 def test_the_torques_shown_are_those_of_the_motion() -> None:
     """The observer takes them and sees no force from outside; without them it does."""
     urdf, text = elastic_puma()
-    model = gd.load_model(urdf, yaml.safe_load(text))
+    model = gd.load_model(urdf, text)
     start = posture(model)
     table = efforts(model, options()._replace(start=start))
     gains = ob.kalman_gains(model, resolution=4.8e-5)
