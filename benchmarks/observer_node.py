@@ -9,40 +9,27 @@ Run: python benchmarks/observer_node.py [cycles]   (needs rclpy)
 import sys
 import time
 from array import array
-from pathlib import Path
 
 import numpy as np
 import rclpy
-import yaml
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 
 import geared_dynamics as gd
 from geared_dynamics.dynamics.elastic.springs import structure_matrix
+from geared_dynamics.nodes.benchmark.observed import elastic_puma
 from geared_dynamics.nodes.observer.node import ElasticObserverNode
 from geared_dynamics.observers.rest import at_rest
 
-URDF = Path(__file__).resolve().parents[1] / "urdf"
 ob = gd.observers
 PERIOD = 1e-3
-
-
-def elastic_puma() -> tuple[str, str]:
-    """URDF's path and the drivetrain's text with a spring in each joint."""
-    data = yaml.safe_load((URDF / "puma560.drivetrain.yaml").read_text("utf-8"))
-    model = gd.load_model(URDF / "puma560.urdf", URDF / "puma560.drivetrain.yaml")
-    joints = data.setdefault("joints", {})
-    for name, K in zip(model.joint_names, (15e3, 15e3, 10e3, 2e3, 2e3, 2e3), strict=True):
-        joints.setdefault(name, {})
-        joints[name] |= {"stiffness": K, "damping": 2.0}
-    return str(URDF / "puma560.urdf"), yaml.safe_dump(data)
 
 
 def main() -> None:
     """Measure and print medians and 99th percentiles [us]."""
     cycles = int(sys.argv[1]) if len(sys.argv) > 1 else 3000
     urdf, drivetrain = elastic_puma()
-    words = {"urdf_path": urdf, "drivetrain": drivetrain, "feedback": "motor"}
+    words = {"urdf_path": str(urdf), "drivetrain": drivetrain, "feedback": "motor"}
     words |= {"torque_source": "effort", "torque_kind": "motor_torque"}
     rclpy.init(args=["node", "--ros-args"])
     given = [rclpy.parameter.Parameter(k, value=v) for k, v in words.items()]

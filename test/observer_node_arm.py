@@ -23,12 +23,12 @@ POSTURE = (0.3, 0.5, -0.4)
 
 
 @functools.cache
-def drives() -> str:
+def drives(damping: float = 60.0) -> str:
     """The elbow's drives with springs before joints 1 and 2."""
     data = yaml.safe_load((FILES / "elbow.drivetrain.yaml").read_text("utf-8"))
     data["joints"] = {
-        "joint_1": {"stiffness": 9e3, "damping": 60.0},
-        "joint_2": {"stiffness": 7e3, "damping": 60.0},
+        "joint_1": {"stiffness": 9e3, "damping": damping},
+        "joint_2": {"stiffness": 7e3, "damping": damping},
     }
     for motor in data["motors"].values():
         motor["torque_constant"] = 0.1
@@ -37,9 +37,9 @@ def drives() -> str:
 
 
 @functools.cache
-def arm() -> gd.GearedModel:
+def arm(damping: float = 60.0) -> gd.GearedModel:
     """Its model."""
-    return gd.load_model(URDF, yaml.safe_load(drives()))
+    return gd.load_model(URDF, yaml.safe_load(drives(damping)))
 
 
 def values(**given: Any) -> dict[str, Value]:
@@ -68,8 +68,8 @@ class Plant:
         time: [s].
     """
 
-    def __init__(self, q: tuple[float, ...] = POSTURE) -> None:
-        self.model = arm()
+    def __init__(self, q: tuple[float, ...] = POSTURE, damping: float = 60.0) -> None:
+        self.model = arm(damping)
         n, self.width = self.model.n, self.model.n + self.model.elasticity.count
         self.A = gd.elastic.structure_matrix(self.model)
         rigid = self.model.structure_matrix.T @ np.array(q) + self.model.motor_zeros

@@ -12,9 +12,11 @@ from rich.table import Table
 
 import geared_dynamics as gd
 from geared_dynamics.cli.console import numeric_table, open_console, print_table
+from geared_dynamics.model import GearedModel
 from geared_dynamics.nodes.benchmark.figures import Result, Subject
+from geared_dynamics.nodes.benchmark.observed import elastic_puma, observer
 from geared_dynamics.nodes.benchmark.robot import default_files, posture
-from geared_dynamics.nodes.benchmark.run import Options, echo, feedforward, measure
+from geared_dynamics.nodes.benchmark.run import Measured, Options, echo, feedforward, measure
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -43,9 +45,10 @@ def add_parser(subparsers: Subparsers) -> None:
     )
     parser.add_argument(
         "--node",
-        choices=("feedforward", "echo"),
+        choices=("feedforward", "observer", "echo"),
         default="feedforward",
-        help="the node to measure; echo: the bare one, whose ratio to itself shows the noise",
+        help="the node to measure; observer: needs a robot with springs; echo: the bare one, "
+        "whose ratio to itself shows the noise",
     )
     parser.add_argument("--mode", choices=("computed_torque", "stream"), default="computed_torque")
     parser.add_argument("--rate", type=rate, default=1000, help="per node [1/s], default 1000")
@@ -63,9 +66,9 @@ def run(args: argparse.Namespace) -> int:
     """Measure and print; return 1 if asked to check and a limit is exceeded."""
     urdf, drivetrain = robot_files(args)
     model = gd.load_model(urdf, drivetrain)
-    node = echo() if args.node == "echo" else feedforward(urdf, drivetrain, args.mode, args.rate)
     joints, start = model.joint_names, posture(model)
     options = Options(joints, start, args.rate, args.duration, args.warmup, args.domain)
+    node = node_of(args, model, urdf, drivetrain, options)
     total = args.warmup + args.duration
     print(f"two nodes at {args.rate} Hz for {total:g} s ...", file=sys.stderr, flush=True)
     result = measure(node, options)
@@ -76,10 +79,26 @@ def run(args: argparse.Namespace) -> int:
     return 1 if args.check and not all(v.passed for v in result.verdicts()) else 0
 
 
-def robot_files(args: argparse.Namespace) -> tuple[Path, Path | None]:
-    """Return URDF and drivetrain file: the user's, or those that come with the package."""
+def node_of(
+    args: argparse.Namespace,
+    model: GearedModel,
+    urdf: Path,
+    drivetrain: Path | str | None,
+    options: Options,
+) -> Measured:
+    """Return the node to measure."""
+    if args.node == "observer":
+        return observer(model, urdf, drivetrain, options)
+    if args.node == "echo":
+        return echo()
+    assert not isinstance(drivetrain, str)  # only the observer's robot has a text
+    return feedforward(urdf, drivetrain, args.mode, args.rate)
+
+
+def robot_files(args: argparse.Namespace) -> tuple[Path, Path | str | None]:
+    """Return URDF and drivetrain, file or text: the user's, or what comes with the package."""
     if args.robot is None:
-        return default_files()
+        return elastic_puma() if args.node == "observer" else default_files()
     return Path(args.robot), None if args.drivetrain is None else Path(args.drivetrain)
 
 

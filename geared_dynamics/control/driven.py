@@ -23,7 +23,8 @@ class Driven:
     """Driven coordinates; made by ``driven``.
 
     Attributes:
-        rows: Which of x = (q, theta) they are (n,).
+        rows: Which of x = (q, theta) they are (n,), in the order of the joints where each moves
+            one joint of its own most: a gain of joint j is then that of its own drive.
         rigid: E_d (n, n).
         inverse: Its inverse.
         shares: Motor torques per force on the driven coordinates (m, n), of least norm.
@@ -46,11 +47,20 @@ def driven(model: GearedModel) -> Driven:
     """
     extended(model)  # refuses an arm without springs
     A = structure_matrix(model)
-    rows = np.flatnonzero(np.any(A != 0.0, axis=1))
-    E = np.vstack([np.eye(model.n), model.elasticity.rigid])[rows]
+    rigid = np.vstack([np.eye(model.n), model.elasticity.rigid])
+    rows = by_joint(np.flatnonzero(np.any(A != 0.0, axis=1)), rigid)
+    E = rigid[rows]
     if len(rows) != model.n or np.linalg.matrix_rank(A[rows]) != model.n:
         finding = f"turn {len(rows)} coordinates of an arm with {model.n} joints"
         remedy = "feedback needs a motor for each joint, and no passive ones"
         raise ModelError(f"{model.drivetrain.source}, motors", finding, remedy)
     shares = np.linalg.pinv(A[rows])
     return Driven(readonly_int(rows), readonly(E), readonly(np.linalg.inv(E)), readonly(shares))
+
+
+def by_joint(rows: IntArray, rigid: Array) -> IntArray:
+    """Rows in the order of the joints that they move most; as they are where two move one."""
+    most = np.abs(rigid[rows]).argmax(axis=1)
+    if len(np.unique(most)) < len(rows):
+        return rows
+    return rows[np.argsort(most)]

@@ -9,7 +9,8 @@ coordinates x_d (theta of elastic drives, q of rigid ones) and A_d the motors' r
 
 y = E_d^-1 x_d is the joint position that the motors show. Feedback of the motors' position is
 passive (P. Tomei, IEEE Trans. Automatic Control 36, 1991); with ``feedback="joint"`` E_d q
-takes the place of x_d, which only slow loops stand.
+takes the place of x_d, which only slow loops stand; with ``"mixed"`` only in the position, which
+without any damping is stable while Kp is below the springs' stiffness.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ class ElasticController:
         order: Likewise.
         terms: The switches.
         gains: Of the feedback, an entry for each driven coordinate; None for none.
-        feedback: Whether it is of the motors' position or the joints'.
+        feedback: Of what, as of ``gains_from_modes``.
         side: What commands are.
         saturation: Whether commands are clipped (``each``) or not (``none``).
         driven: The driven coordinates.
@@ -128,15 +129,14 @@ class ElasticController:
         gains, found, n = self.gains, self.driven, self.model.n
         if gains is None:
             return np.zeros(found.shares.shape[0])
-        if self.feedback == "joint":
-            error = position_error(x[:n], vector("state.q", state.q, n), self.per_turn)
-            error = found.rigid @ error
-            change = found.rigid @ (rate[:n] - vector("state.v", state.v, n))
-        else:
-            measured, measured_rate = self.measured(state)
-            y, dy = found.inverse @ x[found.rows], found.inverse @ rate[found.rows]
-            error = found.rigid @ position_error(y, measured, self.per_turn)
-            change = found.rigid @ (dy - measured_rate)
+        measured, measured_rate = self.measured(state)
+        y, dy = x[:n], rate[:n]
+        if self.feedback == "motor":
+            y = found.inverse @ x[found.rows]
+        if self.feedback != "joint":
+            dy = found.inverse @ rate[found.rows]
+        error = found.rigid @ position_error(y, measured, self.per_turn)
+        change = found.rigid @ (dy - measured_rate)
         return np.asarray(found.shares @ (gains.kp * error + gains.kv * change))
 
     def measured(self, state: State) -> tuple[Array, Array]:
@@ -149,6 +149,15 @@ class ElasticController:
         if self.feedback == "joint":
             return vector("state.q", state.q, n), vector("state.v", state.v, n)
         count = self.model.elasticity.count
+        if self.feedback == "mixed":
+            if state.vtheta is None:
+                raise ArrayError(
+                    "state.vtheta", "is not given", "give it, or use joint-side feedback"
+                )
+            links = vector("state.q", state.q, n)
+            shafts = vector("state.vtheta", state.vtheta, count)
+            rate = np.concatenate([vector("state.v", state.v, n), shafts])
+            return links, found.inverse @ rate[found.rows]
         if state.theta is None or state.vtheta is None:
             remedy = "give theta and vtheta, or use joint-side feedback"
             raise ArrayError("state.theta", "is not given", remedy)
@@ -298,7 +307,7 @@ def elastic_controller(
         model: Geared model with elastic joints.
         law: ``flatness``, or ``flatness_plus_pd`` with feedback.
         gains: Gains of forces on the driven coordinates, e.g. of ``gains_from_modes``.
-        feedback: Of the motors' position, or the joints'.
+        feedback: Of what, as of ``gains_from_modes``.
         method: Of the feedforward.
         order: Likewise.
         terms: Gravity, friction and rotor coupling can be switched off; the others cannot be

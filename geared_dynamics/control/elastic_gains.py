@@ -10,13 +10,15 @@ from numpy.typing import NDArray
 from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.control.arguments import choice, vector
 from geared_dynamics.control.driven import driven
-from geared_dynamics.control.gains import Gains, positive
+from geared_dynamics.control.gains import Gains, magnitudes, positive
+from geared_dynamics.control.sampled import as_rates, sampled_loop
 from geared_dynamics.dynamics.elastic.modes import linearised, modes
 from geared_dynamics.dynamics.rigid import mass_matrix
 from geared_dynamics.errors import ArrayError, ModelError
 from geared_dynamics.model import GearedModel
 
-Feedback = Literal["motor", "joint"]
+Feedback = Literal["motor", "joint", "mixed"]
+MOST_PERIODS = 100  # of delay
 
 
 def gains_from_modes(
@@ -26,6 +28,8 @@ def gains_from_modes(
     damping_ratio: ArrayLike = 0.7,
     *,
     feedback: Feedback = "motor",
+    sample_time: float = 0.0,
+    delay: float = 0.0,
 ) -> Gains:
     r"""Gains of forces on the driven coordinates, kept below the springs' resonance.
 
@@ -43,8 +47,13 @@ def gains_from_modes(
         q: Posture (n,) [rad or m]; take that of the largest inertia.
         fraction: Bandwidth over the lowest frequency, above zero.
         damping_ratio: zeta (n,), or one for all.
-        feedback: ``motor``: of the motors' position; stable with any gains. ``joint``: of the
-            joints'; the springs lie in between, so that only slow loops are stable.
+        feedback: ``motor``: of the motors' position; stable with any gains, as long as sampling
+            is quick. ``joint``: of the joints'; the springs lie in between, so that only loops
+            slower than about the springs' damping ratio times their frequency are stable.
+            ``mixed``: of the joints' position and the motors' velocity, stable without any
+            damping while Kp is below the springs' stiffness.
+        sample_time: Between two commands, which are held in between [s]; 0: continuous.
+        delay: From a reading to when its command acts [s]; sensors, network and bus together.
 
     Raises:
         ModelError: where a pole of the closed loop does not decay.
@@ -57,13 +66,32 @@ def gains_from_modes(
     omega = float(part) * lowest_frequency(model, where)
     inertia = driven_inertia(model, where)
     gains = Gains(omega**2 * inertia, 2.0 * zeta * omega * inertia, kind="torque")
-    slowest = closed_loop_poles(model, gains, where, feedback=feedback).real.max()
+    poles = closed_loop_poles(
+        model, gains, where, feedback=feedback, sample_time=sample_time, delay=delay
+    )
+    slowest = poles.real.max()
     if slowest >= 0.0:
         finding = f"grows with {slowest:.3g} 1/s at a bandwidth of {omega:.3g} rad/s"
-        remedy = "lower the fraction" if feedback == "joint" else "give the springs damping"
-        remedy += ", or use motor-side feedback" if feedback == "joint" else ""
-        raise ModelError(f"closed loop with {feedback}-side feedback", finding, remedy)
+        raise ModelError(*unstable(feedback, finding, sampled=sample_time > 0.0))
     return gains
+
+
+def unstable(feedback: Feedback, finding: str, *, sampled: bool) -> tuple[str, str, str]:
+    """Place, finding and remedy where a loop is not stable."""
+    place = f"closed loop with {feedback}{'' if feedback == 'mixed' else '-side'} feedback"
+    if sampled:
+        finding += " as sampled"
+    remedies = {
+        "motor": "give the springs damping",
+        "joint": "lower the fraction, or use mixed or motor-side feedback",
+        "mixed": "lower the fraction, or use motor-side feedback",
+    }
+    remedy = remedies[feedback]
+    if sampled:
+        remedy += ", or sample faster and with less delay"
+        if feedback == "motor":
+            remedy = "lower the fraction, " + remedy
+    return place, finding, remedy
 
 
 def lowest_frequency(model: GearedModel, q: Array) -> float:
@@ -79,34 +107,64 @@ def driven_inertia(model: GearedModel, q: Array) -> Array:
 
 
 def closed_loop_poles(
-    model: GearedModel, gains: Gains, q: ArrayLike, *, feedback: Feedback = "motor"
+    model: GearedModel,
+    gains: Gains,
+    q: ArrayLike,
+    *,
+    feedback: Feedback = "motor",
+    sample_time: float = 0.0,
+    delay: float = 0.0,
 ) -> NDArray[np.complex128]:
     """Poles of the arm under feedback of forces, linearised at rest (2 (n + n_e),) [1/s].
 
-    H x'' + D x' + K x = -(Kp z + Kv z') on the driven rows, with z = x_d of the motors or
-    z = E_d q of the joints. Gravity, friction and the motors' electrics are left out.
+    H x'' + D x' + K x = -(Kp z + Kv y') on the driven rows, with z and y each x_d of the motors
+    or E_d q of the joints. Gravity, friction, the motors' electrics and the observer that
+    estimates z are left out. Of a sampled loop ln(z) / T for its poles z, more of them where
+    commands come late.
 
     Args:
         model: Geared model with elastic joints.
         gains: Gains of forces on the driven coordinates.
         q: Posture (n,) [rad or m].
         feedback: As of ``gains_from_modes``.
+        sample_time: Likewise.
+        delay: Likewise.
     """
+    period, late = times(sample_time, delay)
     choice("feedback", "feedback", feedback, get_args(Feedback))
     if gains.kind != "torque":
         raise ArrayError("gains", "are of accelerations", "give gains of kind 'torque'")
     each, found = gains.for_joints(model.n), driven(model)
     H, K, D, _ = linearised(model, vector("q", q, model.n), "free", False)
     size = len(H)
-    seen = np.zeros((model.n, size))
-    if feedback == "motor":
-        seen[np.arange(model.n), found.rows] = 1.0
-    else:
-        seen[:, : model.n] = found.rigid
-    K, D = K.copy(), D.copy()
-    K[found.rows] += each.kp[:, None] * seen
-    D[found.rows] += each.kv[:, None] * seen
-    system = np.zeros((2 * size, 2 * size))
-    system[:size, size:] = np.eye(size)
-    system[size:] = np.linalg.solve(H, -np.hstack([K, D]))
-    return np.linalg.eigvals(system).astype(complex)
+    motors, links = np.zeros((model.n, size)), np.zeros((model.n, size))
+    motors[np.arange(model.n), found.rows] = 1.0
+    links[:, : model.n] = found.rigid
+    position = motors if feedback == "motor" else links
+    rate = links if feedback == "joint" else motors
+    F = np.hstack([each.kp[:, None] * position, each.kv[:, None] * rate])
+    A, B = np.zeros((2 * size, 2 * size)), np.zeros((2 * size, model.n))
+    A[:size, size:] = np.eye(size)
+    A[size:] = np.linalg.solve(H, -np.hstack([K, D]))
+    B[size:] = np.linalg.solve(H, motors.T)
+    if not period:
+        return np.linalg.eigvals(A - B @ F).astype(complex)
+    loop = sampled_loop(A, B, F, period, late)
+    return as_rates(np.linalg.eigvals(loop).astype(complex), period)
+
+
+def times(sample_time: float, delay: float) -> tuple[float, float]:
+    """Check the times of a sampled loop."""
+    found = {}
+    for name, value in (("sample_time", sample_time), ("delay", delay)):
+        array = magnitudes(name, value)
+        if array.ndim:
+            raise ArrayError(name, f"has shape {array.shape}", "give one time [s]")
+        found[name] = float(array)
+    period, late = found.values()
+    if late and not period:
+        raise ArrayError("delay", "is given without a sample_time", "give sample_time as well")
+    if late > MOST_PERIODS * period:
+        finding = f"is {late:g} s, more than {MOST_PERIODS} periods"
+        raise ArrayError("delay", finding, "give times in seconds")
+    return period, late

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from observer_node_arm import drives
 from recorded_motions import JOINT_STATE, messages, motion, string, torques, truth, write_sqlite
 from recorded_motions import elbow as elbow_model
 from ros_harness import Graph, Process, Processes
@@ -125,6 +126,72 @@ def test_wrong_arguments_are_refused(
     processes: Processes, arguments: tuple[str, ...], said: str
 ) -> None:
     process = launch(processes, "feedforward.launch.py", *arguments)
+    assert process.wait() == 1, process.report()
+    assert said in process.output, process.report()
+
+
+@pytest.fixture
+def springs(tmp_path: Path) -> str:
+    """The elbow with elastic joints."""
+    file = tmp_path / "springs.drivetrain.yaml"
+    file.write_text(drives(), encoding="utf-8")
+    return f"drivetrain:={file}"
+
+
+def test_the_observer_comes_up_active_and_ends_with_ctrl_c(
+    processes: Processes, graph: Graph, springs: str, tmp_path: Path
+) -> None:
+    mine = tmp_path / "mine.yaml"
+    mine.write_text(
+        "/**:\n  ros__parameters: {bandwidth: 12.0, observer: kalman}\n", encoding="utf-8"
+    )
+    arguments = (
+        f"urdf:={ELBOW}",
+        springs,
+        f"params_file:={mine}",
+        "observer:=nonlinear",
+        "namespace:=arm",
+        "name:=watcher",
+        "commands:=/feedforward_node/commands",
+        "joint_states:=/joint_states",
+    )
+    process = launch(processes, "observer.launch.py", *arguments)
+    graph.wait_for_state("/arm/watcher", "active")
+    found = graph.get_parameters("/arm/watcher", ["bandwidth", "observer", "use_sim_time"])
+    assert found == {"bandwidth": 12.0, "observer": "nonlinear", "use_sim_time": False}
+    topics = dict(graph.node.get_subscriber_names_and_types_by_node("watcher", "/arm"))
+    assert {"/joint_states", "/feedforward_node/commands"} <= set(topics)
+    topics = dict(graph.node.get_publisher_names_and_types_by_node("watcher", "/arm"))
+    assert {"/arm/watcher/link_state", "/arm/watcher/control_state"} <= set(topics)
+    process.stop()
+    assert "process has died" not in process.output, process.report()
+    assert "Traceback" not in process.output, process.report()
+
+
+def test_the_observer_waits_without_autostart(
+    processes: Processes, graph: Graph, springs: str
+) -> None:
+    launch(processes, "observer.launch.py", f"urdf:={ELBOW}", springs, "autostart:=false")
+    assert graph.state("/elastic_observer_node") == "unconfigured"
+    assert graph.change_state("/elastic_observer_node", "configure")
+    assert graph.state("/elastic_observer_node") == "inactive"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("urdf:=nowhere.urdf",), "urdf: there is no file 'nowhere.urdf'"),
+        ((f"urdf:={ELBOW}", f"xacro:={ELBOW}"), "both are given"),
+        (("params_file:=none.yaml",), "params_file: there is no file"),
+        (("observer:=luenberger",), "observer"),
+        (("autostart:=yes",), "autostart"),
+        ((f"xacro:={ELBOW}", "xacro_args:=side"), "xacro_args"),
+    ],
+)
+def test_wrong_arguments_of_the_observer_are_refused(
+    processes: Processes, arguments: tuple[str, ...], said: str
+) -> None:
+    process = launch(processes, "observer.launch.py", *arguments)
     assert process.wait() == 1, process.report()
     assert said in process.output, process.report()
 

@@ -7,13 +7,14 @@ that the simulated time does not depend on how fast the machine is.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+import pytest
 
 import geared_dynamics as gd
 from feedforward_rig import SECOND, text, trajectory
-from observer_node_arm import URDF, arm
+from observer_node_arm import URDF, Plant, arm, drives
 from observer_rig import PERIOD, ObserverRig, compile_kernels
 from ros_harness import Graph, Processes
 
@@ -29,11 +30,33 @@ PARAMETERS = {
 }
 
 
-def gains() -> dict[str, float]:
-    """Feedback of the links through springs is stable only where it is slow."""
+class Choice(NamedTuple):
+    """An arm and what its feedback is of.
+
+    Attributes:
+        topic: Of the observer, for the feedforward node.
+        damping: Of the springs.
+        feedback: As the gains are proved.
+        fraction: Bandwidth over the lowest frequency.
+    """
+
+    topic: str
+    damping: float
+    feedback: Literal["joint", "mixed"]
+    fraction: float
+
+
+# Feedback of the links alone is stable only where it is slow and the springs are damped.
+SLOW = Choice("link_state", 60.0, "joint", 0.05)
+LIGHT = Choice("control_state", 5.0, "mixed", 0.4)
+
+
+def gains(chosen: Choice) -> dict[str, float]:
+    """Gains that are stable as this loop is sampled, each command a period late."""
     found = gd.control.gains_from_modes(
-        arm(), np.zeros(3), damping_ratio=1.0, feedback="joint", fraction=0.05
-    )
+        arm(chosen.damping), np.zeros(3), chosen.fraction, 1.0, feedback=chosen.feedback,
+        sample_time=PERIOD, delay=PERIOD,
+    )  # fmt: skip
     p, d = (np.broadcast_to(x, 3) for x in (found.kp, found.kv))
     both = {"p": p, "d": d}
     return {
@@ -46,7 +69,7 @@ def gains() -> dict[str, float]:
 class Loop:
     """The three of them."""
 
-    def __init__(self, rig: ObserverRig) -> None:
+    def __init__(self, rig: ObserverRig, chosen: Choice = SLOW) -> None:
         from rclpy.qos import QoSProfile, ReliabilityPolicy
         from rosgraph_msgs.msg import Clock
         from std_msgs.msg import Float64MultiArray
@@ -58,9 +81,13 @@ class Loop:
         best_effort = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
         self.clock = rig.graph.publisher("/clock", Clock, best_effort)
         self.goals = rig.graph.publisher(f"{node}/joint_trajectory", JointTrajectory)
-        values = PARAMETERS | {"urdf_path": URDF, "drivetrain": rig.drives} | gains()
+        rig.effort = False
+        rig.plant = Plant(damping=chosen.damping)
+        rig.drives.write_text(drives(chosen.damping), encoding="utf-8")
+        files = {"urdf_path": URDF, "drivetrain": rig.drives}
+        values = PARAMETERS | files | gains(chosen)
         options = [part for k, v in values.items() for part in ("-p", f"{k}:={text(v)}")]
-        remap = ["-r", f"joint_states:={rig.node}/link_state"]
+        remap = ["-r", f"joint_states:={rig.node}/{chosen.topic}"]
         module = "geared_dynamics.nodes.feedforward_node"
         words = ["-m", module, "--ros-args", *remap, *options]
         self.process = rig.processes.start(*words, name="feedforward_node")
@@ -87,14 +114,20 @@ class Loop:
             rig.graph.spin_once(0.005)
 
 
+@pytest.mark.parametrize("chosen", [SLOW, LIGHT], ids=["slow", "light"])
 def test_the_feedforward_node_runs_on_the_observer(
-    processes: Processes, graph: Graph, tmp_path: Path
+    processes: Processes, graph: Graph, tmp_path: Path, chosen: Choice
 ) -> None:
     compile_kernels()
     rig = ObserverRig(graph, processes, tmp_path)
-    rig.effort = False
-    loop, begin = Loop(rig), rig.plant.q.copy()
-    rig.start("commands:=/feedforward_node/commands", torque_source="commands", torque_timeout=2.0)
+    loop = Loop(rig, chosen)
+    begin = rig.plant.q.copy()
+    rig.start(
+        "commands:=/feedforward_node/commands",
+        torque_source="commands",
+        torque_timeout=2.0,
+        use_sim_time=True,
+    )
     graph.until(lambda: "configured" in loop.process.output, "the feedforward node", 60.0)
     graph.wait_for_subscribers(rig.states)
     graph.wait_for_subscribers(loop.goals)
@@ -122,13 +155,13 @@ def test_the_last_word_reaches_the_feedforward_node(
     """When the observer has nothing to say the feedforward node does as without joint states."""
     compile_kernels()
     rig = ObserverRig(graph, processes, tmp_path)
-    rig.effort = False
     loop = Loop(rig)
     rig.start(
         "commands:=/feedforward_node/commands",
         torque_source="commands",
         torque_timeout=2.0,
         hold=0.3,
+        use_sim_time=True,
     )
     graph.until(lambda: "configured" in loop.process.output, "the feedforward node", 60.0)
     graph.wait_for_subscribers(rig.states)

@@ -23,10 +23,11 @@ from geared_dynamics.nodes.benchmark.figures import NEVER
 from geared_dynamics.nodes.benchmark.motion import Motion, motion, waypoints
 from geared_dynamics.nodes.benchmark.slots import SECOND, Plan, plan
 from geared_dynamics.nodes.benchmark.task import DONE, MEASURING, Task, read_task
+from geared_dynamics.nodes.benchmark.torques import SPARE, Table
 from geared_dynamics.nodes.common.executor import make_executor
 
 LEAD = 0.5  # [s] from the trajectory's arrival to its start
-SPARE = 10.0  # [s] by which the trajectory is longer than the run
+NOT_KNOWN = "invalid"  # what an observer calls a message without an estimate
 PATIENCE = 180.0  # [s] to wait for both nodes; kernels may have to be compiled first
 LAST_REPLIES = 0.2  # [s] to wait for them
 
@@ -46,6 +47,8 @@ class Line:
         # array.array and NumPy share the memory: nothing is allocated per message.
         self._position = np.frombuffer(self.state.position)
         self._velocity = np.frombuffer(self.state.velocity)
+        self._effort = np.frombuffer(self.state.effort)
+        self._efforts = Table(task.efforts, len(zeros))
         self.open: dict[int, int] = {}  # stamp -> cycle
         self.replies = 0
         self.sent = np.zeros(0, dtype=np.int64)
@@ -65,6 +68,7 @@ class Line:
         t = max((stamp - origin) / SECOND, 0.0)
         self._position[:] = moving.positions(t)
         self._velocity[:] = moving.velocities(t)
+        self._effort[:] = self._efforts.at(t)
         self.open[stamp] = cycle
         self.sent[cycle] = time.monotonic_ns()
         self.publisher.publish(self.state)
@@ -75,8 +79,9 @@ class Line:
         stamp = command.header.stamp
         cycle = self.open.pop(stamp.sec * SECOND + stamp.nanosec, None)
         if cycle is not None:
-            self.received[cycle] = now
             self.replies += 1
+            if command.header.frame_id != NOT_KNOWN:  # a message without content is no answer
+                self.received[cycle] = now
 
 
 class Driver:
@@ -95,6 +100,7 @@ class Driver:
     def run(self) -> None:
         """Meet both nodes, warm up, measure, write the times."""
         self.meet()
+        self.origin = time.time_ns()
         if self.task.trajectory:
             self.send_trajectory()
         self.exchange(plan(self.task.rate, self.task.warmup))

@@ -52,6 +52,18 @@ class Usage(NamedTuple):
     growth: int | None
 
 
+class Step(NamedTuple):
+    """What a node computes by order, such as an observer's step: allowed beside the rest [us].
+
+    Attributes:
+        p50: Median.
+        p99: Ninety-nine in a hundred are quicker.
+    """
+
+    p50: float
+    p99: float
+
+
 class Subject(NamedTuple):
     """A node that was measured."""
 
@@ -82,6 +94,8 @@ class Result(NamedTuple):
     bare: Subject
     compute: float | None  # [us] median of one cycle inside the process, None: not measured
     executor: str  # of both nodes and of the driver
+    step: Step | None = None  # of the observer, while it was measured over DDS
+    inside: float = 0.0  # [us] median of its step beside the cycle inside the process
 
     @property
     def median_ratio(self) -> float:
@@ -98,8 +112,7 @@ class Result(NamedTuple):
         subject, bare = self.subject.trip, self.bare.trip
         more = subject.missed / subject.cycles - bare.missed / bare.cycles
         found = [
-            Verdict("median, ratio to the bare node", self.median_ratio, MEDIAN_RATIO),
-            Verdict("p99, ratio to the bare node", self.p99_ratio, P99_RATIO),
+            *self._latency(),
             Verdict("missed cycles beyond the bare node's [%]", 100 * more, 100 * MISSED_MORE),
         ]
         if self.subject.usage.growth is not None:
@@ -107,8 +120,24 @@ class Result(NamedTuple):
             growth = self.subject.usage.growth
             found.append(Verdict("growth of memory [MB]", growth / 1e6, allowed / 1e6))
         if self.compute is not None:
-            found.append(Verdict("one cycle in the process, median [us]", self.compute, COMPUTE))
+            allowed = COMPUTE + self.inside
+            found.append(Verdict("one cycle in the process, median [us]", self.compute, allowed))
         return found
+
+    def _latency(self) -> list[Verdict]:
+        """The ratios; of a node with a step, what is beyond them, the step is the limit."""
+        step, subject, bare = self.step, self.subject.trip, self.bare.trip
+        if step is None:
+            return [
+                Verdict("median, ratio to the bare node", self.median_ratio, MEDIAN_RATIO),
+                Verdict("p99, ratio to the bare node", self.p99_ratio, P99_RATIO),
+            ]
+        median, late = subject.p50 - MEDIAN_RATIO * bare.p50, subject.p99 - P99_RATIO * bare.p99
+        return [
+            Verdict(f"median beyond {MEDIAN_RATIO} x the bare node's; its step [us]", median,
+                    step.p50),
+            Verdict(f"p99 beyond {P99_RATIO} x the bare node's; its step [us]", late, step.p99),
+        ]  # fmt: skip
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain numbers and texts, for JSON."""
@@ -126,6 +155,8 @@ class Result(NamedTuple):
                 for role, subject in (("measured", self.subject), ("bare", self.bare))
             },
             "compute_us": self.compute,
+            "step_in_the_process_us": self.inside,
+            "step_us": None if self.step is None else self.step._asdict(),
             "median_ratio": self.median_ratio,
             "p99_ratio": self.p99_ratio,
             "checks": [

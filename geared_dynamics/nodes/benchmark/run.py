@@ -15,16 +15,19 @@ from typing import NamedTuple
 
 import numpy as np
 
+from geared_dynamics.arrays import Array
 from geared_dynamics.errors import GearedDynamicsError, MissingPackageError
 from geared_dynamics.nodes.benchmark.children import Child, Children
-from geared_dynamics.nodes.benchmark.figures import Result, Subject, Usage, round_trip
+from geared_dynamics.nodes.benchmark.figures import Result, Step, Subject, Usage, round_trip
 from geared_dynamics.nodes.benchmark.resources import sample, usage
 from geared_dynamics.nodes.benchmark.slots import plan
 from geared_dynamics.nodes.benchmark.task import DONE, MEASURING, Task, write_task
+from geared_dynamics.nodes.benchmark.torques import save
 
 PLACE = "loop-benchmark"
 HERE = "geared_dynamics.nodes.benchmark"
 COMPUTE_TIME = 3.0  # [s] for the cycle inside the process
+STEPS = "steps.npy"
 DOMAINS = 101  # ids from 1 that leave Linux's own ports alone; 0 is where a robot may be
 
 
@@ -58,6 +61,8 @@ class Measured(NamedTuple):
         trajectory: Topic of its reference, below its namespace; empty for none.
         parameters: Its parameters.
         compute: Module that measures a cycle inside its process, empty for none.
+        efforts: Torques that the joint states show, as of ``torques``; None for zeros.
+        steps: Whether its first argument is a file for the times of its steps.
     """
 
     name: str
@@ -66,6 +71,8 @@ class Measured(NamedTuple):
     trajectory: str
     parameters: Mapping[str, object]
     compute: str
+    efforts: Array | None = None
+    steps: bool = False
 
 
 def echo() -> Measured:
@@ -108,23 +115,40 @@ def measure(measured: Measured, options: Options) -> Result:
     with tempfile.TemporaryDirectory(prefix="loop_benchmark_") as name:
         folder = Path(name)
         env = environment(options.domain, folder)
-        compute = None
+        compute, inside = None, 0.0
         if measured.compute:
             with Children(env, folder) as children:
-                compute = _compute(children, folder, measured, options)
+                compute, inside = _compute(children, folder, measured, options)
         with Children(env, folder) as children:
-            return _measure(children, folder, measured, options)._replace(compute=compute)
+            result = _measure(children, folder, measured, options)
+        step = _steps(folder / STEPS, result.subject.trip.cycles) if measured.steps else None
+        return result._replace(compute=compute, inside=inside, step=step)
 
 
-def _compute(children: Children, folder: Path, measured: Measured, options: Options) -> float:
-    """Return the median time of a cycle inside a process of its own [us]."""
+def _steps(path: Path, cycles: int) -> Step:
+    """Return the time of a node's steps while it was measured, the last ones in its file."""
+    with path.open("rb") as file:
+        steps = np.load(file)[-cycles:] / 1e3
+    if not steps.size:
+        raise GearedDynamicsError(PLACE, "the observer made no step", "see whether it has torques")
+    return Step(*np.quantile(steps, (0.5, 0.99)).tolist())
+
+
+def _compute(
+    children: Children, folder: Path, measured: Measured, options: Options
+) -> tuple[float, float]:
+    """Return the median times of a cycle inside a process of its own, and of its step [us]."""
     task = new_task(options, folder, "", measured)._replace(duration=COMPUTE_TIME)
     write_task(task, folder / "compute.json")
     words = ["-m", measured.compute, str(folder / "compute.json")]
     child = children.start("compute", *words, *ros_arguments(folder, "compute", measured))
     child.wait_for_line(DONE)
     with Path(task.times).open("rb") as file:
-        return float(np.median(np.load(file))) / 1e3
+        times = np.load(file) / 1e3
+    if times.ndim == 1:
+        return float(np.median(times)), 0.0
+    cycle, step = np.median(times, axis=1).tolist()
+    return cycle, step
 
 
 def _measure(children: Children, folder: Path, measured: Measured, options: Options) -> Result:
@@ -133,7 +157,8 @@ def _measure(children: Children, folder: Path, measured: Measured, options: Opti
     nodes = []
     for role, node in (("measured", measured), ("bare", echo())):
         ros = ros_arguments(folder, role, node, f"{space}/{role}")
-        nodes.append(children.start(node.name, *node.arguments, *ros))
+        own = [str(folder / STEPS)] if node.steps else []
+        nodes.append(children.start(node.name, *node.arguments, *own, *ros))
     task = new_task(options, folder, space, measured)
     write_task(task, folder / "task.json")
     driver = children.start("driver", "-m", f"{HERE}.driver", str(folder / "task.json"))
@@ -151,6 +176,7 @@ def _measure(children: Children, folder: Path, measured: Measured, options: Opti
 
 def new_task(options: Options, folder: Path, space: str, measured: Measured) -> Task:
     """Return what the driver has to do; topics lie in a namespace."""
+    efforts = "" if measured.efforts is None else save(measured.efforts, folder / "efforts.npy")
     return Task(
         joints=list(options.joints),
         start=[float(q) for q in options.start],
@@ -161,6 +187,7 @@ def new_task(options: Options, folder: Path, space: str, measured: Measured) -> 
         commands=[f"{space}/measured/{measured.commands}", f"{space}/bare/{echo().commands}"],
         trajectory=f"{space}/measured/{measured.trajectory}" if measured.trajectory else "",
         times=str(folder / "times.npz"),
+        efforts=efforts,
     )
 
 

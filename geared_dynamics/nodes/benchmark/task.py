@@ -22,6 +22,7 @@ class Task(NamedTuple):
         commands: Topic of each node's commands.
         trajectory: Topic of the first node's reference, empty for none.
         times: File to write.
+        efforts: File with the torques that the joint states show, empty for zeros.
     """
 
     joints: list[str]
@@ -33,6 +34,7 @@ class Task(NamedTuple):
     commands: list[str]
     trajectory: str
     times: str
+    efforts: str = ""
 
 
 def write_task(task: Task, path: Path) -> None:

@@ -31,7 +31,7 @@ class Torques:
         self._node, self._say = node, say
         self._subscribed: set[str] = set()
         self._names: tuple[str, ...] = ()
-        self._place: tuple[int, ...] = ()
+        self._order = np.zeros(0, np.int64)  # where the model's are among those that come
         self._picker = Picker(())
         self.source = ""
         self._value: Array | None = None
@@ -39,7 +39,8 @@ class Torques:
 
     def prepare(self, values: Values, model: GearedModel) -> None:
         """Subscribe as the parameters say, once each."""
-        self._names, self._place = torque_names(values, model)
+        self._names, place = torque_names(values, model)
+        self._order = np.argsort(place)
         self._picker, self._value = Picker(self._names), None
         self.source = str(values["torque_source"])
         if self.source in self._subscribed:
@@ -60,9 +61,9 @@ class Torques:
             return None
         return self._value
 
-    def measured(self, message: Any) -> None:
+    def measured(self, names: list[str], effort: Any) -> None:
         """Take the effort of a joint state."""
-        self._take(self._picker.picked(list(message.name), message.effort), "joint_states: effort")
+        self._take(self._picker.picked(names, effort), "joint_states: effort")
 
     def _on_flat(self, message: Any) -> None:
         data = np.frombuffer(message.data) if len(message.data) else np.zeros(0)
@@ -79,9 +80,7 @@ class Torques:
             self._value = None
             return
         self._came = time.monotonic()
-        value = np.empty(len(self._names))
-        value[list(self._place)] = found
-        self._value = value
+        self._value = found.take(self._order)
 
 
 class Beside:

@@ -8,15 +8,16 @@ import numpy as np
 
 from geared_dynamics import observers as ob
 from geared_dynamics.arrays import Array, IntArray
-from geared_dynamics.dynamics.balancers import balancer_forces
 from geared_dynamics.dynamics.rigid import gravity_forces
 from geared_dynamics.nodes.observer.past import Past
 from geared_dynamics.nodes.observer.recovery import Loss, loss_of, no_trouble, obstacle
 from geared_dynamics.nodes.observer.rest import Rest
-from geared_dynamics.nodes.observer.settings import Prepared
+from geared_dynamics.nodes.observer.sensors import finite, weight
+from geared_dynamics.nodes.observer.settings import AnyGains, Prepared
 from geared_dynamics.nodes.observer.values import AnyState, Level, Output, Sensed
 from geared_dynamics.observers import Fault, KalmanGains, KalmanState, Measurement
 from geared_dynamics.observers.ahead import LONGEST, ahead
+from geared_dynamics.observers.estimates import most
 from geared_dynamics.observers.readmission import readmitted
 
 BACK = 0.1  # [s] by which stamps go back when a recording begins anew
@@ -72,6 +73,7 @@ class Loop:
         self._started = 0.0  # stamp at which the observer started [s]
         self._torque = Torque(self._missing, False)
         self._onset = no_trouble(len(self._missing))
+        self._troubled = False  # whether a motor's reading is in trouble
 
     def exchange(self, prepared: Prepared) -> None:
         """Go on with another model or other gains of the same arm."""
@@ -117,7 +119,7 @@ class Loop:
         given = self.prepared
         if sensed.torques is not None:
             found = given.torques(sensed.torques)
-            if np.isfinite(found).all():
+            if finite(found):
                 return Torque(found, False)
         if given.rest_torque == "unknown" or not self._rest.resting:
             return Torque(self._missing if sensed.torques is None else found, False)
@@ -130,10 +132,7 @@ class Loop:
             q = np.linalg.pinv(model.structure_matrix.T) @ (
                 given.angles(sensed.positions) - model.motor_zeros
             )
-        weight = gravity_forces(model, q)
-        if model.drivetrain.balancers:
-            weight = weight - balancer_forces(model, q)
-        return Torque(given.holding(weight), True)
+        return Torque(given.holding(weight(model, q)), True)
 
     def _start(self, time: float, shown: Array) -> Output:
         """Start the observer, if nothing is in its way."""
@@ -179,10 +178,12 @@ class Loop:
         else:
             assert not isinstance(before, KalmanState)
             state = ob.nonlinear_step(given.model, given.gains, before, measurement, time - last)
-        self._onset = self._onset.after(state.health, gap)
-        if not state.health.valid:
-            return self._lost(state, shown)
-        state = state._replace(health=readmitted(state.health, given.gains.limits))
+        if state.health.faults or self._troubled:
+            self._onset = self._onset.after(state.health, gap)
+            self._troubled = bool(self._onset.first.any())
+            if not state.health.valid:
+                return self._lost(state, shown)
+            state = state._replace(health=readmitted(state.health, given.gains.limits))
         self.state = state
         if late:
             moved = self._ahead(state, past.since(time - late, LONGEST))
@@ -276,28 +277,27 @@ class Loop:
         faults = health.faults | fault
         if time - self._started < given.settling:
             return self._invalid(faults | Fault.SETTLING, "settles")
-        gains = given.gains if isinstance(given.gains, KalmanGains) else None
-        estimate = ob.estimate(given.model, state, gains)
-        level, reason = self._judged(state, estimate.consistent)
+        level, reason = self._judged(state)
         if fault:
             level, reason = Level.BRIDGED, why
         self.counters.bridged += level is Level.BRIDGED
-        return Output(level, faults, reason, estimate, health.tau_m, self.state)
+        return Output(level, faults, reason, given, state, health.tau_m, self.state)
 
-    def _judged(self, state: AnyState, consistent: bool) -> tuple[Level, str]:
+    def _judged(self, state: AnyState) -> tuple[Level, str]:
         """How far to trust a valid state, and why."""
         given, health = self.prepared, state.health
         motors = len(given.model.motor_names)
         channels = health.channels
-        if channels[:motors].any():
+        faulty = bool(health.faults)  # those of the readings are among them
+        if faulty and channels[:motors].any():
             return Level.BRIDGED, self._named(channels[:motors], given.model.motor_names)
-        if Fault.COMMAND in health.faults:
+        if faulty and Fault.COMMAND in health.faults:
             return Level.BRIDGED, "the motors' torques are missing"
         if self._torque.assumed:
             return Level.BRIDGED, "no torque is known: one that holds the arm at rest is assumed"
-        if not consistent:
+        if not consistent(state, given.gains):
             return Level.INCONSISTENT, "the readings do not fit model and tuning"
-        if np.any(channels[motors:] & ~int(Fault.MISSING)):
+        if faulty and np.any(channels[motors:] & ~int(Fault.MISSING)):
             return Level.DEGRADED, "a sensor on a link is left out"
         return Level.GOOD, ""
 
@@ -329,7 +329,14 @@ class Loop:
 
     def _invalid(self, faults: Fault, why: str) -> Output:
         self.counters.invalid += 1
-        return Output(Level.INVALID, faults, why, None, self._missing, self.state)
+        return Output(Level.INVALID, faults, why, self.prepared, None, self._missing, self.state)
+
+
+def consistent(state: AnyState, gains: AnyGains) -> bool:
+    """Whether the innovations are as small as the covariance says; True where there is none."""
+    if not isinstance(state, KalmanState) or not isinstance(gains, KalmanGains):
+        return True
+    return state.ratio <= most(state, gains)
 
 
 def named(faults: Fault) -> str:

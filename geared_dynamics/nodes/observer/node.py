@@ -8,7 +8,6 @@ from typing import Any, cast
 
 import numpy as np
 from rclpy.clock import Clock, ClockType
-from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
@@ -21,12 +20,13 @@ from geared_dynamics.nodes.common.declaration import Declared
 from geared_dynamics.nodes.common.description import Description
 from geared_dynamics.nodes.common.lifecycle import SUCCESS, SteadyLifecycleNode
 from geared_dynamics.nodes.common.parameters import ParameterError, Value
+from geared_dynamics.nodes.common.ros_time import RosTime
 from geared_dynamics.nodes.common.timing import Timing
-from geared_dynamics.nodes.common.wire import SECOND, StateReader
 from geared_dynamics.nodes.observer.inputs import NEWEST, Beside, Torques
 from geared_dynamics.nodes.observer.loop import Loop
-from geared_dynamics.nodes.observer.outputs import Outputs
+from geared_dynamics.nodes.observer.outputs import Outputs, wrench
 from geared_dynamics.nodes.observer.picker import Picker
+from geared_dynamics.nodes.observer.reader import Reader
 from geared_dynamics.nodes.observer.rehearsal import rehearse
 from geared_dynamics.nodes.observer.report import Reporter
 from geared_dynamics.nodes.observer.schema import SCHEMA
@@ -55,9 +55,11 @@ class ElasticObserverNode(SteadyLifecycleNode):
         self.autostarting = False  # until it was active once: what is stopped then, stays so
         self.zero = 0  # ROS time from which the loop counts [ns]
         self._picker = Picker(())
-        self._reader = StateReader()
+        self._reader = Reader()
+        self.ros_time = RosTime(self.get_clock())
         self._inputs = False
         self._heard = False  # whether a joint state of ours came
+        self._last = 0.0, 0  # when, steady [s] and ROS time [ns]
 
     def _value(self, name: str) -> Value:
         return self.parameters.values[name]
@@ -105,7 +107,9 @@ class ElasticObserverNode(SteadyLifecycleNode):
         given = prepared(values, model)
         if values["contact.frame"]:
             pose(model, np.zeros(model.n), str(values["contact.frame"]))  # is it a frame?
-        rehearse(given)
+        output = rehearse(given)
+        if values["contact.frame"]:
+            wrench(model, output, str(values["contact.frame"]), moment=False)
         self._picker = Picker(state_names(values, model))
         self.outputs.prepare(given)
         self.torques.prepare(values, model)
@@ -139,7 +143,7 @@ class ElasticObserverNode(SteadyLifecycleNode):
         assert self.loop is not None  # rclpy has configured us
         self.autostarting = False
         self.loop = Loop(self.loop.prepared)
-        self.zero, self._heard = self.get_clock().now().nanoseconds, False
+        self.zero, self._heard = self.ros_time.now(), False
         self.torques.forget()
         self.timing = Timing()
         self.reporter.begin()
@@ -154,7 +158,7 @@ class ElasticObserverNode(SteadyLifecycleNode):
         realtime.unsettle()
         if self.loop is not None and self._heard:
             self.loop.reset()
-            self._send(self.loop.output, self.get_clock().now().nanoseconds)
+            self._send(self.loop.output, self.ros_time.now())
 
     def cleaned_up(self) -> None:
         """Forget the model."""
@@ -166,7 +170,7 @@ class ElasticObserverNode(SteadyLifecycleNode):
     def _on_joint_state(self, data: bytes) -> None:
         if not self.active or self.loop is None:
             return
-        begin, ros = time.monotonic(), self.get_clock().now().nanoseconds
+        begin, ros = time.monotonic(), self.ros_time.now()
         found = self.observed(data, begin, ros)
         if found is None:
             return
@@ -186,18 +190,12 @@ class ElasticObserverNode(SteadyLifecycleNode):
         """
         loop = self.loop
         assert loop is not None
-        if self.torques.source == "effort":
-            message = deserialize_message(data, JointState)
-            when = message.header.stamp
-            names, stamp = list(message.name), int(when.sec) * SECOND + int(when.nanosec)
-            position: Any = message.position
-        else:
-            names, position, _, stamp = self._reader.read(data)
+        names, position, effort, stamp = self._reader.read(data)
         if self._picker.foreign(names):
             return None
         if self.torques.source == "effort":
-            self.torques.measured(message)
-        self._heard = True
+            self.torques.measured(names, effort)
+        self._heard, self._last = True, (begin, ros)
         positions = self._positions(names, position)
         stamp = stamp or ros
         links, links_stamp = self.links.taken()
@@ -234,13 +232,20 @@ class ElasticObserverNode(SteadyLifecycleNode):
             self.outputs.look()
         if not self.active or self.loop is None or not self._heard:
             return
-        found = self.loop.silence(time.monotonic())
+        ros = self.ros_time.now()
+        found = self.loop.silence(self._steady(ros))
         if found is None:
             return
         output, when = found
-        ros = self.get_clock().now().nanoseconds
         self._send(output, ros if np.isnan(when) else self.zero + round(1e9 * when))
         self.reporter.look(output)
+
+    def _steady(self, ros: int) -> float:
+        """Steady time [s]; where time is simulated it goes on as that does, however slowly."""
+        if not self.get_clock().ros_time_is_active:
+            return time.monotonic()
+        came, then = self._last
+        return came + max(1e-9 * (ros - then), 0.0)
 
     # -- what the user changes ---------------------------------------------------------------
 

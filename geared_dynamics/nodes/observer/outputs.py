@@ -19,13 +19,15 @@ from geared_dynamics.model import GearedModel
 from geared_dynamics.nodes.common.messages import SECOND
 from geared_dynamics.nodes.observer.fields import Fields
 from geared_dynamics.nodes.observer.quality import labels, numbers
+from geared_dynamics.nodes.observer.sensors import Affine, affine
 from geared_dynamics.nodes.observer.settings import Prepared
 from geared_dynamics.nodes.observer.values import Level, Output
-from geared_dynamics.observers import Estimate, KalmanState, contact_wrench
+from geared_dynamics.observers import KalmanState, contact_wrench
 
 NEWEST = QoSProfile(depth=1)
 TOPICS = {
     "link_state": ("position", "velocity"),
+    "control_state": ("position", "velocity"),
     "motor_state": ("position", "velocity", "effort"),
     "torque_estimate": ("position", "effort"),
     "external_torque": ("effort",),
@@ -42,6 +44,8 @@ class Outputs:
         self._wrench = make(WrenchStamped, "~/contact_wrench", NEWEST)
         self._quality = make(Float64MultiArray, "~/quality", NEWEST)
         self._fields: dict[str, Fields] = {}
+        self._motors: Affine | None = None  # motors' angles by x = (q, theta)
+        self._joints = np.zeros((0, 0))  # joints' velocities that the motors show, by x'
         self._wanted: dict[str, bool] = {}
         self._told = -np.inf  # when the wrench was sent last [s]
         self._message = Float64MultiArray()
@@ -51,11 +55,14 @@ class Outputs:
         model = given.model
         names = {
             "link_state": model.joint_names,
+            "control_state": model.joint_names,
             "motor_state": model.motor_names,
             "torque_estimate": spring_names(model),
             "external_torque": model.joint_names,
         }
         self._fields = {name: Fields(names[name], TOPICS[name]) for name in TOPICS}
+        self._motors = affine(structure_matrix(model).T, model.motor_zeros)
+        self._joints = np.linalg.pinv(model.structure_matrix.T) @ structure_matrix(model).T
         dims = [
             MultiArrayDimension(label=label, size=size, stride=size)
             for label, size in labels(given)
@@ -78,13 +85,38 @@ class Outputs:
             output: Of a cycle.
             stamp: Of the joint state, or ROS time where none came [ns].
         """
-        for name, values in told(given, output).items():
+        for name, publisher in self._publishers.items():
             if self._wanted[name]:
-                data = self._fields[name].serialised(output.level, stamp, values)
-                self._publishers[name].publish(data)
+                values = self._values(name, output)
+                publisher.publish(self._fields[name].serialised(output.level, stamp, values))
         if self._wanted["quality"]:
             self._message.data = numbers(given, output).tolist()
             self._quality.publish(self._message)
+
+    def _values(self, name: str, output: Output) -> dict[str, Array | None]:
+        """The numbers of a topic in its fields; nothing where the estimate is invalid."""
+        state, given = output.moved, output.given
+        if state is None:
+            return {}
+        mean, width, n = state.mean, given.gains.sizes.coordinates, given.model.n
+        if name == "link_state":
+            return {"position": mean[:n], "velocity": mean[width : width + n]}
+        if name == "control_state":
+            rate = self._joints.dot(mean[width : 2 * width])
+            return {"position": mean[:n], "velocity": rate}
+        if name == "motor_state":
+            assert self._motors is not None
+            return {
+                "position": self._motors(mean[:width]),
+                "velocity": self._motors.turn.dot(mean[width : 2 * width]),
+                "effort": output.tau_m,
+            }
+        if name == "torque_estimate":
+            found = output.estimate
+            assert found is not None
+            return {"position": found.torsion, "effort": found.joint_torque}
+        knows = isinstance(state, KalmanState)  # the other observer knows no force
+        return {"effort": mean[2 * width : 2 * width + n] if knows else None}
 
     def send_contact(
         self, given: Prepared, output: Output, stamp: int, now: float, values: Any
@@ -108,7 +140,7 @@ class Outputs:
         message.header.frame_id = frame
         message.header.stamp.sec, message.header.stamp.nanosec = divmod(stamp, SECOND)
         six = np.full(6, np.nan)
-        if output.estimate is not None and output.state is not None:
+        if output.moved is not None and output.state is not None:
             moment = bool(values["contact.moment"])
             six = wrench(given.model, output, frame, moment=moment)
         force, torque = message.wrench.force, message.wrench.torque
@@ -116,35 +148,11 @@ class Outputs:
         self._wrench.publish(message)
 
 
-def told(given: Prepared, output: Output) -> dict[str, dict[str, Array | None]]:
-    """The numbers of each topic, in its fields; nothing where the estimate is invalid."""
-    found = output.estimate
-    if found is None:
-        return {name: {} for name in TOPICS}
-    forces = isinstance(output.state, KalmanState)  # the other observer knows none
-    return {
-        "link_state": {"position": found.q, "velocity": found.v},
-        "motor_state": {
-            "position": angles(given.model, found),
-            "velocity": found.motor_speed,
-            "effort": output.tau_m,
-        },
-        "torque_estimate": {"position": found.torsion, "effort": found.joint_torque},
-        "external_torque": {"effort": found.external if forces else None},
-    }
-
-
 def spring_names(model: GearedModel) -> list[str]:
     """What the springs are called (n_e,): by their joints, those inside drives by their own."""
     own = model.elasticity
     joints = [model.joint_names[j] for j in own.joint]
     return [*joints, *own.names[len(joints) :]]
-
-
-def angles(model: GearedModel, found: Estimate) -> Array:
-    """The motors' angles (m,) [rad]: phi = A' (q, theta) + zeros."""
-    x = np.concatenate([found.q, found.theta])
-    return np.asarray(structure_matrix(model).T @ x + model.motor_zeros)
 
 
 def wrench(model: GearedModel, output: Output, frame: str, *, moment: bool) -> Array:

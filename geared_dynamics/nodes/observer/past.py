@@ -31,6 +31,7 @@ class Past:
         """
         self.delay = float(delays.max(initial=0.0))
         self._later = self.delay - delays  # how long ago the readings wanted came
+        self._apart = bool(self._later.any())
         count = int(self.delay / period) + MARGIN
         self._times: deque[float] = deque(maxlen=count)
         self._shown: deque[Array] = deque(maxlen=count)
@@ -63,7 +64,7 @@ class Past:
     def aligned(self) -> Array:
         """Angles (m,) at the newest time less D; NaN where a sample about it is missing."""
         newest = self._shown[-1]
-        if not self._later.any():
+        if not self._apart:
             return newest
         found = newest.copy()
         for motor in np.flatnonzero(self._later):
@@ -82,6 +83,9 @@ class Past:
 
     def torque(self, begin: float, end: float) -> Array:
         """Mean torque (m,) between two times that were noted, NaN where it is not known."""
+        a, b, torque = self._torques[-1]
+        if a == begin and b == end:
+            return torque
         total, span = np.zeros(len(self._shown[-1])), 0.0
         for a, b, torque in self._torques:
             part = min(b, end) - max(a, begin)

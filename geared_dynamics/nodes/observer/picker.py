@@ -26,7 +26,7 @@ class Picker:
 
     def foreign(self, names: list[str]) -> bool:
         """Whether a message is about other devices only."""
-        if names != self._names:
+        if names is not self._names and names != self._names:
             self._look_up(names)
         return len(self.absent) == len(self.wanted)
 
@@ -37,7 +37,7 @@ class Picker:
             names: Of the message.
             numbers: As many doubles, an ``array.array`` or an array.
         """
-        if names != self._names:
+        if names is not self._names and names != self._names:
             self._look_up(names)
         found = np.frombuffer(numbers) if len(names) else np.zeros(0)  # type: ignore[call-overload]
         if found.size != len(names):
@@ -49,6 +49,6 @@ class Picker:
 
     def _look_up(self, names: list[str]) -> None:
         place = {name: index for index, name in enumerate(names)}
-        self._names = list(names)
+        self._names = names
         self._index = np.array([place.get(name, len(names)) for name in self.wanted], np.int64)
         self.absent = tuple(name for name in self.wanted if name not in place)

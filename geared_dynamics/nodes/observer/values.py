@@ -6,7 +6,15 @@ import enum
 from typing import NamedTuple
 
 from geared_dynamics.arrays import Array
-from geared_dynamics.observers import Estimate, Fault, KalmanState, NonlinearState
+from geared_dynamics.nodes.observer.settings import Prepared
+from geared_dynamics.observers import (
+    Estimate,
+    Fault,
+    KalmanGains,
+    KalmanState,
+    NonlinearState,
+    estimate,
+)
 
 AnyState = KalmanState | NonlinearState
 
@@ -53,7 +61,8 @@ class Output(NamedTuple):
         level: How far to trust it.
         faults: Of the last step.
         why: In words; empty where all is well.
-        estimate: None where it is invalid.
+        given: What the observer was prepared with.
+        moved: The state that is told, at the time of the joint state; None where it is invalid.
         tau_m: The motors' torque used (m,) [N m].
         state: The observer's, of its last reading; None where there is none.
     """
@@ -61,6 +70,17 @@ class Output(NamedTuple):
     level: Level
     faults: Fault
     why: str
-    estimate: Estimate | None
+    given: Prepared
+    moved: AnyState | None
     tau_m: Array
     state: AnyState | None
+
+    @property
+    def estimate(self) -> Estimate | None:
+        """The state in the user's quantities, counted when asked; None where it is invalid."""
+        if self.moved is None:
+            return None
+        gains = self.given.gains
+        return estimate(
+            self.given.model, self.moved, gains if isinstance(gains, KalmanGains) else None
+        )

@@ -9,6 +9,7 @@ from geared_dynamics.nodes.benchmark.figures import (
     NEVER,
     Result,
     RoundTrip,
+    Step,
     Subject,
     Usage,
     round_trip,
@@ -81,3 +82,17 @@ def test_the_figures_are_plain_data() -> None:
     assert data["median_ratio"] == pytest.approx(1.3)
     assert data["nodes"]["measured"]["round_trip_us"]["p50"] == 130.0
     assert all(check["passed"] for check in data["checks"])
+
+
+def test_an_observers_step_is_allowed_beside_the_rest() -> None:
+    late = [300.0] * 980 + [400.0] * 20
+    made = result(late, [100.0] * 1000)._replace(compute=190.0, inside=140.0)
+    assert not any(check.passed for check in made.verdicts()[:2])
+    enough = made._replace(step=Step(170.0, 251.0))
+    assert all(check.passed for check in enough.verdicts())
+    assert not enough._replace(step=Step(160.0, 251.0)).verdicts()[0].passed
+    assert not enough._replace(step=Step(170.0, 240.0)).verdicts()[1].passed
+    assert not enough._replace(inside=120.0).verdicts()[-1].passed
+    silent = enough._replace(subject=Subject("node", trips([-1.0] * 10), Usage(None, None)))
+    assert not any(check.passed for check in silent.verdicts()[:2])
+    assert enough.as_dict()["step_us"] == {"p50": 170.0, "p99": 251.0}
