@@ -39,6 +39,7 @@ def test_a_wrench_on_six_joints_comes_back() -> None:
     found = ob.contact_wrench(model, q, tau, "flange", length=0.3)
     np.testing.assert_allclose(np.r_[found.force, found.moment], wrench, atol=1e-6)
     assert found.seen.shape == (6, 6)
+    np.testing.assert_allclose(found.told(), wrench, atol=1e-6)
 
 
 def _six() -> tuple[Any, Any]:
