@@ -266,6 +266,7 @@ def load() -> None:
         state = ob.payload_step(model, state, "tip", q, v, a, d, 5 * DT, window=3.0)
     load_ = ob.payload_estimate(state)
     print(f"load 2 kg at {at} m: found {load_.mass:.3f} kg at {load_.com.round(4)}")
+    print(f"  deviations {load_.mass_deviation:.3f} kg, {load_.com_deviation.round(4)} m")
 
 
 def main() -> None:

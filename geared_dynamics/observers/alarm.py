@@ -12,11 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from geared_dynamics.arrays import Array, ArrayLike, BoolArray, real
+from geared_dynamics.arrays import Array, ArrayLike, BoolArray
 from geared_dynamics.dynamics import elastic
-from geared_dynamics.dynamics.border import finite_input
-from geared_dynamics.errors import ArrayError
 from geared_dynamics.model import GearedModel
+from geared_dynamics.observers.border import above_zero, each, one_state, seconds
 
 
 class AlarmState(NamedTuple):
@@ -48,6 +47,7 @@ def alarm_step(
     floor: ArrayLike,
     share: float = 0.3,
     lasting: float = 0.01,
+    hold: float = 0.05,
 ) -> AlarmState:
     """State after dt: raised where the force stays beyond the threshold of ``alarm``, one sign.
 
@@ -62,18 +62,21 @@ def alarm_step(
         share: How far the friction may be off, as a part of it.
         lasting: For how long a force must stay beyond [s]: half a period of the observer's
             ringing. The default fits the Kalman filter's default bandwidth of 30 Hz; at
-            another, scale it inversely.
+            another, scale it inversely. One instant alone raises nothing, unless this is zero.
+        hold: After a longer step nobody knows what the force did: the time starts anew [s].
     """
-    if not (np.isfinite(lasting) and lasting >= 0.0):
-        raise ArrayError("lasting", f"is {lasting!r}", "give a time, zero or more [s]")
-    force, dt = finite_input("external", external, model.n), real(dt)
+    lasting = above_zero("lasting", lasting, "a time [s]", zero=True)
+    dt, hold = seconds("dt", dt), above_zero("hold", hold, "a time [s]")
+    force = one_state("external", external, model.n)
+    least = threshold(model, v, vtheta, floor, share)
     if not 0.0 < dt < np.inf:
         return state
-    side = np.sign(force) * (np.abs(force) > threshold(model, v, vtheta, floor, share))
-    went_on = side * state.lasted > 0.0
-    lasted = side * dt + np.where(went_on, state.lasted, 0.0)
+    side = np.sign(force) * (np.abs(force) > least)
+    went_on = (side * state.lasted > 0.0) & (dt <= hold)
+    first = min(dt, 0.5 * lasting) if dt <= hold else 0.0
+    lasted = np.where(went_on, state.lasted + side * dt, side * first)
     # Sums of dt round: a thousandth of a step must not cost a whole one.
-    raised = (side != 0.0) & (np.abs(lasted) >= lasting - 1e-3 * dt)
+    raised = (side != 0.0) & (np.abs(lasted) >= lasting - 1e-3 * min(dt, lasting))
     return AlarmState(np.asarray(lasted), np.asarray(raised))
 
 
@@ -99,7 +102,7 @@ def alarm(
         floor: Of the threshold (n,) or one [N m or N].
         share: How far the friction may be off, as a part of it.
     """
-    force = finite_input("external", external, model.n)
+    force = one_state("external", external, model.n)
     return np.asarray(np.abs(force) > threshold(model, v, vtheta, floor, share))
 
 
@@ -107,11 +110,15 @@ def threshold(
     model: GearedModel, v: ArrayLike, vtheta: ArrayLike, floor: ArrayLike, share: float
 ) -> Array:
     """Floor and share of the friction at this speed (n,), on the joint [N m or N]."""
+    least = each("floor", floor, model.n, "a force [N m or N]", zero=True)
+    share = above_zero("share", share, "a part of the friction", zero=True)
+    v = one_state("v", v, model.n)
+    vtheta = one_state("vtheta", vtheta, model.elasticity.count)
     joints, rotors = friction_levels(model, v, vtheta)
     A = np.abs(elastic.structure_matrix(model))
     both = A @ rotors
     whole = joints + both[: model.n] + np.abs(model.elasticity.rigid.T) @ both[model.n :]
-    return np.asarray(np.broadcast_to(np.asarray(floor, float), model.n) + share * whole)
+    return np.asarray(least + share * whole)
 
 
 def friction_levels(model: GearedModel, v: ArrayLike, vtheta: ArrayLike) -> tuple[Array, Array]:

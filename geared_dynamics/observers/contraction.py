@@ -1,22 +1,29 @@
-r"""Proof of the nonlinear observer's convergence, as a number along a motion.
+r"""How fast the nonlinear observer's errors shrink along a motion, as numbers.
 
 The observer copies the model and adds G (y - shown). The true state solves the observer's own
 equations, so that where these contract, both meet: with F the derivative of a step of the model,
-two solutions of z+ = (1 - G C) f(z), G as the observer computed it, come closer in the norm
+two solutions of z+ = (1 - G C) f(z), G as the observer in use has it, come closer in the norm
 \|W e\| by the factor
 
     \| W+ (F - F G C) W^-1 \|_2       e before the correction, W+ of the step after
 
-per step. ``assignment`` makes F - F G C similar to r F, and F itself keeps the arm's energy, so
+per step, to first order in e. The observer keeps G while the posture changes little; G here is
+that of an observer that follows the motion, kept and renewed as it does. W may be any; with G'
+the gain computed anew at every step, ``assignment`` makes F - F G' C similar to r F where every
+joint is elastic, and F itself nearly keeps the arm's energy, so that a good one is
 
-    W = E T(r F)^-1 T(F - F G C),    E'E = diag(K + (w/2)^2 H, H)
+    W = E T(r F)^-1 T(F - F G' C),    E'E = diag(K + (w/2)^2 H, H)
 
-with T the chains of either. What the factor has beyond r is the change of posture between steps,
-Coriolis terms, gravity, and the free motion of the whole arm, which is no vibration.
+with T the chains of either. What the factor has beyond r is the gain that was kept, the change
+of posture between steps, Coriolis terms, gravity, rigid joints beside elastic ones, and the free
+motion of the whole arm, which is no vibration.
+
+W. Lohmiller, J.-J. Slotine, On contraction analysis for non-linear systems, Automatica 34, 1998.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import exp
 
 import numpy as np
@@ -27,7 +34,15 @@ from geared_dynamics.dynamics.border import finite_input
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.observers.assignment import chain, correction
-from geared_dynamics.observers.nonlinear import NonlinearGains, predicted
+from geared_dynamics.observers.border import seconds
+from geared_dynamics.observers.health import parts
+from geared_dynamics.observers.nonlinear import (
+    NonlinearGains,
+    nonlinear_start,
+    nonlinear_step,
+    predicted,
+)
+from geared_dynamics.observers.plan import Measurement, refuse_other
 
 
 def contraction(
@@ -37,10 +52,12 @@ def contraction(
     tau_m: ArrayLike,
     dt: float,
 ) -> Array:
-    """Rates at which errors of the nonlinear observer shrink along a motion (t - 2,) [1/s].
+    """Rates at which small errors of the nonlinear observer shrink along a motion (t - 2,) [1/s].
 
-    Where they stay above zero the observer converges from every start within the tube around
-    the motion in which they do. Negative: not proven there.
+    Over the motion a small error shrinks at least by exp(-sum of rates dt), in the norm W; where
+    a rate is negative it may grow for that step. This is a computation for this motion, these
+    gains and this dt: what holds for other motions, or in a tube around this one, is to be
+    computed there.
 
     Args:
         model: Geared model with elastic joints.
@@ -48,22 +65,19 @@ def contraction(
         states: q, theta, v, vtheta at successive instants (t, 2N), t >= 3.
         tau_m: Torque of the motors over the step after each (t, m) [N m].
         dt: Between instants [s].
+
+    Raises:
+        ArrayError: where the observer takes no step of this dt, or the states are no motion
+            that it follows.
     """
-    sizes = gains.sizes
-    z = finite_input("states", states, 2 * sizes.coordinates)
-    torque = finite_input("tau_m", tau_m, sizes.motors)
-    if z.ndim != 2 or len(z) < 3 or len(torque) != len(z):
-        raise ArrayError(
-            "states", f"has shape {z.shape}", "give three instants or more, and tau_m"
-        )
-    none, norms, maps = np.zeros(sizes.n), [], []
-    for state, given in zip(z[:-1], torque[:-1], strict=True):
-        step = predicted(model, sizes, state, given, none, dt)
-        if step is None:
-            raise ArrayError("states", "leave all bounds", "give a motion of the arm")
-        closed = after_correction(gains, step.whole, dt)
-        maps.append(closed)
-        norms.append(norm(model, gains, state, step.whole, closed, dt))
+    z, torque = along(model, gains, states, tau_m)
+    dt = seconds("dt", dt)
+    count = divided(dt, gains)
+    maps: list[Array] = []
+    norms: list[Array] = []
+    for F, G in steps(model, gains, z, torque, dt, count):
+        norms.append(norm(model, gains, z[len(maps)], F, after_correction(gains, F, dt), dt))
+        maps.append(with_gain(gains, F, G))
     rates = []
     for k, closed in enumerate(maps[:-1]):
         factor = np.linalg.norm(np.linalg.solve(norms[k].T, (norms[k + 1] @ closed).T), 2)
@@ -71,9 +85,65 @@ def contraction(
     return np.array(rates)
 
 
+def along(
+    model: GearedModel, gains: NonlinearGains, states: ArrayLike, tau_m: ArrayLike
+) -> tuple[Array, Array]:
+    """Checked states (t, 2N) and torques (t, m) of a motion."""
+    if not isinstance(gains, NonlinearGains):
+        found = f"are a {type(gains).__name__}"
+        raise ArrayError("gains", found, "give those of ``nonlinear_gains``")
+    sizes = gains.sizes
+    refuse_other(model, sizes)
+    z = finite_input("states", states, 2 * sizes.coordinates)
+    torque = finite_input("tau_m", tau_m, sizes.motors)
+    if z.ndim != 2 or len(z) < 3:
+        finding = f"has shape {z.shape}"
+        raise ArrayError("states", finding, "give three instants or more, one a row")
+    if torque.shape != (len(z), sizes.motors):
+        remedy = f"give shape {(len(z), sizes.motors)}, as many instants as states"
+        raise ArrayError("tau_m", f"has shape {torque.shape}", remedy)
+    return z, torque
+
+
+def divided(dt: float, gains: NonlinearGains) -> int:
+    """In how many parts the observer predicts a step; refused if it takes none of this length."""
+    fault, count = parts(dt, gains.limits)
+    if fault:
+        remedy = f"give a time above zero, up to the observer's hold of {gains.limits.hold:g} s"
+        raise ArrayError("dt", f"is {dt:g}", remedy)
+    return count
+
+
+def steps(
+    model: GearedModel, gains: NonlinearGains, z: Array, torque: Array, dt: float, count: int
+) -> Iterator[tuple[Array, Array]]:
+    """Derivative F of each step of the model, and the gain G of the observer that follows it."""
+    sizes, none = gains.sizes, np.zeros(gains.sizes.n)
+    shown = z[:, : sizes.coordinates] @ gains.structure.T + gains.zeros
+    follower = nonlinear_start(model, gains, Measurement(shown[0], torque[0]))
+    for k, given in enumerate(torque[:-1]):
+        mean, F = z[k], np.eye(2 * sizes.coordinates)
+        for _ in range(count):
+            step = predicted(model, sizes, mean, given, none, dt / count)
+            if step is None:
+                raise ArrayError(f"states[{k}]", "leaves all bounds", "give a motion of the arm")
+            mean, F = step.mean, step.whole @ F
+        apart = np.abs(mean[: sizes.coordinates] @ gains.structure.T + gains.zeros - shown[k + 1])
+        seen_next = Measurement(shown[k + 1], given)
+        follower = nonlinear_step(model, gains, follower._replace(mean=z[k]), seen_next, dt)
+        if not follower.health.valid or np.any(apart > gains.limits.jump):
+            finding = "is no step from the state before: the observer does not follow"
+            raise ArrayError(f"states[{k + 1}]", finding, "give a motion of the arm, and its dt")
+        yield F, follower.gain
+
+
 def after_correction(gains: NonlinearGains, F: Array, dt: float) -> Array:
-    """F - F G C (2N, 2N)."""
-    G = correction(F, gains.seen, gains.rate, dt)
+    """F - F G' C (2N, 2N), with the gain computed at this step."""
+    return with_gain(gains, F, correction(F, gains.seen, gains.rate, dt))
+
+
+def with_gain(gains: NonlinearGains, F: Array, G: Array) -> Array:
+    """F - F G C (2N, 2N), with a gain on the measured coordinates (2N, m)."""
     C = gains.seen.inverse @ gains.structure
     closed = F.copy()
     closed[:, : C.shape[1]] -= F @ G @ C

@@ -9,9 +9,14 @@ in Christoffel form makes C' x' the only term of second order. One pole:
 
     r+ = e r + (1 - e) ((p+ - p) / dt - mean of the known forces),   e = exp(-w dt)
 
-which is exact for a constant r and stable at any dt. Without a torque sensor the springs' torque
-is the model's, K (theta - q) + D (theta' - q'); where K is off, both rows are, by opposite
-amounts, and ``whole`` is not.
+which is exact for a constant r and stable at any dt. Of the known forces those that depend on the
+motion are averaged over both ends of the step; tau_m and tau act over the step, and count in full.
+Without a torque sensor the springs' torque is the model's, K (theta - q) + D (theta' - q'); where
+K is off, both rows are, by opposite amounts, and ``whole`` is not.
+
+A motion that is missing is bridged by the force found last, for ``hold``; then the estimate is
+held, invalid, until the observer is started anew. So it is after a longer step: what moved the
+arm in between is not known.
 
 Source: A. De Luca, R. Mattone, Sensorless robot collision detection and hybrid force/motion
 control, ICRA 2005; with the momentum of the elastic arm and its rotors.
@@ -26,9 +31,9 @@ import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.dynamics import elastic
-from geared_dynamics.dynamics.border import as_input, finite_input
-from geared_dynamics.errors import ArrayError
 from geared_dynamics.model import GearedModel
+from geared_dynamics.observers.border import above_zero, one_state, seconds
+from geared_dynamics.observers.health import Fault
 from geared_dynamics.observers.outside import outside
 from geared_dynamics.observers.plan import sizes_of
 
@@ -37,16 +42,20 @@ class MomentumState(NamedTuple):
     """State of the momentum observer, a value.
 
     Attributes:
-        momentum: p = H x' (N,).
-        known: Known forces (N,).
+        momentum: p = H x' (N,); NaN where the instant before is not known.
+        known: Known forces that depend on the motion (N,).
         residual: r (N,): what acts beside them.
-        valid: False where a step was impossible; the residual is then held.
+        valid: Whether the residual may be used; once False the observer is to be started anew.
+        faults: What was wrong since the force was found last.
+        silent: For how long no force could be found [s].
     """
 
     momentum: Array
     known: Array
     residual: Array
     valid: bool = True
+    faults: Fault = Fault.NONE
+    silent: float = 0.0
 
     def links(self, model: GearedModel) -> Array:
         """External force on the joints, link side (n,) [N m or N]."""
@@ -70,10 +79,10 @@ class Moving(NamedTuple):
         theta: Position of the shafts behind the springs (n_e,), joint side.
         v: Joint velocity (n,).
         vtheta: Velocity of the shafts (n_e,).
-        tau_m: Electromagnetic torque of the motors (m,) [N m].
+        tau_m: Electromagnetic torque of the motors (m,) [N m], mean over the step.
         joint_torque: Measured torque of the springs on the links (n_e,); None or NaN where it
             is not measured, the model's is then taken.
-        tau: What else is known to act on the joints (n,); None for nothing.
+        tau: What else is known to act on the joints (n,), mean over the step; None for nothing.
     """
 
     q: ArrayLike
@@ -92,12 +101,19 @@ def momentum_start(model: GearedModel, moving: Moving) -> MomentumState:
         model: Geared model with elastic joints.
         moving: The motion there.
     """
+    moving = checked(model, moving, missing=False)
     p, known = balance(model, moving)
     return MomentumState(p, known, np.zeros(len(p)))
 
 
 def momentum_step(
-    model: GearedModel, bandwidth: float, state: MomentumState, moving: Moving, dt: float
+    model: GearedModel,
+    bandwidth: float,
+    state: MomentumState,
+    moving: Moving,
+    dt: float,
+    *,
+    hold: float = 0.05,
 ) -> MomentumState:
     """State after dt.
 
@@ -105,47 +121,85 @@ def momentum_step(
         model: Geared model with elastic joints.
         bandwidth: Of the estimate [Hz]: a step of force is found to 5 % after half its inverse.
         state: Before.
-        moving: The motion at the end of the step; torques over it.
+        moving: The motion at the end of the step; ``tau_m`` and ``tau`` over it. NaN and
+            infinity are missing.
         dt: Length of the step [s].
+        hold: For how long the last force bridges what is missing, and the longest step [s].
 
     Returns:
-        The state; a step that is none (dt not above zero, NaN in the motion) leaves the
-        residual as it was, with ``valid`` False.
+        The state. ``INTERVAL``: dt is not a time above zero, nothing was done; ``MISSING``:
+        the residual is that of before; ``GAP``, or ``MISSING`` for longer than ``hold``: held.
     """
-    if not (isinstance(bandwidth, float | int) and bandwidth > 0.0 and np.isfinite(bandwidth)):
-        raise ArrayError("bandwidth", f"is {bandwidth!r}", "give a frequency above zero [Hz]")
-    arrays = (moving.q, moving.theta, moving.v, moving.vtheta, moving.tau_m)
-    if not (0.0 < dt < np.inf) or not all(np.all(np.isfinite(a)) for a in arrays):
-        return state._replace(valid=False)
-    p, known = balance(model, moving)
-    if not state.valid:  # the interval is unknown: begin anew from here, with the force held
-        return MomentumState(p, known, state.residual)
-    stay = exp(-2.0 * pi * bandwidth * dt)
-    found = (p - state.momentum) / dt - 0.5 * (known + state.known)
-    return MomentumState(p, known, stay * state.residual + (1.0 - stay) * found)
+    rate = 2.0 * pi * above_zero("bandwidth", bandwidth, "a frequency [Hz]")
+    dt, hold = seconds("dt", dt), above_zero("hold", hold, "a time [s]")
+    moving = checked(model, moving)
+    if not state.valid:
+        return state._replace(faults=state.faults | Fault.HELD)
+    if not 0.0 < dt < np.inf:
+        forgotten = state.momentum if dt == 0.0 else np.full_like(state.momentum, np.nan)
+        return state._replace(momentum=forgotten, faults=state.faults | Fault.INTERVAL)
+    if dt > hold:
+        return state._replace(valid=False, faults=Fault.GAP | Fault.HELD)
+    nothing = np.full_like(state.known, np.nan)
+    p, known, found = nothing, nothing, nothing
+    if complete(moving):
+        p, known = balance(model, moving)
+        mean = 0.5 * (known + state.known) + driving(model, moving)
+        found = (p - state.momentum) / dt - mean
+    if np.all(np.isfinite(found)):
+        stay = exp(-rate * dt)
+        return MomentumState(p, known, stay * state.residual + (1.0 - stay) * found)
+    silent = state.silent + dt
+    faults = state.faults | (Fault.NONE if complete(moving) else Fault.MISSING)
+    faults |= Fault.NONE if silent <= hold else Fault.HELD
+    return MomentumState(p, known, state.residual, silent <= hold, faults, silent)
+
+
+def checked(model: GearedModel, moving: Moving, *, missing: bool = True) -> Moving:
+    """The motion as arrays; NaN only where some of it may be missing, or no sensor is."""
+    sizes = sizes_of(model)
+    n, shafts = sizes.n, sizes.shafts
+    sensors, tau = moving.joint_torque, moving.tau
+    return Moving(
+        one_state("q", moving.q, n, missing=missing),
+        one_state("theta", moving.theta, shafts, missing=missing),
+        one_state("v", moving.v, n, missing=missing),
+        one_state("vtheta", moving.vtheta, shafts, missing=missing),
+        one_state("tau_m", moving.tau_m, sizes.motors, missing=missing),
+        None if sensors is None else one_state("joint_torque", sensors, shafts, missing=True),
+        np.zeros(n) if tau is None else one_state("tau", tau, n, missing=missing),
+    )
+
+
+def complete(moving: Moving) -> bool:
+    """Whether nothing of a motion is missing; sensors of torque may be."""
+    parts = (moving.q, moving.theta, moving.v, moving.vtheta, moving.tau_m, moving.tau)
+    return all(bool(np.all(np.isfinite(part))) for part in parts if part is not None)
+
+
+def driving(model: GearedModel, moving: Moving) -> Array:
+    """Known forces that act over the step whatever the motion is (N,): A tau_m and tau."""
+    forces = elastic.structure_matrix(model) @ np.asarray(moving.tau_m, np.float64)
+    if moving.tau is not None:
+        forces[: model.n] += np.asarray(moving.tau, np.float64)
+    return np.asarray(forces)
 
 
 def balance(model: GearedModel, moving: Moving) -> tuple[Array, Array]:
-    """Momentum and known forces (N,)."""
-    sizes = sizes_of(model)
-    n = sizes.n
-    q, v = finite_input("q", moving.q, n), finite_input("v", moving.v, n)
-    theta = finite_input("theta", moving.theta, sizes.shafts)
-    vtheta = finite_input("vtheta", moving.vtheta, sizes.shafts)
-    tau_m = finite_input("tau_m", moving.tau_m, sizes.motors)
-    tau = np.zeros(n) if moving.tau is None else finite_input("tau", moving.tau, n)
+    """Momentum, and the known forces that depend on the motion (N,)."""
+    n, shafts = model.n, model.elasticity.count
+    q, theta, v, vtheta = (np.asarray(part, np.float64) for part in moving[:4])
     rate = np.concatenate([v, vtheta])
     losses, rotors = elastic.friction_forces(model, v, vtheta, q, theta)
     C = elastic.coriolis_matrix(model, q, v, vtheta)
-    still = np.zeros(sizes.shafts)
-    weight = elastic.bias_forces(model, q, np.zeros(n), still)
-    known = C.T @ rate - weight + elastic.structure_matrix(model) @ (tau_m - rotors)
+    weight = elastic.bias_forces(model, q, np.zeros(n), np.zeros(shafts))
+    known = C.T @ rate - weight - elastic.structure_matrix(model) @ rotors
     known += elastic.spring_forces(model, q, theta, v, vtheta)
     if moving.joint_torque is not None:
-        measured = as_input("joint_torque", moving.joint_torque, sizes.shafts)
+        measured = np.asarray(moving.joint_torque, np.float64)
         modelled = elastic.joint_torque(model, q, theta, v, vtheta)
         more = np.where(np.isfinite(measured), measured - modelled, 0.0)
         known[:n] += model.elasticity.rigid.T @ more
         known[n:] -= more
-    known[:n] += outside(model, tau, q) - losses
+    known[:n] += outside(model, np.zeros(n), q) - losses
     return np.asarray(elastic.mass_matrix(model, q) @ rate), known

@@ -1,0 +1,117 @@
+"""The alarm: what friction cannot pretend, and lasts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import geared_dynamics as gd
+from observer_arms import DT
+from simulated_arms import arm
+
+ob = gd.observers
+
+
+def test_alarm_allows_for_friction() -> None:
+    model = arm(friction=True)
+    v = np.array([0.0, 1.0, 0.0])
+    quiet = ob.alarm(model, np.full(3, 0.9), v, v, floor=1.0)
+    assert not quiet.any()
+    loud = ob.alarm(model, np.array([1.2, 1.2, 9.0]), v, v, floor=1.0)
+    np.testing.assert_array_equal(loud, [False, False, True])
+    bare = ob.alarm(model, np.array([1.2, 1.2, 9.0]), v, v, floor=1.0, share=0.0)
+    assert bare.all()
+
+
+def raised_by(forces: list[float], **how: Any) -> list[bool]:
+    """Whether joint 2's alarm is raised after each instant of a force on it, floor 1 N m."""
+    model, state, found = arm(), ob.alarm_start(arm()), []
+    for force in forces:
+        external = np.array([0.0, force, 0.0])
+        still = np.zeros(3)
+        state = ob.alarm_step(model, state, external, still, still, DT, floor=1.0, **how)
+        assert not state.raised[[0, 2]].any()
+        found.append(bool(state.raised[1]))
+    return found
+
+
+def test_a_force_must_last_to_raise_the_alarm() -> None:
+    assert raised_by([2.0] * 10 + [0.5]) == [False] * 9 + [True, False]
+    assert raised_by([-2.0] * 5, lasting=0.005) == [False] * 4 + [True]
+    assert raised_by([0.5, -2.0, 2.0], lasting=0.0) == [False, True, True]
+
+
+def test_a_ringing_force_raises_no_alarm() -> None:
+    ringing = [5.0 * np.sin(2 * np.pi * 50.0 * k * DT) for k in range(200)]
+    assert not any(raised_by(ringing))
+    assert any(raised_by(ringing, lasting=0.005)), "negative control"
+    assert not any(raised_by(([2.0] * 9 + [0.5]) * 5)), "an interruption starts the time anew"
+
+
+@pytest.mark.parametrize("dt", [0.0, -1.0, np.nan, np.inf])
+def test_no_time_changes_no_alarm(dt: float) -> None:
+    model, loud, still = arm(), np.full(3, 9.0), np.zeros(3)
+    begun = ob.alarm_step(model, ob.alarm_start(model), loud, still, still, DT, floor=1.0)
+    same = ob.alarm_step(model, begun, loud, still, still, dt, floor=1.0)
+    np.testing.assert_array_equal(same.lasted, begun.lasted)
+
+
+@pytest.mark.parametrize("dt", [0.02, 0.049, 0.051, 1.0, 1e6])
+def test_one_instant_raises_no_alarm(dt: float) -> None:
+    model, loud, still = arm(), np.full(3, 9.0), np.zeros(3)
+    first = ob.alarm_step(model, ob.alarm_start(model), loud, still, still, dt, floor=1.0)
+    assert not first.raised.any()
+
+
+def test_after_a_gap_the_time_starts_anew() -> None:
+    model, loud, still = arm(), np.full(3, 9.0), np.zeros(3)
+    state = ob.alarm_start(model)
+    for _ in range(9):
+        state = ob.alarm_step(model, state, loud, still, still, DT, floor=1.0)
+    gap = ob.alarm_step(model, state, loud, still, still, 1.0, floor=1.0)
+    assert not gap.raised.any()
+    np.testing.assert_array_equal(gap.lasted, 0.0)
+    assert ob.alarm_step(model, state, loud, still, still, DT, floor=1.0).raised.all()
+    longer = ob.alarm_step(model, state, loud, still, still, 1.0, floor=1.0, hold=2.0)
+    assert longer.raised.all(), "negative control"
+
+
+BAD = [
+    ("floor", np.nan),
+    ("floor", -1.0),
+    ("floor", np.inf),
+    ("floor", "a"),
+    ("floor", [1.0, 2.0]),
+    ("floor", [1.0, np.nan, 1.0]),
+    ("share", np.nan),
+    ("share", -5.0),
+    ("share", [0.3, 0.3]),
+    ("external", [np.nan, 0.0, 0.0]),
+    ("external", np.zeros((2, 3))),
+    ("v", [np.nan, 0.0, 0.0]),
+    ("v", np.zeros((2, 3))),
+    ("vtheta", "a"),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), BAD)
+def test_what_would_silence_the_alarm_is_refused(name: str, value: Any) -> None:
+    given: dict[str, Any] = {"external": [9.0] * 3, "v": [0.0] * 3, "vtheta": [0.0] * 3}
+    given |= {"floor": 1.0, name: value}
+    with pytest.raises(gd.GearedDynamicsError, match=name):
+        ob.alarm(arm(), **given)
+    with pytest.raises(gd.GearedDynamicsError, match=name):
+        ob.alarm_step(arm(), ob.alarm_start(arm()), dt=DT, **given)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("lasting", -1.0), ("lasting", np.nan), ("dt", "a"), ("dt", None), ("hold", 0.0)],
+)
+def test_times_that_are_none_are_refused(name: str, value: Any) -> None:
+    still = np.zeros(3)
+    given: dict[str, Any] = {"dt": DT, name: value}
+    with pytest.raises(gd.GearedDynamicsError, match=name):
+        ob.alarm_step(arm(), ob.alarm_start(arm()), still, still, still, floor=1.0, **given)
