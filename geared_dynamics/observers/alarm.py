@@ -15,8 +15,8 @@ import numpy as np
 from geared_dynamics.arrays import Array, ArrayLike, BoolArray, real
 from geared_dynamics.dynamics import elastic
 from geared_dynamics.dynamics.border import finite_input
-from geared_dynamics.errors import ArrayError
 from geared_dynamics.model import GearedModel
+from geared_dynamics.observers.kalman_gains import positive
 
 
 class AlarmState(NamedTuple):
@@ -64,12 +64,16 @@ def alarm_step(
             ringing. The default fits the Kalman filter's default bandwidth of 30 Hz; at
             another, scale it inversely.
     """
-    if not (np.isfinite(lasting) and lasting >= 0.0):
-        raise ArrayError("lasting", f"is {lasting!r}", "give a time, zero or more [s]")
+    lasting = at_least_zero("lasting", lasting)
     force, dt = finite_input("external", external, model.n), real(dt)
     if not 0.0 < dt < np.inf:
         return state
-    side = np.sign(force) * (np.abs(force) > threshold(model, v, vtheta, floor, share))
+    v = finite_input("v", v, model.n)
+    vtheta = finite_input("vtheta", vtheta, model.elasticity.count)
+    floor, share = positive("floor", floor, model.n, zero=True), at_least_zero("share", share)
+    side = np.sign(force) * (np.abs(force) > floor)
+    if side.any():  # friction only raises the threshold: most instants do without
+        side = np.sign(force) * (np.abs(force) > threshold(model, v, vtheta, floor, share))
     went_on = side * state.lasted > 0.0
     lasted = side * dt + np.where(went_on, state.lasted, 0.0)
     # Sums of dt round: a thousandth of a step must not cost a whole one.
@@ -100,18 +104,24 @@ def alarm(
         share: How far the friction may be off, as a part of it.
     """
     force = finite_input("external", external, model.n)
+    floor, share = positive("floor", floor, model.n, zero=True), at_least_zero("share", share)
     return np.asarray(np.abs(force) > threshold(model, v, vtheta, floor, share))
 
 
 def threshold(
-    model: GearedModel, v: ArrayLike, vtheta: ArrayLike, floor: ArrayLike, share: float
+    model: GearedModel, v: ArrayLike, vtheta: ArrayLike, floor: Array, share: float
 ) -> Array:
     """Floor and share of the friction at this speed (n,), on the joint [N m or N]."""
     joints, rotors = friction_levels(model, v, vtheta)
     A = np.abs(elastic.structure_matrix(model))
     both = A @ rotors
     whole = joints + both[: model.n] + np.abs(model.elasticity.rigid.T) @ both[model.n :]
-    return np.asarray(np.broadcast_to(np.asarray(floor, float), model.n) + share * whole)
+    return np.asarray(floor + share * whole)
+
+
+def at_least_zero(name: str, value: float) -> float:
+    """A finite number that is not below zero."""
+    return float(positive(name, value, 1, zero=True)[0])
 
 
 def friction_levels(model: GearedModel, v: ArrayLike, vtheta: ArrayLike) -> tuple[Array, Array]:

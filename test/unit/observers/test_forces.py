@@ -126,7 +126,16 @@ def test_no_time_changes_no_alarm(dt: float) -> None:
     begun = ob.alarm_step(model, ob.alarm_start(model), loud, still, still, DT, floor=1.0)
     same = ob.alarm_step(model, begun, loud, still, still, dt, floor=1.0)
     np.testing.assert_array_equal(same.lasted, begun.lasted)
-    for bad in ({"lasting": -1.0}, {"lasting": np.nan}, {"external": [np.nan, 0.0, 0.0]}):
+    for bad in (
+        {"lasting": -1.0},
+        {"lasting": np.nan},
+        {"external": [np.nan, 0.0, 0.0]},
+        {"floor": np.nan},
+        {"floor": [1.0, 2.0]},
+        {"share": -0.1},
+        {"v": np.zeros(2), "external": still},
+        {"vtheta": [np.nan, 0.0, 0.0], "external": still},
+    ):
         given = {"external": loud, "v": still, "vtheta": still, "dt": DT, "floor": 1.0} | bad
         with pytest.raises(gd.GearedDynamicsError, match=next(iter(bad))):
             ob.alarm_step(model, begun, **given)
