@@ -7,8 +7,8 @@ bandwidth, one alarm (``FLOOR`` + 30 % of the friction, lasting 10 ms) throughou
 - Pushes: 5 N m on one joint for 0.25 s twice a second, at any instant of the motion, either sign.
 - False alarms: free motion, friction of the rotors 20 % above and below the model's.
 
-Run: python benchmarks/observer_alarm.py 10 motors (minutes of free motion for either friction;
-sensors: motors, links, torques; all if not given)
+Run: python benchmarks/observer_alarm.py 10 motors (minutes of free motion for either friction,
+in four random motions; sensors: motors, links, torques; all if not given)
 """
 
 import sys
@@ -32,12 +32,13 @@ SENSORS = {"motors": (False, False), "links": (True, False), "torques": (True, T
 
 
 class Seen(NamedTuple):
-    """An instant: what acts, what is found; where that is beyond the threshold, and long enough."""
+    """What acts, what is found; where that is beyond the threshold, and for long enough."""
 
     force: np.ndarray
     found: np.ndarray
     beyond: np.ndarray
     raised: np.ndarray
+    faulty: bool
 
 
 class Watch:
@@ -68,7 +69,8 @@ class Watch:
         self.raised = ob.alarm_step(
             self.model, self.raised, force, v, vtheta, DT, floor=FLOOR, share=SHARE
         )
-        return Seen(row.external, force, self.raised.lasted != 0.0, self.raised.raised)
+        faulty = not self.state.health.valid or int(self.state.health.faults) != 0
+        return Seen(row.external, force, self.raised.lasted != 0.0, self.raised.raised, faulty)
 
 
 def watched(
@@ -99,7 +101,7 @@ def pushes(sensors: tuple[str, ...], seconds: float, friction: float) -> None:
 
     rows = list(watched(sensors, seconds, 3, friction, push))
     for name, seen in zip(sensors, zip(*rows, strict=True), strict=True):
-        force, found, _, raised = (np.array(column) for column in zip(*seen, strict=True))
+        force, found, _, raised, _ = (np.array(column) for column in zip(*seen, strict=True))
         for j in range(3):
             line = found_at(force[:, j], found[:, j], raised[:, j])
             print(f"  {name:8} joint {j + 1}, {line}")
@@ -132,22 +134,25 @@ def last(beyond: np.ndarray) -> int:
     return int(np.flatnonzero(beyond)[-1]) + 1 if beyond.any() else 0
 
 
-def free(sensors: tuple[str, ...], minutes: float, friction: float, seed: int) -> None:
-    """Print false alarms."""
-    begun, number = time.time(), 0
-    alarms, instants = np.zeros(len(sensors), int), np.zeros(len(sensors), int)
-    largest = np.zeros((len(sensors), 3))
-    for seen in watched(sensors, 60.0 * minutes, seed, friction):
-        number += 1
-        alarms += [bool(one.raised.any()) for one in seen]
-        instants += [bool(one.beyond.any()) for one in seen]
-        largest = np.maximum(largest, [np.abs(one.found) for one in seen])
-    for name, *counts, force in zip(sensors, alarms, instants, largest, strict=True):
-        print(
-            f"  {name:8} {number} instants: {counts[0]} with a false alarm; {counts[1]} beyond "
-            f"the threshold; largest false force {force.round(2)} N m; {time.time() - begun:.0f} s",
-            flush=True,
-        )
+def free(sensors: tuple[str, ...], minutes: float, friction: float, seeds: range) -> None:
+    """Print false alarms in some random motions of so many minutes together."""
+    for seed in seeds:
+        begun, number = time.time(), 0
+        alarms, instants, faulty = np.zeros((3, len(sensors)), int)
+        largest = np.zeros((len(sensors), 3))
+        for seen in watched(sensors, 60.0 * minutes / len(seeds), seed, friction):
+            number += 1
+            alarms += [bool(one.raised.any()) for one in seen]
+            instants += [bool(one.beyond.any()) for one in seen]
+            faulty += [one.faulty for one in seen]
+            largest = np.maximum(largest, [np.abs(one.found) for one in seen])
+        for name, *counts, force in zip(sensors, alarms, instants, faulty, largest, strict=True):
+            print(
+                f"  {name:8} motion {seed}, {number} instants: {counts[0]} with a false alarm; "
+                f"{counts[1]} beyond the threshold; {counts[2]} with faults; largest false force "
+                f"{force.round(2)} N m; {time.time() - begun:.0f} s",
+                flush=True,
+            )
 
 
 def main() -> None:
@@ -157,9 +162,9 @@ def main() -> None:
     for friction in (1.0, 1.2, 0.8):
         print(f"pushes, friction {friction:.0%} of the model's", flush=True)
         pushes(sensors, 60.0, friction)
-    for seed, friction in enumerate((1.2, 0.8), start=1):
+    for friction, seeds in ((1.2, range(1, 5)), (0.8, range(5, 9))):
         print(f"free motion, {minutes:g} min, friction {friction:.0%} of the model's", flush=True)
-        free(sensors, minutes, friction, seed)
+        free(sensors, minutes, friction, seeds)
 
 
 if __name__ == "__main__":

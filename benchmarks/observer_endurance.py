@@ -99,13 +99,14 @@ def many(arms: int) -> None:
             lost.append(seed)
         ends.append(off[-1])
         late.append(off[300:].max())
-    print(f"{arms} arms, 2 s each from 0.1 rad wrong: held invalid {lost}; {time.time() - begun:.0f} s")
+    print(f"{arms} arms, 2 s each from 0.1 rad wrong; {time.time() - begun:.0f} s")
+    print(f"  held invalid {lost}")
     for name, values in (("at the end", ends), ("at most, after 0.3 s", late)):
-        worst = np.argsort(values)[::-1][:3]
+        worst = ", ".join(str(seed) for seed in np.argsort(values)[::-1][:3])
         print(
             f"  off {name}: median {np.median(values):.1e}, 99 % below "
             f"{np.percentile(values, 99):.1e}, largest {np.max(values):.1e} rad or m (arms "
-            f"{', '.join(str(seed) for seed in worst)}); above 1 mrad {np.sum(np.array(values) > 1e-3)}"
+            f"{worst}); above 1 mrad {np.sum(np.array(values) > 1e-3)}"
         )
 
 

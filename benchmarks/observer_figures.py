@@ -142,14 +142,16 @@ def split() -> None:
     arm, cases = elbow(), ((0.8, 0.9, 0.9), (0.8, 1.1, 0.9), (0.8, 1.1, 1.0))
     row = moving(arm, 4.5, noise=NOISE)
     pushed = moving(arm, 2.4, noise=NOISE, push=lambda t: 5.0 * (t > np.array([0.8, 1.2, 1.6])))
-    position, _ = practice(arm, row)
+    position, model = practice(arm, row)[0], gd.load_model(arm.urdf, arm.drives)
     for share in (0.0, 0.3, 1.0, 2.0):
-        model = gd.load_model(arm.urdf, arm.drives)
-        found, _ = kalman(arm, pushed, change=lambda gains, s=share: on_shafts(model, gains, s))
+
+        def change(gains: ob.KalmanGains, share: float = share) -> ob.KalmanGains:
+            return on_shafts(model, gains, share)
+
+        found, _ = kalman(arm, pushed, change=change)
         line = f"walk {share:3.1f}: of 5 N m found {found[-400:, 12:15].mean(axis=0).round(1)};"
         for case in cases:
-            wrong = changed(arm, *case)
-            found, _ = kalman(wrong, row, change=lambda gains, s=share: on_shafts(model, gains, s))
+            found, _ = kalman(changed(arm, *case), row, change=change)
             factor = position / rms(found[:, :3] - row.q)
             line += f"  K, links, rotors {case}: position {factor.round(1)}"
         print(line)
