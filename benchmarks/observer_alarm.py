@@ -2,7 +2,7 @@
 
 MuJoCo's elbow (``observer_plant``) in random motion, 17-bit motors' encoders alone, with 20-bit
 encoders on the links, and with joint torque sensors as well. Kalman filter at its default
-bandwidth, one alarm (``FLOOR`` + 30 % of the friction, lasting 10 ms) throughout.
+bandwidth, one alarm (``FLOOR`` + 20 % of the friction, lasting 10 ms) throughout.
 
 - Pushes: 5 N m on one joint for 0.25 s twice a second, at any instant of the motion, either sign.
 - False alarms: free motion, friction of the rotors 20 % above and below the model's.
@@ -23,7 +23,7 @@ from observer_plant import DT, TURN, Row, elbow, motion
 import geared_dynamics as gd
 
 ob = gd.observers
-FLOOR, SHARE = 2.5, 0.3  # [N m], part of the friction
+FLOOR, SHARE = 3.0, 0.2  # [N m], part of the friction
 SKIP = 500  # instants before anything counts
 FORCE, EVERY, LONG = 5.0, 500, 250  # of the pushes [N m], instants
 WITHIN = 0.05  # of the true force
