@@ -5,10 +5,12 @@ ratio; link velocity = its difference through the low-pass (first or second orde
 the very data, found by search. Errors are rms after half a second; factors are practice over
 observer, the worst joint and all joints together.
 
-Run: python benchmarks/observer_figures.py [errors|start|order|force|nees|load ...]
+Run: python benchmarks/observer_figures.py [errors|split|start|order|force|nees|load ...]
 """
 
 import sys
+from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from observer_plant import DT, TURN, Arm, Row, changed, elbow, moving, ratios
@@ -28,6 +30,7 @@ CASES = {
     "K -20 %, links +10 %": (0.8, 1.1, 1.0),
     "K -20 %, links -10 %": (0.8, 0.9, 1.0),
     "K -20 %, links and rotors -10 %": (0.8, 0.9, 0.9),
+    "K -20 %, links +10, rotors -10 %": (0.8, 1.1, 0.9),
     "K +20 %, links and rotors +10 %": (1.2, 1.1, 1.1),
 }
 SENSORS = {"motors": (False, False), "and links": (True, False), "and torques": (True, True)}
@@ -74,6 +77,7 @@ def kalman(
     row: Row,
     sensors: str = "motors",
     model: gd.GearedModel | None = None,
+    change: Callable[[ob.KalmanGains], ob.KalmanGains] = lambda gains: gains,
     **tuning: float,
 ) -> tuple[np.ndarray, ob.KalmanState]:
     """States (t, k) of the filter along a motion, and the last state."""
@@ -87,7 +91,7 @@ def kalman(
         joint_torque_noise=SENSOR if torques else None,
         **tuning,
     )
-    state, means = None, []
+    gains, state, means = change(gains), None, []
     for measurement in measurements(row, links, torques):
         if state is None:
             state = ob.kalman_start(model, gains, measurement)
@@ -131,6 +135,35 @@ def errors() -> None:
     found = nonlinear(arm, row, 30.0)
     p = factors(position, rms(found[:, :n] - row.q))
     print(f"{'exact':33} {'nonlinear':12} {p}   {factors(velocity, rms(found[:, 6:9] - row.v))}")
+
+
+def split() -> None:
+    """Part of the missing force given to the shafts: what it does to errors and to 5 N m."""
+    arm, cases = elbow(), ((0.8, 0.9, 0.9), (0.8, 1.1, 0.9), (0.8, 1.1, 1.0))
+    row = moving(arm, 4.5, noise=NOISE)
+    pushed = moving(arm, 2.4, noise=NOISE, push=lambda t: 5.0 * (t > np.array([0.8, 1.2, 1.6])))
+    position, model = practice(arm, row)[0], gd.load_model(arm.urdf, arm.drives)
+    for share in (0.0, 0.3, 1.0, 2.0):
+
+        def change(gains: ob.KalmanGains, share: float = share) -> ob.KalmanGains:
+            return on_shafts(model, gains, share)
+
+        found, _ = kalman(arm, pushed, change=change)
+        line = f"walk {share:3.1f}: of 5 N m found {found[-400:, 12:15].mean(axis=0).round(1)};"
+        for case in cases:
+            found, _ = kalman(changed(arm, *case), row, change=change)
+            factor = position / rms(found[:, :3] - row.q)
+            line += f"  K, links, rotors {case}: position {factor.round(1)}"
+        print(line)
+
+
+def on_shafts(model: gd.GearedModel, gains: ob.KalmanGains, share: float) -> ob.KalmanGains:
+    """Gains with a walk of the shafts' force, as a share of the joints'."""
+    n, N, c = model.n, gains.sizes.coordinates, gains.sizes.readings
+    walk, tuning = gains.walk.copy(), gains.tuning.copy()
+    walk[n:] = share * walk[model.elasticity.joint]
+    tuning[-c - N : -c] = walk
+    return replace(gains, walk=walk, tuning=tuning)
 
 
 def start() -> None:
@@ -271,7 +304,7 @@ def load() -> None:
 
 def main() -> None:
     """Print the figures that are named, or all."""
-    every = {f.__name__: f for f in (errors, start, order, force, nees, load)}
+    every = {f.__name__: f for f in (errors, split, start, order, force, nees, load)}
     for name in sys.argv[1:] or every:
         print(f"\n{name}: {every[name].__doc__}")
         every[name]()

@@ -68,10 +68,15 @@ def alarm_step(
     lasting = above_zero("lasting", lasting, "a time [s]", zero=True)
     dt, hold = seconds("dt", dt), above_zero("hold", hold, "a time [s]")
     force = one_state("external", external, model.n)
-    least = threshold(model, v, vtheta, floor, share)
+    least = each("floor", floor, model.n, "a force [N m or N]", zero=True)
+    share = above_zero("share", share, "a part of the friction", zero=True)
+    v = one_state("v", v, model.n)
+    vtheta = one_state("vtheta", vtheta, model.elasticity.count)
     if not 0.0 < dt < np.inf:
         return state
     side = np.sign(force) * (np.abs(force) > least)
+    if side.any():  # friction only raises the threshold: most instants do without
+        side = np.sign(force) * (np.abs(force) > threshold(model, v, vtheta, floor, share))
     went_on = (side * state.lasted > 0.0) & (dt <= hold)
     first = min(dt, 0.5 * lasting) if dt <= hold else 0.0
     lasted = np.where(went_on, state.lasted + side * dt, side * first)
