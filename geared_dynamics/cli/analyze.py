@@ -106,7 +106,7 @@ def run(args: argparse.Namespace) -> int:
         show(console, analyses[-1])
     if args.output is not None and analyses:
         write_html(analyses, args.output / "report.html")
-        console.print(f"saved {args.output / 'report.html'}")
+        console.print(f"saved {args.output / 'report.html'}", soft_wrap=True)
     for problem in failed:
         print(f"geared-dynamics: error: {problem}", file=sys.stderr)
     return SOME_FAILED if failed else 0
@@ -153,10 +153,11 @@ def one(args: argparse.Namespace, model: GearedModel, path: str, number: int) ->
 def show(console: Console, analysis: Analysis) -> None:
     """Print one recording's tables."""
     totals, rate = analysis.totals, analysis.recording.rate
-    console.print(f"{analysis.recording.path}: {totals.samples} samples at {rate:.4g} Hz")
+    size = f"{totals.samples} samples at {rate:.4g} Hz"
+    console.print(f"{analysis.recording.path}: {size}", soft_wrap=True)
     console.print(f"filtered below {analysis.cutoff:.3g} Hz")
     for note in analysis.notes:
-        console.print(note, style="yellow")
+        console.print(note, style="yellow", soft_wrap=True)
     console.print()
     print_table(console, "Measured less predicted, % of measured RMS", residual_table(analysis))
     if delay_note(joint_figures(analysis)):
@@ -166,8 +167,8 @@ def show(console: Console, analysis: Analysis) -> None:
     if motor_figures(analysis):
         print_table(console, "Motors along this motion, by the model", motor_table(analysis))
     for joint in joint_figures(analysis):
-        console.print(f"{joint.joint}: {joint.hint}")
-    console.print(summary(analysis), style="bold")
+        console.print(f"{joint.joint}: {joint.hint}", soft_wrap=True)
+    console.print(summary(analysis), style="bold", soft_wrap=True)
     console.print()
 
 

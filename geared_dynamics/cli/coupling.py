@@ -76,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
         console, f"What the armature model leaves out, {where}", share_table(model, shares)
     )
     for line in verdict(model, shares):
-        console.print(line)
+        console.print(line, soft_wrap=True)
     return 0
 
 

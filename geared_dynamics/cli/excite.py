@@ -100,7 +100,7 @@ def run(args: argparse.Namespace) -> int:
         f"condition number {found.condition:.4g} (first random motion {found.at_first:.4g})"
     )
     if found.warning:
-        console.print(found.warning, style="yellow")
+        console.print(found.warning, style="yellow", soft_wrap=True)
     console.print(f"saved {args.output}")
     if args.bag is not None:
         write_trajectory_bag(args.bag, args.topic, model.joint_names, times, motion)
