@@ -20,7 +20,7 @@ from geared_dynamics.analysis.reading.recording import (
 from geared_dynamics.analysis.report.bag_file import TorqueBag
 from geared_dynamics.analysis.report.html import write_html
 from geared_dynamics.analysis.report.png import write_png
-from geared_dynamics.analysis.report.tables import SamplesFile, write_summary
+from geared_dynamics.analysis.report.tables import SamplesFile, write_motors, write_summary
 
 __all__ = [
     "Analysis",
@@ -49,6 +49,7 @@ __all__ = [
     "recording_from_arrays",
     "unabsorbed_share",
     "write_html",
+    "write_motors",
     "write_png",
     "write_summary",
     "written",

@@ -8,22 +8,25 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
 from rich.console import Console
 from rich.table import Table
 
 from geared_dynamics.analysis.comparison.analyze import Analysis, analyze
 from geared_dynamics.analysis.comparison.figures import (
+    delay_note,
     joint_figures,
+    known,
+    milliseconds,
     motor_figures,
     percents,
     summary,
 )
 from geared_dynamics.analysis.comparison.span import Kept
+from geared_dynamics.analysis.extras import extra
 from geared_dynamics.analysis.report.bag_file import TorqueBag
 from geared_dynamics.analysis.report.html import write_html
 from geared_dynamics.analysis.report.png import write_png
-from geared_dynamics.analysis.report.tables import SamplesFile, write_summary
+from geared_dynamics.analysis.report.tables import SamplesFile, write_motors, write_summary
 from geared_dynamics.cli.console import numeric_table, open_console, print_table
 from geared_dynamics.cli.recordings import (
     add_recording_options,
@@ -41,6 +44,7 @@ if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
 SOME_FAILED = 2
+WRITERS = {"plotly.offline": "HTML report", "matplotlib.figure": "PNG"}
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -87,6 +91,8 @@ def run(args: argparse.Namespace) -> int:
         finding = f"is one place for {len(args.recordings)} bags"
         raise GearedDynamicsError("--output-bag", finding, "use --output DIR --bag")
     if args.output is not None:
+        for module, what in WRITERS.items():  # before the work, not after it
+            extra(module, what)
         args.output.mkdir(parents=True, exist_ok=True)
     console, analyses, failed = open_console(), [], []
     for k, path in enumerate(args.recordings):
@@ -100,7 +106,7 @@ def run(args: argparse.Namespace) -> int:
         show(console, analyses[-1])
     if args.output is not None and analyses:
         write_html(analyses, args.output / "report.html")
-        console.print(f"saved {args.output / 'report.html'}")
+        console.print(f"saved {args.output / 'report.html'}", soft_wrap=True)
     for problem in failed:
         print(f"geared-dynamics: error: {problem}", file=sys.stderr)
     return SOME_FAILED if failed else 0
@@ -114,7 +120,7 @@ def one(args: argparse.Namespace, model: GearedModel, path: str, number: int) ->
         sinks: list[SamplesFile | TorqueBag] = []
         if args.samples:
             place = args.output / f"{stem}_samples.csv"
-            sinks.append(stack.enter_context(SamplesFile(place, model.joint_names)))
+            sinks.append(stack.enter_context(SamplesFile(place, model)))
         places = [args.output / f"{stem}_torques"] if args.bag else []
         for place in [*places, *([args.output_bag] if args.output_bag else [])]:
             bag = TorqueBag(place, model.joint_names, storage=args.storage)
@@ -136,30 +142,36 @@ def one(args: argparse.Namespace, model: GearedModel, path: str, number: int) ->
             keep=keep if sinks else None,
             progress=progress,
         )
-    if args.output is not None:
-        write_png(analysis, args.output / f"{stem}.png")
-        write_summary(analysis, args.output / f"{stem}.csv")
+        if args.output is not None:  # in the context: if this fails, nothing of it all is kept
+            write_png(analysis, args.output / f"{stem}.png")
+            write_summary(analysis, args.output / f"{stem}.csv")
+            if motor_figures(analysis):
+                write_motors(analysis, args.output / f"{stem}_motors.csv")
     return analysis
 
 
 def show(console: Console, analysis: Analysis) -> None:
     """Print one recording's tables."""
     totals, rate = analysis.totals, analysis.recording.rate
-    console.print(f"{analysis.recording.path}: {totals.samples} samples at {rate:.4g} Hz")
+    size = f"{totals.samples} samples at {rate:.4g} Hz"
+    console.print(f"{analysis.recording.path}: {size}", soft_wrap=True)
     console.print(f"filtered below {analysis.cutoff:.3g} Hz")
     for note in analysis.notes:
-        console.print(note, style="yellow")
+        console.print(note, style="yellow", soft_wrap=True)
     console.print()
     units = sorted({joint.unit for joint in joint_figures(analysis)})
     alone = f"; RMS and peak in {units[0]}" if len(units) == 1 else ""
     title = f"Measured less predicted, % of measured RMS{alone}"
     print_table(console, title, residual_table(analysis, bool(alone)))
+    if delay_note(joint_figures(analysis)):
+        console.print(delay_note(joint_figures(analysis)))
+        console.print()
     print_table(console, "RMS of each term, % of measured RMS", share_table(analysis))
     if motor_figures(analysis):
         print_table(console, "Motors along this motion, by the model", motor_table(analysis))
     for joint in joint_figures(analysis):
-        console.print(f"{joint.joint}: {joint.hint}")
-    console.print(summary(analysis), style="bold")
+        console.print(f"{joint.joint}: {joint.hint}", soft_wrap=True)
+    console.print(summary(analysis), style="bold", soft_wrap=True)
     console.print()
 
 
@@ -182,7 +194,7 @@ def residual_table(analysis: Analysis, alike: bool) -> Table:
             *map(percents, joint.percent),
             f"{joint.residual[-1]:.3g}",
             f"{joint.residual_peak[-1]:.3g}",
-            "-" if np.isnan(joint.delay) else f"{1e3 * joint.delay:.1f}",
+            milliseconds(joint.delay),
         )
     return table
 
@@ -202,6 +214,6 @@ def motor_table(analysis: Analysis) -> Table:
     table = numeric_table("motor", *heads, "beyond\nlimits %")
     for motor in motor_figures(analysis):
         pairs = [(motor.rms[i], motor.peak[i]) for i in range(3)]
-        cells = [f"{x:.3g}" if any(two) else "-" for two in pairs for x in two]
+        cells = [known(x) for pair in pairs for x in pair]
         table.add_row(motor.motor, *cells, f"{motor.exceeded:.2g}")
     return table

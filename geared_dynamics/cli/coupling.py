@@ -28,6 +28,7 @@ from geared_dynamics.cli.recordings import (
     open_one,
     progress_bar,
 )
+from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.model.model import GearedModel
 from geared_dynamics.validation.states import random_states
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
 HEADS = ("trans-\nmission", "rotor-\nlink", "gyro-\nscopic")  # as CAUSES
 MATTERS = 1.0  # [%] of the joint's torque: below it other errors are larger
+RECORDED = {".db3", ".mcap", ".csv"}
 SEEN = 0.01  # share of the coupling that recordings must be able to show
 
 
@@ -51,7 +53,8 @@ def add_parser(subparsers: Subparsers) -> None:
         ),
     )
     add_robot_arguments(parser)
-    parser.add_argument("--bag", metavar="BAG", help="a recording to go along")
+    parser.add_argument("recording", metavar="BAG", nargs="?", help="a recording to go along")
+    parser.add_argument("--bag", metavar="BAG", help="the same")
     parser.add_argument("--states", type=number_of_states, default=2000, help="default 2000")
     parser.add_argument("--seed", type=seed, default=0, help="of the random states, default 0")
     add_recording_options(parser)
@@ -60,6 +63,7 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the table and what it means."""
+    choose_bag(args)
     model = load_robot(args)
     notes: tuple[str, ...] = ()
     if args.bag is None:
@@ -76,8 +80,22 @@ def run(args: argparse.Namespace) -> int:
         console, f"What the armature model leaves out, {where}", share_table(model, shares)
     )
     for line in verdict(model, shares):
-        console.print(line)
+        console.print(line, soft_wrap=True)
     return 0
+
+
+def choose_bag(args: argparse.Namespace) -> None:
+    """Find the recording among the arguments; it may stand where the drivetrain file would."""
+    place = args.drivetrain
+    if place is not None and (Path(place).is_dir() or Path(place).suffix in RECORDED):
+        if args.recording is not None:
+            finding = f"is followed by a second recording, {args.recording}"
+            raise GearedDynamicsError(place, finding, "give one, after the drivetrain file")
+        args.drivetrain, args.recording = None, place
+    if args.recording is not None and args.bag is not None:
+        finding = f"is given as well as {args.recording}"
+        raise GearedDynamicsError(f"--bag {args.bag}", finding, "give one recording")
+    args.bag = args.bag or args.recording
 
 
 def along(args: argparse.Namespace, model: GearedModel) -> tuple[CouplingSums, tuple[str, ...]]:

@@ -11,14 +11,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from geared_dynamics.analysis.excitation.excite import excite
+from geared_dynamics.analysis.report.place import refuse_existing
 from geared_dynamics.analysis.report.trajectory import trajectory_yaml, write_trajectory_bag
 from geared_dynamics.cli.arguments import add_robot_arguments, load_robot, seed
 from geared_dynamics.cli.console import numeric_table, open_console, print_table
 from geared_dynamics.cli.recordings import frequency, jobs, progress_bar
+from geared_dynamics.errors import GearedDynamicsError
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
+PER_PERIOD = 4  # points in a period of the fastest harmonic; controllers join them smoothly
 PUBLISHER = "geared_dynamics.nodes.publish.publish_trajectory"
 
 
@@ -35,7 +38,7 @@ def add_parser(subparsers: Subparsers) -> None:
     )
     add_robot_arguments(parser)
     parser.add_argument("--duration", type=frequency, default=20.0, help="period [s], default 20")
-    parser.add_argument("--harmonics", type=jobs, default=5, help="default 5")
+    parser.add_argument("--harmonics", type=jobs, default=5, help="2 or more, default 5")
     parser.add_argument(
         "--acceleration", type=frequency, default=5.0, help="largest [1/s^2], default 5"
     )
@@ -61,6 +64,9 @@ def add_parser(subparsers: Subparsers) -> None:
 def run(args: argparse.Namespace) -> int:
     """Find the motion, write it, say how good it is."""
     model = load_robot(args)
+    refuse_too_few(args.rate, args.duration, args.harmonics)
+    if args.bag is not None:
+        refuse_existing(args.bag)
     with progress_bar("excite") as progress:
         found = excite(
             model,
@@ -93,11 +99,22 @@ def run(args: argparse.Namespace) -> int:
     console.print(
         f"condition number {found.condition:.4g} (first random motion {found.at_first:.4g})"
     )
+    if found.warning:
+        console.print(found.warning, style="yellow", soft_wrap=True)
     console.print(f"saved {args.output}")
     if args.bag is not None:
         write_trajectory_bag(args.bag, args.topic, model.joint_names, times, motion)
         console.print(f"saved {args.bag}; play it with: ros2 bag play {args.bag}")
     return 0 if args.publish is None else publish(args.output, args.publish)
+
+
+def refuse_too_few(rate: float, duration: float, harmonics: int) -> None:
+    """Raise if the fastest harmonic would have too few points to follow."""
+    least = PER_PERIOD * harmonics / duration
+    if rate < least * (1.0 - 1e-9):
+        finding = f"is {rate:g} points per second, {rate * duration:.3g} in a period"
+        remedy = f"harmonic {harmonics} of {duration:g} s needs {least:.4g} per second or more"
+        raise GearedDynamicsError("--rate", finding, remedy)
 
 
 def publish(file: Path, topic: str) -> int:

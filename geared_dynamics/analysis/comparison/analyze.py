@@ -41,7 +41,7 @@ class Analysis:
         cutoff: Bandwidth of the filters [Hz].
         delays: Per joint, by how much measured torques come after the model's [s] (n,).
         ranges: Of the bins, and limits.
-        stamp: Start of each display bucket (b,) [ns].
+        stamp: First and last sample of each display bucket (b, 2) [ns].
         drawn: Extremes in each bucket (2, 5, b, n): measured, three models', residual.
         notes: What is doubtful, a line each.
     """

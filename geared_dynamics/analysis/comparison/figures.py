@@ -9,9 +9,20 @@ import numpy as np
 from geared_dynamics.analysis.comparison.analyze import Analysis
 from geared_dynamics.analysis.comparison.prediction import TERMS
 from geared_dynamics.analysis.comparison.totals import CLUES
+from geared_dynamics.analysis.signals.delay import SEARCH
+from geared_dynamics.arrays import Array
 from geared_dynamics.dynamics.terms import MODELS
 
-TELLING = 0.1  # share of the residual that a clue must explain to be named
+TELLING = 0.1  # share of the residual's mean square that simple terms must explain to be named
+NAMED = 0.01  # share of it that each of them must explain
+
+
+WORDS = {
+    "velocity": "viscous",
+    "direction": "Coulomb",
+    "constant": "offset",
+    "acceleration": "inertia",
+}
 
 
 class JointFigures(NamedTuple):
@@ -26,9 +37,10 @@ class JointFigures(NamedTuple):
         percent: The same in percent of ``rms`` (NRMSE); NaN where nothing was measured.
         residual_peak: Peaks (3,) [unit].
         shares: RMS of each term in percent of ``rms``.
-        fitted: NRMSE [%] that would remain if viscous friction, Coulomb friction, an offset
-            and an inertia were added to the complete model.
-        missing: These four, as fitted to its residual.
+        missing: What the complete model's residual looks like, fitted to it: those of CLUES
+            (viscous and Coulomb friction, an offset, an inertia) that explain a share NAMED
+            of its mean square each, and TELLING together; none if they do not.
+        fitted: NRMSE [%] that would remain if they were added to the model.
         saturated: Share of samples at the effort limit [%].
         delay: Of the measured torque [s].
     """
@@ -49,15 +61,9 @@ class JointFigures(NamedTuple):
     @property
     def hint(self) -> str:
         """What the residual looks like."""
-        if not self.percent[-1] > 0 or 1.0 - (self.fitted / self.percent[-1]) ** 2 < TELLING:
+        if not self.missing:
             return "no simple term is missing"
-        words = {
-            "velocity": "viscous",
-            "direction": "Coulomb",
-            "constant": "offset",
-            "acceleration": "inertia",
-        }
-        parts = [f"{words[key]} {value:+.3g}" for key, value in self.missing.items()]
+        parts = [f"{WORDS[key]} {value:+.3g}" for key, value in self.missing.items()]
         return f"{', '.join(parts)} would leave {self.fitted:.1f} %"
 
 
@@ -66,7 +72,7 @@ class MotorFigures(NamedTuple):
 
     Attributes:
         motor: Its name.
-        rms: RMS of torque [N m], current [A] and voltage [V]; 0 where not known.
+        rms: RMS of torque [N m], current [A] and voltage [V]; NaN where not known.
         peak: Their peaks.
         exceeded: Share of samples beyond its limits [%].
     """
@@ -99,7 +105,7 @@ def joint_figures(analysis: Analysis) -> list[JointFigures]:
                 tuple(totals.residual_peak[:, j].tolist()),
                 dict(zip(TERMS, shares[:, j].tolist(), strict=True)),
                 float(np.sqrt(left / k) * scale[j]),
-                dict(zip(CLUES[1:], missing.tolist(), strict=True)),
+                missing,
                 100.0 * float(totals.saturated[j]) / k,
                 float(analysis.delays[j]),
             )
@@ -107,11 +113,34 @@ def joint_figures(analysis: Analysis) -> list[JointFigures]:
     return result
 
 
-def explained(
-    clues: np.ndarray[tuple[int, int], np.dtype[np.float64]],
-) -> tuple[float, np.ndarray[tuple[int], np.dtype[np.float64]]]:
-    """Least squares of the residual on the other clues, from their products (5, 5)."""
-    matrix, right = clues[1:, 1:], clues[1:, 0]
+def explained(clues: Array) -> tuple[float, dict[str, float]]:
+    """What simple terms tell of the residual, from the clues' products (5, 5).
+
+    Terms are taken one after another, each time the one that explains most of what is left,
+    as long as it explains a share NAMED of the residual's sum of squares.
+
+    Returns:
+        Sum of squares that they leave, and the terms.
+    """
+    whole = left = float(clues[0, 0])
+    chosen: list[int] = []
+    values = np.empty(0)
+    while others := [k for k in range(1, len(CLUES)) if k not in chosen]:
+        tries = [fit(clues, [*chosen, k]) for k in others]
+        best = min(range(len(others)), key=lambda i: tries[i][0])
+        if left - tries[best][0] <= NAMED * whole:
+            break
+        chosen.append(others[best])
+        left, values = tries[best]
+    if whole - left <= TELLING * whole:
+        return whole, {}
+    found = dict(zip(chosen, values.tolist(), strict=True))
+    return left, {CLUES[k]: found[k] for k in sorted(found)}
+
+
+def fit(clues: Array, chosen: list[int]) -> tuple[float, Array]:
+    """Sum of squares left by least squares of the residual on some clues, and their factors."""
+    matrix, right = clues[np.ix_(chosen, chosen)], clues[chosen, 0]
     scale = np.sqrt(np.maximum(matrix.diagonal(), 1e-300))
     solution = (
         np.linalg.lstsq(matrix / np.outer(scale, scale), right / scale, rcond=1e-10)[0] / scale
@@ -134,6 +163,23 @@ def motor_figures(analysis: Analysis) -> list[MotorFigures]:
         )
         for i, name in enumerate(analysis.model.motor_names)
     ]
+
+
+def milliseconds(delay: float) -> str:
+    """Write a delay [s] in milliseconds; a dash where none was found."""
+    return "-" if np.isnan(delay) else f"{1e3 * delay:.1f}"
+
+
+def delay_note(figures: list[JointFigures]) -> str:
+    """What a dash in the column of delays means; empty if there is none."""
+    if not any(np.isnan(joint.delay) for joint in figures):
+        return ""
+    return f"delay -: none found within {1e3 * SEARCH:.0f} ms to either side"
+
+
+def known(value: float) -> str:
+    """Write a number to three digits; a dash where it is not known."""
+    return "-" if np.isnan(value) else f"{value:.3g}"
 
 
 def percents(value: float) -> str:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from geared_dynamics.actuation.commands import motor_commands
-from geared_dynamics.analysis.comparison.prediction import Prediction, predicted
+from geared_dynamics.analysis.comparison.prediction import predicted
 from geared_dynamics.analysis.comparison.totals import (
     Ranges,
     Totals,
@@ -33,7 +33,7 @@ from geared_dynamics.arrays import Array, IntArray
 from geared_dynamics.model import GearedModel
 
 SETTLING = 2.0  # periods of the cutoff at each end of a stretch that are not counted
-BUCKETS = 1500  # of a whole recording, for display only
+BUCKETS = 1500  # of a whole recording, for display only; half as many again for gaps
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +78,7 @@ class SpanResult(NamedTuple):
 
     Attributes:
         totals: Its sums.
-        stamp: Start of each bucket (b,) [ns].
+        stamp: First and last sample of each bucket (b, 2) [ns].
         drawn: Least and largest value of measured, three models' and residual torque in each
             bucket (2, 5, b, n).
         kept: All samples, if asked for.
@@ -133,8 +133,7 @@ def span_result(plan: Plan, span: int) -> SpanResult:
     """Compare one span with the model."""
     parts, totals = motions(plan, span)
     model = plan.model
-    buckets = max(1, BUCKETS // plan.recording.spans)
-    stamps, drawn, kept = [], [], []
+    stamps, signals, kept = [], [], []
     for part in parts:
         if not len(part.q):
             continue
@@ -145,39 +144,55 @@ def span_result(plan: Plan, span: int) -> SpanResult:
         motors, motors_peak, exceeded = motor_totals(plan, part)
         own = own._replace(motors=motors, motors_peak=motors_peak, exceeded=exceeded)
         totals = totals.plus(own)
-        stamp, extremes = extremes_of(part.stamp, measured, found, buckets)
-        stamps.append(stamp)
-        drawn.append(extremes)
+        stamps.append(part.stamp)
+        signals.append(np.stack([measured, *found.models, measured - found.models[-1]]))
         if plan.keep:
             kept.append(Kept(*part[:4], measured, found.models, found.terms[5]))
     if not stamps:
-        return SpanResult(totals, np.empty(0, np.int64), np.empty((2, 5, 0, model.n)), ())
-    return SpanResult(totals, np.concatenate(stamps), np.concatenate(drawn, axis=2), tuple(kept))
+        return SpanResult(totals, np.empty((0, 2), np.int64), np.empty((2, 5, 0, model.n)), ())
+    buckets = max(1, BUCKETS // plan.recording.spans)
+    stamp, drawn = extremes_of(stamps, np.concatenate(signals, axis=1), buckets)
+    return SpanResult(totals, stamp, drawn, tuple(kept))
 
 
 def motor_totals(plan: Plan, part: Motion) -> tuple[Array, Array, Array]:
-    """Sums of squares and peaks of the motors' torque, current, voltage; samples beyond limits."""
+    """Sums of squares and peaks of the motors' torque, current, voltage; samples beyond limits.
+
+    NaN is a current or voltage for which a motor's data are missing.
+    """
     m = len(plan.model.motor_names)
     if not plan.motors:
         return np.zeros((3, m)), np.zeros((3, m)), np.zeros(m)
     commands = motor_commands(plan.model, part.q, part.v, part.a)
     electrics = plan.model.motors
-    nothing = np.zeros(commands.torque.shape)
+    unknown = np.full(commands.torque.shape, np.nan)
     known = not np.isnan(electrics.torque_constant).any()
-    current = commands.current if known else nothing
-    voltage = commands.voltage if known and not np.isnan(electrics.resistance).any() else nothing
+    current = commands.current if known else unknown
+    voltage = commands.voltage if known and not np.isnan(electrics.resistance).any() else unknown
     values = np.stack([commands.torque, current, voltage])
     beyond = (commands.binding != 0).sum(axis=0).astype(float)
     return squares(values, 1), peak(values, 1), beyond
 
 
-def extremes_of(
-    stamp: IntArray, measured: Array, found: Prediction, buckets: int
-) -> tuple[IntArray, Array]:
-    """Least and largest values within parts of equal numbers of samples."""
-    values = np.stack([measured, *found.models, measured - found.models[-1]])
-    width = max(1, -(-len(stamp) // buckets))
-    edges = np.arange(0, len(stamp), width)
+def extremes_of(stamps: list[IntArray], values: Array, buckets: int) -> tuple[IntArray, Array]:
+    """Least and largest values within buckets of equal numbers of samples, cut at gaps.
+
+    Args:
+        stamps: Of each stretch (k,) [ns].
+        values: Signals (s, k, n) of all stretches, one after another.
+        buckets: Their number without gaps. Half as many of the longest gaps cut them once more;
+            where there are more gaps than that, the short ones are within buckets.
+
+    Returns:
+        First and last sample of each bucket (b, 2) [ns], and extremes (2, s, b, n).
+    """
+    stamp, ends = np.concatenate(stamps), np.cumsum([len(part) for part in stamps])
+    gaps = ends[:-1]
+    jump = np.abs(stamp[gaps] - stamp[gaps - 1])  # a clock that is set back is a gap, too
+    longest = gaps[np.argsort(-jump, kind="stable")[: max(1, buckets // 2)]]
+    width = -(-len(stamp) // buckets)
+    edges = np.union1d(np.arange(0, len(stamp), width), longest).astype(np.int64)
     low = np.minimum.reduceat(values, edges, axis=1)
     high = np.maximum.reduceat(values, edges, axis=1)
-    return stamp[edges], np.stack([low, high])
+    last = np.append(edges[1:], len(stamp)) - 1
+    return np.stack([stamp[edges], stamp[last]], axis=1), np.stack([low, high])

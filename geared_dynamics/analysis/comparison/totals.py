@@ -33,7 +33,7 @@ class Totals(NamedTuple):
         by_velocity: Likewise.
         saturated: Samples at the effort limit (n,).
         outside: Samples beyond the position limits (n,).
-        motors: Sums of squares of torque, current, voltage (3, m).
+        motors: Sums of squares of torque, current, voltage (3, m); NaN where not known.
         motors_peak: Their peaks (3, m).
         exceeded: Samples beyond a limit of the motor (m,).
         tally: What was left out.

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from geared_dynamics.analysis.comparison.prediction import predicted
 from geared_dynamics.analysis.excitation.fourier import Fourier, at_rest
 from geared_dynamics.analysis.identification.columns import base_columns, columns
 from geared_dynamics.arrays import Array
@@ -19,7 +20,14 @@ CHECKED = 10  # times as many in which its limits are checked
 STEP = 0.5  # size of the first change of the coefficients, of their own size
 PATIENCE = 12  # changes in vain before they are made smaller
 WITHIN = 0.95  # of the limits that is used
+SHRUNK = 20  # times that a motion is made smaller until its torques are within the limits
+POOR = 1e3  # condition number above which some parameters stay uncertain
+USELESS = 1e6  # above it torques that are a thousandth of a percent off make other parameters
+FEWEST = 2  # harmonics of a motion that starts and ends at rest
 NO_LIMIT = 1e6
+
+
+BETTER = "give a longer --duration, more --acceleration, more --changes or wider limits"
 
 
 class Limits(NamedTuple):
@@ -38,6 +46,16 @@ class Excitation(NamedTuple):
     motion: Fourier
     condition: float
     at_first: float
+
+    @property
+    def warning(self) -> str:
+        """What to do about a poor condition number; empty if it is good enough."""
+        if self.condition <= POOR:
+            return ""
+        return (
+            f"a condition number of {self.condition:.3g} is poor (good ones are below 100): some "
+            f"parameters will stay uncertain; {BETTER}"
+        )
 
 
 def limits_of(model: GearedModel, acceleration: float) -> Limits:
@@ -95,35 +113,39 @@ def excite(
     Args:
         model: Geared model, with limits.
         duration: Period T [s].
-        harmonics: K.
+        harmonics: K, at least 2.
         acceleration: Largest acceleration of each joint [rad/s^2 or m/s^2].
         starts: Random motions.
         changes: Changes of the best one.
         seed: Of the random numbers.
         progress: Called with what is done and all there is to do.
+
+    Raises:
+        ModelError: If no motion within the limits tells the parameters apart.
     """
+    refuse_senseless(duration, harmonics, acceleration, starts)
     limits, random = limits_of(model, acceleration), np.random.default_rng(seed)
     judge = judge_of(model, limits, duration, harmonics, random)
     work = starts + changes
-    best, lowest, at_first = None, np.inf, np.inf
+    best, lowest, at_first, effort = None, np.inf, np.inf, np.zeros(model.n)
     shape = (2, model.n, harmonics)
     for k in range(starts):
         tried = random.normal(size=shape) / np.arange(1, harmonics + 1)
-        motion = within(model, limits, duration, tried)
-        condition = judge(motion)
+        motion, needed = within(model, limits, duration, tried)
+        condition = judge(motion) if np.all(needed <= limits.torque) else np.inf
         if k == 0:
             at_first = condition
-        if condition < lowest:
-            best, lowest = tried, condition
+        if best is None or condition < lowest:
+            best, lowest, effort = tried, condition, needed
         if progress is not None:
             progress(k + 1, work)
-    if best is None:
-        remedy = "give a longer --duration, or more of the joints' range"
-        raise ModelError("excite", "no motion was found within the limits", remedy)
+    if best is None or np.any(effort > limits.torque):
+        raise too_weak(model, effort, limits.torque)
     step, vain = STEP, 0
     for k in range(changes):
         tried = best + step * random.normal(size=shape) / np.arange(1, harmonics + 1)
-        condition = judge(within(model, limits, duration, tried))
+        motion, needed = within(model, limits, duration, tried)
+        condition = judge(motion) if np.all(needed <= limits.torque) else np.inf
         if condition < lowest:
             best, lowest, vain = tried, condition, 0
         else:
@@ -131,7 +153,37 @@ def excite(
             step, vain = (step * 0.7, 0) if vain >= PATIENCE else (step, vain)
         if progress is not None:
             progress(starts + k + 1, work)
-    return Excitation(within(model, limits, duration, best), lowest, at_first)
+    if not lowest <= USELESS:
+        finding = f"the best motion has a condition number of {lowest:.3g}: nothing can be told"
+        raise ModelError("excite", finding, BETTER)
+    return Excitation(within(model, limits, duration, best)[0], lowest, at_first)
+
+
+def refuse_senseless(duration: float, harmonics: int, acceleration: float, starts: int) -> None:
+    """Raise if no motion can come of it."""
+    for name, value in (("duration", duration), ("acceleration", acceleration)):
+        if not 0.0 < value < np.inf:
+            raise ModelError("excite", f"{name} is {value}", "give a positive number")
+    if harmonics < FEWEST:
+        finding = f"{harmonics} harmonic: a motion that starts and ends at rest has two or more"
+        raise ModelError("excite", finding, f"give --harmonics {FEWEST} or more; 5 are usual")
+    if starts < 1:
+        raise ModelError("excite", f"{starts} random motions", "give --starts 1 or more")
+
+
+def too_weak(model: GearedModel, needed: Array, allowed: Array) -> ModelError:
+    """Say at which joint even a small motion needs more than the effort limit."""
+    j = int(np.argmax(needed / allowed))
+    name = model.joint_names[j]
+    kind = next(joint.kind for joint in model.robot.joints if joint.name == name)
+    unit = "N" if kind == "prismatic" else "N m"
+    finding = (
+        f"the effort limit is {allowed[j]:.4g} {unit}, and even a small motion around the middle "
+        f"of the joints' ranges needs {needed[j]:.4g} {unit} there, with friction, springs and a "
+        "margin of 5 %"
+    )
+    remedy = "correct <limit effort=>, the ranges or the masses in the URDF, or the friction"
+    return ModelError(f"{model.robot.source}, joint {name!r}", finding, remedy)
 
 
 def judge_of(
@@ -161,8 +213,15 @@ def judge_of(
     return judge
 
 
-def within(model: GearedModel, limits: Limits, duration: float, tried: Array) -> Fourier:
-    """Scale a motion to the limits, joint by joint, and centre it in the range."""
+def within(
+    model: GearedModel, limits: Limits, duration: float, tried: Array
+) -> tuple[Fourier, Array]:
+    """Scale a motion to the limits, joint by joint, and centre it in the range.
+
+    Returns:
+        The motion, and the torque that it needs (n,) with friction and springs and a margin:
+        beyond the limit if no smaller motion was found that keeps to it.
+    """
     sines, cosines = at_rest(*tried)
     n, K = sines.shape
     times = duration * np.arange(CHECKED * SAMPLED * K) / (CHECKED * SAMPLED * K)
@@ -173,11 +232,11 @@ def within(model: GearedModel, limits: Limits, duration: float, tried: Array) ->
     ratios.append(WITHIN * limits.acceleration / np.abs(a).max(0))
     scale = np.min(ratios, axis=0)
     middle = 0.5 * (limits.lower + limits.upper)
-    for _ in range(20):  # torques depend on all joints: all are made smaller together
+    for _ in range(SHRUNK):  # torques depend on all joints: all are made smaller together
         centre = middle - 0.5 * scale * (q.max(axis=0) + q.min(axis=0))
         motion = Fourier(centre, scale[:, None] * sines, scale[:, None] * cosines, duration)
-        tau = np.abs(inverse_dynamics(model, *motion.at(times))).max(axis=0)
+        tau = np.abs(predicted(model, *motion.at(times)).models[-1]).max(axis=0)
         if np.all(tau <= WITHIN * limits.torque):
-            return motion
+            break
         scale = 0.8 * scale
-    return motion
+    return motion, tau / WITHIN

@@ -12,8 +12,8 @@ import numpy as np
 from geared_dynamics.analysis.comparison.span import Kept
 from geared_dynamics.analysis.extras import extra
 from geared_dynamics.analysis.reading.container import JOINT_STATE
-from geared_dynamics.analysis.reading.problems import RecordingError
 from geared_dynamics.analysis.report.joint_state import serialised
+from geared_dynamics.analysis.report.place import NewPlace, refuse_existing
 from geared_dynamics.arrays import Array
 
 TOPICS = ("tau_model", "tau_measured", "tau_residual")
@@ -21,7 +21,10 @@ VERSION = 9  # of rosbag2's metadata
 
 
 class TorqueBag:
-    """A bag with three topics of JointState, whose stamps are the recording's."""
+    """A bag with three topics of JointState, whose stamps are the recording's.
+
+    It is at its place when its context ends without an error.
+    """
 
     def __init__(
         self,
@@ -31,18 +34,18 @@ class TorqueBag:
         namespace: str = "/analysis",
         storage: Literal["mcap", "sqlite3"] = "mcap",
     ) -> None:
-        """Make the bag's folder.
+        """Open the bag.
 
         Raises:
             RecordingError: If the folder is there already.
         """
         rosbag2, typesys = extra("rosbags.rosbag2", "bag"), extra("rosbags.typesys", "bag")
-        if path.exists():
-            raise RecordingError(str(path), "is there already", "name a folder that is not")
+        refuse_existing(path)
         plugin = rosbag2.StoragePlugin[storage.upper()]
         store = typesys.get_typestore(typesys.Stores.ROS2_JAZZY)
         self.joints = tuple(joints)
-        self.writer: Any = rosbag2.Writer(path, version=VERSION, storage_plugin=plugin)
+        self.place = NewPlace(path)
+        self.writer: Any = rosbag2.Writer(self.place.draft, version=VERSION, storage_plugin=plugin)
         self.writer.open()
         self.topics = [
             self.writer.add_connection(f"{namespace}/{topic}", JOINT_STATE, typestore=store)
@@ -72,5 +75,8 @@ class TorqueBag:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Close the bag, complete with its metadata."""
-        self.writer.close()
+        """Close the bag, complete with its metadata; after an error remove it."""
+        try:
+            self.writer.close()
+        finally:
+            self.place.__exit__(kind, error, trace)

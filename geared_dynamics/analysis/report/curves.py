@@ -7,10 +7,13 @@ from typing import NamedTuple
 import numpy as np
 
 from geared_dynamics.analysis.comparison.analyze import Analysis
+from geared_dynamics.analysis.comparison.span import BUCKETS
 from geared_dynamics.analysis.comparison.totals import BINS
-from geared_dynamics.arrays import Array
+from geared_dynamics.analysis.reading.cleaning import GAP
+from geared_dynamics.arrays import Array, IntArray
 
 DRAWN = ("measured", "without rotors", "armature", "complete", "residual")
+FINEST = 3 * BUCKETS // 2  # drawn of a signal; a recording in many short spans may have more
 FEWEST = 5  # samples in a bin that is drawn
 
 
@@ -23,23 +26,34 @@ class Profile(NamedTuple):
 
 
 def envelope(analysis: Analysis, signal: int, joint: int) -> tuple[Array, Array]:
-    """Time [s] and values of one signal (2 b,): least and largest of each bucket in turn.
+    """Time [s] and values of one signal: least and largest of each bucket in turn.
 
-    NaN between stretches breaks the line there.
+    NaN between buckets that a gap parts breaks the line there. Never more than FINEST buckets
+    are drawn.
     """
     low, high = analysis.drawn[:, signal, :, joint]
+    stamp = analysis.stamp
     if not low.size:
         return np.empty(0), np.empty(0)
-    time = (analysis.stamp - analysis.stamp.min()) * 1e-9
-    step = np.diff(time, append=time[-1])
-    usual = np.median(step[:-1]) if len(step) > 1 else 0.0
-    x = np.repeat(time, 2)
-    x[1::2] += 0.5 * np.clip(step, 0.0, usual)
-    y = np.empty(2 * len(time))
+    if len(stamp) > FINEST:
+        stamp, low, high = coarser(stamp, low, high)
+    x = ((stamp - stamp.min()) * 1e-9).ravel()
+    x[1::2] = 0.5 * (x[0::2] + x[1::2])
+    y = np.empty(2 * len(stamp))
     rising = np.concatenate([[True], 0.5 * np.diff(low + high) >= 0])
     y[0::2], y[1::2] = np.where(rising, low, high), np.where(rising, high, low)
-    breaks = 2 * (np.flatnonzero((step[:-1] > 20 * max(usual, 1e-9)) | (step[:-1] < 0)) + 1)
+    hole = stamp[1:, 0] - stamp[:-1, 1]
+    parted = (hole > GAP * analysis.recording.period) | (hole < 0)
+    breaks = 2 * (np.flatnonzero(parted) + 1)
     return np.insert(x, breaks, np.nan), np.insert(y, breaks, np.nan)
+
+
+def coarser(stamp: IntArray, low: Array, high: Array) -> tuple[IntArray, Array, Array]:
+    """Join neighbouring buckets, so many that FINEST or fewer are left."""
+    edges = np.arange(0, len(stamp), -(-len(stamp) // FINEST))
+    last = np.append(edges[1:], len(stamp)) - 1
+    joined = np.stack([stamp[edges, 0], stamp[last, 1]], axis=1)
+    return joined, np.minimum.reduceat(low, edges), np.maximum.reduceat(high, edges)
 
 
 def profile(sums: Array, range_: Array, joint: int) -> Profile:

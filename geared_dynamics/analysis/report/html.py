@@ -13,7 +13,10 @@ import numpy as np
 
 from geared_dynamics.analysis.comparison.analyze import Analysis
 from geared_dynamics.analysis.comparison.figures import (
+    delay_note,
     joint_figures,
+    known,
+    milliseconds,
     motor_figures,
     percents,
     summary,
@@ -92,12 +95,13 @@ def joint_table(analysis: Analysis) -> str:
             *map(percents, joint.percent),
             f"{joint.residual[-1]:.3g}", f"{joint.residual_peak[-1]:.3g}",
             f"{joint.saturated:.2g}",
-            "-" if np.isnan(joint.delay) else f"{1e3 * joint.delay:.1f}",
+            milliseconds(joint.delay),
         ]
         for joint in figures
     ]  # fmt: skip
     hints = "".join(f"<li>{escape(joint.joint)}: {escape(joint.hint)}</li>" for joint in figures)
-    return f"{table(heads, rows)}<p>What the residual looks like:</p><ul>{hints}</ul>"
+    note = f"<p>{escape(delay_note(figures))}</p>" if delay_note(figures) else ""
+    return f"{table(heads, rows)}{note}<p>What the residual looks like:</p><ul>{hints}</ul>"
 
 
 def share_table(analysis: Analysis) -> str:
@@ -118,8 +122,7 @@ def motor_table(analysis: Analysis) -> str:
     heads += ["voltage RMS [V]", "peak", "beyond its limits %"]
     rows = []
     for motor in motors:
-        pairs = [f"{x:.3g}" for pair in zip(motor.rms, motor.peak, strict=True) for x in pair]
-        pairs[2:] = [x if float(x) else "-" for x in pairs[2:]]
+        pairs = [known(x) for pair in zip(motor.rms, motor.peak, strict=True) for x in pair]
         rows.append([motor.motor, *pairs, f"{motor.exceeded:.2g}"])
     return table(heads, rows)
 
@@ -153,20 +156,27 @@ def torques(analysis: Analysis) -> Any:
                 row=j + 1, col=1,
             )  # fmt: skip
     figure.update_xaxes(title_text="time [s]", row=len(names), col=1)
-    figure.update_yaxes(title_text="N m")
+    for j, joint in enumerate(joint_figures(analysis)):
+        figure.update_yaxes(title_text=joint.unit, row=j + 1, col=1)
     return laid_out(figure, len(names))
 
 
 def residuals(analysis: Analysis) -> Any:
-    """Residual of each joint over position and velocity."""
+    """Residual of each joint over position and velocity, with the joint's own units."""
     objects, subplots = extra("plotly.graph_objects", "HTML"), extra("plotly.subplots", "HTML")
-    names = analysis.model.joint_names
+    joints = joint_figures(analysis)
+    units = [("m", "m/s") if joint.unit == "N" else ("rad", "rad/s") for joint in joints]
     figure = subplots.make_subplots(
-        rows=len(names), cols=2, vertical_spacing=0.25 / len(names),
-        subplot_titles=[escape(name) for name in names for _ in range(2)],
+        rows=len(joints), cols=2, vertical_spacing=0.25 / len(joints),
+        subplot_titles=[
+            f"{escape(joint.joint)}, over its {quantity} [{unit}]"
+            for joint, pair in zip(joints, units, strict=True)
+            for quantity, unit in zip(("position", "velocity"), pair, strict=True)
+        ],
     )  # fmt: skip
     totals, ranges = analysis.totals, analysis.ranges
-    for j in range(len(names)):
+    for j, joint in enumerate(joints):
+        figure.update_yaxes(title_text=joint.unit, row=j + 1)
         pairs = ((totals.by_position, ranges.position), (totals.by_velocity, ranges.velocity))
         for column, (sums, range_) in enumerate(pairs, 1):
             found = profile(sums, range_, j)
@@ -178,9 +188,7 @@ def residuals(analysis: Analysis) -> Any:
                     ),
                     row=j + 1, col=column,
                 )  # fmt: skip
-    figure.update_xaxes(title_text="position [rad or m]", row=len(names), col=1)
-    figure.update_xaxes(title_text="velocity [1/s]", row=len(names), col=2)
-    return laid_out(figure, len(names))
+    return laid_out(figure, len(joints))
 
 
 def laid_out(figure: Any, rows: int) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 
@@ -13,58 +12,94 @@ from geared_dynamics.analysis.comparison.analyze import Analysis
 from geared_dynamics.analysis.comparison.figures import joint_figures, motor_figures
 from geared_dynamics.analysis.comparison.prediction import TERMS
 from geared_dynamics.analysis.comparison.span import Kept
+from geared_dynamics.analysis.report.place import NewPlace
 from geared_dynamics.dynamics.terms import MODELS
+from geared_dynamics.model.model import GearedModel
+
+# Columns of all samples, each with its units of revolute and of prismatic joints.
+TORQUE = ("N m", "N")
+QUANTITIES = {
+    "q": ("rad", "m"),
+    "v": ("rad/s", "m/s"),
+    "a": ("rad/s^2", "m/s^2"),
+    "tau_measured": TORQUE,
+    "tau_no_rotors": TORQUE,
+    "tau_armature": TORQUE,
+    "tau_model": TORQUE,
+    "tau_residual": TORQUE,
+}
 
 
 def write_summary(analysis: Analysis, path: Path) -> None:
-    """Write a row per joint and one per motor.
+    """Write a row per joint.
 
     Args:
         analysis: What ``analyze`` gives.
         path: The file.
     """
+    names = [model.replace(" ", "_") for model in MODELS]
+    heads = ["joint", "unit", "rms", "peak"]
+    heads += [f"residual_rms_{name}" for name in names]
+    heads += [f"nrmse_percent_{name}" for name in names]
+    heads += [f"residual_peak_{name}" for name in names]
+    heads += [f"share_percent_{term}" for term in TERMS]
+    heads += ["nrmse_percent_if_fitted", "saturated_percent", "delay_s"]
+    rows = [
+        [
+            joint.joint, joint.unit,
+            *map(repr, (
+                joint.rms, joint.peak, *joint.residual, *joint.percent, *joint.residual_peak,
+                *joint.shares.values(), joint.fitted, joint.saturated, joint.delay,
+            )),
+        ]
+        for joint in joint_figures(analysis)
+    ]  # fmt: skip
+    write_table(path, heads, rows)
+
+
+def write_motors(analysis: Analysis, path: Path) -> None:
+    """Write a row per motor; nan where the drivetrain file does not give its data.
+
+    Args:
+        analysis: What ``analyze`` gives, of a robot with motors.
+        path: The file.
+    """
+    units = ("Nm", "A", "V")
+    heads = ["motor", *(f"{kind}_{unit}" for kind in ("rms", "peak") for unit in units)]
+    rows = [
+        [motor.motor, *map(repr, (*motor.rms, *motor.peak, motor.exceeded))]
+        for motor in motor_figures(analysis)
+    ]
+    write_table(path, [*heads, "exceeded_percent"], rows)
+
+
+def write_table(path: Path, heads: list[str], rows: list[list[str]]) -> None:
+    """Write headings and rows."""
     with path.open("w", encoding="utf-8", newline="") as stream:
-        out = csv.writer(stream)
-        names = [model.replace(" ", "_") for model in MODELS]
-        heads = ["joint", "unit", "rms", "peak"]
-        heads += [f"residual_rms_{name}" for name in names]
-        heads += [f"nrmse_percent_{name}" for name in names]
-        heads += [f"residual_peak_{name}" for name in names]
-        heads += [f"share_percent_{term}" for term in TERMS]
-        out.writerow([*heads, "nrmse_percent_if_fitted", "saturated_percent", "delay_s"])
-        for joint in joint_figures(analysis):
-            numbers = [
-                joint.rms,
-                joint.peak,
-                *joint.residual,
-                *joint.percent,
-                *joint.residual_peak,
-            ]
-            numbers += [*joint.shares.values(), joint.fitted, joint.saturated, joint.delay]
-            out.writerow([joint.joint, joint.unit, *map(repr, numbers)])
-        motors = motor_figures(analysis)
-        if motors:
-            out.writerow([])
-            units = ("Nm", "A", "V")
-            heads = [f"{kind}_{unit}" for kind in ("rms", "peak") for unit in units]
-            out.writerow(["motor", *heads, "exceeded_percent"])
-            for motor in motors:
-                out.writerow([motor.motor, *map(repr, (*motor.rms, *motor.peak, motor.exceeded))])
+        csv.writer(stream).writerows([heads, *rows])
 
 
 class SamplesFile:
-    """All samples as CSV: time, and per joint what the columns say."""
+    """All samples as CSV: time, and per joint what the columns say, with units.
 
-    def __init__(self, path: Path, joints: Sequence[str]) -> None:
+    It is at its place when its context ends without an error.
+    """
+
+    def __init__(self, path: Path, model: GearedModel) -> None:
         """Open it and write the headings."""
-        self.stream = path.open("w", encoding="utf-8", newline="")
-        kinds = ("q", "v", "a", "tau_measured", "tau_no_rotors", "tau_armature", "tau_model")
-        heads = ["time", *(f"{kind}.{joint}" for kind in kinds for joint in joints)]
-        self.stream.write(",".join(heads) + "\n")
+        kinds = {joint.name: joint.kind for joint in model.robot.joints}
+        heads = ["time [s]"]
+        for quantity, units in QUANTITIES.items():
+            for joint in model.joint_names:
+                heads.append(f"{quantity}.{joint} [{units[kinds[joint] == 'prismatic']}]")
+        self.place = NewPlace(path)
+        self.stream = self.place.draft.open("w", encoding="utf-8", newline="")
+        csv.writer(self.stream, lineterminator="\n").writerow(heads)
 
     def add(self, part: Kept) -> None:
         """Write samples."""
-        table = np.hstack([part.q, part.v, part.a, part.measured, *part.models])
+        residual = part.measured - part.models[-1]
+        table = np.hstack([part.q, part.v, part.a, part.measured, *part.models, residual])
         for stamp, row in zip(part.stamp.tolist(), table.tolist(), strict=True):
             numbers = ",".join(f"{value:.9g}" for value in row)
             self.stream.write(f"{stamp // 10**9}.{stamp % 10**9:09d},{numbers}\n")
@@ -79,5 +114,8 @@ class SamplesFile:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Close the file."""
-        self.stream.close()
+        """Close the file; after an error remove it."""
+        try:
+            self.stream.close()
+        finally:
+            self.place.__exit__(kind, error, trace)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from geared_dynamics.analysis.extras import extra
-from geared_dynamics.analysis.reading.problems import RecordingError
 from geared_dynamics.analysis.report.bag_file import VERSION
+from geared_dynamics.analysis.report.place import NewPlace, refuse_existing
 from geared_dynamics.analysis.report.yaml_text import flow
 from geared_dynamics.arrays import Array
 
@@ -43,15 +43,14 @@ def write_trajectory_bag(
         RecordingError: If the folder is there already.
     """
     rosbag2, typesys = extra("rosbags.rosbag2", "bag"), extra("rosbags.typesys", "bag")
-    if path.exists():
-        raise RecordingError(str(path), "is there already", "name a folder that is not")
+    refuse_existing(path)
     store = typesys.get_typestore(typesys.Stores.ROS2_JAZZY)
-    with rosbag2.Writer(
-        path, version=VERSION, storage_plugin=rosbag2.StoragePlugin.MCAP
-    ) as writer:
-        connection = writer.add_connection(topic, TYPE, typestore=store)
-        message = trajectory_message(store.types, joints, times, motion)
-        writer.write(connection, 0, bytes(store.serialize_cdr(message, TYPE)))
+    with NewPlace(path) as draft:
+        plugin = rosbag2.StoragePlugin.MCAP
+        with rosbag2.Writer(draft, version=VERSION, storage_plugin=plugin) as writer:
+            connection = writer.add_connection(topic, TYPE, typestore=store)
+            message = trajectory_message(store.types, joints, times, motion)
+            writer.write(connection, 0, bytes(store.serialize_cdr(message, TYPE)))
 
 
 def trajectory_message(

@@ -76,6 +76,21 @@ def test_missing_friction_is_named_with_its_size() -> None:
     assert max(first.fitted, third.fitted) < 0.1
 
 
+def test_terms_that_explain_next_to_nothing_are_not_named() -> None:
+    noise = np.random.default_rng(3).normal(size=TAU.shape)
+    both = 4.0 * V[:, :1] + 2.0 * np.sign(V[:, :1])  # correlated, and both there
+    tau = TAU + noise * [0.05, 0.05, 1.0] + np.hstack([both, 4.0 * V[:, 1:2], 0.0 * V[:, :1]])
+    first, second, third = joint_figures(analysis(tau))
+    assert set(first.missing) == {"velocity", "direction"}
+    assert first.missing["velocity"] == pytest.approx(4.0, rel=0.1)
+    assert set(second.missing) == {"velocity"}
+    assert second.hint.startswith("viscous +4 would leave")
+    assert third.missing == {}
+    assert third.hint == "no simple term is missing"
+    assert third.fitted == pytest.approx(third.percent[2])
+    assert second.fitted < 0.2 * second.percent[2]
+
+
 def test_delay_is_found() -> None:
     late = analyze(MODEL, recording_from_arrays(T[3:], Q[3:], TAU[:-3]), bandwidth_hz=20.0)
     np.testing.assert_allclose(late.delays, 0.015, atol=1e-4)
@@ -186,7 +201,8 @@ def test_no_scheduler_says_so() -> None:
 
 
 def test_motors_need_data_and_their_budget_is_the_commands() -> None:
-    assert motor_figures(analysis())[0].rms[1] == 0.0  # no torque constants: torques only
+    first = motor_figures(analysis())[0]  # no torque constants: torques only
+    assert np.isnan([*first.rms[1:], *first.peak[1:]]).all()
     settled = slice(20, -20)  # two periods of 20 Hz
     data = gd.motor_commands(MODEL, Q[settled], V[settled], A[settled])
     found = np.array([motor.rms[0] for motor in motor_figures(analysis())])

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import geared_dynamics as gd
-from geared_dynamics.analysis.excitation.excite import excite, limits_of
+from geared_dynamics.analysis.excitation.excite import excite, limits_of, within
 from geared_dynamics.analysis.excitation.fourier import Fourier, at_rest
 from geared_dynamics.analysis.report.trajectory import trajectory_yaml, write_trajectory_bag
 from geared_dynamics.description.yaml_input import read_data
@@ -48,6 +49,87 @@ def test_it_keeps_to_all_limits_and_uses_one() -> None:
     reach += [np.abs(v).max(0) / limits.speed, np.abs(a).max(0) / limits.acceleration]
     reach.append(tau.max(axis=0) / limits.torque)
     assert np.max(reach) > 0.7
+
+
+def with_limit(effort: float, joint: int = 1) -> bytes:
+    """The elbow arm's URDF with another effort limit of one joint."""
+    parts = re.split(r'effort="[^"]*"', (ROBOTS / "elbow.urdf").read_text("utf-8"))
+    kept = re.findall(r'effort="[^"]*"', (ROBOTS / "elbow.urdf").read_text("utf-8"))
+    kept[joint] = f'effort="{effort}"'
+    return "".join(a + b for a, b in zip(parts, [*kept, ""], strict=True)).encode()
+
+
+def drives(**joints: object) -> dict[str, object]:
+    """The elbow arm's drivetrain with more about its joints."""
+    return {**read_data(ROBOTS / "elbow.drivetrain.yaml")[0], "joints": joints}
+
+
+def test_no_motion_beyond_the_effort_limits_is_returned() -> None:
+    weak = gd.load_model(with_limit(0.5), ROBOTS / "elbow.drivetrain.yaml")
+    with pytest.raises(GearedDynamicsError) as error:
+        excite(weak, duration=10.0, starts=3, changes=3)
+    text = str(error.value)
+    assert "joint 'joint_2': the effort limit is 0.5 N m" in text
+    needed = float(re.search(r"needs ([0-9.]+) N m", text)[1])
+    still = np.abs(gd.gravity_forces(weak, 0.5 * sum(limits_of(weak, 5.0)[:2])))[1]
+    assert needed == pytest.approx(still / 0.95, rel=0.05)
+    assert "correct <limit effort=>" in text
+
+
+def test_friction_counts_as_effort() -> None:
+    limit, t = 70.0, np.linspace(0.0, 10.0, 5000)
+    options = {"duration": 10.0, "starts": 3, "changes": 3}
+    for coulomb, fits in ((0.0, True), (20.0, True), (80.0, False)):
+        friction = {"joint_2": {"friction": {"coulomb": coulomb, "viscous": 1.0}}}
+        arm = gd.load_model(with_limit(limit), drives(**friction))
+        if not fits:
+            with pytest.raises(GearedDynamicsError, match=r"joint_2.*with friction"):
+                excite(arm, **options)
+            continue
+        q, v, a = excite(arm, **options).motion.at(t)
+        tau = gd.inverse_dynamics(arm, q, v, a) + gd.friction_forces(arm, v)
+        assert np.abs(tau[:, 1]).max() <= limit
+
+
+def test_springs_count_as_effort() -> None:
+    kr300 = read_data(ROBOTS / "kr300.drivetrain.yaml")[0]
+    text = (ROBOTS / "kr300.urdf").read_text("utf-8")
+    limited = re.sub(
+        r'(<joint name="joint_\d" type=")(?:continuous|revolute)(".*?)</joint>',
+        r'\1revolute\2<limit lower="-1" upper="1" velocity="2" effort="4000"/></joint>',
+        text,
+        flags=re.DOTALL,
+    )
+    held = gd.load_model(limited.encode(), kr300)
+    assert held.balancers.names
+    bare = gd.load_model(limited.encode(), {k: v for k, v in kr300.items() if k != "balancers"})
+    q = np.zeros((1, 6))
+    force = np.abs(gd.balancer_forces(held, q))[0, 1]
+    assert force > 100.0
+    needed = [within_needed(arm)[1] for arm in (held, bare)]
+    assert abs(needed[0] - needed[1]) > 0.1 * force
+
+
+def within_needed(model: gd.GearedModel) -> np.ndarray:
+    """Torque that a very small motion around the middle needs (n,)."""
+    tried = 1e-9 * np.random.default_rng(0).normal(size=(2, model.n, 3))
+    return within(model, limits_of(model, 1e-3), 100.0, tried)[1]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"harmonics": 1}, "two or more"),
+        ({"duration": 0.0}, "duration is 0.0"),
+        ({"duration": float("nan")}, "duration is nan"),
+        ({"acceleration": -1.0}, "acceleration is -1.0"),
+        ({"starts": 0}, "0 random motions"),
+        ({"duration": 0.05, "starts": 2, "changes": 2}, r"condition number of .*e\+1.*longer"),
+    ],
+)
+def test_senseless_options_are_refused(options: dict[str, float], said: str) -> None:
+    with pytest.raises(GearedDynamicsError, match=said):
+        excite(MODEL, **options)
 
 
 def test_it_is_better_than_the_first_and_repeatable() -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import csv
-import importlib
-import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -63,7 +61,8 @@ def test_analyze_prints_and_writes_everything(
     assert "http" not in own.replace("http://www.w3.org", "")  # nothing is fetched
     assert (out / "run.png").stat().st_size > 10_000
     rows = list(csv.DictReader((out / "run.csv").open(encoding="utf-8")))
-    assert [row["joint"] for row in rows[:3]] == list(MODEL.joint_names)
+    assert [row["joint"] for row in rows] == list(MODEL.joint_names)
+    assert (out / "run_motors.csv").read_text("utf-8").startswith("motor,rms_Nm")
     samples = np.genfromtxt(out / "run_samples.csv", delimiter=",", names=True)
     assert len(samples) > 5000
     torque = out / "run_torques"
@@ -71,9 +70,30 @@ def test_analyze_prints_and_writes_everything(
     measured, residual = (efforts_of(torque, kind) for kind in ("measured", "residual"))
     first = model.reader.read(0)
     np.testing.assert_allclose(
-        first.stamp, np.rint(samples["time"] * 1e9)[: len(first.stamp)], atol=1000
+        first.stamp, np.rint(samples["time_s"] * 1e9)[: len(first.stamp)], atol=1000
     )
     np.testing.assert_array_equal(measured - first.effort, residual)
+
+
+def test_a_run_that_fails_leaves_nothing_in_the_way(
+    bag: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for package in ("rosbags", "plotly", "matplotlib"):
+        pytest.importorskip(package, reason="needs geared_dynamics[analysis]")
+    silent = messages(MODEL.joint_names, T, Q, V, 0.0 * TAU)
+    good, out = Path(bag), tmp_path / "out"
+    kept = good.rename(tmp_path / "kept.db3")
+    write_sqlite(good, {"/joint_states": (JOINT_STATE, silent)})
+    words = ["analyze", bag, *ROBOT, "--output", str(out), "--samples", "--bag"]
+    for _ in range(2):
+        assert main(words) == 2
+        assert "efforts of zero" in capsys.readouterr().err
+        assert not list(out.iterdir())
+    kept.replace(good)
+    assert main(words) == 0
+    assert {path.name for path in out.iterdir()} == {
+        "report.html", "run.png", "run.csv", "run_motors.csv", "run_samples.csv", "run_torques",
+    }  # fmt: skip
 
 
 def efforts_of(path: Path, kind: str) -> np.ndarray:
@@ -344,35 +364,3 @@ def test_a_bag_without_a_robot(
     found = capsys.readouterr().err
     assert said in found
     assert found.count("\n") == 1
-
-
-def test_excite_publishes_by_a_program_of_its_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    calls: list[list[str]] = []
-
-    def run(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
-        calls.append(command)
-        return subprocess.CompletedProcess(command, 2)
-
-    monkeypatch.setattr(subprocess, "run", run)
-    file = str(tmp_path / "motion.yaml")
-    few = ["--starts", "3", "--changes", "5", "--output", file]
-    assert main(["excite", URDF, DRIVE, *few, "--publish", "/arm/joint_trajectory"]) == 2
-    module = importlib.import_module(calls[0][2])
-    arguments = module.parser().parse_args(calls[0][3:])
-    assert (str(arguments.file), arguments.topic) == (file, "/arm/joint_trajectory")
-    assert module.read_waypoints(arguments.file).duration == 20.0
-
-
-def test_excite_and_coupling(bag: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file = tmp_path / "motion.yaml"
-    few = ["--starts", "3", "--changes", "5", "--output", str(file)]
-    assert main(["excite", URDF, DRIVE, *few]) == 0
-    assert file.read_text("utf-8").startswith("# Exciting motion of")
-    assert main(["coupling", URDF, DRIVE]) == 0
-    assert main(["coupling", URDF, DRIVE, "--bag", bag]) == 0
-    assert "does not matter here" in capsys.readouterr().out
-    tx40 = [str(ROBOTS / "tx40.urdf"), str(ROBOTS / "tx40.drivetrain.yaml")]
-    assert main(["coupling", *tx40]) == 0
-    assert "It matters at" in capsys.readouterr().out

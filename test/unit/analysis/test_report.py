@@ -1,0 +1,161 @@
+"""Curves and files: bounded, cut at gaps, in the joints' own units, and whole or not there."""
+
+from __future__ import annotations
+
+import csv
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import geared_dynamics as gd
+from geared_dynamics.analysis.comparison.analyze import Analysis, analyze
+from geared_dynamics.analysis.comparison.span import BUCKETS, extremes_of
+from geared_dynamics.analysis.reading.recording import recording_from_arrays
+from geared_dynamics.analysis.report.bag_file import TorqueBag
+from geared_dynamics.analysis.report.curves import FINEST, coarser, envelope
+from geared_dynamics.analysis.report.html import residuals, torques, write_html
+from geared_dynamics.analysis.report.place import NewPlace
+from geared_dynamics.analysis.report.tables import SamplesFile, write_motors, write_summary
+from geared_dynamics.arrays import Array
+from recorded_motions import ROBOTS, elbow, motion
+
+pytest.importorskip("scipy", reason="needs geared_dynamics[analysis]")
+
+MODEL = elbow()
+SLIDING = (ROBOTS / "elbow.urdf").read_bytes()
+SLIDING = SLIDING.replace(b'name="joint_3" type="revolute"', b'name="joint_3" type="prismatic"')
+
+
+def analysis(model: gd.GearedModel, seconds: float = 20.0, gap: float = 0.0) -> Analysis:
+    """An exact recording at 500 Hz, with a gap after each second."""
+    t, q, v, a = motion(seconds, 500.0)
+    recording = recording_from_arrays(
+        t + gap * np.floor(t), q, gd.inverse_dynamics(model, q, v, a)
+    )
+    return analyze(model, recording, bandwidth_hz=40.0)
+
+
+@pytest.mark.parametrize("gap", [0.0, 0.02, 3.0])
+def test_buckets_are_bounded_and_every_gap_is_drawn(gap: float) -> None:
+    found = analysis(MODEL, gap=gap)
+    gaps = 19 if gap else 0
+    assert found.drawn.shape[2] <= BUCKETS + gaps + 1
+    x, y = envelope(found, 0, 1)
+    assert np.isnan(x).sum() == np.isnan(y).sum() == gaps
+    for part in np.split(x, np.flatnonzero(np.isnan(x))):  # no line crosses a gap
+        assert np.ptp(part[~np.isnan(part)]) < (1.0 if gap else 20.0)
+    assert np.nanmax(y) == pytest.approx(found.drawn[1, 0, :, 1].max())
+
+
+def stretches(count: int, each: int, pause: int) -> tuple[list[np.ndarray], Array]:
+    """Stamps of stretches with pauses [samples], and two signals."""
+    starts = np.arange(count) * (each + pause)
+    stamps = [1000 * (start + np.arange(each)) for start in starts]
+    return stamps, np.random.default_rng(0).normal(size=(2, count * each, 3))
+
+
+@pytest.mark.parametrize("count", [1, 7, 400])
+def test_buckets_do_not_grow_with_the_number_of_gaps(count: int) -> None:
+    stamps, values = stretches(count, 10, 50)
+    stamp, drawn = extremes_of(stamps, values, 20)
+    assert len(stamp) == drawn.shape[2] <= 20 + 10
+    assert (stamp[:, 1] >= stamp[:, 0]).all()
+    np.testing.assert_array_equal(drawn[0].min(axis=1), values.min(axis=1))
+    np.testing.assert_array_equal(drawn[1].max(axis=1), values.max(axis=1))
+
+
+def test_the_longest_gaps_are_the_ones_that_cut() -> None:
+    stamps, values = stretches(400, 10, 2)
+    for part in stamps[200:]:
+        part += 10**7
+    stamp, _ = extremes_of(stamps, values, 20)
+    assert stamps[200][0] in stamp[:, 0]
+    assert stamps[199][-1] in stamp[:, 1]
+
+
+def test_many_short_spans_are_drawn_coarser() -> None:
+    count = 5 * FINEST + 1
+    stamp = np.arange(2 * count).reshape(count, 2)
+    low, high = -np.arange(float(count)), np.arange(float(count))
+    joined, least, most = coarser(stamp, low, high)
+    assert len(joined) <= FINEST
+    assert (joined[0, 0], joined[-1, 1]) == (0, 2 * count - 1)
+    assert (least.min(), most.max()) == (low.min(), high.max())
+
+
+def test_plots_bear_the_units_of_each_joint(tmp_path: Path) -> None:
+    pytest.importorskip("plotly", reason="needs geared_dynamics[analysis]")
+    found = analysis(gd.load_model(SLIDING, ROBOTS / "elbow.drivetrain.yaml"))
+    over_time, over_state = torques(found), residuals(found)
+    assert [axis.title.text for axis in over_time.select_yaxes()] == ["N m", "N m", "N"]
+    assert [axis.title.text for axis in over_state.select_yaxes()] == ["N m"] * 4 + ["N"] * 2
+    titles = [note.text for note in over_state.layout.annotations]
+    assert titles[0] == "joint_1, over its position [rad]"
+    assert titles[5] == "joint_3, over its velocity [m/s]"
+    write_html([found], tmp_path / "report.html")
+    assert "joint_3 [N]" in (tmp_path / "report.html").read_text("utf-8")
+
+
+def test_tables_are_one_each_and_nan_where_nothing_is_known(tmp_path: Path) -> None:
+    found = analysis(MODEL)
+    write_summary(found, tmp_path / "joints.csv")
+    write_motors(found, tmp_path / "motors.csv")
+    joints, motors = (
+        list(csv.DictReader((tmp_path / name).open(encoding="utf-8")))
+        for name in ("joints.csv", "motors.csv")
+    )
+    assert [row["joint"] for row in joints] == list(MODEL.joint_names)
+    assert [row["motor"] for row in motors] == list(MODEL.motor_names)
+    for row in motors:
+        assert float(row["rms_Nm"]) > 0.0
+        assert np.isnan(
+            [float(row[f"{kind}_{unit}"]) for kind in ("rms", "peak") for unit in "AV"]
+        ).all()
+
+
+def test_samples_bear_units_and_the_residual(tmp_path: Path) -> None:
+    model = gd.load_model(SLIDING, ROBOTS / "elbow.drivetrain.yaml")
+    t, q, v, a = motion(5.0, 500.0)
+    recording = recording_from_arrays(t, q, gd.inverse_dynamics(model, q, v, a) + 1.0)
+    with SamplesFile(tmp_path / "samples.csv", model) as samples:
+        analyze(model, recording, bandwidth_hz=40.0, keep=samples.add)
+    rows = list(csv.DictReader((tmp_path / "samples.csv").open(encoding="utf-8")))
+    for name, unit in (("joint_1", "N m"), ("joint_3", "N")):
+        measured, expected, residual = (
+            np.array([float(row[f"tau_{kind}.{name} [{unit}]"]) for row in rows])
+            for kind in ("measured", "model", "residual")
+        )
+        np.testing.assert_allclose(residual, measured - expected, atol=1e-6)
+        assert np.median(residual) == pytest.approx(1.0, abs=0.01)
+    assert {"time [s]", "q.joint_3 [m]", "v.joint_1 [rad/s]", "a.joint_3 [m/s^2]"} <= set(rows[0])
+
+
+def test_what_fails_leaves_nothing(tmp_path: Path) -> None:
+    pytest.importorskip("rosbags", reason="needs geared_dynamics[analysis]")
+
+    def start(kind: str) -> SamplesFile | TorqueBag:
+        if kind == "samples":
+            return SamplesFile(tmp_path / "samples.csv", MODEL)
+        return TorqueBag(tmp_path / "deep" / "torques", MODEL.joint_names)
+
+    for kind, place in (("samples", "samples.csv"), ("bag", "deep/torques")):
+        with pytest.raises(KeyboardInterrupt), start(kind):
+            raise KeyboardInterrupt
+        assert not [path for path in tmp_path.rglob("*") if path.name != "deep"]
+        with start(kind):
+            assert not (tmp_path / place).exists()  # not before it is whole
+        assert (tmp_path / place).exists()
+        left = {re.sub(r"\..*", "", path.name) for path in tmp_path.rglob("*")}
+        assert left <= {"samples", "deep", "torques", "metadata"}
+        if kind == "samples":
+            (tmp_path / place).unlink()
+
+
+def test_a_place_is_moved_when_it_is_whole(tmp_path: Path) -> None:
+    with NewPlace(tmp_path / "file") as draft:
+        draft.write_text("whole", encoding="utf-8")
+        assert not (tmp_path / "file").exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+    assert (tmp_path / "file").read_text("utf-8") == "whole"
