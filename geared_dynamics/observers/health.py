@@ -62,7 +62,7 @@ class Limits(NamedTuple):
         required: Without which the estimate is invalid (c,): the motors' encoders.
         jump: Farthest from its prediction a reading may be (c,), in its unit; with a wider
             covariance ``gate`` standard deviations.
-        floor: So far from it a reading may leap at once (c,), in its unit, and
+        floor: So far from it a reading may leap at once (c,), in its unit, at most ``jump``, and
         sudden: by an acceleration of so much that nobody foresaw (c,), its unit / s^2.
         stuck: How far the prediction may move while the reading stays the same (c,).
         gate: See ``jump``.
@@ -177,24 +177,26 @@ def screened(
     """
     here = np.isfinite(readings) & limits.enabled
     apart = np.where(here, readings - predicted, 0.0)
-    # One that stays the same does not leap: it may be stuck.
-    leaps = here & (readings != health.reading)
-    step = np.where(leaps, np.abs(readings - health.reading - moved), 0.0)
-    jump, away = jumped(health, limits, apart, step, deviation, dt)
     # What a prediction is always off by (friction at rest) must not add up for ever.
     travel = exp(-dt / FORGET) * health.travel + moved
     travel = np.where(readings == health.reading, travel, 0.0)
     stuck = np.abs(travel) > limits.stuck
-    jump &= here & ~stuck
-    away = np.where(stuck, health.away, away)
-    off = np.where(jump, 0.0, np.abs(apart))
+    off, jump, away = np.abs(apart), np.zeros(len(here), bool), health.away
+    if np.count_nonzero(off > limits.floor) or np.count_nonzero(away):
+        # One that stays the same does not leap: it may be stuck.
+        leaps = here & (readings != health.reading)
+        step = np.where(leaps, np.abs(readings - health.reading - moved), 0.0)
+        jump, away = jumped(health, limits, apart, step, deviation, dt)
+        jump &= here & ~stuck
+        away = np.where(stuck, health.away, away)
+        off = np.where(jump, 0.0, off)
     if health.age < limits.settle:
         jump, stuck = np.zeros((2, len(here)), bool)
         off, away = np.zeros((2, len(here)))
         health = health._replace(faults=health.faults | Fault.SETTLING)
     enabled = limits.enabled
     lost = health.channels & Fault.LOST != 0
-    used = enabled & here & ~(jump | stuck | lost)
+    used = here & ~(jump | stuck | lost)
     silent = np.where(used, 0.0, health.silent + dt)
     lost |= enabled & (silent > limits.hold)
     used &= ~lost
@@ -236,8 +238,6 @@ def jumped(
     since = health.silent + dt
     near = np.minimum(far, np.maximum(wide, limits.floor + 0.5 * limits.sudden * since * since))
     most = np.minimum(far, near + GROWTH * health.apart)
-    if not (before.any() or (off > most).any()):
-        return np.zeros(len(apart), bool), before
     known = before != 0.0
     leapt = step > 0.5 * np.where(known, np.abs(before), off)
     jump = (off > far) | (leapt & (off > most))

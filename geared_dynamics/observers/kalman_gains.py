@@ -107,8 +107,9 @@ def kalman_gains(
         posture: Where the formula's inertia is taken (n,); zero if not given.
         hold: For how long prediction bridges missing readings [s].
         jump: A reading of a motor's encoder that is this far off is not believed (m,) or one
-            [rad]; if not given, 50 rad/s / rate and 30 noises. Within a fifth of it the
-            prediction may move while a reading stays the same.
+            [rad]; if not given, 50 rad/s / rate and 30 noises, and what leaps there at once
+            from 5000 rad/s^2 / (2 rate^2) and 30 noises on (``health``). Within a fifth of it
+            the prediction may move while a reading stays the same.
         window: Over which consistency is judged [s].
 
     Raises:
@@ -149,7 +150,8 @@ def kalman_gains(
     far = PACE / rate + 30.0 * encoders if jump is None else positive("jump", jump, m)
     twist = LINK_PACE / rate * np.concatenate([np.ones(n), np.abs(stiffness_of(model))])
     far = np.concatenate([far, twist + 30.0 * np.where(finite, every, 0.0)[m:]])
-    floor = FLOOR * np.where(finite, every, 0.0)
+    floor = np.minimum(far, FLOOR * np.where(finite, every, 0.0))
+    floor[:m] = floor[:m] if jump is None else far[:m]
     sudden = LINK_SUDDEN * np.concatenate([np.ones(n), np.abs(stiffness_of(model))])
     limits = Limits(
         enabled=finite,

@@ -149,8 +149,9 @@ def nonlinear_gains(
         rate: How many readings there are per second [1/s].
         hold: For how long prediction bridges missing readings [s].
         jump: A reading that is this far off is not believed (m,) or one [rad]; if not given,
-            50 rad/s / rate and 30 resolutions. Within a fifth of it the prediction may move
-            while a reading stays the same.
+            50 rad/s / rate and 30 resolutions, and what leaps there at once from
+            5000 rad/s^2 / (2 rate^2) and 30 noises on (``health``). Within a fifth of it the
+            prediction may move while a reading stays the same.
         window: Over which consistency is judged [s].
 
     Raises:
@@ -173,7 +174,7 @@ def nonlinear_gains(
         enabled=every,
         required=every,
         jump=far,
-        floor=FLOOR * encoders,
+        floor=np.minimum(far, FLOOR * encoders) if jump is None else far,
         sudden=np.full(m, SUDDEN),
         stuck=STUCK * far,
         gate=0.0,
@@ -329,12 +330,14 @@ def corrected(
     here, gain, made_at = np.append(mean[: gains.sizes.n], np.log(dt)), state.gain, state.made_at
     if not np.max(np.abs(here - made_at)) < FRESH:
         gain, made_at = correction(F, gains.seen, gains.rate, dt), here
-    change = gain @ (gains.seen.inverse @ np.where(used, innovation, 0.0))
+    taken = np.where(used, innovation, 0.0)
+    change = gain @ (gains.seen.inverse @ taken)
     if not np.all(np.isfinite(change)):
         return state._replace(health=held(health, health.faults | Fault.DIVERGED))
     ratio = state.ratio
     if Fault.SETTLING not in health.faults:
-        square = float(np.sum(np.where(used, innovation / gains.expected, 0.0) ** 2))
-        ratio = judged(ratio, square, int(np.count_nonzero(used)), dt / gains.window)
+        scaled = taken / gains.expected
+        number = int(np.count_nonzero(used))
+        ratio = judged(ratio, float(scaled @ scaled), number, dt / gains.window)
     fits = ratio <= gains.most
     return NonlinearState(mean + change, innovation, health, gain, made_at, ratio, fits)
