@@ -324,3 +324,17 @@ def test_a_time_of_a_microsecond_is_one(kind: str) -> None:
     assert states[-1].health.valid
     assert not states[-1].health.faults & Fault.INTERVAL
     assert np.isfinite(states[-1].mean).all()
+
+
+def test_with_a_jump_given_only_that_counts() -> None:
+    """A reading 30 mrad off is believed where the user said 50, and not where 20."""
+
+    model = arm()
+    A = gd.elastic.structure_matrix(model)[3:]
+    y = ob.Measurement(A.T @ np.zeros(3), np.zeros(3))
+    for jump, fault in ((0.05, Fault.NONE), (0.02, Fault.JUMP)):
+        gains = ob.kalman_gains(model, resolution=TURN, jump=jump)
+        state = ob.kalman_start(model, gains, y, twist=1e-6, speed=1e-6)
+        wrong = y._replace(motor_position=np.add(y.motor_position, [0.0, 0.03, 0.0]))
+        state = ob.kalman_step(model, gains, state, wrong, DT)
+        assert state.health.faults == fault

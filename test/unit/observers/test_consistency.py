@@ -100,6 +100,29 @@ def test_a_real_push_is_consistent(force: float, rate: float, joint: int) -> Non
     assert states[-1].mean[10 + joint] == pytest.approx(force, abs=0.1 * force + 0.6)
 
 
+@pytest.mark.parametrize("sensor", [None, 0.1])
+def test_a_real_push_is_consistent_with_sensors_on_the_links(sensor: float | None) -> None:
+    model, plant, random = arm(), Plant(), np.random.default_rng(0)
+    gains = ob.kalman_gains(model, resolution=TURN, link_noise=6e-6, joint_torque_noise=sensor)
+    state, found = None, []
+    for k in range(1000):
+        plant.push = np.array([0.0, 20.0, 0.0]) * (k >= 500)
+        plant.step()
+        link = plant.q + 6e-6 * random.normal(size=3)
+        torque = None if sensor is None else plant.spring + sensor * random.normal(size=2)
+        y = ob.Measurement(plant.phi, plant.tau_m, link, torque)
+        begun = state is not None
+        state = (
+            ob.kalman_step(model, gains, state, y, 1e-3)
+            if begun
+            else ob.kalman_start(model, gains, y)
+        )
+        found.append(state)
+    assert told(found).all()
+    assert {s.health.faults for s in found} == {ob.Fault.NONE}
+    assert found[-1].mean[11] == pytest.approx(20.0, abs=0.3)
+
+
 def test_a_dropout_is_consistent() -> None:
     model, plant = arm(), Plant()
     gains = ob.kalman_gains(model, resolution=TURN)
