@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from geared_dynamics.analysis.observing.replay import replay, stretches
-from geared_dynamics.analysis.observing.tuning import Verdict, gains_of, suggest, verdict
+from geared_dynamics.analysis.observing.tuning import (
+    Suggestion,
+    Verdict,
+    gains_of,
+    suggest,
+    verdict,
+)
 from geared_dynamics.cli.console import numeric_table, open_console, print_table
 from geared_dynamics.cli.recordings import (
     add_recording_options,
@@ -33,8 +39,8 @@ def add_parser(subparsers: Subparsers) -> None:
         help="replay a recording through the elastic joints' observer and judge its tuning",
         description=(
             "Replay motors' positions and torques through the Kalman filter; tell whether its "
-            "innovations are white and as large as it says, and which tuning fits best. Exit "
-            "code 0, or 1 where the tuning given is not consistent."
+            "innovations are white and no larger than it says, and which noise fits. Exit "
+            "code 0, or 1 where they are larger with the tuning given."
         ),
     )
     parser.add_argument("recording", metavar="BAG", help="bag or table with positions and efforts")
@@ -55,7 +61,7 @@ def add_parser(subparsers: Subparsers) -> None:
     )
     group.add_argument(
         "--search-seconds", type=positive, default=3.0,
-        help="of the recording to find a tuning with, default 3",
+        help="of the recording to compare bandwidths with, default 3",
     )  # fmt: skip
     parser.set_defaults(run=run)
 
@@ -69,7 +75,7 @@ def positive(text: str) -> float:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Replay, judge, suggest."""
+    """Replay, judge, find the noise that fits."""
     model = load_with_payload(args)
     recording, meaning = open_one(args, model, args.recording), meaning_of(args, model)
     noise = args.resolution / 3.0 if args.noise is None else args.noise
@@ -81,15 +87,29 @@ def run(args: argparse.Namespace) -> int:
     show(console, model, judged, f"as given: {args.force_bandwidth:g} Hz, noise {noise:.2g} rad")
     short = stretches(model, recording, meaning, args.search_seconds)
     with progress_bar("search") as progress:
-        best = suggest(model, short, args.resolution, rate, progress=progress)
-    title = f"suggested: {best.bandwidth:g} Hz, noise {best.noise:.2g} rad"
+        best = suggest(
+            model, short, args.resolution, noise, args.force_bandwidth, rate, progress=progress
+        )
+    title = f"with the noise that fits: {best.bandwidth:g} Hz, noise {best.noise:.2g} rad"
     show(console, model, best.verdict, title)
+    console.print(about_bandwidth(best))
     console.print("for the node:")
     console.print(f"  bandwidth: {best.bandwidth}")
     console.print(f"  encoder_resolution: {args.resolution:.4g}")
     console.print(f"  encoder_noise: {best.noise:.4g}")
     console.print(f"  update_rate: {rate:.6g}")
     return 0 if judged.consistent else 1
+
+
+def about_bandwidth(found: Suggestion) -> str:
+    """What the recording says of the bandwidth; the wanted one is kept whatever it says."""
+    kept = f"{found.bandwidth:g} Hz, as given, is kept"
+    if found.at_edge:
+        return (
+            f"bandwidth: the likelihood is largest at {found.likeliest:g} Hz, the end of what was "
+            f"tried: this recording does not tell it; {kept}"
+        )
+    return f"bandwidth: {found.likeliest:g} Hz is the likeliest for this recording; {kept}"
 
 
 def show(console: Console, model: GearedModel, found: Verdict, title: str) -> None:
@@ -107,10 +127,13 @@ def show(console: Console, model: GearedModel, found: Verdict, title: str) -> No
     low, high = found.bounds
     word = "consistent" if found.consistent else "not consistent"
     remedy = ""
-    if found.ratio > high:
-        remedy = "; the model is wrong by more than the tuning admits: more noise or bandwidth"
-    elif found.ratio < low:
-        remedy = "; the readings are better than the tuning says: less noise or bandwidth"
+    if not found.consistent:
+        remedy = (
+            "; the model is wrong by more than the tuning admits: correct it, raise the "
+            "bandwidth, or state more noise, which widens the covariance and changes no estimate"
+        )
+    elif found.careful:
+        remedy = "; careful: the forces that the bandwidth admits do not act in this recording"
     console.print(
         f"NIS by reading {found.ratio:.3f}, 95 % bounds {low:.3f} to {high:.3f}: {word}{remedy}; "
         f"{found.samples} samples, {found.starts} starts"

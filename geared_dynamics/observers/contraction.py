@@ -89,11 +89,8 @@ def along(
     model: GearedModel, gains: NonlinearGains, states: ArrayLike, tau_m: ArrayLike
 ) -> tuple[Array, Array]:
     """Checked states (t, 2N) and torques (t, m) of a motion."""
-    if not isinstance(gains, NonlinearGains):
-        found = f"are a {type(gains).__name__}"
-        raise ArrayError("gains", found, "give those of ``nonlinear_gains``")
+    refuse_other(model, gains, NonlinearGains, "nonlinear_gains")
     sizes = gains.sizes
-    refuse_other(model, sizes)
     z = finite_input("states", states, 2 * sizes.coordinates)
     torque = finite_input("tau_m", tau_m, sizes.motors)
     if z.ndim != 2 or len(z) < 3:

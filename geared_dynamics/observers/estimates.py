@@ -13,9 +13,8 @@ from geared_dynamics.model import GearedModel
 from geared_dynamics.observers.health import Health
 from geared_dynamics.observers.kalman import KalmanState
 from geared_dynamics.observers.kalman_gains import KalmanGains
-
-# Above this many standard deviations of its own the smoothed innovation is not chance.
-CHANCE = 4.0
+from geared_dynamics.observers.nonlinear import NonlinearGains, NonlinearState
+from geared_dynamics.observers.plan import refuse_other
 
 
 class Estimate(NamedTuple):
@@ -34,8 +33,9 @@ class Estimate(NamedTuple):
         shaft_force: Force on the shafts before the springs that nobody accounts for (n_e,), joint
             side; zero without a sensor on the links.
         valid: Whether it may be used at all.
-        consistent: Whether the innovations are as small as the covariance says; True of the
-            observers without one.
+        consistent: Whether the innovations are as small as the covariance says, or, of the
+            observers without one, the encoders' noise: where not, model or tuning is wrong,
+            or a force acts that the observer does not estimate.
     """
 
     q: Array
@@ -62,21 +62,30 @@ class Observed(Protocol):
     def health(self) -> Health:
         """Whether it is valid."""
 
+    @property
+    def consistent(self) -> bool:
+        """Whether its innovations are as small as expected."""
 
-def estimate(model: GearedModel, state: Observed, gains: KalmanGains | None = None) -> Estimate:
+
+def estimate(
+    model: GearedModel, state: Observed, gains: KalmanGains | NonlinearGains | None = None
+) -> Estimate:
     """Estimate from an observer's state.
 
     Args:
         model: Geared model with elastic joints.
         state: Of any of the observers.
-        gains: Of the Kalman filter, for the consistency.
+        gains: Its gains, to refuse those of another arm; the state needs none.
     """
+    if gains is not None:
+        kalman = isinstance(state, KalmanState)
+        kind, maker = (
+            (KalmanGains, "kalman_gains") if kalman else (NonlinearGains, "nonlinear_gains")
+        )
+        refuse_other(model, gains, kind, maker)
     n, N = model.n, model.n + model.elasticity.count
     q, theta, v, vtheta, force = np.split(state.mean, [n, N, N + n, 2 * N])
     force = force if force.size else np.zeros(N)
-    consistent = True
-    if isinstance(state, KalmanState) and gains is not None:
-        consistent = state.ratio <= most(state, gains)
     return Estimate(
         q=q,
         v=v,
@@ -88,14 +97,10 @@ def estimate(model: GearedModel, state: Observed, gains: KalmanGains | None = No
         external=force[:n],
         shaft_force=force[n:],
         valid=state.health.valid,
-        consistent=consistent,
+        consistent=state.consistent,
     )
 
 
-def most(state: KalmanState, gains: KalmanGains) -> float:
-    """Largest smoothed normalised innovation squared that chance explains.
-
-    Smoothed over w samples of u readings, chi squared / u has the variance 2 / u / (2 w).
-    """
-    samples = max(gains.window * gains.rate, 1.0) * max(state.used, 1)
-    return float(1.0 + CHANCE / np.sqrt(samples))
+def most(state: KalmanState | NonlinearState, gains: KalmanGains | NonlinearGains) -> float:
+    """Largest ``ratio`` of a state that chance explains: 1 for none at all, 2 for any."""
+    return gains.most

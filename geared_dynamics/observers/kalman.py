@@ -27,6 +27,7 @@ from geared_dynamics.dynamics.elastic.springs import packed_springs, structure_m
 from geared_dynamics.dynamics.packing import packed
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.model import GearedModel
+from geared_dynamics.observers.consistency import judged
 from geared_dynamics.observers.health import (
     Fault,
     Health,
@@ -36,9 +37,15 @@ from geared_dynamics.observers.health import (
     parts,
     screened,
 )
-from geared_dynamics.observers.kalman_gains import KalmanGains
+from geared_dynamics.observers.kalman_gains import KalmanGains, positive
 from geared_dynamics.observers.outside import outside
-from geared_dynamics.observers.plan import Measurement, inputs, readings, refuse_other
+from geared_dynamics.observers.plan import (
+    Measurement,
+    inputs,
+    readings,
+    refuse_other,
+    refuse_state,
+)
 from geared_dynamics.observers.rest import at_rest
 
 
@@ -52,8 +59,10 @@ class KalmanState(NamedTuple):
         deviation: Their standard deviations (c,).
         nis: Normalised innovation squared of the last step.
         used: How many readings that sums over.
-        ratio: nis / used, smoothed over the window: 1 if model and tuning are right.
+        ratio: Twice the share of instants within the window in which nis was above its median:
+            1 if model and tuning are right, 2 at most (``consistency``).
         health: Faults, and what else is known of the inputs.
+        consistent: Whether chance explains the ratio.
     """
 
     mean: Array
@@ -64,6 +73,7 @@ class KalmanState(NamedTuple):
     used: int
     ratio: float
     health: Health
+    consistent: bool = True
 
     @property
     def covariance(self) -> Array:
@@ -97,8 +107,8 @@ def kalman_start(
     Raises:
         ArrayError: where a motor's encoder is missing.
     """
+    refuse_other(model, gains, KalmanGains, "kalman_gains")
     sizes = gains.sizes
-    refuse_other(model, sizes)
     y, (tau_m, _) = readings(sizes, measurement), inputs(sizes, measurement)
     if not np.all(np.isfinite(y[: sizes.motors])):
         raise ArrayError("motor_position", "is missing", "start when all encoders are there")
@@ -111,8 +121,10 @@ def kalman_start(
     mean = np.concatenate([x, np.zeros(2 * N)])
     missed = gains.walk.copy()
     if force is not None:
-        missed[:n] = np.broadcast_to(np.asarray(force, float), n)
-    deviations = np.concatenate([np.full(N, twist), np.full(N, speed), missed])
+        missed[:n] = positive("force", force, n, zero=True)
+    turned = np.full(N, positive("twist", twist, 1, zero=True)[0])
+    fast = np.full(N, positive("speed", speed, 1, zero=True)[0])
+    deviations = np.concatenate([turned, fast, missed])
     zero = np.zeros(sizes.readings)
     health = healthy(y - gains.offsets, tau_m)
     root = np.diag(deviations).ravel()
@@ -139,8 +151,9 @@ def kalman_step(
         The state; with ``health.faults`` for what was wrong, ``health.valid`` False once the
         estimate is held. A bad reading is no error: it is flagged and bridged.
     """
+    refuse_other(model, gains, KalmanGains, "kalman_gains")
     sizes, limits = gains.sizes, gains.limits
-    refuse_other(model, sizes)
+    refuse_state(state, KalmanState, "kalman_start", sizes.state)
     y, (tau_m, tau) = readings(sizes, measurement), inputs(sizes, measurement)
     fault, count = parts(dt, limits)
     if not state.health.valid:
@@ -170,11 +183,10 @@ def kalman_step(
     taken = np.where(used, value, 0.0)
     if kernels.observer_update(arm, springs, gains.tuning, mean, root, taken, chosen, out) != 0:
         return state._replace(health=held(health, health.faults | Fault.DIVERGED))
-    nis, number, ratio = float(out[-1]), int(np.count_nonzero(used)), state.ratio
-    if number:
-        share = min(1.0, dt / gains.window)
-        ratio += share * (nis / number - ratio)
-    return KalmanState(out[:k], out[k:-1], innovation, deviation, nis, number, ratio, health)
+    nis, number = float(out[-1]), int(np.count_nonzero(used))
+    ratio = judged(state.ratio, nis, number, dt / gains.window)
+    fits = ratio <= gains.most
+    return KalmanState(out[:k], out[k:-1], innovation, deviation, nis, number, ratio, health, fits)
 
 
 def doubtful(model: GearedModel, gains: KalmanGains, tau_m: Array) -> KalmanGains:

@@ -9,16 +9,22 @@ import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike, BoolArray, Frozen, readonly
 from geared_dynamics.dynamics import elastic
+from geared_dynamics.dynamics.border import finite_input
 from geared_dynamics.errors import ArrayError, ModelError
 from geared_dynamics.model import GearedModel
+from geared_dynamics.observers.consistency import most_by_chance
 from geared_dynamics.observers.health import Limits
-from geared_dynamics.observers.plan import Sizes, reading_rows, sizes_of
+from geared_dynamics.observers.plan import Sizes, Source, reading_rows, sizes_of, source_of
 
 # A rotor's reading does not come from a motion if its speed were to be off by so much.
 PACE = 50.0  # [rad/s]
 LINK_PACE = 5.0  # Likewise a link's, and a spring's twist [rad/s or m/s].
 # Part of that which the prediction may move while the reading stays the same.
 STUCK = 0.2
+# Nor if a rotor, a link or a twist were to be accelerated by so much that nobody foresaw.
+SUDDEN, LINK_SUDDEN = 5e3, 5e2  # [rad/s^2], and [rad/s^2 or m/s^2]
+FLOOR = 30.0  # Standard deviations of a reading that are no jump however slow it is.
+TURN = 2.0 * pi  # [rad] An encoder whose step or noise is no part of a turn tells nothing.
 GATE = 10.0  # standard deviations
 
 
@@ -28,6 +34,7 @@ class KalmanGains(Frozen):
 
     Attributes:
         sizes: Of the arm they were made for.
+        source: Its springs, ratios and zeros: for other ones they are refused.
         rows: Readings by state (c, k).
         offsets: And what they show at zero (c,).
         noise: Standard deviation of each reading (c,), infinite where there is none.
@@ -40,6 +47,7 @@ class KalmanGains(Frozen):
     """
 
     sizes: Sizes
+    source: Source
     rows: Array
     offsets: Array
     noise: Array
@@ -49,6 +57,11 @@ class KalmanGains(Frozen):
     limits: Limits
     window: float
     rate: float
+
+    @property
+    def most(self) -> float:
+        """Largest ``ratio`` of a consistent state."""
+        return most_by_chance(self.window * self.rate)
 
 
 def kalman_gains(
@@ -94,8 +107,9 @@ def kalman_gains(
         posture: Where the formula's inertia is taken (n,); zero if not given.
         hold: For how long prediction bridges missing readings [s].
         jump: A reading of a motor's encoder that is this far off is not believed (m,) or one
-            [rad]; if not given, 50 rad/s / rate and 30 noises. Within a fifth of it the
-            prediction may move while a reading stays the same.
+            [rad]; if not given, 50 rad/s / rate and 30 noises, and what leaps there at once
+            from 5000 rad/s^2 / (2 rate^2) and 30 noises on (``health``). Within a fifth of it
+            the prediction may move while a reading stays the same.
         window: Over which consistency is judged [s].
 
     Raises:
@@ -103,8 +117,8 @@ def kalman_gains(
     """
     sizes = sizes_of(model)
     m, n, shafts = sizes.motors, sizes.n, sizes.shafts
-    steps = positive("resolution", resolution, m, zero=True)
-    beside = positive("noise", noise, m, zero=True)
+    steps = positive("resolution", resolution, m, zero=True, below=TURN)
+    beside = positive("noise", noise, m, zero=True, below=TURN)
     encoders = np.sqrt(beside**2 + steps**2 / 12.0)
     if not np.all(encoders > 0.0):
         raise ArrayError("resolution", "and noise are both zero", "state one of them")
@@ -114,7 +128,7 @@ def kalman_gains(
     for name, value in (("rate", rate), ("hold", hold), ("window", window)):
         positive(name, value, 1)
     w = 2.0 * pi * positive("bandwidth", bandwidth, n)
-    posture_ = np.zeros(n) if posture is None else np.asarray(posture, float)
+    posture_ = np.zeros(n) if posture is None else finite_input("posture", posture, n)
     both = both_sides(model, links, torques)
     at_joint, walk = walks(model, posture_, encoders / np.sqrt(rate), w, both)
     torque = np.zeros(sizes.coordinates)
@@ -136,10 +150,15 @@ def kalman_gains(
     far = PACE / rate + 30.0 * encoders if jump is None else positive("jump", jump, m)
     twist = LINK_PACE / rate * np.concatenate([np.ones(n), np.abs(stiffness_of(model))])
     far = np.concatenate([far, twist + 30.0 * np.where(finite, every, 0.0)[m:]])
+    floor = np.minimum(far, FLOOR * np.where(finite, every, 0.0))
+    floor[:m] = floor[:m] if jump is None else far[:m]
+    sudden = LINK_SUDDEN * np.concatenate([np.ones(n), np.abs(stiffness_of(model))])
     limits = Limits(
         enabled=finite,
         required=np.arange(sizes.readings) < m,
         jump=readonly(far),
+        floor=readonly(floor),
+        sudden=readonly(np.concatenate([np.full(m, SUDDEN), sudden])),
         stuck=readonly(STUCK * far),
         gate=GATE,
         hold=float(hold),
@@ -150,6 +169,7 @@ def kalman_gains(
         flags.setflags(write=False)
     return KalmanGains(
         sizes=sizes,
+        source=source_of(model),
         rows=readonly(rows),
         offsets=readonly(offsets),
         noise=readonly(every),
@@ -199,16 +219,19 @@ def walks(
     return on_x, np.concatenate([walk, shafts])
 
 
-def positive(name: str, value: ArrayLike, width: int, *, zero: bool = False) -> Array:
-    """Positive finite numbers (width,), of one or of all."""
+def positive(
+    name: str, value: ArrayLike, width: int, *, zero: bool = False, below: float = np.inf
+) -> Array:
+    """Positive finite numbers (width,), of one or of all; smaller than ``below``."""
     remedy = f"give one positive number, or {width}"
     try:
         array = np.broadcast_to(np.asarray(value, np.float64), (width,)).copy()
     except (TypeError, ValueError):
         raise ArrayError(name, "is no number, or not one for each", remedy) from None
-    good = np.isfinite(array) & ((array >= 0.0) if zero else (array > 0.0))
+    good = (array < below) & ((array >= 0.0) if zero else (array > 0.0))
     if not good.all():
-        raise ArrayError(name, f"is {array[~good][0]:g}", remedy)
+        limit = f" below {below:.4g}" if below < np.inf else ""
+        raise ArrayError(name, f"is {array[~good][0]:g}", remedy + limit)
     return array
 
 

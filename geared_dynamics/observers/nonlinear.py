@@ -1,15 +1,21 @@
-"""The complete elastic model as an observer, with poles assigned at every posture.
+r"""The complete elastic model as an observer, with poles assigned at every posture.
 
     z- = z + dt phi(A dt) f(z, tau_m)        the model, exponential over the step
     z  = z- + G(z) (measured - shown)        motors' encoders alone, see ``assignment``
 
 It needs no covariance and one number, its bandwidth; it assumes that the model is right: what
-acts on the links from outside is not estimated. Convergence: ``contraction``, docs/observers.md.
+acts on the links from outside is not estimated. Whether that holds the innovations tell: those of
+white noise \sigma on the encoders have at most the variance
+
+    \sigma^2 mean over \omega of |(1 - e^{-i \omega}) / (1 - r e^{-i \omega})|^8,  r = exp(-w dt)
+
+which is that of a chain of integrators with its four roots at r. Convergence: ``contraction``,
+docs/observers.md.
 """
 
 from __future__ import annotations
 
-from math import pi
+from math import exp, pi
 from typing import NamedTuple
 
 import numpy as np
@@ -23,7 +29,8 @@ from geared_dynamics.dynamics.elastic.springs import packed_springs, structure_m
 from geared_dynamics.dynamics.packing import packed
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.model import GearedModel
-from geared_dynamics.observers.assignment import Seen, correction, seen
+from geared_dynamics.observers.assignment import DEPTH, Seen, correction, seen
+from geared_dynamics.observers.consistency import judged, most_by_chance
 from geared_dynamics.observers.health import (
     Fault,
     Health,
@@ -34,15 +41,18 @@ from geared_dynamics.observers.health import (
     parts,
     screened,
 )
-from geared_dynamics.observers.kalman_gains import PACE, STUCK, positive
+from geared_dynamics.observers.kalman_gains import FLOOR, PACE, STUCK, SUDDEN, TURN, positive
 from geared_dynamics.observers.outside import outside
 from geared_dynamics.observers.plan import (
     Measurement,
     Sizes,
+    Source,
     inputs,
     readings,
     refuse_other,
+    refuse_state,
     sizes_of,
+    source_of,
 )
 from geared_dynamics.observers.rest import at_rest
 
@@ -57,19 +67,32 @@ class NonlinearGains(NamedTuple):
 
     Attributes:
         sizes: Of the arm they were made for.
+        source: Its springs, ratios and zeros: for other ones they are refused.
         rate: By which every mode of the error decays faster than the model's own [1/s].
         seen: Which coordinates the encoders tell.
         structure: A' (m, N): what the encoders show of x.
         zeros: What they show at zero (m,) [rad].
         limits: Which readings to believe, and how long to bridge.
+        expected: Standard deviation of the innovations where the model is right (m,) [rad].
+        window: Over which consistency is judged [s].
+        instants: Readings within it.
     """
 
     sizes: Sizes
+    source: Source
     rate: float
     seen: Seen
     structure: Array
     zeros: Array
     limits: Limits
+    expected: Array
+    window: float
+    instants: float
+
+    @property
+    def most(self) -> float:
+        """Largest ``ratio`` of a consistent state."""
+        return most_by_chance(self.instants)
 
 
 class NonlinearState(NamedTuple):
@@ -81,6 +104,9 @@ class NonlinearState(NamedTuple):
         health: Faults, and what else is known of the inputs.
         gain: G (2 N, m), made anew when the posture has changed.
         made_at: Joint position and log(dt) it was made for (n + 1,).
+        ratio: Twice the share of instants within the window in which the innovations' squares
+            were above their median: 1 if the model is right, 2 at most (``consistency``).
+        consistent: Whether chance explains the ratio.
     """
 
     mean: Array
@@ -88,6 +114,8 @@ class NonlinearState(NamedTuple):
     health: Health
     gain: Array
     made_at: Array
+    ratio: float = 1.0
+    consistent: bool = True
 
 
 class Step(NamedTuple):
@@ -103,38 +131,81 @@ def nonlinear_gains(
     model: GearedModel,
     *,
     resolution: ArrayLike,
+    noise: ArrayLike | None = None,
     bandwidth: float = 30.0,
     rate: float = 1000.0,
     hold: float = 0.05,
     jump: ArrayLike | None = None,
+    window: float = 1.0,
 ) -> NonlinearGains:
     """Gains from a wanted bandwidth.
 
     Args:
         model: Geared model with elastic joints, each with a motor of its own.
         resolution: Of the motors' encoders (m,) or one [rad], motor side.
+        noise: Beside it, standard deviation (m,) or one [rad]; if not given, a resolution. It
+            says above what innovations the estimate is no longer consistent, and nothing else.
         bandwidth: Of the error [Hz].
         rate: How many readings there are per second [1/s].
         hold: For how long prediction bridges missing readings [s].
         jump: A reading that is this far off is not believed (m,) or one [rad]; if not given,
-            50 rad/s / rate and 30 resolutions. Within a fifth of it the prediction may move
-            while a reading stays the same.
+            50 rad/s / rate and 30 resolutions, and what leaps there at once from
+            5000 rad/s^2 / (2 rate^2) and 30 noises on (``health``). Within a fifth of it the
+            prediction may move while a reading stays the same.
+        window: Over which consistency is judged [s].
 
     Raises:
         ModelError: where a spring has no motor right before it.
     """
     sizes, m = sizes_of(model), len(model.motor_names)
-    steps = positive("resolution", resolution, m)
+    steps = positive("resolution", resolution, m, below=TURN)
+    beside = steps if noise is None else positive("noise", noise, m, zero=True, below=TURN)
+    bandwidth, rate, hold, window = (
+        float(positive(name, value, 1)[0])
+        for name, value in (
+            ("bandwidth", bandwidth), ("rate", rate), ("hold", hold), ("window", window)
+        )
+    )  # fmt: skip
     far = PACE / rate + 30.0 * steps if jump is None else positive("jump", jump, m)
-    for name, value in (("bandwidth", bandwidth), ("hold", hold), ("rate", rate)):
-        positive(name, value, 1)
     every = np.ones(m, bool)
-    decay = 2.0 * pi * float(bandwidth)
+    decay = 2.0 * pi * bandwidth
+    encoders = np.sqrt(beside**2 + steps**2 / 12.0)
     limits = Limits(
-        every, every, far, STUCK * far, 0.0, float(hold), min(0.01, 5.0 / rate), SETTLE / decay
+        enabled=every,
+        required=every,
+        jump=far,
+        floor=np.minimum(far, FLOOR * encoders) if jump is None else far,
+        sudden=np.full(m, SUDDEN),
+        stuck=STUCK * far,
+        gate=0.0,
+        hold=hold,
+        longest=min(0.01, 5.0 / rate),
+        settle=SETTLE / decay,
     )
-    A = structure_matrix(model).T
-    return NonlinearGains(sizes, decay, seen(model), A, model.motor_zeros, limits)
+    return NonlinearGains(
+        sizes,
+        source_of(model),
+        decay,
+        seen(model),
+        structure_matrix(model).T,
+        model.motor_zeros,
+        limits,
+        coloured(decay / rate) * encoders,
+        window,
+        window * rate,
+    )
+
+
+def coloured(wanted: float) -> float:
+    """Standard deviation of an innovation by that of its reading, at most: see above.
+
+    Args:
+        wanted: Decay of the error in a step, w dt.
+    """
+    turn = np.cos(np.linspace(0.0, pi, 2001))
+    r = exp(-wanted)
+    share = (2.0 - 2.0 * turn) / (1.0 + r * r - 2.0 * r * turn)
+    return float(np.sqrt(np.mean(share**DEPTH)))
 
 
 def nonlinear_start(
@@ -155,8 +226,8 @@ def nonlinear_start(
     Raises:
         ArrayError: where a motor's encoder is missing.
     """
+    refuse_other(model, gains, NonlinearGains, "nonlinear_gains")
     sizes = gains.sizes
-    refuse_other(model, sizes)
     y = readings(sizes, measurement)[: sizes.motors]
     tau_m, _ = inputs(sizes, measurement)
     if not np.all(np.isfinite(y)):
@@ -190,8 +261,9 @@ def nonlinear_step(
         measurement: The readings at the end of the step, the torques over it.
         dt: Since the readings before [s].
     """
+    refuse_other(model, gains, NonlinearGains, "nonlinear_gains")
     sizes, limits = gains.sizes, gains.limits
-    refuse_other(model, sizes)
+    refuse_state(state, NonlinearState, "nonlinear_start", 2 * sizes.coordinates)
     y = readings(sizes, measurement)[: sizes.motors] - gains.zeros
     ready = prepared(sizes, limits, state.health, measurement, dt)
     if isinstance(ready, Health):
@@ -258,7 +330,14 @@ def corrected(
     here, gain, made_at = np.append(mean[: gains.sizes.n], np.log(dt)), state.gain, state.made_at
     if not np.max(np.abs(here - made_at)) < FRESH:
         gain, made_at = correction(F, gains.seen, gains.rate, dt), here
-    change = gain @ (gains.seen.inverse @ np.where(used, innovation, 0.0))
+    taken = np.where(used, innovation, 0.0)
+    change = gain @ (gains.seen.inverse @ taken)
     if not np.all(np.isfinite(change)):
         return state._replace(health=held(health, health.faults | Fault.DIVERGED))
-    return NonlinearState(mean + change, innovation, health, gain, made_at)
+    ratio = state.ratio
+    if Fault.SETTLING not in health.faults:
+        scaled = taken / gains.expected
+        number = int(np.count_nonzero(used))
+        ratio = judged(ratio, float(scaled @ scaled), number, dt / gains.window)
+    fits = ratio <= gains.most
+    return NonlinearState(mean + change, innovation, health, gain, made_at, ratio, fits)

@@ -9,7 +9,7 @@ before each theta, less what the springs' rests put there.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -17,7 +17,11 @@ from geared_dynamics.actuation.driven import refuse_losses
 from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.dynamics.border import as_numbers
 from geared_dynamics.dynamics.elastic.extended import extended
-from geared_dynamics.dynamics.elastic.springs import own_stretch, structure_matrix
+from geared_dynamics.dynamics.elastic.springs import (
+    own_stretch,
+    packed_springs,
+    structure_matrix,
+)
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.model import GearedModel
 
@@ -81,11 +85,70 @@ def sizes_of(model: GearedModel) -> Sizes:
     return Sizes(model.n, model.elasticity.count, len(model.motor_names))
 
 
-def refuse_other(model: GearedModel, sizes: Sizes) -> None:
-    """Refuse gains that were made for another arm."""
-    if sizes != (model.n, model.elasticity.count, len(model.motor_names)):
-        finding = "are of another arm, with other numbers of joints, springs or motors"
-        raise ArrayError("gains", finding, "make them from this model")
+class Source(NamedTuple):
+    """What gains were made from; they hold for every arm with the same.
+
+    Attributes:
+        springs: Springs and ratios, packed for the kernels; not the links' inertia, which a
+            payload changes.
+        zeros: What the motors' encoders show at zero (m,) [rad].
+        name: The arm's.
+    """
+
+    springs: Array
+    zeros: Array
+    name: str
+
+
+def source_of(model: GearedModel) -> Source:
+    """What gains depend on."""
+    return Source(packed_springs(model), model.motor_zeros, model.name)
+
+
+class Tuned(Protocol):
+    """Gains of any of the observers."""
+
+    @property
+    def source(self) -> Source:
+        """What they were made from."""
+
+
+def refuse_other(model: GearedModel, gains: Tuned, kind: type, maker: str) -> None:
+    """Refuse gains of another observer, and those that were made for another arm.
+
+    Args:
+        model: Geared model.
+        gains: To be judged.
+        kind: What they must be.
+        maker: What makes them.
+    """
+    if not isinstance(gains, kind):
+        finding = f"are {type(gains).__name__}, not {kind.__name__}"
+        raise ArrayError("gains", finding, f"make them with {maker}")
+    springs, zeros, name = gains.source
+    same = packed_springs(model)
+    if springs is same and zeros is model.motor_zeros:
+        return
+    if not (np.array_equal(springs, same) and np.array_equal(zeros, model.motor_zeros)):
+        finding = f"are of another arm ({name}), with other springs, ratios or encoders' zeros"
+        raise ArrayError("gains", finding, f"make them from this model ({model.name})")
+
+
+def refuse_state(state: object, kind: type, maker: str, width: int) -> None:
+    """Refuse a state of another observer, and one of an arm with other sizes.
+
+    Args:
+        state: To be judged; with a ``mean`` where it is of its kind.
+        kind: What it must be.
+        maker: What makes the first one.
+        width: How many numbers its mean has.
+    """
+    if not isinstance(state, kind):
+        finding = f"is {type(state).__name__}, not {kind.__name__}"
+        raise ArrayError("state", finding, f"begin with {maker}")
+    found = len(state.mean)  # type: ignore[attr-defined]
+    if found != width:
+        raise ArrayError("state", f"has {found} numbers, not {width}", f"begin with {maker}")
 
 
 def reading_rows(model: GearedModel) -> tuple[Array, Array]:

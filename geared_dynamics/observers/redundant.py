@@ -29,7 +29,7 @@ from geared_dynamics.observers.nonlinear import (
     prepared,
 )
 from geared_dynamics.observers.outside import outside
-from geared_dynamics.observers.plan import Measurement, readings, refuse_other
+from geared_dynamics.observers.plan import Measurement, readings, refuse_other, refuse_state
 
 
 class RedundantState(NamedTuple):
@@ -54,6 +54,11 @@ class RedundantState(NamedTuple):
     def mean(self) -> Array:
         """q, theta, v, vtheta (2 N,)."""
         return self.inner.mean
+
+    @property
+    def consistent(self) -> bool:
+        """Whether its innovations are as small as the encoders' noise says."""
+        return self.inner.consistent
 
 
 def redundant_start(model: GearedModel, start: NonlinearState) -> RedundantState:
@@ -87,8 +92,9 @@ def redundant_step(
         measurement: The readings at the end of the step, the torques over it.
         dt: Since the readings before [s].
     """
+    refuse_other(model, gains, NonlinearGains, "nonlinear_gains")
+    refuse_state(state, RedundantState, "redundant_start", 2 * gains.sizes.coordinates)
     sizes, inner = gains.sizes, state.inner
-    refuse_other(model, sizes)
     ready = prepared(sizes, gains.limits, inner.health, measurement, dt)
     if isinstance(ready, Health):
         return state._replace(inner=inner._replace(health=ready))

@@ -13,11 +13,10 @@ from geared_dynamics.nodes.observer.past import Past
 from geared_dynamics.nodes.observer.recovery import Loss, loss_of, no_trouble, obstacle
 from geared_dynamics.nodes.observer.rest import Rest
 from geared_dynamics.nodes.observer.sensors import finite, weight
-from geared_dynamics.nodes.observer.settings import AnyGains, Prepared
+from geared_dynamics.nodes.observer.settings import Prepared
 from geared_dynamics.nodes.observer.values import AnyState, Level, Output, Sensed
 from geared_dynamics.observers import Fault, KalmanGains, KalmanState, Measurement
 from geared_dynamics.observers.ahead import LONGEST, ahead
-from geared_dynamics.observers.estimates import most
 from geared_dynamics.observers.readmission import readmitted
 
 BACK = 0.1  # [s] by which stamps go back when a recording begins anew
@@ -295,7 +294,7 @@ class Loop:
             return Level.BRIDGED, "the motors' torques are missing"
         if self._torque.assumed:
             return Level.BRIDGED, "no torque is known: one that holds the arm at rest is assumed"
-        if not consistent(state, given.gains):
+        if not state.consistent:
             return Level.INCONSISTENT, "the readings do not fit model and tuning"
         if faulty and np.any(channels[motors:] & ~int(Fault.MISSING)):
             return Level.DEGRADED, "a sensor on a link is left out"
@@ -330,13 +329,6 @@ class Loop:
     def _invalid(self, faults: Fault, why: str) -> Output:
         self.counters.invalid += 1
         return Output(Level.INVALID, faults, why, self.prepared, None, self._missing, self.state)
-
-
-def consistent(state: AnyState, gains: AnyGains) -> bool:
-    """Whether the innovations are as small as the covariance says; True where there is none."""
-    if not isinstance(state, KalmanState) or not isinstance(gains, KalmanGains):
-        return True
-    return state.ratio <= most(state, gains)
 
 
 def named(faults: Fault) -> str:

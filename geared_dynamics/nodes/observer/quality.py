@@ -40,8 +40,8 @@ def numbers(given: Prepared, output: Output) -> Array:
     if state is not None:
         faults[: len(state.health.channels)] = state.health.channels
         innovation[: len(state.innovation)] = state.innovation
-    if isinstance(state, KalmanState) and isinstance(gains, KalmanGains):
         head[2:] = state.ratio, most(state, gains)
+    if isinstance(state, KalmanState) and isinstance(gains, KalmanGains):
         deviation = state.deviation
         root = state.root.reshape(len(state.mean), -1)
         every = np.sqrt(np.einsum("ij,ij->j", root, root))

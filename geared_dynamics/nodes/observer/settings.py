@@ -128,6 +128,7 @@ def gains_of(values: Values, model: GearedModel) -> AnyGains:
     )
     common: dict[str, Any] = {
         "resolution": resolution,
+        "noise": noise,
         "bandwidth": values["bandwidth"],
         "rate": values["update_rate"],
         "hold": values["hold"],
@@ -139,7 +140,7 @@ def gains_of(values: Values, model: GearedModel) -> AnyGains:
             finding = "nonlinear takes no sensors on the links"
             raise ParameterError("observer", finding, "choose kalman, or leave their noise NaN")
         return nonlinear_gains(model, **common)
-    return kalman_gains(model, noise=noise, link_noise=links, joint_torque_noise=torques, **common)
+    return kalman_gains(model, link_noise=links, joint_torque_noise=torques, **common)
 
 
 def own_or_common(values: Values, name: str, motors: tuple[str, ...]) -> Array:

@@ -28,7 +28,8 @@ def recorded(seconds: float = 1.5, noise: float = NOISE) -> dict[str, np.ndarray
     plant, random, rows = Plant(), np.random.default_rng(3), []
     for _ in range(round(seconds / DT)):
         plant.step()
-        shown = TURN * np.round((plant.phi + noise * random.normal(size=3)) / TURN)
+        exact = plant.A.T @ plant.z[: plant.width] + plant.model.motor_zeros
+        shown = TURN * np.round((exact + noise * random.normal(size=3)) / TURN)
         rows.append((plant.time, shown, plant.tau_m))
     time, phi, tau = zip(*rows, strict=True)
     return {"time": np.array(time), "phi": np.array(phi), "tau": np.array(tau)}
@@ -41,6 +42,19 @@ def data() -> dict[str, np.ndarray]:
 
 def recording(data: dict[str, np.ndarray]) -> Recording:
     return recording_from_arrays(data["time"], data["phi"], data["tau"])
+
+
+def spoilt(inertia: float) -> dict[str, Any]:
+    """The arm's drives with its wheels' inertias multiplied."""
+    found: dict[str, Any] = yaml.safe_load(drives())
+    for wheel in found["wheels"].values():
+        wheel["inertia"] = {key: inertia * value for key, value in wheel["inertia"].items()}
+    return found
+
+
+def other(inertia: float) -> gd.GearedModel:
+    """Its model."""
+    return gd.load_model(URDF, spoilt(inertia))
 
 
 def judged(data: dict[str, np.ndarray], noise: float = NOISE, model: Any = None) -> Any:
@@ -61,20 +75,65 @@ def test_the_right_tuning_is_consistent_and_white(data: dict[str, np.ndarray]) -
 def test_wrong_tunings_and_models_show(data: dict[str, np.ndarray]) -> None:
     timid, bold = judged(data, 10.0 * NOISE), judged(data, 0.2 * NOISE)
     assert timid.ratio < 0.2 < 3.0 < bold.ratio
-    assert not timid.consistent
+    assert timid.consistent
+    assert timid.careful
     assert not bold.consistent
-    other = yaml.safe_load(drives())
-    for wheel in other["wheels"].values():
-        wheel["inertia"] = {key: 1.5 * value for key, value in wheel["inertia"].items()}
-    wrong = judged(data, model=gd.load_model(URDF, other))
+    assert not bold.careful
+    wrong = judged(data, model=other(1.5))
     assert wrong.ratio > 1.5
+    assert not wrong.consistent
     assert np.abs(wrong.correlation).max() > 0.2
 
 
-def test_the_noise_is_found(data: dict[str, np.ndarray]) -> None:
+@pytest.mark.parametrize("bandwidth", [5.0, 30.0, 60.0])
+@pytest.mark.parametrize("noise", [TURN / 3.0, NOISE])
+def test_an_exact_model_with_its_exact_noise_is_consistent(bandwidth: float, noise: float) -> None:
+    """Less than 1 is what no force acts with: walk and torque noise are in the expectation."""
+    model = arm()
+    gains = gains_of(model, TURN, noise, bandwidth, 1.0 / DT)
+    samples = stretches(model, recording(recorded(noise=noise)), MEANING, 10.0)
+    found = verdict(replay(model, gains, samples))
+    assert found.consistent
+    alone = gains.noise[:3] ** 2 / found.expected**2
+    assert found.ratio > alone.min(), "the readings' own noise must be in the innovations"
+
+
+@pytest.mark.parametrize("begin", [0.1, 1.0, 20.0])
+def test_the_noise_is_found_from_wherever_it_begins(
+    data: dict[str, np.ndarray], begin: float
+) -> None:
     samples = stretches(arm(), recording(data), MEANING, 0.7)
-    best = suggest(arm(), samples, TURN, 1.0 / DT, bandwidths=(10.0,), noises=(0.2, 2.0, 20.0))
-    assert best.noise == pytest.approx(NOISE)
+    best = suggest(arm(), samples, TURN, begin * NOISE, 5.0, 1.0 / DT, bandwidths=(5.0, 10.0))
+    assert best.noise == pytest.approx(NOISE, rel=0.1)
+    assert best.bandwidth == 5.0
+    assert best.verdict.ratio == pytest.approx(1.0, abs=1e-3)
+    assert best.verdict.consistent
+
+
+def test_noise_changes_no_estimate() -> None:
+    """With motors alone it scales covariances; the bandwidth sets the gain."""
+    model, given = arm(), stretches(arm(), recording(recorded(0.8)), MEANING, 10.0)
+    one, wide, quick = (
+        replay(model, gains_of(model, 0.0, noise, bandwidth, 1.0 / DT), given)
+        for noise, bandwidth in ((NOISE, 10.0), (3.0 * NOISE, 10.0), (NOISE, 20.0))
+    )
+    late = slice(len(one.nis) // 2, None)  # what the start assumed is forgotten
+    np.testing.assert_allclose(
+        wide.innovation[late], one.innovation[late], rtol=0.0, atol=1e-6 * NOISE
+    )
+    np.testing.assert_allclose(wide.nis[late], one.nis[late] / 9.0, rtol=1e-4)
+    assert np.abs(quick.innovation - one.innovation).max() > 0.1 * NOISE
+
+
+def test_the_end_of_the_bandwidths_is_told(data: dict[str, np.ndarray]) -> None:
+    """Without any force the lowest is the likeliest; with a wrong model a middle one is."""
+    samples = stretches(arm(), recording(data), MEANING, 0.7)
+    free = suggest(arm(), samples, TURN, NOISE, 30.0, 1.0 / DT, bandwidths=(5.0, 10.0, 20.0))
+    assert (free.bandwidth, free.likeliest, free.at_edge) == (30.0, 5.0, True)
+    wrong = suggest(
+        other(1.5), samples, TURN, NOISE, 30.0, 1.0 / DT, bandwidths=(1.0, 30.0, 400.0)
+    )
+    assert (wrong.bandwidth, wrong.likeliest, wrong.at_edge) == (30.0, 30.0, False)
 
 
 def test_correlation_does_not_reach_over_gaps() -> None:
@@ -99,16 +158,26 @@ def test_too_short_a_recording_is_told() -> None:
         judged(short)
 
 
-@pytest.mark.parametrize(("noise", "code"), [(20.0 * NOISE, 1), (-1.0, 2)])
+@pytest.mark.parametrize(
+    ("noise", "inertia", "code"),
+    [
+        (NOISE, 1.0, 0),
+        (20.0 * NOISE, 1.0, 0),
+        (0.2 * NOISE, 1.0, 1),
+        (NOISE, 1.5, 1),
+        (-1.0, 1.0, 2),
+    ],
+)
 def test_the_command(
     data: dict[str, np.ndarray],
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     noise: float,
+    inertia: float,
     code: int,
 ) -> None:
     table, drive = tmp_path / "arm.csv", tmp_path / "arm.yaml"
-    drive.write_text(drives(), encoding="utf-8")
+    drive.write_text(yaml.safe_dump(spoilt(inertia)), encoding="utf-8")
     joints = arm().joint_names
     with table.open("w", newline="", encoding="utf-8") as stream:
         out = csv.writer(stream)
@@ -123,6 +192,10 @@ def test_the_command(
             main(words)
         return
     assert main(words) == code
-    printed = capsys.readouterr().out
-    for text in ("NIS by reading", "not consistent", "suggested", "encoder_noise", "motor_3"):
+    printed = " ".join(capsys.readouterr().out.split())
+    first, second = printed.split("with the noise that fits")
+    assert ("not consistent" in first) is (code == 1)
+    assert "not consistent" not in second, "its own suggestion passes its own test"
+    for text in ("NIS by reading", "encoder_noise", "motor_3", "bandwidth: 30.0", "is kept"):
         assert text in printed
+    assert ("careful" in first) is (noise == 20.0 * NOISE or (code == 0 and noise == NOISE))

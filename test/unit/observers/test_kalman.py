@@ -9,6 +9,7 @@ import pytest
 
 import geared_dynamics as gd
 from elastic_arms import elastic_arm
+from geared_dynamics.observers.rest import at_rest
 from observer_arms import DT, TURN, drive, followed, moved
 from simulated_arms import arm
 
@@ -28,7 +29,7 @@ def along(
     gains = ob.kalman_gains(observer, resolution=TURN, noise=0.3 * TURN, **tuning)
     q = np.array([0.2, -0.4, 0.6])
     z = np.concatenate([q, q, np.zeros(6)])
-    z[:6] = ob.kalman_start(model, gains, ob.Measurement(A.T @ q, np.zeros(3))).mean[:6]
+    z[:6] = at_rest(model, A.T @ q)
     random, state, means, true = np.random.default_rng(0), None, [], []
     tau_m = np.zeros(3)
     for k in range(steps):
