@@ -118,6 +118,13 @@ def test_tx40_residuals(tx40: Identified) -> None:
     assert (100 * tx40.residual[1] / tx40.rms <= TX40_LIMIT).all()
 
 
+def test_tx40_physical_parameters_explain_it_and_stay_near_the_files(tx40: Identified) -> None:
+    assert tx40.physical is not None
+    assert (100 * tx40.residual[2] / tx40.rms <= TX40_LIMIT).all()
+    mass = tx40.physical.x[tx40.equations.names.index("link_1.m")]  # motion does not tell it
+    np.testing.assert_allclose(mass, 10.5, rtol=0.02)
+
+
 def test_tx40_friction(tx40: Identified) -> None:
     values = tx40.column_values
     viscous = np.array([values[f"joint_{k}.viscous"] for k in range(1, 7)])

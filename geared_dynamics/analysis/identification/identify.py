@@ -9,7 +9,12 @@ import numpy as np
 
 from geared_dynamics.analysis.identification.columns import Base, base_columns, matching, prior
 from geared_dynamics.analysis.identification.equations import Equations, Settings, equations
-from geared_dynamics.analysis.identification.least_squares import Solution, deviation, solve
+from geared_dynamics.analysis.identification.least_squares import (
+    Solution,
+    deviation,
+    information_root,
+    solve,
+)
 from geared_dynamics.analysis.identification.physical import Physical, physical_parameters
 from geared_dynamics.analysis.reading.problems import RecordingError
 from geared_dynamics.analysis.reading.recording import Recording
@@ -115,7 +120,8 @@ def identify(
     full = None
     if physical and not known:
         weight = fitted / np.maximum(solution.sigma, 1e-300)
-        full = physical_parameters(model, found.Y, found.tau, weight)
+        root = information_root(found.Y[..., selection], weight, solution.covariance)
+        full = physical_parameters(model, base, solution.x, root)
     held, held_used = found, found.used & found.held[:, None]
     if validate:
         held = equations(model, validate, settings)

@@ -116,6 +116,25 @@ def quality(
     return covariance, sigma, float(np.linalg.cond(W.reshape(-1, b)))
 
 
+def information_root(Y: Array, weight: Array, covariance: Array) -> Array:
+    """R (b, b) with R'R about the inverse of the covariance, by the equations themselves.
+
+    (W Y)' W Y is the inverse for independent samples; all of it is lowered by the mean factor
+    by which the covariance is larger. The covariance's own inverse is worth nothing in
+    directions in which few samples say something.
+
+    Args:
+        Y: (k, n, b).
+        weight: Of each equation (k, n), one over its deviation; 0: not used.
+        covariance: Of the solution (b, b).
+    """
+    W = (weight[..., None] * Y).reshape(-1, Y.shape[-1])
+    scale = np.maximum(np.linalg.norm(W, axis=0), 1e-300)
+    R = np.asarray(np.linalg.qr(W / scale, mode="r")) * scale
+    factor = np.trace(R @ covariance @ R.T) / len(R)
+    return np.asarray(R / np.sqrt(max(float(factor), 1e-300)))
+
+
 def long_run(scores: Array) -> Array:
     """Covariance of the sum of correlated rows (k, b), Bartlett's weights."""
     lag = memory(scores)

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from geared_dynamics.analysis.identification.bodies import carried, pseudo_inertia
 from geared_dynamics.analysis.identification.columns import column_names, prior
-from geared_dynamics.analysis.identification.physical import carried, pseudo_inertia
 from geared_dynamics.arrays import Array
 from geared_dynamics.dynamics.columns import BODY_PARAMETERS, columns_of
 from geared_dynamics.errors import ModelError
