@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from geared_dynamics.analysis.identification.columns import Base, base_columns, matching, prior
-from geared_dynamics.analysis.identification.equations import Equations, Settings, equations
+from geared_dynamics.analysis.identification.equations import (
+    Equations,
+    Settings,
+    equations,
+    refuse_still,
+)
 from geared_dynamics.analysis.identification.least_squares import (
     Solution,
     deviation,
@@ -23,6 +28,7 @@ from geared_dynamics.model import GearedModel
 
 FEWEST = 20  # equations of a joint with which it is validated
 DOUBTFUL = 0.3  # relative deviation beyond which a parameter is hardly told
+SAME_MOTION = 0.2  # of a joint's motion (RMS) by which instruments' positions may be off
 WORST_CONDITION = 1000.0
 
 
@@ -113,6 +119,9 @@ def identify(
     taken[given] = x0[given]
     rest = found.tau - found.Y @ taken
     fitted = found.used & (True if validate else ~found.held[:, None])
+    if settings.holdout and not validate:
+        where = f" in the {100 * (1 - settings.holdout):.3g} % that are not held out (--holdout)"
+        refuse_still(model, found, fitted, recordings[0].path, where)
     Z = None
     if instruments is not None:
         Z = instrument_columns(model, instruments, settings, found)[..., selection]
@@ -124,7 +133,7 @@ def identify(
         full = physical_parameters(model, base, solution.x, root)
     held, held_used = found, found.used & found.held[:, None]
     if validate:
-        held = equations(model, validate, settings)
+        held = equations(model, validate, fixed(settings, found))
         held_used = held.used
     few = held_used.sum(axis=0) < FEWEST  # a joint that hardly moves there says nothing
     held_rest = held.tau - held.Y @ taken
@@ -159,12 +168,17 @@ def instrument_columns(
         finding = f"has {len(other.Y)} samples, the recording {len(found.Y)}"
         remedy = "give a record of the same motion with the same stamps, such as its reference"
         raise RecordingError(recordings[0].path, finding, remedy)
+    off = np.sqrt(np.mean((other.q - found.q) ** 2, axis=0))
+    far = off > SAME_MOTION * np.maximum(found.q.std(axis=0), 1e-6)
+    if far.any():
+        j = int(np.argmax(far))
+        finding = f"is another motion: {model.joint_names[j]} is {off[j]:.2g} off (RMS)"
+        remedy = "give a record of the same motion, sample by sample, such as its reference"
+        raise RecordingError(recordings[0].path, finding, remedy)
     return other.Y
 
 
 def fixed(settings: Settings, found: Equations) -> Settings:
     """Return the settings with the bandwidths that were found."""
     cutoff, keep = found.bandwidth
-    return Settings(
-        settings.meaning, cutoff, keep, settings.slow, settings.velocity, settings.holdout
-    )
+    return replace(settings, bandwidth=cutoff, keep=keep)
