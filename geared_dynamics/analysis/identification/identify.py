@@ -43,7 +43,8 @@ class Identified:
         sigma: Their standard deviations (b,).
         solution: The same with covariance and condition.
         files: What the files say of them (b,).
-        physical: Full parameters that an arm can have.
+        physical: Full parameters that an arm can have; of the arm without its load if
+            ``identify`` was told of one.
         rms: RMS of the measured torque of each joint, over the equations used (n,).
         residual: RMS residual of each joint (4, n): of the files' parameters, the identified
             ones, and the physical ones on what they were fitted to; of the identified ones
@@ -93,6 +94,7 @@ def identify(
     validate: Sequence[Recording] | None = None,
     known: Sequence[str] = (),
     physical: bool = True,
+    empty: GearedModel | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Identified:
     """Identify an arm from recordings.
@@ -107,6 +109,8 @@ def identify(
         validate: Recordings to validate with, instead of the ends of ``recordings``.
         known: Names or patterns (``link_*``) of parameters that are as the files say.
         physical: Whether to find full physical parameters as well; none is known then.
+        empty: The same arm without a load that ``model`` has and no file: physical parameters
+            are its own, so that they can be written.
         progress: Called with spans done and all spans.
     """
     settings = settings or Settings()
@@ -126,11 +130,13 @@ def identify(
     if instruments is not None:
         Z = instrument_columns(model, instruments, settings, found)[..., selection]
     solution = solve(found.Y[..., selection], rest, fitted, robust=robust, instruments=Z)
-    full = None
+    full, load = None, np.zeros(len(x0))
     if physical and not known:
         weight = fitted / np.maximum(solution.sigma, 1e-300)
         root = information_root(found.Y[..., selection], weight, solution.covariance)
-        full = physical_parameters(model, base, solution.x, root)
+        load = x0 - prior(empty or model)
+        arm = solution.x - base.combinations @ load
+        full = physical_parameters(empty or model, base, arm, root)
     held, held_used = found, found.used & found.held[:, None]
     if validate:
         held = equations(model, validate, fixed(settings, found))
@@ -141,7 +147,7 @@ def identify(
         [
             left(found, x0, fitted),
             deviation(rest - found.Y[..., selection] @ solution.x, fitted),
-            left(found, full.x, fitted) if full else np.full(model.n, np.nan),
+            left(found, full.x + load, fitted) if full else np.full(model.n, np.nan),
             np.where(
                 few, np.nan, deviation(held_rest - held.Y[..., selection] @ solution.x, held_used)
             ),
