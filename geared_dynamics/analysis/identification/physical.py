@@ -41,6 +41,7 @@ from geared_dynamics.errors import ModelError
 from geared_dynamics.model import GearedModel
 
 NEAR = 1.0  # weight of the files: their values may be wrong by as much as themselves
+FINEST = 1e6  # one over the relative deviation below which data are exact
 LEAST = 1e-7  # eigenvalue of a pseudo-inertia in the scale of its file's
 
 
@@ -98,11 +99,13 @@ def physical_parameters(
         raise ModelError("physical_parameters: near", f"is {near}", remedy)
     space = coordinates(model, base, x)
     left, size, right = np.linalg.svd(root @ base.combinations @ space.scale)
+    size = np.maximum(size, 1e-300)
+    told = (left.T @ root @ (x - base.combinations @ space.start))[: len(size)] / size
+    size = np.minimum(size, FINEST)
     stretch = np.full(len(right), near)
     stretch[: len(size)] += size**2
     best = np.zeros(len(right))
-    best[: len(size)] = size * (left.T @ root @ (x - base.combinations @ space.start))[: len(size)]
-    best /= stretch
+    best[: len(size)] = size**2 * told / stretch[: len(size)]
     turn = right.T / np.sqrt(stretch)  # u = right' best + turn w, minimise |w|^2
     u, status = nearest_allowed(space, right.T @ best, turn)
     full = space.start + space.scale @ inside(space, u)
