@@ -205,8 +205,9 @@ def refuse_still(
         found: The equations.
         used: Which of them are solved (k, n).
         path: The recording.
-        where: Which part of it that is, and what to do about it, if it is not all.
+        where: Which part of it that is, if it is not all of it.
     """
+    more = ", or hold out less (--holdout)" if where else ""
     moving = used.sum(axis=0)
     still = [name for name, count in zip(model.joint_names, moving, strict=True) if count < 10]
     if still:
@@ -214,7 +215,7 @@ def refuse_still(
         remedy = (
             "record a motion of all joints (geared-dynamics excite), or freeze them (--joints)"
         )
-        raise RecordingError(path, finding, remedy)
+        raise RecordingError(path, finding, remedy + more)
     if moving.sum() < 2 * len(found.names):
         finding = f"{moving.sum()} equations for {len(found.names)} unknowns{where}"
-        raise RecordingError(path, finding, "record a longer motion")
+        raise RecordingError(path, finding, f"record a longer motion{more}")

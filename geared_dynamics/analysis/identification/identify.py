@@ -124,7 +124,7 @@ def identify(
     rest = found.tau - found.Y @ taken
     fitted = found.used & (True if validate else ~found.held[:, None])
     if settings.holdout and not validate:
-        where = f" in the {100 * (1 - settings.holdout):.3g} % that are not held out (--holdout)"
+        where = f" in the {100 * (1 - settings.holdout):.3g} % that are not held out"
         refuse_still(model, found, fitted, recordings[0].path, where)
     Z = None
     if instruments is not None:
