@@ -108,7 +108,11 @@ def late_motion() -> Recording:
 @pytest.mark.parametrize(
     ("recording", "holdout", "said"),
     [
-        (late_motion(), 0.2, r"joint_1, joint_2, joint_3 hardly move .*in the 80 % .*hold out less \(--holdout"),
+        (
+            late_motion(),
+            0.2,
+            r"joint_1, joint_2, joint_3 hardly move .*in the 80 % .*hold out less",
+        ),
         (recording_from_arrays(T, Q, TAU), 0.9, r"equations for 48 unknowns in the 10 % that are"),
         (recording_from_arrays(T, Q, TAU), 0.99, r"hardly move .*in the 1 % that are not held"),
     ],

@@ -127,6 +127,22 @@ def test_a_solution_somewhat_outside_is_pulled_in() -> None:
     np.testing.assert_array_equal(inside(space, 1e-3 * u), 1e-3 * u)  # inside already
 
 
+def test_almost_solved_is_said_and_still_bodies(monkeypatch: pytest.MonkeyPatch) -> None:
+    found, usual = found_with(0.02), physical.nearest_allowed
+
+    def almost(space: physical.Coordinates, *rest: np.ndarray) -> tuple[np.ndarray, str]:
+        u, _ = usual(space, *rest)
+        u[0] = -space.bodies[0][0, 0] - 1e-4
+        u[space.one_sided[0]] = space.bounds[0] - 1e-4
+        return u, "AlmostSolved"
+
+    monkeypatch.setattr(physical, "nearest_allowed", almost)
+    result = again(found)
+    assert result.status == "AlmostSolved"
+    assert result.least.min() > -1e-15
+    assert result.x[NAMES.index("rotor_1.J")] >= 0.0
+
+
 def test_nearest_bodies_to_what_is_none() -> None:
     body = parameters_of(3.0, (0.1, 0.0, 0.2), np.diag([0.02, 0.03, 0.015]))
     wrong = parameters_of(3.0, (0.1, 0.0, 0.2), np.diag([0.02, 0.30, 0.015]))  # no triangle
