@@ -28,6 +28,9 @@ def kernel_cache() -> Path:
     return ROOT / ".numba_cache" / digest.hexdigest()[:16]
 
 
+# Before anything imports NumPy: with a process for each processor, threads for each stand in line.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 # Before anything imports numba; subprocesses inherit it.
 os.environ.setdefault("NUMBA_CACHE_DIR", str(kernel_cache()))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import csv
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,39 +12,33 @@ from rich.console import Console
 from rich.table import Table
 
 from geared_dynamics.analysis.identification.equations import Settings, equations
-from geared_dynamics.analysis.identification.gains import Gains
 from geared_dynamics.analysis.identification.identify import WORST_CONDITION, Identified, identify
 from geared_dynamics.analysis.identification.payload import payload
-from geared_dynamics.analysis.identification.writing import Written, written
 from geared_dynamics.analysis.reading.recording import Recording
-from geared_dynamics.analysis.report.yaml_text import yaml_text
-from geared_dynamics.cli.arguments import read_urdf_file
+from geared_dynamics.cli.arguments import load_robot, read_urdf_file
 from geared_dynamics.cli.console import numeric_table, open_console, print_table
 from geared_dynamics.cli.drive_gains import (
     add_options,
     find_gains,
     show_gains,
-    with_constants,
 )
+from geared_dynamics.cli.frozen_joints import moving_frozen_joints
+from geared_dynamics.cli.identified_files import output_files, write
 from geared_dynamics.cli.recordings import (
     add_recording_options,
     add_robot_options,
     frequency,
-    load_with_payload,
     meaning_of,
     once,
     open_one,
     pair,
     progress_bar,
 )
-from geared_dynamics.description.yaml_input import read_data
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.model.model import GearedModel
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
-
-LISTED = 40  # changed numbers that are named above a new file
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -110,7 +103,9 @@ def share(text: str) -> float:
 def run(args: argparse.Namespace) -> int:
     """Identify, print, write."""
     data = read_urdf_file(args)
-    model = load_with_payload(args, data)
+    empty = load_robot(args, data)
+    model = loaded_model(empty, args)
+    targets = None if args.output is None else output_files(args)
     settings = Settings(
         meaning_of(args, model), args.bandwidth, args.keep, args.slow, args.velocity, args.holdout
     )
@@ -122,6 +117,9 @@ def run(args: argparse.Namespace) -> int:
     other = argparse.Namespace(**vars(args) | {"columns": [*named.items()]})
     instruments = [open_one(other, model, path) for path in args.instruments or []]
     console, gains = open_console(), None
+    every = [*args.recordings, *(args.validate or []), *args.loaded]
+    for note in moving_frozen_joints(args, model, every):
+        console.print(note, style="yellow", soft_wrap=True)
     if args.identify_drive_gains:
         gains = find_gains(args, model, settings, opened)
         show_gains(console, model, gains, args.effort)
@@ -137,15 +135,24 @@ def run(args: argparse.Namespace) -> int:
             validate=opened["validate"] or None,
             known=args.known,
             physical=not args.known,
+            empty=empty,
             progress=progress,
         )
     show(console, found, args)
     if opened["loaded"] and gains is None:
         show_payload(console, model, args, settings, opened)
-    if args.output is not None:
+    if targets is not None:
         urdf = data.decode("utf-8-sig", errors="replace")
-        write(console, found, args, urdf, gains)
+        write(console, found, empty, args, targets, urdf, gains)
     return 0
+
+
+def loaded_model(empty: GearedModel, args: argparse.Namespace) -> GearedModel:
+    """Add the load that the arguments describe."""
+    if args.payload is None:
+        return empty
+    mass, *place = args.payload
+    return empty.with_payload(mass, place, link=args.payload_link)
 
 
 def show(console: Console, found: Identified, args: argparse.Namespace) -> None:
@@ -159,7 +166,8 @@ def show(console: Console, found: Identified, args: argparse.Namespace) -> None:
     for note in found.notes:
         console.print(note, style="yellow")
     console.print()
-    print_table(console, "Base parameters (SI, joint side)", parameter_table(found))
+    load = "" if args.payload is None else ", with the payload"
+    print_table(console, f"Base parameters (SI, joint side{load})", parameter_table(found))
     print_table(console, "Residual, % of measured RMS", residual_table(found, bool(args.validate)))
     quality = "poor: make a motion with geared-dynamics excite"
     quality = "good" if found.solution.condition < WORST_CONDITION else quality
@@ -215,48 +223,3 @@ def show_payload(
     for name, value, sigma in zip(*found[:3], strict=True):
         table.add_row(name, f"{value:.5g}", f"{sigma:.2g}")
     print_table(console, "Load (SI)", table)
-
-
-def write(
-    console: Console, found: Identified, args: argparse.Namespace, urdf: str, gains: Gains | None
-) -> None:
-    """Write the parameters and the robot's files with them."""
-    args.output.mkdir(parents=True, exist_ok=True)
-    place = args.output / "base_parameters.csv"
-    with place.open("w", encoding="utf-8", newline="") as stream:
-        out = csv.writer(stream)
-        out.writerow(["parameter", "column", "value", "sigma", "files"])
-        columns = [found.equations.names[k] for k in found.base.selection]
-        rows = zip(found.base.names, columns, found.x, found.sigma, found.files, strict=True)
-        for name, column, *numbers in rows:
-            out.writerow([name, column, *(repr(float(x)) for x in numbers)])
-    console.print(f"saved {place}")
-    if found.physical is None:
-        why = "some parameters were known" if args.known else "there are no physical parameters"
-        console.print(f"no files of the robot are written, for {why}")
-        return
-    data = None if args.drivetrain is None else read_data(Path(args.drivetrain))[0]
-    new = written(found.model, found.physical.x, urdf, data)
-    if gains is not None and args.effort == "motor_current":
-        with_constants(new.drivetrain, found.model, gains)
-    robot = args.output / Path(args.robot).name
-    drive = args.output / (Path(args.drivetrain or "robot.drivetrain.yaml").name)
-    for target, source in ((robot, args.robot), (drive, args.drivetrain)):
-        if source is not None and target.resolve() == Path(source).resolve():
-            remedy = "name a folder that does not hold the robot's files"
-            raise GearedDynamicsError("--output", f"would overwrite {source}", remedy)
-    robot.write_text(new.urdf, encoding="utf-8")
-    drive.write_text(yaml_text(new.drivetrain, comment(new, args)), encoding="utf-8")
-    console.print(f"saved {robot} and {drive}: {len(new.changes)} numbers changed")
-    for line in new.unwritten:
-        console.print(f"has no place in these files: {line}", style="yellow")
-
-
-def comment(new: Written, args: argparse.Namespace) -> str:
-    """What changed, above the new drivetrain."""
-    names = ", ".join(Path(path).name for path in args.recordings)
-    lines = [f"Identified from {names}; inertias of links stand in the URDF.", "Changed:"]
-    rotors = [c for c in new.changes if c.name.endswith((".J", ".viscous", ".coulomb", ".offset"))]
-    lines += [f"  {c.name}: {c.before:.6g} -> {c.after:.6g}" for c in rotors[:LISTED]]
-    lines += [f"  and {len(rotors) - LISTED} more"] if len(rotors) > LISTED else []
-    return "\n".join(lines + [f"Has no place here: {line}" for line in new.unwritten])

@@ -36,6 +36,13 @@ UR10_DH = ((0, 0.5, 0.1273), (-0.612, 0, 0), (-0.5723, 0, 0), (0, 0.5, 0.163941)
 UR10_DH += ((0, -0.5, 0.1157), (0, 0, 0.0922))
 UR10_LIMIT = np.array([12.8, 3.1, 5.5, 7.1, 7.6, 12.3])  # [%]
 
+# a, alpha / pi, d of the Panda (Craig's convention)
+PANDA_DH = ((0, 0, 0.333), (0, -0.5, 0), (0, 0.5, 0.316), (0.0825, 0.5, 0), (-0.0825, -0.5, 0.384))
+PANDA_DH += ((0, 0.5, 0), (0.088, 0.5, 0))
+# [%] As named, but joint 6: 5.6 in a band that the source does not name, with samples sent twice;
+# 6.0 without them in the band that is found (docs/identification.md).
+PANDA_LIMIT = np.array([33.0, 0.7, 1.6, 1.3, 9.4, 6.1, 15.5])
+
 TX40_LIMIT = np.array([4.6, 4.6, 7.8, 7.4, 10.8, 9.0])  # [%]
 TX40_VISCOUS = np.array([8.05, 5.53, 1.97, 1.11, 1.86, 0.65])
 TX40_COULOMB = np.array([7.14, 8.26, 6.34, 2.48, 3.03, 0.282])
@@ -49,7 +56,7 @@ KR300_COLUMNS = {
     "position": "q_motor_deg_{i}",
     "effort": "tau_motor_Nm_{i}",
 }
-KR300_ON_B = (8, 5, 6, 17, 13, 15)  # [%]
+KR300_ON_B = (9, 5, 6, 17, 13, 16)  # [%], in the band of run A (11 Hz), as the fit
 KR300_NEAR = 0.05  # axes 2 and 3; axis 1 and the wrist come out higher than published
 
 
@@ -95,6 +102,27 @@ def test_bag_of_the_other_schema_and_another_robot(shared_data: Path, ur10: Gear
         open_recording(path, ur10.joint_names)
 
 
+def test_panda(shared_data: Path) -> None:
+    """Joint torques by sensors, at 30 Hz, in a bag without message definitions."""
+    rows = [
+        {"a": a, "alpha": np.pi * alpha, "d": d, "mass": 2.0, "tensor": 0.02 * np.eye(3)}
+        for a, alpha, d in PANDA_DH
+    ]
+    panda = gd.from_dh(rows, name="panda", convention="modified")
+    rename = {name: f"fer_joint{k}" for k, name in enumerate(panda.joint_names, 1)}
+    path = shared_data / "rosbag2_ur10_panda" / "panda_exciting_trajectory.db3"
+    recording = open_recording(path, panda.joint_names, rename=rename)
+    settings = Settings(velocity="recorded", holdout=0.0)
+    found = identify(panda, [recording], settings)
+    assert (100 * found.residual[1] / found.rms <= PANDA_LIMIT).all()
+    assert found.physical is not None
+    assert found.physical.least.min() >= 0.0
+    other = [{**row, "a": row["a"] + 0.1} for row in rows]  # control: another geometry
+    wrong = gd.from_dh(other, name="other", convention="modified")
+    worse = identify(wrong, [recording], settings, physical=False)
+    assert not (100 * worse.residual[1] / worse.rms <= PANDA_LIMIT).all()
+
+
 def test_bag_without_measurements(shared_data: Path, ur10: GearedModel) -> None:
     path = shared_data / "rosbag2_ur10_panda" / "validation_trajectory.db3"
     with pytest.raises(RecordingError, match=r"no topic of type.*/joint_space_trajectory"):
@@ -116,6 +144,13 @@ def tx40(published: Callable[[str], GearedModel], shared_data: Path) -> Identifi
 
 def test_tx40_residuals(tx40: Identified) -> None:
     assert (100 * tx40.residual[1] / tx40.rms <= TX40_LIMIT).all()
+
+
+def test_tx40_physical_parameters_explain_it_and_stay_near_the_files(tx40: Identified) -> None:
+    assert tx40.physical is not None
+    assert (100 * tx40.residual[2] / tx40.rms <= TX40_LIMIT).all()
+    mass = tx40.physical.x[tx40.equations.names.index("link_1.m")]  # motion does not tell it
+    np.testing.assert_allclose(mass, 10.5, rtol=0.02)
 
 
 def test_tx40_friction(tx40: Identified) -> None:

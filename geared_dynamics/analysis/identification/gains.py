@@ -3,10 +3,11 @@
 A motor's current says nothing of its scale: Y x = A diag(i) k holds with any multiple of x and
 k. A second recording with a known load fixes it (Gautier and Briot 2014):
 
-    A diag(i) k - Y x = 0            without,
-    A diag(i) k - Y x = Y_L pi_L     with the load.
+    A diag(i) k - Y x = -f              without,
+    A diag(i) k - Y x = Y_L pi_L - f    with the load,
 
-Both sides are measured, so it is solved by total least squares.
+f the forces that are known in any case, such as those of springs. Both sides are measured, so it
+is solved by total least squares.
 """
 
 from __future__ import annotations
@@ -58,7 +59,8 @@ def drive_gains_from_load(
     Y_load = found.Y[..., first : first + len(BODY_PARAMETERS)] * loaded[:, None, None]
     A = model.structure_matrix
     left = A[None] * found.effort[:, None, :]  # (k, n, m)
-    table = np.concatenate([left, -found.Y[..., selection], -(Y_load @ load)[..., None]], axis=-1)
+    given = found.known - Y_load @ load
+    table = np.concatenate([left, -found.Y[..., selection], given[..., None]], axis=-1)
     m = left.shape[-1]
     weight = found.used / np.maximum(np.sqrt(np.mean(found.tau**2, axis=0)), 1e-300)
     for _ in range(SCALES):

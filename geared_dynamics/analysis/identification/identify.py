@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from geared_dynamics.analysis.identification.columns import Base, base_columns, matching, prior
-from geared_dynamics.analysis.identification.equations import Equations, Settings, equations
-from geared_dynamics.analysis.identification.least_squares import Solution, deviation, solve
+from geared_dynamics.analysis.identification.equations import (
+    Equations,
+    Settings,
+    equations,
+    refuse_still,
+)
+from geared_dynamics.analysis.identification.least_squares import (
+    Solution,
+    deviation,
+    information_root,
+    solve,
+)
 from geared_dynamics.analysis.identification.physical import Physical, physical_parameters
 from geared_dynamics.analysis.reading.problems import RecordingError
 from geared_dynamics.analysis.reading.recording import Recording
@@ -19,6 +29,7 @@ from geared_dynamics.model import GearedModel
 
 FEWEST = 20  # equations of a joint with which it is validated
 DOUBTFUL = 0.3  # relative deviation beyond which a parameter is hardly told
+SAME_MOTION = 0.2  # of a joint's motion (RMS) by which instruments' positions may be off
 WORST_CONDITION = 1000.0
 
 
@@ -33,7 +44,8 @@ class Identified:
         sigma: Their standard deviations (b,).
         solution: The same with covariance and condition.
         files: What the files say of them (b,).
-        physical: Full parameters that an arm can have.
+        physical: Full parameters that an arm can have; of the arm without its load if
+            ``identify`` was told of one.
         rms: RMS of the measured torque of each joint, over the equations used (n,).
         residual: RMS residual of each joint (4, n): of the files' parameters, the identified
             ones, and the physical ones on what they were fitted to; of the identified ones
@@ -85,6 +97,7 @@ def identify(
     validate: Sequence[Recording] | None = None,
     known: Sequence[str] = (),
     physical: bool = True,
+    empty: GearedModel | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Identified:
     """Identify an arm from recordings.
@@ -99,6 +112,8 @@ def identify(
         validate: Recordings to validate with, instead of the ends of ``recordings``.
         known: Names or patterns (``link_*``) of parameters that are as the files say.
         physical: Whether to find full physical parameters as well; none is known then.
+        empty: The same arm without a load that ``model`` has and no file: physical parameters
+            are its own, so that they can be written.
         progress: Called with spans done and all spans.
     """
     settings = settings or Settings()
@@ -111,20 +126,26 @@ def identify(
     taken[given] = x0[given]
     rest = found.tau - found.Y @ taken
     fitted = found.used & (True if validate else ~found.held[:, None])
+    if settings.holdout and not validate:
+        where = f" in the {100 * (1 - settings.holdout):.3g} % that are not held out"
+        refuse_still(model, found, fitted, recordings[0].path, where)
     Z = None
     if instruments is not None:
         Z = instrument_columns(model, instruments, settings, found)[..., selection]
     solution = solve(found.Y[..., selection], rest, fitted, robust=robust, instruments=Z)
-    full, notes = None, [*found.notes]
+    full, load, notes = None, np.zeros(len(x0)), [*found.notes]
     if physical and not known:
         weight = fitted / np.maximum(solution.sigma, 1e-300)
+        root = information_root(found.Y[..., selection], weight, solution.covariance)
+        load = x0 - prior(empty or model)
+        arm = solution.x - base.combinations @ load
         try:
-            full = physical_parameters(model, found.Y, found.tau, weight)
+            full = physical_parameters(empty or model, base, arm, root)
         except ModelError as error:  # the base parameters stand without them
             notes.append(f"partial: no physical parameters: {error}")
     held, held_used = found, found.used & found.held[:, None]
     if validate:
-        held = equations(model, validate, settings)
+        held = equations(model, validate, fixed(settings, found))
         notes += held.notes
         held_used = held.used
     few = held_used.sum(axis=0) < FEWEST  # a joint that hardly moves there says nothing
@@ -133,7 +154,7 @@ def identify(
         [
             left(found, x0, fitted),
             deviation(rest - found.Y[..., selection] @ solution.x, fitted),
-            left(found, full.x, fitted) if full else np.full(model.n, np.nan),
+            left(found, full.x + load, fitted) if full else np.full(model.n, np.nan),
             np.where(
                 few, np.nan, deviation(held_rest - held.Y[..., selection] @ solution.x, held_used)
             ),
@@ -160,12 +181,17 @@ def instrument_columns(
         finding = f"has {len(other.Y)} samples, the recording {len(found.Y)}"
         remedy = "give a record of the same motion with the same stamps, such as its reference"
         raise RecordingError(recordings[0].path, finding, remedy)
+    off = np.sqrt(np.mean((other.q - found.q) ** 2, axis=0))
+    far = off > SAME_MOTION * np.maximum(found.q.std(axis=0), 1e-6)
+    if far.any():
+        j = int(np.argmax(far))
+        finding = f"is another motion: {model.joint_names[j]} is {off[j]:.2g} off (RMS)"
+        remedy = "give a record of the same motion, sample by sample, such as its reference"
+        raise RecordingError(recordings[0].path, finding, remedy)
     return other.Y
 
 
 def fixed(settings: Settings, found: Equations) -> Settings:
     """Return the settings with the bandwidths that were found."""
     cutoff, keep = found.bandwidth
-    return Settings(
-        settings.meaning, cutoff, keep, settings.slow, settings.velocity, settings.holdout
-    )
+    return replace(settings, bandwidth=cutoff, keep=keep)

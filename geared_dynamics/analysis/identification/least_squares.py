@@ -5,9 +5,9 @@ Robust: each equation's weight is lowered where its residual is beyond HUBER of 
 Instruments Z (regressors of another record of the same motion, free of this one's noise):
 Z' W (tau - Y x) = 0, without the bias that noise in Y has on least squares.
 
-Covariance: (H^-1) S (H^-T) with H = Z' W Y and S the covariance of the scores Z' W r, summed
-over neighbours in time as far as the residual remembers (Newey and West 1987): filtered
-samples are not independent.
+Covariance: (H^-1) S (H^-T) with H = Z' W Y (robust: with the slope of the scores for W) and S the
+covariance of the scores Z' W r, summed over neighbours in time as far as the residual remembers
+(Newey and West 1987): filtered samples are not independent.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def solve(
     _, n, b = Y.shape
     Z = Y if instruments is None else instruments
     weight = used / np.maximum(deviation(tau - tau.mean(axis=0), used), 1e-300)
-    x, sigma = np.zeros(b), np.ones(n)
+    x, sigma, slope = np.zeros(b), np.ones(n), weight**2
     for _ in range(ROUNDS):
         x = estimate(Y, tau, Z if instruments is not None else None, weight)
         r = tau - Y @ x
@@ -71,20 +71,26 @@ def solve(
         if not weighted:
             base = np.ones(n)
         if robust:
-            spread = 1.4826 * np.array(
-                [
-                    np.median(np.abs(r[used[:, j], j])) if used[:, j].any() else 1.0
-                    for j in range(n)
-                ]
-            )
-            far = np.abs(r) / np.maximum(spread, 1e-300)
-            lower = np.minimum(1.0, HUBER / np.maximum(far, HUBER))
-            weight = used * np.sqrt(lower) / np.maximum(spread, 1e-300)
+            weight, slope = huber(r, used)
         else:
             weight = used * base
+            slope = weight**2
         if np.all(np.abs(sigma - before) <= SETTLED * sigma):
             break
-    return Solution(x, *quality(Y, Z, tau - Y @ x, weight, sigma))
+    return Solution(x, *quality(Y, Z, tau - Y @ x, weight, slope, sigma))
+
+
+def huber(r: Array, used: BoolArray) -> tuple[Array, Array]:
+    """Weights (k, n) by Huber, and the slope of what they make of a residual.
+
+    The score of an equation is psi(r) / s^2 = weight^2 r: r up to HUBER s, constant beyond. What
+    it changes by with x is psi' / s^2, 1 / s^2 up to there and nothing beyond, not weight^2.
+    """
+    middle = [np.median(np.abs(r[use, j])) if use.any() else 1.0 for j, use in enumerate(used.T)]
+    spread = np.maximum(1.4826 * np.array(middle), 1e-300)
+    far = np.abs(r) / spread
+    weight = used * np.sqrt(np.minimum(1.0, HUBER / np.maximum(far, HUBER))) / spread
+    return weight, used * (far <= HUBER) / spread**2
 
 
 def estimate(Y: Array, tau: Array, Z: Array | None, weight: Array) -> Array:
@@ -100,20 +106,50 @@ def estimate(Y: Array, tau: Array, Z: Array | None, weight: Array) -> Array:
 
 
 def quality(
-    Y: Array, Z: Array, r: Array, weight: Array, sigma: Array
+    Y: Array, Z: Array, r: Array, weight: Array, slope: Array, sigma: Array
 ) -> tuple[Array, Array, float]:
-    """Covariance, deviations and condition of a solution."""
+    """Covariance, deviations and condition of a solution.
+
+    Args:
+        Y: (k, n, b).
+        Z: Instruments, or Y (k, n, b).
+        r: Residuals (k, n).
+        weight: Roots of the equations' weights (k, n).
+        slope: What a score changes by with its residual (k, n).
+        sigma: Residual of each joint (n,).
+    """
     b = Y.shape[-1]
     scale = np.maximum(np.linalg.norm((weight[..., None] * Y).reshape(-1, b), axis=0), 1e-300)
     W, V = weight[..., None] * Y / scale, weight[..., None] * Z / scale
-    H = V.reshape(-1, b).T @ W.reshape(-1, b)
+    H = (slope[..., None] * Z / scale).reshape(-1, b).T @ (Y / scale).reshape(-1, b)
     scores = np.einsum("kjb,kj->kb", V, weight * r)
     inverse = np.linalg.pinv(H, rcond=1e-14)
     count = int((weight > 0).sum())
     spread = count / max(count - b, 1)  # the residual of fitted equations is too small
+    inside = np.count_nonzero(slope) / max(count, 1)  # of robust ones by more (Huber 1981, 7.6)
+    spread *= (1.0 + b / max(count, 1) * (1.0 - inside) / max(inside, 1e-300)) ** 2
     S = long_run(scores) * spread
     covariance = inverse @ S @ inverse.T / np.outer(scale, scale)
     return covariance, sigma, float(np.linalg.cond(W.reshape(-1, b)))
+
+
+def information_root(Y: Array, weight: Array, covariance: Array) -> Array:
+    """R (b, b) with R'R about the inverse of the covariance, by the equations themselves.
+
+    (W Y)' W Y is the inverse for independent samples; all of it is lowered by the mean factor
+    by which the covariance is larger. The covariance's own inverse is worth nothing in
+    directions in which few samples say something.
+
+    Args:
+        Y: (k, n, b).
+        weight: Of each equation (k, n), one over its deviation; 0: not used.
+        covariance: Of the solution (b, b).
+    """
+    W = (weight[..., None] * Y).reshape(-1, Y.shape[-1])
+    scale = np.maximum(np.linalg.norm(W, axis=0), 1e-300)
+    R = np.asarray(np.linalg.qr(W / scale, mode="r")) * scale
+    factor = np.trace(R @ covariance @ R.T) / len(R)
+    return np.asarray(R / np.sqrt(max(float(factor), 1e-300)))
 
 
 def long_run(scores: Array) -> Array:

@@ -1,38 +1,48 @@
-"""Full parameters that a physical arm could have, nearest to what was measured.
+"""Full parameters that a physical arm could have, nearest to what was measured and to the files.
 
-Of all parameters x that explain the torques equally well, and of those that nearly do, the
-one is taken that
+Of all parameters x those are taken that
 
-- makes every link a body: its pseudo-inertia [[S, mc], [mc', m]], S = tr(I)/2 1 - I, without
-  the wheels that it carries locked, is positive semidefinite (Wensing, Kim, Slotine 2018);
-- gives wheels no negative inertia, and friction no negative coefficient;
-- stays near what the files say where the motion tells nothing.
+- make every link, without the wheels that it carries, a body (``bodies``);
+- give wheels no negative inertia, and friction no negative coefficient;
+- minimise |R (B x - x_b)|^2 + e |d|^2, x_b the identified base parameters, B their
+  combinations, R'R the inverse of their covariance, d the change of the files' values, each
+  measured by itself: 1 is a change as large as the value.
 
-A semidefinite program: minimise |W (Y x - tau)|^2 + e |x - x0|^2 (both scaled), solved by the
-interior-point method of Clarabel.
+What motion cannot tell (the null space of B) so keeps the files' values, but for what a body
+needs. Files that describe no bodies stand for the nearest ones that are.
+
+The semidefinite program is solved (Clarabel's interior-point method) in the coordinates in
+which the objective is a unit sphere about its unconstrained minimum. In any other the files'
+part, some ten orders of magnitude below the data's, is lost in the solver's tolerance.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from geared_dynamics.analysis.extras import extra
-from geared_dynamics.analysis.identification.columns import column_names, prior
+from geared_dynamics.analysis.identification.bodies import (
+    DIAGONAL,
+    TEN,
+    UPPER,
+    bare_links,
+    carried,
+    margins,
+    nearest_bodies,
+    ten_of,
+    triangle_of,
+)
+from geared_dynamics.analysis.identification.columns import Base, column_names, prior
 from geared_dynamics.arrays import Array
-from geared_dynamics.dynamics.columns import BODY_PARAMETERS, columns_of
+from geared_dynamics.dynamics.columns import columns_of
 from geared_dynamics.errors import ModelError
 from geared_dynamics.model import GearedModel
-from geared_dynamics.model.inertia import tensor_of
-from geared_dynamics.model.topology import Placement
-from geared_dynamics.model.wheels import locked_parameters
 
-NEAR = 1e-4  # weight of the files beside the data's own, which is 1
-LEAST = 1e-9  # eigenvalue of a pseudo-inertia, relative to the arm's largest mass
-TEN = len(BODY_PARAMETERS)
-UPPER = [(i, j) for j in range(4) for i in range(j + 1)]  # columns of the upper triangle
+NEAR = 1.0  # weight of the files: their values may be wrong by as much as themselves
+FINEST = 1e6  # one over the relative deviation below which data are exact
+LEAST = 1e-7  # eigenvalue of a pseudo-inertia in the scale of its file's
 
 
 class Physical(NamedTuple):
@@ -50,90 +60,144 @@ class Physical(NamedTuple):
     status: str
 
 
-def pseudo_inertia(parameters: Array) -> Array:
-    """Pseudo-inertia (4, 4) of ten parameters (10,)."""
-    tensor = tensor_of(parameters)
-    result = np.empty((4, 4))
-    result[:3, :3] = 0.5 * np.trace(tensor) * np.eye(3) - tensor
-    result[:3, 3] = result[3, :3] = parameters[1:4]
-    result[3, 3] = parameters[0]
-    return result
+class Coordinates(NamedTuple):
+    """Parameters as x = start + scale u, and what u has to satisfy.
 
-
-def carried(model: GearedModel) -> list[tuple[int, int, Array, Array]]:
-    """Wheels on moving links: wheel, body, ten parameters as constant + J slope, locked.
-
-    Transverse moments keep their ratio to the axial one.
+    Attributes:
+        start: The files' values, or the nearest physical ones (p,).
+        scale: (p, c); ten coordinates per link, one per wheel, one per remaining parameter.
+        bodies: L^-1 P L^-T of each link at the start, (nb, 4, 4): plus the link's coordinates
+            as a symmetric matrix it must stay positive semidefinite.
+        one_sided: Coordinates that have a lower bound.
+        bounds: These bounds.
     """
-    found = []
-    for r, wheel in enumerate(model.drivetrain.wheels):
-        body = int(model.wheels.carrier[r])
-        if body < 0:
-            continue
-        place = model.frame(wheel.carrier)
-        frame = Placement(body, place.rotation, place.position)
-        ratio = wheel.transverse / wheel.axial if wheel.axial > 0.0 else 0.5
-        none = locked_parameters(replace(wheel, axial=0.0, transverse=0.0), frame)
-        one = locked_parameters(replace(wheel, axial=1.0, transverse=ratio), frame)
-        found.append((r, body, none, one - none))
-    return found
+
+    start: Array
+    scale: Array
+    bodies: Array
+    one_sided: list[int]
+    bounds: Array
 
 
 def physical_parameters(
-    model: GearedModel, Y: Array, tau: Array, weight: Array, *, near: float = NEAR
+    model: GearedModel, base: Base, x: Array, root: Array, *, near: float = NEAR
 ) -> Physical:
-    """Find physical parameters from equations.
+    """Find physical parameters from identified base parameters.
 
     Args:
         model: Geared model: what the files say, and which link carries which wheel.
-        Y: Columns (k, n, p), of all ``column_names``.
-        tau: Measured torques (k, n).
-        weight: Of each equation (k, n), one over its deviation; 0: not used.
-        near: Weight of the files' values.
+        base: The base parameters.
+        x: Their values (b,).
+        root: R (b, b), R'R the inverse of their covariance.
+        near: Weight of the files' values, above 0.
 
     Raises:
         ModelError: If the solver finds none.
     """
+    if not near > 0.0:
+        remedy = "give a weight above 0: without one there is no single solution"
+        raise ModelError("physical_parameters: near", f"is {near}", remedy)
+    space = coordinates(model, base, x)
+    left, size, right = np.linalg.svd(root @ base.combinations @ space.scale)
+    size = np.maximum(size, 1e-300)
+    told = (left.T @ root @ (x - base.combinations @ space.start))[: len(size)] / size
+    size = np.minimum(size, FINEST)
+    stretch = np.full(len(right), near)
+    stretch[: len(size)] += size**2
+    best = np.zeros(len(right))
+    best[: len(size)] = size**2 * told / stretch[: len(size)]
+    turn = right.T / np.sqrt(stretch)  # u = right' best + turn w, minimise |w|^2
+    u, status = nearest_allowed(space, right.T @ best, turn)
+    full = space.start + space.scale @ inside(space, u)
+    return Physical(full, margins(model, full), status)
+
+
+def coordinates(model: GearedModel, base: Base, x: Array) -> Coordinates:
+    """Set up the coordinates; friction of motors with one joint has none, it stays."""
+    names, columns, start = column_names(model), columns_of(model), prior(model)
+    fixed = {*shared_friction(model, names), *range(columns.count)}
+    signed = [*columns.wheels, *(k for k in range(columns.count, len(names)) if k not in fixed)]
+    lower = [k for k in signed if one_sided(names[k])]
+    start[lower] = np.maximum(start[lower], 0.0)
+    nearest, roots = nearest_bodies(bare_links(model, start))
+    count = TEN * len(nearest)
+    scale = np.zeros((len(start), count + len(signed)))
+    for b, (first, P, L) in enumerate(zip(columns.bodies, nearest, roots, strict=True)):
+        start[first : first + TEN] += ten_of(P) - bare_links(model, start)[b]
+        scale[first : first + TEN, TEN * b : TEN * (b + 1)] = np.stack(
+            [ten_of(L @ unit @ L.T) for unit in units()], axis=1
+        )
+    typical = np.abs(start)
+    typical[list(base.selection)] = np.maximum(typical[list(base.selection)], np.abs(x))
+    typical[list(columns.wheels)] = wheel_scales(start[list(columns.wheels)])
+    for c, k in enumerate(signed, count):
+        scale[k, c] = typical[k] or 1.0
+    for r, body, _, slope in carried(model):
+        wheel = scale[columns.wheels[r]].copy()  # a wheel's J is its carrier's as well
+        scale[columns.bodies[body] : columns.bodies[body] + TEN] += np.outer(slope, wheel)
+    inverse = np.linalg.inv(roots)
+    bounds = [-start[k] / scale[k, c] for c, k in enumerate(signed, count) if k in lower]
+    return Coordinates(
+        start, scale, inverse @ nearest @ inverse.transpose(0, 2, 1),
+        [c for c, k in enumerate(signed, count) if k in lower], np.array(bounds),
+    )  # fmt: skip
+
+
+def wheel_scales(J: Array) -> Array:
+    """Scale of the wheels' inertias: their own, or a small part of the largest."""
+    return np.asarray(np.maximum(J, 1e-3 * (J.max(initial=0.0) or 1.0)))
+
+
+def units() -> list[Array]:
+    """Symmetric matrices (4, 4) of size one, in the order of the upper triangle."""
+    found = []
+    for i, j in UPPER:
+        unit = np.zeros((4, 4))
+        unit[i, j] = unit[j, i] = 1.0 if i == j else np.sqrt(0.5)
+        found.append(unit)
+    return found
+
+
+def nearest_allowed(space: Coordinates, best: Array, turn: Array) -> tuple[Array, str]:
+    """Minimise |w|^2 such that u = best + turn w is allowed; u and the solver's status."""
     clarabel, sparse = extra("clarabel", "physical_parameters"), extra("scipy.sparse", "clarabel")
-    x0, names = prior(model), column_names(model)
-    free = np.setdiff1d(np.arange(len(x0)), shared_friction(model, names))
-    given = x0.copy()
-    given[free] = 0.0
-    p = len(free)
-    W = (weight[..., None] * Y[..., free]).reshape(-1, p)
-    right = (weight * (tau - Y @ given)).ravel()
-    triangle = np.asarray(np.linalg.qr(np.column_stack([W, right]), mode="r"))
-    R, d = triangle[:p, :p], triangle[:p, p]
-    lengths = np.linalg.norm(R, axis=0)
-    typical = 1.0 / np.maximum(np.abs(x0[free]), 1e-6)
-    scale = 1.0 / np.where(lengths > 1e-9 * lengths.max(), lengths, typical)
-    R = R * scale
-    P = R.T @ R + near * np.eye(p)
-    q = -(R.T @ d) - near * x0[free] / scale
-    rows, bounds, cones = body_cones(model, len(x0), clarabel)
-    signs = np.array([k for k, i in enumerate(free) if one_sided(names[i])])
-    positive = np.zeros((len(signs), p))
-    positive[np.arange(len(signs)), signs] = -1.0
-    A = np.vstack([positive, rows[:, free]]) * scale
-    # Unknowns of size one: with exact data the right side is many deviations long.
-    size = max(float(np.linalg.norm(d)), 1.0)
-    b = np.concatenate([np.zeros(len(signs)), bounds]) / size
+    bodies = TEN * len(space.bodies)
+    floor = np.zeros(TEN)
+    floor[DIAGONAL] = LEAST
+    offsets = [triangle_of(P) - floor for P in space.bodies]
+    rows = [*space.one_sided, *range(bodies)]
+    bounds = np.concatenate([-space.bounds, *offsets]) + best[rows]
+    cones: list[Any] = [clarabel.NonnegativeConeT(len(space.one_sided))]
+    cones += [clarabel.PSDTriangleConeT(4) for _ in space.bodies]
     settings = clarabel.DefaultSettings()
     settings.verbose = False
+    c = len(best)
     solver = clarabel.DefaultSolver(
-        sparse.csc_matrix(np.triu(P)), q / size, sparse.csc_matrix(A), b,
-        [clarabel.NonnegativeConeT(len(signs)), *cones], settings,
+        sparse.identity(c, format="csc"), np.zeros(c), sparse.csc_matrix(-turn[rows]), bounds,
+        cones, settings,
     )  # fmt: skip
     solution = solver.solve()
     status = str(solution.status)
     if status not in ("Solved", "AlmostSolved"):
-        remedy = "check the files' masses and inertias, which the solution should stay near"
+        remedy = "record a longer motion of all joints, or check the files' masses and inertias"
         raise ModelError("physical_parameters", f"the solver found none ({status})", remedy)
-    found = np.array(solution.x) * size * scale
-    found[signs] = np.maximum(found[signs], 0.0)
-    x = x0.copy()
-    x[free] = found
-    return Physical(x, margins(model, x), status)
+    return best + turn @ np.array(solution.x), status
+
+
+def inside(space: Coordinates, u: Array) -> Array:
+    """Pull a solution back towards the start by as much as the solver's tolerance let it out.
+
+    The start is allowed, and least eigenvalues are concave on the way to it.
+    """
+    share = 1.0
+    for b, P in enumerate(space.bodies):
+        change = sum(e * unit for e, unit in zip(u[TEN * b : TEN * (b + 1)], units(), strict=True))
+        there, here = np.linalg.eigvalsh(P + change)[0], np.linalg.eigvalsh(P)[0]
+        if there < 0.0:
+            share = min(share, float(here / (here - there)))
+    result = share * u
+    result[space.one_sided] = np.maximum(result[space.one_sided], space.bounds)
+    return np.asarray(result)
 
 
 def shared_friction(model: GearedModel, names: tuple[str, ...]) -> list[int]:
@@ -148,43 +212,3 @@ def shared_friction(model: GearedModel, names: tuple[str, ...]) -> list[int]:
 def one_sided(name: str) -> bool:
     """Whether a parameter cannot be negative by itself."""
     return name.endswith((".J", ".viscous", ".coulomb", ".inertia"))
-
-
-def body_cones(model: GearedModel, p: int, clarabel: object) -> tuple[Array, Array, list[object]]:
-    """Rows A and bounds b with b - A x the triangle of each link's pseudo-inertia."""
-    columns = columns_of(model)
-    basis = np.stack([triangle_of(pseudo_inertia(unit)) for unit in np.eye(TEN)], axis=1)
-    floor = LEAST * max(1.0, float(np.abs(model.tree.parameters[:, 0]).max()))
-    rows, bounds, cones = [], [], []
-    for body, first in enumerate(columns.bodies):
-        A = np.zeros((len(UPPER), p))
-        A[:, first : first + TEN] = -basis
-        constant = -floor * triangle_of(np.eye(4))
-        for r, carrier, none, slope in carried(model):
-            if carrier == body:
-                A[:, columns.wheels[r]] += basis @ slope
-                constant = constant - basis @ none
-        rows.append(A)
-        bounds.append(constant)
-        cones.append(clarabel.PSDTriangleConeT(4))  # type: ignore[attr-defined]
-    return np.vstack(rows), np.concatenate(bounds), cones
-
-
-def triangle_of(matrix: Array) -> Array:
-    """Upper triangle of a symmetric matrix, off-diagonals times the root of 2 (10,)."""
-    return np.array([matrix[i, j] * (1.0 if i == j else np.sqrt(2.0)) for i, j in UPPER])
-
-
-def bare_links(model: GearedModel, x: Array) -> Array:
-    """Ten parameters of each moving body without the wheels that it carries (nb, 10)."""
-    columns = columns_of(model)
-    bare = np.stack([x[first : first + TEN] for first in columns.bodies])
-    for r, body, none, slope in carried(model):
-        bare[body] -= none + x[columns.wheels[r]] * slope
-    return bare
-
-
-def margins(model: GearedModel, x: Array) -> Array:
-    """Least eigenvalue of each link's pseudo-inertia, scaled by its trace (nb,)."""
-    found = [pseudo_inertia(link) for link in bare_links(model, x)]
-    return np.array([np.linalg.eigvalsh(P)[0] / max(np.trace(P), 1e-300) for P in found])

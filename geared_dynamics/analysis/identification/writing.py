@@ -1,7 +1,8 @@
 """Identified parameters back into the robot's files: URDF text and drivetrain data.
 
 Only numbers change: the URDF keeps its text but for the ``<inertial>`` of the moving links,
-the drivetrain keeps its entries but for inertias and friction.
+the drivetrain keeps its entries but for inertias, viscous and Coulomb friction and offsets.
+Its comments are no data and are lost.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from geared_dynamics.analysis.identification.bodies import carried, pseudo_inertia
 from geared_dynamics.analysis.identification.columns import column_names, prior
-from geared_dynamics.analysis.identification.physical import carried, pseudo_inertia
+from geared_dynamics.analysis.identification.friction_entries import new_entry
 from geared_dynamics.arrays import Array
 from geared_dynamics.dynamics.columns import BODY_PARAMETERS, columns_of
 from geared_dynamics.errors import ModelError
@@ -41,12 +43,14 @@ class Written(NamedTuple):
         drivetrain: The drivetrain's data; empty if there was none.
         changes: Numbers that differ.
         unwritten: Parameters that have no place in these files.
+        kept: Friction that is not identified and stays as the file says.
     """
 
     urdf: str
     drivetrain: dict[str, Any]
     changes: tuple[Change, ...]
     unwritten: tuple[str, ...]
+    kept: tuple[str, ...]
 
 
 def written(
@@ -55,7 +59,7 @@ def written(
     """Put parameters into the files that the model was read from.
 
     Args:
-        model: The model as read.
+        model: The model as read, without a payload: that is in no file.
         x: All columns' parameters (p,), as ``physical_parameters`` gives them.
         urdf: Text of the URDF.
         drivetrain: Data of the drivetrain file.
@@ -67,13 +71,20 @@ def written(
         text = with_inertial(text, name, inertial(parameters))
     for name in emptied:
         text = with_inertial(text, name, "")
-    data, unwritten = new_drivetrain(model, dict(zip(names, x.tolist(), strict=True)), drivetrain)
-    changes = tuple(
-        Change(name, float(old), float(new))
-        for name, old, new in zip(names, before, x, strict=True)
-        if abs(new - old) > SAME * max(abs(new), abs(old))
+    values = dict(zip(names, x.tolist(), strict=True))
+    data: dict[str, Any] = deepcopy(dict(drivetrain)) if drivetrain is not None else {"version": 1}
+    unwritten = put_wheels(model, values, data)
+    pairs = [Change(*row) for row in zip(names, before.tolist(), x.tolist(), strict=True)]
+    more, kept, static = put_friction(model, values, data)
+    return Written(
+        text, data, tuple(filter(differs, [*pairs, *static])), (*unwritten, *more), tuple(kept)
     )
-    return Written(text, data, changes, tuple(unwritten))
+
+
+def differs(change: Change) -> bool:
+    """Whether a number is another."""
+    _, old, new = change
+    return abs(new - old) > SAME * max(abs(new), abs(old))
 
 
 def link_parameters(model: GearedModel, x: Array) -> tuple[dict[str, Array], list[str]]:
@@ -145,11 +156,8 @@ def with_inertial(urdf: str, link: str, element: str) -> str:
     return urdf[: old.start()] + element + urdf[old.end() :]
 
 
-def new_drivetrain(
-    model: GearedModel, values: dict[str, float], given: Mapping[str, Any] | None
-) -> tuple[dict[str, Any], list[str]]:
-    """Drivetrain data with the new values, and the parameters that it has no place for."""
-    data: dict[str, Any] = deepcopy(dict(given)) if given is not None else {"version": 1}
+def put_wheels(model: GearedModel, values: dict[str, float], data: dict[str, Any]) -> list[str]:
+    """Put wheels' inertias into a drivetrain's data; return what has no place there."""
     unwritten = []
     wheels: dict[str, Any] = data.get("wheels", {})
     for wheel in model.drivetrain.wheels:
@@ -159,20 +167,36 @@ def new_drivetrain(
             continue
         ratio = wheel.transverse / wheel.axial if wheel.axial > 0.0 else 0.5
         wheels[wheel.name]["inertia"] = {"axial": value, "transverse": max(ratio, 0.5) * value}
-    joints: dict[str, Any] = data.setdefault("joints", {})
+    return unwritten
+
+
+def put_friction(
+    model: GearedModel, values: dict[str, float], data: dict[str, Any]
+) -> tuple[list[str], list[str], list[Change]]:
+    """Put friction into a drivetrain's data.
+
+    Returns:
+        What has no place there, what is kept, and breakaway levels that moved with Coulomb's.
+    """
+    unwritten, kept, static = [], [], []
+    joints, motors = data.setdefault("joints", {}), data.get("motors", {})
+    places: list[tuple[str, dict[str, Any]]] = []
     for joint in model.joint_names:
-        law = {key: values[f"{joint}.{key}"] for key in ("viscous", "coulomb", "offset")}
-        entry = joints.setdefault(joint, {})
-        smoothing = {k: v for k, v in entry.get("friction", {}).items() if k == "smoothing"}
-        entry["friction"] = law | smoothing
+        places.append((joint, joints.setdefault(joint, {})))
         if values.get(f"{joint}.inertia"):
             unwritten.append(f"{joint}.inertia = {values[f'{joint}.inertia']:.6g}")
-    motors: dict[str, Any] = data.get("motors", {})
     for motor in model.motor_names:
-        law = {key: values[f"{motor}.{key}"] for key in ("viscous", "coulomb")}
+        law = {f"{motor}.{key}": values[f"{motor}.{key}"] for key in ("viscous", "coulomb")}
         if motor in motors:
-            kept = {k: v for k, v in motors[motor].get("friction", {}).items() if k == "smoothing"}
-            motors[motor]["friction"] = law | kept
+            places.append((motor, motors[motor]))
         elif any(law.values()):
-            unwritten += [f"{motor}.{key} = {value:.6g}" for key, value in law.items()]
-    return data, unwritten
+            unwritten += [f"{name} = {value:.6g}" for name, value in law.items()]
+    for name, place in places:
+        new = new_entry(
+            place.get("friction", {}), values[f"{name}.viscous"], values[f"{name}.coulomb"],
+            values.get(f"{name}.offset"),
+        )  # fmt: skip
+        place["friction"] = new.friction
+        kept += [f"{name}.friction.{key}" for key in new.kept]
+        static += [] if new.static is None else [Change(f"{name}.static", *new.static)]
+    return unwritten, kept, static

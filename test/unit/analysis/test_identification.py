@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import geared_dynamics as gd
+from geared_dynamics.analysis.identification.bodies import bare_links, pseudo_inertia
 from geared_dynamics.analysis.identification.columns import (
     base_columns,
     column_names,
@@ -19,9 +20,8 @@ from geared_dynamics.analysis.identification.columns import (
 from geared_dynamics.analysis.identification.equations import Settings, equations
 from geared_dynamics.analysis.identification.gains import drive_gains_from_load
 from geared_dynamics.analysis.identification.identify import Identified, identify
-from geared_dynamics.analysis.identification.least_squares import deviation, solve
+from geared_dynamics.analysis.identification.least_squares import solve
 from geared_dynamics.analysis.identification.payload import payload
-from geared_dynamics.analysis.identification.physical import bare_links, pseudo_inertia
 from geared_dynamics.analysis.identification.writing import with_inertial, written
 from geared_dynamics.analysis.reading.meaning import Meaning
 from geared_dynamics.analysis.reading.problems import RecordingError
@@ -53,7 +53,7 @@ def recording(
     return recording_from_arrays(T, q, tau + random.normal(size=TAU.shape) * noise)
 
 
-def within(found: Identified, times: float = 4.0) -> np.ndarray:
+def within(found: Identified, times: float = 3.0) -> np.ndarray:
     """Which parameters are as near to the truth as they say."""
     expected = found.base.combinations @ X
     return np.abs(found.x - expected) <= times * found.sigma
@@ -200,7 +200,7 @@ def test_instruments_take_the_bias_of_noisy_positions_away() -> None:
         for found in (direct, helped)
     ]
     assert off[0] > 20.0
-    assert off[1] < 4.0
+    assert off[1] < 3.0
 
 
 def test_instruments_of_recordings() -> None:
@@ -219,7 +219,7 @@ def test_known_parameters_are_taken_from_the_files() -> None:
     assert not any("link_" in name for name in found.base.names)
     values, sigma = found.column_values, found.column_sigma
     for r, name in enumerate(MODEL.wheel_names):
-        assert abs(values[f"{name}.J"] - MODEL.J[r]) < 4 * sigma[f"{name}.J"]
+        assert abs(values[f"{name}.J"] - MODEL.J[r]) < 3 * sigma[f"{name}.J"]
         assert sigma[f"{name}.J"] < 0.2 * MODEL.J[r]
     with pytest.raises(UnknownNameError, match="no parameter 'elbow"):
         matching(column_names(MODEL), ["elbow*"])
@@ -256,8 +256,15 @@ def test_physical_parameters_are_bodies_even_if_the_base_ones_are_not() -> None:
         k for k, name in enumerate(names) if name.endswith((".J", ".viscous", ".coulomb"))
     ]
     assert (found.physical.x[one_sided] >= 0.0).all()
-    # The best base parameters beat it in residual, or it would not be the best.
-    assert (found.residual[2] >= found.residual[1] * (1 - 1e-6)).any()
+    # The best base parameters beat it in residual, or it would not be the best: joints by their
+    # weights together, for one alone may gain at another's cost.
+    best, full = ((found.residual[k] / found.residual[1]) ** 2 @ fitted(found) for k in (1, 2))
+    assert best * (1 - 1e-6) <= full < 1.2 * best
+
+
+def fitted(found: Identified) -> np.ndarray:
+    """Equations of each joint (n,), all of them fitted."""
+    return np.asarray(found.equations.used.sum(axis=0))
 
 
 def noise_of(size: float) -> np.ndarray:
@@ -272,7 +279,7 @@ def test_a_load_is_found_with_its_deviations() -> None:
     both = equations(MODEL, [recording(noise=0.3), recording(tau, 0.3, seed=1)])
     found = payload(MODEL, both, both.run == 1, MODEL.body_names[-1])
     expected = found.combinations @ load
-    assert (np.abs(found.values - expected) < 4 * found.sigma).all()
+    assert (np.abs(found.values - expected) < 3 * found.sigma).all()
     assert (found.sigma < 0.3 * np.abs(expected)).sum() >= 3
     with pytest.raises(RecordingError, match="without the load"):
         payload(MODEL, both, both.run == 7, MODEL.body_names[-1])
@@ -293,7 +300,8 @@ def test_drive_gains_from_a_known_load() -> None:
     load = parameters_of(4.0, com, tensor)
     result = drive_gains_from_load(MODEL, found, found.run == 1, load, MODEL.body_names[-1])
     np.testing.assert_allclose(result.gains, gains, rtol=0.05)
-    np.testing.assert_array_less(np.abs(result.gains - gains), 6 * result.sigma)
+    np.testing.assert_array_less(np.abs(result.gains - gains), 3 * result.sigma)
+    assert (result.sigma < 0.05 * gains).all()  # or anything would be within them
     with pytest.raises(RecordingError, match="with and without"):
         drive_gains_from_load(MODEL, found, found.run >= 0, load, MODEL.body_names[-1])
 
@@ -306,7 +314,7 @@ def test_files_written_back_give_the_identified_model(tmp_path: Path) -> None:
     data = read_data(ROBOTS / "elbow.drivetrain.yaml")[0]
     new = written(MODEL, found.physical.x, urdf, data)
     assert new.changes
-    assert new.unwritten == tuple(x for x in new.unwritten if x.startswith("motor"))
+    assert new.unwritten == ()  # its motors have entries and its wheels are all the file's
     file = tmp_path / "new.drivetrain.yaml"
     file.write_text(yaml_text(new.drivetrain, "from a test"), "utf-8")
     again = gd.load_model(new.urdf, file)
@@ -338,10 +346,3 @@ def test_yaml_text_is_read_back() -> None:
         "other": {"nothing": None, "text": "a: b # c"},
     }
     assert read_data(yaml_text(data, "two\nlines"))[0] == data
-
-
-def test_deviation_counts_only_what_is_used() -> None:
-    r = np.array([[3.0, 1.0], [4.0, 9.0]])
-    np.testing.assert_allclose(
-        deviation(r, np.array([[True, True], [True, False]])), [12.5**0.5, 1.0]
-    )

@@ -1,0 +1,100 @@
+"""From motions to rows of equations: filtered on both sides alike, and thinned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from geared_dynamics.analysis.identification.columns import columns
+from geared_dynamics.analysis.identification.known_friction import known_friction
+from geared_dynamics.analysis.reading.meaning import Meaning, joint_torques, motor_columns
+from geared_dynamics.analysis.signals.filters import context, usable_cutoff, zero_phase
+from geared_dynamics.analysis.signals.motion import Motion
+from geared_dynamics.arrays import Array
+from geared_dynamics.dynamics.balancers import balancer_forces
+from geared_dynamics.model import GearedModel
+
+BLOCK = 4096  # samples whose columns are held at full rate
+LONG = 65_536  # samples that are filtered together, if there are as many without a gap
+FEWEST = 4  # samples that can be filtered at all
+NEXT = 1.5  # periods to the next sample beyond which there is a gap
+
+
+class Rows(NamedTuple):
+    """Filtered and thinned samples of a stretch: what ``Equations`` are put together from."""
+
+    Y: Array
+    tau: Array
+    known: Array
+    effort: Array
+    q: Array
+    v: Array
+
+    def every(self, step: int) -> Rows:
+        """Keep one row of ``step``."""
+        return Rows(*(np.ascontiguousarray(part[::step]) for part in self))
+
+
+def count_of(parts: Sequence[Rows]) -> int:
+    """Rows in all."""
+    return sum(len(rows.v) for rows in parts)
+
+
+def together(parts: Sequence[Rows]) -> Rows:
+    """All rows in one."""
+    return Rows(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+
+def joined_motions(parts: Iterable[Motion], period: int) -> Iterator[Motion]:
+    """Put motions that follow each other without a gap together, up to LONG samples.
+
+    The filter of the equations loses a period at each end of what it is given; of small
+    pieces nothing would be left.
+    """
+    held: list[Motion] = []
+    for part in parts:
+        if len(part.stamp) < FEWEST:
+            continue
+        apart = held and part.stamp[0] - held[-1].stamp[-1] > NEXT * period
+        if held and (apart or sum(len(other.stamp) for other in held) >= LONG):
+            yield joined_motion(held)
+            held = []
+        held.append(part)
+    if held:
+        yield joined_motion(held)
+
+
+def joined_motion(parts: Sequence[Motion]) -> Motion:
+    """Put motions together."""
+    return parts[0] if len(parts) == 1 else Motion(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+def thinned(
+    model: GearedModel, meaning: Meaning, part: Motion, rate: float, keep: float, factor: int
+) -> Rows:
+    """Filter and thin a motion's equations, block by block."""
+    k, n = part.q.shape
+    around = context(keep, rate)
+    known = -known_friction(model, part.q, part.v, part.a)
+    if model.balancers.names:  # springs are known: Y x = tau + what they give
+        known = known + balancer_forces(model, part.q)
+    tau = joint_torques(model, meaning, part.q, part.effort) + known
+    effort = part.effort[:, motor_columns(model)] if meaning.of_motors else np.zeros((k, 0))
+    edge = min(int(np.ceil(rate / keep)), k // 4)  # a period, where filters know one side only
+    blocks = []
+    for start in range(0, k, BLOCK):
+        low, high = max(0, start - around), min(k, start + BLOCK + around)
+        piece = slice(low, high)
+        Y = columns(model, part.q[piece], part.v[piece], part.a[piece])
+        p = Y.shape[-1]
+        signals = (tau, known, effort, part.q, part.v)
+        table = [Y.reshape(high - low, n * p), *(signal[piece] for signal in signals)]
+        if keep < usable_cutoff(keep * 1.0001, rate):
+            table = [zero_phase(x, keep, rate) if x.shape[1] else x for x in table]
+        chosen = np.arange(start + (-start) % factor, min(k, start + BLOCK), factor)
+        chosen = chosen[(chosen >= edge) & (chosen < k - edge)] - low
+        Y_kept = np.ascontiguousarray(table[0][chosen]).reshape(len(chosen), n, p)
+        blocks.append(Rows(Y_kept, *(signal[chosen] for signal in table[1:])))
+    return together(blocks)

@@ -1,0 +1,105 @@
+"""What is written back into the robot's files, and what stays in them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import geared_dynamics as gd
+from geared_dynamics.analysis.identification.columns import column_names, prior
+from geared_dynamics.analysis.identification.friction_entries import new_entry
+from geared_dynamics.analysis.identification.known_friction import known_friction
+from geared_dynamics.analysis.identification.writing import written
+from geared_dynamics.analysis.report.yaml_text import yaml_text
+from geared_dynamics.description.yaml_input import read_data
+from recorded_motions import ROBOTS, motion, torques
+
+URDF = (ROBOTS / "elbow.urdf").read_text("utf-8")
+LAW = {"viscous": 4.0, "coulomb": [3.0, 4.0], "load": 0.05, "offset": 0.2, "smoothing": 0.01,
+       "stribeck": {"static": [9.0, 8.0], "speed": 0.4},
+       "ripple": [{"order": 3, "amplitude": 1.0, "phase": 0.5}]}  # fmt: skip
+OWN = {"viscous": 1e-4, "coulomb": [0.01, 0.03], "offset": 0.02, "load": 0.01}
+
+
+def rich() -> dict[str, Any]:
+    """A drivetrain with all that friction can be."""
+    data, _ = read_data(ROBOTS / "elbow.drivetrain.yaml")
+    data["joints"] = {f"joint_{k}": {"friction": dict(LAW)} for k in (1, 2)}
+    data["motors"]["motor_2"]["friction"] = dict(OWN)
+    return data
+
+
+def test_friction_that_is_not_identified_stays(tmp_path: Path) -> None:
+    model = gd.load_model(ROBOTS / "elbow.urdf", rich())
+    x, names = prior(model), column_names(model)
+    for joint, coulomb in (("joint_1", 5.0), ("joint_2", 0.2), ("joint_3", 1.0)):
+        x[names.index(f"{joint}.coulomb")] = coulomb  # of joint 2 less than half the difference
+        x[names.index(f"{joint}.viscous")] = 6.0
+        x[names.index(f"{joint}.offset")] = -0.4
+    new = written(model, x, URDF, rich())
+    file = tmp_path / "new.yaml"
+    file.write_text(yaml_text(new.drivetrain), "utf-8")
+    again = gd.load_model(new.urdf, file)
+    _, q, v, a = motion(5.0, 50.0)
+    np.testing.assert_allclose(prior(again), x, atol=1e-12)
+    found, expected = (
+        torques(one, prior(one), q, v, a) + known_friction(one, q, v, a) for one in (again, model)
+    )
+    change = torques(model, x - prior(model), q, v, a)
+    np.testing.assert_allclose(found, expected + change, atol=1e-9 * np.abs(found).max())
+    one = new.drivetrain["joints"]["joint_1"]["friction"]
+    assert {key: one[key] for key in ("load", "ripple", "smoothing")} == {
+        key: LAW[key] for key in ("load", "ripple", "smoothing")
+    }
+    assert one["coulomb"] == [4.5, 5.5]
+    own = new.drivetrain["motors"]["motor_2"]["friction"]
+    assert set(own) == set(OWN)
+    for key, value in OWN.items():
+        np.testing.assert_allclose(own[key], value, rtol=1e-12)
+    assert set(new.kept) == {
+        *(f"joint_{k}.friction.{key}" for k in (1, 2) for key in ("load", "stribeck", "ripple")),
+        "motor_2.friction.load",
+    }
+    moved = {change.name: (change.before, change.after) for change in new.changes}
+    assert moved["joint_1.static"] == (9.0, 10.5)  # 6 above Coulomb friction, as before
+    assert new.unwritten == ()
+
+
+def test_what_has_no_place_is_named() -> None:
+    data = rich()
+    del data["motors"]["motor_2"]
+    model = gd.load_model(ROBOTS / "elbow.urdf", rich())
+    assert [
+        line.split(" = ")[0] for line in written(model, prior(model), URDF, data).unwritten
+    ] == [
+        "motor_2.viscous",
+        "motor_2.coulomb",
+    ]
+    nowhere = written(model, prior(model), URDF, None).unwritten
+    assert [line.split(" = ")[0] for line in nowhere[:3]] == [
+        "rotor_1.J",
+        "rotor_2.J",
+        "rotor_3.J",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "values", "new"),
+    [
+        ({}, (1.0, 2.0, 0.0), {"viscous": 1.0, "coulomb": 2.0, "offset": 0.0}),
+        ({"coulomb": 3.0, "smoothing": 0.1}, (1.0, 2.0, None),
+         {"viscous": 1.0, "coulomb": 2.0, "smoothing": 0.1}),
+        ({"coulomb": [3.0, 1.0]}, (0.0, 0.5, None),
+         {"viscous": 0.0, "coulomb": [1.0, 0.0], "offset": 0.5}),
+        ({"coulomb": 1.0, "stribeck": {"static": 1.5, "speed": 0.1}}, (0.0, 2.0, 0.0),
+         {"viscous": 0.0, "coulomb": 2.0, "offset": 0.0,
+          "stribeck": {"static": 2.5, "speed": 0.1}}),
+    ],
+)  # fmt: skip
+def test_entries(
+    old: dict[str, Any], values: tuple[float, float, float | None], new: dict[str, Any]
+) -> None:
+    assert new_entry(old, *values).friction == new
