@@ -6,7 +6,7 @@ import sqlite3
 from contextlib import closing, suppress
 from pathlib import Path
 
-from geared_dynamics.analysis.reading.container import PIECE, Raw, Topic
+from geared_dynamics.analysis.reading.container import PIECE, Raw, Topic, not_there
 from geared_dynamics.analysis.reading.problems import RecordingError
 
 PROBES, PROBE = 32, 64  # windows of message numbers that are looked into, and their size
@@ -30,7 +30,7 @@ class SqliteFile:
         Raises:
             RecordingError: If it is no rosbag2 file, or too damaged to tell its topics.
         """
-        self.path = str(path)
+        self.path, self.place = str(path), path.resolve()
         self.notes: tuple[str, ...] = ()
         self.tolerant = False
         self.first, self.last = 1, 0
@@ -59,8 +59,11 @@ class SqliteFile:
             self.width = {name: self._width(base, number) for name, number in self.ids.items()}
 
     def _open(self) -> sqlite3.Connection:
-        place = Path(self.path).resolve().as_uri()
-        base = sqlite3.connect(f"{place}?mode=ro", uri=True)
+        try:
+            base = sqlite3.connect(f"{self.place.as_uri()}?mode=ro", uri=True)
+        except sqlite3.OperationalError as error:
+            raise not_there(self.place, self.path, str(error)) from None
+        base.text_factory = legible
         if self.tolerant:  # SQLite then opens a file that is shorter than it says
             base.execute("PRAGMA writable_schema = ON")
         return base
@@ -115,11 +118,13 @@ class SqliteFile:
                 rows, lost = base.execute(SELECT, (start, end, self.ids[topic])).fetchall(), 0
             except sqlite3.DatabaseError:
                 rows, lost = self._salvaged(base, topic, start, end), 1
-        messages = [data for _, _, data in rows]
+        # SQLite keeps anything in any column: what is no blob is a damaged message.
+        messages = [data if isinstance(data, bytes) else b"" for _, _, data in rows]
         if messages and messages[0][:4] == ZSTANDARD:
             remedy = "decompress it: ros2 bag convert, with compression_mode none"
             raise RecordingError(self.path, "has messages compressed one by one", remedy)
-        return Raw(messages, [stamp for _, stamp, _ in rows], lost)
+        received = [stamp if isinstance(stamp, int) else 0 for _, stamp, _ in rows]
+        return Raw(messages, received, lost)
 
     def _salvaged(
         self, base: sqlite3.Connection, topic: str, start: int, end: int
@@ -135,3 +140,8 @@ class SqliteFile:
             except sqlite3.DatabaseError:
                 start += SKIPPED
         return rows
+
+
+def legible(text: bytes) -> str:
+    """Read a text that may be damaged."""
+    return text.decode("utf-8", "replace")

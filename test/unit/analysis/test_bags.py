@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from geared_dynamics.analysis.reading import mcap_file
+from geared_dynamics.analysis.reading import mcap_records
 from geared_dynamics.analysis.reading.problems import RecordingError
 from geared_dynamics.analysis.reading.recording import Recording, open_recording
 from geared_dynamics.analysis.reading.samples import joined
@@ -240,19 +240,19 @@ def test_runs_of_messages_are_those_one_by_one() -> None:
         channel, size = int(random.integers(2)), int(random.integers(1, 4)) * 8
         for _ in range(run):
             stamp += 1
-            body = mcap_file.HEAD_OF_MESSAGE.pack(channel, 0, stamp, 0) + random.bytes(size)
-            records += mcap_file.RECORD.pack(mcap_file.MESSAGE, len(body)) + body
+            body = mcap_records.HEAD_OF_MESSAGE.pack(channel, 0, stamp, 0) + random.bytes(size)
+            records += mcap_records.RECORD.pack(mcap_records.MESSAGE, len(body)) + body
             expected.append((channel, stamp, body[-size:]))
-        records += mcap_file.RECORD.pack(mcap_file.CHANNEL, 3) + b"abc"
-    found, skip = [], mcap_file.RECORD.size + mcap_file.HEAD_OF_MESSAGE.size
-    for at, step, count in mcap_file.runs(records):
-        received = mcap_file.stamps(records, at, step, count)
+        records += mcap_records.RECORD.pack(mcap_records.CHANNEL, 3) + b"abc"
+    found, skip = [], mcap_records.RECORD.size + mcap_records.HEAD_OF_MESSAGE.size
+    for at, step, count in mcap_records.runs(records):
+        received = mcap_records.stamps(records, at, step, count)
         for k in range(count):
             start = at + k * step
-            channel, *_ = mcap_file.HEAD_OF_MESSAGE.unpack_from(
-                records, start + mcap_file.RECORD.size
+            channel, *_ = mcap_records.HEAD_OF_MESSAGE.unpack_from(
+                records, start + mcap_records.RECORD.size
             )
             found.append((channel, received[k], records[start + skip : start + step]))
     assert found == expected
     for cut in range(len(records) - 700, len(records)):
-        assert sum(count for *_, count in mcap_file.runs(records[:cut])) <= len(expected)
+        assert sum(count for *_, count in mcap_records.runs(records[:cut])) <= len(expected)

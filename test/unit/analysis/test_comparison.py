@@ -114,7 +114,7 @@ def test_current_without_a_gain_says_what_to_give() -> None:
 
 
 def test_efforts_of_zero_are_refused_and_one_joint_noted() -> None:
-    with pytest.raises(RecordingError, match=r"efforts of zero in all 5960 samples.*--topic"):
+    with pytest.raises(RecordingError, match=r"efforts of zero in all 5960 samples.*measures efforts"):
         analysis(0.0 * TAU)
     notes = analysis(TAU * [1.0, 0.0, 1.0]).notes
     assert notes == ("joint_2: the effort is zero in all samples",)
