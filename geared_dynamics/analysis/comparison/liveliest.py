@@ -36,6 +36,8 @@ SHORTEST = 32  # samples whose bandwidth can be found
 LAG = 0.1  # [s] over which a motion is told from noise
 SCORED = 256  # pieces that are scored at first
 REST = 0.01  # [rad or m] in LAG, at most: nothing moved in these pieces, so all are scored
+RESTING = 512  # samples that are looked at together for a rest
+SLIGHT = 0.1  # of a joint's liveliest block: less is rest
 TELLING = 0.1  # of the most motion that a joint has in a span, for its delay to be told elsewhere
 CROWDED = 0.1  # of the samples before a gap each: there is more than one publisher
 
@@ -58,7 +60,8 @@ def found_bandwidth(model: GearedModel, recording: Recording, meaning: Meaning) 
     smooth = [without_turns(plan, part)[0] for part in parts]
     scores = relative(np.array([travelled(part, recording.rate) for part in smooth]))
     samples = smooth[int(np.argmax(scores))].samples
-    return bandwidth(even_positions(samples, recording.period), recording.rate)
+    q = even_positions(samples, recording.period)
+    return bandwidth(q[without_rests(ways(q, recording.rate))], recording.rate)
 
 
 def bare_plan(model: GearedModel, recording: Recording, meaning: Meaning) -> Plan:
@@ -96,9 +99,29 @@ def piece_score(plan: Plan, piece: int) -> Array | None:
 
 def travelled(stretch: Stretch, rate: float) -> Array:
     """Squares of the way that each joint goes in LAG, summed up over a stretch (n,)."""
-    q = stretch.samples.position
+    return squares(ways(stretch.samples.position, rate))
+
+
+def ways(q: Array, rate: float) -> Array:
+    """The way that each joint goes in LAG (k - lag, n)."""
     lag = int(np.clip(round(LAG * rate), 1, len(q) // 2))
-    return squares(q[lag:] - q[:-lag])
+    return np.asarray(q[lag:] - q[:-lag])
+
+
+def without_rests(way: Array) -> slice:
+    """Samples from where motion begins to where it ends, in blocks; all if there is none.
+
+    Args:
+        way: What each joint goes in LAG (k, n).
+    """
+    starts = np.arange(0, len(way), RESTING)
+    counts = np.diff(np.append(starts, len(way)))[:, None]
+    size = np.sqrt(np.add.reduceat(way**2, starts, axis=0) / counts)
+    moving = (size > np.maximum(0.1 * REST, SLIGHT * size.max(axis=0))).any(axis=1)
+    some = np.flatnonzero(moving)
+    if not some.size:
+        return slice(0, len(way))
+    return slice(int(starts[some[0]]), int(starts[some[-1]] + RESTING))
 
 
 def moved(plan: Plan, score: Array | None) -> bool:
@@ -171,20 +194,24 @@ def delays_of(plan: Plan, travel: Array) -> Array:
         best_part = np.argmax([squares(part.v) for part in parts], axis=0)
         for k in np.unique(best_part):
             joints = np.flatnonzero((spans == span) & (most > 0.0) & (best_part == k))
-            found[joints] = delays_in(plan, parts[k], joints)
+            found[joints] = delays_in(plan, parts[k], joints, int(long))
     return found
 
 
-def delays_in(plan: Plan, part: Motion, joints: IntArray) -> list[float]:
-    """Delays of some joints' torques in a motion [s]."""
+def delays_in(plan: Plan, part: Motion, joints: IntArray, shortest: int) -> list[float]:
+    """Delays of some joints' torques in a motion [s], over where the joint moves."""
     model = plan.model
     measured = joint_torques(model, plan.meaning, part.q, part.effort)
     expected = inverse_dynamics(model, part.q, part.v, part.a)
     expected = expected + resisting(model, part.q, part.v, expected)
-    return [
-        delay(expected[:, j], measured[:, j], signs_of(part.v[:, j]), plan.recording.rate)
-        for j in joints
-    ]
+    found = []
+    for j in joints:
+        rows = without_rests(LAG * part.v[:, [j]])
+        inner = slice(rows.start + RESTING, rows.stop - RESTING)  # without starts and stops
+        rows = inner if inner.stop - inner.start > shortest else slice(0, len(part.q))
+        signals = expected[rows, j], measured[rows, j], signs_of(part.v[rows, j])
+        found.append(delay(*signals, plan.recording.rate))
+    return found
 
 
 def signs_of(v: Array) -> Array:
