@@ -78,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
 
 def along(args: argparse.Namespace, model: GearedModel) -> CouplingSums:
     """Sum up a recording's motion."""
-    recording = open_one(args, model, args.bag)
+    recording = open_one(args, model, args.bag, efforts=False)
     meaning = meaning_of(args, model)
     cutoff = args.bandwidth or WIDER * found_bandwidth(model, recording, meaning)
     plan = Plan(model, recording, meaning, cutoff, args.velocity, ranges_of(model))

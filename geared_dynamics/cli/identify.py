@@ -111,6 +111,7 @@ def run(args: argparse.Namespace) -> int:
     """Identify, print, write."""
     data = read_urdf_file(args)
     model = load_with_payload(args, data)
+    refuse_alone(args)
     settings = Settings(
         meaning_of(args, model), args.bandwidth, args.keep, args.slow, args.velocity, args.holdout
     )
@@ -120,7 +121,9 @@ def run(args: argparse.Namespace) -> int:
     }
     named = once("--columns", args.columns) | once("--instrument-columns", args.instrument_columns)
     other = argparse.Namespace(**vars(args) | {"columns": [*named.items()]})
-    instruments = [open_one(other, model, path) for path in args.instruments or []]
+    instruments = [
+        open_one(other, model, path, efforts=False) for path in args.instruments or []
+    ]
     console, gains = open_console(), None
     if args.identify_drive_gains:
         gains = find_gains(args, model, settings, opened)
@@ -146,6 +149,17 @@ def run(args: argparse.Namespace) -> int:
         urdf = data.decode("utf-8-sig", errors="replace")
         write(console, found, args, urdf, gains)
     return 0
+
+
+def refuse_alone(args: argparse.Namespace) -> None:
+    """Raise if an option is given without the recordings that it is for."""
+    for option, given, needed, there in (
+        ("--load-link", args.load_link, "--loaded", args.loaded),
+        ("--instrument-columns", args.instrument_columns, "--instruments", args.instruments),
+    ):
+        if given and not there:
+            finding = f"is given without {needed}"
+            raise GearedDynamicsError(option, finding, f"name the recordings with {needed}")
 
 
 def show(console: Console, found: Identified, args: argparse.Namespace) -> None:
