@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from rich.console import Console
 from rich.table import Table
 
 from geared_dynamics.analysis.comparison.analyze import found_bandwidth, ranges_of
@@ -26,6 +27,7 @@ from geared_dynamics.cli.recordings import (
     meaning_of,
     open_one,
     progress_bar,
+    show_partial,
 )
 from geared_dynamics.model.model import GearedModel
 from geared_dynamics.validation.states import random_states
@@ -59,15 +61,14 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the table and what it means."""
-    model = load_robot(args)
+    model, console = load_robot(args), open_console()
     if args.bag is None:
         sums = coupling_sums(model, *random_states(model, args.states, args.seed))
         where = f"over {args.states} random states within the limits"
     else:
-        sums = along(args, model)
+        sums = along(args, model, console)
         where = f"along {Path(args.bag).name}, {sums.samples} samples"
     shares = sums.shares(unabsorbed_share(model))
-    console = open_console()
     print_table(
         console, f"What the armature model leaves out, {where}", share_table(model, shares)
     )
@@ -76,9 +77,10 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def along(args: argparse.Namespace, model: GearedModel) -> CouplingSums:
+def along(args: argparse.Namespace, model: GearedModel, console: Console) -> CouplingSums:
     """Sum up a recording's motion."""
     recording = open_one(args, model, args.bag, efforts=False)
+    show_partial(console, [recording])
     meaning = meaning_of(args, model)
     cutoff = args.bandwidth or WIDER * found_bandwidth(model, recording, meaning)
     plan = Plan(model, recording, meaning, cutoff, args.velocity, ranges_of(model))

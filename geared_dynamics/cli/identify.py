@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import csv
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,6 +38,7 @@ from geared_dynamics.cli.recordings import (
     open_one,
     pair,
     progress_bar,
+    show_partial,
 )
 from geared_dynamics.description.yaml_input import read_data
 from geared_dynamics.errors import GearedDynamicsError
@@ -125,6 +127,7 @@ def run(args: argparse.Namespace) -> int:
         open_one(other, model, path, efforts=False) for path in args.instruments or []
     ]
     console, gains = open_console(), None
+    show_partial(console, [*chain(*opened.values()), *instruments])
     if args.identify_drive_gains:
         gains = find_gains(args, model, settings, opened)
         show_gains(console, model, gains, args.effort)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar, get_args
@@ -142,6 +142,13 @@ def open_one(
         degrees=args.degrees and angular(args, model),
         efforts=efforts,
     )
+
+
+def show_partial(console: Console, recordings: Iterable[Recording]) -> None:
+    """Print what is missing of recordings that can be read in part."""
+    for recording in recordings:
+        for note in recording.reader.notes:
+            console.print(f"partial: {note}", style="yellow")
 
 
 def every_recording(args: argparse.Namespace) -> list[str]:

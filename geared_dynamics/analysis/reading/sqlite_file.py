@@ -16,6 +16,8 @@ SELECT = (  # the plus keeps SQLite from looking for an index of the topics
     " ORDER BY id"
 )
 MAGIC = b"SQLite format 3\0"
+# SQLite quotes damaged texts in its errors, and they are no UTF-8 then.
+HARM = (sqlite3.Error, UnicodeDecodeError)
 ZSTANDARD = b"\x28\xb5\x2f\xfd"  # first bytes of a message compressed by itself
 DAMAGED = "is damaged or cut off: what is there is read"
 REPAIR = "repair it: sqlite3 BAG.db3 .recover | sqlite3 repaired.db3, or ros2 bag reindex"
@@ -39,12 +41,13 @@ class SqliteFile:
         self._topics: tuple[Topic, ...] = ()
         try:
             self._learn()
-        except sqlite3.Error:
+        except HARM:
             self.tolerant, self.notes = True, (f"{self.path} {DAMAGED}",)
             try:
                 self._learn()
-            except sqlite3.Error as error:
-                finding = f"cannot be read as a bag ({error})"
+            except HARM as error:
+                why = error if isinstance(error, sqlite3.Error) else "damaged text"
+                finding = f"cannot be read as a bag ({why})"
                 raise RecordingError(self.path, finding, REPAIR) from None
 
     def _learn(self) -> None:
@@ -77,10 +80,10 @@ class SqliteFile:
                 for end in ("min", "max")
             )
             return int(first or 1), int(last or 0)
-        except sqlite3.DatabaseError:
+        except HARM:
             self.notes = (f"{self.path} {DAMAGED}",)
         numbers: list[int] = []
-        with suppress(sqlite3.DatabaseError):
+        with suppress(*HARM):
             for (number,) in base.execute("SELECT id FROM messages NOT INDEXED ORDER BY id"):
                 numbers.append(number)
         return (numbers[0], numbers[-1]) if numbers else (1, 0)
@@ -91,7 +94,7 @@ class SqliteFile:
         seen = hits = 0
         for k in range(PROBES):
             start = self.first + (total * k) // PROBES
-            with suppress(sqlite3.DatabaseError):  # a damaged page: the other probes tell
+            with suppress(*HARM):  # a damaged page: the other probes tell
                 rows = base.execute(
                     "SELECT count(*), ifnull(sum(topic_id = ?), 0) FROM messages"
                     " WHERE id >= ? AND id < ?",
@@ -116,7 +119,7 @@ class SqliteFile:
         with closing(self._open()) as base:
             try:
                 rows, lost = base.execute(SELECT, (start, end, self.ids[topic])).fetchall(), 0
-            except sqlite3.DatabaseError:
+            except HARM:
                 rows, lost = self._salvaged(base, topic, start, end), 1
         # SQLite keeps anything in any column: what is no blob is a damaged message.
         messages = [data if isinstance(data, bytes) else b"" for _, _, data in rows]
@@ -137,7 +140,7 @@ class SqliteFile:
                     rows.append(row)
                     start = row[0] + 1
                 break
-            except sqlite3.DatabaseError:
+            except HARM:
                 start += SKIPPED
         return rows
 
