@@ -123,9 +123,7 @@ def run(args: argparse.Namespace) -> int:
     }
     named = once("--columns", args.columns) | once("--instrument-columns", args.instrument_columns)
     other = argparse.Namespace(**vars(args) | {"columns": [*named.items()]})
-    instruments = [
-        open_one(other, model, path, efforts=False) for path in args.instruments or []
-    ]
+    instruments = [open_one(other, model, path, efforts=False) for path in args.instruments or []]
     console, gains = open_console(), None
     show_partial(console, [*chain(*opened.values()), *instruments])
     if args.identify_drive_gains:

@@ -27,6 +27,7 @@ from geared_dynamics.model.model import GearedModel
 
 Value = TypeVar("Value", str, float)
 
+
 def add_robot_options(parser: argparse.ArgumentParser, *, recorded: bool = False) -> None:
     """Add the robot as options, for commands whose positional arguments are recordings.
 

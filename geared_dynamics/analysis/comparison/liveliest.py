@@ -94,7 +94,7 @@ def piece_score(plan: Plan, piece: int) -> Array | None:
     if not parts:
         return None
     smooth = [without_turns(plan, part)[0] for part in parts]
-    return np.sum([travelled(part, recording.rate) for part in smooth], axis=0)
+    return np.asarray(np.sum([travelled(part, recording.rate) for part in smooth], axis=0))
 
 
 def travelled(stretch: Stretch, rate: float) -> Array:
@@ -165,13 +165,19 @@ def too_scattered(plan: Plan) -> RecordingError:
     finding = f"has no stretch of {SHORTEST} samples in a row"
     _, cleaned = cleaned_span(plan, 0, 0)
     samples = sum(len(part.core) for part in cleaned.stretches)
-    cuts = {"gaps": cleaned.gaps, "repeated or late stamps": cleaned.repeated,
-            "samples with NaN": cleaned.not_finite, "resets of the clock": cleaned.resets}
+    cuts = {
+        "gaps": cleaned.gaps,
+        "repeated or late stamps": cleaned.repeated,
+        "samples with NaN": cleaned.not_finite,
+        "resets of the clock": cleaned.resets,
+    }
     words = ", ".join(f"{count} {what}" for what, count in cuts.items() if count)
     finding += f" ({words} in the first {samples} samples)" if words else ""
     remedy = "record some seconds, or give --bandwidth"
     if cleaned.gaps > CROWDED * samples or cleaned.repeated > CROWDED * samples:
-        remedy = "its stamps come in bursts, as where two publishers send the same joints: record one"
+        remedy = (
+            "its stamps come in bursts, as where two publishers send the same joints: record one"
+        )
     return RecordingError(plan.recording.path, finding, remedy)
 
 
@@ -182,7 +188,7 @@ def delays_of(plan: Plan, travel: Array) -> Array:
         plan: Of the analysis.
         travel: Motion of each joint in each span (spans, n).
     """
-    model, found = plan.model, np.full(plan.model.n, np.nan)
+    found = np.full(plan.model.n, np.nan)
     best = int(np.argmax(relative(travel)))
     most = travel.max(axis=0)
     spans = np.where(travel[best] >= TELLING * most, best, np.argmax(travel, axis=0))

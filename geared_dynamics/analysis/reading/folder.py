@@ -107,7 +107,9 @@ def files_of(path: Path) -> tuple[list[str], list[str]]:
         finding += ", ..." if len(bags) > 5 else ""
         remedy = "give the files one by one, or folders with one bag each"
         raise RecordingError(str(path), finding, remedy)
-    numbers = [int(match[1]) for match in map(SPLIT.search, (Path(x).stem for x in there)) if match]
+    numbers = [
+        int(match[1]) for match in map(SPLIT.search, (Path(x).stem for x in there)) if match
+    ]
     if len(numbers) == len(there) > 1:
         missing = sorted(set(range(max(numbers) + 1)) - set(numbers))
         notes += [f"{path} has no split {number}" for number in missing]

@@ -95,14 +95,18 @@ class TableReader:
             finding = f"the table has times, in its column {heading}"
             raise RecordingError("--rate", finding, "leave it out")
         rows = self.style.rows(begin)
-        cells = [row[self.columns["time"][0]] for row in rows if len(row) > self.columns["time"][0]]
+        cells = [
+            row[self.columns["time"][0]] for row in rows if len(row) > self.columns["time"][0]
+        ]
         times = np.array([number(cell) for cell in cells])
         if cells and np.isnan(times).all():
             remedy = "write times as numbers, in seconds or a unit that --time-unit names"
             raise RecordingError(place, f"holds {cells[-1]!r} for a time", remedy)
         largest = float(np.nanmax(np.abs(times))) if cells else 0.0
         if largest * self.nanoseconds > LATEST:
-            unit = next(unit for unit in ("ms", "us", "ns") if largest * NANOSECONDS[unit] < LATEST)
+            unit = next(
+                unit for unit in ("ms", "us", "ns") if largest * NANOSECONDS[unit] < LATEST
+            )
             finding = f"holds {largest:.4g}, which is no time in seconds"
             raise RecordingError(place, finding, f"say its unit: --time-unit {unit}")
 

@@ -268,7 +268,9 @@ def test_what_sqlite_keeps_in_place_of_a_message_is_damaged(tmp_path: Path) -> N
         base.execute("UPDATE messages SET data = 7 WHERE id = 1000")
         base.execute("UPDATE messages SET data = 'text' WHERE id = 2000")
         base.execute("UPDATE messages SET timestamp = 'text' WHERE id = 3000")
-        base.execute("INSERT INTO topics VALUES(2, CAST(X'2FE0FF' AS TEXT), 'a/msg/B', '', '', '')")
+        base.execute(
+            "INSERT INTO topics VALUES(2, CAST(X'2FE0FF' AS TEXT), 'a/msg/B', '', '', '')"
+        )
     base.close()
     recording = open_recording(path, NAMES)
     parts = [recording.reader.read(piece) for piece in range(recording.reader.pieces)]
@@ -310,7 +312,9 @@ def test_options_of_tables_are_refused_for_bags(tmp_path: Path, options: dict, n
 
 def test_joints_and_efforts_that_begin_late_are_found(tmp_path: Path) -> None:
     other = messages(("finger",), T[:9000], Q[:9000, :1], V[:9000, :1], A[:9000, :1])
-    path = write_sqlite(tmp_path / "bag.db3", {"/joint_states": (JOINT_STATE, other + DATA[9000:])})
+    path = write_sqlite(
+        tmp_path / "bag.db3", {"/joint_states": (JOINT_STATE, other + DATA[9000:])}
+    )
     recording = open_recording(path, NAMES)
     assert recording.period == 1_000_000
     parts = [recording.reader.read(piece) for piece in range(recording.reader.pieces)]
@@ -325,7 +329,7 @@ def test_a_file_that_is_gone_later_is_told(tmp_path: Path) -> None:
     ):
         recording = pickle.loads(pickle.dumps(open_recording(path, NAMES)))  # as workers get it
         path.unlink()
-        with pytest.raises(RecordingError, match="cannot be opened again.*the same path"):
+        with pytest.raises(RecordingError, match=r"cannot be opened again.*the same path"):
             recording.reader.read(0)
 
 

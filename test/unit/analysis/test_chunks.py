@@ -64,12 +64,12 @@ def test_chunks_of_other_topics_are_not_opened(
     path = chunked_mcap(tmp_path / "run.mcap", {"/camera": late, "/arm": ARM}, 100)
     opened: list[int] = []
     whole = mcap_file.uncompressed
-    monkeypatch.setattr(
-        mcap_file, "uncompressed", lambda *args: opened.append(1) or whole(*args)
-    )
+    monkeypatch.setattr(mcap_file, "uncompressed", lambda *args: opened.append(1) or whole(*args))
     bag = pickle.loads(pickle.dumps(open_bag(path)))  # as workers get it
     assert not opened  # the index says how many messages there are
-    found = [message for k in range(bag.pieces("/arm")) for message in bag.read("/arm", k).messages]
+    found = [
+        message for k in range(bag.pieces("/arm")) for message in bag.read("/arm", k).messages
+    ]
     assert found == DATA
     assert len(opened) < len(ARM) // 100 + 60  # few twice: where a piece ends within a block
 

@@ -73,7 +73,9 @@ def test_a_lost_file_costs_its_own_samples_only(
     recording = open_recording(tmp_path, NAMES)
     parts = [recording.reader.read(k) for k in range(recording.reader.pieces)]
     stamp = np.concatenate([part.stamp for part in parts])
-    np.testing.assert_array_equal(stamp, np.delete(STAMP, slice(number * 1000, number * 1000 + 1000)))
+    np.testing.assert_array_equal(
+        stamp, np.delete(STAMP, slice(number * 1000, number * 1000 + 1000))
+    )
     (note,) = recording.reader.notes
     assert said in note
     assert files[number].name in note

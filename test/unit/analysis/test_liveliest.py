@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -100,7 +98,7 @@ def test_wrapped_angles_give_the_same_torques(kind: str) -> None:
 
 
 def test_motors_turns_and_sliding_joints_are_left_as_they_are() -> None:
-    t, q, v, a = motion(30.0, RATE)
+    t, q, _, a = motion(30.0, RATE)
     phi = 40.0 * q  # more than half a turn between samples is motion of a motor
     found = analyze(
         MODEL, recording_from_arrays(t, phi, a), meaning=Meaning(position="motor"),
