@@ -34,7 +34,7 @@ from geared_dynamics.model import GearedModel
 
 SHORTEST = 32  # samples whose bandwidth can be found
 LAG = 0.1  # [s] over which a motion is told from noise
-SCORED = 256  # pieces that are scored at first
+SCORED = 128  # pieces that are scored at first
 REST = 0.01  # [rad or m] in LAG, at most: nothing moved in these pieces, so all are scored
 RESTING = 512  # samples that are looked at together for a rest
 SLIGHT = 0.1  # of a joint's liveliest block: less is rest
