@@ -11,7 +11,7 @@ from geared_dynamics.analysis.reading.readers import BagReader
 from geared_dynamics.analysis.reading.spreading import spread
 from geared_dynamics.errors import GearedDynamicsWarning
 
-PROBED = 32  # pieces in which names are looked for
+PROBED = 16  # pieces in which names are looked for
 
 
 def open_topic(

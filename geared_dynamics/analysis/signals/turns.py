@@ -53,9 +53,9 @@ def whole_turns(stretch: Stretch, turning: Turning) -> Array:
     """
     position = stretch.samples.position
     step = np.diff(position, axis=0)
-    turns = np.where(turning.angular, np.rint(step / TURN), 0.0)
-    if not turns.any():
+    if np.abs(step).max(initial=0.0) < TURN / 2.0:
         return np.zeros(position.shape)
+    turns = np.where(turning.angular, np.rint(step / TURN), 0.0)
     reach = turning.fastest * (np.diff(stretch.samples.stamp)[:, None] * 1e-9)
     jump = (np.abs(step - TURN * turns) < NEAR * reach) & (np.abs(step) > BEYOND * reach)
     turns = np.where(turning.endless | jump, turns, 0.0)
