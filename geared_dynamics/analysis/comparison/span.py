@@ -111,11 +111,13 @@ def unwrapped_motions(plan: Plan, span: int) -> tuple[list[Motion], Totals, Arra
     for stretch in cleaned.stretches:
         smooth, added = without_turns(plan, stretch)
         part = motion(smooth, recording.period, cutoff, velocity=plan.velocity)
-        turns += ((np.diff(added, axis=0) != 0.0) & stretch.core[1:, None]).sum(axis=0)
+        if added is not None:
+            turns += ((np.diff(added, axis=0) != 0.0) & stretch.core[1:, None]).sum(axis=0)
         if part is None:
             short += int(stretch.core.sum())
-        else:  # positions as they were recorded: each span would count turns from its own start
-            part = part._replace(q=part.q - added)
+        else:
+            if added is not None:  # as recorded: each span counts turns from its own start
+                part = part._replace(q=part.q - added)
             found.append(settled(part, math.ceil(SETTLING * recording.rate / cutoff)))
     tally = tally._replace(
         not_finite=cleaned.not_finite,
@@ -145,11 +147,12 @@ def cleaned_span(plan: Plan, span: int, around: int) -> tuple[Tally, Cleaned]:
     return samples.tally, cleaned
 
 
-def without_turns(plan: Plan, stretch: Stretch) -> tuple[Stretch, Array]:
+def without_turns(plan: Plan, stretch: Stretch) -> tuple[Stretch, Array | None]:
     """A stretch whose angles do not jump by whole turns, and what was added to them (k, n)."""
-    if plan.meaning.position == "motor":  # their turns count
-        return stretch, np.zeros(stretch.samples.position.shape)
-    added = whole_turns(stretch, turning_of(plan.model))
+    motors = plan.meaning.position == "motor"  # their turns count
+    added = None if motors else whole_turns(stretch, turning_of(plan.model))
+    if added is None:
+        return stretch, None
     position = stretch.samples.position + added
     return stretch._replace(samples=stretch.samples._replace(position=position)), added
 

@@ -45,8 +45,8 @@ def turning_of(model: GearedModel) -> Turning:
     return Turning(endless, angular, np.array(fastest, float))
 
 
-def whole_turns(stretch: Stretch, turning: Turning) -> Array:
-    """What takes the jumps out of a stretch's angles, if added to them (k, n).
+def whole_turns(stretch: Stretch, turning: Turning) -> Array | None:
+    """What takes the jumps out of a stretch's angles, if added to them (k, n); None without any.
 
     A joint that turns without end goes the shorter way between samples. Another joint has
     jumped by whole turns where the step is near them and could not be motion.
@@ -54,11 +54,13 @@ def whole_turns(stretch: Stretch, turning: Turning) -> Array:
     position = stretch.samples.position
     step = np.diff(position, axis=0)
     if np.abs(step).max(initial=0.0) < TURN / 2.0:
-        return np.zeros(position.shape)
+        return None
     turns = np.where(turning.angular, np.rint(step / TURN), 0.0)
     reach = turning.fastest * (np.diff(stretch.samples.stamp)[:, None] * 1e-9)
     jump = (np.abs(step - TURN * turns) < NEAR * reach) & (np.abs(step) > BEYOND * reach)
     turns = np.where(turning.endless | jump, turns, 0.0)
+    if not turns.any():
+        return None
     added = np.zeros(position.shape)
     np.cumsum(-TURN * turns, axis=0, out=added[1:])
     return added
