@@ -134,3 +134,59 @@ def unclosed_mcap(path: Path, data: list[bytes], *, packed: str = "") -> Path:
         out += record(6, head + struct.pack("<Q", len(records)) + records)
     path.write_bytes(out)
     return path
+
+
+def chunked_mcap(
+    path: Path,
+    topics: dict[str, list[tuple[int, bytes]]],
+    per_chunk: int,
+    *,
+    index: bool = True,
+    closed: bool = True,
+) -> Path:
+    """Write an MCAP file with so many messages in each chunk.
+
+    Args:
+        path: The file.
+        topics: Times of receiving [ns] and JointStates by topic.
+        per_chunk: Messages of all topics in a chunk.
+        index: Whether an index follows each chunk.
+        closed: Whether the file has an end.
+    """
+
+    def text(word: str) -> bytes:
+        return struct.pack("<I", len(word)) + word.encode()
+
+    def record(kind: int, content: bytes) -> bytes:
+        return struct.pack("<BQ", kind, len(content)) + content
+
+    known = record(3, struct.pack("<H", 1) + text(JOINT_STATE) + text("ros2msg") + bytes(4))
+    for number, name in enumerate(topics, 1):
+        head = struct.pack("<HH", number, 1)
+        known += record(4, head + text(name) + text("cdr") + bytes(4))
+    every = [
+        (when, number, data)
+        for number, messages_ in enumerate(topics.values(), 1)
+        for when, data in messages_
+    ]
+    every.sort(key=lambda message: message[:2])
+    out = [b"\x89MCAP0\r\n" + record(1, text("ros2") + text("test"))]
+    for k in range(0, len(every), per_chunk):
+        some = every[k : k + per_chunk]
+        body = known if k == 0 else b""
+        places: dict[int, bytes] = {}
+        for when, number, data in some:
+            entry = struct.pack("<QQ", when, len(body))
+            places[number] = places.get(number, b"") + entry
+            body += record(5, struct.pack("<HIQQ", number, k, when, when) + data)
+        head = struct.pack("<QQQI", 0, 0, len(body), 0) + text("")
+        out.append(record(6, head + struct.pack("<Q", len(body)) + body))
+        if index:
+            out += [
+                record(7, struct.pack("<HI", number, len(entries)) + entries)
+                for number, entries in places.items()
+            ]
+    if closed:
+        out += [record(15, bytes(4)), known, record(2, bytes(20)), b"\x89MCAP0\r\n"]
+    path.write_bytes(b"".join(out))
+    return path

@@ -75,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
     shares = sums.shares(unabsorbed_share(model))
     console = open_console()
     for note in notes:
-        console.print(note, style="yellow")
+        console.print(note, style="yellow", soft_wrap=True)
     print_table(
         console, f"What the armature model leaves out, {where}", share_table(model, shares)
     )
@@ -100,7 +100,7 @@ def choose_bag(args: argparse.Namespace) -> None:
 
 def along(args: argparse.Namespace, model: GearedModel) -> tuple[CouplingSums, tuple[str, ...]]:
     """Sum up a recording's motion; what was left out of it."""
-    recording = open_one(args, model, args.bag)
+    recording = open_one(args, model, args.bag, efforts=False)
     meaning = meaning_of(args, model)
     cutoff = args.bandwidth or WIDER * found_bandwidth(model, recording, meaning)
     plan = Plan(model, recording, meaning, cutoff, args.velocity, ranges_of(model))

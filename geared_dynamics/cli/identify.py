@@ -33,6 +33,7 @@ from geared_dynamics.cli.recordings import (
     open_one,
     pair,
     progress_bar,
+    show_partial,
 )
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.model.model import GearedModel
@@ -106,6 +107,7 @@ def run(args: argparse.Namespace) -> int:
     empty = load_robot(args, data)
     model = loaded_model(empty, args)
     targets = None if args.output is None else output_files(args)
+    refuse_alone(args)
     settings = Settings(
         meaning_of(args, model), args.bandwidth, args.keep, args.slow, args.velocity, args.holdout
     )
@@ -115,11 +117,12 @@ def run(args: argparse.Namespace) -> int:
     }
     named = once("--columns", args.columns) | once("--instrument-columns", args.instrument_columns)
     other = argparse.Namespace(**vars(args) | {"columns": [*named.items()]})
-    instruments = [open_one(other, model, path) for path in args.instruments or []]
+    instruments = [open_one(other, model, path, efforts=False) for path in args.instruments or []]
     console, gains = open_console(), None
     every = [*args.recordings, *(args.validate or []), *args.loaded]
     for note in moving_frozen_joints(args, model, every):
         console.print(note, style="yellow", soft_wrap=True)
+    show_partial(console, [*opened["loaded"], *instruments])
     if args.identify_drive_gains:
         gains = find_gains(args, model, settings, opened)
         show_gains(console, model, gains, args.effort)
@@ -155,6 +158,17 @@ def loaded_model(empty: GearedModel, args: argparse.Namespace) -> GearedModel:
     return empty.with_payload(mass, place, link=args.payload_link)
 
 
+def refuse_alone(args: argparse.Namespace) -> None:
+    """Raise if an option is given without the recordings that it is for."""
+    for option, given, needed, there in (
+        ("--load-link", args.load_link, "--loaded", args.loaded),
+        ("--instrument-columns", args.instrument_columns, "--instruments", args.instruments),
+    ):
+        if given and not there:
+            finding = f"is given without {needed}"
+            raise GearedDynamicsError(option, finding, f"name the recordings with {needed}")
+
+
 def show(console: Console, found: Identified, args: argparse.Namespace) -> None:
     """Print parameters, residuals, and how good the motion is."""
     cutoff, keep = found.equations.bandwidth
@@ -164,7 +178,7 @@ def show(console: Console, found: Identified, args: argparse.Namespace) -> None:
         f"filtered below {cutoff:.3g} Hz, equations below {keep:.3g} Hz"
     )
     for note in found.notes:
-        console.print(note, style="yellow")
+        console.print(note, style="yellow", soft_wrap=True)
     console.print()
     load = "" if args.payload is None else ", with the payload"
     print_table(console, f"Base parameters (SI, joint side{load})", parameter_table(found))

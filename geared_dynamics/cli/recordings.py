@@ -4,25 +4,28 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import get_args
+from pathlib import Path
+from typing import TypeVar, get_args
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from geared_dynamics.analysis.reading.description import recorded_description
 from geared_dynamics.analysis.reading.meaning import Effort, Meaning
-from geared_dynamics.analysis.reading.recording import Recording, open_recording
+from geared_dynamics.analysis.reading.recording import Recording, is_table, open_recording
+from geared_dynamics.analysis.reading.table_file import TimeUnit
 from geared_dynamics.cli.arguments import (
     finite_number,
     load_robot,
     locked_joint,
-    locked_joints,
 )
 from geared_dynamics.description.urdf_prune import number_or_none
 from geared_dynamics.errors import DescriptionError
 from geared_dynamics.model.model import GearedModel
+
+Value = TypeVar("Value", str, float)
 
 
 def add_robot_options(parser: argparse.ArgumentParser, *, recorded: bool = False) -> None:
@@ -94,7 +97,12 @@ def add_recording_options(parser: argparse.ArgumentParser) -> None:
         help="headings of a CSV file: time, position, velocity, effort, with {joint} or {i}",
     )  # fmt: skip
     group.add_argument("--rate", type=frequency, metavar="HZ", help="of a CSV file without times")
-    group.add_argument("--degrees", action="store_true", help="angles of a CSV file are degrees")
+    group.add_argument(
+        "--time-unit", choices=get_args(TimeUnit), help="of a CSV file's times, default s"
+    )
+    group.add_argument(
+        "--degrees", action="store_true", help="angles are degrees; sliding joints stay metres"
+    )
 
 
 def load_with_payload(args: argparse.Namespace, urdf: bytes | None = None) -> GearedModel:
@@ -108,22 +116,62 @@ def load_with_payload(args: argparse.Namespace, urdf: bytes | None = None) -> Ge
     return model.with_payload(mass, place, link=args.payload_link)
 
 
-def open_one(args: argparse.Namespace, model: GearedModel, path: str) -> Recording:
-    """Open a recording as the arguments say."""
+def open_one(
+    args: argparse.Namespace, model: GearedModel, path: str, *, efforts: bool = True
+) -> Recording:
+    """Open a recording as the arguments say.
+
+    Where a command reads bags and tables, options of one kind are not for the other.
+
+    Args:
+        args: Of the command.
+        model: The robot.
+        path: The recording.
+        efforts: Whether its efforts are used.
+    """
+    table = is_table(Path(path))
+    kinds = {is_table(Path(other)) for other in every_recording(args)} | {table}
+    of_tables, of_bags = table or len(kinds) == 1, not table or len(kinds) == 1
     return open_recording(
         path,
         model.joint_names,
-        topic=args.topic,
+        topic=args.topic if of_bags else None,
         rename=once("--rename", args.rename),
-        columns=once("--columns", args.columns),
-        rate=args.rate,
-        degrees=args.degrees,
+        columns=once("--columns", args.columns) if of_tables else None,
+        rate=args.rate if of_tables else None,
+        time_unit=args.time_unit if of_tables else None,
+        degrees=args.degrees and angular(args, model),
+        efforts=efforts,
     )
+
+
+def show_partial(console: Console, recordings: Iterable[Recording]) -> None:
+    """Print what is missing of recordings that can be read in part."""
+    for recording in recordings:
+        for note in recording.reader.notes:
+            console.print(f"partial: {note}", style="yellow")
+
+
+def every_recording(args: argparse.Namespace) -> list[str]:
+    """All recordings that a command names."""
+    found: list[str] = []
+    for key in ("recordings", "recording", "validate", "loaded", "instruments", "bag"):
+        value = getattr(args, key, None)
+        found += [value] if isinstance(value, str) else value if isinstance(value, list) else []
+    return found
+
+
+def angular(args: argparse.Namespace, model: GearedModel) -> tuple[str, ...]:
+    """Joints whose recorded positions are angles: those that turn; of motors, all."""
+    if args.positions == "motor":
+        return model.joint_names
+    kinds = {joint.name: joint.kind for joint in model.robot.joints}
+    return tuple(name for name in model.joint_names if kinds.get(name) != "prismatic")
 
 
 def meaning_of(args: argparse.Namespace, model: GearedModel) -> Meaning:
     """What the arguments say of positions and efforts."""
-    zero = locked_joints(args.zero)
+    zero = once("--zero", args.zero)
     for joint in zero:
         if joint not in model.joint_names:
             remedy = f"the robot's joints are {', '.join(model.joint_names)}"
@@ -145,9 +193,9 @@ def progress_bar(title: str) -> Iterator[Callable[[int, int], None]]:
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
-def once(place: str, pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
+def once(place: str, pairs: Sequence[tuple[str, Value]]) -> dict[str, Value]:
     """Return what is given by name, each once."""
-    found: dict[str, str] = {}
+    found: dict[str, Value] = {}
     for name, value in pairs:
         if name in found:
             finding = f"{name} is given twice, {found[name]} and {value}"

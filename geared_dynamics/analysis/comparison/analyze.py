@@ -7,20 +7,19 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from geared_dynamics.analysis.comparison.prediction import resisting
+from geared_dynamics.analysis.comparison.liveliest import delays_of
+from geared_dynamics.analysis.comparison.liveliest import found_bandwidth as found_bandwidth
 from geared_dynamics.analysis.comparison.schedule import over_spans
-from geared_dynamics.analysis.comparison.span import Kept, Plan, motions, span_result
+from geared_dynamics.analysis.comparison.span import Kept, Plan, span_result
 from geared_dynamics.analysis.comparison.totals import Ranges, Totals, no_totals
-from geared_dynamics.analysis.reading.cleaning import LARGEST, clean
-from geared_dynamics.analysis.reading.meaning import Meaning, joint_positions, joint_torques
+from geared_dynamics.analysis.reading.meaning import Meaning
 from geared_dynamics.analysis.reading.problems import RecordingError
 from geared_dynamics.analysis.reading.recording import Recording
-from geared_dynamics.analysis.reading.samples import Samples
-from geared_dynamics.analysis.signals.bandwidth import WIDER, bandwidth
-from geared_dynamics.analysis.signals.delay import delay
-from geared_dynamics.analysis.signals.motion import Velocity, interpolated, is_even
+from geared_dynamics.analysis.signals.bandwidth import WIDER
+from geared_dynamics.analysis.signals.filters import usable_cutoff
+from geared_dynamics.analysis.signals.motion import Velocity
+from geared_dynamics.analysis.signals.turns import turning_of
 from geared_dynamics.arrays import Array, IntArray
-from geared_dynamics.dynamics.rigid import inverse_dynamics
 from geared_dynamics.model import GearedModel
 
 NO_LIMIT = 1e6  # a URDF's limit above it stands for none
@@ -86,67 +85,36 @@ def analyze(
         RecordingError: If nothing in the recording can be compared.
     """
     meaning = meaning or Meaning()
-    cutoff = bandwidth_hz or WIDER * found_bandwidth(model, recording, meaning)
+    wanted = bandwidth_hz or WIDER * found_bandwidth(model, recording, meaning)
+    cutoff = usable_cutoff(wanted, recording.rate)
     ranges = ranges_of(model)
     plan = Plan(
         model.with_coupling("complete"), recording, meaning, cutoff, velocity, ranges,
         keep is not None, has_motors(model),
     )  # fmt: skip
     totals = no_totals(model.n, len(model.motor_names))
-    stamps, drawn = [], []
+    stamps, drawn, travel, turns = [], [], [], np.zeros(model.n)
     tasks = over_spans(span_result, plan, recording.spans, jobs=jobs, scheduler=scheduler)
     for done, result in enumerate(tasks, 1):
         totals = totals.plus(result.totals)
         stamps.append(result.stamp)
         drawn.append(result.drawn)
+        travel.append(result.travel)
+        turns += result.turns
         for part in result.kept:
             if keep is not None:
                 keep(part)
         if progress is not None:
             progress(done, recording.spans)
     refuse_empty(recording, totals)
+    notes = (*notes_of(model, recording, totals), *notes_of_turns(model, turns))
+    if bandwidth_hz is not None and bandwidth_hz > cutoff:
+        what = f"a bandwidth of {bandwidth_hz:g} Hz is more than {recording.rate:.4g} Hz allow"
+        notes = (*notes, f"{what}: {cutoff:.4g} Hz is used")
     return Analysis(
-        model, recording, totals, cutoff, delays_of(plan), ranges,
-        np.concatenate(stamps), np.concatenate(drawn, axis=2), notes_of(model, recording, totals),
+        model, recording, totals, cutoff, delays_of(plan, np.array(travel)), ranges,
+        np.concatenate(stamps), np.concatenate(drawn, axis=2), notes,
     )  # fmt: skip
-
-
-def found_bandwidth(model: GearedModel, recording: Recording, meaning: Meaning) -> float:
-    """Bandwidth of the motion in the first span that has one."""
-    for k in range(recording.spans):
-        read = recording.read(k, 0)
-        q = joint_positions(model, meaning, read.samples.position)
-        cleaned = clean(read.samples._replace(position=q), read.core, recording.period)
-        longest = max(cleaned.stretches, key=lambda part: part.core.sum(), default=None)
-        if longest is not None and len(longest.core) > 32:
-            return bandwidth(even_positions(longest.samples, recording.period), recording.rate)
-    refuse_silent(model, recording)
-    finding = "has no stretch of 32 samples in a row"
-    raise RecordingError(recording.path, finding, "record some seconds, or give --bandwidth")
-
-
-def refuse_silent(model: GearedModel, recording: Recording) -> None:
-    """Raise if a joint has no position or no effort in the whole recording."""
-    there = np.zeros((2, model.n), bool)
-    for k in range(recording.spans):
-        samples = recording.read(k, 0).samples
-        values = np.stack([samples.position, samples.effort])
-        there |= (np.abs(values) <= LARGEST).any(axis=1)
-    for what, row in zip(("positions", "efforts"), there, strict=True):
-        names = [name for name, seen in zip(model.joint_names, row, strict=True) if not seen]
-        if names:
-            finding = f"has no {what} of {', '.join(names)} (NaN in all samples)"
-            locks = " ".join(f"{name}=POSITION" for name in names)
-            remedy = f"lock them where they were (--lock {locks}), or choose another topic"
-            raise RecordingError(recording.path, finding, remedy)
-
-
-def even_positions(samples: Samples, period: int) -> Array:
-    """Positions at even times (k, n)."""
-    if is_even(samples.stamp, period):
-        return samples.position
-    grid = np.arange(samples.stamp[0], samples.stamp[-1], period)
-    return interpolated(samples.stamp, samples.position, grid)
 
 
 def ranges_of(model: GearedModel) -> Ranges:
@@ -184,7 +152,7 @@ def refuse_empty(recording: Recording, totals: Totals) -> None:
         raise RecordingError(recording.path, finding, remedy)
     if not totals.measured_peak.any():
         finding = f"has efforts of zero in all {totals.samples} samples"
-        remedy = "record a source that measures efforts, or choose another topic with --topic"
+        remedy = f"record a source that measures efforts, or {recording.reader.other}"
         raise RecordingError(recording.path, finding, remedy)
 
 
@@ -204,27 +172,12 @@ def notes_of(model: GearedModel, recording: Recording, totals: Totals) -> tuple[
     return tuple(notes)
 
 
-def delays_of(plan: Plan) -> Array:
-    """Delay of the measured torques behind the model's, in the first long stretch (n,) [s]."""
-    model = plan.model
-    for k in range(plan.recording.spans):
-        for part in motions(plan, k)[0]:
-            if len(part.q) > 8 * plan.recording.rate / plan.cutoff:
-                measured = joint_torques(model, plan.meaning, part.q, part.effort)
-                expected = inverse_dynamics(model, part.q, part.v, part.a)
-                expected = expected + resisting(model, part.q, part.v, expected)
-                return np.array([
-                    delay(
-                        expected[:, j],
-                        measured[:, j],
-                        signs_of(part.v[:, j]),
-                        plan.recording.rate,
-                    )
-                    for j in range(model.n)
-                ])  # fmt: skip
-    return np.full(model.n, np.nan)
-
-
-def signs_of(v: Array) -> Array:
-    """What friction and an offset look like (k, 3): velocity, its sign, one."""
-    return np.column_stack([v, np.sign(v), np.ones(len(v))])
+def notes_of_turns(model: GearedModel, turns: Array) -> list[str]:
+    """Joints whose angles jumped by whole turns."""
+    kinds = turning_of(model)
+    notes = []
+    for j in np.flatnonzero(turns):
+        what = f"{model.joint_names[j]}: {turns[j]:.0f} jumps by whole turns are taken out"
+        why = "" if kinds.endless[j] else ", which could not be motion, though it has limits"
+        notes.append(what + why)
+    return notes

@@ -87,9 +87,21 @@ def on_cluster(function: Task, plan: Any, spans: int, scheduler: str) -> Iterato
                 f"--scheduler {scheduler}", "has no workers", "start some: dask worker ADDRESS"
             )
         shared = client.scatter(plan, broadcast=True)
-        yield from in_order(
+        results = in_order(
             lambda k: client.submit(function, shared, k, pure=False), spans, AHEAD * workers
         )
+        while True:
+            try:
+                result = next(results)
+            except StopIteration:
+                return
+            except GearedDynamicsError:
+                raise
+            except Exception as error:
+                finding = f"a worker failed ({type(error).__name__}: {str(error)[:200]})"
+                remedy = "give workers the same package and memory enough, or run with --jobs"
+                raise GearedDynamicsError(f"--scheduler {scheduler}", finding, remedy) from error
+            yield result
 
 
 def in_order(submit: Callable[[int], Any], spans: int, ahead: int) -> Iterator[Any]:

@@ -18,17 +18,19 @@ from geared_dynamics.analysis.comparison.totals import (
     squares,
     totals_of,
 )
-from geared_dynamics.analysis.reading.cleaning import clean
+from geared_dynamics.analysis.reading.cleaning import Cleaned, Stretch, clean
 from geared_dynamics.analysis.reading.meaning import (
     Meaning,
     joint_positions,
     joint_torques,
     joint_velocities,
 )
+from geared_dynamics.analysis.reading.problems import RecordingError
 from geared_dynamics.analysis.reading.recording import Recording
-from geared_dynamics.analysis.reading.samples import Samples
-from geared_dynamics.analysis.signals.filters import context
+from geared_dynamics.analysis.reading.samples import Samples, Tally
+from geared_dynamics.analysis.signals.filters import context, usable_cutoff
 from geared_dynamics.analysis.signals.motion import Motion, Velocity, motion
+from geared_dynamics.analysis.signals.turns import turning_of, whole_turns
 from geared_dynamics.arrays import Array, IntArray
 from geared_dynamics.model import GearedModel
 
@@ -82,28 +84,42 @@ class SpanResult(NamedTuple):
         drawn: Least and largest value of measured, three models' and residual torque in each
             bucket (2, 5, b, n).
         kept: All samples, if asked for.
+        travel: Sum of squares of the velocity (n,): where most of the motion is.
+        turns: Jumps by whole turns that were taken out of the positions (n,).
     """
 
     totals: Totals
     stamp: IntArray
     drawn: Array
     kept: tuple[Kept, ...]
+    travel: Array
+    turns: Array
 
 
 def motions(plan: Plan, span: int) -> tuple[list[Motion], Totals]:
     """Read a span; filtered motions in joint space, and what was left out."""
+    found, totals, _ = unwrapped_motions(plan, span)
+    return found, totals
+
+
+def unwrapped_motions(plan: Plan, span: int) -> tuple[list[Motion], Totals, Array]:
+    """The same, and how often each joint's position jumps by whole turns (n,)."""
     recording, model = plan.recording, plan.model
-    read = recording.read(span, context(plan.cutoff, recording.rate))
-    samples = in_joint_space(plan, read.samples)
-    cleaned = clean(samples, read.core, recording.period)
-    found, short = [], 0
+    cutoff = usable_cutoff(plan.cutoff, recording.rate)
+    tally, cleaned = cleaned_span(plan, span, context(cutoff, recording.rate))
+    found, short, turns = [], 0, np.zeros(model.n)
     for stretch in cleaned.stretches:
-        part = motion(stretch, recording.period, plan.cutoff, velocity=plan.velocity)
+        smooth, added = without_turns(plan, stretch)
+        part = motion(smooth, recording.period, cutoff, velocity=plan.velocity)
+        if added is not None:
+            turns += ((np.diff(added, axis=0) != 0.0) & stretch.core[1:, None]).sum(axis=0)
         if part is None:
             short += int(stretch.core.sum())
         else:
-            found.append(settled(part, math.ceil(SETTLING * recording.rate / plan.cutoff)))
-    tally = samples.tally._replace(
+            if added is not None:  # as recorded: each span counts turns from its own start
+                part = part._replace(q=part.q - added)
+            found.append(settled(part, math.ceil(SETTLING * recording.rate / cutoff)))
+    tally = tally._replace(
         not_finite=cleaned.not_finite,
         repeated=cleaned.repeated,
         resets=cleaned.resets,
@@ -111,7 +127,35 @@ def motions(plan: Plan, span: int) -> tuple[list[Motion], Totals]:
         short=short,
         held=cleaned.held,
     )
-    return found, no_totals(model.n, len(model.motor_names))._replace(tally=tally)
+    return found, no_totals(model.n, len(model.motor_names))._replace(tally=tally), turns
+
+
+def cleaned_span(plan: Plan, span: int, around: int) -> tuple[Tally, Cleaned]:
+    """Stretches of a span in joint space, with ``around`` samples of context, and its tally.
+
+    Raises:
+        RecordingError: If velocities are to be used, and there are none.
+    """
+    recording, recorded = plan.recording, plan.velocity == "recorded"
+    if recorded and not recording.velocities:
+        remedy = "leave out --velocity recorded: positions are differentiated then"
+        raise RecordingError(recording.path, "has no velocities (empty or NaN)", remedy)
+    read = recording.read(span, around)
+    samples = in_joint_space(plan, read.samples)
+    cleaned = clean(
+        samples, read.core, recording.period, efforts=recording.efforts, velocities=recorded
+    )
+    return samples.tally, cleaned
+
+
+def without_turns(plan: Plan, stretch: Stretch) -> tuple[Stretch, Array | None]:
+    """A stretch whose angles do not jump by whole turns, and what was added to them (k, n)."""
+    motors = plan.meaning.position == "motor"  # their turns count
+    added = None if motors else whole_turns(stretch, turning_of(plan.model))
+    if added is None:
+        return stretch, None
+    position = stretch.samples.position + added
+    return stretch._replace(samples=stretch.samples._replace(position=position)), added
 
 
 def settled(part: Motion, edge: int) -> Motion:
@@ -131,8 +175,8 @@ def in_joint_space(plan: Plan, samples: Samples) -> Samples:
 
 def span_result(plan: Plan, span: int) -> SpanResult:
     """Compare one span with the model."""
-    parts, totals = motions(plan, span)
-    model = plan.model
+    parts, totals, turns = unwrapped_motions(plan, span)
+    model, travel = plan.model, np.zeros(plan.model.n)
     stamps, signals, kept = [], [], []
     for part in parts:
         if not len(part.q):
@@ -144,15 +188,17 @@ def span_result(plan: Plan, span: int) -> SpanResult:
         motors, motors_peak, exceeded = motor_totals(plan, part)
         own = own._replace(motors=motors, motors_peak=motors_peak, exceeded=exceeded)
         totals = totals.plus(own)
+        travel = travel + squares(part.v)
         stamps.append(part.stamp)
         signals.append(np.stack([measured, *found.models, measured - found.models[-1]]))
         if plan.keep:
             kept.append(Kept(*part[:4], measured, found.models, found.terms[5]))
     if not stamps:
-        return SpanResult(totals, np.empty((0, 2), np.int64), np.empty((2, 5, 0, model.n)), ())
+        nothing = np.empty((2, 5, 0, model.n))
+        return SpanResult(totals, np.empty((0, 2), np.int64), nothing, (), travel, turns)
     buckets = max(1, BUCKETS // plan.recording.spans)
     stamp, drawn = extremes_of(stamps, np.concatenate(signals, axis=1), buckets)
-    return SpanResult(totals, stamp, drawn, tuple(kept))
+    return SpanResult(totals, stamp, drawn, tuple(kept), travel, turns)
 
 
 def motor_totals(plan: Plan, part: Motion) -> tuple[Array, Array, Array]:

@@ -34,16 +34,27 @@ class Cleaned(NamedTuple):
     held: int
 
 
-def clean(samples: Samples, core: BoolArray, period: int) -> Cleaned:
+def clean(
+    samples: Samples,
+    core: BoolArray,
+    period: int,
+    *,
+    efforts: bool = True,
+    velocities: bool = False,
+) -> Cleaned:
     """Leave out what is no sample, and cut at gaps and resets.
 
     Args:
         samples: Samples, in the order of the file.
         core: Those that are counted (k,).
         period: Usual time between samples [ns].
+        efforts: Whether a sample must have them.
+        velocities: Likewise.
     """
-    both = np.hstack([samples.position, samples.effort])
-    usable: BoolArray = np.asarray((np.abs(both) <= LARGEST).all(axis=1))
+    needed = [samples.position]
+    needed += [samples.effort] if efforts else []
+    needed += [samples.velocity] if velocities else []
+    usable: BoolArray = np.asarray((np.abs(np.hstack(needed)) <= LARGEST).all(axis=1))
     not_finite = int((core & ~usable).sum())
     samples, core = samples.rows(usable), core[usable]
     fresh, reset = in_order(samples.stamp)
@@ -98,8 +109,7 @@ def in_order(stamp: IntArray) -> tuple[BoolArray, BoolArray]:
     return fresh, reset
 
 
-def usual_period(samples: Samples) -> int:
-    """Median time between samples [ns]; 0 if there are fewer than two."""
-    fresh, reset = in_order(samples.stamp)
-    steps = np.diff(samples.stamp[fresh])[~reset[fresh][1:]]
-    return int(np.median(steps)) if steps.size else 0
+def time_steps(stamp: IntArray) -> IntArray:
+    """Times between samples in order [ns], those over resets left out."""
+    fresh, reset = in_order(stamp)
+    return np.asarray(np.diff(stamp[fresh])[~reset[fresh][1:]])

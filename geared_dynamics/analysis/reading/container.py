@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, NamedTuple, Protocol
+
+from geared_dynamics.analysis.reading.problems import RecordingError
 
 JOINT_STATE = "sensor_msgs/msg/JointState"
 PIECE = 4096  # messages, about, that are read at a time
@@ -42,3 +47,24 @@ class Container(Protocol):
 
     def read(self, topic: str, piece: int) -> Raw:
         """Messages of one piece, in the file's order."""
+
+
+@contextmanager
+def reopened(place: Path, path: str) -> Iterator[BinaryIO]:
+    """Open a file that was opened before, perhaps on another machine.
+
+    Raises:
+        RecordingError: If it is not there any more.
+    """
+    try:
+        stream = place.open("rb")
+    except OSError as error:
+        raise not_there(place, path, str(error.strerror)) from None
+    with stream:
+        yield stream
+
+
+def not_there(place: Path, path: str, why: str) -> RecordingError:
+    """The error of a file that cannot be opened again."""
+    remedy = "leave it in place; workers of a cluster must see it under the same path"
+    return RecordingError(path, f"cannot be opened again as {place} ({why})", remedy)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -57,6 +57,19 @@ def names_seen(raw: Raw) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for table in found for name in table.layout.names))
 
 
+def renamed(joints: Sequence[str], given: Mapping[str, str]) -> tuple[str, ...]:
+    """The joints, as a recording calls them.
+
+    Raises:
+        RecordingError: If there is no such joint.
+    """
+    for joint in given:
+        if joint not in joints:
+            remedy = f"the robot's joints are {', '.join(joints)}"
+            raise RecordingError("--rename", f"the robot has no joint {joint!r}", remedy)
+    return tuple(given.get(joint, joint) for joint in joints)
+
+
 def matched(
     joints: Sequence[str], seen: Sequence[str], given: dict[str, str], place: str
 ) -> tuple[str, ...]:
@@ -71,11 +84,7 @@ def matched(
     Raises:
         RecordingError: If a joint is not there.
     """
-    for joint in given:
-        if joint not in joints:
-            remedy = f"the robot's joints are {', '.join(joints)}"
-            raise RecordingError("--rename", f"the robot has no joint {joint!r}", remedy)
-    wanted = tuple(given.get(joint, joint) for joint in joints)
+    wanted = renamed(joints, given)
     missing = [name for name in wanted if name not in seen]
     if not missing:
         return wanted

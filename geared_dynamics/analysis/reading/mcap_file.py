@@ -1,38 +1,65 @@
-"""MCAP files (mcap.dev/spec): records of an opcode, a length and contents, mostly in chunks.
+"""MCAP files (mcap.dev/spec): chunks of messages, and where the messages of a topic are.
 
 The file is walked record by record, not by its index, so that one that was never closed is
-read as far as it goes.
+read as far as it goes. Records that follow each other make a block of bounded size; the index
+behind each chunk says how many messages of each channel it holds. A piece of a topic is PIECE
+of its messages, whatever the writer's chunks are: numbers do not depend on them.
 """
 
 from __future__ import annotations
 
 import mmap
 import struct
-import sys
-import zlib
-from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from geared_dynamics.analysis.extras import extra
-from geared_dynamics.analysis.reading.container import PIECE, Raw, Topic
+from geared_dynamics.analysis.reading.container import PIECE, Raw, Topic, reopened
+from geared_dynamics.analysis.reading.mcap_records import (
+    CHANNEL,
+    CHUNK,
+    FOOTER,
+    HEAD_OF_MESSAGE,
+    INDEX,
+    MESSAGE,
+    RECORD,
+    SCHEMA,
+    counted,
+    indexed,
+    messages_of,
+    of_kinds,
+    text,
+    uncompressed,
+)
 from geared_dynamics.analysis.reading.problems import RecordingError
+from geared_dynamics.arrays import IntArray
 
 MAGIC = b"\x89MCAP0\r\n"
-SCHEMA, CHANNEL, MESSAGE, CHUNK, DATA_END, FOOTER = 3, 4, 5, 6, 15, 2
-RECORD = struct.Struct("<BQ")
-HEAD_OF_MESSAGE = struct.Struct("<HIQQ")
-HEAD_OF_CHUNK = struct.Struct("<QQQII")
-ALIKE = RECORD.size + 2  # bytes of a message's record that say its kind, size and channel
-STAMP = 6  # of HEAD_OF_MESSAGE: where the time of receiving stands
+BLOCK = 1 << 20  # bytes of a block, unless a chunk is larger
 LONGEST = 1 << 28  # bytes of a chunk that is believed to be one, cut off by the file's end
-FEW = 32  # records that are compared at first
 TRUNCATED = "was not closed or is cut off: what is there is read"
 
 
+class Block(NamedTuple):
+    """Part of a file: start and end, messages by channel, chunks that can not be read."""
+
+    start: int
+    end: int
+    counts: dict[int, int]
+    lost: int
+
+
+class Chunk(NamedTuple):
+    """A chunk: start and end of its contents, and the channels in it, where it has an index."""
+
+    start: int
+    end: int
+    channels: set[int] | None
+
+
 class McapFile:
-    """An ``.mcap`` file, read chunk by chunk."""
+    """An ``.mcap`` file, read block by block."""
 
     def __init__(self, path: Path) -> None:
         """Walk its records and read its channels.
@@ -40,11 +67,12 @@ class McapFile:
         Raises:
             RecordingError: If it is no MCAP file.
         """
-        self.path = str(path)
+        self.path, self.place = str(path), path.resolve()
         self.notes: tuple[str, ...] = ()
         self.schemas: dict[int, str] = {}
         self.channels: dict[int, Topic] = {}
-        self.chunks: list[tuple[int, int, bool]] = []  # start, end, whether it is a chunk
+        self.blocks: list[Block] = []
+        self._cached: dict[str, Any] = {}
         with path.open("rb") as stream:
             if stream.read(len(MAGIC)) != MAGIC:
                 raise RecordingError(self.path, "does not start as an MCAP file", "check the file")
@@ -52,203 +80,209 @@ class McapFile:
                 if not self._walk(data):
                     self.notes = (f"{self.path} {TRUNCATED}",)
                     self._learn_from_chunks(data)
+                elif not self.channels:
+                    self._learn_from_chunks(data)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what was read last."""
+        return self.__dict__ | {"_cached": {}}
 
     def _walk(self, data: mmap.mmap) -> bool:
-        """Note where the chunks are; whether the file has a proper end."""
-        at, loose, count = len(MAGIC), -1, 0
+        """Note blocks and what they hold; whether the file has a proper end."""
+        at, open_block = len(MAGIC), OpenBlock(self.path)
+        closed = False
         while at + RECORD.size <= len(data):
             kind, size = RECORD.unpack_from(data, at)
             start, end = at + RECORD.size, at + RECORD.size + size
             if end > len(data):
-                if kind == CHUNK and HEAD_OF_CHUNK.size < len(data) - start < LONGEST:
-                    self.chunks.append((start, len(data), True))
+                if kind == CHUNK and len(data) - start < LONGEST:
+                    open_block.settle(data)
+                    open_block.add(kind, at, len(data), data)
                 break
-            if kind == MESSAGE:
-                loose = at if loose < 0 else loose
-                count += 1
-            if loose >= 0 and (kind != MESSAGE or count >= PIECE):
-                self.chunks.append((loose, end if kind == MESSAGE else at, False))
-                loose, count = -1, 0
-            if kind == CHUNK:
-                self.chunks.append((start, end, True))
+            if kind in (MESSAGE, CHUNK):
+                open_block.settle(data)
+                if open_block.full(end):
+                    self.blocks.append(open_block.closed())
+                open_block.add(kind, at, end, data)
+            elif kind == INDEX:
+                open_block.index(data[start:end], end)
             elif kind in (SCHEMA, CHANNEL):
                 self._learn(kind, data[start:end])
             elif kind == FOOTER:
-                if not self.channels:
-                    self._learn_from_chunks(data)
-                return True
+                closed = True
+                break
             at = end
-        if loose >= 0:
-            self.chunks.append((loose, at, False))
-        return False
+        open_block.settle(data)
+        if open_block.start >= 0:
+            self.blocks.append(open_block.closed())
+        return closed
 
     def _learn_from_chunks(self, data: mmap.mmap) -> None:
         """Read the channels that only stand among the messages."""
-        for start, end, packed in self.chunks:
-            records = self._records(data[start:end], packed)
-            for kind, first, last in of_kinds(records, (SCHEMA, CHANNEL)):
-                self._learn(kind, records[first:last])
+        for block in self.blocks:
+            if block.counts and self.channels.keys() >= block.counts.keys():
+                continue
+            content = data[block.start : block.end]
+            parts = [uncompressed(content[a:b], self.path) for a, b, _ in chunks_of(content)]
+            for records in parts:
+                for kind, first, last in of_kinds(records, (SCHEMA, CHANNEL)):
+                    self._learn(kind, records[first:last])
 
     def _learn(self, kind: int, content: bytes) -> None:
-        """Note a schema or a channel."""
-        if kind == SCHEMA:
-            (number,) = struct.unpack_from("<H", content)
-            self.schemas[number] = text(content, 2)[0]
-        else:
-            number, schema = struct.unpack_from("<HH", content)
-            self.channels[number] = Topic(text(content, 4)[0], self.schemas.get(schema, ""))
-
-    def _records(self, content: bytes, packed: bool) -> bytes:
-        """Uncompressed records of a chunk; none where it is damaged.
-
-        Of one at which the file was cut off, those that are there whole.
-        """
-        if not packed:
-            return content
-        *_, check, length = HEAD_OF_CHUNK.unpack_from(content)
-        at = HEAD_OF_CHUNK.size + length
-        name, data = content[HEAD_OF_CHUNK.size : at].decode("ascii", "replace"), content[at + 8 :]
-        there = int.from_bytes(content[at : at + 8], "little")
-        if len(data) < there:
-            return whole_records(begun(name, data, self.path))
-        records = decompressed(name, data, self.path)
-        return b"" if check and zlib.crc32(records) != check else records
+        """Note a schema or a channel; a damaged one is none."""
+        try:
+            if kind == SCHEMA:
+                (number,) = struct.unpack_from("<H", content)
+                self.schemas[number] = text(content, 2)[0]
+            else:
+                number, schema = struct.unpack_from("<HH", content)
+                self.channels[number] = Topic(text(content, 4)[0], self.schemas.get(schema, ""))
+        except struct.error:
+            self.notes = (*self.notes, f"{self.path} has a damaged list of topics")
 
     def topics(self) -> tuple[Topic, ...]:
         """Its topics."""
         return tuple(dict.fromkeys(self.channels.values()))
 
+    def _wanted(self, topic: str) -> set[int]:
+        """Channels of a topic."""
+        return {number for number, known in self.channels.items() if known.name == topic}
+
+    def _starts(self, topic: str) -> IntArray:
+        """How many messages of a topic are before each block, and in all blocks."""
+        key = f"starts of {topic}"
+        if key not in self._cached:
+            wanted = self._wanted(topic)
+            counts = [sum(block.counts.get(k, 0) for k in wanted) for block in self.blocks]
+            self._cached[key] = np.concatenate([[0], np.cumsum(np.array(counts, np.int64))])
+        found: IntArray = self._cached[key]
+        return found
+
     def pieces(self, topic: str) -> int:
-        """Number of chunks."""
-        return len(self.chunks)
+        """Number of pieces."""
+        return -(-int(self._starts(topic)[-1]) // PIECE)
 
     def read(self, topic: str, piece: int) -> Raw:
-        """Messages of one chunk."""
-        start, end, packed = self.chunks[piece]
-        with Path(self.path).open("rb") as stream:
-            stream.seek(start)
-            records = self._records(stream.read(end - start), packed)
-        wanted = {number for number, known in self.channels.items() if known.name == topic}
+        """Messages of one piece."""
+        starts = self._starts(topic)
+        low, high = piece * PIECE, (piece + 1) * PIECE
+        first = int(np.searchsorted(starts[:-1], low, "left"))
+        if first and starts[first] > low:
+            first -= 1
+        last = int(np.searchsorted(starts[:-1], high, "left"))
+        if high >= starts[-1]:  # with what is damaged at the end
+            last = len(self.blocks)
         messages: list[bytes] = []
         received: list[int] = []
-        skip = RECORD.size + HEAD_OF_MESSAGE.size
-        try:
-            for at, step, count in runs(records):
-                channel, *_ = HEAD_OF_MESSAGE.unpack_from(records, at + RECORD.size)
-                if channel in wanted:
-                    starts = range(at, at + step * count, step)
-                    messages += [records[start + skip : start + step] for start in starts]
-                    received += stamps(records, at, step, count)
-        except struct.error:
-            return Raw(messages, received, 1)
-        return Raw(messages, received, int(not records))
+        lost = 0
+        for k in range(first, last):
+            count = int(starts[k + 1] - starts[k])
+            if not count and not self.blocks[k].lost:
+                continue
+            found = self._block(topic, k)
+            a = max(low - int(starts[k]), 0)
+            b = high - int(starts[k]) if starts[k + 1] > high else None
+            messages += found.messages[a:b]
+            received += found.received[a:b]
+            lost += 0 if a else found.lost
+        return Raw(messages, received, lost)
+
+    def _block(self, topic: str, number: int) -> Raw:
+        """Messages of a topic in a block; the one that was read last is kept."""
+        key, kept = self._cached.get("block", (None, None))
+        if key != (topic, number):
+            kept = self._read_block(self._wanted(topic), self.blocks[number])
+            self._cached["block"] = ((topic, number), kept)
+        raw: Raw = kept
+        return raw
+
+    def _read_block(self, wanted: set[int], block: Block) -> Raw:
+        """Messages of some channels in a block."""
+        with reopened(self.place, self.path) as stream:
+            stream.seek(block.start)
+            content = stream.read(block.end - block.start)
+        messages: list[bytes] = []
+        received: list[int] = []
+        lost = at = 0
+        behind = Chunk(len(content) + RECORD.size, 0, set())
+        for start, end, channels in [*chunks_of(content), behind]:
+            parts = [content[at : start - RECORD.size]]  # messages outside of chunks
+            at = end
+            if channels is None or channels & wanted:
+                parts.append(uncompressed(content[start:end], self.path))
+                lost += not parts[-1]
+            for records in parts:
+                some, when, damaged = messages_of(records, wanted)
+                messages += some
+                received += when
+                lost += damaged
+        return Raw(messages, received, lost)
 
 
-def of_kinds(records: bytes, kinds: tuple[int, ...]) -> Iterator[tuple[int, int, int]]:
-    """Kind, start and end of the records of these kinds."""
-    at, head, read = 0, RECORD.size, RECORD.unpack_from
-    while at + head <= len(records):
-        kind, size = read(records, at)
-        end = at + head + size
-        if kind in kinds:
-            yield kind, at + head, end
-        at = end
+class OpenBlock:
+    """The block that a walk is in."""
+
+    def __init__(self, path: str) -> None:
+        """Start without any."""
+        self.path = path
+        self.start = self.end = -1
+        self.counts: dict[int, int] = {}
+        self.lost = 0
+        self.chunk: tuple[int, int] | None = None  # without an index so far
+
+    def full(self, end: int) -> bool:
+        """Whether it is too large for more, up to ``end``."""
+        if self.start < 0:
+            return False
+        return end - self.start > BLOCK or sum(self.counts.values()) >= PIECE
+
+    def add(self, kind: int, at: int, end: int, data: mmap.mmap) -> None:
+        """Add a chunk or a message."""
+        self.start, self.end = at if self.start < 0 else self.start, end
+        if kind == CHUNK:
+            self.chunk = (at + RECORD.size, end)
+        elif end - at >= RECORD.size + HEAD_OF_MESSAGE.size:
+            self.count(HEAD_OF_MESSAGE.unpack_from(data, at + RECORD.size)[0], 1)
+
+    def count(self, channel: int, messages: int) -> None:
+        """Count messages of a channel."""
+        self.counts[channel] = self.counts.get(channel, 0) + messages
+
+    def index(self, content: bytes, end: int) -> None:
+        """Take what an index says of the chunk before it."""
+        found = indexed(content)
+        if found is not None and self.start >= 0:
+            self.count(*found)
+            self.chunk, self.end = None, end
+
+    def settle(self, data: mmap.mmap) -> None:
+        """Count the messages of a chunk that has no index."""
+        if self.chunk is None:
+            return
+        start, end = self.chunk
+        records = uncompressed(data[start:end], self.path)
+        self.lost += not records
+        for channel, messages in counted(records).items():
+            self.count(channel, messages)
+        self.chunk = None
+
+    def closed(self) -> Block:
+        """Return the block, and start anew."""
+        block = Block(self.start, self.end, self.counts, self.lost)
+        self.start, self.counts, self.lost = -1, {}, 0
+        return block
 
 
-def runs(records: bytes) -> Iterator[tuple[int, int, int]]:
-    """Start, length of a record and number of records of runs of alike messages.
-
-    Messages of one topic mostly have one size. Records of the same kind, size and channel that
-    follow each other are found by comparing many at a time.
-    """
-    at, read = 0, RECORD.unpack_from
-    while at + RECORD.size <= len(records):
-        kind, size = read(records, at)
-        step, count = RECORD.size + size, 1
-        if kind == MESSAGE:
-            head = records[at : at + ALIKE]
-            if records[at + step : at + step + ALIKE] == head:
-                count = alike(records, at, step)
-            yield at, step, count
-        at += step * count
-
-
-def alike(records: bytes, at: int, step: int) -> int:
-    """Number of records from a place on that are of the same kind, size and channel."""
-    whole = (len(records) - at) // step
-    count, window = 1, FEW
-    head = np.frombuffer(records, np.uint8, ALIKE, at)
-    while count < whole:
-        some = min(window, whole - count)
-        table = np.frombuffer(records, np.uint8, some * step, at + count * step)
-        same = (table.reshape(some, step)[:, :ALIKE] == head).all(axis=1)
-        if not same.all():
-            return count + int(np.argmin(same))
-        count, window = count + some, 2 * window
-    return count
-
-
-def stamps(records: bytes, at: int, step: int, count: int) -> list[int]:
-    """When the messages of a run were received [ns]."""
-    if at + step * count > len(records) or count == 1:  # cut off, or not worth an array
-        return [HEAD_OF_MESSAGE.unpack_from(records, at + RECORD.size)[2]] * count
-    table = np.frombuffer(records, np.uint8, step * count, at).reshape(count, step)
-    start = RECORD.size + STAMP
-    column = np.ascontiguousarray(table[:, start : start + 8]).view("<u8")
-    return [int(stamp) for stamp in column[:, 0].tolist()]
-
-
-def decompressed(name: str, data: bytes, path: str) -> bytes:
-    """Uncompressed contents of a chunk; none where they are damaged."""
-    if name == "":
-        return data
-    if name not in ("zstd", "lz4"):
-        remedy = "convert it: ros2 bag convert, with compression zstd or none"
-        raise RecordingError(path, f"has chunks compressed as {name!r}", remedy)
-    if name == "lz4":
-        frames = extra("lz4.frame", path)
-        try:
-            return bytes(frames.decompress(data))
-        except RuntimeError:
-            return b""
-    # In the standard library from Python 3.14 on; before, what the bag library brings.
-    zstd = extra("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd", path)
-    try:
-        return bytes(zstd.decompress(data))
-    except zstd.ZstdError:
-        return b""
-
-
-def begun(name: str, data: bytes, path: str) -> bytes:
-    """Uncompressed contents of the beginning of a chunk, as far as they go."""
-    if name == "":
-        return data
-    if name == "lz4":
-        frames = extra("lz4.frame", path)
-        try:
-            return bytes(frames.LZ4FrameDecompressor().decompress(data))
-        except RuntimeError:
-            return b""
-    zstd = extra("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd", path)
-    try:
-        return bytes(zstd.ZstdDecompressor().decompress(data))
-    except zstd.ZstdError:
-        return b""
-
-
-def whole_records(records: bytes) -> bytes:
-    """The records without one at their end that is cut off."""
-    at = 0
-    while at + RECORD.size <= len(records):
-        end = at + RECORD.size + RECORD.unpack_from(records, at)[1]
-        if end > len(records):
-            break
-        at = end
-    return records[:at]
-
-
-def text(content: bytes, at: int) -> tuple[str, int]:
-    """Read a text with its length before it; return it and where it ends."""
-    (size,) = struct.unpack_from("<I", content, at)
-    end = at + 4 + size
-    return content[at + 4 : end].decode("utf-8", "replace"), end
+def chunks_of(content: bytes) -> list[Chunk]:
+    """Chunks of a block; the records of an index follow their chunk."""
+    chunks: list[Chunk] = []
+    for kind, start, end in of_kinds(content, (CHUNK, INDEX)):
+        if kind == CHUNK:
+            chunks.append(Chunk(start, end, None))
+            continue
+        found = indexed(content[start:end])
+        if found is not None and chunks:
+            last = chunks[-1]
+            channels = {found[0]} | (last.channels or set())
+            chunks[-1] = last._replace(channels=channels)
+    return chunks

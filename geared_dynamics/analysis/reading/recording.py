@@ -3,90 +3,28 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
 from geared_dynamics.analysis.reading.bag import open_bag
-from geared_dynamics.analysis.reading.cleaning import usual_period
-from geared_dynamics.analysis.reading.container import JOINT_STATE, PIECE, Container
-from geared_dynamics.analysis.reading.joints import joint_samples, matched, names_seen
+from geared_dynamics.analysis.reading.cleaning import time_steps
 from geared_dynamics.analysis.reading.problems import RecordingError
-from geared_dynamics.analysis.reading.samples import Samples, Tally, joined, nothing
-from geared_dynamics.analysis.reading.table_file import TableReader
-from geared_dynamics.arrays import Array, ArrayLike, BoolArray
+from geared_dynamics.analysis.reading.readers import ArrayReader, Reader
+from geared_dynamics.analysis.reading.samples import Samples, Tally, joined
+from geared_dynamics.analysis.reading.spreading import spread
+from geared_dynamics.analysis.reading.table_file import TableReader, TimeUnit
+from geared_dynamics.analysis.reading.topics import open_topic
+from geared_dynamics.arrays import Array, ArrayLike, BoolArray, IntArray
 from geared_dynamics.errors import GearedDynamicsWarning
 
 SPAN = 16  # pieces that are worked on together
-PROBED = 8  # first pieces in which names and period are looked for
-
-
-class Reader(Protocol):
-    """Samples of one robot in pieces; it can be pickled."""
-
-    @property
-    def path(self) -> str:
-        """Where they come from."""
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What is wrong with it, though it can be read."""
-
-    @property
-    def pieces(self) -> int:
-        """Number of pieces."""
-
-    def read(self, piece: int) -> Samples:
-        """Samples of one piece."""
-
-
-@dataclass(frozen=True)
-class BagReader:
-    """One topic of a bag; ``names`` are the joints as its messages call them."""
-
-    container: Container
-    topic: str
-    names: tuple[str, ...]
-
-    @property
-    def path(self) -> str:
-        """The bag."""
-        return self.container.path
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What is wrong with the bag."""
-        return self.container.notes
-
-    @property
-    def pieces(self) -> int:
-        """Number of pieces."""
-        return self.container.pieces(self.topic)
-
-    def read(self, piece: int) -> Samples:
-        """Samples of one piece."""
-        return joint_samples(self.container.read(self.topic, piece), self.names)
-
-
-@dataclass(frozen=True, eq=False)
-class ArrayReader:
-    """Samples that are in memory already."""
-
-    samples: Samples
-    path: str = "<arrays>"
-    notes: tuple[str, ...] = ()
-
-    @property
-    def pieces(self) -> int:
-        """Number of pieces."""
-        return -(-len(self.samples.stamp) // PIECE)
-
-    def read(self, piece: int) -> Samples:
-        """Samples of one piece."""
-        return self.samples.rows(slice(piece * PIECE, (piece + 1) * PIECE))
+PROBED = 16  # pieces, all over a recording, that are looked into at first
+SLOWEST, FASTEST = 2.0, 20_000.0  # [1/s] beyond which a table's times may be of another unit
 
 
 class Span(NamedTuple):
@@ -103,10 +41,14 @@ class Recording:
     Attributes:
         reader: Where its samples come from.
         period: Usual time between samples [ns].
+        efforts: Whether its efforts are used; if not they are NaN.
+        velocities: Whether it has any.
     """
 
     reader: Reader
     period: int
+    efforts: bool = True
+    velocities: bool = True
 
     @property
     def rate(self) -> float:
@@ -137,10 +79,12 @@ class Recording:
         after = self._around(range(stop, self.reader.pieces), context)
         n = core[0].position.shape[1]
         middle = joined(core, n)
-        whole = joined([*before, middle._replace(), *after], n)
+        whole = joined([*before, middle, *after], n)
         mask = np.zeros(len(whole.stamp), bool)
         start = sum(len(part.stamp) for part in before)
         mask[start : start + len(middle.stamp)] = True
+        if not self.efforts:
+            whole = whole._replace(effort=np.full(whole.effort.shape, np.nan))
         return Span(whole._replace(tally=middle.tally), mask)
 
     def _around(self, pieces: range, context: int) -> list[Samples]:
@@ -163,7 +107,9 @@ def open_recording(
     rename: Mapping[str, str] | None = None,
     columns: Mapping[str, str] | None = None,
     rate: float | None = None,
-    degrees: bool = False,
+    degrees: bool | Collection[str] = False,
+    time_unit: TimeUnit | None = None,
+    efforts: bool = True,
 ) -> Recording:
     """Open a bag (folder, ``.db3``, ``.mcap``) or a table (``.csv``) of a robot's joints.
 
@@ -175,99 +121,96 @@ def open_recording(
         columns: Of a table: headings of ``time``, ``position``, ``velocity``, ``effort``,
             with {joint} or {i} for the joint's name or number.
         rate: Samples per second [1/s] of a table without times.
-        degrees: Whether a table's angles are in degrees.
+        degrees: Whether positions are in degrees and velocities in degrees per second: of all
+            joints, or of those that are named.
+        time_unit: Of a table's times: ``s`` if not given, ``ms``, ``us`` or ``ns``.
+        efforts: Whether efforts are needed; if not, they are not looked at.
 
     Raises:
         RecordingError: naming what was found, and what to give instead.
     """
-    place = Path(path)
-    if place.suffix.lower() in (".csv", ".txt", ".tsv"):
-        reader: Reader = TableReader(place, joints, columns=columns, rate=rate, degrees=degrees)
-    else:
-        reader = open_topic(open_bag(place), tuple(joints), topic, dict(rename or {}))
-    return recording_of(reader)
+    place, names, given = Path(path), tuple(joints), dict(rename or {})
+    units = units_of(names, degrees)
+    if not is_table(place):
+        only = {"--columns": columns, "--rate": rate, "--time-unit": time_unit}
+        refuse_others(path, "a bag", only)
+        return recording_of(open_topic(open_bag(place), names, topic, given, units), efforts)
+    refuse_others(path, "a table", {"--topic": topic})
+    table = TableReader(
+        place, names, rename=given, columns=columns, rate=rate, units=units,
+        time_unit=time_unit or "s", efforts=efforts,
+    )  # fmt: skip
+    recording = recording_of(table, efforts)
+    if table.columns["time"] and not SLOWEST <= recording.rate <= FASTEST:
+        text = f"{path}: {recording.rate:.3g} samples per second; say the unit of its times"
+        warnings.warn(f"{text} (--time-unit ms, us, ns)", GearedDynamicsWarning, stacklevel=2)
+    return recording
 
 
-def open_topic(
-    bag: Container, joints: tuple[str, ...], topic: str | None, rename: dict[str, str]
-) -> BagReader:
-    """Find the topic that has the joints."""
-    there = bag.topics()
-    listed = ", ".join(f"{known.name} ({known.type})" for known in there) or "none"
-    if topic is not None:
-        kinds = [known.type for known in there if known.name == topic]
-        if not kinds:
-            remedy = f"its topics are: {listed}"
-            raise RecordingError(bag.path, f"has no topic {topic!r}", remedy)
-        if kinds[0] != JOINT_STATE:
-            remedy = f"give one of type {JOINT_STATE}; its topics are: {listed}"
-            raise RecordingError(f"{bag.path}, {topic}", f"is of type {kinds[0]}", remedy)
-    names = [known.name for known in there if known.type == JOINT_STATE]
-    names = names if topic is None else [topic]
-    if not names:
-        remedy = f"record the joint states; its topics are: {listed}"
-        finding = f"has no topic of type {JOINT_STATE}"
-        if bag.notes:
-            finding += f" ({'; '.join(bag.notes)})"
-        if not there:
-            remedy = "nothing in it can be read; give another recording"
-        raise RecordingError(bag.path, finding, remedy)
-    problems: list[RecordingError] = []
-    found: list[BagReader] = []
-    for name in names:
-        place = f"{bag.path}, {name}"
-        seen = joints_on(bag, name)
-        try:
-            if not seen:
-                raise RecordingError(place, "holds no messages", "record the arm in motion")
-            found.append(BagReader(bag, name, matched(joints, seen, rename, place)))
-        except RecordingError as error:
-            problems.append(error)
-    if not found:
-        raise problems[0]
-    if len(found) > 1:
-        others = ", ".join(reader.topic for reader in found[1:])
-        text = f"{bag.path}: {found[0].topic} is read; {others} has these joints too (--topic)"
-        warnings.warn(text, GearedDynamicsWarning, stacklevel=3)
-    return found[0]
+def is_table(path: Path) -> bool:
+    """Whether a path is that of a table of text."""
+    return path.suffix.lower() in (".csv", ".txt", ".tsv") and not path.is_dir()
 
 
-def joints_on(bag: Container, topic: str) -> tuple[str, ...]:
-    """Names in the first pieces that hold messages of a topic."""
-    seen: dict[str, None] = {}
-    for piece in range(bag.pieces(topic)):
-        seen |= dict.fromkeys(names_seen(bag.read(topic, piece)))
-        if piece >= PROBED and seen:
-            break
-    return tuple(seen)
+def refuse_others(path: str | Path, kind: str, options: Mapping[str, object]) -> None:
+    """Raise if an option is given that this kind of recording has no use for."""
+    for name, value in options.items():
+        if value:
+            raise RecordingError(name, f"says nothing of {kind} ({path})", "leave it out")
 
 
-def recording_of(reader: Reader) -> Recording:
-    """Look into the first samples and make a recording.
+def units_of(joints: Sequence[str], degrees: bool | Collection[str]) -> tuple[float, ...]:
+    """What positions are multiplied with to be in radian or metres; empty: nothing."""
+    if isinstance(degrees, bool):
+        return (np.pi / 180.0,) * len(joints) if degrees else ()
+    return tuple(np.pi / 180.0 if joint in degrees else 1.0 for joint in joints)
+
+
+def recording_of(reader: Reader, efforts: bool = True) -> Recording:
+    """Look into samples all over a recording, and make one.
+
+    Pieces are looked at until there is what is needed; the usual time between samples is the
+    median of all that were seen.
 
     Raises:
-        RecordingError: If there are none.
+        RecordingError: If there is none.
     """
-    first = nothing(0)
-    for piece in range(reader.pieces):
-        first = reader.read(piece)
-        if len(first.stamp) > 1:
+    first = spread(reader.pieces, PROBED)
+    rest = (piece for piece in range(reader.pieces) if piece not in first)
+    steps: list[IntArray] = []
+    seen = np.zeros(3, bool)  # positions, velocities, efforts
+    needed, samples, tally = np.array([True, False, efforts]), 0, Tally()
+    for number, piece in enumerate(chain(first, rest)):
+        if number >= len(first) and seen[needed].all() and any(len(x) for x in steps):
             break
-    period = usual_period(first)
-    if period <= 0:
-        finding = f"holds {len(first.stamp)} samples in order of time"
-        notes = "".join(f" ({note})" for note in (*reader.notes, first.tally.in_words()) if note)
-        remedy = "record a motion of some seconds"
-        if first.tally.partial:
-            remedy = "record all joints in the same messages, or choose some with --joints"
-        raise RecordingError(reader.path, finding + notes, remedy)
-    if not np.isfinite(first.position).any():
-        remedy = "positions are needed; choose another topic with --topic"
-        raise RecordingError(reader.path, "has no positions (empty or NaN)", remedy)
-    if not np.isfinite(first.effort).any():
-        remedy = "record a source that measures efforts, or choose another topic with --topic"
-        raise RecordingError(reader.path, "has no efforts (empty or NaN)", remedy)
-    return Recording(reader, period)
+        part = reader.read(piece)
+        steps.append(time_steps(part.stamp))
+        values = (part.position, part.velocity, part.effort)
+        seen |= [bool(np.isfinite(x).any()) for x in values]
+        samples, tally = samples + len(part.stamp), tally.plus(part.tally)
+    every = np.concatenate([np.empty(0, np.int64), *steps])
+    period = int(np.median(every)) if every.size else 0
+    refuse_unusable(reader, period, samples, tally)
+    for what, there in (("positions", seen[0]), ("efforts", seen[2] or not efforts)):
+        if not there:
+            remedy = f"record a source that measures {what}, or {reader.other}"
+            raise RecordingError(reader.path, f"has no {what} (empty or NaN)", remedy)
+    return Recording(reader, period, efforts, bool(seen[1]))
+
+
+def refuse_unusable(reader: Reader, period: int, samples: int, tally: Tally) -> None:
+    """Raise if no sample is later than another."""
+    if period > 0:
+        return
+    finding = f"holds {samples} samples"
+    finding += ", none later than the first" if samples > 1 else ""
+    finding += "".join(f" ({note})" for note in (*reader.notes, tally.in_words()) if note)
+    remedy = "record a motion of some seconds"
+    if tally.partial:
+        remedy = "record all joints in the same messages, or choose some with --joints"
+    elif samples > 1:
+        remedy = "record samples with their times"
+    raise RecordingError(reader.path, finding, remedy)
 
 
 def recording_from_arrays(

@@ -6,7 +6,7 @@ import sqlite3
 from contextlib import closing, suppress
 from pathlib import Path
 
-from geared_dynamics.analysis.reading.container import PIECE, Raw, Topic
+from geared_dynamics.analysis.reading.container import PIECE, Raw, Topic, not_there
 from geared_dynamics.analysis.reading.problems import RecordingError
 
 PROBES, PROBE = 32, 64  # windows of message numbers that are looked into, and their size
@@ -16,6 +16,8 @@ SELECT = (  # the plus keeps SQLite from looking for an index of the topics
     " ORDER BY id"
 )
 MAGIC = b"SQLite format 3\0"
+# SQLite quotes damaged texts in its errors, and they are no UTF-8 then.
+HARM = (sqlite3.Error, UnicodeDecodeError)
 ZSTANDARD = b"\x28\xb5\x2f\xfd"  # first bytes of a message compressed by itself
 DAMAGED = "is damaged or cut off: what is there is read"
 REPAIR = "repair it: sqlite3 BAG.db3 .recover | sqlite3 repaired.db3, or ros2 bag reindex"
@@ -30,7 +32,7 @@ class SqliteFile:
         Raises:
             RecordingError: If it is no rosbag2 file, or too damaged to tell its topics.
         """
-        self.path = str(path)
+        self.path, self.place = str(path), path.resolve()
         self.notes: tuple[str, ...] = ()
         self.tolerant = False
         self.first, self.last = 1, 0
@@ -39,12 +41,13 @@ class SqliteFile:
         self._topics: tuple[Topic, ...] = ()
         try:
             self._learn()
-        except sqlite3.Error:
+        except HARM:
             self.tolerant, self.notes = True, (f"{self.path} {DAMAGED}",)
             try:
                 self._learn()
-            except sqlite3.Error as error:
-                finding = f"cannot be read as a bag ({error})"
+            except HARM as error:
+                why = error if isinstance(error, sqlite3.Error) else "damaged text"
+                finding = f"cannot be read as a bag ({why})"
                 raise RecordingError(self.path, finding, REPAIR) from None
 
     def _learn(self) -> None:
@@ -59,8 +62,11 @@ class SqliteFile:
             self.width = {name: self._width(base, number) for name, number in self.ids.items()}
 
     def _open(self) -> sqlite3.Connection:
-        place = Path(self.path).resolve().as_uri()
-        base = sqlite3.connect(f"{place}?mode=ro", uri=True)
+        try:
+            base = sqlite3.connect(f"{self.place.as_uri()}?mode=ro", uri=True)
+        except sqlite3.OperationalError as error:
+            raise not_there(self.place, self.path, str(error)) from None
+        base.text_factory = legible
         if self.tolerant:  # SQLite then opens a file that is shorter than it says
             base.execute("PRAGMA writable_schema = ON")
         return base
@@ -74,10 +80,10 @@ class SqliteFile:
                 for end in ("min", "max")
             )
             return int(first or 1), int(last or 0)
-        except sqlite3.DatabaseError:
+        except HARM:
             self.notes = (f"{self.path} {DAMAGED}",)
         numbers: list[int] = []
-        with suppress(sqlite3.DatabaseError):
+        with suppress(*HARM):
             for (number,) in base.execute("SELECT id FROM messages NOT INDEXED ORDER BY id"):
                 numbers.append(number)
         return (numbers[0], numbers[-1]) if numbers else (1, 0)
@@ -88,7 +94,7 @@ class SqliteFile:
         seen = hits = 0
         for k in range(PROBES):
             start = self.first + (total * k) // PROBES
-            with suppress(sqlite3.DatabaseError):  # a damaged page: the other probes tell
+            with suppress(*HARM):  # a damaged page: the other probes tell
                 rows = base.execute(
                     "SELECT count(*), ifnull(sum(topic_id = ?), 0) FROM messages"
                     " WHERE id >= ? AND id < ?",
@@ -113,13 +119,15 @@ class SqliteFile:
         with closing(self._open()) as base:
             try:
                 rows, lost = base.execute(SELECT, (start, end, self.ids[topic])).fetchall(), 0
-            except sqlite3.DatabaseError:
+            except HARM:
                 rows, lost = self._salvaged(base, topic, start, end), 1
-        messages = [data for _, _, data in rows]
+        # SQLite keeps anything in any column: what is no blob is a damaged message.
+        messages = [data if isinstance(data, bytes) else b"" for _, _, data in rows]
         if messages and messages[0][:4] == ZSTANDARD:
             remedy = "decompress it: ros2 bag convert, with compression_mode none"
             raise RecordingError(self.path, "has messages compressed one by one", remedy)
-        return Raw(messages, [stamp for _, stamp, _ in rows], lost)
+        received = [stamp if isinstance(stamp, int) else 0 for _, stamp, _ in rows]
+        return Raw(messages, received, lost)
 
     def _salvaged(
         self, base: sqlite3.Connection, topic: str, start: int, end: int
@@ -132,6 +140,11 @@ class SqliteFile:
                     rows.append(row)
                     start = row[0] + 1
                 break
-            except sqlite3.DatabaseError:
+            except HARM:
                 start += SKIPPED
         return rows
+
+
+def legible(text: bytes) -> str:
+    """Read a text that may be damaged."""
+    return text.decode("utf-8", "replace")

@@ -7,14 +7,22 @@ import re
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Literal, get_args
 
 import numpy as np
 
-from geared_dynamics.analysis.reading.container import PIECE
+from geared_dynamics.analysis.reading.container import PIECE, reopened
+from geared_dynamics.analysis.reading.joints import renamed
 from geared_dynamics.analysis.reading.problems import RecordingError
 from geared_dynamics.analysis.reading.samples import Samples, Tally
+from geared_dynamics.analysis.reading.table_style import number, style_of
 from geared_dynamics.arrays import Array
 
+TimeUnit = Literal["s", "ms", "us", "ns"]
+NANOSECONDS = dict(zip(get_args(TimeUnit), (1e9, 1e6, 1e3, 1.0), strict=True))
+LATEST = 9.2e18  # [ns] of a stamp; seconds beyond it are another unit
+LOOKED_AT = 1 << 16  # first bytes that tell how a table is written
+FIRST_ROWS = 5  # that tell whether a column holds times: the first may name units
 READ = 1 << 24  # bytes at a time while looking for line ends
 # Headings that are found without being named; {joint} is its name, {i} its number from 1.
 USUAL = {
@@ -33,38 +41,74 @@ class TableReader:
         path: Path,
         joints: Sequence[str],
         *,
+        rename: Mapping[str, str] | None = None,
         columns: Mapping[str, str] | None = None,
         rate: float | None = None,
-        degrees: bool = False,
+        units: Sequence[float] = (),
+        time_unit: TimeUnit = "s",
+        efforts: bool = True,
     ) -> None:
         """Find its columns and where its rows are.
 
         Args:
             path: The file.
             joints: The robot's joints.
+            rename: What the table calls a joint, by the joint, where it differs.
             columns: Headings of ``time``, ``position``, ``velocity`` and ``effort`` with
                 {joint} or {i}, where they are not the usual ones.
             rate: Samples per second [1/s], of a table without times.
-            degrees: Whether positions are in degrees, velocities in degrees per second.
+            units: What the joints' positions and velocities are multiplied with.
+            time_unit: Of the times.
+            efforts: Whether it must have efforts.
         """
-        self.path, self.joints, self.rate = str(path), tuple(joints), rate
+        self.path, self.place, self.rate = str(path), path.resolve(), rate
+        self.joints = renamed(joints, rename or {})
         self.notes: tuple[str, ...] = ()
-        self.angle = np.pi / 180.0 if degrees else 1.0
+        self.other = "name other columns with --columns"
+        self.needed = ("position", "effort") if efforts else ("position",)
+        self.units = np.array(units) if units else np.ones(len(self.joints))
+        if time_unit not in NANOSECONDS:
+            remedy = f"give one of {', '.join(NANOSECONDS)}"
+            raise RecordingError("--time-unit", f"there is no unit {time_unit!r}", remedy)
+        self.nanoseconds = NANOSECONDS[time_unit]
         try:
             with path.open("rb") as stream:
+                self.style = style_of(self.path, stream.read(LOOKED_AT))
+                stream.seek(0)
                 heading = stream.readline()
                 self.starts = row_starts(stream, len(heading))
+                stream.seek(len(heading))
+                begin = [stream.readline() for _ in range(FIRST_ROWS)]
         except OSError as error:
             raise RecordingError(
                 self.path, f"cannot be read ({error.strerror})", "check the path"
             ) from None
-        text = heading.decode("utf-8-sig", "replace").strip()
-        if not text:
-            finding = "is empty" if not heading else "has no headings in its first line"
-            raise RecordingError(self.path, finding, "give a table with headings, a row a sample")
-        self.delimiter = max(",;\t", key=text.count)
-        headings = [cell.strip().strip('"') for cell in text.split(self.delimiter)]
+        headings = self.style.headings(heading)
         self.columns = self._columns(headings, dict(columns or {}))
+        if self.columns["time"]:
+            self._refuse_times(headings[self.columns["time"][0]], b"".join(begin))
+
+    def _refuse_times(self, heading: str, begin: bytes) -> None:
+        """Raise if the first times are no numbers, or no times."""
+        place = f"{self.path}, column {heading}"
+        if self.rate is not None:
+            finding = f"the table has times, in its column {heading}"
+            raise RecordingError("--rate", finding, "leave it out")
+        rows = self.style.rows(begin)
+        cells = [
+            row[self.columns["time"][0]] for row in rows if len(row) > self.columns["time"][0]
+        ]
+        times = np.array([number(cell) for cell in cells])
+        if cells and np.isnan(times).all():
+            remedy = "write times as numbers, in seconds or a unit that --time-unit names"
+            raise RecordingError(place, f"holds {cells[-1]!r} for a time", remedy)
+        largest = float(np.nanmax(np.abs(times))) if cells else 0.0
+        if largest * self.nanoseconds > LATEST:
+            unit = next(
+                unit for unit in ("ms", "us", "ns") if largest * NANOSECONDS[unit] < LATEST
+            )
+            finding = f"holds {largest:.4g}, which is no time in seconds"
+            raise RecordingError(place, finding, f"say its unit: --time-unit {unit}")
 
     def _columns(self, headings: list[str], given: dict[str, str]) -> dict[str, list[int]]:
         """Column numbers of each quantity; none where it is not in the table."""
@@ -76,7 +120,7 @@ class TableReader:
         for quantity, usual in USUAL.items():
             patterns = (given[quantity],) if quantity in given else usual
             found[quantity] = self._first(headings, patterns, quantity)
-            if not found[quantity] and (quantity in given or quantity in ("position", "effort")):
+            if not found[quantity] and (quantity in given or quantity in self.needed):
                 raise self._missing(quantity, patterns, headings)
         if not found["time"] and self.rate is None:
             remedy = "name it (--columns time=HEADING), or give --rate, samples per second"
@@ -110,33 +154,33 @@ class TableReader:
     def read(self, piece: int) -> Samples:
         """Samples of one piece."""
         n = len(self.joints)
-        with Path(self.path).open("rb") as stream:
+        with reopened(self.place, self.path) as stream:
             stream.seek(self.starts[piece])
             data = stream.read(self.starts[piece + 1] - self.starts[piece])
         rows = self._rows(data)
         parts = [self._part(rows, key, n) for key in ("position", "velocity", "effort")]
         if self.columns["time"]:
-            time = rows[:, self.columns["time"][0]]
+            time = rows[:, self.columns["time"][0]] * self.nanoseconds
         else:
-            time = (piece * PIECE + np.arange(len(rows))) / float(self.rate or 1.0)
-        timed = np.isfinite(time)
-        stamp = np.rint(np.where(timed, time, 0.0) * 1e9).astype(np.int64)
-        samples = Samples(stamp, parts[0] * self.angle, parts[1] * self.angle, parts[2])
+            time = (piece * PIECE + np.arange(len(rows))) * (1e9 / float(self.rate or 1.0))
+        timed = np.abs(time) < LATEST
+        stamp = np.rint(np.where(timed, time, 0.0)).astype(np.int64)
+        samples = Samples(stamp, parts[0] * self.units, parts[1] * self.units, parts[2])
         return samples.rows(timed)._replace(tally=Tally(damaged=int((~timed).sum())))
 
     def _rows(self, data: bytes) -> Array:
         """Numbers of some lines; NaN where a cell is none."""
         width = 1 + max(k for columns in self.columns.values() for k in columns)
-        text = io.StringIO(data.decode("utf-8", "replace"))
+        text = io.StringIO(self.style.text(data))
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("error", UserWarning)  # no lines at all
-                return np.loadtxt(text, delimiter=self.delimiter, usecols=range(width), ndmin=2)
+                return np.loadtxt(
+                    text, delimiter=self.style.delimiter, usecols=range(width), ndmin=2,
+                    quotechar='"',
+                )  # fmt: skip
         except (ValueError, UserWarning):
-            cells = [
-                line.split(self.delimiter) for line in text.getvalue().splitlines() if line.strip()
-            ]
-            rows = [[number(cell) for cell in row[:width]] for row in cells]
+            rows = [[number(cell) for cell in row[:width]] for row in self.style.rows(data)]
             return np.array([row + [np.nan] * (width - len(row)) for row in rows]).reshape(
                 -1, width
             )
@@ -165,14 +209,6 @@ def written(pattern: str, joints: Sequence[str]) -> list[str]:
         re.sub(r"\{i\}", str(i), pattern.replace("{joint}", joint))
         for i, joint in enumerate(joints, 1)
     ]
-
-
-def number(cell: str) -> float:
-    """Read a number; NaN if it is none."""
-    try:
-        return float(cell)
-    except ValueError:
-        return float("nan")
 
 
 def shown(headings: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from geared_dynamics.analysis.extras import extra
-from geared_dynamics.analysis.reading.cleaning import LARGEST, Stretch
+from geared_dynamics.analysis.reading.cleaning import Stretch
 from geared_dynamics.analysis.signals.filters import derivative, shortest, zero_phase
 from geared_dynamics.arrays import Array, BoolArray, IntArray
 
@@ -60,14 +60,15 @@ def motion(
         period: Usual time between samples [ns].
         cutoff: Of the filter [Hz].
         velocity: ``recorded`` differentiates the recorded velocity once, ``position`` the
-            position twice.
+            position twice. Efforts may be NaN as a whole, where they are not used.
     """
     samples = stretch.samples
     if len(samples.stamp) < shortest(cutoff, 1e9 / period):
         return None
     n = samples.position.shape[1]
-    own = velocity == "recorded" and bool((np.abs(samples.velocity) <= LARGEST).all())
-    parts = [samples.position, samples.effort, *([samples.velocity] if own else [])]
+    own, blank = velocity == "recorded", bool(np.isnan(samples.effort).all())
+    effort = np.zeros(samples.effort.shape) if blank else samples.effort
+    parts = [samples.position, effort, *([samples.velocity] if own else [])]
     signals = np.hstack(parts)
     even = is_even(samples.stamp, period)
     if even:
@@ -88,6 +89,7 @@ def motion(
         inside = np.clip(samples.stamp, grid[0], grid[-1])
         found = interpolated(grid, found, inside)
     q, effort, v, a = (found[:, k * n : (k + 1) * n].copy() for k in range(4))
+    effort = samples.effort if blank else effort
     return Motion(samples.stamp, q, v, a, effort, samples.effort, stretch.core)
 
 

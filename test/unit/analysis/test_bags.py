@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import pickle
+import sqlite3
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from geared_dynamics.analysis.reading import mcap_file
+from geared_dynamics.analysis.reading import mcap_records
 from geared_dynamics.analysis.reading.problems import RecordingError
 from geared_dynamics.analysis.reading.recording import Recording, open_recording
 from geared_dynamics.analysis.reading.samples import joined
 from geared_dynamics.arrays import Array
 from recorded_motions import (
     JOINT_STATE,
+    chunked_mcap,
     messages,
     motion,
     nanoseconds,
@@ -257,19 +260,112 @@ def test_runs_of_messages_are_those_one_by_one() -> None:
         channel, size = int(random.integers(2)), int(random.integers(1, 4)) * 8
         for _ in range(run):
             stamp += 1
-            body = mcap_file.HEAD_OF_MESSAGE.pack(channel, 0, stamp, 0) + random.bytes(size)
-            records += mcap_file.RECORD.pack(mcap_file.MESSAGE, len(body)) + body
+            body = mcap_records.HEAD_OF_MESSAGE.pack(channel, 0, stamp, 0) + random.bytes(size)
+            records += mcap_records.RECORD.pack(mcap_records.MESSAGE, len(body)) + body
             expected.append((channel, stamp, body[-size:]))
-        records += mcap_file.RECORD.pack(mcap_file.CHANNEL, 3) + b"abc"
-    found, skip = [], mcap_file.RECORD.size + mcap_file.HEAD_OF_MESSAGE.size
-    for at, step, count in mcap_file.runs(records):
-        received = mcap_file.stamps(records, at, step, count)
+        records += mcap_records.RECORD.pack(mcap_records.CHANNEL, 3) + b"abc"
+    found, skip = [], mcap_records.RECORD.size + mcap_records.HEAD_OF_MESSAGE.size
+    for at, step, count in mcap_records.runs(records):
+        received = mcap_records.stamps(records, at, step, count)
         for k in range(count):
             start = at + k * step
-            channel, *_ = mcap_file.HEAD_OF_MESSAGE.unpack_from(
-                records, start + mcap_file.RECORD.size
+            channel, *_ = mcap_records.HEAD_OF_MESSAGE.unpack_from(
+                records, start + mcap_records.RECORD.size
             )
             found.append((channel, received[k], records[start + skip : start + step]))
     assert found == expected
     for cut in range(len(records) - 700, len(records)):
-        assert sum(count for *_, count in mcap_file.runs(records[:cut])) <= len(expected)
+        assert sum(count for *_, count in mcap_records.runs(records[:cut])) <= len(expected)
+
+
+def test_what_sqlite_keeps_in_place_of_a_message_is_damaged(tmp_path: Path) -> None:
+    path = write_sqlite(tmp_path / "bag.db3", {"/joint_states": (JOINT_STATE, DATA)})
+    with sqlite3.connect(path) as base:
+        base.execute("PRAGMA ignore_check_constraints = ON")
+        base.execute("UPDATE messages SET data = 7 WHERE id = 1000")
+        base.execute("UPDATE messages SET data = 'text' WHERE id = 2000")
+        base.execute("UPDATE messages SET timestamp = 'text' WHERE id = 3000")
+        base.execute(
+            "INSERT INTO topics VALUES(2, CAST(X'2FE0FF' AS TEXT), 'a/msg/B', '', '', '')"
+        )
+    base.close()
+    recording = open_recording(path, NAMES)
+    parts = [recording.reader.read(piece) for piece in range(recording.reader.pieces)]
+    tally = joined(parts, 3).tally
+    assert tally.damaged == 2
+    stamp = np.concatenate([part.stamp for part in parts])
+    np.testing.assert_array_equal(stamp, np.delete(nanoseconds(T), [999, 1999]))
+
+
+def test_times_of_receiving_beyond_all_sense(tmp_path: Path) -> None:
+    data = messages(NAMES, T[:100], Q[:100], V[:100], A[:100])
+    late = [(k + (2**63 if k > 50 else 0), message) for k, message in enumerate(data)]
+    path = chunked_mcap(tmp_path / "run.mcap", {"/joint_states": late}, 10)
+    samples = open_recording(path, NAMES).reader.read(0)
+    np.testing.assert_array_equal(samples.stamp, nanoseconds(T[:100]))  # the headers' count
+
+
+def test_degrees_and_renamed_joints_of_a_bag(tmp_path: Path) -> None:
+    path = write_sqlite(tmp_path / "bag.db3", {"/joint_states": (JOINT_STATE, DATA)})
+    samples = open_recording(path, NAMES, degrees=NAMES[:2]).reader.read(0)
+    scale = np.array([np.pi / 180, np.pi / 180, 1.0])
+    np.testing.assert_allclose(samples.position, Q[: len(samples.stamp)] * scale, rtol=1e-15)
+    np.testing.assert_allclose(samples.velocity, V[: len(samples.stamp)] * scale, rtol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        ({"columns": {"effort": "x"}}, "--columns"),
+        ({"rate": 100.0}, "--rate"),
+        ({"time_unit": "ms"}, "--time-unit"),
+    ],
+)
+def test_options_of_tables_are_refused_for_bags(tmp_path: Path, options: dict, name: str) -> None:
+    path = write_sqlite(tmp_path / "bag.db3", {"/joint_states": (JOINT_STATE, DATA[:100])})
+    with pytest.raises(RecordingError, match=f"{name}: says nothing of a bag.*leave it out"):
+        open_recording(path, NAMES, **options)
+
+
+def test_joints_and_efforts_that_begin_late_are_found(tmp_path: Path) -> None:
+    other = messages(("finger",), T[:9000], Q[:9000, :1], V[:9000, :1], A[:9000, :1])
+    path = write_sqlite(
+        tmp_path / "bag.db3", {"/joint_states": (JOINT_STATE, other + DATA[9000:])}
+    )
+    recording = open_recording(path, NAMES)
+    assert recording.period == 1_000_000
+    parts = [recording.reader.read(piece) for piece in range(recording.reader.pieces)]
+    assert joined(parts, 3).tally.foreign == 9000
+    np.testing.assert_array_equal(joined(parts, 3).position, Q[9000:])
+
+
+def test_a_file_that_is_gone_later_is_told(tmp_path: Path) -> None:
+    for path in (
+        write_sqlite(tmp_path / "bag.db3", {"/joint_states": (JOINT_STATE, DATA[:100])}),
+        chunked_mcap(tmp_path / "bag.mcap", {"/j": [(k, m) for k, m in enumerate(DATA[:100])]}, 9),
+    ):
+        recording = pickle.loads(pickle.dumps(open_recording(path, NAMES)))  # as workers get it
+        path.unlink()
+        with pytest.raises(RecordingError, match=r"cannot be opened again.*the same path"):
+            recording.reader.read(0)
+
+
+@pytest.mark.parametrize("kind", ["db3", "mcap", "csv"])
+def test_a_relative_path_holds_in_another_folder(
+    tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = Path(f"bag.{kind}")
+    if kind == "db3":
+        write_sqlite(path, {"/joint_states": (JOINT_STATE, DATA[:100])})
+    elif kind == "mcap":
+        chunked_mcap(path, {"/j": [(k, m) for k, m in enumerate(DATA[:100])]}, 9)
+    else:
+        columns = ["time", *(f"{what}_{k}" for what in ("q", "tau") for k in (1, 2, 3))]
+        rows = np.column_stack([T, Q, A])[:100]
+        np.savetxt(path, rows, delimiter=",", header=",".join(columns), comments="")
+    recording = open_recording(path, NAMES)
+    assert recording.path == str(path)
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert len(recording.reader.read(0).stamp) == 100

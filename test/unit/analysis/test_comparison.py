@@ -129,7 +129,9 @@ def test_current_without_a_gain_says_what_to_give() -> None:
 
 
 def test_efforts_of_zero_are_refused_and_one_joint_noted() -> None:
-    with pytest.raises(RecordingError, match=r"efforts of zero in all 5960 samples.*--topic"):
+    with pytest.raises(
+        RecordingError, match=r"efforts of zero in all 5960 samples.*measures efforts"
+    ):
         analysis(0.0 * TAU)
     notes = analysis(TAU * [1.0, 0.0, 1.0]).notes
     assert notes == ("joint_2: the effort is zero in all samples",)
@@ -179,6 +181,25 @@ def test_dask_gives_the_same_to_the_last_digit(tmp_path: Path) -> None:
         spread = analyze(MODEL, recording, scheduler=cluster.scheduler_address)
     for one, two in zip(alone.totals, spread.totals, strict=True):
         np.testing.assert_array_equal(one, two)
+
+
+@pytest.mark.validate
+def test_dask_takes_a_relative_path_and_tells_what_a_worker_misses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    distributed = pytest.importorskip("distributed", reason="needs geared_dynamics[analysis]")
+    path = bag(tmp_path, 70.0)
+    options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": None}
+    with distributed.LocalCluster(**options) as cluster:  # the worker stays in this folder
+        monkeypatch.chdir(tmp_path)
+        recording = open_recording(path.name, MODEL.joint_names)
+        words = {"bandwidth_hz": 20.0, "scheduler": cluster.scheduler_address}
+        assert analyze(MODEL, recording, **words).totals.samples > 60_000
+        path.unlink()
+        with pytest.raises(RecordingError, match=r"cannot be opened again.*the same path"):
+            analyze(MODEL, recording, **words)
+        with pytest.raises(GearedDynamicsError, match=r"a worker failed \(TypeError"):
+            next(over_spans(len, 0, 1, scheduler=cluster.scheduler_address))
 
 
 def test_spans_are_joined_without_a_seam(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from geared_dynamics.analysis.reading.problems import RecordingError
 from geared_dynamics.analysis.reading.recording import open_recording
+from geared_dynamics.errors import GearedDynamicsWarning
 from recorded_motions import motion, nanoseconds
 
 NAMES = ("joint_1", "joint_2", "joint_3")
@@ -76,6 +77,26 @@ BAD = {
         {"columns": {"effort": "torque_{i}"}},
         "torque_1",
     ),
+    "times and a rate": (
+        ["time", *heads("q_{i}"), *heads("tau_{i}")],
+        {"rate": 100.0},
+        "--rate: the table has times",
+    ),
+    "a topic": (
+        ["time", *heads("q_{i}"), *heads("tau_{i}")],
+        {"topic": "/joint_states"},
+        "--topic: says nothing of a table",
+    ),
+    "a senseless unit": (
+        ["time", *heads("q_{i}"), *heads("tau_{i}")],
+        {"time_unit": "h"},
+        "no unit 'h'; give one of s, ms, us, ns",
+    ),
+    "wrong rename": (
+        ["time", *heads("q_{i}"), *heads("tau_{i}")],
+        {"rename": {"elbow": "x"}},
+        "no joint 'elbow'",
+    ),
     "wrong quantity": (
         ["time", *heads("q_{i}"), *heads("tau_{i}")],
         {"columns": {"torque": "tau_{i}"}},
@@ -97,3 +118,114 @@ def test_a_heading_alone_is_no_recording(tmp_path: Path) -> None:
     path.write_text(",".join(["time", *heads("q_{i}"), *heads("tau_{i}")]) + "\n")
     with pytest.raises(RecordingError, match="0 samples"):
         open_recording(path, NAMES)
+
+
+USUAL = ["time", *heads("position.{joint}"), *heads("effort.{joint}")]
+ROWS = np.column_stack([T, Q, A])[:200]
+
+
+def written(path: Path, rows: list[list[str]], delimiter: str, **options: str) -> Path:
+    """A table of cells."""
+    path.write_text("\n".join(delimiter.join(row) for row in rows) + "\n", **options)
+    return path
+
+
+def cells(pattern: str = "{}") -> list[list[str]]:
+    """The rows below their headings."""
+    return [USUAL, *([pattern.format(repr(float(x))) for x in row] for row in ROWS)]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "delimiter", "first"),
+    [
+        ("{}", ";", "time"),
+        ('"{}"', ",", "time"),
+        ('"{}"', ";", "time"),
+        ("{}", ",", "# time"),
+        ("{}", ",", "#time"),
+        ("comma", ";", "time"),
+        ("comma", "\t", "time"),
+        ('"comma"', ",", "time"),
+    ],
+)
+def test_decimal_commas_quotes_and_commented_headings(
+    tmp_path: Path, pattern: str, delimiter: str, first: str
+) -> None:
+    rows = cells(pattern.replace("comma", "{}"))
+    if "comma" in pattern:
+        rows[1:] = [[cell.replace(".", ",") for cell in row] for row in rows[1:]]
+    rows[0] = [first, *USUAL[1:]]
+    samples = open_recording(written(tmp_path / "run.csv", rows, delimiter), NAMES).reader.read(0)
+    np.testing.assert_array_equal(samples.stamp, nanoseconds(T[:200]))
+    np.testing.assert_array_equal(samples.position, Q[:200])
+    np.testing.assert_array_equal(samples.effort, A[:200])
+
+
+@pytest.mark.parametrize(("unit", "size"), [("ms", 1e3), ("us", 1e6), ("ns", 1e9)])
+def test_units_of_time(tmp_path: Path, unit: str, size: float) -> None:
+    path = table(tmp_path / "run.csv", USUAL, T[:200] * size, Q[:200], A[:200])
+    assert open_recording(path, NAMES, time_unit=unit).period == 1_000_000
+    if unit == "ns":
+        since_1970 = table(tmp_path / "stamp.csv", USUAL, T[:200] * 1e9 + 1.7e18, Q[:200], A[:200])
+        with pytest.raises(RecordingError, match=r"column time: holds 1\.7e\+18.*--time-unit ns"):
+            open_recording(since_1970, NAMES)
+    else:
+        with pytest.warns(GearedDynamicsWarning, match="samples per second.*--time-unit ms"):
+            assert open_recording(path, NAMES).rate < 2.0
+
+
+def test_a_rate_that_no_arm_is_recorded_with_is_doubted(tmp_path: Path) -> None:
+    path = table(tmp_path / "run.csv", USUAL, T[:200] / 1e3, Q[:200], A[:200])
+    with pytest.warns(GearedDynamicsWarning, match="1e.06 samples per second"):
+        open_recording(path, NAMES)
+
+
+def test_renamed_joints_of_a_table(tmp_path: Path) -> None:
+    names = ["time", *(f"{what}.x{k}" for what in ("position", "effort") for k in range(3))]
+    path = table(tmp_path / "run.csv", names, T[:200], Q[:200], A[:200])
+    rename = {joint: f"x{k}" for k, joint in enumerate(NAMES)}
+    samples = open_recording(path, NAMES, rename=rename).reader.read(0)
+    np.testing.assert_array_equal(samples.position, Q[:200])
+
+
+def test_degrees_of_some_joints(tmp_path: Path) -> None:
+    path = table(tmp_path / "run.csv", USUAL, T[:200], Q[:200], A[:200])
+    found = open_recording(path, NAMES, degrees=(NAMES[0], NAMES[2])).reader.read(0).position
+    np.testing.assert_allclose(found, Q[:200] * [np.pi / 180, 1.0, np.pi / 180], rtol=1e-15)
+
+
+def test_efforts_are_needed_only_where_they_are_used(tmp_path: Path) -> None:
+    path = table(tmp_path / "run.csv", USUAL[:4], T[:200], Q[:200])
+    with pytest.raises(RecordingError, match="no effort columns"):
+        open_recording(path, NAMES)
+    recording = open_recording(path, NAMES, efforts=False)
+    np.testing.assert_array_equal(recording.read(0, 0).samples.position, Q[:200])
+
+
+NO_TABLES = {
+    "empty": (b"", "is empty"),
+    "UTF-16": ("time,q_1".encode("utf-16"), "is in UTF-16; convert it: iconv"),
+    "binary": (bytes(range(256)) * 40, "is no text"),
+    "ISO times": (
+        (",".join(USUAL) + 3 * ("\n2024-01-01T00:00:00" + ",1" * 6)).encode(),
+        r"column time: holds '2024-01-01T00:00:00' for a time; write times as numbers",
+    ),
+    "one time": (
+        (",".join(USUAL) + 50 * ("\n5" + ",1" * 6)).encode(),
+        "holds 50 samples, none later than the first",
+    ),
+    "words": (
+        (",".join(USUAL) + "".join(f"\n{k},a,b,c,1,2,3" for k in range(50))).encode(),
+        r"has no positions \(empty or NaN\).*name other columns with --columns",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", NO_TABLES)
+def test_what_is_no_table_is_told(tmp_path: Path, case: str) -> None:
+    content, words = NO_TABLES[case]
+    (tmp_path / "run.csv").write_bytes(content)
+    with pytest.raises(RecordingError, match=words) as caught:
+        open_recording(tmp_path / "run.csv", NAMES)
+    assert str(caught.value).isprintable()
+    assert "--topic" not in str(caught.value)

@@ -122,6 +122,10 @@ def test_one_bad_recording_does_not_keep_the_others_from_it(
         (["--effort", "motor_current"], "--gains"),
         (["--effort", "motor_current", "--gains", "1", "2"], "2 gains for 3"),
         (["--zero", "elbow=1"], "the robot has no joint 'elbow'"),
+        (["--zero", "joint_1=1", "joint_1=2"], "--zero: joint_1 is given twice, 1.0 and 2.0"),
+        (["--columns", "effort=x"], "--columns: says nothing of a bag"),
+        (["--rate", "100"], "--rate: says nothing of a bag"),
+        (["--time-unit", "ms"], "--time-unit: says nothing of a bag"),
         (["--samples"], "--output"),
     ],
 )

@@ -1,0 +1,141 @@
+"""A bag's folder: files that follow each other, some of which may be lost."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from geared_dynamics.analysis.reading.container import Container, Raw, Topic
+from geared_dynamics.analysis.reading.problems import RecordingError
+from geared_dynamics.description.yaml_input import read_data
+from geared_dynamics.errors import DescriptionError
+
+PLACE_OF_SCHEMA = "give a bag's folder, a .db3, .mcap or .csv file"
+METADATA = "metadata.yaml"
+PACKED = ".zstd"
+ENDINGS = (".db3", ".mcap", ".db3" + PACKED, ".mcap" + PACKED)
+SPLIT = re.compile(r"_(\d+)$")  # what ends the names of a bag's files
+
+
+class Folder:
+    """Files of one bag, in the order of their numbers."""
+
+    def __init__(self, path: Path, files: list[Container], notes: list[str]) -> None:
+        """Join files; ``notes`` are about those that are left out."""
+        self.path, self.files = str(path), files
+        self.notes = (*notes, *(note for file in files for note in file.notes))
+
+    def topics(self) -> tuple[Topic, ...]:
+        """Topics of any of the files."""
+        return tuple(dict.fromkeys(topic for file in self.files for topic in file.topics()))
+
+    def pieces(self, topic: str) -> int:
+        """Pieces of all files together."""
+        return sum(self._pieces(file, topic) for file in self.files)
+
+    def read(self, topic: str, piece: int) -> Raw:
+        """Messages of one piece."""
+        for file in self.files:
+            count = self._pieces(file, topic)
+            if piece < count:
+                return file.read(topic, piece)
+            piece -= count
+        return Raw([], [])
+
+    @staticmethod
+    def _pieces(file: Container, topic: str) -> int:
+        has = any(known.name == topic for known in file.topics())
+        return file.pieces(topic) if has else 0
+
+
+def open_folder(path: Path, open_file: Callable[[Path], Container]) -> Container:
+    """Open a bag's folder: the files that its metadata.yaml lists, or the splits of one bag.
+
+    A file that is missing, still compressed or cannot be read is left out and noted.
+
+    Raises:
+        RecordingError: If there is no bag, more than one, or none of its files can be read.
+    """
+    names, notes = files_of(path)
+    files: list[Container] = []
+    problems: list[RecordingError] = []
+    for name in names:
+        if not (path / name).exists():
+            notes.append(left_out(path, name))
+            continue
+        try:
+            files.append(open_file(path / name))
+        except RecordingError as error:
+            problems.append(error)
+            notes.append(f"{error.place} {error.finding}: it is left out")
+    if problems and not files:
+        raise problems[0]
+    if not files:
+        raise nothing_in(path)
+    if len(files) == 1 and not notes:
+        return files[0]
+    return Folder(path, files, notes)
+
+
+def left_out(path: Path, name: str) -> str:
+    """Note about a file that is not there, or only compressed."""
+    packed = f"{name}{PACKED}"
+    if (path / packed).exists():
+        return f"{path / packed} is compressed and left out (zstd -d {packed})"
+    return f"{path / name} belongs to this bag, but is not there"
+
+
+def files_of(path: Path) -> tuple[list[str], list[str]]:
+    """Names of a bag's files in order, as they are without compression, and notes."""
+    found = [item.name for item in path.iterdir() if item.name.endswith(ENDINGS)]
+    there = sorted({name.removesuffix(PACKED) for name in found}, key=number_in_name)
+    notes: list[str] = []
+    listed = None
+    if (path / METADATA).exists():
+        try:
+            listed = listed_files(read_data(path / METADATA)[0])
+        except DescriptionError as error:
+            notes.append(f"{path / METADATA} cannot be read ({error.finding})")
+        if listed:
+            others = [name for name in there if name not in listed]
+            notes += [f"{path / name} is not in {METADATA}: it is left out" for name in others]
+            return listed, notes
+    bags = sorted({SPLIT.sub("", Path(name).stem) + Path(name).suffix for name in there})
+    if len(bags) > 1:
+        finding = f"holds files of {len(bags)} bags: {', '.join(bags[:5])}"
+        finding += ", ..." if len(bags) > 5 else ""
+        remedy = "give the files one by one, or folders with one bag each"
+        raise RecordingError(str(path), finding, remedy)
+    numbers = [
+        int(match[1]) for match in map(SPLIT.search, (Path(x).stem for x in there)) if match
+    ]
+    if len(numbers) == len(there) > 1:
+        missing = sorted(set(range(max(numbers) + 1)) - set(numbers))
+        notes += [f"{path} has no split {number}" for number in missing]
+    return there, notes
+
+
+def listed_files(data: object) -> list[str]:
+    """Names of files that a bag's metadata lists; none if it lists none."""
+    information = data.get("rosbag2_bagfile_information") if isinstance(data, dict) else None
+    paths = information.get("relative_file_paths") if isinstance(information, dict) else None
+    names = paths if isinstance(paths, list) else []
+    return [name.removesuffix(PACKED) for name in names if isinstance(name, str)]
+
+
+def nothing_in(path: Path) -> RecordingError:
+    """The error of a folder without a file that can be read."""
+    packed = sorted(path.glob(f"*{PACKED}"))
+    if packed:
+        finding = f"holds compressed files only ({packed[0].name})"
+        return RecordingError(str(path), finding, f"run in it: zstd -d {packed[0].name}")
+    there = ", ".join(sorted(item.name for item in path.iterdir())[:5]) or "nothing"
+    finding = f"holds no .db3 and no .mcap file, but {there}"
+    return RecordingError(str(path), finding, PLACE_OF_SCHEMA)
+
+
+def number_in_name(name: str) -> tuple[int, str]:
+    """Order of a bag's files: bag_2 comes before bag_10."""
+    numbers = re.findall(r"\d+", Path(name).stem)
+    return (int(numbers[-1]) if numbers else -1, name)

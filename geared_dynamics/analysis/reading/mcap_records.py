@@ -1,0 +1,187 @@
+"""Records of MCAP files (mcap.dev/spec): an opcode, a length and contents."""
+
+from __future__ import annotations
+
+import struct
+import sys
+import zlib
+from collections.abc import Iterator
+
+import numpy as np
+
+from geared_dynamics.analysis.extras import extra
+from geared_dynamics.analysis.reading.problems import RecordingError
+
+SCHEMA, CHANNEL, MESSAGE, CHUNK, INDEX, FOOTER = 3, 4, 5, 6, 7, 2
+RECORD = struct.Struct("<BQ")
+HEAD_OF_MESSAGE = struct.Struct("<HIQQ")
+HEAD_OF_CHUNK = struct.Struct("<QQQII")
+HEAD_OF_INDEX = struct.Struct("<HI")  # of one channel's messages in a chunk
+ENTRY = 16  # bytes of a message in it
+ALIKE = RECORD.size + 2  # bytes of a message's record that say its kind, size and channel
+STAMP = 6  # of HEAD_OF_MESSAGE: where the time of receiving stands
+FEW = 32  # records that are compared at first
+LATEST = 2**63 - 1  # [ns] that a stamp can be
+
+
+def uncompressed(content: bytes, path: str) -> bytes:
+    """Records of a chunk; none where it is damaged.
+
+    Of one at which the file was cut off, those that are there whole.
+    """
+    if len(content) < HEAD_OF_CHUNK.size:
+        return b""
+    *_, check, length = HEAD_OF_CHUNK.unpack_from(content)
+    at = HEAD_OF_CHUNK.size + length
+    name, data = content[HEAD_OF_CHUNK.size : at].decode("ascii", "replace"), content[at + 8 :]
+    if len(data) < int.from_bytes(content[at : at + 8], "little"):
+        return whole_records(begun(name, data, path))
+    records = decompressed(name, data, path)
+    return b"" if check and zlib.crc32(records) != check else records
+
+
+def indexed(content: bytes) -> tuple[int, int] | None:
+    """Channel and number of messages that an index record names; None if it is damaged."""
+    if len(content) < HEAD_OF_INDEX.size:
+        return None
+    channel, size = HEAD_OF_INDEX.unpack_from(content)
+    return (channel, size // ENTRY) if size <= len(content) - HEAD_OF_INDEX.size else None
+
+
+def counted(records: bytes) -> dict[int, int]:
+    """Number of messages of each channel."""
+    counts: dict[int, int] = {}
+    for at, _, count in runs(records):
+        if at + ALIKE > len(records):
+            break
+        channel = int.from_bytes(records[at + RECORD.size : at + ALIKE], "little")
+        counts[channel] = counts.get(channel, 0) + count
+    return counts
+
+
+def messages_of(records: bytes, wanted: set[int]) -> tuple[list[bytes], list[int], bool]:
+    """Messages of some channels, when they were received [ns], and whether the end is damaged."""
+    messages: list[bytes] = []
+    received: list[int] = []
+    skip = RECORD.size + HEAD_OF_MESSAGE.size
+    try:
+        for at, step, count in runs(records):
+            channel, *_ = HEAD_OF_MESSAGE.unpack_from(records, at + RECORD.size)
+            if channel in wanted:
+                starts = range(at, at + step * count, step)
+                messages += [records[start + skip : start + step] for start in starts]
+                received += stamps(records, at, step, count)
+    except struct.error:
+        return messages, received, True
+    return messages, received, False
+
+
+def of_kinds(records: bytes, kinds: tuple[int, ...]) -> Iterator[tuple[int, int, int]]:
+    """Kind, start and end of the records of these kinds."""
+    at, head, read = 0, RECORD.size, RECORD.unpack_from
+    while at + head <= len(records):
+        kind, size = read(records, at)
+        end = at + head + size
+        if kind in kinds:
+            yield kind, at + head, end
+        at = end
+
+
+def runs(records: bytes) -> Iterator[tuple[int, int, int]]:
+    """Start, length of a record and number of records of runs of alike messages.
+
+    Messages of one topic mostly have one size. Records of the same kind, size and channel that
+    follow each other are found by comparing many at a time.
+    """
+    at, read = 0, RECORD.unpack_from
+    while at + RECORD.size <= len(records):
+        kind, size = read(records, at)
+        step, count = RECORD.size + size, 1
+        if kind == MESSAGE:
+            head = records[at : at + ALIKE]
+            if records[at + step : at + step + ALIKE] == head:
+                count = alike(records, at, step)
+            yield at, step, count
+        at += step * count
+
+
+def alike(records: bytes, at: int, step: int) -> int:
+    """Number of records from a place on that are of the same kind, size and channel."""
+    whole = (len(records) - at) // step
+    count, window = 1, FEW
+    head = np.frombuffer(records, np.uint8, ALIKE, at)
+    while count < whole:
+        some = min(window, whole - count)
+        table = np.frombuffer(records, np.uint8, some * step, at + count * step)
+        same = (table.reshape(some, step)[:, :ALIKE] == head).all(axis=1)
+        if not same.all():
+            return count + int(np.argmin(same))
+        count, window = count + some, 2 * window
+    return count
+
+
+def stamps(records: bytes, at: int, step: int, count: int) -> list[int]:
+    """When the messages of a run were received [ns]."""
+    if at + step * count > len(records) or count == 1:  # cut off, or not worth an array
+        stamp = HEAD_OF_MESSAGE.unpack_from(records, at + RECORD.size)[2]
+        return [min(int(stamp), LATEST)] * count
+    table = np.frombuffer(records, np.uint8, step * count, at).reshape(count, step)
+    start = RECORD.size + STAMP
+    column = np.ascontiguousarray(table[:, start : start + 8]).view("<u8")
+    return [int(stamp) for stamp in np.minimum(column[:, 0], np.uint64(LATEST)).tolist()]
+
+
+def decompressed(name: str, data: bytes, path: str) -> bytes:
+    """Uncompressed contents of a chunk; none where they are damaged."""
+    if name == "":
+        return data
+    if name not in ("zstd", "lz4"):
+        remedy = "convert it: ros2 bag convert, with compression zstd or none"
+        raise RecordingError(path, f"has chunks compressed as {name!r}", remedy)
+    if name == "lz4":
+        frames = extra("lz4.frame", path)
+        try:
+            return bytes(frames.decompress(data))
+        except RuntimeError:
+            return b""
+    # In the standard library from Python 3.14 on; before, what the bag library brings.
+    zstd = extra("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd", path)
+    try:
+        return bytes(zstd.decompress(data))
+    except zstd.ZstdError:
+        return b""
+
+
+def begun(name: str, data: bytes, path: str) -> bytes:
+    """Uncompressed contents of the beginning of a chunk, as far as they go."""
+    if name == "":
+        return data
+    if name == "lz4":
+        frames = extra("lz4.frame", path)
+        try:
+            return bytes(frames.LZ4FrameDecompressor().decompress(data))
+        except RuntimeError:
+            return b""
+    zstd = extra("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd", path)
+    try:
+        return bytes(zstd.ZstdDecompressor().decompress(data))
+    except zstd.ZstdError:
+        return b""
+
+
+def whole_records(records: bytes) -> bytes:
+    """The records without one at their end that is cut off."""
+    at = 0
+    while at + RECORD.size <= len(records):
+        end = at + RECORD.size + RECORD.unpack_from(records, at)[1]
+        if end > len(records):
+            break
+        at = end
+    return records[:at]
+
+
+def text(content: bytes, at: int) -> tuple[str, int]:
+    """Read a text with its length before it; return it and where it ends."""
+    (size,) = struct.unpack_from("<I", content, at)
+    end = at + 4 + size
+    return content[at + 4 : end].decode("utf-8", "replace"), end

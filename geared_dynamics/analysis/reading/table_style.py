@@ -1,0 +1,65 @@
+"""How a table of text is written: what separates its columns and its decimals."""
+
+from __future__ import annotations
+
+import csv
+import re
+from typing import NamedTuple
+
+from geared_dynamics.analysis.reading.problems import RecordingError
+
+DECIMAL_COMMA = re.compile(rb"\d,\d")
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+CONTROL = frozenset(range(9))  # bytes that no text has
+
+
+class Style(NamedTuple):
+    """How a table is written: what is between its columns, and whether decimals have commas."""
+
+    delimiter: str
+    decimal_comma: bool
+
+    def text(self, data: bytes) -> str:
+        """Lines with decimal points."""
+        if self.decimal_comma:
+            data = data.replace(b",", b".")
+        return data.decode("utf-8", "replace")
+
+    def rows(self, data: bytes) -> list[list[str]]:
+        """Cells of lines, those without any left out."""
+        lines = self.text(data).splitlines()
+        return [row for row in csv.reader(lines, delimiter=self.delimiter) if row]
+
+    def headings(self, line: bytes) -> list[str]:
+        """Headings, without the mark of a comment before them."""
+        text = line.decode("utf-8-sig", "replace").strip().lstrip("# ")
+        rows = list(csv.reader([text], delimiter=self.delimiter))
+        return [cell.strip() for cell in rows[0]] if rows else []
+
+
+def style_of(path: str, start: bytes) -> Style:
+    """How a table is written, from its first bytes.
+
+    Raises:
+        RecordingError: If it is no table of text.
+    """
+    if not start.strip():
+        remedy = "give a table with a row of headings and a row for each sample"
+        raise RecordingError(path, "is empty", remedy)
+    if start.startswith(UTF_16):
+        remedy = "convert it: iconv -f UTF-16 -t UTF-8"
+        raise RecordingError(path, "is in UTF-16", remedy)
+    if not CONTROL.isdisjoint(start):
+        remedy = "give a table of numbers with a row of headings, or a bag"
+        raise RecordingError(path, "is no text", remedy)
+    heading, _, rows = start.partition(b"\n")
+    delimiter = max(",;\t", key=heading.decode("utf-8", "replace").count)
+    return Style(delimiter, delimiter != "," and bool(DECIMAL_COMMA.search(rows)))
+
+
+def number(cell: str) -> float:
+    """Read a number, with a decimal point or comma; NaN if it is none."""
+    try:
+        return float(cell.replace(",", "."))
+    except ValueError:
+        return float("nan")

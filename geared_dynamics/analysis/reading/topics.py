@@ -1,0 +1,81 @@
+"""The topic of a bag that has the robot's joints."""
+
+from __future__ import annotations
+
+import warnings
+
+from geared_dynamics.analysis.reading.container import JOINT_STATE, Container
+from geared_dynamics.analysis.reading.joints import matched, names_seen
+from geared_dynamics.analysis.reading.problems import RecordingError
+from geared_dynamics.analysis.reading.readers import BagReader
+from geared_dynamics.analysis.reading.spreading import spread
+from geared_dynamics.errors import GearedDynamicsWarning
+
+PROBED = 16  # pieces in which names are looked for
+
+
+def open_topic(
+    bag: Container,
+    joints: tuple[str, ...],
+    topic: str | None,
+    rename: dict[str, str],
+    units: tuple[float, ...] = (),
+) -> BagReader:
+    """Find the topic that has the joints.
+
+    Raises:
+        RecordingError: If there is none.
+    """
+    there = bag.topics()
+    listed = ", ".join(f"{known.name} ({known.type})" for known in there) or "none"
+    if topic is not None:
+        kinds = [known.type for known in there if known.name == topic]
+        if not kinds:
+            remedy = f"its topics are: {listed}"
+            raise RecordingError(bag.path, f"has no topic {topic!r}", remedy)
+        if kinds[0] != JOINT_STATE:
+            remedy = f"give one of type {JOINT_STATE}; its topics are: {listed}"
+            raise RecordingError(f"{bag.path}, {topic}", f"is of type {kinds[0]}", remedy)
+    names = [known.name for known in there if known.type == JOINT_STATE]
+    names = names if topic is None else [topic]
+    if not names:
+        remedy = f"record the joint states; its topics are: {listed}"
+        finding = "; ".join([f"has no topic of type {JOINT_STATE}", *bag.notes])
+        if not there:
+            remedy = "nothing in it can be read; give another recording"
+        raise RecordingError(bag.path, finding, remedy)
+    problems: list[RecordingError] = []
+    found: list[BagReader] = []
+    for name in names:
+        place = f"{bag.path}, {name}"
+        seen = joints_on(bag, name)
+        try:
+            if not seen:
+                finding = "; ".join(["holds no messages", *bag.notes])
+                raise RecordingError(place, finding, "record the arm in motion")
+            names_there = matched(joints, seen, rename, place)
+            found.append(BagReader(bag, name, names_there, units))
+        except RecordingError as error:
+            problems.append(error)
+    if not found:
+        raise problems[0]
+    if len(found) > 1:
+        others = ", ".join(reader.topic for reader in found[1:])
+        text = f"{bag.path}: {found[0].topic} is read; {others} has these joints too (--topic)"
+        warnings.warn(text, GearedDynamicsWarning, stacklevel=4)
+    return found[0]
+
+
+def joints_on(bag: Container, topic: str) -> tuple[str, ...]:
+    """Names in messages of a topic, from pieces all over the recording."""
+    seen: dict[str, None] = {}
+    pieces = bag.pieces(topic)
+    first = spread(pieces, PROBED)
+    for piece in first:
+        seen |= dict.fromkeys(names_seen(bag.read(topic, piece)))
+    for piece in range(pieces):  # none there: the messages may be in few places
+        if seen:
+            break
+        if piece not in first:
+            seen |= dict.fromkeys(names_seen(bag.read(topic, piece)))
+    return tuple(seen)
