@@ -199,13 +199,15 @@ class ElasticObserverNode(SteadyLifecycleNode):
         positions = self._positions(names, position)
         stamp = stamp or ros
         links, links_stamp = self.links.taken()
+        sensors, sensors_stamp = self.sensors.taken()
         sensed = Sensed(
             time=1e-9 * (stamp - self.zero),
             positions=positions,
             torques=self.torques.newest(begin, cast(float, self._value("torque_timeout"))),
             links=links,
             links_time=1e-9 * ((links_stamp or stamp) - self.zero),
-            sensors=self.sensors.taken()[0],
+            sensors=sensors,
+            sensors_time=1e-9 * ((sensors_stamp or stamp) - self.zero),
         )
         return loop.cycle(begin, sensed), stamp
 

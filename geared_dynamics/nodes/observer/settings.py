@@ -45,6 +45,7 @@ class Prepared(Frozen):
         link_delays: Of the links' (n,) [s].
         has_links: Which joints have an encoder on the link (n,).
         period: Of the joint states [s].
+        even: Whether they are taken evenly, whatever their stamps say of it.
         hold: How long prediction bridges [s].
         settling: After a start, until an estimate is valid [s].
         auto: Whether the observer starts anew by itself.
@@ -63,6 +64,7 @@ class Prepared(Frozen):
     link_delays: Array
     has_links: BoolArray
     period: float
+    even: bool
     hold: float
     settling: float
     auto: bool
@@ -73,6 +75,14 @@ class Prepared(Frozen):
     def has_torques(self) -> bool:
         """Whether there is a torque sensor."""
         return any(shaft >= 0 for shaft in self.shafts)
+
+    def at_springs(self, tau: Array) -> Array:
+        """Numbers by joint (n,) as numbers by spring (n_e,), NaN where there is no sensor."""
+        found = np.full(self.model.elasticity.count, np.nan)
+        for joint, shaft in enumerate(self.shafts):
+            if shaft >= 0:
+                found[shaft] = tau[joint]
+        return found
 
 
 def prepared(values: Values, bare: GearedModel) -> Prepared:
@@ -112,6 +122,7 @@ def prepared(values: Values, bare: GearedModel) -> Prepared:
         link_delays=numbers(values, "joints.{}.link_encoder_delay", joints),
         has_links=np.isfinite(numbers(values, "joints.{}.link_encoder_noise", joints)),
         period=period,
+        even=values["stamps"] == "even",
         hold=hold,
         settling=cast(float, values["settling_time"]),
         auto=values["restart"] == "auto",
