@@ -22,16 +22,23 @@ from geared_dynamics.nodes.common.lifecycle import SUCCESS, SteadyLifecycleNode
 from geared_dynamics.nodes.common.parameters import ParameterError, Value
 from geared_dynamics.nodes.common.ros_time import RosTime
 from geared_dynamics.nodes.common.timing import Timing
+from geared_dynamics.nodes.observer.contact import wrench
 from geared_dynamics.nodes.observer.inputs import NEWEST, Beside, Torques
 from geared_dynamics.nodes.observer.loop import Loop
-from geared_dynamics.nodes.observer.outputs import Outputs, wrench
+from geared_dynamics.nodes.observer.outputs import Outputs
 from geared_dynamics.nodes.observer.picker import Picker
 from geared_dynamics.nodes.observer.reader import Reader
 from geared_dynamics.nodes.observer.rehearsal import rehearse
 from geared_dynamics.nodes.observer.report import Reporter
 from geared_dynamics.nodes.observer.schema import SCHEMA
 from geared_dynamics.nodes.observer.settings import Prepared, prepared, state_names
-from geared_dynamics.nodes.observer.values import Output, Sensed
+from geared_dynamics.nodes.observer.values import Level, Output, Sensed
+
+SIX = 6  # numbers of a wrench
+BLIND = (
+    "contact.moment: fewer than six joints do not determine a force and a moment; what they do "
+    "not is NaN in ~/contact_wrench: set contact.moment to false where contacts pass none"
+)
 
 
 class ElasticObserverNode(SteadyLifecycleNode):
@@ -109,7 +116,10 @@ class ElasticObserverNode(SteadyLifecycleNode):
             pose(model, np.zeros(model.n), str(values["contact.frame"]))  # is it a frame?
         output = rehearse(given)
         if values["contact.frame"]:
-            wrench(model, output, str(values["contact.frame"]), moment=False)
+            good = output._replace(level=Level.GOOD)  # rehearsed is a bridge, which tells none
+            wrench(model, good, str(values["contact.frame"]), moment=False)
+            if values["contact.moment"] and model.n < SIX:
+                self.get_logger().warning(BLIND)
         self._picker = Picker(state_names(values, model))
         self.outputs.prepare(given)
         self.torques.prepare(values, model)
@@ -175,7 +185,7 @@ class ElasticObserverNode(SteadyLifecycleNode):
         if found is None:
             return
         output, stamp = found
-        self._send(output, stamp)
+        self.outputs.send(self.loop.prepared, output, stamp)
         self.timing.add(begin, time.monotonic(), 1e-9 * (ros - stamp))
         self.outputs.send_contact(self.loop.prepared, output, stamp, begin, self.parameters.values)
         self.reporter.look(output)
@@ -224,8 +234,11 @@ class ElasticObserverNode(SteadyLifecycleNode):
         return found
 
     def _send(self, output: Output, stamp: int) -> None:
+        """Tell what is known without a joint state."""
         if self.loop is not None:
-            self.outputs.send(self.loop.prepared, output, stamp)
+            given, now = self.loop.prepared, time.monotonic()
+            self.outputs.send(given, output, stamp)
+            self.outputs.send_contact(given, output, stamp, now, self.parameters.values)
 
     def _watch(self) -> None:
         """Between joint states, or without: on a steady clock."""
@@ -247,7 +260,8 @@ class ElasticObserverNode(SteadyLifecycleNode):
         if not self.get_clock().ros_time_is_active:
             return time.monotonic()
         came, then = self._last
-        return came + max(1e-9 * (ros - then), 0.0)
+        # Zero is what a simulated clock shows before its first message.
+        return came + max(1e-9 * (ros - then), 0.0) if then else came
 
     # -- what the user changes ---------------------------------------------------------------
 
