@@ -254,6 +254,8 @@ def test_parameters_at_run_time(rig: ObserverRig) -> None:
         ({"joints__joint_3__torque_sensor_noise": 0.1}, "without a spring"),
         ({"hold": 0.002}, "periods"),
         ({"motors__motor_1__encoder_sign": 0}, "encoder_sign"),
+        ({"motors__motor_1__encoder_offset": float("nan")}, "motors.motor_1.encoder_offset"),
+        ({"motors__motor_1__encoder_resolution": -1.0}, "motors.motor_1.encoder_resolution"),
         ({"command_joints": "[a, b]"}, "command_joints"),
         ({"observer": "nonlinear", "joints__joint_1__link_encoder_noise": 1e-4}, "kalman"),
     ],
@@ -269,3 +271,22 @@ def test_what_makes_no_sense_is_refused(
     line = next(part for part in process.output.splitlines() if "cannot configure" in part)
     assert words in line
     assert rig.graph.state(rig.node) == "unconfigured"
+
+
+@pytest.mark.parametrize(
+    ("option", "word"),
+    [
+        ("-r", "__node:=1bad"),
+        ("-p", "foo"),
+        ("--params-file", "/nowhere/at_all.yaml"),
+    ],
+)
+def test_wrong_arguments_end_the_process_with_a_line(
+    processes: Processes, option: str, word: str
+) -> None:
+    module = "geared_dynamics.nodes.elastic_observer_node"
+    process = processes.start("-m", module, "--ros-args", option, word, name="observer")
+    assert process.wait() == 2
+    assert "Traceback" not in process.output
+    assert "elastic_observer_node: " in process.output
+    assert "correct the arguments after --ros-args" in process.output

@@ -62,7 +62,7 @@ class Torques:
         return self._value
 
     def measured(self, names: list[str], effort: Any) -> None:
-        """Take the effort of a joint state."""
+        """Take the effort of a joint state, whose names the node has looked at."""
         self._take(self._picker.picked(names, effort), "joint_states: effort")
 
     def _on_flat(self, message: Any) -> None:
@@ -72,6 +72,8 @@ class Torques:
     def _on_named(self, message: Any) -> None:
         names = list(message.name)
         if not self._picker.foreign(names):
+            if self._picker.twice:
+                self._say(f"joint_commands {self._picker.trouble}")
             self._take(self._picker.picked(names, message.effort), "joint_commands: effort")
 
     def _take(self, found: Array | None, place: str) -> None:
@@ -115,6 +117,8 @@ class Beside:
         names = list(message.name)
         if self._picker is None or self._picker.foreign(names):
             return
+        if self._picker.twice:
+            self._say(f"{self._topic} {self._picker.trouble}")
         found = self._picker.picked(names, getattr(message, self._field))
         if found is None:
             self._say(f"{self._topic} has another number of {self._field}s than names")

@@ -59,6 +59,7 @@ class ElasticObserverNode(SteadyLifecycleNode):
         self.model: GearedModel | None = None
         self.loop: Loop | None = None
         self.active = False
+        self.preparing = False  # whether a model is loaded and kernels are compiled
         self.autostarting = False  # until it was active once: what is stopped then, stays so
         self.zero = 0  # ROS time from which the loop counts [ns]
         self._picker = Picker(())
@@ -101,10 +102,21 @@ class ElasticObserverNode(SteadyLifecycleNode):
         if self.trigger_configure() == SUCCESS:
             self.trigger_activate()
 
+    def end(self) -> None:
+        """Say that nothing is known any more."""
+        self.deactivated()
+
     # -- transitions -------------------------------------------------------------------------
 
     def configured(self) -> None:
         """Load the model and prepare all that a cycle needs."""
+        self.preparing = True
+        try:
+            self._prepare()
+        finally:
+            self.preparing = False
+
+    def _prepare(self) -> None:
         self._refuse_wrong()
         model = model_source.load(self.parameters.values, self.description.text)
         self.parameters.declare(model.joint_names, model.motor_names)
@@ -224,9 +236,8 @@ class ElasticObserverNode(SteadyLifecycleNode):
     def _positions(self, names: list[str], position: Any) -> Array:
         """Positions of ours; NaN for those that are not there."""
         found = self._picker.picked(names, position)
-        if self._picker.absent:
-            lacks = ", ".join(self._picker.absent)
-            self.reporter.say(f"joint_states lacks {lacks}; publish all together")
+        if not self._picker.whole:
+            self.reporter.say(f"joint_states {self._picker.trouble}")
         if found is None:
             sizes = f"{len(names)} names and {len(position)} positions"
             self.reporter.say(f"joint_states has {sizes}; give one for each name")

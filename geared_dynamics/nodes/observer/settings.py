@@ -11,6 +11,7 @@ from geared_dynamics.arrays import Array, BoolArray, Frozen
 from geared_dynamics.model import GearedModel
 from geared_dynamics.nodes.common.parameters import ParameterError, Values
 from geared_dynamics.nodes.common.values import loaded, numbers, signs
+from geared_dynamics.nodes.observer.checks import check_encoders, deviations, ranged
 from geared_dynamics.nodes.observer.sensors import (
     Affine,
     affine,
@@ -98,9 +99,11 @@ def prepared(values: Values, bare: GearedModel) -> Prepared:
     if hold < SLOWEST_HOLD * period:
         finding = f"is {hold:g} s, less than {SLOWEST_HOLD:g} periods of update_rate"
         raise ParameterError("hold", finding, f"give at least {SLOWEST_HOLD * period:g}")
-    offsets = numbers(values, "motors.{}.encoder_offset", motors)
+    offsets = ranged(values, "motors.{}.encoder_offset", motors, -np.inf, "give a finite number")
     link_signs = signs(values, "joints.{}.link_encoder_sign", joints)
-    link_offsets = numbers(values, "joints.{}.link_encoder_offset", joints)
+    link_offsets = ranged(
+        values, "joints.{}.link_encoder_offset", joints, -np.inf, "give a finite number"
+    )
     return Prepared(
         model=model,
         gains=gains_of(values, model),
@@ -143,8 +146,9 @@ def gains_of(values: Values, model: GearedModel) -> AnyGains:
         "rate": values["update_rate"],
         "hold": values["hold"],
     }
-    links = numbers(values, "joints.{}.link_encoder_noise", joints)
+    links = deviations(values, "joints.{}.link_encoder_noise", joints)
     torques = sensor_noise(values, model)
+    check_encoders(motors, resolution, noise, str(values["observer"]))
     if values["observer"] == "nonlinear":
         if np.isfinite(links).any() or np.isfinite(torques).any():
             finding = "nonlinear takes no sensors on the links"
@@ -155,13 +159,14 @@ def gains_of(values: Values, model: GearedModel) -> AnyGains:
 
 def own_or_common(values: Values, name: str, motors: tuple[str, ...]) -> Array:
     """Each motor's number, or the one of all (m,)."""
-    own = numbers(values, f"motors.{{}}.{name}", motors)
+    remedy = f"give a number that is not negative, or NaN: {name} holds"
+    own = ranged(values, f"motors.{{}}.{name}", motors, 0.0, remedy, none=True)
     return np.where(np.isnan(own), cast(float, values[name]), own)
 
 
 def shafts_of(values: Values, model: GearedModel) -> tuple[int, ...]:
     """The spring that each joint's torque sensor is at; -1 for joints without one."""
-    noise = numbers(values, "joints.{}.torque_sensor_noise", model.joint_names)
+    noise = deviations(values, "joints.{}.torque_sensor_noise", model.joint_names)
     springs = {int(joint): shaft for shaft, joint in enumerate(model.elasticity.joint)}
     found = []
     for joint, (name, value) in enumerate(zip(model.joint_names, noise, strict=True)):
