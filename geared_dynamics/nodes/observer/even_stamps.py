@@ -16,9 +16,9 @@ from __future__ import annotations
 
 WITHIN = 0.4  # of a period: a stamp that is farther from where it belongs locks anew
 MISSING = 10  # periods: a longer pause locks anew
-NOISE = 0.1  # of a stamp, of a period, standard deviation
-GUESS = 0.02  # of the period told, likewise
-WANDER = 2e-7  # of a period in each of them
+NOISE_2 = 0.1**2  # of a stamp, of a period, variance
+GUESS_2 = 0.02**2  # of the period told, likewise
+WANDER_2 = 2e-7**2  # of a period in each of them
 FOLLOW = 0.002  # c: a change of phase must not look like a motion
 WIDE = 0.2  # gain of the phase, of the first samples, with which times follow at once
 LEAST = 0.1  # of a period: two samples are at least as far apart
@@ -40,7 +40,7 @@ class EvenStamps:
     def restart(self) -> None:
         """Lock to the next stamp, wherever it is; the period is what was told."""
         self.period = self._told
-        self._spread = (NOISE**2, 0.0, GUESS**2)  # of phase and period, in periods told squared
+        self._spread = (NOISE_2, 0.0, GUESS_2)  # of phase and period, in periods told squared
         self.time = self._phase = float("nan")
 
     def sampled(self, stamp: float) -> float:
@@ -49,29 +49,31 @@ class EvenStamps:
         Args:
             stamp: Its stamp [s].
         """
-        ahead = (stamp - self._phase) / self.period
+        p = self.period
+        ahead = (stamp - self._phase) / p
         if not LEAST < ahead < MISSING + WITHIN:  # nor NaN
             return self._locked(stamp)
-        count = max(1, round(ahead))
-        off = (ahead - count) * self.period
+        count = round(ahead) or 1
+        off = (ahead - count) * p
         phase, both, period = self._spread
         phase += count * (2.0 * both + count * period)
         both += count * period
-        period += count * WANDER**2
-        a, b = phase / (phase + NOISE**2), both / (phase + NOISE**2)
-        found = self.period + b * off
-        if abs(ahead - count) > WITHIN or abs(found - self._told) > WITHIN * self._told:
+        period += count * WANDER_2
+        a, b = phase / (phase + NOISE_2), both / (phase + NOISE_2)
+        p += b * off
+        if not -WITHIN <= ahead - count <= WITHIN or abs(p - self._told) > WITHIN * self._told:
             return self._locked(stamp)
-        self._spread = (phase - a * phase, both - a * both, period - b * both)
+        self._spread = phase - a * phase, both - a * both, period - b * both
         self._phase += count * self.period + a * off
-        self.period = found
-        late = self._phase - self.time - count * found
-        self.time += count * found + (1.0 if a > WIDE else FOLLOW) * max(late, -WITHIN * found)
+        self.period = p
+        late = self._phase - self.time - count * p
+        follow = FOLLOW if a < WIDE else 1.0
+        self.time += count * p + follow * (late if late > -WITHIN * p else -WITHIN * p)
         return self.time
 
     def _locked(self, stamp: float) -> float:
         """Lock to a stamp; a time that would not be later goes on a little."""
-        self._spread = (NOISE**2, 0.0, self._spread[2])
+        self._spread = (NOISE_2, 0.0, self._spread[2])
         self._phase = stamp
         least = self.time + LEAST * self.period
         self.time = stamp if not stamp < least else least

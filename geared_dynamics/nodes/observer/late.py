@@ -18,6 +18,9 @@ class Late:
     A reading of an instant t_k is used in the step that leads past t_k, to a time t that may be
     a little later: what the sensor showed at t is the cubic through two readings before and two
     after; where none came after, the newest goes on by its rate.
+
+    Attributes:
+        fresh: Whether there may be readings that have not been used.
     """
 
     def __init__(self, count: int, delay: float, period: float, hold: float) -> None:
@@ -33,14 +36,14 @@ class Late:
         self._seen: list[deque[tuple[float, float]]] = [deque(maxlen=most) for _ in range(count)]
         self._used = [-np.inf] * count
         self._slack, self._hold = SLACK * period, hold
-        self._fresh = False
+        self.fresh = False
 
     def clear(self) -> None:
         """Forget all."""
         for seen in self._seen:
             seen.clear()
         self._used = [-np.inf] * len(self._used)
-        self._fresh = False
+        self.fresh = False
 
     def add(self, times: Array, values: Array) -> None:
         """Note readings.
@@ -55,7 +58,7 @@ class Late:
             if seen and not 0.0 < time - seen[-1][0] < self._hold:
                 seen.clear()
             seen.append((time, value))
-            self._fresh = True
+            self.fresh = True
 
     def at(self, time: float, rates: Array | None = None) -> Array | None:
         """What the sensors showed at a time (k,), NaN for nothing new; None for nothing at all.
@@ -64,7 +67,7 @@ class Late:
             time: Of the observer [s], not before that of the last call.
             rates: Of the readings (k,), zero if not given.
         """
-        if not self._fresh:
+        if not self.fresh:
             return None
         found = np.full(len(self._seen), np.nan)
         waiting = False
@@ -75,7 +78,7 @@ class Late:
                 self._used[k] = seen[known - 1][0]
                 rate = 0.0 if rates is None else float(rates[k])
                 found[k] = self._shown(seen, known, time, rate)
-        self._fresh = waiting
+        self.fresh = waiting
         return found
 
     def _shown(

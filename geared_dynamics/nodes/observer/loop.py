@@ -116,7 +116,8 @@ class Loop:
         self._rest.add(time, shown)
         torque = self._torque_of(sensed)
         self._past.add(time, shown, torque.value)
-        self._beside(sensed, time)
+        if sensed.links is not None or sensed.sensors is not None:
+            self._beside(sensed, time)
         self._stamp, self._time, self._torque = sensed.time, time, torque
         self._heard = self._came = now
         if self.state is None:
@@ -192,8 +193,8 @@ class Loop:
         measurement = Measurement(
             past.aligned(),
             torque,
-            self._links.at(time - late, self._rates(before)),
-            self._behind_springs(time - late, before),
+            self._on_links(time - late, before) if self._links.fresh else None,
+            self._behind_springs(time - late, before) if self._sensors.fresh else None,
         )
         if isinstance(given.gains, KalmanGains):
             assert isinstance(before, KalmanState)
@@ -217,10 +218,10 @@ class Loop:
             return self._told(time, moved)
         return self._told(time, state)
 
-    def _rates(self, state: AnyState) -> Array:
-        """Estimated velocities of the joints (n,)."""
+    def _on_links(self, time: float, state: AnyState) -> Array | None:
+        """Positions of the joints (n,) by their encoders, the newest with estimated velocities."""
         first = self.prepared.gains.sizes.coordinates
-        return state.mean[first : first + self.prepared.model.n]
+        return self._links.at(time, state.mean[first : first + self.prepared.model.n])
 
     def _behind_springs(self, time: float, state: AnyState) -> Array | None:
         """Torques of the springs (n_e,) by their sensors."""
