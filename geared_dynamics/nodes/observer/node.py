@@ -51,7 +51,8 @@ class ElasticObserverNode(SteadyLifecycleNode):
         self.parameters.on_change(self._validated)
         self.description = Description(self, str(self._value("robot_description_topic")))
         self.reporter = Reporter(self)
-        self.torques = Torques(self, self.reporter.say)
+        self.ros_time = RosTime(self.get_clock())
+        self.torques = Torques(self, self.reporter.say, self._for_ages)
         self.links = Beside(self, "link_states", "position", self.reporter.say)
         self.sensors = Beside(self, "joint_torques", "effort", self.reporter.say)
         self.outputs = Outputs(self)
@@ -64,7 +65,6 @@ class ElasticObserverNode(SteadyLifecycleNode):
         self.zero = 0  # ROS time from which the loop counts [ns]
         self._picker = Picker(())
         self._reader = Reader()
-        self.ros_time = RosTime(self.get_clock())
         self._inputs = False
         self._heard = False  # whether a joint state of ours came
         self._last = 0.0, 0  # when, steady [s] and ROS time [ns]
@@ -225,7 +225,9 @@ class ElasticObserverNode(SteadyLifecycleNode):
         sensed = Sensed(
             time=1e-9 * (stamp - self.zero),
             positions=positions,
-            torques=self.torques.newest(begin, cast(float, self._value("torque_timeout"))),
+            torques=self.torques.newest(
+                self._for_ages(), cast(float, self._value("torque_timeout"))
+            ),
             links=links,
             links_time=1e-9 * ((links_stamp or stamp) - self.zero),
             sensors=sensors,
@@ -266,9 +268,13 @@ class ElasticObserverNode(SteadyLifecycleNode):
         self._send(output, ros if np.isnan(when) else self.zero + round(1e9 * when))
         self.reporter.look(output)
 
+    def _for_ages(self) -> float:
+        """Steady time, or the simulated one [s]: while that pauses nothing ages."""
+        return 1e-9 * self.ros_time.now() if self.ros_time.simulated else time.monotonic()
+
     def _steady(self, ros: int) -> float:
         """Steady time [s]; where time is simulated it goes on as that does, however slowly."""
-        if not self.get_clock().ros_time_is_active:
+        if not self.ros_time.simulated:
             return time.monotonic()
         came, then = self._last
         # Zero is what a simulated clock shows before its first message.

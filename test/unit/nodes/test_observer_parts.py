@@ -199,3 +199,26 @@ def test_serialised_messages_are_what_rclpy_reads() -> None:
     assert list(read.position) == [1.0, 2.0]
     assert np.isnan(read.effort).all()
     assert len(read.velocity) == 0
+
+
+def test_commands_age_by_the_clock_that_is_given() -> None:
+    """While a simulation pauses they do not; where its time begins anew they are none."""
+    pytest.importorskip("rclpy", reason="the extra 'ros'")
+    from std_msgs.msg import Float64MultiArray
+
+    from geared_dynamics.nodes.observer.inputs import Torques
+
+    class Node:
+        """Keeps the callback."""
+
+        def create_subscription(self, *given: object) -> None:
+            self.callback = given[2]
+
+    now, node = [5.0], Node()
+    torques = Torques(node, print, lambda: now[0])
+    torques.prepare(values(torque_source="commands", torque_kind="motor_torque"), arm())
+    assert torques.newest(5.0, 0.05) is None
+    node.callback(Float64MultiArray(data=[1.0, 2.0, 3.0]))  # type: ignore[operator]
+    for when, known in ((5.0, True), (5.04, True), (5.06, False), (1.0, False)):
+        assert (torques.newest(when, 0.05) is not None) == known
+    assert torques.newest(1e6, 0.0) is not None, "no limit"
