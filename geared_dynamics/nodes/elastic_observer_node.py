@@ -22,9 +22,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             error = MissingPackageError(NAME, package, "ros")
             print(f"{error}, or source a ROS 2 installation", file=sys.stderr)
             return 2
-    from geared_dynamics.nodes.observer.program import run
+    from geared_dynamics.nodes.common.program import run
+    from geared_dynamics.nodes.observer.node import ElasticObserverNode
 
-    return run(list(sys.argv if argv is None else argv))
+    return run(list(sys.argv if argv is None else argv), NAME, ElasticObserverNode)
 
 
 if __name__ == "__main__":

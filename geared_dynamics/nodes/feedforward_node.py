@@ -23,8 +23,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             print(f"{error}, or source a ROS 2 installation", file=sys.stderr)
             return 2
     from geared_dynamics.nodes.common.program import run
+    from geared_dynamics.nodes.feedforward.node import FeedforwardNode
 
-    return run(list(sys.argv if argv is None else argv))
+    return run(list(sys.argv if argv is None else argv), NAME, FeedforwardNode)
 
 
 if __name__ == "__main__":

@@ -47,6 +47,21 @@ def test_the_feedforward_node_with_a_robot_of_ones_own(
     assert 0.0 < float(rows["one cycle in the process, median [us]"])
 
 
+def test_the_observer_node_and_its_step(ros_domain: int, processes: Processes) -> None:
+    options = ("--node", "observer", "--duration", "1", "--json", "--domain", str(ros_domain))
+    brief = ("--rate", "500", "--warmup", "0.1")
+    command = processes.start(*COMMAND, *brief, *options, name="benchmark")
+    assert command.wait(240.0) == 0, command.report()
+    text = command.output
+    data = json.loads(text[text.index("{") : text.rindex("}") + 1])
+    trip = data["nodes"]["measured"]["round_trip_us"]
+    assert trip["cycles"] == 500
+    assert trip["lost"] < 500
+    assert 0.0 < trip["p50"] <= trip["p99"] <= trip["longest"]
+    assert 0.0 < data["step_us"]["p50"] <= data["step_us"]["p99"]
+    assert 0.0 < data["step_in_the_process_us"] < data["compute_us"]
+
+
 def test_a_wrong_robot_is_refused(ros_domain: int, processes: Processes, tmp_path: Path) -> None:
     file = tmp_path / "no_drives.yaml"
     file.write_text("version: 2\n", encoding="utf-8")

@@ -123,6 +123,20 @@ def test_a_motor_that_vanishes(rig: ObserverRig) -> None:
     rig.until_valid()
 
 
+def test_a_motor_that_is_named_twice(rig: ObserverRig) -> None:
+    """Its reading is refused, and nobody guesses which entry is right."""
+
+    def twice(message: Any) -> Any:
+        message.name = [*message.name, "motor_2"]
+        message.position = array("d", [*message.position, 99.0])
+        message.effort = array("d", [*message.effort, 0.0])
+        return message
+
+    rig.change = twice
+    check_bridge(rig, "motor_2: missing")
+    rig.until_said("joint_states names motor_2 more than once; publish it once")
+
+
 def test_an_encoder_jumps(rig: ObserverRig) -> None:
     """It is not believed, and not after it was invalid either, before somebody says so."""
     rig.change = put("position", 0, 5.0, add=True)

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from geared_dynamics import observers
-from geared_dynamics.nodes.observer.program import run
+from geared_dynamics.nodes.common.program import run
+from geared_dynamics.nodes.observer.node import ElasticObserverNode
 
 
 def main(path: str, argv: list[str]) -> int:
@@ -30,7 +31,7 @@ def main(path: str, argv: list[str]) -> int:
 
     setattr(observers, "kalman_step", timed)  # noqa: B010 - mypy refuses the plain form
     try:
-        return run(argv)
+        return run(argv, "timed_observer", ElasticObserverNode)
     finally:
         with Path(path).open("wb") as file:
             np.save(file, np.array(times, dtype=np.int64))

@@ -66,9 +66,20 @@ def encoders(
         remedy = "set feedback to joint, without encoder offsets and signs"
         raise ModelError("encoders", finding, remedy)
     back = np.linalg.pinv(shares.T)  # (n, m)
-    zeros = model.motor_zeros
+    turn, shift = motor_side(model, feedback, offset, sign)
+    names = model.motor_names if feedback == "motor" else model.joint_names
+    shift = back @ (shift - model.motor_zeros)
+    return Encoders(names, readonly(back @ turn), readonly(shift), False)
+
+
+def motor_side(
+    model: GearedModel, feedback: Feedback, offsets: ArrayLike, signs: ArrayLike
+) -> tuple[Array, Array]:
+    """S and s of the motors' angles phi = S x + s (m,) [rad] from what joint states show x (k,).
+
+    See ``encoders`` for the arguments.
+    """
+    offset, sign = np.asarray(offsets, np.float64), np.asarray(signs, np.float64)
     if feedback == "motor":
-        turn, shift = back * sign, back @ (-sign * offset - zeros)
-        return Encoders(model.motor_names, readonly(turn), readonly(shift), False)
-    turn, shift = (back * sign) @ shares.T, back @ (sign * (zeros - offset) - zeros)
-    return Encoders(model.joint_names, readonly(turn), readonly(shift), False)
+        return np.diag(sign), -sign * offset
+    return sign[:, None] * model.structure_matrix.T, sign * (model.motor_zeros - offset)

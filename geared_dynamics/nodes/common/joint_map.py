@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,6 +20,30 @@ class Reading(enum.IntEnum):
     SIZES = 3  # arrays of another length than the names
     NO_VELOCITY = 4  # positions only
     TWICE = 5  # one of ours more than once: nobody knows which entry is right
+
+
+class Places(NamedTuple):
+    """Where names are among others.
+
+    Attributes:
+        at: Index of each name (n,); one behind the last for those absent or there more than once.
+        absent: Names that are not there.
+        twice: Names that are there more than once: nobody knows which entry is right.
+    """
+
+    at: IntArray
+    absent: tuple[str, ...]
+    twice: tuple[str, ...]
+
+
+def places(wanted: Sequence[str], names: Sequence[str]) -> Places:
+    """Find names among those of a message."""
+    place = {name: index for index, name in enumerate(names)}
+    absent = tuple(name for name in wanted if name not in place)
+    twice = tuple(name for name in wanted if names.count(name) > 1)
+    gone = len(names)
+    index = [gone if name in twice else place.get(name, gone) for name in wanted]
+    return Places(readonly_int(index), absent, twice)
 
 
 class JointMap:
@@ -75,9 +100,7 @@ class JointMap:
     def _look_up(self, names: Sequence[str]) -> None:
         """Find our joints among other names."""
         self._names, self._size = list(names), len(names)
-        place = {name: index for index, name in enumerate(names)}
-        self.absent = tuple(name for name in self.wanted if name not in place)
-        self.twice = tuple(name for name in self.wanted if self._names.count(name) > 1)
+        index, self.absent, self.twice = places(self.wanted, self._names)
         self.reordered = False
         if self.twice:
             self._index, self._state = None, Reading.TWICE
@@ -87,7 +110,7 @@ class JointMap:
             none = len(self.absent) == len(self.wanted)
             self._state = Reading.FOREIGN if none else Reading.MISSING
             return
-        self._index = readonly_int([place[name] for name in self.wanted])
+        self._index = index
         self._state = Reading.COMPLETE
         self._plain = self._names == list(self.wanted)
         if self._before is not None:

@@ -1,17 +1,18 @@
-"""Starting and ending the feedforward node's process."""
+"""Starting and ending the process of a lifecycle node."""
 
 from __future__ import annotations
 
 import signal
 import sys
+from collections.abc import Callable
 from types import FrameType
+from typing import Any
 
 import rclpy
 from rclpy.exceptions import NameValidationException
 from rclpy.signals import SignalHandlerOptions
 
 from geared_dynamics.nodes.common.executor import make_executor, spin
-from geared_dynamics.nodes.feedforward.node import FeedforwardNode
 
 
 class Interrupted(BaseException):
@@ -26,14 +27,14 @@ class Signals:
     Attributes:
         came: Whether one came.
         starting: Whether the node does not spin yet.
-        node: The node, once there is one.
+        node: The node, once there is one; it has ``preparing`` and ``end``.
     """
 
     def __init__(self) -> None:
         """Take the signals."""
         self.came = False
         self.starting = True
-        self.node: FeedforwardNode | None = None
+        self.node: Any = None
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._on_signal)
 
@@ -43,30 +44,35 @@ class Signals:
             raise Interrupted
 
 
-def refused(why: str) -> int:
+def refused(name: str, why: str) -> int:
     """Say why the node cannot start; the exit code."""
     first = why.split(", at ")[0]  # what follows are places in ROS's own source
-    print(f"feedforward_node: {first}; correct the arguments after --ros-args", file=sys.stderr)
+    print(f"{name}: {first}; correct the arguments after --ros-args", file=sys.stderr)
     return 2
 
 
-def run(argv: list[str]) -> int:
-    """Run the node until SIGINT or SIGTERM.
+def run(argv: list[str], name: str, make: Callable[[], Any]) -> int:
+    """Run a node until SIGINT or SIGTERM.
 
     rclpy's own signal handlers would close the graph before the arm has its last command, and
     an exception out of a handler would end up in some callback.
+
+    Args:
+        argv: Of the process.
+        name: What the program is called.
+        make: Makes the node.
     """
     signals = Signals()
     try:
         try:
             rclpy.init(args=argv, signal_handler_options=SignalHandlerOptions.NO)
         except RuntimeError as error:  # how rclpy tells of each kind of wrong argument
-            return refused(str(error))
+            return refused(name, str(error))
         try:
-            node = signals.node = FeedforwardNode()
+            node = signals.node = make()
         except NameValidationException as error:
             rclpy.try_shutdown()
-            return refused(" ".join(str(error).split()))
+            return refused(name, " ".join(str(error).split()))
         executor = make_executor()
         executor.add_node(node)
         node.start()

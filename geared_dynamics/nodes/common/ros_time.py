@@ -17,18 +17,21 @@ class RosTime:
 
     Attributes:
         now: ROS time [ns].
+        simulated: Whether something simulates it.
     """
 
     def __init__(self, clock: Any) -> None:
         """Begin to follow a clock of the kind ROS_TIME."""
         self.now: Callable[[], int] = time.time_ns
+        self.simulated = False
         self._clock = clock
         threshold = JumpThreshold(min_forward=None, min_backward=None, on_clock_change=True)
         self._kept = clock.create_jump_callback(threshold, post_callback=self._changed)
         self._changed(None)
 
     def _changed(self, _jump: Any) -> None:
-        self.now = self._simulated if self._clock.ros_time_is_active else time.time_ns
+        self.simulated = bool(self._clock.ros_time_is_active)
+        self.now = self._simulated if self.simulated else time.time_ns
 
     def _simulated(self) -> int:
         return int(self._clock.now().nanoseconds)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -26,9 +25,9 @@ Say = Callable[[str], None]
 class Torques:
     """The newest torques of the motors, in the model's order."""
 
-    def __init__(self, node: Node, say: Say) -> None:
-        """Begin without; ``say`` logs a warning."""
-        self._node, self._say = node, say
+    def __init__(self, node: Node, say: Say, clock: Callable[[], float]) -> None:
+        """Begin without; ``say`` logs a warning, ``clock`` tells the time for their age [s]."""
+        self._node, self._say, self._clock = node, say, clock
         self._subscribed: set[str] = set()
         self._names: tuple[str, ...] = ()
         self._order = np.zeros(0, np.int64)  # where the model's are among those that come
@@ -57,12 +56,12 @@ class Torques:
 
     def newest(self, now: float, timeout: float) -> Array | None:
         """The newest (l,), None where there are none, or only old ones."""
-        if self._value is None or (timeout and now - self._came > timeout):
+        if self._value is None or (timeout and abs(now - self._came) > timeout):
             return None
         return self._value
 
     def measured(self, names: list[str], effort: Any) -> None:
-        """Take the effort of a joint state."""
+        """Take the effort of a joint state, whose names the node has looked at."""
         self._take(self._picker.picked(names, effort), "joint_states: effort")
 
     def _on_flat(self, message: Any) -> None:
@@ -72,6 +71,8 @@ class Torques:
     def _on_named(self, message: Any) -> None:
         names = list(message.name)
         if not self._picker.foreign(names):
+            if self._picker.twice:
+                self._say(f"joint_commands {self._picker.trouble}")
             self._take(self._picker.picked(names, message.effort), "joint_commands: effort")
 
     def _take(self, found: Array | None, place: str) -> None:
@@ -79,7 +80,7 @@ class Torques:
             self._say(f"{place} has another number of values; give one for each joint or motor")
             self._value = None
             return
-        self._came = time.monotonic()
+        self._came = self._clock()
         self._value = found.take(self._order)
 
 
@@ -115,6 +116,8 @@ class Beside:
         names = list(message.name)
         if self._picker is None or self._picker.foreign(names):
             return
+        if self._picker.twice:
+            self._say(f"{self._topic} {self._picker.trouble}")
         found = self._picker.picked(names, getattr(message, self._field))
         if found is None:
             self._say(f"{self._topic} has another number of {self._field}s than names")

@@ -9,6 +9,8 @@ import numpy as np
 from geared_dynamics import observers as ob
 from geared_dynamics.arrays import Array, IntArray
 from geared_dynamics.dynamics.rigid import gravity_forces
+from geared_dynamics.nodes.observer.even_stamps import EvenStamps
+from geared_dynamics.nodes.observer.late import Late
 from geared_dynamics.nodes.observer.past import Past
 from geared_dynamics.nodes.observer.recovery import Loss, loss_of, no_trouble, obstacle
 from geared_dynamics.nodes.observer.rest import Rest
@@ -54,9 +56,13 @@ class Loop:
         self.prepared = prepared
         self.counters = Counters()
         self.loss: Loss | None = None
-        self._past = Past(prepared.delays, prepared.period)
-        self._rest = Rest(np.asarray(np.linalg.pinv(prepared.model.structure_matrix.T)))
-        self._missing = np.full(len(prepared.model.motor_names), np.nan)
+        model, period = prepared.model, prepared.period
+        self._past = past = Past(prepared.delays, period)
+        self._links = Late(model.n, past.delay, period, prepared.hold)
+        self._sensors = Late(model.elasticity.count, past.delay, period, prepared.hold)
+        self._even = EvenStamps(period)
+        self._rest = Rest(np.asarray(np.linalg.pinv(model.structure_matrix.T)))
+        self._missing = np.full(len(model.motor_names), np.nan)
         self._resets = False
         self._forget()
         self.output = self._invalid(Fault.NONE, "no joint state yet")
@@ -66,10 +72,13 @@ class Loop:
         self.state: AnyState | None = None
         self._past.clear()
         self._rest.clear()
-        self._time: float | None = None  # stamp of the newest joint state that was used [s]
+        self._links.clear()
+        self._sensors.clear()
+        self._stamp: float | None = None  # of the newest joint state that was used [s]
+        self._time: float | None = None  # its time [s]
         self._heard = 0.0  # when it came [s], steady
         self._came = 0.0  # when any joint state came, also with an old stamp [s], steady
-        self._started = 0.0  # stamp at which the observer started [s]
+        self._started = 0.0  # time at which the observer started [s]
         self._torque = Torque(self._missing, False)
         self._onset = no_trouble(len(self._missing))
         self._troubled = False  # whether a motor's reading is in trouble
@@ -93,25 +102,42 @@ class Loop:
             now: When it came [s], steady.
             sensed: The joint state, and what belongs to it.
         """
-        given, last = self.prepared, self._time
-        if last is not None and sensed.time < last - BACK:
+        given, stamp, last = self.prepared, self._stamp, self._time
+        if stamp is not None and sensed.time < stamp - BACK:
             self._lose(Fault.INTERVAL, "stamps went back")
-            last = None
-        shown = given.angles(sensed.positions)
-        if last is not None and sensed.time <= last:
+            self._even.restart()
+            stamp = None
+        if stamp is not None and sensed.time <= stamp:
             self.output = self._repeated(now)
             return self.output
-        self._rest.add(sensed.time, shown)
+        time = self._even.sampled(sensed.time) if given.even else sensed.time
+        shown = given.angles(sensed.positions)
+        self._rest.add(time, shown)
         torque = self._torque_of(sensed)
-        self._past.add(sensed.time, shown, torque.value)
-        self._time, self._torque = sensed.time, torque
+        self._past.add(time, shown, torque.value)
+        if sensed.links is not None or sensed.sensors is not None:
+            self._beside(sensed, time)
+        self._stamp, self._time, self._torque = sensed.time, time, torque
         self._heard = self._came = now
         if self.state is None:
-            self.output = self._start(sensed.time, shown)
+            self.output = self._start(time, shown)
         else:
             assert last is not None
-            self.output = self._step(last, sensed, shown)
+            self.output = self._step(last, time, shown)
         return self.output
+
+    def _beside(self, sensed: Sensed, time: float) -> None:
+        """Note what sensors on the links have shown; the joint state's own stamp is its time."""
+        given = self.prepared
+        if sensed.links is not None and abs(sensed.links_time - sensed.time) <= given.hold:
+            when = time if sensed.links_time == sensed.time else sensed.links_time
+            self._links.add(when - given.link_delays, given.link(sensed.links))
+        if sensed.sensors is not None:
+            when = time if sensed.sensors_time is None else sensed.sensors_time
+            if when == sensed.time or abs(when - sensed.time) > given.hold:
+                when = time
+            shown = given.at_springs(sensed.sensors)
+            self._sensors.add(np.full(len(shown), when), shown)
 
     def _torque_of(self, sensed: Sensed) -> Torque:
         """The motors' torque since the joint state before."""
@@ -155,10 +181,10 @@ class Loop:
         self.counters.starts += 1
         return self._invalid(Fault.SETTLING, "settles")
 
-    def _step(self, last: float, sensed: Sensed, shown: Array) -> Output:
+    def _step(self, last: float, time: float, shown: Array) -> Output:
         given, past, before = self.prepared, self._past, self.state
         assert before is not None
-        time, late = sensed.time, self._past.delay
+        late = past.delay
         torque = past.torque(last - late, time - late)
         gap = time - last > QUIET * given.period
         if gap:  # what acted in between is not known
@@ -166,8 +192,8 @@ class Loop:
         measurement = Measurement(
             past.aligned(),
             torque,
-            self._links(sensed, before, time - late),
-            self._sensors(sensed, before),
+            self._on_links(time - late, before) if self._links.fresh else None,
+            self._behind_springs(time - late, before) if self._sensors.fresh else None,
         )
         if isinstance(given.gains, KalmanGains):
             assert isinstance(before, KalmanState)
@@ -191,29 +217,18 @@ class Loop:
             return self._told(time, moved)
         return self._told(time, state)
 
-    def _links(self, sensed: Sensed, state: AnyState, time: float) -> Array | None:
-        """Links' encoders (n,), brought to the observer's time with the estimated velocity."""
-        given = self.prepared
-        if sensed.links is None:
-            return None
-        first, n = given.gains.sizes.coordinates, given.model.n
-        late = time - (sensed.links_time - given.link_delays)
-        late = np.where(np.abs(late) <= given.hold, late, np.nan)
-        return np.asarray(given.link(sensed.links) + state.mean[first : first + n] * late)
+    def _on_links(self, time: float, state: AnyState) -> Array | None:
+        """Positions of the joints (n,) by their encoders, the newest with estimated velocities."""
+        first = self.prepared.gains.sizes.coordinates
+        return self._links.at(time, state.mean[first : first + self.prepared.model.n])
 
-    def _sensors(self, sensed: Sensed, state: AnyState) -> Array | None:
+    def _behind_springs(self, time: float, state: AnyState) -> Array | None:
         """Torques of the springs (n_e,) by their sensors."""
         given = self.prepared
-        if sensed.sensors is None:
-            return None
-        tau = sensed.sensors
-        if given.compensated:
-            tau = tau + gravity_forces(given.model, state.mean[: given.model.n])
-        found = np.full(given.model.elasticity.count, np.nan)
-        for joint, shaft in enumerate(given.shafts):
-            if shaft >= 0:
-                found[shaft] = tau[joint]
-        return found
+        found = self._sensors.at(time)
+        if found is None or not given.compensated:
+            return found
+        return found + given.at_springs(gravity_forces(given.model, state.mean[: given.model.n]))
 
     # -- without one -------------------------------------------------------------------------
 

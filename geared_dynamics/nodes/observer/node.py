@@ -22,16 +22,23 @@ from geared_dynamics.nodes.common.lifecycle import SUCCESS, SteadyLifecycleNode
 from geared_dynamics.nodes.common.parameters import ParameterError, Value
 from geared_dynamics.nodes.common.ros_time import RosTime
 from geared_dynamics.nodes.common.timing import Timing
+from geared_dynamics.nodes.observer.contact import wrench
 from geared_dynamics.nodes.observer.inputs import NEWEST, Beside, Torques
 from geared_dynamics.nodes.observer.loop import Loop
-from geared_dynamics.nodes.observer.outputs import Outputs, wrench
+from geared_dynamics.nodes.observer.outputs import Outputs
 from geared_dynamics.nodes.observer.picker import Picker
 from geared_dynamics.nodes.observer.reader import Reader
 from geared_dynamics.nodes.observer.rehearsal import rehearse
 from geared_dynamics.nodes.observer.report import Reporter
 from geared_dynamics.nodes.observer.schema import SCHEMA
 from geared_dynamics.nodes.observer.settings import Prepared, prepared, state_names
-from geared_dynamics.nodes.observer.values import Output, Sensed
+from geared_dynamics.nodes.observer.values import Level, Output, Sensed
+
+SIX = 6  # numbers of a wrench
+BLIND = (
+    "contact.moment: fewer than six joints do not determine a force and a moment; what they do "
+    "not is NaN in ~/contact_wrench: set contact.moment to false where contacts pass none"
+)
 
 
 class ElasticObserverNode(SteadyLifecycleNode):
@@ -44,7 +51,8 @@ class ElasticObserverNode(SteadyLifecycleNode):
         self.parameters.on_change(self._validated)
         self.description = Description(self, str(self._value("robot_description_topic")))
         self.reporter = Reporter(self)
-        self.torques = Torques(self, self.reporter.say)
+        self.ros_time = RosTime(self.get_clock())
+        self.torques = Torques(self, self.reporter.say, self._for_ages)
         self.links = Beside(self, "link_states", "position", self.reporter.say)
         self.sensors = Beside(self, "joint_torques", "effort", self.reporter.say)
         self.outputs = Outputs(self)
@@ -52,11 +60,11 @@ class ElasticObserverNode(SteadyLifecycleNode):
         self.model: GearedModel | None = None
         self.loop: Loop | None = None
         self.active = False
+        self.preparing = False  # whether a model is loaded and kernels are compiled
         self.autostarting = False  # until it was active once: what is stopped then, stays so
         self.zero = 0  # ROS time from which the loop counts [ns]
         self._picker = Picker(())
         self._reader = Reader()
-        self.ros_time = RosTime(self.get_clock())
         self._inputs = False
         self._heard = False  # whether a joint state of ours came
         self._last = 0.0, 0  # when, steady [s] and ROS time [ns]
@@ -94,10 +102,21 @@ class ElasticObserverNode(SteadyLifecycleNode):
         if self.trigger_configure() == SUCCESS:
             self.trigger_activate()
 
+    def end(self) -> None:
+        """Say that nothing is known any more."""
+        self.deactivated()
+
     # -- transitions -------------------------------------------------------------------------
 
     def configured(self) -> None:
         """Load the model and prepare all that a cycle needs."""
+        self.preparing = True
+        try:
+            self._prepare()
+        finally:
+            self.preparing = False
+
+    def _prepare(self) -> None:
         self._refuse_wrong()
         model = model_source.load(self.parameters.values, self.description.text)
         self.parameters.declare(model.joint_names, model.motor_names)
@@ -109,7 +128,10 @@ class ElasticObserverNode(SteadyLifecycleNode):
             pose(model, np.zeros(model.n), str(values["contact.frame"]))  # is it a frame?
         output = rehearse(given)
         if values["contact.frame"]:
-            wrench(model, output, str(values["contact.frame"]), moment=False)
+            good = output._replace(level=Level.GOOD)  # rehearsed is a bridge, which tells none
+            wrench(model, good, str(values["contact.frame"]), moment=False)
+            if values["contact.moment"] and model.n < SIX:
+                self.get_logger().warning(BLIND)
         self._picker = Picker(state_names(values, model))
         self.outputs.prepare(given)
         self.torques.prepare(values, model)
@@ -175,7 +197,7 @@ class ElasticObserverNode(SteadyLifecycleNode):
         if found is None:
             return
         output, stamp = found
-        self._send(output, stamp)
+        self.outputs.send(self.loop.prepared, output, stamp)
         self.timing.add(begin, time.monotonic(), 1e-9 * (ros - stamp))
         self.outputs.send_contact(self.loop.prepared, output, stamp, begin, self.parameters.values)
         self.reporter.look(output)
@@ -199,22 +221,25 @@ class ElasticObserverNode(SteadyLifecycleNode):
         positions = self._positions(names, position)
         stamp = stamp or ros
         links, links_stamp = self.links.taken()
+        sensors, sensors_stamp = self.sensors.taken()
         sensed = Sensed(
             time=1e-9 * (stamp - self.zero),
             positions=positions,
-            torques=self.torques.newest(begin, cast(float, self._value("torque_timeout"))),
+            torques=self.torques.newest(
+                self._for_ages(), cast(float, self._value("torque_timeout"))
+            ),
             links=links,
             links_time=1e-9 * ((links_stamp or stamp) - self.zero),
-            sensors=self.sensors.taken()[0],
+            sensors=sensors,
+            sensors_time=1e-9 * ((sensors_stamp or stamp) - self.zero),
         )
         return loop.cycle(begin, sensed), stamp
 
     def _positions(self, names: list[str], position: Any) -> Array:
         """Positions of ours; NaN for those that are not there."""
         found = self._picker.picked(names, position)
-        if self._picker.absent:
-            lacks = ", ".join(self._picker.absent)
-            self.reporter.say(f"joint_states lacks {lacks}; publish all together")
+        if not self._picker.whole:
+            self.reporter.say(f"joint_states {self._picker.trouble}")
         if found is None:
             sizes = f"{len(names)} names and {len(position)} positions"
             self.reporter.say(f"joint_states has {sizes}; give one for each name")
@@ -222,8 +247,11 @@ class ElasticObserverNode(SteadyLifecycleNode):
         return found
 
     def _send(self, output: Output, stamp: int) -> None:
+        """Tell what is known without a joint state."""
         if self.loop is not None:
-            self.outputs.send(self.loop.prepared, output, stamp)
+            given, now = self.loop.prepared, time.monotonic()
+            self.outputs.send(given, output, stamp)
+            self.outputs.send_contact(given, output, stamp, now, self.parameters.values)
 
     def _watch(self) -> None:
         """Between joint states, or without: on a steady clock."""
@@ -240,12 +268,17 @@ class ElasticObserverNode(SteadyLifecycleNode):
         self._send(output, ros if np.isnan(when) else self.zero + round(1e9 * when))
         self.reporter.look(output)
 
+    def _for_ages(self) -> float:
+        """Steady time, or the simulated one [s]: while that pauses nothing ages."""
+        return 1e-9 * self.ros_time.now() if self.ros_time.simulated else time.monotonic()
+
     def _steady(self, ros: int) -> float:
         """Steady time [s]; where time is simulated it goes on as that does, however slowly."""
-        if not self.get_clock().ros_time_is_active:
+        if not self.ros_time.simulated:
             return time.monotonic()
         came, then = self._last
-        return came + max(1e-9 * (ros - then), 0.0)
+        # Zero is what a simulated clock shows before its first message.
+        return came + max(1e-9 * (ros - then), 0.0) if then else came
 
     # -- what the user changes ---------------------------------------------------------------
 

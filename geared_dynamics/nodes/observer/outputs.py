@@ -13,16 +13,15 @@ from std_msgs.msg import Float64MultiArray, MultiArrayDimension
 
 from geared_dynamics.arrays import Array
 from geared_dynamics.dynamics.elastic.springs import structure_matrix
-from geared_dynamics.dynamics.kinematics import pose
-from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.nodes.common.messages import SECOND
+from geared_dynamics.nodes.observer.contact import TOLD, wrench
 from geared_dynamics.nodes.observer.fields import Fields
 from geared_dynamics.nodes.observer.quality import labels, numbers
 from geared_dynamics.nodes.observer.sensors import Affine, affine
 from geared_dynamics.nodes.observer.settings import Prepared
-from geared_dynamics.nodes.observer.values import Level, Output
-from geared_dynamics.observers import KalmanState, contact_wrench
+from geared_dynamics.nodes.observer.values import Output
+from geared_dynamics.observers import KalmanState
 
 NEWEST = QoSProfile(depth=1)
 TOPICS = {
@@ -48,6 +47,7 @@ class Outputs:
         self._joints = np.zeros((0, 0))  # joints' velocities that the motors show, by x'
         self._wanted: dict[str, bool] = {}
         self._told = -np.inf  # when the wrench was sent last [s]
+        self._stands = False  # whether that has numbers
         self._message = Float64MultiArray()
 
     def prepare(self, given: Prepared) -> None:
@@ -121,11 +121,11 @@ class Outputs:
     def send_contact(
         self, given: Prepared, output: Output, stamp: int, now: float, values: Any
     ) -> None:
-        """Publish the contact wrench at its own rate, while somebody listens.
+        """Publish the contact wrench at its own rate, while somebody listens; its loss at once.
 
         Args:
             given: The model.
-            output: Of a cycle.
+            output: Of a cycle, or what is told without one.
             stamp: As of ``send`` [ns].
             now: Steady time [s].
             values: The parameters.
@@ -133,16 +133,14 @@ class Outputs:
         frame = str(values["contact.frame"])
         if not frame or not self._wanted["contact_wrench"]:
             return
-        if now - self._told < 1.0 / values["contact.rate"]:
+        lost = self._stands and output.level not in TOLD
+        if not lost and now - self._told < 1.0 / values["contact.rate"]:
             return
-        self._told = now
+        six = wrench(given.model, output, frame, moment=bool(values["contact.moment"]))
+        self._told, self._stands = now, bool(np.isfinite(six).any())
         message = WrenchStamped()
         message.header.frame_id = frame
         message.header.stamp.sec, message.header.stamp.nanosec = divmod(stamp, SECOND)
-        six = np.full(6, np.nan)
-        if output.moved is not None and output.state is not None:
-            moment = bool(values["contact.moment"])
-            six = wrench(given.model, output, frame, moment=moment)
         force, torque = message.wrench.force, message.wrench.torque
         force.x, force.y, force.z, torque.x, torque.y, torque.z = six.tolist()
         self._wrench.publish(message)
@@ -153,20 +151,3 @@ def spring_names(model: GearedModel) -> list[str]:
     own = model.elasticity
     joints = [model.joint_names[j] for j in own.joint]
     return [*joints, *own.names[len(joints) :]]
-
-
-def wrench(model: GearedModel, output: Output, frame: str, *, moment: bool) -> Array:
-    """Force and moment of a contact at a frame's origin, in its axes (6,); NaN if unknown."""
-    found, state = output.estimate, output.state
-    if found is None or not isinstance(state, KalmanState) or output.level is Level.INVALID:
-        return np.full(6, np.nan)
-    first = len(state.mean) * 2 // 3
-    rows = state.root.reshape(len(state.mean), -1)[:, first : first + model.n]
-    try:
-        contact = contact_wrench(
-            model, found.q, found.external, frame, covariance=rows.T @ rows, moment=moment
-        )
-    except GearedDynamicsError:  # the covariance of a start may be singular
-        return np.full(6, np.nan)
-    back = pose(model, found.q, frame)[:3, :3].T
-    return np.concatenate([back @ contact.force, back @ contact.moment])

@@ -18,6 +18,9 @@ OBSERVER = (
               "errors decay (nonlinear) [Hz]", 0.1, 1000.0),
     Parameter("update_rate", "double", 1000.0, "of joint_states [1/s]", 1.0, 1e5,
               when="configure"),
+    Parameter("stamps", "string", "even", "even: samples are a period apart, or several, and "
+              "stamps tell that roughly; exact: they are when their stamps say",
+              choices=("even", "exact"), when="configure"),
     Parameter("hold", "double", 0.05, "for how long prediction bridges what is missing; then the "
               "estimate is invalid [s]", 1e-3, 1.0, when="configure"),
     Parameter("settling_time", "double", 0.1, "after a start, until the estimate counts as valid "

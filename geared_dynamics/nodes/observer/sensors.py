@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import isfinite
-from typing import Literal
 
 import numpy as np
 
@@ -13,8 +12,7 @@ from geared_dynamics.dynamics.balancers import balancer_forces
 from geared_dynamics.dynamics.rigid import gravity_forces
 from geared_dynamics.errors import ModelError
 from geared_dynamics.model import GearedModel
-
-Feedback = Literal["joint", "motor"]
+from geared_dynamics.nodes.common.encoders import Feedback, motor_side
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,22 +51,8 @@ def affine(turn: Array, shift: Array) -> Affine:
 def motor_angles(
     model: GearedModel, feedback: Feedback, offsets: ArrayLike, signs: ArrayLike
 ) -> Affine:
-    """The motors' angles phi (m,) [rad] of what joint states show.
-
-    A motor's angle is phi = sign * (shown - offset). On the joint side a driver has divided by
-    the ratios, so that shown = A' x + zeros, with the stored zeros of the model.
-
-    Args:
-        model: Geared model.
-        feedback: What the joint states hold.
-        offsets: Of each motor's encoder (m,) [rad].
-        signs: +1 or -1 for each (m,).
-    """
-    offset, sign = np.asarray(offsets, np.float64), np.asarray(signs, np.float64)
-    if feedback == "motor":
-        return affine(np.diag(sign), -sign * offset)
-    back = model.structure_matrix.T  # (m, n)
-    return affine(sign[:, None] * back, sign * (model.motor_zeros - offset))
+    """The motors' angles phi (m,) [rad] of what joint states show, see ``common.encoders``."""
+    return affine(*motor_side(model, feedback, offsets, signs))
 
 
 def motor_torques(model: GearedModel, kind: str, signs: ArrayLike) -> Affine:

@@ -11,6 +11,7 @@ from geared_dynamics.arrays import Array, BoolArray, Frozen
 from geared_dynamics.model import GearedModel
 from geared_dynamics.nodes.common.parameters import ParameterError, Values
 from geared_dynamics.nodes.common.values import loaded, numbers, signs
+from geared_dynamics.nodes.observer.checks import check_encoders, deviations, ranged
 from geared_dynamics.nodes.observer.sensors import (
     Affine,
     affine,
@@ -45,6 +46,7 @@ class Prepared(Frozen):
         link_delays: Of the links' (n,) [s].
         has_links: Which joints have an encoder on the link (n,).
         period: Of the joint states [s].
+        even: Whether they are taken evenly, whatever their stamps say of it.
         hold: How long prediction bridges [s].
         settling: After a start, until an estimate is valid [s].
         auto: Whether the observer starts anew by itself.
@@ -63,6 +65,7 @@ class Prepared(Frozen):
     link_delays: Array
     has_links: BoolArray
     period: float
+    even: bool
     hold: float
     settling: float
     auto: bool
@@ -73,6 +76,14 @@ class Prepared(Frozen):
     def has_torques(self) -> bool:
         """Whether there is a torque sensor."""
         return any(shaft >= 0 for shaft in self.shafts)
+
+    def at_springs(self, tau: Array) -> Array:
+        """Numbers by joint (n,) as numbers by spring (n_e,), NaN where there is no sensor."""
+        found = np.full(self.model.elasticity.count, np.nan)
+        for joint, shaft in enumerate(self.shafts):
+            if shaft >= 0:
+                found[shaft] = tau[joint]
+        return found
 
 
 def prepared(values: Values, bare: GearedModel) -> Prepared:
@@ -88,9 +99,11 @@ def prepared(values: Values, bare: GearedModel) -> Prepared:
     if hold < SLOWEST_HOLD * period:
         finding = f"is {hold:g} s, less than {SLOWEST_HOLD:g} periods of update_rate"
         raise ParameterError("hold", finding, f"give at least {SLOWEST_HOLD * period:g}")
-    offsets = numbers(values, "motors.{}.encoder_offset", motors)
+    offsets = ranged(values, "motors.{}.encoder_offset", motors, -np.inf, "give a finite number")
     link_signs = signs(values, "joints.{}.link_encoder_sign", joints)
-    link_offsets = numbers(values, "joints.{}.link_encoder_offset", joints)
+    link_offsets = ranged(
+        values, "joints.{}.link_encoder_offset", joints, -np.inf, "give a finite number"
+    )
     return Prepared(
         model=model,
         gains=gains_of(values, model),
@@ -112,6 +125,7 @@ def prepared(values: Values, bare: GearedModel) -> Prepared:
         link_delays=numbers(values, "joints.{}.link_encoder_delay", joints),
         has_links=np.isfinite(numbers(values, "joints.{}.link_encoder_noise", joints)),
         period=period,
+        even=values["stamps"] == "even",
         hold=hold,
         settling=cast(float, values["settling_time"]),
         auto=values["restart"] == "auto",
@@ -133,8 +147,9 @@ def gains_of(values: Values, model: GearedModel) -> AnyGains:
         "rate": values["update_rate"],
         "hold": values["hold"],
     }
-    links = numbers(values, "joints.{}.link_encoder_noise", joints)
+    links = deviations(values, "joints.{}.link_encoder_noise", joints)
     torques = sensor_noise(values, model)
+    check_encoders(motors, resolution, noise, str(values["observer"]))
     if values["observer"] == "nonlinear":
         if np.isfinite(links).any() or np.isfinite(torques).any():
             finding = "nonlinear takes no sensors on the links"
@@ -145,13 +160,14 @@ def gains_of(values: Values, model: GearedModel) -> AnyGains:
 
 def own_or_common(values: Values, name: str, motors: tuple[str, ...]) -> Array:
     """Each motor's number, or the one of all (m,)."""
-    own = numbers(values, f"motors.{{}}.{name}", motors)
+    remedy = f"give a number that is not negative, or NaN: {name} holds"
+    own = ranged(values, f"motors.{{}}.{name}", motors, 0.0, remedy, none=True)
     return np.where(np.isnan(own), cast(float, values[name]), own)
 
 
 def shafts_of(values: Values, model: GearedModel) -> tuple[int, ...]:
     """The spring that each joint's torque sensor is at; -1 for joints without one."""
-    noise = numbers(values, "joints.{}.torque_sensor_noise", model.joint_names)
+    noise = deviations(values, "joints.{}.torque_sensor_noise", model.joint_names)
     springs = {int(joint): shaft for shaft, joint in enumerate(model.elasticity.joint)}
     found = []
     for joint, (name, value) in enumerate(zip(model.joint_names, noise, strict=True)):

@@ -44,6 +44,7 @@ class Sensed(NamedTuple):
         links: Links' encoders as they came (n,), None for nothing new.
         links_time: Their stamp [s].
         sensors: Joint torque sensors as they came (n,), None for nothing new.
+        sensors_time: Their stamp [s]; None: that of the joint state.
     """
 
     time: float
@@ -52,6 +53,7 @@ class Sensed(NamedTuple):
     links: Array | None = None
     links_time: float = 0.0
     sensors: Array | None = None
+    sensors_time: float | None = None
 
 
 class Output(NamedTuple):

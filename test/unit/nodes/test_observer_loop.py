@@ -2,52 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
 from geared_dynamics.nodes.observer.loop import Loop
-from geared_dynamics.nodes.observer.values import Level, Output, Sensed
+from geared_dynamics.nodes.observer.values import Level, Sensed
 from geared_dynamics.observers import Fault
+from observer_bench import MOTOR, Bench, sensed
 from observer_node_arm import DT, Plant, ready
-
-MOTOR = {"feedback": "motor", "torque_kind": "motor_torque"}
-Change = Callable[[Plant, Sensed], Sensed | None]
-
-
-def sensed(plant: Plant) -> Sensed:
-    return Sensed(plant.time, plant.phi, plant.tau_m)
-
-
-class Bench:
-    """A plant, an observer's loop, and a steady clock that goes with the plant."""
-
-    def __init__(self, **given: Any) -> None:
-        self.plant, self.loop = Plant(), Loop(ready(**MOTOR | given))
-        self.output = self.loop.output
-
-    def run(self, cycles: int, change: Change | None = None) -> list[Output]:
-        """Outputs of cycles; a change returns other readings, or none."""
-        found = []
-        for _ in range(cycles):
-            self.plant.step()
-            reading: Sensed | None = sensed(self.plant)
-            if change is not None:
-                reading = change(self.plant, reading)
-            if reading is not None:
-                self.output = self.loop.cycle(self.plant.time, reading)
-            else:
-                silent = self.loop.silence(self.plant.time)
-                self.output = self.output if silent is None else silent[0]
-            found.append(self.output)
-        return found
-
-    def off(self) -> float:
-        """Largest error of the links' positions [rad]."""
-        assert self.output.estimate is not None
-        return float(np.abs(self.output.estimate.q - self.plant.q).max())
 
 
 @pytest.mark.parametrize(("observer", "most"), [("kalman", 2e-5), ("nonlinear", 2e-5)])

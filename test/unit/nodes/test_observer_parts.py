@@ -17,7 +17,7 @@ from geared_dynamics.nodes.observer.settings import torque_names
 from geared_dynamics.nodes.observer.values import Level
 from geared_dynamics.observers import Fault
 from geared_dynamics.observers.health import healthy
-from observer_node_arm import arm, values
+from observer_node_arm import arm, ready, values
 
 NAN = float("nan")
 
@@ -67,6 +67,51 @@ def test_names_in_any_order_some_missing() -> None:
     assert picker.picked(["b"], array("d")) is None
     assert picker.foreign(["x"])
     assert not picker.foreign(["a"])
+
+
+def test_a_name_that_is_there_twice_is_not_guessed() -> None:
+    picker = Picker(["a", "b"])
+    for _ in range(2):
+        picked = picker.picked(["a", "b", "x", "b", "x"], array("d", [1.0, 2.0, 0.0, 9.0, 0.0]))
+        np.testing.assert_array_equal(picked, [1.0, NAN])  # type: ignore[arg-type]
+    assert picker.trouble == "names b more than once; publish it once"
+    assert not picker.foreign(["b", "b"])
+    assert "lacks a" in picker.trouble
+    picked = picker.picked(["b", "a", "x", "x"], array("d", [2.0, 1.0, 0.0, 0.0]))
+    np.testing.assert_array_equal(picked, [1.0, 2.0])  # type: ignore[arg-type]
+    assert picker.trouble == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("motors.motor_2.encoder_offset", NAN),
+        ("motors.motor_2.encoder_offset", np.inf),
+        ("motors.motor_1.encoder_offset", -np.inf),
+        ("joints.joint_3.link_encoder_offset", NAN),
+        ("joints.joint_1.link_encoder_offset", np.inf),
+        ("motors.motor_1.encoder_resolution", -1.0),
+        ("motors.motor_3.encoder_resolution", np.inf),
+        ("motors.motor_2.encoder_resolution", 0.0),
+        ("motors.motor_2.encoder_noise", -1e-3),
+        ("motors.motor_2.encoder_noise", np.inf),
+        ("joints.joint_1.link_encoder_noise", 0.0),
+        ("joints.joint_1.link_encoder_noise", np.inf),
+        ("joints.joint_2.torque_sensor_noise", -0.1),
+        ("joints.joint_2.torque_sensor_noise", 0.0),
+    ],
+)
+def test_numbers_that_make_no_sense_are_refused_by_name(name: str, value: float) -> None:
+    with pytest.raises(ParameterError) as caught:
+        ready(**{name.replace(".", "__"): value})
+    assert str(caught.value).startswith(f"{name}: is {value:g}")
+
+
+def test_numbers_that_make_sense() -> None:
+    given = {"motors__motor_2__encoder_resolution": 0.0, "encoder_noise": 1e-5}
+    assert ready(**given).gains is not None
+    offset = ready(feedback="motor", motors__motor_2__encoder_offset=-7.5)
+    assert offset.angles.shift[1] == 7.5
 
 
 def test_nan_stays_with_what_depends_on_it() -> None:
@@ -154,3 +199,26 @@ def test_serialised_messages_are_what_rclpy_reads() -> None:
     assert list(read.position) == [1.0, 2.0]
     assert np.isnan(read.effort).all()
     assert len(read.velocity) == 0
+
+
+def test_commands_age_by_the_clock_that_is_given() -> None:
+    """While a simulation pauses they do not; where its time begins anew they are none."""
+    pytest.importorskip("rclpy", reason="the extra 'ros'")
+    from std_msgs.msg import Float64MultiArray
+
+    from geared_dynamics.nodes.observer.inputs import Torques
+
+    class Node:
+        """Keeps the callback."""
+
+        def create_subscription(self, *given: object) -> None:
+            self.callback = given[2]
+
+    now, node = [5.0], Node()
+    torques = Torques(node, print, lambda: now[0])
+    torques.prepare(values(torque_source="commands", torque_kind="motor_torque"), arm())
+    assert torques.newest(5.0, 0.05) is None
+    node.callback(Float64MultiArray(data=[1.0, 2.0, 3.0]))  # type: ignore[operator]
+    for when, known in ((5.0, True), (5.04, True), (5.06, False), (1.0, False)):
+        assert (torques.newest(when, 0.05) is not None) == known
+    assert torques.newest(1e6, 0.0) is not None, "no limit"
