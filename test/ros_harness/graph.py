@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from ros_harness.processes import Processes
 
 T = TypeVar("T")
-TIMEOUT = 120.0  # [s]; usually 0.3 s, but in a fresh clone a node first compiles its kernels
+TIMEOUT = 60.0  # [s]; usually 0.3 s, but in a fresh clone a node first compiles its kernels
 KEPT = 10_000  # messages of a topic
 
 
