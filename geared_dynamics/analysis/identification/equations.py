@@ -144,15 +144,16 @@ def bandwidths(
 
     Nothing is left in the equations above the filter: rows for more would say the same twice.
     """
-    wanted = settings.bandwidth or WIDER * max(
-        found_bandwidth(model, item, settings.meaning) for item in recordings
-    )
+    wanted, band = settings.bandwidth, None
+    if wanted is None:
+        band = max(found_bandwidth(model, item, settings.meaning) for item in recordings)
+        wanted = WIDER * band
     rate, notes = max(item.rate for item in recordings), []
     cutoff = usable_cutoff(wanted, rate)
     if settings.bandwidth is not None and cutoff < wanted:
         what = f"a bandwidth of {wanted:g} Hz is more than {rate:.4g} Hz allow"
         notes.append(f"{what}: {cutoff:.4g} Hz is used")
-    keep = min(settings.keep or cutoff / WIDER, cutoff)
+    keep = min(settings.keep or band or cutoff / WIDER, cutoff)
     if settings.keep is not None and keep < settings.keep:
         what = f"equations are kept below {keep:.4g} Hz, not {settings.keep:g} Hz"
         notes.append(f"{what}: the filter leaves nothing above")
