@@ -17,6 +17,7 @@ from geared_dynamics.analysis.identification.rows import Rows, filtered, joined_
 from geared_dynamics.analysis.reading.problems import RecordingError
 from geared_dynamics.analysis.reading.recording import Recording
 from geared_dynamics.analysis.reading.samples import Tally
+from geared_dynamics.analysis.signals.turns import TURN, turning_of
 from geared_dynamics.arrays import Array, BoolArray, IntArray
 from geared_dynamics.model import GearedModel
 
@@ -116,7 +117,9 @@ def refuse_others(
     if there.sum() < FEWEST * len(there):
         finding = f"has {there.sum()} of {len(there)} stamps that the equations have"
         raise RecordingError(instrument.path, finding, REMEDY)
-    off = np.sqrt(np.mean((q[there] - expected[there]) ** 2, axis=0))
+    apart = q[there] - expected[there]
+    turns = np.where(turning_of(model).angular, np.rint(apart / TURN), 0.0)  # one may count them
+    off = np.sqrt(np.mean((apart - TURN * turns) ** 2, axis=0))
     far = off > SAME_MOTION * np.maximum(expected.std(axis=0), 1e-6)
     if far.any():
         j = int(np.argmax(far))

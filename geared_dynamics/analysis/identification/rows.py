@@ -23,7 +23,10 @@ NEXT = 1.5  # periods to the next sample beyond which there is a gap
 
 
 class Rows(NamedTuple):
-    """Filtered and thinned samples of a stretch: what ``Equations`` are put together from."""
+    """Filtered and thinned samples of a stretch: what ``Equations`` are put together from.
+
+    ``q`` passes no further filter: an angle within one turn may jump.
+    """
 
     stamp: IntArray
     Y: Array
@@ -99,13 +102,13 @@ def filtered(
         piece = slice(low, high)
         Y = columns(model, part.q[piece], part.v[piece], part.a[piece])
         p = Y.shape[-1]
-        signals = (tau, known, effort, part.q, part.v)
+        signals = (tau, known, effort, part.v)
         table = [Y.reshape(high - low, n * p), *(signal[piece] for signal in signals)]
         if keep < usable_cutoff(keep * 1.0001, rate):
             table = [zero_phase(x, keep, rate) if x.shape[1] else x for x in table]
         at = wanted[(wanted >= start) & (wanted < start + BLOCK)]
         chosen = at - low
         Y_kept = np.ascontiguousarray(table[0][chosen]).reshape(len(chosen), n, p)
-        own = (signal[chosen] for signal in table[1:])
-        blocks.append(Rows(part.stamp[at], Y_kept, *own))
+        *own, v = (signal[chosen] for signal in table[1:])
+        blocks.append(Rows(part.stamp[at], Y_kept, *own, part.q[at], v))
     return together(blocks)

@@ -207,6 +207,22 @@ def test_instruments_are_paired_by_stamps(doubled: str) -> None:
         assert off(numbered[:both], found.Y[:both]) > 0.2
 
 
+def test_instruments_may_count_turns_where_the_recording_does_not() -> None:
+    urdf = (ROBOTS / "elbow.urdf").read_text("utf-8")
+    urdf = urdf.replace('name="joint_1" type="revolute"', 'name="joint_1" type="continuous"')
+    model = gd.load_model(urdf.encode(), ROBOTS / "elbow.drivetrain.yaml")
+    many = np.array([6.0, 1.0, 1.0])
+    tau = torques(model, X, many * Q, many * V, many * A)
+    wrapped = many * Q
+    wrapped[:, 0] = (wrapped[:, 0] + np.pi) % (2.0 * np.pi) - np.pi
+    runs = [recording_from_arrays(T, q, tau) for q in (wrapped, many * Q)]
+    assert np.abs(np.diff(wrapped, axis=0)).max() > 6.0
+    settings = Settings(bandwidth=15.0)
+    found = identify(model, runs[:1], settings, instruments=runs[1:], physical=False)
+    alone = identify(model, runs[1:], settings, physical=False)
+    np.testing.assert_allclose(found.x, alone.x, atol=1e-6)
+
+
 def test_what_the_instruments_do_not_have_is_left_out_and_said() -> None:
     usual = recording_from_arrays(T, Q, TAU)
     most = recording_from_arrays(T[:6400], Q[:6400], TAU[:6400])
