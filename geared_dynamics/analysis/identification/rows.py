@@ -109,6 +109,6 @@ def filtered(
         at = wanted[(wanted >= start) & (wanted < start + BLOCK)]
         chosen = at - low
         Y_kept = np.ascontiguousarray(table[0][chosen]).reshape(len(chosen), n, p)
-        *own, v = (signal[chosen] for signal in table[1:])
-        blocks.append(Rows(part.stamp[at], Y_kept, *own, part.q[at], v))
+        own = [signal[chosen] for signal in table[1:]]
+        blocks.append(Rows(part.stamp[at], Y_kept, own[0], own[1], own[2], part.q[at], own[3]))
     return together(blocks)
