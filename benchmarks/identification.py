@@ -14,7 +14,7 @@ from unittest.mock import patch
 import numpy as np
 
 import geared_dynamics as gd
-from geared_dynamics.analysis.identification import equations as equations_module
+from geared_dynamics.analysis.identification import rows as rows_module
 from geared_dynamics.analysis.identification.columns import (
     base_columns,
     column_names,
@@ -167,32 +167,33 @@ def kr300_reasons(model, runs, settings):
 
 def kr300_wrist(model, runs, settings, own):
     """Rotors with inertia common to two wrist axes, as shafts through the arm would have it."""
-    x0, systems = prior(model), []
-    for run in runs:
-        found = equations(model, [run], settings)
-        friction = [
-            k
-            for k, name in enumerate(found.names)
-            if name.startswith("joint") and not name.endswith("inertia")
-        ]
-        rest = [k for k in range(len(x0)) if found.names[k].startswith("link")]
-        a = np.stack(
-            [found.Y[:, j, k] / model.Gamma[j, j] ** 2 for j, k in enumerate(own)], axis=1
-        )
-        common = np.zeros((*found.tau.shape, 3))
-        for k, (i, j) in enumerate(((3, 4), (3, 5), (4, 5))):
-            common[:, i, k], common[:, j, k] = a[:, j], a[:, i]
-        Y = np.concatenate([found.Y[..., own + friction], common], axis=-1)
-        systems.append((Y, found.tau - found.Y[..., rest] @ x0[rest], found.used, found.tau))
-    for fitted, other in ((0, 1), (1, 0)):
-        Y, tau, used, _ = systems[fitted]
+    for name, fitted, other in (("A", *runs), ("B", *runs[::-1])):
+        Y, tau, used, _, bandwidth = common_system(model, fitted, settings, own)
         solution = solve(Y, tau, used)
         sigma = np.sqrt(solution.covariance.diagonal())
-        line(f"KR300 inertia common to axes 45, 46, 56, run {'AB'[fitted]}", solution.x[-3:])
+        line(f"KR300 inertia common to axes 45, 46, 56, run {name}", solution.x[-3:])
         line("  sigma [kg m^2]", sigma[-3:])
-        Y, tau, used, measured = systems[other]
+        band = replace(settings, bandwidth=bandwidth[0], keep=bandwidth[1])
+        Y, tau, used, measured, _ = common_system(model, other, band, own)
         left = deviation(tau - Y @ solution.x, used) / deviation(measured, used)
-        line(f"  residual % on {'AB'[other]}", 100 * left)
+        line("  residual % on the other run, in the band of the fit", 100 * left)
+
+
+def common_system(model, run, settings, own):
+    """Columns with the common inertias, torques they are to explain, and measured ones."""
+    x0, found = prior(model), equations(model, [run], settings)
+    friction = [
+        k
+        for k, name in enumerate(found.names)
+        if name.startswith("joint") and not name.endswith("inertia")
+    ]
+    rest = [k for k in range(len(x0)) if found.names[k].startswith("link")]
+    a = np.stack([found.Y[:, j, k] / model.Gamma[j, j] ** 2 for j, k in enumerate(own)], axis=1)
+    common = np.zeros((*found.tau.shape, 3))
+    for k, (i, j) in enumerate(((3, 4), (3, 5), (4, 5))):
+        common[:, i, k], common[:, j, k] = a[:, j], a[:, i]
+    Y = np.concatenate([found.Y[..., own + friction], common], axis=-1)
+    return Y, found.tau - found.Y[..., rest] @ x0[rest], found.used, found.tau, found.bandwidth
 
 
 def apart(model, found, own, j, odd):
@@ -259,7 +260,7 @@ def with_angle(model, recording, settings, joint):
         own[:, joint] = np.stack([np.sin(q[:, joint]), np.cos(q[:, joint]), q[:, joint]], axis=-1)
         return np.concatenate([columns(model, q, v, a), own], axis=-1)
 
-    with patch.object(equations_module, "columns", more):
+    with patch.object(rows_module, "columns", more):
         found = equations(model, [recording], settings)
     width = found.Y.shape[-1]
     Y = found.Y[..., [*base_columns(model).selection, *range(width - 3, width)]]

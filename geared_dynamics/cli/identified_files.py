@@ -85,7 +85,7 @@ def write(
     if source is not None and re.search(r"(^|\s)#", source.read_text("utf-8", errors="replace")):
         notes.append(f"comments of {source.name} are not kept")
     targets.robot.write_text(new.urdf, encoding="utf-8")
-    text = yaml_text(new.drivetrain, comment(new, args, notes))
+    text = yaml_text(new.drivetrain, comment(new, args, [*found.notes, *notes]))
     targets.drivetrain.write_text(text, encoding="utf-8")
     saved = f"saved {targets.robot} and {targets.drivetrain}"
     console.print(f"{saved}: {len(new.changes)} numbers changed")
@@ -94,7 +94,7 @@ def write(
 
 
 def comment(new: Written, args: argparse.Namespace, notes: Sequence[str]) -> str:
-    """What changed, above the new drivetrain."""
+    """What changed, and what of the recordings is missing: above the new drivetrain."""
     names = ", ".join(Path(path).name for path in args.recordings)
     lines = [f"Identified from {names}; inertias of links stand in the URDF."]
     if args.payload is not None:

@@ -15,7 +15,6 @@ from geared_dynamics.analysis.comparison.span import (
     cleaned_span,
     in_joint_space,
     motions,
-    without_turns,
 )
 from geared_dynamics.analysis.comparison.totals import Ranges, squares
 from geared_dynamics.analysis.reading.cleaning import LARGEST, Stretch, clean
@@ -28,6 +27,7 @@ from geared_dynamics.analysis.reading.spreading import spread
 from geared_dynamics.analysis.signals.bandwidth import bandwidth
 from geared_dynamics.analysis.signals.delay import delay
 from geared_dynamics.analysis.signals.motion import Motion, interpolated, is_even
+from geared_dynamics.analysis.signals.turns import without_turns
 from geared_dynamics.arrays import Array, IntArray
 from geared_dynamics.dynamics.rigid import inverse_dynamics
 from geared_dynamics.model import GearedModel
@@ -57,7 +57,7 @@ def found_bandwidth(model: GearedModel, recording: Recording, meaning: Meaning) 
     parts = [part for part in cleaned.stretches if len(part.core) > SHORTEST]
     if not parts:  # only where the piece's context made it a stretch
         raise too_scattered(plan)
-    smooth = [without_turns(plan, part)[0] for part in parts]
+    smooth = [without_turns(plan.model, plan.meaning, part)[0] for part in parts]
     scores = relative(np.array([travelled(part, recording.rate) for part in smooth]))
     samples = smooth[int(np.argmax(scores))].samples
     q = even_positions(samples, recording.period)
@@ -93,7 +93,7 @@ def piece_score(plan: Plan, piece: int) -> Array | None:
     parts = [part for part in cleaned.stretches if len(part.core) > SHORTEST]
     if not parts:
         return None
-    smooth = [without_turns(plan, part)[0] for part in parts]
+    smooth = [without_turns(plan.model, plan.meaning, part)[0] for part in parts]
     return np.asarray(np.sum([travelled(part, recording.rate) for part in smooth], axis=0))
 
 

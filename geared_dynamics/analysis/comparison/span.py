@@ -18,7 +18,7 @@ from geared_dynamics.analysis.comparison.totals import (
     squares,
     totals_of,
 )
-from geared_dynamics.analysis.reading.cleaning import Cleaned, Stretch, clean
+from geared_dynamics.analysis.reading.cleaning import Cleaned, clean
 from geared_dynamics.analysis.reading.meaning import (
     Meaning,
     joint_positions,
@@ -30,7 +30,7 @@ from geared_dynamics.analysis.reading.recording import Recording
 from geared_dynamics.analysis.reading.samples import Samples, Tally
 from geared_dynamics.analysis.signals.filters import context, usable_cutoff
 from geared_dynamics.analysis.signals.motion import Motion, Velocity, motion
-from geared_dynamics.analysis.signals.turns import turning_of, whole_turns
+from geared_dynamics.analysis.signals.turns import without_turns
 from geared_dynamics.arrays import Array, IntArray
 from geared_dynamics.model import GearedModel
 
@@ -109,7 +109,7 @@ def unwrapped_motions(plan: Plan, span: int) -> tuple[list[Motion], Totals, Arra
     tally, cleaned = cleaned_span(plan, span, context(cutoff, recording.rate))
     found, short, turns = [], 0, np.zeros(model.n)
     for stretch in cleaned.stretches:
-        smooth, added = without_turns(plan, stretch)
+        smooth, added = without_turns(model, plan.meaning, stretch)
         part = motion(smooth, recording.period, cutoff, velocity=plan.velocity)
         if added is not None:
             turns += ((np.diff(added, axis=0) != 0.0) & stretch.core[1:, None]).sum(axis=0)
@@ -146,16 +146,6 @@ def cleaned_span(plan: Plan, span: int, around: int) -> tuple[Tally, Cleaned]:
         samples, read.core, recording.period, efforts=recording.efforts, velocities=recorded
     )
     return samples.tally, cleaned
-
-
-def without_turns(plan: Plan, stretch: Stretch) -> tuple[Stretch, Array | None]:
-    """A stretch whose angles do not jump by whole turns, and what was added to them (k, n)."""
-    motors = plan.meaning.position == "motor"  # their turns count
-    added = None if motors else whole_turns(stretch, turning_of(plan.model))
-    if added is None:
-        return stretch, None
-    position = stretch.samples.position + added
-    return stretch._replace(samples=stretch.samples._replace(position=position)), added
 
 
 def settled(part: Motion, edge: int) -> Motion:

@@ -28,6 +28,7 @@ from geared_dynamics.analysis.reading.problems import RecordingError
 from geared_dynamics.analysis.reading.recording import Recording
 from geared_dynamics.analysis.reading.samples import Tally
 from geared_dynamics.analysis.signals.bandwidth import WIDER
+from geared_dynamics.analysis.signals.filters import usable_cutoff
 from geared_dynamics.analysis.signals.motion import Motion, Velocity
 from geared_dynamics.arrays import Array, BoolArray, IntArray
 from geared_dynamics.model import GearedModel
@@ -74,6 +75,7 @@ class Equations(NamedTuple):
         used: Which joints move enough in which sample (k, n).
         run: Which recording a sample is of (k,).
         held: Samples kept for validation (k,).
+        stamp: When they were taken (k,) [ns].
         rate: Samples per second of a run.
         bandwidth: Of the filter before differentiation, and of the equations [Hz].
         notes: What of the recordings is missing or left out.
@@ -88,9 +90,15 @@ class Equations(NamedTuple):
     used: BoolArray
     run: IntArray
     held: BoolArray
+    stamp: IntArray
     rate: float
     bandwidth: tuple[float, float]
     notes: tuple[str, ...] = ()
+
+    def of_samples(self, chosen: BoolArray) -> Equations:
+        """Return the equations of some samples (k,)."""
+        own = ("Y", "tau", "known", "effort", "q", "used", "run", "held", "stamp")
+        return self._replace(**{name: getattr(self, name)[chosen] for name in own})
 
 
 def equations(
@@ -113,23 +121,43 @@ def equations(
         RecordingError: If there is too little motion in them.
     """
     settings = settings or Settings()
-    cutoff = settings.bandwidth or WIDER * max(
-        found_bandwidth(model, item, settings.meaning) for item in recordings
-    )
-    keep = settings.keep or cutoff / WIDER
+    cutoff, keep, capped = bandwidths(model, recordings, settings)
     kept, thin, notes = gathered(model, recordings, settings, cutoff, keep, progress)
     all_rows = together([rows for own in kept for rows in own])
     counts = [count_of(own) for own in kept]
     place = np.concatenate([np.arange(k) / k for k in counts])
     found = Equations(
-        column_names(model), *all_rows[:5],
+        column_names(model), *all_rows[1:6],
         np.abs(all_rows.v) > settings.slow * top_speeds(model, all_rows.v),
         np.repeat(np.arange(len(recordings)), counts), place >= 1.0 - settings.holdout,
-        recordings[0].rate / (spacing(recordings[0], keep) * thin), (cutoff, keep),
-        notes,
+        all_rows.stamp, recordings[0].rate / (spacing(recordings[0], keep) * thin), (cutoff, keep),
+        (*capped, *notes),
     )  # fmt: skip
     refuse_still(model, found, found.used, recordings[0].path)
     return found
+
+
+def bandwidths(
+    model: GearedModel, recordings: Sequence[Recording], settings: Settings
+) -> tuple[float, float, tuple[str, ...]]:
+    """Bandwidths of the filter and of the equations [Hz], and what of the wanted is too much.
+
+    Nothing is left in the equations above the filter: rows for more would say the same twice.
+    """
+    wanted, band = settings.bandwidth, None
+    if wanted is None:
+        band = max(found_bandwidth(model, item, settings.meaning) for item in recordings)
+        wanted = WIDER * band
+    rate, notes = max(item.rate for item in recordings), []
+    cutoff = usable_cutoff(wanted, rate)
+    if settings.bandwidth is not None and cutoff < wanted:
+        what = f"a bandwidth of {wanted:g} Hz is more than {rate:.4g} Hz allow"
+        notes.append(f"{what}: {cutoff:.4g} Hz is used")
+    keep = min(settings.keep or band or cutoff / WIDER, cutoff)
+    if settings.keep is not None and keep < settings.keep:
+        what = f"equations are kept below {keep:.4g} Hz, not {settings.keep:g} Hz"
+        notes.append(f"{what}: the filter leaves nothing above")
+    return cutoff, keep, tuple(notes)
 
 
 def gathered(

@@ -14,6 +14,7 @@ from geared_dynamics.analysis.identification.equations import (
     equations,
     refuse_still,
 )
+from geared_dynamics.analysis.identification.instruments import instrument_columns
 from geared_dynamics.analysis.identification.least_squares import (
     Solution,
     deviation,
@@ -21,7 +22,6 @@ from geared_dynamics.analysis.identification.least_squares import (
     solve,
 )
 from geared_dynamics.analysis.identification.physical import Physical, physical_parameters
-from geared_dynamics.analysis.reading.problems import RecordingError
 from geared_dynamics.analysis.reading.recording import Recording
 from geared_dynamics.arrays import Array, BoolArray
 from geared_dynamics.errors import ModelError
@@ -29,7 +29,6 @@ from geared_dynamics.model import GearedModel
 
 FEWEST = 20  # equations of a joint with which it is validated
 DOUBTFUL = 0.3  # relative deviation beyond which a parameter is hardly told
-SAME_MOTION = 0.2  # of a joint's motion (RMS) by which instruments' positions may be off
 WORST_CONDITION = 1000.0
 
 
@@ -107,8 +106,8 @@ def identify(
         recordings: Of the robot in motion.
         settings: How they become equations.
         robust: Give outliers less weight.
-        instruments: Recordings of the same motion with other noise, sample by sample: the
-            reference, or a repetition.
+        instruments: Recordings of the same motions with other noise, one for each, whose samples
+            have the same stamps: the reference, or a repetition.
         validate: Recordings to validate with, instead of the ends of ``recordings``.
         known: Names or patterns (``link_*``) of parameters that are as the files say.
         physical: Whether to find full physical parameters as well; none is known then.
@@ -118,6 +117,15 @@ def identify(
     """
     settings = settings or Settings()
     found = equations(model, recordings, settings, progress=progress)
+    columns = None
+    if instruments is not None:
+        others = fixed(settings, found)
+        columns, there = instrument_columns(model, recordings, instruments, others, found)
+        alone = int((~there).sum())
+        found = found.of_samples(there)
+        if alone:
+            said = f"left out: {alone} of {len(there)} instants that the instruments do not have"
+            found = found._replace(notes=(*found.notes, said))
     base = base_columns(model, known=known)
     selection = list(base.selection)
     x0 = prior(model)
@@ -129,9 +137,7 @@ def identify(
     if settings.holdout and not validate:
         where = f" in the {100 * (1 - settings.holdout):.3g} % that are not held out"
         refuse_still(model, found, fitted, recordings[0].path, where)
-    Z = None
-    if instruments is not None:
-        Z = instrument_columns(model, instruments, settings, found)[..., selection]
+    Z = None if columns is None else columns[..., selection]
     solution = solve(found.Y[..., selection], rest, fitted, robust=robust, instruments=Z)
     full, load, notes = None, np.zeros(len(x0)), [*found.notes]
     if physical and not known:
@@ -170,25 +176,6 @@ def identify(
 def left(found: Equations, x: Array, used: BoolArray) -> Array:
     """RMS residual of each joint with all columns' parameters x (p,)."""
     return deviation(found.tau - found.Y @ x, used)
-
-
-def instrument_columns(
-    model: GearedModel, recordings: Sequence[Recording], settings: Settings, found: Equations
-) -> Array:
-    """Columns of the instruments, for the samples of the equations (k, n, p)."""
-    other = equations(model, recordings, fixed(settings, found))
-    if other.Y.shape != found.Y.shape:
-        finding = f"has {len(other.Y)} samples, the recording {len(found.Y)}"
-        remedy = "give a record of the same motion with the same stamps, such as its reference"
-        raise RecordingError(recordings[0].path, finding, remedy)
-    off = np.sqrt(np.mean((other.q - found.q) ** 2, axis=0))
-    far = off > SAME_MOTION * np.maximum(found.q.std(axis=0), 1e-6)
-    if far.any():
-        j = int(np.argmax(far))
-        finding = f"is another motion: {model.joint_names[j]} is {off[j]:.2g} off (RMS)"
-        remedy = "give a record of the same motion, sample by sample, such as its reference"
-        raise RecordingError(recordings[0].path, finding, remedy)
-    return other.Y
 
 
 def fixed(settings: Settings, found: Equations) -> Settings:

@@ -12,7 +12,7 @@ from geared_dynamics.analysis.identification.known_friction import known_frictio
 from geared_dynamics.analysis.reading.meaning import Meaning, joint_torques, motor_columns
 from geared_dynamics.analysis.signals.filters import context, usable_cutoff, zero_phase
 from geared_dynamics.analysis.signals.motion import Motion
-from geared_dynamics.arrays import Array
+from geared_dynamics.arrays import Array, IntArray
 from geared_dynamics.dynamics.balancers import balancer_forces
 from geared_dynamics.model import GearedModel
 
@@ -23,8 +23,12 @@ NEXT = 1.5  # periods to the next sample beyond which there is a gap
 
 
 class Rows(NamedTuple):
-    """Filtered and thinned samples of a stretch: what ``Equations`` are put together from."""
+    """Filtered and thinned samples of a stretch: what ``Equations`` are put together from.
 
+    ``q`` passes no further filter: an angle within one turn may jump.
+    """
+
+    stamp: IntArray
     Y: Array
     tau: Array
     known: Array
@@ -34,7 +38,7 @@ class Rows(NamedTuple):
 
     def every(self, step: int) -> Rows:
         """Keep one row of ``step``."""
-        return Rows(*(np.ascontiguousarray(part[::step]) for part in self))
+        return Rows(self.stamp[::step], *(np.ascontiguousarray(part[::step]) for part in self[1:]))
 
 
 def count_of(parts: Sequence[Rows]) -> int:
@@ -57,8 +61,9 @@ def joined_motions(parts: Iterable[Motion], period: int) -> Iterator[Motion]:
     for part in parts:
         if len(part.stamp) < FEWEST:
             continue
-        apart = held and part.stamp[0] - held[-1].stamp[-1] > NEXT * period
-        if held and (apart or sum(len(other.stamp) for other in held) >= LONG):
+        # A clock that is set back is a gap, too.
+        near = held and 0 < part.stamp[0] - held[-1].stamp[-1] <= NEXT * period
+        if held and (not near or sum(len(other.stamp) for other in held) >= LONG):
             yield joined_motion(held)
             held = []
         held.append(part)
@@ -74,7 +79,14 @@ def joined_motion(parts: Sequence[Motion]) -> Motion:
 def thinned(
     model: GearedModel, meaning: Meaning, part: Motion, rate: float, keep: float, factor: int
 ) -> Rows:
-    """Filter and thin a motion's equations, block by block."""
+    """Filter a motion's equations and keep one of ``factor``."""
+    return filtered(model, meaning, part, rate, keep, np.arange(0, len(part.q), factor))
+
+
+def filtered(
+    model: GearedModel, meaning: Meaning, part: Motion, rate: float, keep: float, wanted: IntArray
+) -> Rows:
+    """Filter a motion's equations, block by block, and keep the samples ``wanted``, in order."""
     k, n = part.q.shape
     around = context(keep, rate)
     known = -known_friction(model, part.q, part.v, part.a)
@@ -83,18 +95,20 @@ def thinned(
     tau = joint_torques(model, meaning, part.q, part.effort) + known
     effort = part.effort[:, motor_columns(model)] if meaning.of_motors else np.zeros((k, 0))
     edge = min(int(np.ceil(rate / keep)), k // 4)  # a period, where filters know one side only
+    wanted = wanted[(wanted >= edge) & (wanted < k - edge)]
     blocks = []
     for start in range(0, k, BLOCK):
         low, high = max(0, start - around), min(k, start + BLOCK + around)
         piece = slice(low, high)
         Y = columns(model, part.q[piece], part.v[piece], part.a[piece])
         p = Y.shape[-1]
-        signals = (tau, known, effort, part.q, part.v)
+        signals = (tau, known, effort, part.v)
         table = [Y.reshape(high - low, n * p), *(signal[piece] for signal in signals)]
         if keep < usable_cutoff(keep * 1.0001, rate):
             table = [zero_phase(x, keep, rate) if x.shape[1] else x for x in table]
-        chosen = np.arange(start + (-start) % factor, min(k, start + BLOCK), factor)
-        chosen = chosen[(chosen >= edge) & (chosen < k - edge)] - low
+        at = wanted[(wanted >= start) & (wanted < start + BLOCK)]
+        chosen = at - low
         Y_kept = np.ascontiguousarray(table[0][chosen]).reshape(len(chosen), n, p)
-        blocks.append(Rows(Y_kept, *(signal[chosen] for signal in table[1:])))
+        own = [signal[chosen] for signal in table[1:]]
+        blocks.append(Rows(part.stamp[at], Y_kept, own[0], own[1], own[2], part.q[at], own[3]))
     return together(blocks)

@@ -16,7 +16,7 @@ import numpy as np
 
 from geared_dynamics.analysis.identification.bodies import carried, pseudo_inertia
 from geared_dynamics.analysis.identification.columns import column_names, prior
-from geared_dynamics.analysis.identification.friction_entries import new_entry
+from geared_dynamics.analysis.identification.friction_entries import levels, new_entry
 from geared_dynamics.arrays import Array
 from geared_dynamics.dynamics.columns import BODY_PARAMETERS, columns_of
 from geared_dynamics.errors import ModelError
@@ -199,4 +199,30 @@ def put_friction(
         place["friction"] = new.friction
         kept += [f"{name}.friction.{key}" for key in new.kept]
         static += [] if new.static is None else [Change(f"{name}.static", *new.static)]
-    return unwritten, kept, static
+    return unwritten, kept, [*static, *put_mimics(model, joints)]
+
+
+def put_mimics(model: GearedModel, joints: dict[str, Any]) -> list[Change]:
+    """Take the friction of mimic joints out: what is identified of their leaders contains it.
+
+    Args:
+        model: The model.
+        joints: Entries of a drivetrain file; an entry's friction replaces that of the URDF.
+
+    Returns:
+        The numbers that changed.
+    """
+    changes = []
+    for joint in model.robot.joints:
+        if joint.mimic is None:
+            continue
+        old = joints.get(joint.name, {}).get("friction")
+        if old is None:
+            record = joint.friction
+            old = {} if record is None else {"viscous": record.viscous, "coulomb": record.coulomb}
+        numbers = {key: levels(old.get(key, 0.0))[0] for key in ("viscous", "coulomb", "offset")}
+        if not any((*numbers.values(), *levels(old.get("coulomb", 0.0)))):
+            continue
+        joints.setdefault(joint.name, {})["friction"] = new_entry(old, 0.0, 0.0, 0.0).friction
+        changes += [Change(f"{joint.name}.{key}", value, 0.0) for key, value in numbers.items()]
+    return changes

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from geared_dynamics.analysis.reading.cleaning import Stretch as Cleaned
 from geared_dynamics.analysis.reading.cleaning import clean
 from geared_dynamics.analysis.reading.meaning import (
     Meaning,
@@ -15,6 +16,7 @@ from geared_dynamics.analysis.reading.meaning import (
 )
 from geared_dynamics.analysis.reading.problems import RecordingError
 from geared_dynamics.analysis.reading.recording import Recording
+from geared_dynamics.analysis.signals.turns import without_turns
 from geared_dynamics.arrays import Array
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.model import GearedModel
@@ -81,6 +83,8 @@ def stretches(
             rows = time <= left
             samples = part.samples.rows(rows)
             q = joint_positions(model, meaning, samples.position)
+            joints = Cleaned(samples._replace(position=q), part.core[rows])
+            q = without_turns(model, meaning, joints)[0].samples.position
             tau = joint_torques(model, meaning, q, samples.effort)
             phi = q @ model.structure_matrix + model.motor_zeros
             if len(phi) > 2:

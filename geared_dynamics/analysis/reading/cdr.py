@@ -3,12 +3,13 @@
 CDR: four bytes of encapsulation, then the fields, each aligned to its size as counted from
 byte 4. Messages of one publisher have the same length and differ in stamp and numbers only:
 they are stacked, compared with the first one in all other bytes, and read as a table.
-Bytes of padding hold anything.
+Bytes of padding, between fields and behind the last one, hold anything.
 """
 
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -115,11 +116,26 @@ def layout_of(data: bytes) -> Layout:
         names = tuple(cursor.text(keep=True).decode() for _ in range(count))
     except UnicodeDecodeError:
         raise NotJointStateError("its names are no text") from None
+    start = cursor.at
     lists = tuple(cursor.numbers() for _ in range(3))
-    if len(data) - cursor.at > 3:  # what is left can only be padding
+    if len(data) - cursor.at > 3 and len(data) != reserved(start, lists):
         raise NotJointStateError("it is longer than a JointState")
     fixed = np.array(cursor.fixed, np.int64)
     return Layout(names, cursor.order, lists, fixed, len(data))
+
+
+def reserved(start: int, lists: Sequence[tuple[int, int]]) -> int:
+    """Bytes that Fast DDS reserves for a message whose lists start behind ``start``.
+
+    It aligns empty lists of doubles as well when it adds up sizes, but not when it writes:
+    ``serialize_message`` of rclpy and rclcpp returns all that was reserved, with up to 12 bytes
+    of anything behind the message.
+    """
+    at = start - HEADER
+    for _, count in lists:
+        at += -at % 4 + 4
+        at += -at % 8 + 8 * count
+    return HEADER + at
 
 
 def tables(messages: list[bytes]) -> tuple[list[Table], int]:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from geared_dynamics.analysis.reading.cleaning import Stretch
+from geared_dynamics.analysis.reading.meaning import Meaning
 from geared_dynamics.arrays import Array, BoolArray
 from geared_dynamics.model import GearedModel
 
@@ -43,6 +44,23 @@ def turning_of(model: GearedModel) -> Turning:
     endless = np.array([kind == "continuous" for kind in kinds], bool)
     angular = endless | np.array([kind == "revolute" for kind in kinds], bool)
     return Turning(endless, angular, np.array(fastest, float))
+
+
+def without_turns(
+    model: GearedModel, meaning: Meaning, stretch: Stretch
+) -> tuple[Stretch, Array | None]:
+    """A stretch whose angles do not jump by whole turns, and what was added to them (k, n).
+
+    Args:
+        model: The model.
+        meaning: What the recorded positions are: motors count their turns.
+        stretch: In joint space.
+    """
+    added = None if meaning.position == "motor" else whole_turns(stretch, turning_of(model))
+    if added is None:
+        return stretch, None
+    position = stretch.samples.position + added
+    return stretch._replace(samples=stretch.samples._replace(position=position)), added
 
 
 def whole_turns(stretch: Stretch, turning: Turning) -> Array | None:

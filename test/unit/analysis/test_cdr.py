@@ -63,6 +63,50 @@ def test_our_bytes_are_read_by_the_library(left_out: tuple[int, ...]) -> None:
             np.testing.assert_array_equal(getattr(message, kind), expected)
 
 
+# Bytes that rclpy on Fast DDS returns for messages with some of the three lists.
+SERIALISED = {
+    ("a", "b"): {(1, 1, 1): 108, (1, 0, 0): 76, (1, 1, 0): 92, (0, 0, 0): 60, (1, 0, 1): 92},
+    ("joint_1",): {(1, 1, 1): 84, (1, 0, 0): 68, (1, 1, 0): 76, (0, 0, 0): 60, (1, 0, 1): 76},
+    ("abc",): {(1, 1, 1): 76, (1, 0, 0): 60, (1, 1, 0): 68, (0, 0, 0): 52, (1, 0, 1): 68},
+}
+
+
+@pytest.mark.parametrize(
+    ("names", "there", "length"),
+    [(names, *row) for names, rows in SERIALISED.items() for row in rows.items()],
+)
+def test_only_what_fast_dds_reserves_behind_a_message_is_padding(
+    names: tuple[str, ...], there: tuple[int, ...], length: int
+) -> None:
+    values = np.arange(3.0 * len(names)).reshape(3, 1, -1)
+    lists = tuple(values[k] if here else None for k, here in enumerate(there))
+    (data,) = serialised(np.array([7]), list(names), lists)
+    more = length - len(data)
+    assert 0 <= more <= 12
+    assert layout_of(data + b"\x77" * more).lists == layout_of(data).lists
+    for wrong in {4, 8, 12, 16, 20} - {more}:
+        with pytest.raises(NotJointStateError, match="longer"):
+            layout_of(data + bytes(wrong))
+
+
+@pytest.mark.parametrize("frame", ["", "a", "base", "base_link"])
+def test_messages_that_rclpy_serialises_are_read(frame: str) -> None:
+    serialization = pytest.importorskip("rclpy.serialization", reason="needs ROS 2")
+    kinds = pytest.importorskip("sensor_msgs.msg", reason="needs ROS 2")
+    for count in range(1, 4):
+        names = [f"joint_{'x' * k}" for k in range(count)]
+        for there in np.ndindex(2, 2, 2):
+            lists = [[float(k)] * (count * here) for k, here in enumerate(there, 1)]
+            message = kinds.JointState(
+                name=names, position=lists[0], velocity=lists[1], effort=lists[2]
+            )
+            message.header.frame_id = frame
+            (found,), damaged = tables([bytes(serialization.serialize_message(message))] * 3)
+            assert damaged == 0
+            assert found.layout.names == tuple(names)
+            assert [x.tolist() for x in found.lists] == [[own] * 3 for own in lists]
+
+
 def test_layouts_are_told_apart_and_damage_is_counted() -> None:
     values = np.arange(12.0).reshape(3, 4)
     one = serialised(np.arange(3), list("abcd"), (values, values, values))

@@ -16,6 +16,7 @@ from geared_dynamics.analysis.identification import identify as identify_module
 from geared_dynamics.analysis.identification.equations import Equations, Settings, equations
 from geared_dynamics.analysis.identification.gains import drive_gains_from_load
 from geared_dynamics.analysis.identification.identify import identify
+from geared_dynamics.analysis.identification.instruments import instrument_columns
 from geared_dynamics.analysis.identification.rows import Rows, joined_motions, thinned, together
 from geared_dynamics.analysis.reading.meaning import Meaning
 from geared_dynamics.analysis.reading.problems import RecordingError
@@ -65,6 +66,22 @@ def test_pieces_with_a_gap_stay_apart() -> None:
     assert [*joined_motions([parts[0]._replace(**{
         name: getattr(parts[0], name)[:3] for name in Motion._fields
     })], PERIOD)] == []  # fmt: skip
+
+
+def test_a_clock_that_starts_anew_is_a_gap() -> None:
+    parts = pieces(stretch(1000), 500)
+    again = [parts[0], parts[1]._replace(stamp=parts[1].stamp - 10**12)]
+    assert [len(part.q) for part in joined_motions(again, PERIOD)] == [500, 500]
+
+
+def test_a_bandwidth_that_is_too_much_is_capped_and_said() -> None:
+    found = equations(MODEL, [recording_from_arrays(T, Q, TAU)], Settings(bandwidth=5000.0))
+    assert found.bandwidth == (80.0, 16.0)
+    assert found.notes == ("a bandwidth of 5000 Hz is more than 200 Hz allow: 80 Hz is used",)
+    given = Settings(bandwidth=10.0, keep=50.0)
+    found = equations(MODEL, [recording_from_arrays(T, Q, TAU)], given)
+    assert found.bandwidth == (10.0, 10.0)
+    assert "below 10 Hz, not 50 Hz" in found.notes[0]
 
 
 def rows_of(part: Motion, keep: float, factor: int) -> Rows:
@@ -159,6 +176,68 @@ def test_instruments_of_another_motion_are_refused() -> None:
     other = recording_from_arrays(T, q, torques(MODEL, X, q, v, a))
     with pytest.raises(RecordingError, match=r"another motion: joint_\d is .* off"):
         identify(MODEL, [usual], Settings(bandwidth=15.0), instruments=[other], physical=False)
+
+
+def resent(each: int = 101) -> Recording:
+    """The motion from a publisher that now and then sends a sample again."""
+    rows = np.arange(len(T))
+    rows[each::each] -= 1
+    return recording_from_arrays(T, Q[rows], TAU[rows])
+
+
+@pytest.mark.parametrize("doubled", ["equations", "instruments", "both"])
+def test_instruments_are_paired_by_stamps(doubled: str) -> None:
+    whole = recording_from_arrays(T, Q, TAU)
+    settings = Settings(bandwidth=15.0, keep=3.0)
+    one = whole if doubled == "instruments" else resent()
+    other = whole if doubled == "equations" else resent()
+    found = equations(MODEL, [one], settings)
+    columns, there = instrument_columns(MODEL, [one], [other], settings, found)
+    assert there.mean() > 0.98
+    smooth = ["coulomb" not in name for name in found.names]
+    scale = np.abs(found.Y).max(axis=(0, 1)).clip(1e-9)[smooth]
+
+    def off(one: Any, other: Any) -> float:
+        return float((np.abs(one - other)[..., smooth].max(axis=(0, 1)) / scale).max())
+
+    assert off(columns, found.Y[there]) < 0.02
+    if doubled != "both":  # paired by their number, they drift apart
+        numbered = equations(MODEL, [other], settings).Y
+        both = min(len(numbered), len(found.Y))
+        assert off(numbered[:both], found.Y[:both]) > 0.2
+
+
+def test_instruments_may_count_turns_where_the_recording_does_not() -> None:
+    urdf = (ROBOTS / "elbow.urdf").read_text("utf-8")
+    urdf = urdf.replace('name="joint_1" type="revolute"', 'name="joint_1" type="continuous"')
+    model = gd.load_model(urdf.encode(), ROBOTS / "elbow.drivetrain.yaml")
+    many = np.array([6.0, 1.0, 1.0])
+    tau = torques(model, X, many * Q, many * V, many * A)
+    wrapped = many * Q
+    wrapped[:, 0] = (wrapped[:, 0] + np.pi) % (2.0 * np.pi) - np.pi
+    runs = [recording_from_arrays(T, q, tau) for q in (wrapped, many * Q)]
+    assert np.abs(np.diff(wrapped, axis=0)).max() > 6.0
+    settings = Settings(bandwidth=15.0)
+    found = identify(model, runs[:1], settings, instruments=runs[1:], physical=False)
+    alone = identify(model, runs[1:], settings, physical=False)
+    np.testing.assert_allclose(found.x, alone.x, atol=1e-6)
+
+
+def test_what_the_instruments_do_not_have_is_left_out_and_said() -> None:
+    usual = recording_from_arrays(T, Q, TAU)
+    most = recording_from_arrays(T[:6400], Q[:6400], TAU[:6400])
+    settings = Settings(bandwidth=15.0)
+    found = identify(MODEL, [usual], settings, instruments=[most], physical=False)
+    every = len(equations(MODEL, [usual], settings).tau)
+    left_out = every - len(found.equations.tau)
+    assert 0.15 < left_out / every < 0.25
+    assert f"left out: {left_out} of {every} instants" in found.notes[-1]
+
+
+def test_there_is_an_instrument_for_each_recording() -> None:
+    usual = recording_from_arrays(T, Q, TAU)
+    with pytest.raises(RecordingError, match="are 2 recordings for 1"):
+        identify(MODEL, [usual], Settings(bandwidth=15.0), instruments=[usual, usual])
 
 
 def rich_friction() -> gd.GearedModel:

@@ -18,6 +18,7 @@ from geared_dynamics.analysis.reading.problems import RecordingError
 from geared_dynamics.cli.main import main
 from observer_arms import TURN
 from observer_node_arm import DT, URDF, Plant, arm, drives
+from recorded_motions import ROBOTS, motion
 
 MEANING = Meaning("motor_torque", "motor")
 NOISE = 2.0 * TURN
@@ -199,3 +200,23 @@ def test_the_command(
     for text in ("NIS by reading", "encoder_noise", "motor_3", "bandwidth: 30.0", "is kept"):
         assert text in printed
     assert ("careful" in first) is (noise == 20.0 * NOISE or (code == 0 and noise == NOISE))
+
+
+def test_angles_within_one_turn_and_samples_sent_twice_are_replayed_as_they_were() -> None:
+    urdf = (ROBOTS / "elbow.urdf").read_text("utf-8")
+    urdf = urdf.replace('name="joint_1" type="revolute"', 'name="joint_1" type="continuous"')
+    model = gd.load_model(urdf.encode(), ROBOTS / "elbow.drivetrain.yaml")
+    t, q, _, _ = motion(10.0, 200.0)
+    q[:, 0] *= 6.0
+    wrapped = q.copy()
+    wrapped[:, 0] = (q[:, 0] + np.pi) % (2.0 * np.pi) - np.pi
+    assert np.abs(np.diff(wrapped, axis=0)).max() > 6.0
+    rows = np.arange(len(t))
+    rows[100::100] -= 1
+    (plain,) = stretches(model, recording_from_arrays(t, q, np.sin(q)), Meaning(), 60.0)
+    found = recording_from_arrays(t, wrapped[rows], np.sin(q)[rows])
+    (given,) = stretches(model, found, Meaning(), 60.0)
+    fresh = np.setdiff1d(np.arange(len(t)), np.arange(100, len(t), 100))
+    np.testing.assert_allclose(given.time, t[fresh], atol=1e-9)
+    off = given.phi - plain.phi[fresh]
+    np.testing.assert_allclose(off - off[0], 0.0, atol=1e-9)

@@ -103,3 +103,37 @@ def test_entries(
     old: dict[str, Any], values: tuple[float, float, float | None], new: dict[str, Any]
 ) -> None:
     assert new_entry(old, *values).friction == new
+
+
+GRIPPER = """<robot name="gripper">
+  <link name="base"/>
+  <link name="one"><inertial><origin xyz="0.1 0 0"/><mass value="1"/>
+    <inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <link name="two"><inertial><origin xyz="0.1 0 0"/><mass value="1"/>
+    <inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="leader" type="revolute"><parent link="base"/><child link="one"/>
+    <axis xyz="0 0 1"/><limit lower="-1" upper="1" effort="9" velocity="9"/></joint>
+  <joint name="follower" type="revolute"><parent link="base"/><child link="two"/>
+    <axis xyz="0 0 1"/><limit lower="-2" upper="2" effort="9" velocity="9"/>
+    <dynamics damping="0.2" friction="0.5"/><mimic joint="leader" multiplier="-2"/></joint>
+</robot>"""
+
+
+@pytest.mark.parametrize("law", [None, LAW, {"viscous": 0.3}, {"offset": 0.1}])
+def test_friction_of_mimic_joints_is_written_once(law: dict[str, Any] | None) -> None:
+    """What is identified of the leader has the mimic's in it."""
+    data: dict[str, Any] = {"version": 1}
+    if law is not None:
+        data["joints"] = {"follower": {"friction": law}}
+    model = gd.load_model(GRIPPER.encode(), data)
+    x, names = prior(model), column_names(model)
+    for key in ("viscous", "coulomb", "offset"):
+        x[names.index(f"leader.{key}")] += 0.25
+    new = written(model, x, GRIPPER, data)
+    again = gd.load_model(new.urdf.encode(), new.drivetrain)
+    np.testing.assert_allclose(prior(again), x, atol=1e-12)
+    _, q, v, a = motion(5.0, 50.0, n=1)
+    np.testing.assert_allclose(
+        known_friction(again, q, v, a), known_friction(model, q, v, a), atol=1e-12
+    )
+    assert any(change.name.startswith("follower.") for change in new.changes)

@@ -100,6 +100,8 @@ def test_identify_marks_what_is_partial(
     folder.mkdir()
     Path(bag).rename(folder / "run_0.db3")
     (folder / "run_1.db3").write_bytes(b"")
-    assert main(["identify", str(folder), *ROBOT]) == 0
+    assert main(["identify", str(folder), *ROBOT, "--output", str(tmp_path / "new")]) == 0
     text = " ".join(capsys.readouterr().out.split())
     assert "run_1.db3 is empty: it is left out" in text.replace("- ", "-")
+    drive = (tmp_path / "new" / Path(DRIVE).name).read_text("utf-8")
+    assert "run_1.db3 is empty: it is left out" in drive.partition("\nversion")[0]
