@@ -31,6 +31,7 @@ FLOORS = {"motors": 2.5, "and torques": 1.0}
 SKIP = 500  # instants before errors count
 STEPS, LATE = 2000, 300  # of random arms, instants in all and before errors count
 FAR = 5  # stated deviations
+OFTEN = 250  # arms, after which it prints
 WHEN = {"end": "at the end", "late": "at most, after 0.3 s"}
 
 
@@ -144,13 +145,20 @@ def course(seed: int) -> Course:
 
 
 def many(arms: int, processes: int) -> None:
-    """Arms that are followed, and how well."""
-    begun = time.time()
+    """Follow arms; what they came to so far, now and then."""
+    begun, done = time.time(), []
     with ProcessPoolExecutor(processes) as pool:
-        courses = Course(
-            *map(np.array, zip(*pool.map(course, range(arms), chunksize=5), strict=True))
-        )
-    print(f"{arms} arms in MuJoCo, 2 s each, 0.1 rad wrong at first; {time.time() - begun:.0f} s")
+        for found in pool.map(course, range(arms), chunksize=5):
+            done.append(found)
+            if len(done) % OFTEN == 0 or len(done) == arms:
+                print(
+                    f"{len(done)} random arms in MuJoCo, {time.time() - begun:.0f} s", flush=True
+                )
+                account(Course(*map(np.array, zip(*done, strict=True))))
+
+
+def account(courses: Course) -> None:
+    """Print how well arms were followed; each field is an array of all of them."""
     print(f"  held invalid: {seeds(~courses.valid)}")
     print(f"  diverged (farther off at the end than at first): {seeds(diverged(courses))}")
     for name in ("end", "late"):
