@@ -2,7 +2,8 @@
 
 Every rotor is a body with a hinge on its carrier; a fixed tendon with stiffness and damping lies
 between each joint and its shaft. MuJoCo reads the URDF itself and integrates; ours are only the
-numbers of the drivetrain file, and the law of the rotors' friction.
+numbers of the drivetrain file, and the law of the rotors' friction. ``Bodies`` is any other arm in
+MuJoCo, as ``to_mjcf`` describes it to it.
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ import mujoco
 import numpy as np
 import yaml
 
+import geared_dynamics as gd
+from geared_dynamics.simulation.mujoco.mechanism import MujocoMechanism
+
 URDF = Path(__file__).resolve().parents[1] / "urdf"
 KEEP = (
     '<mujoco><compiler fusestatic="false" discardvisual="true" balanceinertia="false"/></mujoco>'
@@ -23,6 +27,7 @@ KEEP = (
 DT = 1e-3  # of the readings [s]
 TURN = 2 * np.pi / 2**17  # resolution of the encoders [rad]
 SERVO = 50.0  # of the position control [rad/s]
+STEP = 2e-4  # of MuJoCo, for ``Bodies`` [s]
 SMOOTHING = 0.1  # of the rotors' friction, the package's default [rad/s]
 
 
@@ -222,3 +227,37 @@ def motion(
             data.qfrc_applied[rate[n:]] = tau_m - loss
             mujoco.mj_step(mj, data)
         mujoco.mj_forward(mj, data)
+
+
+class Bodies:
+    """A model's arm in MuJoCo at 1 kHz: links, rotors and wheels are bodies, tied by its gears.
+
+    MuJoCo integrates (Runge and Kutta, fourth order); friction at rest is its constraint.
+    """
+
+    def __init__(self, model: gd.GearedModel, z: np.ndarray, step: float = STEP) -> None:
+        """Put it at z = (x, rate), x = (q, theta)."""
+        self._arm = MujocoMechanism(model, step)
+        self._arm.place(*np.split(z, 2))
+        self._substeps = round(DT / step)
+        self._undamped = np.zeros(len(model.motor_names))
+
+    @property
+    def x(self) -> np.ndarray:
+        """Angles of joints, and of shafts by the rotors' (n + n_e,)."""
+        return self._arm.x
+
+    @property
+    def rate(self) -> np.ndarray:
+        """Their velocities."""
+        return self._arm.rate
+
+    @property
+    def angle(self) -> np.ndarray:
+        """Angles of the motors' rotors in their carriers (m,)."""
+        return self._arm.angle
+
+    def advance(self, tau_m: np.ndarray) -> None:
+        """Move on by ``DT`` under the motors' torques (m,)."""
+        for _ in range(self._substeps):
+            self._arm.advance(tau_m, self._undamped)

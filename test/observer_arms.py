@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from typing import Any, Protocol
+
 import numpy as np
 
 import geared_dynamics as gd
@@ -49,27 +52,86 @@ def drive(
     return inertia * (stiff**2 * (goal - phi) - 1.4 * stiff * speed)
 
 
-def followed(model: gd.GearedModel, seed: int, steps: int) -> tuple[np.ndarray, bool]:
-    """Largest error of q (steps,) of the Kalman filter from a random wrong start; validity."""
+class Plant(Protocol):
+    """An arm that moves: x = (q, theta), its rate, and its rotors' angles from zero (m,)."""
+
+    @property
+    def x(self) -> np.ndarray: ...
+    @property
+    def rate(self) -> np.ndarray: ...
+    @property
+    def angle(self) -> np.ndarray: ...
+    def advance(self, tau_m: np.ndarray) -> None: ...
+
+
+class Kernels:
+    """The model itself as a plant: a test of the filter, not of the model."""
+
+    def __init__(self, model: gd.GearedModel, z: np.ndarray) -> None:
+        """Put it at z = (x, rate)."""
+        self.model, self._z = model, z
+
+    @property
+    def x(self) -> np.ndarray:
+        return self._z[: len(self._z) // 2]
+
+    @property
+    def rate(self) -> np.ndarray:
+        return self._z[len(self._z) // 2 :]
+
+    @property
+    def angle(self) -> np.ndarray:
+        return np.asarray(gd.elastic.structure_matrix(self.model).T @ self.x)
+
+    def advance(self, tau_m: np.ndarray) -> None:
+        """Move on by ``DT``."""
+        self._z = moved(self.model, self._z, tau_m, np.zeros(self.model.n))
+
+
+Maker = Callable[[gd.GearedModel, np.ndarray], Plant]
+
+
+def following(
+    model: gd.GearedModel, seed: int, steps: int, make: Maker = Kernels, **tuning: Any
+) -> Iterator[tuple[ob.KalmanState, np.ndarray]]:
+    """State of the Kalman filter and true q (n,), instant by instant.
+
+    The start is random: springs twisted, all in motion, the filter's q up to 0.1 rad or m wrong.
+
+    Args:
+        model: Of the filter.
+        seed: Of start, motion and noise.
+        steps: At 1 kHz.
+        make: Makes the plant that is followed.
+        tuning: Keywords of ``kalman_gains``.
+    """
     random, n, N = np.random.default_rng(seed), model.n, model.n + model.elasticity.count
     A, m = gd.elastic.structure_matrix(model), len(model.motor_names)
     q = random.uniform(-0.5, 0.5, n)
     theta = model.elasticity.rigid @ q + 1e-3 * random.normal(size=N - n)
-    z = np.concatenate([q, theta, 0.3 * random.normal(size=N)])
-    centre, size = A.T @ z[:N], 0.3 * np.abs(A).max(axis=0)
+    plant = make(model, np.concatenate([q, theta, 0.3 * random.normal(size=N)]))
+    centre, size = A.T @ plant.x, 0.3 * np.abs(A).max(axis=0)
     frequency, phase = random.uniform(0.3, 1.5, m), random.uniform(0, 6, m)
-    gains = ob.kalman_gains(model, resolution=TURN, noise=0.3 * TURN)
-    state, off, tau_m = None, [], np.zeros(m)
+    gains = ob.kalman_gains(model, resolution=TURN, noise=0.3 * TURN, **tuning)
+    state, tau_m = None, np.zeros(m)
     for k in range(steps):
-        shown = A.T @ z[:N] + model.motor_zeros + 0.3 * TURN * random.normal(size=m)
+        shown = plant.angle + model.motor_zeros + 0.3 * TURN * random.normal(size=m)
         measurement = ob.Measurement(TURN * np.round(shown / TURN), tau_m)
         if state is None:
             wrong = q + random.uniform(-0.1, 0.1, n)
             state = ob.kalman_start(model, gains, measurement, q=wrong, twist=0.1)
         else:
             state = ob.kalman_step(model, gains, state, measurement, DT)
-        off.append(np.abs(state.mean[:n] - z[:n]).max())
+        yield state, plant.x[:n].copy()
         goal = centre + size * (np.sin(2 * np.pi * frequency * k * DT + phase) - np.sin(phase))
-        tau_m = drive(model, z, goal)
-        z = moved(model, z, tau_m, np.zeros(n))
-    return np.array(off), state.health.valid
+        tau_m = drive(model, np.concatenate([plant.x, plant.rate]), goal)
+        plant.advance(tau_m)
+
+
+def followed(model: gd.GearedModel, seed: int, steps: int) -> tuple[np.ndarray, bool]:
+    """Largest error of q (steps,) of the Kalman filter from a random wrong start; validity."""
+    off, valid = [], False
+    for state, q in following(model, seed, steps):
+        off.append(np.abs(state.mean[: model.n] - q).max())
+        valid = state.health.valid
+    return np.array(off), valid
