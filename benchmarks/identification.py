@@ -243,7 +243,7 @@ def bag_reasons(name, model, recording, bandwidth):
         phases.append(100 * found.residual[1] / found.rms)
     line(f"{name} residual %, least of 5 first samples", np.min(phases, axis=0), 2)
     line("  largest", np.max(phases, axis=0), 2)
-    for keep in (1.5, 3.0, 5.0):
+    for keep in (1.2, 1.5, 3.0, 5.0):
         found = identify(model, [recording], replace(settings, keep=keep), physical=False)
         line(f"{name} residual %, --keep {keep:g}", 100 * found.residual[1] / found.rms, 2)
 
