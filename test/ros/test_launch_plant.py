@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import runpy
 from pathlib import Path
 from typing import Any
 
@@ -96,10 +97,14 @@ def test_a_real_robot_is_not_moved_unasked(mode: str, autostart: str, topic: str
     assert len({"commands", "annotated_trajectory"} & set(node)) == 1
 
 
-def test_a_recording_brings_its_own_time(tmp_path: Path) -> None:
-    actions = made("replay.launch.py", input_bag=str(tmp_path))
-    (node,) = passed(actions)
+def test_a_recording_brings_its_own_time() -> None:
+    """What follows the analysis, where the recording is to be played."""
+    given = {"joint_states": "arm/joint_states", "input_bag": "run", "rate": "1.0"}
+    replay = runpy.run_path(str(ROOT / "launch" / "replay.launch.py"))["replay"]
+    actions = replay(lambda name: given.get(name, ""))
+    (node,) = (dict(e.launch_arguments) for e in actions if getattr(e, "launch_arguments", None))
     assert (node["mode"], node["use_sim_time"]) == ("stream", "true")
+    assert node["joint_states"] == "/arm/joint_states"
 
 
 @pytest.mark.parametrize(
