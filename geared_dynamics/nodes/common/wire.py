@@ -23,21 +23,24 @@ LITTLE = b"\x00\x01"  # plain CDR, least significant byte first
 HEAD = 4  # bytes before the message
 AFTER_STAMP = HEAD + STAMP.size
 SECOND = 1_000_000_000  # [ns]
+FIELDS = ("position", "velocity", "effort")
 
 
 class Seen(NamedTuple):
-    """A joint state, as far as the loop needs it.
+    """A joint state, as it is on the wire.
 
     Attributes:
-        names: Of the joints.
+        names: Of joints or motors.
         position: As many numbers, or not.
         velocity: Likewise.
+        effort: Likewise.
         stamp: [ns].
     """
 
     names: list[str]
     position: Any
     velocity: Any
+    effort: Any
     stamp: int
 
 
@@ -45,24 +48,35 @@ class Layout(NamedTuple):
     """Where the numbers are in messages that begin alike.
 
     Attributes:
-        prefix: Frame, names and number of positions, as bytes.
+        prefix: Frame and names, as bytes.
         names: The names.
-        position: Offset of the positions.
-        rates: Offset of the number of velocities.
-        velocity: Offset of the velocities.
-        number: That of the joints, as bytes.
+        counts: Offset of each field's number of values, and that number as bytes.
+        position: Offset of the positions, and how many.
+        velocity: Offset of the velocities, and how many.
+        effort: Offset of the efforts, and how many.
+        end: Bytes that a message has at least.
     """
 
     prefix: bytes
     names: list[str]
-    position: int
-    rates: int
-    velocity: int
-    number: bytes
+    counts: tuple[tuple[int, bytes], ...]
+    position: tuple[int, int]
+    velocity: tuple[int, int]
+    effort: tuple[int, int]
+    end: int
+
+    def fits(self, data: bytes) -> bool:
+        """Whether a message is laid out so."""
+        if len(data) < self.end or not data.startswith(self.prefix, AFTER_STAMP):
+            return False
+        for offset, number in self.counts:
+            if not data.startswith(number, offset):
+                return False
+        return True
 
 
 class StateReader:
-    """Reads serialised joint states."""
+    """Reads serialised joint states, whichever fields they have."""
 
     def __init__(self) -> None:
         """Begin without having seen one."""
@@ -75,14 +89,13 @@ class StateReader:
             data: As a raw subscription gives it.
         """
         at = self._layout
-        known = at is not None and data.startswith(at.prefix, AFTER_STAMP)
-        if at is None or not known or not data.startswith(at.number, at.rates):
+        if at is None or not at.fits(data):
             return self._learn(data)
         sec, nanosec = STAMP.unpack_from(data, HEAD)
-        count = len(at.names)
-        position = np.frombuffer(data, np.float64, count, at.position)
-        velocity = np.frombuffer(data, np.float64, count, at.velocity)
-        return Seen(at.names, position, velocity, sec * SECOND + nanosec)
+        position = np.frombuffer(data, np.float64, at.position[1], at.position[0])
+        velocity = np.frombuffer(data, np.float64, at.velocity[1], at.velocity[0])
+        effort = np.frombuffer(data, np.float64, at.effort[1], at.effort[0])
+        return Seen(at.names, position, velocity, effort, sec * SECOND + nanosec)
 
     def _learn(self, data: bytes) -> Seen:
         """Read slowly, and see whether the next one can be read quickly."""
@@ -90,38 +103,34 @@ class StateReader:
         stamp = message.header.stamp
         self._layout = layout_of(data, message)
         when = int(stamp.sec) * SECOND + int(stamp.nanosec)
-        return Seen(list(message.name), message.position, message.velocity, when)
+        names = list(message.name)
+        return Seen(names, message.position, message.velocity, message.effort, when)
 
 
 def layout_of(data: bytes, message: Any) -> Layout | None:
-    """The layout of messages with these names, None where it is another than expected.
+    """The layout of messages with these names and sizes, None where it is another than expected.
 
     Args:
         data: A serialised message.
         message: The same, read by rclpy.
     """
-    names, n = list(message.name), len(message.name)
-    sizes = (len(message.position), len(message.velocity))
-    if data[:2] != LITTLE or n == 0 or sizes != (n, n):
+    if data[:2] != LITTLE or not message.name:
         return None
-    end = AFTER_STAMP + 4 + len(message.header.frame_id.encode()) + 1
-    end = aligned(end, 4) + 4
-    for name in names:
+    end = aligned(AFTER_STAMP + 4 + len(message.header.frame_id.encode()) + 1, 4) + 4
+    for name in message.name:
         end = aligned(end, 4) + 4 + len(name.encode()) + 1
-    end = aligned(end, 4) + 4
-    position = aligned(end, 8)
-    rates = position + 8 * n
-    velocity = aligned(rates + 4, 8)
-    number = COUNT.pack(n)
-    good = (
-        data[end - 4 : end] == number
-        and data[position:rates] == message.position.tobytes()
-        and data[rates : rates + 4] == number
-        and data[velocity : velocity + 8 * n] == message.velocity.tobytes()
-    )
-    return (
-        Layout(data[AFTER_STAMP:end], names, position, rates, velocity, number) if good else None
-    )
+    prefix, counts, places = data[AFTER_STAMP:end], [], {}
+    for field in FIELDS:
+        values = getattr(message, field)
+        counts.append((aligned(end, 4), COUNT.pack(len(values))))
+        end = aligned(end, 4) + 4
+        start = aligned(end, 8) if len(values) else 0
+        end = start + 8 * len(values) if len(values) else end
+        places[field] = start, len(values)
+        if data[start : start + 8 * len(values)] != values.tobytes():
+            return None
+    made = Layout(prefix, list(message.name), tuple(counts), **places, end=end)
+    return made if made.fits(data) else None
 
 
 def aligned(offset: int, size: int) -> int:

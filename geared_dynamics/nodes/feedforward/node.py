@@ -248,7 +248,7 @@ class FeedforwardNode(SteadyLifecycleNode):
             now: ROS time [ns].
         """
         found = self.joint_map
-        names, position, velocity, stamp = seen = self.reader.read(data)
+        names, position, velocity, _, stamp = seen = self.reader.read(data)
         reading = found.read(names, position, velocity)
         if reading is Reading.FOREIGN:
             return None, None

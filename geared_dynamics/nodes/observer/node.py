@@ -22,12 +22,12 @@ from geared_dynamics.nodes.common.lifecycle import SUCCESS, SteadyLifecycleNode
 from geared_dynamics.nodes.common.parameters import ParameterError, Value
 from geared_dynamics.nodes.common.ros_time import RosTime
 from geared_dynamics.nodes.common.timing import Timing
+from geared_dynamics.nodes.common.wire import StateReader
 from geared_dynamics.nodes.observer.contact import wrench
 from geared_dynamics.nodes.observer.inputs import NEWEST, Beside, Torques
 from geared_dynamics.nodes.observer.loop import Loop
 from geared_dynamics.nodes.observer.outputs import Outputs
 from geared_dynamics.nodes.observer.picker import Picker
-from geared_dynamics.nodes.observer.reader import Reader
 from geared_dynamics.nodes.observer.rehearsal import rehearse
 from geared_dynamics.nodes.observer.report import Reporter
 from geared_dynamics.nodes.observer.schema import SCHEMA
@@ -64,7 +64,7 @@ class ElasticObserverNode(SteadyLifecycleNode):
         self.autostarting = False  # until it was active once: what is stopped then, stays so
         self.zero = 0  # ROS time from which the loop counts [ns]
         self._picker = Picker(())
-        self._reader = Reader()
+        self._reader = StateReader()
         self._inputs = False
         self._heard = False  # whether a joint state of ours came
         self._last = 0.0, 0  # when, steady [s] and ROS time [ns]
@@ -212,7 +212,7 @@ class ElasticObserverNode(SteadyLifecycleNode):
         """
         loop = self.loop
         assert loop is not None
-        names, position, effort, stamp = self._reader.read(data)
+        names, position, _, effort, stamp = self._reader.read(data)
         if self._picker.foreign(names):
             return None
         if self.torques.source == "effort":

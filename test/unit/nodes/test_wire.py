@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
-from geared_dynamics.nodes.common.wire import StateReader, Template
+from geared_dynamics.nodes.common.wire import FIELDS, StateReader, Template
 
 
 def state(names: list[str], frame: str = "", seed: int = 0, **sizes: int) -> Any:
@@ -31,17 +32,22 @@ def agrees(reader: StateReader, message: Any) -> None:
     assert seen.names == list(message.name)
     assert list(seen.position) == list(message.position)
     assert list(seen.velocity) == list(message.velocity)
+    assert list(seen.effort) == list(message.effort)
     assert seen.stamp == message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
 
 
+@pytest.mark.parametrize("sizes", list(product((0, 1), repeat=3)))
 @pytest.mark.parametrize("frame", ["", "a", "base_link"])
 @pytest.mark.parametrize("count", [1, 2, 3, 6, 7])
 @pytest.mark.parametrize("length", [1, 2, 3, 4, 5, 9])
-def test_every_alignment_is_read_as_rclpy_reads_it(frame: str, count: int, length: int) -> None:
+def test_every_alignment_and_field_is_read_as_rclpy_reads_it(
+    sizes: tuple[int, int, int], frame: str, count: int, length: int
+) -> None:
     reader = StateReader()
     names = [f"{k}".ljust(length, "x") for k in range(count)]
+    given = {field: some * count for field, some in zip(FIELDS, sizes, strict=True)}
     for seed in range(3):
-        agrees(reader, state(names, frame, seed, effort=seed % 2 * count))
+        agrees(reader, state(names, frame, seed, **given))
     assert reader._layout is not None, "the quick way was taken"
 
 
@@ -55,6 +61,9 @@ def test_names_and_sizes_may_change_at_any_time() -> None:
         state(three, velocity=2),
         state(three, position=2),
         state(three, position=4, velocity=4),
+        state(three, velocity=0, effort=3),
+        state(three, position=2, velocity=4, effort=3),
+        state([], position=3),
         state(three, "elsewhere"),
         state([]),
         state(["gripper"]),
@@ -63,6 +72,14 @@ def test_names_and_sizes_may_change_at_any_time() -> None:
     ):
         for _ in range(2):
             agrees(reader, message)
+
+
+def test_what_is_cut_off_is_not_read_in_place() -> None:
+    reader = StateReader()
+    data = bytes(serialize_message(state(["a", "b"], effort=2)))
+    reader.read(data)
+    with pytest.raises(Exception, match="deserial"):
+        reader.read(data[:-9])
 
 
 def test_nan_is_read() -> None:
