@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import time
 
 import pytest
 
@@ -23,21 +22,14 @@ def load(*_):
 model_source.load = load
 sys.exit(main(["feedforward_node", "--ros-args", *sys.argv[1:]]))
 """
-LONGEST = 60.0  # [s] to start
-
-
-def wait_for_line(processes: Processes, process, line: str) -> None:
-    end = time.monotonic() + LONGEST
-    while line not in process.output:
-        assert time.monotonic() < end, process.report()
-        processes.check()
-        time.sleep(0.02)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_it_ends_while_it_starts(processes: Processes, number: signal.Signals) -> None:
+def test_it_ends_while_it_starts(
+    processes: Processes, graph: Graph, number: signal.Signals
+) -> None:
     process = processes.start("-c", PROGRAM, "-p", "urdf_path:=none.urdf", name="starting")
-    wait_for_line(processes, process, "preparing")
+    graph.until(lambda: "preparing" in process.output, "its preparation")
     process.signal(number)
     assert process.wait() == 0
     assert "Traceback" not in process.output
@@ -49,9 +41,9 @@ def test_it_ends_while_a_service_configures_it(processes: Processes, graph: Grap
 
     process = processes.start("-c", PROGRAM, "-p", "autostart:=false", name="configured")
     client = graph.node.create_client(ChangeState, "/feedforward_node/change_state")
-    assert client.wait_for_service(LONGEST)
+    assert client.wait_for_service(60.0)
     request = ChangeState.Request(transition=Transition(id=Transition.TRANSITION_CONFIGURE))
     client.call_async(request)
-    wait_for_line(processes, process, "preparing")
+    graph.until(lambda: "preparing" in process.output, "its preparation")
     process.signal(signal.SIGTERM)
     assert process.wait() == 0

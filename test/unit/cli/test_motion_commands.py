@@ -6,34 +6,16 @@ import importlib
 import subprocess
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from geared_dynamics.cli.main import main
 from recorded_motions import (
-    JOINT_STATE,
     ROBOTS,
-    elbow,
-    messages,
-    motion,
-    torques,
-    truth,
-    write_sqlite,
 )
 
 pytest.importorskip("scipy", reason="needs geared_dynamics[analysis]")
 
 URDF, DRIVE = str(ROBOTS / "elbow.urdf"), str(ROBOTS / "elbow.drivetrain.yaml")
-
-
-@pytest.fixture
-def bag(tmp_path: Path) -> str:
-    """A bag of the elbow arm."""
-    model = elbow()
-    t, q, v, a = motion(30.0, 200.0)
-    tau = torques(model, truth(model), q, v, a) + np.random.default_rng(0).normal(size=q.shape)
-    data = messages(model.joint_names, t, q, v, tau)
-    return str(write_sqlite(tmp_path / "run.db3", {"/joint_states": (JOINT_STATE, data)}))
 
 
 def test_excite_publishes_by_a_program_of_its_own(

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import geared_dynamics as gd
+from elbow_run import DRIVE, MODEL, ROBOT, TAU, URDF, A, Q, T, V
 from geared_dynamics.analysis.reading.bag import open_bag
 from geared_dynamics.analysis.reading.joints import joint_samples
 from geared_dynamics.analysis.reading.recording import open_recording
@@ -17,30 +18,12 @@ from geared_dynamics.cli.main import main
 from recorded_motions import (
     JOINT_STATE,
     ROBOTS,
-    elbow,
     messages,
-    motion,
     string,
-    torques,
-    truth,
     write_sqlite,
 )
 
 pytest.importorskip("scipy", reason="needs geared_dynamics[analysis]")
-
-MODEL = elbow()
-URDF, DRIVE = str(ROBOTS / "elbow.urdf"), str(ROBOTS / "elbow.drivetrain.yaml")
-ROBOT = ["--robot", URDF, "--drivetrain", DRIVE]
-T, Q, V, A = motion(30.0, 200.0)
-TAU = torques(MODEL, truth(MODEL), Q, V, A)
-
-
-@pytest.fixture
-def bag(tmp_path: Path) -> str:
-    """A bag of the elbow arm."""
-    tau = TAU + np.random.default_rng(0).normal(size=TAU.shape)
-    data = messages(MODEL.joint_names, T, Q, V, tau)
-    return str(write_sqlite(tmp_path / "run.db3", {"/joint_states": (JOINT_STATE, data)}))
 
 
 def test_analyze_prints_and_writes_everything(

@@ -1,0 +1,15 @@
+"""What the commands are tried on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def bag(tmp_path: Path) -> str:
+    """A bag of the elbow arm."""
+    from elbow_run import elbow_bag
+
+    return elbow_bag(tmp_path)
