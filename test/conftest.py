@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import signal
 import sys
@@ -15,17 +14,14 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def kernel_cache() -> Path:
-    """Return a cache folder that is new whenever a kernel or a compiler changes.
+    """Return a cache folder that is new whenever a compiler changes.
 
-    Numba compares the time stamp of the compiled function's own file only: a
-    change in a function it calls would go unnoticed.
+    What is compiled is kept under a name with the digest of its sources
+    (``kernels.source_digest``); the versions of NumPy and of Python are not in that name.
     """
-    digest = hashlib.sha256(sys.version.encode())
-    for name in ("numba", "numpy"):
-        digest.update(metadata.version(name).encode())
-    for file in sorted((ROOT / "geared_dynamics" / "kernels").rglob("*.py")):
-        digest.update(file.read_bytes())
-    return ROOT / ".numba_cache" / digest.hexdigest()[:16]
+    version = ".".join(map(str, sys.version_info[:3]))
+    names = [f"{name}{metadata.version(name)}" for name in ("numba", "numpy")]
+    return ROOT / ".numba_cache" / "-".join([f"python{version}", *names])
 
 
 # Before anything imports NumPy: with a process for each processor, threads for each stand in line.

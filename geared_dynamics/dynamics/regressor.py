@@ -41,8 +41,8 @@ def regressor(
     n, count = coordinates(model), int(packed(model)[at.PARAMETERS])
     inputs = {"q": (q, n), "v": (v, n), "a": (a, n)}
     if not (friction or offset):
-        return call("regressor", model, inputs, (n, count), out)
-    rigid = call("regressor", model, inputs, (n, count))
+        return call("joint_regressor", model, inputs, (n, count), out)
+    rigid = call("joint_regressor", model, inputs, (n, count))
     parts = [rigid]
     if friction:
         rate = np.broadcast_to(np.asarray(v, np.float64), (*rigid.shape[:-2], n))

@@ -1,13 +1,14 @@
 """Compiled algorithms: arrays in, arrays out, a status returned.
 
 ``kernels.<name>`` is compiled (or read from numba's cache on disk) at its first
-use, so that importing the package costs nothing. Every kernel takes the packed
+use, so that importing the package costs nothing. No module of this package has the name of a
+kernel: once imported, it would hide the kernel. Every kernel takes the packed
 model (see ``layout``) or another constant array, perhaps more of them, the inputs for one
 state (one dimension) or K states (two), and the output last, one row per state.
 """
 
+import re
 from collections.abc import Callable
-from functools import cache
 from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
@@ -30,7 +31,7 @@ KERNELS: dict[str, tuple[str, int, int]] = {
     "mass_matrix": ("mass", 0, 1),
     "coriolis_matrix": ("coriolis", 0, 2),
     "energies": ("energy", 0, 2),
-    "regressor": ("regressor", 0, 3),
+    "joint_regressor": ("regressor", 0, 3),
     "pose": ("kinematics", 1, 1),
     "jacobian": ("kinematics", 1, 1),
     "jacobian_drift": ("kinematics", 1, 2),
@@ -51,9 +52,15 @@ KERNELS: dict[str, tuple[str, int, int]] = {
     "observer_predict": ("observer", 3, 3),
     "observer_update": ("observer", 2, 4),
     "control_law": ("laws", 2, 5),
-    "calm": ("calm", 0, 5),
+    "nominal_command": ("calm", 0, 5),
 }
-SCALARS = {"calm": 1}  # numbers between the inputs and the output
+SCALARS = {"nominal_command": 1}  # numbers between the inputs and the output
+OPTIONS = {"error_model": "numpy"}  # of the compilation
+
+FOLDER = Path(__file__).parent
+IMPORT = re.compile(
+    rf"^from {re.escape(__name__)}(?:\.(\w+))? import (\([^)]*\)|[^(\n]*)", re.MULTILINE
+)
 
 
 def __getattr__(name: str) -> Callable[..., int]:
@@ -75,7 +82,7 @@ def _compile(module: str, constants: int, inputs: int, name: str) -> Callable[..
     function = getattr(import_module(f"{__name__}.{module}"), name).py_func
     # numba keys its cache by this name and the entry's own file; what the entry imports
     # must count as well, or an updated checkout would run old code.
-    function.__qualname__ = f"{name}_{_sources()}"
+    function.__qualname__ = f"{name}_{source_digest(module)}"
     signatures = [
         types.int64(
             *[_read(1, "C")] * (1 + constants),
@@ -86,20 +93,40 @@ def _compile(module: str, constants: int, inputs: int, name: str) -> Callable[..
         for ndim in (1, 2)
     ]
     try:
-        return njit(signatures, error_model="numpy", cache=True)(function)
+        return njit(signatures, **OPTIONS, cache=True)(function)
     except Exception:
         # No place on this machine to keep compiled code, or what lies there is broken, in
         # which case unpickling may raise anything. An error of our own is raised again here.
-        return njit(signatures, error_model="numpy")(function)
+        return njit(signatures, **OPTIONS)(function)
 
 
-@cache
-def _sources() -> str:
-    """Digest of all kernels' sources."""
-    digest = sha256()
-    for path in sorted(Path(__file__).parent.glob("*.py")):
-        digest.update(path.read_bytes())
+def source_digest(module: str) -> str:
+    """Return the digest of what the kernels of a module are compiled from, and how."""
+    digest = sha256(repr(OPTIONS).encode())
+    for name, text in sorted(sources(module).items()):
+        digest.update(name.encode() + b"\0" + text)
     return digest.hexdigest()[:12]
+
+
+def sources(module: str) -> dict[str, bytes]:
+    """Return the sources of a module and of all that it imports from this package, by name."""
+    texts: dict[str, bytes] = {}
+    waiting = [module]
+    while waiting:
+        name = waiting.pop()
+        path = FOLDER / f"{name}.py"
+        if name not in texts and path.exists():
+            texts[name] = path.read_bytes()
+            waiting += imported(texts[name].decode())
+    return texts
+
+
+def imported(source: str) -> list[str]:
+    """Return what a source imports from this package: names of modules, and perhaps others."""
+    found = []
+    for module, names in IMPORT.findall(source):
+        found += [module] if module else re.findall(r"(\w+)(?: as \w+)?", names)
+    return found
 
 
 def _read(ndim: int, layout: str) -> types.Array:

@@ -22,7 +22,7 @@ DOUBT = 1e-9  # [rad] ... with a smaller rounding error than this
 
 
 @njit(error_model="numpy")
-def calm(
+def nominal_command(
     limits: Array,
     q: Array,
     v: Array,

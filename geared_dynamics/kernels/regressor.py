@@ -29,7 +29,7 @@ COLUMNS_SIZE = 60
 
 
 @njit(error_model="numpy")
-def regressor(model: Array, q: Array, v: Array, a: Array, out: Array) -> int:
+def joint_regressor(model: Array, q: Array, v: Array, a: Array, out: Array) -> int:
     """Regressor (n, p), by rows (n p,), for q, v, a (n,); (K, n p) for K states."""
     n = int(model[at.COORDINATES])
     width = n * int(model[at.PARAMETERS])

@@ -26,7 +26,7 @@ class FlatTwin(PathTwin, ElasticTwin):
         theta = path[:, self.elastic].copy()
         for j in sorted(self.elastic, key=self.depth, reverse=True):
             k = self.elastic.index(j)
-            force = self.inverse_dynamics_derivatives(np.hstack([path, theta]))[:, j]
+            force = self.force_derivatives(np.hstack([path, theta]), j)
             # The last rows lack the shafts' highest derivatives, and nobody reads them.
             theta[: len(force), k] = path[: len(force), j] + force / stiffness[j]
         x = np.hstack([path, theta])

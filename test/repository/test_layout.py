@@ -77,6 +77,17 @@ def test_documented_make_targets_exist(page: str) -> None:
     assert named <= targets
 
 
+def test_the_table_of_tests_is_complete() -> None:
+    """CONTRIBUTING names the test files of each source, and leaves none out."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    table = text.split("### Which tests belong to a file")[1].split("\n## ")[0]
+    named = set(re.findall(r"\btest_\w+", table))
+    files = {p.stem: p for p, _ in texts() if p.parts[0] == "test" and p.name.startswith("test_")}
+    assert named <= set(files)
+    folders = ("property", "crosscheck", "golden")
+    assert {stem for stem, path in files.items() if path.parts[1] in folders} <= named
+
+
 def test_internal_links_lead_somewhere() -> None:
     """Relative links in the Markdown pages point at files that exist."""
     broken = [

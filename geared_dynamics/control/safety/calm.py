@@ -63,7 +63,7 @@ def undisturbed(
     dt = min(now - before, LONGEST)
     where = q if q_d is None else q_d
     try:
-        if kernels.calm(policy.packed, q, v, where, wanted, sent, dt, command):
+        if kernels.nominal_command(policy.packed, q, v, where, wanted, sent, dt, command):
             return None
     except kernels.NOT_TAKEN:
         return None  # arrays of another kind

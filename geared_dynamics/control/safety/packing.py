@@ -19,7 +19,7 @@ def packed_limits(policy: Policy) -> Array:
     no joint has a tolerance nobody looks at it. The kernel is compiled here, so that no cycle
     waits for it.
     """
-    kernels.calm  # noqa: B018
+    kernels.nominal_command  # noqa: B018
     errors = [min(e, policy.resume_error) if policy.tracked else math.inf for e in policy.tracking]
     joints = [
         (*near, error, float(endless))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -11,6 +12,7 @@ from numba import njit
 from numpy.polynomial import polynomial
 
 import geared_dynamics as gd
+from geared_dynamics import kernels
 from geared_dynamics.arrays import Array
 from geared_dynamics.dynamics.packing import packed
 from geared_dynamics.kernels import inverse_series, series
@@ -26,7 +28,17 @@ SQUARE, COS, SIN, TURNED = 8, 8, 9, 10
 ROUNDING = 1e-14
 
 
-@njit
+def compiled(module: str) -> Callable[[Any], Any]:
+    """Compile what uses a module of the kernels, once for as long as that module stays."""
+
+    def decorate(function: Any) -> Any:
+        function.__qualname__ += f"_{kernels.source_digest(module)}"
+        return njit(cache=True)(function)
+
+    return decorate
+
+
+@compiled("series")
 def sums(x: Any, out: Any) -> None:
     """Rows of out: a x b, s a, (s t, 0, 0), a x (a x b)."""
     p = pointer(x)
@@ -38,7 +50,7 @@ def sums(x: Any, out: Any) -> None:
         out[3, m] = series.symmetric_times_at(p, SQUARE, B, m, STEP)
 
 
-@njit
+@compiled("series")
 def turns(x: Any, angle: float, out: Any) -> None:
     """Rows of out: a turned by the angle whose rate is s, and turned back again."""
     p = pointer(x)
@@ -49,7 +61,7 @@ def turns(x: Any, angle: float, out: Any) -> None:
         out[1, m] = series.turn_back_z_at(p, COS, SIN, TURNED, m, STEP)
 
 
-@njit
+@compiled("inverse_series")
 def fill(model: Any, path: Any, work: Any, out: Any, order: int) -> None:
     """Leave the bodies' series in work."""
     inverse_series.series_one_state(
