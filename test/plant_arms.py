@@ -13,9 +13,14 @@ import geared_dynamics as gd
 URDF = Path(__file__).resolve().parent.parent / "urdf"
 
 
+# The paper's arm stands upright; along -z gravity would move neither of its joints.
+GRAVITY = {"planetary_2r": (0.0, -9.81, 0.0)}
+
+
 def example(name: str) -> gd.GearedModel:
     """A robot of urdf/."""
-    return gd.load_model(URDF / f"{name}.urdf", URDF / f"{name}.drivetrain.yaml")
+    files = (URDF / f"{name}.urdf", URDF / f"{name}.drivetrain.yaml")
+    return gd.load_model(*files, gravity=GRAVITY.get(name, (0.0, 0.0, -9.81)))
 
 
 def tx40() -> tuple[str, dict[str, Any]]:

@@ -21,7 +21,7 @@ from geared_dynamics.actuation.batch import check_results, joint_inputs, motor_i
 from geared_dynamics.actuation.driven import refuse_losses
 from geared_dynamics.actuation.electrics import windings
 from geared_dynamics.actuation.linear import LinearActuator, finite_numbers, shaft_motor
-from geared_dynamics.actuation.plant import Plant, plant_at
+from geared_dynamics.actuation.plant import Plant, plant_at, warn_if_elastic
 from geared_dynamics.arrays import Array, ArrayLike, readonly
 from geared_dynamics.dynamics.transmission import motor_angles, motor_shares, motor_speeds
 from geared_dynamics.errors import ArrayError, ModelError, UnknownNameError
@@ -195,6 +195,7 @@ def combine_actuators(
         UnknownNameError: for an actuator without motor, or a motor without actuator.
     """
     require_model(model)
+    warn_if_elastic(model, "combine_actuators")
     if not isinstance(actuators, Mapping):
         finding = f"is a {type(actuators).__name__}"
         raise ArrayError("actuators", finding, "give a mapping of motor to LinearActuator")

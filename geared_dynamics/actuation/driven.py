@@ -28,7 +28,7 @@ from geared_dynamics.actuation.motion import (
     limit_of,
     motion_at,
 )
-from geared_dynamics.actuation.plant import gear_losses, plant_at
+from geared_dynamics.actuation.plant import gear_losses, plant_at, warn_if_elastic
 from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.errors import ModelError
 from geared_dynamics.model import GearedModel, require_model
@@ -80,6 +80,7 @@ def driven_terms(model: GearedModel, q: ArrayLike, v: ArrayLike) -> DrivenTerms:
         Paper 004, eq. (20.71)-(20.73), with the rotors' coupling that (20.71) lacks.
     """
     require_model(model)
+    warn_if_elastic(model, "driven_terms")
     refuse_losses(model)
     wires = windings(model)
     inputs = joint_inputs(model, q=q, v=v)
@@ -130,6 +131,7 @@ def driven_acceleration(
         ModelError: where a constant is not given, or a gear jams.
     """
     require_model(model)
+    warn_if_elastic(model, "driven_acceleration")
     still = np.zeros(len(model.motor_names))
     return rates(model, q, v, still, voltage, external, mode, band, lag=False).a
 
@@ -164,6 +166,7 @@ def driven_rates(
         ModelError: where a constant is not given, or a gear jams.
     """
     require_model(model)
+    warn_if_elastic(model, "driven_rates")
     return rates(model, q, v, current, voltage, external, mode, band, lag=True)
 
 

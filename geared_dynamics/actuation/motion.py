@@ -30,7 +30,7 @@ from geared_dynamics.actuation.piecewise import (
     size,
     slope,
 )
-from geared_dynamics.actuation.plant import Plant, plant_at
+from geared_dynamics.actuation.plant import Plant, plant_at, warn_if_elastic
 from geared_dynamics.arrays import Array, ArrayLike, BoolArray, IntArray
 from geared_dynamics.errors import ModelError, UnknownNameError
 from geared_dynamics.model import GearedModel
@@ -91,6 +91,7 @@ def motion_from_torque(
     """
     choose(mode)
     inputs = joint_inputs(model, q=q, v=v, external=external)
+    warn_if_elastic(model, "motion_from_torque")
     inputs |= motor_inputs(model, torque=torque)
     lead, states = each_state(inputs)
     limit = limit_of(mode, band)

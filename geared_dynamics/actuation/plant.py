@@ -10,6 +10,7 @@ springs - external before friction.
 
 from __future__ import annotations
 
+import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -18,8 +19,20 @@ from geared_dynamics.actuation.terms import Rotors, drive_terms
 from geared_dynamics.arrays import Array, BoolArray, IntArray
 from geared_dynamics.dynamics.balancers import balancer_forces
 from geared_dynamics.dynamics.rigid import bias_forces, mass_matrix
+from geared_dynamics.errors import GearedDynamicsWarning
 from geared_dynamics.model import GearedModel
 from geared_dynamics.model.friction import FrictionLaws
+
+RIGID = (
+    "{}: the model has elastic joints, which this function takes as rigid (theta = q); "
+    "gd.simulation.elastic_rates and elastic_step move their springs"
+)
+
+
+def warn_if_elastic(model: GearedModel, function: str) -> None:
+    """Warn the caller's caller that a function of rigid arms leaves the joints' springs out."""
+    if model.elasticity.count:
+        warnings.warn(RIGID.format(function), GearedDynamicsWarning, stacklevel=3)
 
 
 class Resting(NamedTuple):

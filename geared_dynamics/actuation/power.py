@@ -16,7 +16,7 @@ import numpy as np
 from geared_dynamics.actuation.batch import check_results, each_state, joint_inputs, motor_inputs
 from geared_dynamics.actuation.electrics import Windings, windings
 from geared_dynamics.actuation.motion import BAND, Mode, choose, limit_of
-from geared_dynamics.actuation.plant import Plant, plant_at
+from geared_dynamics.actuation.plant import Plant, plant_at, warn_if_elastic
 from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.dynamics.balancers import balancer_forces
 from geared_dynamics.model import GearedModel, require_model
@@ -104,6 +104,7 @@ def power_balance(
         ModelError: where a constant of a motor is not given.
     """
     require_model(model)
+    warn_if_elastic(model, "power_balance")
     choose(mode)
     limit, wires = limit_of(mode, band), windings(model)
     inputs = joint_inputs(model, q=q, v=v, a=a, external=external)

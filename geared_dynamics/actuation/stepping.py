@@ -26,6 +26,7 @@ from geared_dynamics.actuation.batch import (
 from geared_dynamics.actuation.electrics import windings
 from geared_dynamics.actuation.exponential import exponential_step
 from geared_dynamics.actuation.motion import BAND, Mode, choose, limit_of, motion_at
+from geared_dynamics.actuation.plant import warn_if_elastic
 from geared_dynamics.actuation.stiction import stopped
 from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.errors import ArrayError
@@ -75,6 +76,7 @@ def driven_step(
         ModelError: where a constant is not given, or a gear jams.
     """
     require_model(model)
+    warn_if_elastic(model, "driven_step")
     dt = real_number("dt", dt, "give a time above zero [s]", positive)
     choose(mode)
     wires, limit = windings(model), limit_of(mode, band)

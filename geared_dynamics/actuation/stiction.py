@@ -13,7 +13,7 @@ import numpy as np
 
 from geared_dynamics.actuation.batch import check_results, joint_inputs, motor_inputs, one_state
 from geared_dynamics.actuation.motion import BAND, limit_of, motion_at
-from geared_dynamics.actuation.plant import joint_elements, rotor_elements, rough
+from geared_dynamics.actuation.plant import joint_elements, rotor_elements, rough, warn_if_elastic
 from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.dynamics.rigid import mass_matrix
 from geared_dynamics.model import GearedModel
@@ -59,6 +59,7 @@ def sticking(
         ModelError: naming the motor whose gear jams.
     """
     inputs = joint_inputs(model, q=q, v=v, external=external)
+    warn_if_elastic(model, "sticking")
     inputs |= motor_inputs(model, torque=torque)
     found = motion_at(model, *one_state(inputs), band=limit_of("exact", band))
     check_results(inputs, found.a, found.transmitted)

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from geared_dynamics.description.records import DrivetrainRecord, MotorRecord
+from geared_dynamics.dynamics.rigid import gravity_forces
 from geared_dynamics.model.gears import ResolvedDrivetrain
 from geared_dynamics.model.model import GearedModel
+
+ROUNDING = 1e-12  # [m]: of a weight's lever
 
 
 def orbits(drives: DrivetrainRecord) -> dict[str, str]:
@@ -27,10 +32,20 @@ def sources(model: GearedModel) -> list[str]:
         f"links and joints: {model.robot.source} ({fixed} fixed joints merged)",
         f"wheels, spins, motors: {drives.source}",
         f"joint friction: {friction_source(model)}",
-        f"gravity in the root link's frame: {gravity} m/s^2",
+        f"gravity in the root link's frame: {gravity} m/s^2{weightless(model)}",
         *wheel_sources(model),
         *motor_sources(model),
     ]
+
+
+def weightless(model: GearedModel) -> str:
+    """Say where gravity moves no joint, in any posture: as a rule its direction is wrong."""
+    if not (any(model.gravity) and model.n):
+        return ""
+    postures = np.random.default_rng(0).uniform(-1.0, 1.0, (8, model.n))
+    total = model.tree.parameters[:, 0].sum() * np.linalg.norm(model.gravity)
+    forces = gravity_forces(model, postures)
+    return "; no joint carries weight" if np.all(np.abs(forces) <= ROUNDING * total) else ""
 
 
 def wheel_sources(model: GearedModel) -> list[str]:

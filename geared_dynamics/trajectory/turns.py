@@ -13,15 +13,17 @@ OPPOSITE = 1e-9  # [rad] so near half a turn JTC goes the way the numbers go
 def shortest_way(start: Array, goal: Array, turning: BoolArray) -> Array:
     """Difference goal - start (..., n), of continuous joints within (-π, π] [rad].
 
-    Also the tracking error as JTC takes it, with the measured position as start.
+    Also the tracking error as JTC takes it, with the measured position as start. Of a continuous
+    joint it is NaN where an angle is not finite.
 
     Args:
         start: Angles (..., n).
         goal: Angles (..., n).
         turning: Which joints are continuous (n,).
     """
-    way = np.asarray(goal - start)
-    short = np.pi - np.mod(np.pi - way, TURN)
+    with np.errstate(invalid="ignore"):  # an encoder may report infinity
+        way = np.asarray(goal - start)
+        short = np.pi - np.mod(np.pi - way, TURN)
     return np.where(turning, short, way)
 
 

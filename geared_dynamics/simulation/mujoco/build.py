@@ -102,6 +102,8 @@ def set_options(spec: Any, model: GearedModel, timestep: float) -> None:
     option.gravity = np.array(model.gravity)
     option.integrator = package.mjtIntegrator.mjINT_RK4
     option.solver = package.mjtSolver.mjSOL_NEWTON
+    # MuJoCo 4.0.0 factorises the Newton solver's sparse Hessian wrongly, corrected in 4.0.1
+    # (issue 3767 of MuJoCo); from 60 velocities on it would choose sparse matrices by itself.
     option.jacobian = package.mjtJacobian.mjJAC_DENSE
     option.tolerance = SOLVER_TOLERANCE
     option.disableflags |= int(package.mjtDisableBit.mjDSBL_CONTACT)

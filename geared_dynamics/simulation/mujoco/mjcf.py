@@ -34,7 +34,7 @@ def mjcf(plan: Blueprint) -> str:
             gravity=plan.spec.option.gravity,
             integrator="RK4",
             solver="Newton",
-            jacobian="dense",
+            jacobian="dense",  # see ``set_options``
             tolerance=plan.spec.option.tolerance,
         ),
         element("flag", contact="disable"),

@@ -27,6 +27,14 @@ def test_elbow(capsys: pytest.CaptureFixture[str]) -> None:
     assert ["joint_2", ".", "100", "."] in [line.split() for line in structure.splitlines()]
 
 
+def test_gravity_that_no_joint_carries_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    """The planetary arm of the paper stands upright; loaded without saying so it lies flat."""
+    files = [str(URDF / f"planetary_2r{end}") for end in (".urdf", ".drivetrain.yaml")]
+    assert "0 0 -9.81 m/s^2; no joint carries weight" in output(capsys, *files)
+    for others in ([*files, "--gravity", "0", "-9.81", "0"], [str(URDF / "elbow.urdf")]):
+        assert "no joint carries weight" not in output(capsys, *others)
+
+
 def test_elbow_exactness_is_that_of_the_paper(capsys: pytest.CaptureFixture[str]) -> None:
     """Paper 000, section 7: only b_12 = k_2 I_2 and b_13 = k_3 s_2 I_3 are neglected."""
     text = output(capsys, str(URDF / "elbow.urdf"), str(URDF / "elbow.drivetrain.yaml"))

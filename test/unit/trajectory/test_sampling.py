@@ -197,6 +197,16 @@ def test_continuous_joints_go_the_short_way(before: float, goal: float, first: f
     assert_allclose(sample(reference, 2.0).q, goal + 4.0)  # between points no short way
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("angle", [np.inf, -np.inf, np.nan])
+def test_the_way_from_what_is_no_angle_is_none(angle: float) -> None:
+    """An encoder that reports infinity must not make Python print a warning of its own."""
+    turning = np.array([True, False, True])
+    start = np.array([angle, 0.0, angle])
+    assert_array_equal(shortest_way(start, np.ones(3), turning), [np.nan, 1.0, np.nan])
+    assert_array_equal(shortest_way(start, start, turning), [np.nan, 0.0, np.nan])
+
+
 def test_shortest_way_is_the_tracking_error() -> None:
     turning = np.array([True, True, False])
     error = shortest_way(np.array([3.0, 0.0, 3.0]), np.array([-3.0, np.pi, -3.0]), turning)

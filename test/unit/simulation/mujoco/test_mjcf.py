@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,12 +12,15 @@ import yaml
 
 import geared_dynamics as gd
 from elastic_arms import elastic_arm, elbow
+from geared_dynamics.simulation.mujoco.build import blueprint, compiled
 from geared_dynamics.simulation.mujoco.mechanism import MujocoMechanism
 from plant_arms import URDF, example, hold
 from random_robots import random_robot
 
 mujoco = pytest.importorskip("mujoco")
 S = gd.simulation
+# Published as augmented links or points of mass: their rotors cannot be bodies of their own.
+NO_BODIES = {"kr300", "manutec_r3", "puma560", "tx40"}
 
 
 def load(text: str):
@@ -45,6 +49,32 @@ def test_moves_as_the_plant_does(robot: str, friction: bool) -> None:
     found = [data.joint(name).qpos[0] for name in model.joint_names]
     assert np.abs(arm.x - q).max() > 1e-3
     np.testing.assert_allclose(found, arm.x, atol=1e-10)
+
+
+@pytest.mark.filterwarnings("ignore::geared_dynamics.GearedDynamicsWarning")
+@pytest.mark.parametrize("path", sorted(URDF.glob("*.urdf")), ids=lambda path: path.stem)
+def test_the_jacobian_is_dense(path: Path) -> None:
+    """MuJoCo 4.0.0 is wrong with a sparse one."""
+    model = example(path.stem)
+    dense = mujoco.mjtJacobian.mjJAC_DENSE
+    assert compiled(blueprint(model, 1e-3, drawn=True)).opt.jacobian == dense
+    if path.stem in NO_BODIES:
+        with pytest.raises(gd.GearedDynamicsError):
+            S.to_mjcf(model)
+    else:
+        assert load(S.to_mjcf(model))[0].opt.jacobian == dense
+
+
+def test_the_jacobian_of_a_long_arm_is_dense() -> None:
+    """With 60 velocities and more MuJoCo would choose a sparse one."""
+    model = random_robot(3, joints=40, wheels=30, included=False).load()
+    plan = blueprint(model, 1e-3)
+    assert compiled(plan).nv >= 60
+    for arm in (compiled(plan), load(S.to_mjcf(model))[0]):
+        assert arm.opt.jacobian == mujoco.mjtJacobian.mjJAC_DENSE
+        data = mujoco.MjData(arm)
+        mujoco.mj_forward(arm, data)
+        assert data.efc_J.size == data.nefc * arm.nv
 
 
 def test_springs_mimics_and_slides_are_in_the_file() -> None:
