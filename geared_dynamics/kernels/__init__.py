@@ -7,14 +7,14 @@ model (see ``layout``) or another constant array, perhaps more of them, the inpu
 state (one dimension) or K states (two), and the output last, one row per state.
 """
 
-import re
 from collections.abc import Callable
-from hashlib import sha256
 from importlib import import_module
-from pathlib import Path
+from typing import Any
 
-from numba import njit, types
+from numba import types
 from numba.core.errors import NumbaError
+
+from geared_dynamics.kernels.compilation import check_memory_layout, compile_kernel
 
 # What a kernel's dispatcher raises for arguments it has no signature for, and what looking at
 # an argument that is no array raises: the public functions then convert and call again.
@@ -55,35 +55,28 @@ KERNELS: dict[str, tuple[str, int, int]] = {
     "nominal_command": ("calm", 0, 5),
 }
 SCALARS = {"nominal_command": 1}  # numbers between the inputs and the output
-OPTIONS = {"error_model": "numpy"}  # of the compilation
-
-FOLDER = Path(__file__).parent
-IMPORT = re.compile(
-    rf"^from {re.escape(__name__)}(?:\.(\w+))? import (\([^)]*\)|[^(\n]*)", re.MULTILINE
-)
 
 
 def __getattr__(name: str) -> Callable[..., int]:
     """Compile the kernel at its first use and keep it as a plain attribute."""
     if name not in KERNELS:
         raise AttributeError(f"there is no kernel {name!r}")
-    compiled = _compile(*KERNELS[name], name)
+    module, constants, inputs = KERNELS[name]
+    check_memory_layout()
+    function = getattr(import_module(f"{__name__}.{module}"), name).py_func
+    compiled = compile_kernel(function, _signatures(name, constants, inputs))
     globals()[name] = compiled
     return compiled
 
 
-def _compile(module: str, constants: int, inputs: int, name: str) -> Callable[..., int]:
-    """Compile a kernel for one state and for a batch, and for nothing else.
+def _signatures(name: str, constants: int, inputs: int) -> list[Any]:
+    """Return a kernel's types: for one state and for a batch, and for nothing else.
 
     Inputs may be strided and read-only, so that no caller has to copy; any
     other type raises one of NOT_TAKEN, which the public functions take as a
     request to convert.
     """
-    function = getattr(import_module(f"{__name__}.{module}"), name).py_func
-    # numba keys its cache by this name and the entry's own file; what the entry imports
-    # must count as well, or an updated checkout would run old code.
-    function.__qualname__ = f"{name}_{source_digest(module)}"
-    signatures = [
+    return [
         types.int64(
             *[_read(1, "C")] * (1 + constants),
             *[_read(ndim, "A")] * inputs,
@@ -92,41 +85,6 @@ def _compile(module: str, constants: int, inputs: int, name: str) -> Callable[..
         )
         for ndim in (1, 2)
     ]
-    try:
-        return njit(signatures, **OPTIONS, cache=True)(function)
-    except Exception:
-        # No place on this machine to keep compiled code, or what lies there is broken, in
-        # which case unpickling may raise anything. An error of our own is raised again here.
-        return njit(signatures, **OPTIONS)(function)
-
-
-def source_digest(module: str) -> str:
-    """Return the digest of what the kernels of a module are compiled from, and how."""
-    digest = sha256(repr(OPTIONS).encode())
-    for name, text in sorted(sources(module).items()):
-        digest.update(name.encode() + b"\0" + text)
-    return digest.hexdigest()[:12]
-
-
-def sources(module: str) -> dict[str, bytes]:
-    """Return the sources of a module and of all that it imports from this package, by name."""
-    texts: dict[str, bytes] = {}
-    waiting = [module]
-    while waiting:
-        name = waiting.pop()
-        path = FOLDER / f"{name}.py"
-        if name not in texts and path.exists():
-            texts[name] = path.read_bytes()
-            waiting += imported(texts[name].decode())
-    return texts
-
-
-def imported(source: str) -> list[str]:
-    """Return what a source imports from this package: names of modules, and perhaps others."""
-    found = []
-    for module, names in IMPORT.findall(source):
-        found += [module] if module else re.findall(r"(\w+)(?: as \w+)?", names)
-    return found
 
 
 def _read(ndim: int, layout: str) -> types.Array:

@@ -9,7 +9,7 @@ and holds those it made by ``keep`` for as long as the pointers into them are us
 from typing import Any
 
 from llvmlite import ir
-from numba import types
+from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
@@ -106,6 +106,12 @@ def type_of(_context: Any, array: Any) -> Any:
         return _word_at(KIND, context, builder, signature, arguments)
 
     return types.intp(array), generate
+
+
+@njit
+def identities(array: Any) -> tuple[int, int]:
+    """Identities of an array's dtype and of its type, for a look at the layout above."""
+    return dtype_of(array), type_of(array)
 
 
 def _word_at(offset: int, context: Any, builder: Any, signature: Any, arguments: Any) -> Any:

@@ -5,17 +5,20 @@ from __future__ import annotations
 import ast
 import importlib
 import os
+import pickle
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
-from numba import config
+from numba import config, types
 
 from geared_dynamics import kernels
+from geared_dynamics.kernels import compilation, memory
 
 ROOT = Path(__file__).parents[3]
 FOLDER = ROOT / "geared_dynamics" / "kernels"
@@ -31,7 +34,7 @@ from {package} import unrelated as other
 
 
 @njit
-def total(model, q, out):
+def total(q, out):
     \"\"\"Sum of two numbers.\"\"\"
     out[0] = add(q[0], q[1])
     return 0
@@ -59,7 +62,9 @@ class Installation:
         self.name = "small_kernels"
         self.folder = folder / self.name
         self.folder.mkdir(parents=True)
-        (self.folder / "__init__.py").write_bytes((FOLDER / "__init__.py").read_bytes())
+        (self.folder / "__init__.py").touch()
+        text = (FOLDER / "compilation.py").read_text("utf-8")
+        (self.folder / "compilation.py").write_text(text, "utf-8")
         for name, text in SOURCES.items():
             (self.folder / f"{name}.py").write_text(text.format(package=self.name))
         # A file in its place keeps even a superuser from writing beside the sources.
@@ -67,13 +72,15 @@ class Installation:
         monkeypatch.syspath_prepend(str(folder))
         monkeypatch.setattr(sys, "dont_write_bytecode", True)
 
-    def start(self) -> ModuleType:
-        """Import it as a new process does: nothing is compiled yet."""
+    def start(self) -> Any:
+        """Compile the kernel as a new process does."""
         self.forget()
         importlib.invalidate_caches()
-        package = importlib.import_module(self.name)
-        package.KERNELS = {"total": ("entry", 0, 1)}
-        return package
+        compilation, entry = (
+            importlib.import_module(f"{self.name}.{name}") for name in ("compilation", "entry")
+        )
+        vector = types.float64[::1]
+        return compilation.compile_kernel(entry.total.py_func, [types.int64(vector, vector)])
 
     def forget(self) -> None:
         """Take it out of this process."""
@@ -109,16 +116,16 @@ def cache(tmp_path: Path, installation: Installation, monkeypatch: pytest.Monkey
     return folder
 
 
-def total(package: ModuleType) -> float:
+def total(kernel: Any) -> float:
     """What the kernel says of (1, 2)."""
     out = np.empty(1)
-    assert package.total(np.zeros(1), np.array([1.0, 2.0]), out) == 0
+    assert kernel(np.array([1.0, 2.0]), out) == 0
     return float(out[0])
 
 
-def hits(package: ModuleType) -> int:
-    """How many of the kernel's two versions were read from the cache."""
-    return sum(package.total.stats.cache_hits.values())
+def hits(kernel: Any) -> int:
+    """How often the kernel was read from the cache."""
+    return sum(kernel.stats.cache_hits.values())
 
 
 @pytest.mark.filterwarnings("error")
@@ -132,14 +139,13 @@ def test_read_only_install_without_a_home(installation: Installation, tmp_path: 
 def test_read_only_install_uses_the_given_cache(installation: Installation, cache: Path) -> None:
     first = installation.start()
     assert (total(first), hits(first)) == (3.0, 0)
-    assert len(list(cache.rglob("*.nbc"))) == 2
+    assert len(list(cache.rglob("*.nbc"))) == 1
     second = installation.start()
-    assert (total(second), hits(second)) == (3.0, 2)
+    assert (total(second), hits(second)) == (3.0, 1)
     # A change that does not concern the kernel compiles nothing.
-    installation.replace("__init__", '"joint_regressor"', '"regressor_of_joints"')
     (installation.folder / "stranger.py").write_text("X = 1\n")
     third = installation.start()
-    assert (total(third), hits(third)) == (3.0, 2)
+    assert (total(third), hits(third)) == (3.0, 1)
 
 
 @pytest.mark.filterwarnings("error")
@@ -157,9 +163,120 @@ def test_a_changed_source_is_compiled_again(installation: Installation) -> None:
     assert total(installation.start()) == 3.0
     installation.replace("number", "0.0", "5.0")
     assert total(installation.start()) == 8.0
-    installation.replace("__init__", 'OPTIONS = {"error_model": "numpy"}', "OPTIONS = {}")
-    package = installation.start()
-    assert (total(package), hits(package)) == (8.0, 0)
+    installation.replace("compilation", 'OPTIONS = {"error_model": "numpy"}', "OPTIONS = {}")
+    kernel = installation.start()
+    assert (total(kernel), hits(kernel)) == (8.0, 0)
+
+
+class Planted:
+    """A pickle that leaves a mark when it is read."""
+
+    def __init__(self, mark: Path) -> None:
+        self.mark = mark
+
+    def __reduce__(self) -> Any:
+        return Path.touch, (self.mark,)
+
+
+SUPERUSER = os.name == "posix" and os.geteuid() == 0
+STRANGER = 12345  # no user and no group of any machine has this number
+
+
+def kept(cache: Path) -> Path:
+    """The folder in which numba put the kernel."""
+    return next(cache.rglob("*.nbi")).parent
+
+
+@pytest.mark.skipif(os.name != "posix", reason="folders have no modes here")
+def test_code_in_a_folder_that_everyone_may_write_does_not_run(
+    installation: Installation, cache: Path, tmp_path: Path
+) -> None:
+    assert total(installation.start()) == 3.0
+    folder, mark = kept(cache), tmp_path / "mark"
+    for file in folder.glob("*.nbc"):
+        file.write_bytes(pickle.dumps(Planted(mark)))
+    folder.chmod(0o777)
+    with pytest.warns(RuntimeWarning, match="compiled code is not kept: other users may write"):
+        assert total(installation.start()) == 3.0
+    assert not mark.exists()
+    folder.chmod(0o700)
+    assert total(installation.start()) == 3.0
+    assert mark.exists()  # what a user puts into a folder of their own is trusted
+
+
+@pytest.mark.skipif(os.name != "posix", reason="folders have no modes here")
+@pytest.mark.parametrize(
+    ("place", "mode", "trusted"),
+    [
+        ("folder", 0o755, True),
+        ("folder", 0o757, False),
+        ("folder", 0o1777, False),
+        ("parent", 0o777, False),
+        ("parent", 0o1777, True),  # as /tmp: others cannot replace what is ours
+    ],
+)
+def test_who_may_write_a_folder(tmp_path: Path, place: str, mode: int, trusted: bool) -> None:
+    folder = tmp_path / "parent" / "folder"
+    folder.mkdir(parents=True, mode=0o700)
+    (folder if place == "folder" else folder.parent).chmod(mode)
+    fault = compilation.fault_of(folder, "inverse.")
+    assert fault == "" if trusted else fault.startswith("other users may write")
+    link = tmp_path / "link"
+    link.symlink_to(folder)
+    assert compilation.fault_of(link, "inverse.") == fault
+
+
+@pytest.mark.skipif(not SUPERUSER, reason="only the superuser may give files away")
+@pytest.mark.parametrize("given", ["folder", "parent", "file", "other file", "group"])
+def test_whose_folder_it_is(tmp_path: Path, given: str) -> None:
+    parent = tmp_path / "parent"
+    folder = parent / "folder"
+    folder.mkdir(parents=True)
+    file, other = folder / "inverse.a.nbc", folder / "mass.a.nbc"
+    for path in (file, other):
+        path.touch()
+    if given == "group":
+        os.chown(folder, -1, STRANGER)
+        assert compilation.fault_of(folder, "inverse.") == ""
+        folder.chmod(0o775)
+        assert "may write" in compilation.fault_of(folder, "inverse.")
+        return
+    places = {"folder": folder, "parent": parent, "file": file, "other file": other}
+    os.chown(places[given], STRANGER, -1)
+    fault = compilation.fault_of(folder, "inverse.")
+    assert fault == ("" if given == "other file" else f"{places[given]} belongs to another user")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="folders have no modes here")
+def test_a_private_group_is_no_other_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many systems give each user a group of the same name, and let it write."""
+    tmp_path.chmod(0o770)
+
+    def group(name: str, *members: str) -> None:
+        found = SimpleNamespace(gr_name=name, gr_mem=list(members))
+        monkeypatch.setattr(compilation.grp, "getgrgid", lambda _: found)
+
+    monkeypatch.setattr(compilation.pwd, "getpwuid", lambda _: SimpleNamespace(pw_name="ada"))
+    for name, members, trusted in (
+        ("ada", (), True),
+        ("ada", ("ada",), True),
+        ("ada", ("ada", "eve"), False),
+        ("ada", ("eve",), False),
+        ("staff", (), False),
+    ):
+        group(name, *members)
+        assert compilation.others_write(tmp_path.stat()) is not trusted
+
+
+def test_the_layout_of_arrays_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With another NumPy's layout the kernels would take any array for a plain one, or none."""
+    look = compilation.check_memory_layout.__wrapped__
+    look()
+    for name in ("DTYPE", "KIND"):
+        with monkeypatch.context() as patch:
+            patch.setattr(memory, name, getattr(memory, name) + 8)
+            with pytest.raises(RuntimeError, match="lie in memory in another way"):
+                look()
 
 
 def closure(module: str) -> set[str]:
@@ -187,7 +304,7 @@ def closure(module: str) -> set[str]:
 
 @pytest.mark.parametrize("module", sorted({entry[0] for entry in kernels.KERNELS.values()}))
 def test_the_digest_is_of_the_imports(module: str) -> None:
-    assert set(kernels.sources(module)) == closure(module)
+    assert set(compilation.sources(module)) == closure(module)
 
 
 def test_no_module_has_the_name_of_a_kernel() -> None:

@@ -12,10 +12,9 @@ from numba import njit
 from numpy.polynomial import polynomial
 
 import geared_dynamics as gd
-from geared_dynamics import kernels
 from geared_dynamics.arrays import Array
 from geared_dynamics.dynamics.packing import packed
-from geared_dynamics.kernels import inverse_series, series
+from geared_dynamics.kernels import compilation, inverse_series, series
 from geared_dynamics.kernels import layout as at
 from geared_dynamics.kernels.memory import pointer
 from naive.measure import derivative, error
@@ -32,7 +31,7 @@ def compiled(module: str) -> Callable[[Any], Any]:
     """Compile what uses a module of the kernels, once for as long as that module stays."""
 
     def decorate(function: Any) -> Any:
-        function.__qualname__ += f"_{kernels.source_digest(module)}"
+        function.__qualname__ += f"_{compilation.source_digest(module)}"
         return njit(cache=True)(function)
 
     return decorate
