@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from geared_dynamics.description._untyped import pyyaml
 from geared_dynamics.description.source import at, decode, read_file
+from geared_dynamics.description.yaml_loader import Limits, load_yaml
 from geared_dynamics.errors import DescriptionError
 
 SIZE_LIMIT = 2**26
+LIMITS = Limits(values=10_000_000, depth=16)  # a minute of seven joints at 1 kHz: two million
+SECONDS, NANOSECONDS = 2**31, 2**32  # of a builtin_interfaces/Duration: int32 and uint32
 KIND = "trajectory file"
 KEYS = ("header", "joint_names", "points")
 FIELDS = ("positions", "velocities", "accelerations", "effort", "time_from_start")
@@ -26,14 +28,7 @@ def read_trajectory(path: str | os.PathLike[str]) -> dict[str, Any]:
         DescriptionError: If it cannot be read, is not YAML or no JointTrajectory.
     """
     place = os.fspath(path)
-    text = decode(read_file(path, KIND, SIZE_LIMIT), place, KIND)
-    yaml = pyyaml()
-    try:
-        data = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f"{place}, line {mark.line + 1}" if mark else place
-        raise DescriptionError(where, "is not well-formed YAML", "correct it there") from None
+    data = load_yaml(decode(read_file(path, KIND, SIZE_LIMIT), place, KIND), place, LIMITS)
     mapping(data, place, KEYS)
     points = data.get("points")
     if not isinstance(points, list):
@@ -52,8 +47,11 @@ def point_of(point: Any, place: str) -> dict[str, Any]:
     start = point.get("time_from_start", {})
     mapping(start, f"{place}.time_from_start", ("sec", "nanosec"))
     parts = [start.get(key, 0) for key in ("sec", "nanosec")]
-    if not all(isinstance(part, int) for part in parts):
-        finding = f"is {start}, not whole seconds and nanoseconds"
+    if not all(type(part) is int for part in parts):
+        finding = "is not whole seconds and nanoseconds"
+        raise DescriptionError(f"{place}.time_from_start", finding, "write {sec: 1, nanosec: 0}")
+    if not (-SECONDS <= parts[0] < SECONDS and 0 <= parts[1] < NANOSECONDS):
+        finding = "is beyond what a builtin_interfaces/Duration holds"
         raise DescriptionError(f"{place}.time_from_start", finding, "write {sec: 1, nanosec: 0}")
     return fields | {"time": parts[0] + 1e-9 * parts[1]}
 

@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from geared_dynamics.description._untyped import pyyaml
 from geared_dynamics.description.magnitude import refuse_too_large
 from geared_dynamics.description.source import Source, at, check_length, decode, read_file
-from geared_dynamics.description.yaml_loader import DEPTH_LIMIT, NODE_LIMIT, loader_class
+from geared_dynamics.description.yaml_loader import ORDINARY, load_yaml
 from geared_dynamics.errors import DescriptionError
 
 SIZE_LIMIT = 2**20
@@ -43,7 +42,7 @@ def read_data(source: Source | Mapping[str, Any]) -> tuple[dict[str, Any], str]:
         data, place = source, _DICT_PLACE
     else:
         text, place = _text_of(source)
-        data = _load(text, place)
+        data = load_yaml(text, place)
     plain = _Plain(place).value(data, "", 0)
     if plain is None:
         raise DescriptionError(place, "the file is empty", "start it with 'version: 1'")
@@ -93,42 +92,8 @@ def _text_of(source: object) -> tuple[str, str]:
     )
 
 
-def _load(text: str, place: str) -> Any:
-    yaml = pyyaml()
-    try:
-        loader = loader_class()(text)
-        return loader.get_single_data()
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        where = f"{place}, line {mark.line + 1}" if mark else place
-        raise DescriptionError(where, _finding(error, text, mark), _remedy(error)) from None
-    except yaml.YAMLError as error:
-        # A character that YAML does not allow has a position but no line.
-        position = getattr(error, "position", 0)
-        line = text.count("\n", 0, position) + 1
-        raise DescriptionError(
-            f"{place}, line {line}", "a control character, which YAML does not allow", "remove it"
-        ) from None
-
-
-def _finding(error: Any, text: str, mark: Any) -> str:
-    problem = " ".join(str(error.problem or error.context or "broken YAML").split())
-    if mark is not None and "'\\t'" in problem:
-        return "not well-formed YAML: a tab in the indentation"
-    ours = type(error) is pyyaml().MarkedYAMLError
-    return problem if ours else f"not well-formed YAML: {problem}"
-
-
-def _remedy(error: Any) -> str:
-    if type(error) is pyyaml().MarkedYAMLError:
-        return "correct it there"
-    return (
-        "correct it there; indent by blanks, and write 'key: value' with a blank after the colon"
-    )
-
-
 class _Plain:
-    """Turns values into plain ones, counting them so that no alias can explode."""
+    """Turns values into plain ones, counting them: a dict may hold itself."""
 
     def __init__(self, place: str) -> None:
         self.place = place
@@ -136,12 +101,11 @@ class _Plain:
 
     def value(self, value: Any, path: str, depth: int) -> Any:
         self.count += 1
-        if self.count > NODE_LIMIT or depth > DEPTH_LIMIT:
+        if self.count > ORDINARY.values or depth > ORDINARY.depth:
             raise DescriptionError(
                 self.place,
-                f"more than {NODE_LIMIT} values once its aliases are written out, or deeper"
-                f" than {DEPTH_LIMIT} levels",
-                "write a drivetrain of ordinary size, without aliases to aliases",
+                f"more than {ORDINARY.values} values, or deeper than {ORDINARY.depth} levels",
+                "give a drivetrain of ordinary size, without a value that holds itself",
             )
         if isinstance(value, np.ndarray):
             value = value.tolist()

@@ -9,12 +9,15 @@ from typing import Any
 
 WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*\Z")
 RESERVED = {"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
+# What YAML does not print, or takes for the end of a line.
+UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 NARROW = 96  # columns up to which a mapping stands on one line
 
 
 def yaml_text(data: Mapping[str, Any], comment: str = "") -> str:
     """Write a mapping as YAML, below a comment."""
-    head = "".join(f"# {line}".rstrip() + "\n" for line in comment.splitlines())
+    shown = (UNPRINTABLE.sub(escaped, line) for line in comment.splitlines())
+    head = "".join(f"# {line}".rstrip() + "\n" for line in shown)
     return head + "\n".join(lines(data, 0)) + "\n"
 
 
@@ -54,4 +57,13 @@ def scalar(value: Any) -> str:
         text = repr(value)  # a YAML 1.1 float has a point
         return text.replace("e", ".0e") if "e" in text and "." not in text else text
     word = str(value)
-    return word if WORD.match(word) and word.lower() not in RESERVED else json.dumps(word)
+    if WORD.match(word) and word.lower() not in RESERVED:
+        return word
+    # Not in ASCII: the pairs of escapes that JSON writes for a character beyond U+FFFF are none
+    # of YAML's.
+    return UNPRINTABLE.sub(escaped, json.dumps(word, ensure_ascii=False))
+
+
+def escaped(match: re.Match[str]) -> str:
+    """Write a character as a number, as YAML reads it in quotes."""
+    return f"\\u{ord(match[0]):04x}"

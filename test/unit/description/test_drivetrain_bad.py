@@ -9,7 +9,7 @@ import pytest
 
 from geared_dynamics.description.drivetrain import read_drivetrain
 from geared_dynamics.description.yaml_input import SIZE_LIMIT
-from geared_dynamics.description.yaml_loader import NODE_LIMIT
+from geared_dynamics.description.yaml_loader import ORDINARY
 from geared_dynamics.errors import DescriptionError, UnknownNameError
 
 GOOD = """version: 1
@@ -136,6 +136,9 @@ BOMB = f"a: &a [{'x,' * 9}]\n" + "".join(
     f"{new}: &{new} [{f'*{old},' * 9}]\n" for old, new in pairwise(LETTERS)
 )
 
+ITSELF: dict[str, object] = {"version": 1}
+ITSELF["joints"] = ITSELF
+
 SOURCES = {
     "empty": ("", "drivetrain", "the text is empty", "None"),
     "nothing in it": ("# only a comment\n", "the file is empty", "start it with 'version: 1'"),
@@ -143,18 +146,23 @@ SOURCES = {
     "one line is a path": ("version: 1", "there is no such drivetrain file"),
     "a list": ("- 1\n- 2\n", "expected a mapping", "found a list of 2"),
     "a word": (b"word", "<drivetrain text>", "found the text 'word'"),
-    "two documents": ("version: 1\n---\nversion: 1\n", "not well-formed YAML", "document"),
+    "two documents": ("version: 1\n---\nversion: 1\n", "line 2", "a second document begins"),
     "not UTF-8": (b"version: 1\n# \xff", "line 2", "not UTF-8", "0xff"),
     "another type": (3, "expected a path, YAML text, a dict or None, found int"),
     "list of nothing": ({"version": 1, "wheels": []}, "<drivetrain dict>, wheels", "a mapping"),
     "number as key": ({"version": 1, "wheels": {1: {}}}, "wheels", "the key 1 is not text"),
     "odd value": ({"version": 1, "wheels": {1, 2}}, "wheels", "a value of type set"),
     "nan in a dict": ({"version": 1, "joints": {"j": float("nan")}}, "joints.j", "not a finite"),
-    "alias bomb": (BOMB, f"more than {NODE_LIMIT} values", "aliases"),
-    "alias of itself": ("a: &x [*x]\n", "deeper than 64", "aliases"),
-    "many values": ("a: [" + "1," * NODE_LIMIT + "]\n", f"more than {NODE_LIMIT} values"),
+    "alias bomb": (BOMB, f"more than {ORDINARY.values} values", "aliases"),
+    "alias of itself": ("a: &x [*x]\n", "line 1", "the alias *x names no value before it"),
+    "a dict in itself": (ITSELF, "<drivetrain dict>", "deeper than 64", "holds itself"),
+    "many values": (
+        "a: [" + "1," * ORDINARY.values + "]\n",
+        f"more than {ORDINARY.values} values",
+    ),
     "nesting": ("[\n" * 100_000, "nested deeper than 64 levels"),
-    "nesting in a line": ("{" * 100_000, "nested deeper than 64 levels"),
+    "nesting in a line": ("{a: " * 100_000, "nested deeper than 64 levels"),
+    "mappings as keys": ("{" * 100_000, "a key must be a plain name"),
     "block nesting": ("".join(f"{' ' * i}a:\n" for i in range(100)), "nested deeper than 64"),
     "large": ("x\n" * SIZE_LIMIT, "larger than 1 MiB", "right file"),
     "100 MB of nesting": ("[" * (100 * 2**20) + "\n", "larger than 1 MiB"),
