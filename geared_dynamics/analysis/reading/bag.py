@@ -18,6 +18,9 @@ def open_bag(path: Path) -> Container:
     """
     if path.is_dir():
         return open_folder(path, open_bag)
+    if path.exists() and not path.is_file():
+        finding = "is no regular file"
+        raise RecordingError(str(path), finding, "copy it into a file: a bag is read in parts")
     try:
         with path.open("rb") as stream:
             start = stream.read(16)

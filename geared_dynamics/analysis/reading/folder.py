@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 
 from geared_dynamics.analysis.reading.container import Container, Raw, Topic
@@ -15,6 +16,7 @@ PLACE_OF_SCHEMA = "give a bag's folder, a .db3, .mcap or .csv file"
 METADATA = "metadata.yaml"
 PACKED = ".zstd"
 ENDINGS = (".db3", ".mcap", ".db3" + PACKED, ".mcap" + PACKED)
+NAMED = 10  # files that notes name
 SPLIT = re.compile(r"_(\d+)$")  # what ends the names of a bag's files
 
 
@@ -60,9 +62,10 @@ def open_folder(path: Path, open_file: Callable[[Path], Container]) -> Container
     names, notes = files_of(path)
     files: list[Container] = []
     problems: list[RecordingError] = []
+    gone = {name for name in names if not is_file(path / name)}
+    notes += first_of([left_out(path, name) for name in names if name in gone])
     for name in names:
-        if not (path / name).exists():
-            notes.append(left_out(path, name))
+        if name in gone:
             continue
         try:
             files.append(open_file(path / name))
@@ -78,28 +81,38 @@ def open_folder(path: Path, open_file: Callable[[Path], Container]) -> Container
     return Folder(path, files, notes)
 
 
+def is_file(path: Path) -> bool:
+    """Return whether a path leads to a regular file: opening a pipe would wait for ever."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # a name that no file can have
+        return False
+
+
 def left_out(path: Path, name: str) -> str:
     """Note about a file that is not there, or only compressed."""
     packed = f"{name}{PACKED}"
-    if (path / packed).exists():
+    if is_file(path / packed):
         return f"{path / packed} is compressed and left out (zstd -d {packed})"
     return f"{path / name} belongs to this bag, but is not there"
 
 
 def files_of(path: Path) -> tuple[list[str], list[str]]:
     """Names of a bag's files in order, as they are without compression, and notes."""
-    found = [item.name for item in path.iterdir() if item.name.endswith(ENDINGS)]
+    found = [item.name for item in path.iterdir() if item.name.endswith(ENDINGS) and is_file(item)]
     there = sorted({name.removesuffix(PACKED) for name in found}, key=number_in_name)
     notes: list[str] = []
     listed = None
-    if (path / METADATA).exists():
+    if is_file(path / METADATA):
         try:
-            listed = listed_files(read_data(path / METADATA)[0])
+            listed, odd = listed_files(read_data(path / METADATA)[0])
+            notes += first_of([f"{path / METADATA} lists {x!r}, no file of a bag" for x in odd])
         except DescriptionError as error:
             notes.append(f"{path / METADATA} cannot be read ({error.finding})")
         if listed:
             others = [name for name in there if name not in listed]
-            notes += [f"{path / name} is not in {METADATA}: it is left out" for name in others]
+            texts = [f"{path / name} is not in {METADATA}: it is left out" for name in others]
+            notes += first_of(texts)
             return listed, notes
     bags = sorted({SPLIT.sub("", Path(name).stem) + Path(name).suffix for name in there})
     if len(bags) > 1:
@@ -111,17 +124,31 @@ def files_of(path: Path) -> tuple[list[str], list[str]]:
         int(match[1]) for match in map(SPLIT.search, (Path(x).stem for x in there)) if match
     ]
     if len(numbers) == len(there) > 1:
-        missing = sorted(set(range(max(numbers) + 1)) - set(numbers))
-        notes += [f"{path} has no split {number}" for number in missing]
+        notes += missing_splits(path, sorted(set(numbers)))
     return there, notes
 
 
-def listed_files(data: object) -> list[str]:
-    """Names of files that a bag's metadata lists; none if it lists none."""
+def missing_splits(path: Path, numbers: list[int]) -> list[str]:
+    """Notes about the numbers that are missing among those of a bag's files, counted from 0."""
+    there, count = set(numbers), numbers[-1] + 1 - len(numbers)
+    first = islice((k for k in range(numbers[-1]) if k not in there), NAMED)
+    notes = [f"{path} has no split {number}" for number in first]
+    return notes if count <= NAMED else [*notes, f"and {count - NAMED} more"]
+
+
+def first_of(notes: list[str]) -> list[str]:
+    """The first notes, and how many there are more: a hostile file may make any number."""
+    return notes if len(notes) <= NAMED else [*notes[:NAMED], f"and {len(notes) - NAMED} more"]
+
+
+def listed_files(data: object) -> tuple[list[str], list[str]]:
+    """Names of files that a bag's metadata lists, each once; and those that are none."""
     information = data.get("rosbag2_bagfile_information") if isinstance(data, dict) else None
     paths = information.get("relative_file_paths") if isinstance(information, dict) else None
-    names = paths if isinstance(paths, list) else []
-    return [name.removesuffix(PACKED) for name in names if isinstance(name, str)]
+    named = [name for name in paths if isinstance(name, str)] if isinstance(paths, list) else []
+    every = dict.fromkeys(name.removesuffix(PACKED) for name in named)
+    own = [name for name in every if name == Path(name).name and name.endswith(ENDINGS)]
+    return own, sorted(set(every) - set(own))
 
 
 def nothing_in(path: Path) -> RecordingError:

@@ -78,7 +78,7 @@ class McapFile:
                 raise RecordingError(self.path, "does not start as an MCAP file", "check the file")
             with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
                 if not self._walk(data):
-                    self.notes = (f"{self.path} {TRUNCATED}",)
+                    self.notes = (f"{self.path} {TRUNCATED}", *self.notes)
                     self._learn_from_chunks(data)
                 elif not self.channels:
                     self._learn_from_chunks(data)
@@ -138,7 +138,8 @@ class McapFile:
                 number, schema = struct.unpack_from("<HH", content)
                 self.channels[number] = Topic(text(content, 4)[0], self.schemas.get(schema, ""))
         except struct.error:
-            self.notes = (*self.notes, f"{self.path} has a damaged list of topics")
+            note = f"{self.path} has a damaged list of topics"
+            self.notes = self.notes if note in self.notes else (*self.notes, note)
 
     def topics(self) -> tuple[Topic, ...]:
         """Its topics."""

@@ -22,6 +22,7 @@ ALIKE = RECORD.size + 2  # bytes of a message's record that say its kind, size a
 STAMP = 6  # of HEAD_OF_MESSAGE: where the time of receiving stands
 FEW = 32  # records that are compared at first
 LATEST = 2**63 - 1  # [ns] that a stamp can be
+LARGEST = 2**27  # bytes of a chunk's records: writers of bags take a thousandth of it
 
 
 def uncompressed(content: bytes, path: str) -> bytes:
@@ -31,13 +32,15 @@ def uncompressed(content: bytes, path: str) -> bytes:
     """
     if len(content) < HEAD_OF_CHUNK.size:
         return b""
-    *_, check, length = HEAD_OF_CHUNK.unpack_from(content)
+    _, _, stated, check, length = HEAD_OF_CHUNK.unpack_from(content)
+    if stated > LARGEST:
+        return b""
     at = HEAD_OF_CHUNK.size + length
     name, data = content[HEAD_OF_CHUNK.size : at].decode("ascii", "replace"), content[at + 8 :]
     if len(data) < int.from_bytes(content[at : at + 8], "little"):
-        return whole_records(begun(name, data, path))
-    records = decompressed(name, data, path)
-    return b"" if check and zlib.crc32(records) != check else records
+        return whole_records(decompressed(name, data, path, stated)[0])
+    records, complete = decompressed(name, data, path, stated)
+    return records if complete and not (check and zlib.crc32(records) != check) else b""
 
 
 def indexed(content: bytes) -> tuple[int, int] | None:
@@ -131,42 +134,41 @@ def stamps(records: bytes, at: int, step: int, count: int) -> list[int]:
     return [int(stamp) for stamp in np.minimum(column[:, 0], np.uint64(LATEST)).tolist()]
 
 
-def decompressed(name: str, data: bytes, path: str) -> bytes:
-    """Uncompressed contents of a chunk; none where they are damaged."""
+def decompressed(name: str, data: bytes, path: str, stated: int) -> tuple[bytes, bool]:
+    """Uncompressed contents of a chunk as far as they go, none of damaged ones; if complete.
+
+    Args:
+        name: Of the compression.
+        data: The compressed contents, or their beginning.
+        path: The file, for errors.
+        stated: How many bytes they are: more are neither made nor accepted.
+    """
     if name == "":
-        return data
+        return (data, True) if len(data) <= LARGEST else (b"", False)
     if name not in ("zstd", "lz4"):
         remedy = "convert it: ros2 bag convert, with compression zstd or none"
         raise RecordingError(path, f"has chunks compressed as {name!r}", remedy)
     if name == "lz4":
         frames = extra("lz4.frame", path)
-        try:
-            return bytes(frames.decompress(data))
-        except RuntimeError:
-            return b""
-    # In the standard library from Python 3.14 on; before, what the bag library brings.
-    zstd = extra("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd", path)
+        make, harm = frames.LZ4FrameDecompressor, (RuntimeError, EOFError)
+    else:
+        # In the standard library from Python 3.14 on; before, what the bag library brings.
+        zstd = extra("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd", path)
+        make, harm = zstd.ZstdDecompressor, (zstd.ZstdError, EOFError)
+    records = b""
     try:
-        return bytes(zstd.decompress(data))
-    except zstd.ZstdError:
-        return b""
-
-
-def begun(name: str, data: bytes, path: str) -> bytes:
-    """Uncompressed contents of the beginning of a chunk, as far as they go."""
-    if name == "":
-        return data
-    if name == "lz4":
-        frames = extra("lz4.frame", path)
-        try:
-            return bytes(frames.LZ4FrameDecompressor().decompress(data))
-        except RuntimeError:
-            return b""
-    zstd = extra("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd", path)
-    try:
-        return bytes(zstd.ZstdDecompressor().decompress(data))
-    except zstd.ZstdError:
-        return b""
+        while data:  # frame by frame
+            frame = make()
+            # One byte more than there should be, to see whether it is more.
+            records += bytes(frame.decompress(data, max_length=stated + 1 - len(records)))
+            if len(records) > stated:
+                return b"", False
+            if not frame.eof:
+                return records, False
+            data = bytes(frame.unused_data or b"")
+    except harm:
+        return b"", False
+    return records, True
 
 
 def whole_records(records: bytes) -> bytes:

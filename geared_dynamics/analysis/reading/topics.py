@@ -12,6 +12,8 @@ from geared_dynamics.analysis.reading.spreading import spread
 from geared_dynamics.errors import GearedDynamicsWarning
 
 PROBED = 16  # pieces in which names are looked for
+MOST = 256  # topics that are looked into
+LISTED = 20  # topics that an error names
 
 
 def open_topic(
@@ -27,7 +29,9 @@ def open_topic(
         RecordingError: If there is none.
     """
     there = bag.topics()
-    listed = ", ".join(f"{known.name} ({known.type})" for known in there) or "none"
+    listed = ", ".join(f"{known.name} ({known.type})" for known in there[:LISTED]) or "none"
+    if len(there) > LISTED:
+        listed += f" and {len(there) - LISTED} more"
     if topic is not None:
         kinds = [known.type for known in there if known.name == topic]
         if not kinds:
@@ -44,6 +48,9 @@ def open_topic(
         if not there:
             remedy = "nothing in it can be read; give another recording"
         raise RecordingError(bag.path, finding, remedy)
+    if len(names) > MOST:
+        finding = f"has {len(names)} topics of type {JOINT_STATE}"
+        raise RecordingError(bag.path, finding, f"choose one with --topic; among them {names[0]}")
     problems: list[RecordingError] = []
     found: list[BagReader] = []
     for name in names:
