@@ -44,8 +44,8 @@ def integrate(
 ) -> Array:
     """Integral of the error after dt (n,), kept from winding up.
 
-    It stays within its bound, and a joint whose force is at its limit takes no error that
-    would push further.
+    It stays within its bound, a joint whose force is at its limit takes no error that
+    would push further, and none takes an error with which it would not be finite.
 
     Args:
         integral: Integral so far (n,) [rad s or m s].
@@ -55,10 +55,12 @@ def integrate(
         torque: Joint force asked for in this cycle (n,) [N m or N].
         effort: Its limit (n,), inf for none.
     """
-    step: Array = error * dt
-    stuck = np.abs(torque) >= effort
-    if np.count_nonzero(stuck):
-        step[stuck & (torque * error > 0.0)] = 0.0
-    step += integral
+    with np.errstate(over="ignore", invalid="ignore"):
+        step: Array = error * dt
+        stuck = np.abs(torque) >= effort
+        if np.count_nonzero(stuck):
+            step[stuck & (torque * error > 0.0)] = 0.0
+        step += integral
+    np.copyto(step, integral, where=~np.isfinite(step))
     np.minimum(step, bound, out=step)
     return np.maximum(step, -bound, out=step)

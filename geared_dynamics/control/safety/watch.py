@@ -99,7 +99,9 @@ def largest_error(policy: Policy, q: Array, q_d: Array) -> tuple[float, bool]:
 
 
 def reference(policy: Policy, seen: Observation) -> int:
-    """Whether the reference is missing or stale."""
+    """Whether the reference is missing, no position of this arm, or stale."""
+    if seen.q_d is not None and getattr(seen.q_d, "shape", None) != (len(policy.lower),):
+        return at.NO_REFERENCE
     if not policy.needs_reference:
         return 0
     if seen.reference_stamp is None:

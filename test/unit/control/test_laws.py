@@ -207,6 +207,29 @@ def test_integral_neither_winds_up_nor_grows_at_the_limit() -> None:
     assert not memory.integral.any()  # 2000 N m are asked for, beyond every effort limit
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("position", "dt"), [(1e300, 1e-3), (1e300, 1e10), (0.5, 1e308), (-1e308, 1e308)]
+)
+def test_the_integral_stays_finite(position: float, dt: float) -> None:
+    """Whatever state and time are accepted: an infinite one would never come back."""
+    model = gd.load_model(ROOT / "urdf/elbow.urdf", ROOT / "urdf/elbow.drivetrain.yaml")
+    made = control.controller(model, "pd_plus_feedforward", gains=control.Gains(1e-5, 0.0, 1e-9))
+    still = np.zeros(3)
+    state = control.State(np.array([position, 0.3, 0.0]), still)
+    memory = made.start()
+    for _ in range(4):
+        memory, _ = made.step(memory, state, control.Reference(still, still, still), dt)
+    assert np.isfinite(memory.integral).all()
+    memory, _ = made.step(
+        memory,
+        control.State(np.full(3, -0.1), still),
+        control.Reference(still, still, still),
+        1e-3,
+    )
+    assert memory.integral[2] == pytest.approx(1e-4)  # and goes on
+
+
 def test_continuous_joints_take_the_short_way() -> None:
     case = random_robot(6, joints=4, mimics=0, fixed=0, wheels=2)
     urdf = case.urdf.replace('type="revolute"', 'type="continuous"', 1)
