@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
+
+# Controls but for tab and line feed, marks of direction, letters of no width, halves of pairs:
+# they move a terminal's cursor, rename its window, or make one name look like another.
+UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e"
+    "\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
+)
 
 
 class GearedDynamicsError(Exception):
@@ -63,6 +71,11 @@ def _restored(
     error = kind.__new__(kind)
     GearedDynamicsError.__init__(error, place, finding, remedy)
     return error
+
+
+def printable(text: str) -> str:
+    """Return a text for a terminal or a log: characters that nobody sees as escapes."""
+    return UNSEEN.sub(lambda match: ascii(match[0])[1:-1], text)
 
 
 class GearedDynamicsWarning(UserWarning):

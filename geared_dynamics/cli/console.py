@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
+
+from geared_dynamics.errors import printable
 
 PLAIN_WIDTH = 80  # columns when the output is not a terminal
 
 
 class StrictConsole(Console):
-    """A console that leaves it to ``main`` what to do when its reader has gone."""
+    """A console that shows what texts hold, and leaves it to ``main`` when its reader has gone."""
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """Render a line or a table's cell: names come from files, and may steer a terminal."""
+        return super().render_str(printable(text), **options)
 
     def on_broken_pipe(self) -> None:
         """Raise the BrokenPipeError that is being handled; rich would exit with code 1."""

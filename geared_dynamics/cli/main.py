@@ -24,7 +24,7 @@ from geared_dynamics.cli import (
     tune_observer,
     view,
 )
-from geared_dynamics.errors import GearedDynamicsError, GearedDynamicsWarning
+from geared_dynamics.errors import GearedDynamicsError, GearedDynamicsWarning, printable
 
 PROGRAM = "geared-dynamics"
 COMMANDS = (
@@ -99,7 +99,8 @@ def _say(kind: str, text: str) -> None:
     if sys.stderr is None:
         return
     try:
-        print(f"{PROGRAM}: {kind}: {' '.join(text.split())}", file=sys.stderr, flush=True)
+        line = printable(" ".join(text.split()))
+        print(f"{PROGRAM}: {kind}: {line}", file=sys.stderr, flush=True)
     except OSError:  # the exit code still tells
         _discard(sys.stderr)
 

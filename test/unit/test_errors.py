@@ -6,15 +6,18 @@ import copy
 import multiprocessing
 import pickle
 import re
+import sys
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+from unicodedata import category
 
 import pytest
 
 import geared_dynamics as gd
 from geared_dynamics import errors
 from geared_dynamics.analysis.reading.problems import RecordingError
+from geared_dynamics.errors import printable
 from geared_dynamics.nodes.common.parameters import ParameterError
 from geared_dynamics.trajectory.errors import OLD_HEADER_TIMESTAMP, TrajectoryError
 
@@ -62,3 +65,12 @@ def test_worker_hands_its_error_over() -> None:
             with pytest.raises(gd.GearedDynamicsError, match=r"no/such/arm\.urdf") as caught:
                 pool.submit(gd.load_model, "no/such/arm.urdf").result()
             assert caught.value.place == "no/such/arm.urdf"
+
+
+def test_characters_that_nobody_sees_are_shown() -> None:
+    text = "tab\tline\nAda \u03b8 \u4e2d \U0001f9be a\u0301"
+    assert printable(text) == text
+    assert printable("\x1b[31m\x7f\x9b2J") == "\\x1b[31m\\x7f\\x9b2J"
+    assert printable("a\u200bb\u202ec\ufeff\ud83d") == "a\\u200bb\\u202ec\\ufeff\\ud83d"
+    shown = printable("".join(map(chr, range(sys.maxunicode + 1))))
+    assert {x for x in shown if category(x) in {"Cc", "Cs", "Zl", "Zp"}} == {"\t", "\n"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from unicodedata import category
 
 import pytest
 
@@ -155,3 +156,25 @@ planetary:
 def test_wide_robot_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
     text = output(capsys, str(URDF / "puma560.urdf"), str(URDF / "puma560.drivetrain.yaml"))
     assert "triangle inequality" in text
+
+
+def test_names_do_not_steer_the_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A joint called with an escape sequence, a link with marks of direction, a file with both."""
+    text = (URDF / "elbow.urdf").read_text("utf-8")
+    odd = {"joint_2": "j\u009b2Joint", "link_2": "l\u202eink\u200b", "elbow": "\x7f"}
+    for name, odd_name in odd.items():
+        text = text.replace(f'"{name}"', f'"{odd_name}"')
+    drives = (URDF / "elbow.drivetrain.yaml").read_text("utf-8")
+    drives = drives.replace("link_2", '"l\\u202eink\\u200b"')
+    drives = drives.replace("joint_2", '"j\\x9b2Joint"')
+    files = [tmp_path / "a\x1b]0;owned\x07.urdf", tmp_path / "a.drivetrain.yaml"]
+    for file, content in zip(files, (text, drives), strict=True):
+        file.write_text(content, "utf-8")
+    shown = output(capsys, *map(str, files))
+    assert {x for x in shown if category(x) in {"Cc", "Cf"}} == {"\n"}
+    for escape in ("j\\x9b2Joint", "l\\u202eink\\u200b", "a\\x1b]0;owned\\x07.urdf"):
+        assert escape in shown.replace("\n", "")
+    assert main(["describe", str(files[0]), "no\x1b[2J.yaml"]) == 2
+    assert "no\\x1b[2J.yaml" in capsys.readouterr().err
