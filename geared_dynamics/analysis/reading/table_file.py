@@ -22,6 +22,7 @@ TimeUnit = Literal["s", "ms", "us", "ns"]
 NANOSECONDS = dict(zip(get_args(TimeUnit), (1e9, 1e6, 1e3, 1.0), strict=True))
 LATEST = 9.2e18  # [ns] of a stamp; seconds beyond it are another unit
 LOOKED_AT = 1 << 16  # first bytes that tell how a table is written
+LONGEST = 1 << 22  # bytes of the row of headings
 FIRST_ROWS = 5  # that tell whether a column holds times: the first may name units
 READ = 1 << 24  # bytes at a time while looking for line ends
 # Headings that are found without being named; {joint} is its name, {i} its number from 1.
@@ -75,14 +76,17 @@ class TableReader:
             with path.open("rb") as stream:
                 self.style = style_of(self.path, stream.read(LOOKED_AT))
                 stream.seek(0)
-                heading = stream.readline()
+                heading = stream.readline(LONGEST)
                 self.starts = row_starts(stream, len(heading))
                 stream.seek(len(heading))
-                begin = [stream.readline() for _ in range(FIRST_ROWS)]
+                begin = [stream.readline(LONGEST) for _ in range(FIRST_ROWS)]
         except OSError as error:
             raise RecordingError(
                 self.path, f"cannot be read ({error.strerror})", "check the path"
             ) from None
+        if len(heading) == LONGEST:
+            finding = f"has a first line of more than {LONGEST >> 20} MiB"
+            raise RecordingError(self.path, finding, "give a table with a row of headings")
         headings = self.style.headings(heading)
         self.columns = self._columns(headings, dict(columns or {}))
         if self.columns["time"]:
@@ -94,21 +98,17 @@ class TableReader:
         if self.rate is not None:
             finding = f"the table has times, in its column {heading}"
             raise RecordingError("--rate", finding, "leave it out")
-        rows = self.style.rows(begin)
-        cells = [
-            row[self.columns["time"][0]] for row in rows if len(row) > self.columns["time"][0]
-        ]
+        cells = [cell for (cell,) in self.style.rows(begin, self.columns["time"]) if cell]
         times = np.array([number(cell) for cell in cells])
         if cells and np.isnan(times).all():
             remedy = "write times as numbers, in seconds or a unit that --time-unit names"
             raise RecordingError(place, f"holds {cells[-1]!r} for a time", remedy)
         largest = float(np.nanmax(np.abs(times))) if cells else 0.0
         if largest * self.nanoseconds > LATEST:
-            unit = next(
-                unit for unit in ("ms", "us", "ns") if largest * NANOSECONDS[unit] < LATEST
-            )
+            units = [unit for unit in ("ms", "us", "ns") if largest * NANOSECONDS[unit] < LATEST]
             finding = f"holds {largest:.4g}, which is no time in seconds"
-            raise RecordingError(place, finding, f"say its unit: --time-unit {unit}")
+            remedy = f"give its unit: --time-unit {units[0]}" if units else "name another column"
+            raise RecordingError(place, finding, remedy)
 
     def _columns(self, headings: list[str], given: dict[str, str]) -> dict[str, list[int]]:
         """Column numbers of each quantity; none where it is not in the table."""
@@ -160,7 +160,7 @@ class TableReader:
         rows = self._rows(data)
         parts = [self._part(rows, key, n) for key in ("position", "velocity", "effort")]
         if self.columns["time"]:
-            time = rows[:, self.columns["time"][0]] * self.nanoseconds
+            time = self._part(rows, "time", 1)[:, 0] * self.nanoseconds
         else:
             time = (piece * PIECE + np.arange(len(rows))) * (1e9 / float(self.rate or 1.0))
         timed = np.abs(time) < LATEST
@@ -169,26 +169,30 @@ class TableReader:
         return samples.rows(timed)._replace(tally=Tally(damaged=int((~timed).sum())))
 
     def _rows(self, data: bytes) -> Array:
-        """Numbers of some lines; NaN where a cell is none."""
-        width = 1 + max(k for columns in self.columns.values() for k in columns)
+        """Numbers of some lines in the columns that are used; NaN where a cell is none."""
+        used = self._used()
         text = io.StringIO(self.style.text(data))
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("error", UserWarning)  # no lines at all
-                return np.loadtxt(
-                    text, delimiter=self.style.delimiter, usecols=range(width), ndmin=2,
-                    quotechar='"',
-                )  # fmt: skip
+                found = np.loadtxt(
+                    text, delimiter=self.style.delimiter, usecols=used, ndmin=2, quotechar='"'
+                )
         except (ValueError, UserWarning):
-            rows = [[number(cell) for cell in row[:width]] for row in self.style.rows(data)]
-            return np.array([row + [np.nan] * (width - len(row)) for row in rows]).reshape(
-                -1, width
-            )
+            rows = [[number(cell) for cell in row] for row in self.style.rows(data, used)]
+            found = np.array(rows, float).reshape(-1, len(used))
+        return found
+
+    def _used(self) -> list[int]:
+        """Numbers of the columns that are read, in rising order."""
+        return sorted({k for columns in self.columns.values() for k in columns})
 
     def _part(self, rows: Array, quantity: str, n: int) -> Array:
         """Columns of one quantity (k, n); NaN where the table has none."""
         columns = self.columns[quantity]
-        return rows[:, columns] if columns else np.full((len(rows), n), np.nan)
+        if not columns:
+            return np.full((len(rows), n), np.nan)
+        return rows[:, np.searchsorted(self._used(), columns)]
 
 
 def row_starts(stream: io.BufferedReader, first: int) -> list[int]:

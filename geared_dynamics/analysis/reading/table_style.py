@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from geared_dynamics.analysis.reading.problems import RecordingError
@@ -25,16 +26,27 @@ class Style(NamedTuple):
             data = data.replace(b",", b".")
         return data.decode("utf-8", "replace")
 
-    def rows(self, data: bytes) -> list[list[str]]:
-        """Cells of lines, those without any left out."""
-        lines = self.text(data).splitlines()
-        return [row for row in csv.reader(lines, delimiter=self.delimiter) if row]
+    def rows(self, data: bytes, columns: Sequence[int]) -> Iterator[list[str]]:
+        """Cells of lines in some columns, empty where there is none; no line without any cell.
+
+        Lines are read one by one, so that a quote that nobody closes costs its own line.
+        """
+        for line in self.text(data).splitlines():
+            try:
+                row = next(csv.reader([line], delimiter=self.delimiter), [])
+            except csv.Error:  # a cell beyond all measure
+                row = line.split(self.delimiter)
+            if row:
+                yield [row[k] if k < len(row) else "" for k in columns]
 
     def headings(self, line: bytes) -> list[str]:
         """Headings, without the mark of a comment before them."""
         text = line.decode("utf-8-sig", "replace").strip().lstrip("# ")
-        rows = list(csv.reader([text], delimiter=self.delimiter))
-        return [cell.strip() for cell in rows[0]] if rows else []
+        try:
+            row = next(csv.reader([text], delimiter=self.delimiter), [])
+        except csv.Error:
+            row = text.split(self.delimiter)
+        return [cell.strip() for cell in row]
 
 
 def style_of(path: str, start: bytes) -> Style:
