@@ -15,14 +15,15 @@ b of a fifth of the window, longer than such errors: with residuals e and scores
     covariance = (Y' W Y)^-1 f,    f = tr((Y' W Y)^-1 sum s_b s_b') / r  B / (B - r)
 
 B effective number of blocks, r of directions determined. f is mean square residual times effective
-number of instants for which one error lasts. Source: W. K. Newey, K. D. West, Econometrica 55, 1987,
-with blocks.
+number of instants for which one error lasts. Source: W. K. Newey, K. D. West, Econometrica 55,
+1987, with blocks.
 
-Which of the four numbers a motion determines is a property of Y alone, not of the number of samples:
-an arm whose axes are parallel has no column for the centre along them, prismatic axes none for the
-centre at all, and a standstill one equation for each joint. Eigenvectors of Y' W Y, with m and m c in
-units of their largest columns, are determined where their eigenvalue is above 1e-5 of the largest,
-0.3 % of the force, and ten times what noise of the given accelerations makes of it.
+Which of the four numbers a motion determines is a property of Y alone, not of the number of
+samples: an arm whose axes are parallel has no column for the centre along them, prismatic axes
+have none for the centre, and a standstill gives one equation for each joint. Eigenvectors of
+Y' W Y, with m and m c in units of their largest columns, are determined where their eigenvalue is
+above 1e-5 of the largest (0.3 % of the force), and above ten times what noise of the accelerations
+makes of it.
 """
 
 from __future__ import annotations
@@ -114,7 +115,7 @@ class Payload(NamedTuple):
 
 
 def quotient_deviation(mass: float, centre: Array, covariance: Array) -> Array:
-    """Standard deviation of the centre (r,) [m] from the covariance of m and m c (1 + r, 1 + r)."""
+    """Standard deviation of the centre (r,) [m] by the covariance of m and m c (1 + r, 1 + r)."""
     slope = np.column_stack([-centre, np.eye(len(centre))]) / mass
     return np.asarray(np.sqrt(np.diag(slope @ covariance @ slope.T)))
 
@@ -193,7 +194,7 @@ def load_columns(model: GearedModel, link: str, q: ArrayLike, v: ArrayLike, a: A
 
 
 def load_map(R: Array, o: Array) -> Array:
-    """Matrix (10, 10) from m, m c, J of a load in a link's frame to those of its body, p = R c + o."""
+    """Matrix (10, 10) from m, m c, J in a link's frame to those of its body, p = R c + o."""
     found = np.zeros((10, 10))
     found[0, 0], found[0, 1:4], found[0, 4:] = 1.0, o, point_tensor(o, o)
     found[1:4, 1:4] = R.T

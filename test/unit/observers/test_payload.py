@@ -233,7 +233,7 @@ def found_on(
     shaking: float = 0.0,
     seed: int = 0,
 ) -> Any:
-    """Load of 2 kg at ``COM`` found over 8 s from white noise in the force and the accelerations."""
+    """Load of 2 kg at ``COM`` found over 8 s; noise in the forces and the accelerations."""
     random, bare = np.random.default_rng(seed), chain(joints, tilt, gravity)
     heavy, n = bare.with_payload(MASS, COM, POINT, link="tip"), bare.n
     w, phase = 2 * np.pi * random.uniform(0.3, 1.2, n), random.uniform(0, 6, n)
