@@ -5,8 +5,8 @@ friction, 3 s at 1 kHz, encoders of 17 bits with noise of one step beside it.
 
 exact: recordings of the filter's own model; how many are called coloured, and how many would be by
 the correlations' statistical bound alone, at 5 % in place of 0.1 % (its false-alarm rate).
-white: noise misstated by factors, one or each motor's own; noise proposed over the true one, and the
-normalised error squared of position and velocity (NEES, over its number) with both.
+white: noise misstated by factors, one or each motor's own; noise proposed over the true one, and
+the normalised error squared of position and velocity (NEES, over its number) with both.
 forces: as the filter expects them, a random walk; noise and NEES as above.
 coloured: wrong models, late torques, filtered encoders, contacts; what is concluded, and the
 largest correlation. A proposal there is wrong unless the noise in it is the true one.
@@ -101,7 +101,7 @@ def white(seed: int) -> None:
                 error = nees(model, run, truth, gains_of(model, TURN, found, bandwidth, RATE))
                 print(
                     f"{line} -> {after.consistent}, proposed / true "
-                    f"{(found / each / TURN).round(3)}, NEES {error:.3f}, with the true {right:.3f}"
+                    f"{(found / each / TURN).round(3)}, NEES {error:.3f}, of the true {right:.3f}"
                 )
 
 
@@ -121,8 +121,8 @@ def forces(seed: int, runs: int = 20) -> None:
             fitted = gains_of(model, fine, found, bandwidth, RATE)
             errors = [nees(model, run, truth, fitted) for run, truth in rows]
             print(
-                f"{bandwidth:3.0f} Hz, stated {factor:5.2f}: NIS {after.ratio:.3f}, proposed / true "
-                f"{(found / TURN).round(3)}, NEES {np.mean(errors):.3f}"
+                f"{bandwidth:3.0f} Hz, stated {factor:5.2f}: NIS {after.ratio:.3f}, "
+                f"proposed / true {(found / TURN).round(3)}, NEES {np.mean(errors):.3f}"
             )
 
 

@@ -114,6 +114,13 @@ def propose(
     if best.noise is None:
         console.print("no noise is proposed: none explains these innovations")
         return
+    if best.coloured:
+        tried = ", ".join(f"{one:g}" for one in best.coloured)
+        console.print(
+            f"at {tried} Hz noise does not explain the innovations: the model or the torques "
+            f"are wrong by what the filter follows as a force at {best.bandwidth:g} Hz; its "
+            "deviations do not count that"
+        )
     console.print("for the node:")
     console.print(f"  bandwidth: {best.bandwidth}")
     console.print(f"  encoder_resolution: {resolution:.4g}")
@@ -178,7 +185,7 @@ def show(console: Console, model: GearedModel, found: Verdict, title: str, rate:
     elif found.careful:
         remedy = "; careful: the noise of the encoders is less than stated"
     console.print(
-        f"NIS by reading {found.ratio:.3f}, 95 % bounds {low:.3f} (noise of the encoders alone) to "
+        f"NIS by reading {found.ratio:.3f}, 95 % bounds {low:.3f} (noise of encoders alone) to "
         f"{high:.3f} (with forces as the bandwidth admits): {word}{remedy}; "
         f"{found.samples} samples, {found.starts} starts"
     )
@@ -186,7 +193,7 @@ def show(console: Console, model: GearedModel, found: Verdict, title: str, rate:
 
 
 def about_colour(model: GearedModel, found: Verdict, rate: float) -> str:
-    """Which motors' innovations noise does not explain, at which lag, and what may be the cause."""
+    """Which motors' innovations noise does not explain, at which lag, and possible causes."""
     white = found.white
     motors = ", ".join(
         f"{name} {white.largest[j]:.2f} at lag {white.lag[j]} ({1e3 * white.lag[j] / rate:g} ms; "

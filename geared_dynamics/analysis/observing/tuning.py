@@ -1,15 +1,15 @@
 """Consistency of innovations, and the noise of the encoders that fits them.
 
-The square of a right filter's innovation has the variance that the filter states: NIS / readings has
-the mean 1, within 1.96 sqrt(2 / (readings k)) in 95 of 100 recordings. Where the forces that the
-bandwidth admits do not act it is less, down to what noise of the encoders alone gives
-(``whiteness``): 0.9 at 30 Hz and 1 kHz, 0.65 at 250 Hz. More than 1 is inconsistent, less than that of
-noise alone is careful.
+The square of a right filter's innovation has the variance that the filter states: NIS / readings
+has the mean 1, within 1.96 sqrt(2 / (readings k)) in 95 of 100 recordings. Where the forces that
+the bandwidth admits do not act it is less, down to what noise of the encoders alone gives
+(``whiteness``): 0.9 at 30 Hz and 1 kHz, 0.65 at 250 Hz. More than 1 is inconsistent, less than
+noise alone gives is careful.
 
 The encoders' noise scales every covariance and no gain. So it explains innovations that are white,
-or as anti-correlated as noise alone makes them, of whatever size: ``whiteness`` says by how much it
-is misstated for each motor. It explains no others: innovations of another colour are the model's, a
-delay's or a force's. They are not consistent however large the noise, and no noise fits them.
+or as anti-correlated as noise alone makes them, of whatever size; ``whiteness`` computes by how
+much it is misstated for each motor. It explains no others: innovations of another colour come from
+the model, a delay or a force. They are not consistent, and no noise is proposed for them.
 
 Bandwidths are compared by their likelihood with the noise that fits each,
 -2 log L = 1 + log mean(nu^2 / S) + mean log S.
@@ -87,6 +87,7 @@ class Suggestion(NamedTuple):
         verdict: Of both; of the last noise that was tried where they are coloured.
         likeliest: The bandwidth of largest likelihood among those tried [Hz].
         at_edge: Whether that is the first or last of them: the recording then does not tell it.
+        coloured: Those at which noise does not explain the innovations, or the arm is lost [Hz].
     """
 
     bandwidth: float
@@ -94,6 +95,7 @@ class Suggestion(NamedTuple):
     verdict: Verdict
     likeliest: float
     at_edge: bool
+    coloured: tuple[float, ...]
 
 
 def verdict(found: Replay, resolution: ArrayLike) -> Verdict:
@@ -158,18 +160,23 @@ def suggest(
         RecordingError: where the filter does not run with the wanted bandwidth.
     """
     likelihoods: dict[float, float] = {}
+    coloured: list[float] = []
     grid = sorted(bandwidths)
     for done, other in enumerate(grid, start=1):
         gains = gains_of(model, resolution, noise, other, rate)
         try:
             replayed = replay(model, gains, given if search is None else search)
-            likelihoods[other] = verdict(replayed, resolution).likelihood
+            found = verdict(replayed, resolution)
+            likelihoods[other] = found.likelihood
+            coloured += [other] if found.coloured else []
         except RecordingError:  # this tuning loses the arm all the time
             likelihoods[other] = np.inf
+            coloured.append(other)
         progress(done, len(grid))
     likeliest = min(grid, key=likelihoods.__getitem__)
     fitted, judged = fitted_noise(model, given, resolution, noise, bandwidth, rate)
-    return Suggestion(bandwidth, fitted, judged, likeliest, likeliest in (grid[0], grid[-1]))
+    at_edge = likeliest in (grid[0], grid[-1])
+    return Suggestion(bandwidth, fitted, judged, likeliest, at_edge, tuple(coloured))
 
 
 def fitted_noise(

@@ -23,8 +23,9 @@ goes with the position has at most the variance
 
     q = d^2 \sum_h exp(-(2 pi h sigma / d)^2) / (2 pi^2 h^2)
 
-and no correlation up to q is held against the model (B. Widrow, I. Kollar, Quantization Noise, 2008).
-Correlations of k pairs scatter by Bartlett's formula (M. S. Bartlett, J. R. Stat. Soc. Suppl. 8, 1946).
+and no correlation up to q counts (B. Widrow, I. Kollar, Quantization Noise, 2008). Correlations of
+k pairs scatter by Bartlett's formula (M. S. Bartlett, J. R. Stat. Soc. Suppl. 8, 1946); the bound
+holds for all motors and lags together with the probability 1 - CHANCE.
 """
 
 from __future__ import annotations
@@ -82,7 +83,8 @@ def noise_alone(
 ) -> Array | None:
     """Autocovariance of each innovation by each encoder's noise alone (LAGS + 1, m, m) by S.
 
-    By motor of the innovation, then of the encoder. None where the filter's error does not settle, as while it loses the arm.
+    By motor of the innovation, then of the encoder. None where the filter's error does not settle,
+    as while it loses the arm.
 
     Args:
         model: Geared model with elastic joints.
@@ -137,7 +139,7 @@ def transition(model: GearedModel, mean: Array, tau_m: Array, dt: float) -> Arra
 
 
 def whiteness(
-    innovation: Array, deviation: Array, after: BoolArray, alone: Array, noise: Array, steps: Array
+    innovation: Array, deviation: Array, after: Array, alone: Array, noise: Array, steps: Array
 ) -> Whiteness:
     """Judge innovations.
 
@@ -198,7 +200,7 @@ def scales(share: Array, variance: Array) -> Array:
     return np.asarray(s)
 
 
-def autocovariance(x: Array, after: BoolArray) -> tuple[Array, IntArray]:
+def autocovariance(x: Array, after: Array) -> tuple[Array, IntArray]:
     """Mean products of columns of x (k, m) with themselves 0 to LAGS rows before, and how many.
 
     Within stretches only (LAGS + 1, m); missing readings are left out.
@@ -215,7 +217,7 @@ def autocovariance(x: Array, after: BoolArray) -> tuple[Array, IntArray]:
 
 
 def bartlett(rho: Array) -> Array:
-    """Variance of the correlations at lags 1 to LAGS, times pairs, of a process with rho (LAGS + 1,).
+    """Variance of correlations at lags 1 to LAGS, times pairs, of a process with rho (LAGS + 1,).
 
     sum_j rho_j^2 + rho_(j+l) rho_(j-l) - 4 rho_l rho_j rho_(j-l) + 2 rho_j^2 rho_l^2, over all j.
     """
