@@ -6,6 +6,7 @@ import argparse
 from math import pi
 from typing import TYPE_CHECKING
 
+import numpy as np
 from rich.console import Console
 
 from geared_dynamics.analysis.observing.replay import replay, stretches
@@ -16,6 +17,7 @@ from geared_dynamics.analysis.observing.tuning import (
     suggest,
     verdict,
 )
+from geared_dynamics.arrays import Array
 from geared_dynamics.cli.console import numeric_table, open_console, print_table
 from geared_dynamics.cli.recordings import (
     add_recording_options,
@@ -28,6 +30,8 @@ from geared_dynamics.cli.recordings import (
 from geared_dynamics.description.urdf_prune import number_or_none
 from geared_dynamics.model import GearedModel
 
+ALIKE = 1.1  # Largest noise over the least of encoders for which one number is proposed.
+
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
@@ -38,9 +42,10 @@ def add_parser(subparsers: Subparsers) -> None:
         "tune-observer",
         help="replay a recording through the elastic joints' observer and judge its tuning",
         description=(
-            "Replay motors' positions and torques through the Kalman filter; tell whether its "
-            "innovations are white and no larger than it says, and which noise fits. Exit "
-            "code 0, or 1 where they are larger with the tuning given."
+            "Replay motors' positions and torques through the Kalman filter; report whether its "
+            "innovations are no larger than it states and coloured no more than noise makes them, "
+            "and which noise fits. Where they are coloured no noise fits and none is proposed. "
+            "Exit code 0, or 1 where they are not consistent with the tuning given."
         ),
     )
     parser.add_argument("recording", metavar="BAG", help="bag or table with positions and efforts")
@@ -82,23 +87,59 @@ def run(args: argparse.Namespace) -> int:
     rate = recording.rate
     samples = stretches(model, recording, meaning, args.seconds)
     gains = gains_of(model, args.resolution, noise, args.force_bandwidth, rate)
-    judged = verdict(replay(model, gains, samples))
+    judged = verdict(replay(model, gains, samples), args.resolution)
     console = open_console()
-    show(console, model, judged, f"as given: {args.force_bandwidth:g} Hz, noise {noise:.2g} rad")
+    title = f"as given: {args.force_bandwidth:g} Hz, noise {noise:.2g} rad"
+    show(console, model, judged, title, rate)
     short = stretches(model, recording, meaning, args.search_seconds)
     with progress_bar("search") as progress:
         best = suggest(
-            model, short, args.resolution, noise, args.force_bandwidth, rate, progress=progress
-        )
-    title = f"with the noise that fits: {best.bandwidth:g} Hz, noise {best.noise:.2g} rad"
-    show(console, model, best.verdict, title)
+            model, samples, args.resolution, noise, args.force_bandwidth, rate,
+            search=short, progress=progress,
+        )  # fmt: skip
+    if best.noise is None:
+        show(console, model, best.verdict, f"with any noise: {best.bandwidth:g} Hz", rate)
+    else:
+        title = f"with the noise that fits: {best.bandwidth:g} Hz, noise {listed(best.noise)} rad"
+        show(console, model, best.verdict, title, rate)
     console.print(about_bandwidth(best))
+    propose(console, model, best, args.resolution, rate)
+    return 0 if judged.consistent else 1
+
+
+def propose(
+    console: Console, model: GearedModel, best: Suggestion, resolution: float, rate: float
+) -> None:
+    """Print the node's parameters where some noise fits, and that there are none otherwise."""
+    if best.noise is None:
+        console.print("no noise is proposed: none explains these innovations")
+        return
+    if best.coloured:
+        tried = ", ".join(f"{one:g}" for one in best.coloured)
+        console.print(
+            f"at {tried} Hz noise does not explain the innovations: the model or the torques "
+            f"are wrong by what the filter follows as a force at {best.bandwidth:g} Hz; its "
+            "deviations do not count that"
+        )
     console.print("for the node:")
     console.print(f"  bandwidth: {best.bandwidth}")
-    console.print(f"  encoder_resolution: {args.resolution:.4g}")
-    console.print(f"  encoder_noise: {best.noise:.4g}")
+    console.print(f"  encoder_resolution: {resolution:.4g}")
+    if alike(best.noise):
+        console.print(f"  encoder_noise: {np.max(best.noise):.4g}")
+    else:
+        for name, noise in zip(model.motor_names, best.noise, strict=True):
+            console.print(f"  motors.{name}.encoder_noise: {noise:.4g}")
     console.print(f"  update_rate: {rate:.6g}")
-    return 0 if judged.consistent else 1
+
+
+def alike(noise: Array) -> bool:
+    """Whether one number stands for the noise of all encoders (m,)."""
+    return bool(np.max(noise) <= ALIKE * np.min(noise))
+
+
+def listed(noise: Array) -> str:
+    """Noise of the encoders (m,) as a text: one number, or one for each."""
+    return ", ".join(f"{one:.2g}" for one in (noise[:1] if alike(noise) else noise))
 
 
 def about_bandwidth(found: Suggestion) -> str:
@@ -112,30 +153,57 @@ def about_bandwidth(found: Suggestion) -> str:
     return f"bandwidth: {found.likeliest:g} Hz is the likeliest for this recording; {kept}"
 
 
-def show(console: Console, model: GearedModel, found: Verdict, title: str) -> None:
+def show(console: Console, model: GearedModel, found: Verdict, title: str, rate: float) -> None:
     """Print a verdict."""
-    table = numeric_table("motor", "innovation\n[rad]", "expected\n[rad]", "lag 1", "white lags")
+    table = numeric_table(
+        "motor", "innovation\n[rad]", "expected\n[rad]", "lag 1", "largest\nat lag",
+        "is", "by noise", "bound",
+    )  # fmt: skip
+    white = found.white
     for j, name in enumerate(model.motor_names):
         table.add_row(
             name,
             f"{found.rms[j]:.3g}",
             f"{found.expected[j]:.3g}",
-            f"{found.correlation[j]:.2f}",
-            f"{100 * found.white[j]:.0f} %",
+            f"{white.first[j]:.2f}",
+            f"{white.lag[j]}",
+            f"{white.largest[j]:.2f}",
+            f"{white.explained[j]:.2f}",
+            f"{white.bound[j]:.2f}",
         )
     print_table(console, title, table)
     low, high = found.bounds
     word = "consistent" if found.consistent else "not consistent"
     remedy = ""
-    if not found.consistent:
+    if found.coloured:
+        remedy = f"; {about_colour(model, found, rate)}"
+    elif not found.consistent:
         remedy = (
-            "; the model is wrong by more than the tuning admits: correct it, raise the "
-            "bandwidth, or state more noise, which widens the covariance and changes no estimate"
+            "; the innovations are as white as noise of the encoders makes them but larger than "
+            "stated: state more noise, which widens the covariance and changes no estimate"
         )
     elif found.careful:
-        remedy = "; careful: the forces that the bandwidth admits do not act in this recording"
+        remedy = "; careful: the noise of the encoders is less than stated"
     console.print(
-        f"NIS by reading {found.ratio:.3f}, 95 % bounds {low:.3f} to {high:.3f}: {word}{remedy}; "
+        f"NIS by reading {found.ratio:.3f}, 95 % bounds {low:.3f} (noise of encoders alone) to "
+        f"{high:.3f} (with forces as the bandwidth admits): {word}{remedy}; "
         f"{found.samples} samples, {found.starts} starts"
     )
     console.print()
+
+
+def about_colour(model: GearedModel, found: Verdict, rate: float) -> str:
+    """Which motors' innovations noise does not explain, at which lag, and possible causes."""
+    white = found.white
+    motors = ", ".join(
+        f"{name} {white.largest[j]:.2f} at lag {white.lag[j]} ({1e3 * white.lag[j] / rate:g} ms; "
+        f"lag 1: {white.first[j]:.2f})"
+        for j, name in enumerate(model.motor_names)
+        if white.coloured[j]
+    )
+    return (
+        f"the innovations are correlated as no noise makes them: {motors}. The cause is the model "
+        "(stiffness, inertia, payload, friction, ratio), a delay between torques and encoders, a "
+        "filter in an encoder, or a contact: correct it, leave that part of the recording out, or "
+        "raise the bandwidth"
+    )

@@ -12,10 +12,18 @@ What the load does not explain is no white noise: the observer's delay, wrong fr
 acceleration's error go with the motion and last. So the uncertainty comes from sums over blocks
 b of a fifth of the window, longer than such errors: with residuals e and scores s_b = sum Y' W e,
 
-    covariance = (Y' W Y)^-1 f,    f = tr((Y' W Y)^-1 sum s_b s_b') / 4  B / (B - 4)
+    covariance = (Y' W Y)^-1 f,    f = tr((Y' W Y)^-1 sum s_b s_b') / r  B / (B - r)
 
-B effective number of blocks. f is mean square residual times effective number of instants for
-which one error lasts. Source: W. K. Newey, K. D. West, Econometrica 55, 1987, with blocks.
+B effective number of blocks, r of directions determined. f is mean square residual times effective
+number of instants for which one error lasts. Source: W. K. Newey, K. D. West, Econometrica 55,
+1987, with blocks.
+
+Which of the four numbers a motion determines is a property of Y alone, not of the number of
+samples: an arm whose axes are parallel has no column for the centre along them, prismatic axes
+have none for the centre, and a standstill gives one equation for each joint. Eigenvectors of
+Y' W Y, with m and m c in units of their largest columns, are determined where their eigenvalue is
+above 1e-5 of the largest (0.3 % of the force), and above ten times what noise of the accelerations
+makes of it.
 """
 
 from __future__ import annotations
@@ -36,7 +44,13 @@ PARTS = 5  # blocks in a window
 BLOCKS = 4 * PARTS  # after four windows a block weighs 2 % and is dropped
 COLUMNS = 11  # m, m c, J as xx xy xz yy yz zz, and d
 ROUNDS = 10  # for J
-LEAST = 1e-6  # of the largest eigenvalue: what is below is not seen
+LEAST = 1e-5  # of the largest eigenvalue: what is below is not determined
+NOISY = 10.0  # times the accelerations' noise must be in what the motion shows, squared
+REACH = 0.01  # Least lever of a load's centre and, inverse, largest: 1 cm, 100 m [m, 1/m]
+UPPER = np.triu_indices(3)  # xx xy xz yy yz zz
+PAIRS = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
+SHAKING = "a standard deviation, 0 for none"
+ASIDE = 1e-3  # So far a determined direction may lean to one that is not.
 
 
 class PayloadState(NamedTuple):
@@ -45,11 +59,13 @@ class PayloadState(NamedTuple):
     Attributes:
         sums: (Y, d)' W (Y, d) of each block (BLOCKS, COLUMNS, COLUMNS).
         weights: Number of forces in each block, faded (BLOCKS,).
+        noise: Part of Y' W Y of m and m c that noise of the accelerations makes (4, 4).
         age: Of the present block [s].
     """
 
     sums: Array
     weights: Array
+    noise: Array
     age: float
 
 
@@ -57,13 +73,20 @@ class Payload(NamedTuple):
     """A load found.
 
     Attributes:
-        mass: m [kg]; NaN where the motion does not show it.
-        com: Centre of mass in the link's frame (3,) [m]; NaN where the mass is not above twice
-            its own uncertainty, or the motion does not show all four numbers.
+        mass: m [kg]; NaN where the motion does not determine it.
+        com: Centre of mass in the link's frame (3,) [m]; NaN for components that are not
+            ``determined``, and all NaN where the mass is not above twice its own uncertainty.
         covariance: Of m and m c (4, 4), with what the load does not explain as long as it
-            lasts; infinite where they are not seen or the window is too short to tell.
+            lasts; infinite where they are not determined or the window is too short to tell.
         rms: Of the forces that the load does not explain, in their standard deviations.
-        seen: Whether the window's motion shows all four numbers.
+        seen: Whether the window's motion determines all four numbers.
+        determined: Along which axes of the link's frame it determines the centre of mass (3,):
+            two on an arm in a plane.
+        directions: Orthonormal directions in the link's frame along which it does (r, 3): those
+            axes first, then what lies between the others, as the horizontal at a standstill.
+        along: Centre of mass along the directions (r,) [m]; NaN where the mass is not above twice
+            its own uncertainty.
+        along_deviation: Their standard deviations (r,) [m]; NaN where those are.
     """
 
     mass: float
@@ -71,6 +94,10 @@ class Payload(NamedTuple):
     covariance: Array
     rms: float
     seen: bool
+    determined: BoolArray
+    directions: Array
+    along: Array
+    along_deviation: Array
 
     @property
     def mass_deviation(self) -> float:
@@ -80,15 +107,23 @@ class Payload(NamedTuple):
     @property
     def com_deviation(self) -> Array:
         """Standard deviation of the centre of mass (3,) [m]; NaN where that is."""
-        if np.isnan(self.com).any():
-            return np.full(3, np.nan)
-        slope = np.column_stack([-self.com, np.eye(3)]) / self.mass
-        return np.asarray(np.sqrt(np.diag(slope @ self.covariance @ slope.T)))
+        numbers = np.flatnonzero(np.isfinite(self.com))
+        found, which = np.full(3, np.nan), np.append(0, 1 + numbers)
+        covariance = self.covariance[np.ix_(which, which)]
+        found[numbers] = quotient_deviation(self.mass, self.com[numbers], covariance)
+        return found
+
+
+def quotient_deviation(mass: float, centre: Array, covariance: Array) -> Array:
+    """Standard deviation of the centre (r,) [m] by the covariance of m and m c (1 + r, 1 + r)."""
+    slope = np.column_stack([-centre, np.eye(len(centre))]) / mass
+    return np.asarray(np.sqrt(np.diag(slope @ covariance @ slope.T)))
 
 
 def payload_start() -> PayloadState:
     """State of an empty window."""
-    return PayloadState(np.zeros((BLOCKS, COLUMNS, COLUMNS)), np.zeros(BLOCKS), 0.0)
+    sums = np.zeros((BLOCKS, COLUMNS, COLUMNS))
+    return PayloadState(sums, np.zeros(BLOCKS), np.zeros((4, 4)), 0.0)
 
 
 def payload_step(
@@ -103,6 +138,7 @@ def payload_step(
     *,
     window: float = 2.0,
     deviation: ArrayLike = 1.0,
+    acceleration_deviation: ArrayLike = 0.1,
 ) -> PayloadState:
     """Sums with one more instant.
 
@@ -119,13 +155,22 @@ def payload_step(
             where errors last less than a fifth of it: two periods of the motion and more.
         deviation: Standard deviation of the external force (n,) or one [N m or N]; only how
             the joints compare counts.
+        acceleration_deviation: Standard deviation of the noise in ``a`` (n,) or one
+            [rad/s^2 or m/s^2]; 0 where it is exact. An arm at rest whose accelerations are noise
+            seems to move: what it shows so is not taken for determined.
     """
     dt, window = above_zero("dt", dt, "a time [s]"), above_zero("window", window, "a time [s]")
     n = model.n
     force = one_state("external", external, n)
     weight = 1.0 / each("deviation", deviation, n, "a standard deviation")
     q, v, a = one_state("q", q, n), one_state("v", v, n), one_state("a", a, n)
-    rows = np.column_stack([-load_columns(model, link, q, v, a), force]) * weight[:, None]
+    shaking = each("acceleration_deviation", acceleration_deviation, n, SHAKING, zero=True)
+    # the motion, standstill, and standstill with each acceleration's noise
+    speeds, changes = np.zeros((2, n + 2, n))
+    speeds[0], changes[0], changes[2:] = v, a, np.diag(shaking)
+    columns = load_columns(model, link, np.tile(q, (n + 2, 1)), speeds, changes)
+    rows = np.column_stack([-columns[0], force]) * weight[:, None]
+    moved = (columns[2:, :, :4] - columns[1, :, :4]) * weight[:, None]
     fade, age, block = exp(-dt / window), state.age + dt, window / PARTS
     sums, weights = fade * state.sums, fade * state.weights
     if age > block * (1.0 + 1e-9):  # blocks that a longer gap leaves out stay out
@@ -133,34 +178,38 @@ def payload_step(
         sums[0], weights[0] = 0.0, 0.0
     sums[0] += rows.T @ rows
     weights[0] += n
-    return PayloadState(sums, weights, age)
+    moved = moved.reshape(-1, 4)
+    return PayloadState(sums, weights, fade * state.noise + moved.T @ moved, age)
 
 
 def load_columns(model: GearedModel, link: str, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
-    """Columns (n, 10) of m, m c and J about the link's origin, of a load in the link's frame."""
+    """Columns (..., n, 10) of m, m c and J about the link's origin, of a load in its frame."""
     frame = model.frames.get(link) if isinstance(link, str) else None
     if frame is None or frame.wheel >= 0 or frame.body < 0:
         names = [k for k, f in model.frames.items() if f.wheel < 0 <= f.body]
         raise UnknownNameError("link", "movable link", link, names)
     first = columns_of(model).bodies[frame.body]
-    Y = regressor(model, q, v, a)[:, first : first + 10]
-    # c of the link lies at p = R c + o of the body: m, m p and the tensor about its origin.
-    R, o = frame.rotation, frame.position
-    mass = np.concatenate([[1.0], o, point_tensor(o, o)])
-    columns = [mass] + [
-        np.concatenate([[0.0], R[:, i], 2.0 * point_tensor(o, R[:, i])]) for i in range(3)
-    ]
-    for i, j in zip(*np.triu_indices(3), strict=True):
+    Y = regressor(model, q, v, a)[..., first : first + 10]
+    return np.asarray(Y @ load_map(frame.rotation, frame.position))
+
+
+def load_map(R: Array, o: Array) -> Array:
+    """Matrix (10, 10) from m, m c, J in a link's frame to those of its body, p = R c + o."""
+    found = np.zeros((10, 10))
+    found[0, 0], found[0, 1:4], found[0, 4:] = 1.0, o, point_tensor(o, o)
+    found[1:4, 1:4] = R.T
+    for i in range(3):
+        found[1 + i, 4:] = 2.0 * point_tensor(o, R[:, i])
+    for row, (i, j) in enumerate(PAIRS):
         part = np.outer(R[:, i], R[:, j])
-        whole = part if i == j else part + part.T
-        columns.append(np.concatenate([np.zeros(4), whole[np.triu_indices(3)]]))
-    return np.asarray(Y @ np.array(columns).T)
+        found[4 + row, 4:] = (part if i == j else part + part.T)[UPPER]
+    return found.T
 
 
 def point_tensor(a: Array, b: Array) -> Array:
     """Symmetric part of (a.b) 1 - a b' as xx xy xz yy yz zz."""
     both = float(a @ b) * np.eye(3) - 0.5 * (np.outer(a, b) + np.outer(b, a))
-    return np.asarray(both[np.triu_indices(3)])
+    return np.asarray(both[UPPER])
 
 
 def payload_estimate(state: PayloadState) -> Payload:
@@ -170,28 +219,65 @@ def payload_estimate(state: PayloadState) -> Payload:
         state: Sums over the window.
     """
     whole, weight = state.sums.sum(axis=0), float(state.weights.sum())
-    information = whole[:4, :4]
-    scale = np.sqrt(np.maximum(np.diag(information), np.finfo(float).tiny))
-    values, axes = np.linalg.eigh(information / np.outer(scale, scale))
-    shown = values > LEAST * max(values[-1], np.finfo(float).tiny)
-    some = axes[:, shown] / scale[:, None]
-    inverse = (some / values[shown]) @ some.T
-    told = np.sum(axes[:, shown] ** 2, axis=1) > 1.0 - LEAST
-    seen = bool(told.all())
+    basis, hidden = shown(whole[:4, :4], state.noise)
+    inverse = basis @ np.linalg.inv(basis.T @ whole[:4, :4] @ basis) @ basis.T
+    told = np.linalg.norm(hidden, axis=1) < ASIDE
     found = np.append(inverse @ whole[:4, 10], np.zeros(6))
-    covariance = spread(state, inverse, found, told)
-    if seen and found[0] > 2.0 * np.sqrt(covariance[0, 0]):
+    rank = basis.shape[1]
+    covariance = spread(state, inverse, found, rank)
+    if heavy(found, told, covariance):
         found = with_inertia(whole, inverse, found)
-        covariance = spread(state, inverse, found, told)
-    known = seen and bool(found[0] > 2.0 * np.sqrt(covariance[0, 0]))
+        covariance = spread(state, inverse, found, rank)
+    known = heavy(found, told, covariance)
     left = whole[10, 10] - 2.0 * found @ whole[:10, 10] + found @ whole[:10, :10] @ found
+    directions = between(hidden[1:], told[1:]) if told[0] else np.zeros((0, 3))
+    centre = found[1:4] / found[0] if known else np.full(3, np.nan)
+    turned = np.zeros((1 + len(directions), 4))
+    turned[0, 0], turned[1:, 1:] = 1.0, directions
+    along = directions @ centre
     return Payload(
         mass=float(found[0]) if told[0] else float("nan"),
-        com=found[1:4] / found[0] if known else np.full(3, np.nan),
-        covariance=covariance,
+        com=np.where(told[1:], centre, np.nan),
+        covariance=hidden_infinite(covariance, told),
         rms=float(np.sqrt(max(left, 0.0) / weight)) if weight else float("nan"),
-        seen=seen,
+        seen=bool(told.all()),
+        determined=told[1:] & told[0],
+        directions=directions,
+        along=along,
+        along_deviation=quotient_deviation(found[0], along, turned @ covariance @ turned.T)
+        if known
+        else np.full(len(directions), np.nan),
     )
+
+
+def shown(information: Array, noise: Array) -> tuple[Array, Array]:
+    """Directions of m and m c (4, r) that Y' W Y determines, and orthonormal ones it does not.
+
+    The latter (4, 4 - r) are directions in m and m c along which a load may change unseen.
+    """
+    size = np.sqrt(np.diag(information))
+    mass, moment = float(size[0]), float(np.max(size[1:]))
+    units = np.array([max(mass, REACH * moment), *3 * [max(moment, REACH * mass)]])
+    units = np.maximum(units, np.sqrt(np.finfo(float).tiny))
+    values, axes = np.linalg.eigh(information / np.outer(units, units))
+    shaken = np.einsum("ik,ij,jk->k", axes, noise / np.outer(units, units), axes)
+    enough = values > np.maximum(LEAST * max(values[-1], np.finfo(float).tiny), NOISY * shaken)
+    hidden = np.linalg.qr(axes[:, ~enough] / units[:, None])[0]
+    return axes[:, enough] / units[:, None], hidden
+
+
+def between(hidden: Array, told: BoolArray) -> Array:
+    """Orthonormal directions (r, 3) beside the hidden ones (3, k): the axes told first."""
+    left = np.eye(3)[told]
+    everything = np.vstack([hidden.T, left])
+    _, size, rows = np.linalg.svd(everything, full_matrices=True)
+    rank = int(np.count_nonzero(size > ASIDE))
+    return np.vstack([left, rows[rank:]])
+
+
+def heavy(found: Array, told: BoolArray, covariance: Array) -> bool:
+    """Whether the mass is determined and above twice its own uncertainty."""
+    return bool(told[0] and found[0] > 2.0 * np.sqrt(covariance[0, 0]))
 
 
 def with_inertia(whole: Array, inverse: Array, light: Array) -> Array:
@@ -209,14 +295,18 @@ def with_inertia(whole: Array, inverse: Array, light: Array) -> Array:
     return np.concatenate([found, found[0] * point_tensor(c, c)])
 
 
-def spread(state: PayloadState, inverse: Array, found: Array, told: BoolArray) -> Array:
-    """Covariance (4, 4) of the module's text; infinite for what is not told (4,)."""
+def spread(state: PayloadState, inverse: Array, found: Array, rank: int) -> Array:
+    """Covariance (4, 4) of the module's text; infinite where the window is too short to tell."""
     scores = state.sums[:, :4, 10] - state.sums[:, :4, :10] @ found
     number = state.weights.sum() ** 2 / max(np.sum(state.weights**2), np.finfo(float).tiny)
-    enough = number > 4.0
-    factor = np.einsum("bi,ij,bj->", scores, inverse, scores) / 4.0
-    covariance = inverse * (factor * number / (number - 4.0) if enough else 0.0)
-    unknown = ~told if enough else np.full(4, True)
-    covariance[unknown], covariance[:, unknown] = 0.0, 0.0
-    covariance[unknown, unknown] = np.inf
-    return np.asarray(covariance)
+    if not rank or number <= 4.0:
+        return np.diag(np.full(4, np.inf))
+    factor = np.einsum("bi,ij,bj->", scores, inverse, scores) / rank
+    return np.asarray(inverse * (factor * number / (number - rank)))
+
+
+def hidden_infinite(covariance: Array, told: BoolArray) -> Array:
+    """The covariance (4, 4), infinite for what is not told (4,)."""
+    found = np.where(np.outer(told, told), covariance, 0.0)
+    found[~told, ~told] = np.inf
+    return found

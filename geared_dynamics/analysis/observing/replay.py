@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from geared_dynamics.analysis.observing.whiteness import noise_alone, white
 from geared_dynamics.analysis.reading.cleaning import Stretch as Cleaned
 from geared_dynamics.analysis.reading.cleaning import clean
 from geared_dynamics.analysis.reading.meaning import (
@@ -29,6 +30,7 @@ from geared_dynamics.observers import (
 )
 
 SETTLING = 0.2  # [s] after a start that are not judged
+INSTANTS = 8  # at which the innovations of noise alone are computed
 
 
 class Stretch(NamedTuple):
@@ -54,6 +56,9 @@ class Replay(NamedTuple):
         nis: Normalised innovation squared by the number of readings (k,).
         after: Whether a row follows the one before at once (k,).
         starts: How often the filter had to start.
+        alone: Autocovariance of each innovation by each encoder's noise alone, over ``deviation``
+            squared (LAGS + 1, m, m), averaged over some instants.
+        noise: Of the encoders' readings as stated, rounding included (m,) [rad].
     """
 
     innovation: Array
@@ -61,6 +66,8 @@ class Replay(NamedTuple):
     nis: Array
     after: Array
     starts: int
+    alone: Array
+    noise: Array
 
 
 def stretches(
@@ -100,6 +107,8 @@ def replay(model: GearedModel, gains: KalmanGains, given: list[Stretch]) -> Repl
     """Run the filter along stretches; it starts anew where its estimate became invalid."""
     m = len(model.motor_names)
     rows: list[tuple[Array, Array, float, bool]] = []
+    alone: list[Array] = []
+    every = max(1, sum(len(stretch.time) for stretch in given) // INSTANTS)
     starts = 0
     for stretch in given:
         since, follows = -1.0, False
@@ -110,6 +119,9 @@ def replay(model: GearedModel, gains: KalmanGains, given: list[Stretch]) -> Repl
             if time - since >= SETTLING and after.used:
                 skipped = after.health.channels[:m] != 0
                 innovation = np.where(skipped, np.nan, after.innovation[:m])
+                if len(rows) % every == 0:
+                    shape = noise_alone(model, gains, after, after.health.tau_m)
+                    alone += [] if shape is None else [shape]
                 rows.append((innovation, after.deviation[:m], after.nis / after.used, follows))
                 follows = True
             else:
@@ -119,7 +131,8 @@ def replay(model: GearedModel, gains: KalmanGains, given: list[Stretch]) -> Repl
         remedy = "compare --resolution, --rate and the drivetrain with the robot, or record longer"
         raise RecordingError("replay", finding, remedy)
     columns = [np.array(column) for column in zip(*rows, strict=True)]
-    return Replay(columns[0], columns[1], columns[2], columns[3], starts)
+    shape = np.mean(alone, axis=0) if alone else white(m)
+    return Replay(columns[0], columns[1], columns[2], columns[3], starts, shape, gains.noise[:m])
 
 
 def followed(

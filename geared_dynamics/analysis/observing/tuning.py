@@ -1,11 +1,16 @@
-"""Whiteness and consistency of innovations, and the noise that fits them.
+"""Consistency of innovations, and the noise of the encoders that fits them.
 
-An innovation of a filter that is right is white, and its square has the variance that the filter
-says: NIS / readings has the mean 1, within 1.96 sqrt(2 / (readings k)) in 95 of 100 recordings. It
-is less where the forces that the bandwidth admits do not act: at 30 Hz and 1 kHz about half of the
-expected variance is theirs. That is careful, not wrong; only more than 1 is inconsistent.
+The square of a right filter's innovation has the variance that the filter states: NIS / readings
+has the mean 1, within 1.96 sqrt(2 / (readings k)) in 95 of 100 recordings. Where the forces that
+the bandwidth admits do not act it is less, down to what noise of the encoders alone gives
+(``whiteness``): 0.9 at 30 Hz and 1 kHz, 0.65 at 250 Hz. More than 1 is inconsistent, less than
+noise alone gives is careful.
 
-The encoders' noise scales every covariance and no gain: what fits follows at once from the NIS.
+The encoders' noise scales every covariance and no gain. So it explains innovations that are white,
+or as anti-correlated as noise alone makes them, of whatever size; ``whiteness`` computes by how
+much it is misstated for each motor. It explains no others: innovations of another colour come from
+the model, a delay or a force. They are not consistent, and no noise is proposed for them.
+
 Bandwidths are compared by their likelihood with the noise that fits each,
 -2 log L = 1 + log mean(nu^2 / S) + mean log S.
 """
@@ -18,15 +23,16 @@ from typing import NamedTuple
 import numpy as np
 
 from geared_dynamics.analysis.observing.replay import Replay, Stretch, replay
+from geared_dynamics.analysis.observing.whiteness import Whiteness, whiteness
 from geared_dynamics.analysis.reading.problems import RecordingError
-from geared_dynamics.arrays import Array
+from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.model import GearedModel
 from geared_dynamics.observers import KalmanGains, kalman_gains
 
-LAGS = 20
 BOUND = 1.96  # standard deviations: 95 %
 BANDWIDTHS = (5.0, 10.0, 20.0, 30.0, 50.0, 80.0)  # [Hz]
 ROUNDS = 4  # With another noise other readings may be left out: it is fitted again.
+CLOSE = 0.002  # Noise whose variance changes by less is fitted.
 
 
 class Verdict(NamedTuple):
@@ -35,35 +41,40 @@ class Verdict(NamedTuple):
     Attributes:
         rms: Of each motor's innovation (m,) [rad].
         expected: What the filter says (m,) [rad].
-        correlation: Of each innovation with the one before (m,).
-        white: Share of the lags 1 to 20 within the bounds of white noise (m,); near 0.95.
+        white: Correlations, and which motors' innovations noise does not explain.
         ratio: Mean of the normalised innovation squared by reading.
-        bounds: Of its 95 %, for an exact model.
+        bounds: Of its 95 %, for an exact model: from encoders' noise alone to forces as expected.
         likelihood: Mean of -2 log L by reading with the noise that fits best, without constants:
             less is better.
         starts: How often the filter had to start.
         samples: How many instants were judged.
+        skipped: How many readings were left out in them.
     """
 
     rms: Array
     expected: Array
-    correlation: Array
-    white: Array
+    white: Whiteness
     ratio: float
     bounds: tuple[float, float]
     likelihood: float
     starts: int
     samples: int
+    skipped: int
+
+    @property
+    def coloured(self) -> bool:
+        """Whether some motor's innovations are correlated beyond what noise explains."""
+        return bool(self.white.coloured.any())
 
     @property
     def consistent(self) -> bool:
-        """Whether the innovations are no larger than expected."""
-        return self.ratio <= self.bounds[1]
+        """Whether the innovations are no larger than expected, and such as noise makes them."""
+        return self.ratio <= self.bounds[1] and not self.coloured
 
     @property
     def careful(self) -> bool:
-        """Whether they are smaller than expected."""
-        return self.ratio < self.bounds[0]
+        """Whether they are smaller than noise of the encoders alone would make them."""
+        return self.ratio < self.bounds[0] and not self.coloured
 
 
 class Suggestion(NamedTuple):
@@ -71,59 +82,53 @@ class Suggestion(NamedTuple):
 
     Attributes:
         bandwidth: As it was wanted [Hz].
-        noise: With which the innovations are as large as expected [rad].
-        verdict: Of both.
+        noise: Of each motor's encoder with which the innovations are as large as expected
+            (m,) [rad]; None where they are coloured: no noise explains them.
+        verdict: Of both; of the last noise that was tried where they are coloured.
         likeliest: The bandwidth of largest likelihood among those tried [Hz].
         at_edge: Whether that is the first or last of them: the recording then does not tell it.
+        coloured: Those at which noise does not explain the innovations, or the arm is lost [Hz].
     """
 
     bandwidth: float
-    noise: float
+    noise: Array | None
     verdict: Verdict
     likeliest: float
     at_edge: bool
+    coloured: tuple[float, ...]
 
 
-def verdict(found: Replay) -> Verdict:
-    """Judge innovations."""
+def verdict(found: Replay, resolution: ArrayLike) -> Verdict:
+    """Judge innovations; ``resolution`` is of the motors' encoders (m,) or of all [rad]."""
     k, m = found.innovation.shape
     scaled = found.innovation / found.deviation
     spread = float(BOUND * np.sqrt(2.0 / (m * k)))
-    lags = np.array([autocorrelation(scaled, found.after, lag) for lag in range(1, LAGS + 1)])
-    white = np.mean(np.abs(lags) <= BOUND / np.sqrt(k), axis=0)
+    steps = np.broadcast_to(np.asarray(resolution, np.float64), (m,))
     return Verdict(
         rms=np.sqrt(np.nanmean(found.innovation**2, axis=0)),
         expected=np.sqrt(np.mean(found.deviation**2, axis=0)),
-        correlation=lags[0],
-        white=white,
+        white=whiteness(
+            found.innovation, found.deviation, found.after, found.alone, found.noise, steps
+        ),
         ratio=float(np.mean(found.nis)),
-        bounds=(1.0 - spread, 1.0 + spread),
+        bounds=(float(np.mean(np.sum(found.alone[0], axis=1))) - spread, 1.0 + spread),
         likelihood=float(
             1.0 + np.log(np.nanmean(scaled**2)) + np.mean(2.0 * np.log(found.deviation))
         ),
         starts=found.starts,
         samples=k,
+        skipped=int(np.count_nonzero(np.isnan(scaled))),
     )
 
 
-def autocorrelation(x: Array, after: Array, lag: int) -> Array:
-    """Of columns of x (k, m) with themselves ``lag`` rows before, within stretches (m,)."""
-    breaks = np.cumsum(~after.astype(bool))
-    together = breaks[lag:] == breaks[:-lag]
-    a, b = x[lag:][together], x[:-lag][together]
-    if not len(a):
-        return np.full(x.shape[1], np.nan)
-    return np.asarray(np.nanmean(a * b, axis=0) / np.nanmean(x**2, axis=0))
-
-
-def fitting_noise(noise: float, resolution: float, ratio: float) -> float:
-    """Noise beside the resolution that makes the mean NIS one where it was ``ratio`` [rad].
+def fitting_noise(noise: Array, resolution: float, scale: Array) -> Array:
+    """Noise beside the resolution whose variance, rounding included, is ``scale`` times as large.
 
     With motors alone walk, torque noise and reading noise are all proportional to the encoders'
     deviation: it scales the covariance and leaves the gain as it is.
     """
     steps = resolution**2 / 12.0
-    return float(np.sqrt(max(0.0, ratio * (noise**2 + steps) - steps)))
+    return np.asarray(np.sqrt(np.maximum(0.0, scale * (noise**2 + steps) - steps)))
 
 
 def suggest(
@@ -134,6 +139,7 @@ def suggest(
     bandwidth: float,
     rate: float,
     *,
+    search: list[Stretch] | None = None,
     bandwidths: Sequence[float] = BANDWIDTHS,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Suggestion:
@@ -141,11 +147,12 @@ def suggest(
 
     Args:
         model: Geared model with elastic joints.
-        given: Samples.
+        given: Samples to fit and judge the noise with.
         resolution: Of the motors' encoders [rad].
         noise: Beside it, where to begin [rad].
         bandwidth: Wanted [Hz].
         rate: Of the samples [1/s].
+        search: Samples to compare bandwidths with; ``given`` if not given.
         bandwidths: To compare [Hz].
         progress: Told how many of how many are done.
 
@@ -153,26 +160,51 @@ def suggest(
         RecordingError: where the filter does not run with the wanted bandwidth.
     """
     likelihoods: dict[float, float] = {}
+    coloured: list[float] = []
     grid = sorted(bandwidths)
     for done, other in enumerate(grid, start=1):
         gains = gains_of(model, resolution, noise, other, rate)
         try:
-            likelihoods[other] = verdict(replay(model, gains, given)).likelihood
+            replayed = replay(model, gains, given if search is None else search)
+            found = verdict(replayed, resolution)
+            likelihoods[other] = found.likelihood
+            coloured += [other] if found.coloured else []
         except RecordingError:  # this tuning loses the arm all the time
             likelihoods[other] = np.inf
+            coloured.append(other)
         progress(done, len(grid))
     likeliest = min(grid, key=likelihoods.__getitem__)
-    judged = verdict(replay(model, gains_of(model, resolution, noise, bandwidth, rate), given))
-    for _ in range(ROUNDS):
-        noise = fitting_noise(noise, resolution, judged.ratio)
-        judged = verdict(replay(model, gains_of(model, resolution, noise, bandwidth, rate), given))
-        if judged.consistent:
+    fitted, judged = fitted_noise(model, given, resolution, noise, bandwidth, rate)
+    at_edge = likeliest in (grid[0], grid[-1])
+    return Suggestion(bandwidth, fitted, judged, likeliest, at_edge, tuple(coloured))
+
+
+def fitted_noise(
+    model: GearedModel,
+    given: list[Stretch],
+    resolution: float,
+    noise: float,
+    bandwidth: float,
+    rate: float,
+) -> tuple[Array | None, Verdict]:
+    """Noise of each motor's encoder (m,) [rad], None where none fits, and the last verdict."""
+    beside = np.full(len(model.motor_names), noise)
+    for left in reversed(range(ROUNDS + 1)):
+        gains = gains_of(model, resolution, beside, bandwidth, rate)
+        judged = verdict(replay(model, gains, given), resolution)
+        complete = not judged.skipped and judged.starts <= len(given)
+        if judged.coloured and complete:  # another noise gives the same innovations
             break
-    return Suggestion(bandwidth, noise, judged, likeliest, likeliest in (grid[0], grid[-1]))
+        better = fitting_noise(beside, resolution, judged.white.scale)
+        change = np.abs(better**2 - beside**2) / gains.noise[: len(beside)] ** 2
+        if not left or np.all(change < CLOSE):
+            break
+        beside = better
+    return None if judged.coloured else beside, judged
 
 
 def gains_of(
-    model: GearedModel, resolution: float, noise: float, bandwidth: float, rate: float
+    model: GearedModel, resolution: float, noise: ArrayLike, bandwidth: float, rate: float
 ) -> KalmanGains:
     """Gains of the filter for samples at a rate."""
     return kalman_gains(
