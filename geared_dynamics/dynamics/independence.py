@@ -144,23 +144,25 @@ def eliminated(matrix: Array, error: Array) -> tuple[list[int], Array]:
     Returns:
         The columns and the combination of these that each column is (b, p).
     """
-    count = matrix.shape[1]
     pivots: list[Pivot] = []
     selection: list[int] = []
-    shares = np.zeros((min(matrix.shape), count))  # of each reduced column in each column
+    rows = np.zeros(min(matrix.shape), np.int64)  # of the pivots
+    shares = np.zeros(matrix.shape)[: len(rows)]  # of each reduced column in each column
     for k in np.flatnonzero((np.abs(matrix) > error).any(axis=0)):
         left, unsure = matrix[:, k].copy(), error[:, k].copy()
-        for j, pivot in enumerate(pivots):
-            share = left[pivot.row]
+        done, count = 0, len(pivots)
+        while done < count and (hits := np.flatnonzero(left[rows[done:count]])).size:
+            j = done + int(hits[0])
+            pivot, share, done = pivots[j], left[rows[j]], j + 1
             if abs(share) > unsure[pivot.row]:
                 shares[j, k] = share
                 unsure += abs(share) * pivot.error + unsure[pivot.row] * np.abs(pivot.column)
                 left -= share * pivot.column
-            left[pivot.row] = unsure[pivot.row] = 0.0
+            left[pivot.row] = 0.0
         left[np.abs(left) <= unsure] = 0.0
         row = int(np.argmax(np.abs(left)))
         if left[row] != 0.0:
-            shares[len(pivots), k] = left[row]
+            shares[count, k], rows[count] = left[row], row
             pivots.append(reduced(left, unsure, row))
             selection.append(int(k))
     return selection, substituted(shares[: len(selection)], selection)
