@@ -39,7 +39,7 @@ INSERT INTO topics VALUES(1, '/joint_states', 'sensor_msgs/msg/JointState', 'cdr
 
 def arm(joints=JOINTS):
     """An arm with a skew rotor for each joint."""
-    return gd.from_dh(rows(joints), drivetrain(joints))
+    return gd.from_dh(rows(joints), drivetrain(joints), carrier_frame="joint")
 
 
 def generated(model, start, count, random):

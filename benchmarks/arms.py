@@ -62,7 +62,8 @@ def drivetrain(
 
 def ours(joints: int = 6, wheels_per_joint: int = 1, carrier: str | None = None) -> gd.GearedModel:
     """Our complete model."""
-    return gd.from_dh(rows(joints), drivetrain(joints, wheels_per_joint, carrier))
+    drives = drivetrain(joints, wheels_per_joint, carrier)
+    return gd.from_dh(rows(joints), drives, carrier_frame="joint")
 
 
 def armature() -> pin.Model:

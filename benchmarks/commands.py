@@ -25,7 +25,7 @@ def driven() -> gd.GearedModel:
     drives["motors"] = {f"motor_{k}": {"wheel": f"rotor_{k}_1", **MOTOR} for k in range(1, 7)}
     friction = {"friction": {"viscous": 0.4, "coulomb": 1.1}}
     drives["joints"] = {f"joint_{k}": friction for k in range(1, 7)}
-    return gd.from_dh(rows(6), drives)
+    return gd.from_dh(rows(6), drives, carrier_frame="joint")
 
 
 def single_calls() -> None:

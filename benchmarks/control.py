@@ -29,7 +29,7 @@ def arm() -> gd.GearedModel:
         for k in range(1, 7)
     }
     drives["joints"] = {f"joint_{k}": {"friction": FRICTION} for k in range(1, 7)}
-    return gd.from_dh(rows(), drives)
+    return gd.from_dh(rows(), drives, carrier_frame="joint")
 
 
 def cycles(model: gd.GearedModel) -> dict[str, Callable[[], object]]:

@@ -36,7 +36,7 @@ def arm(stiffness: float, damping: float, rubs: bool, **motor: float) -> gd.Gear
         f"motor_{n}": {"wheel": f"rotor_{n[6:]}_1", **motor, **rotor} for n in names
     }
     drive["joints"] = {n: {"stiffness": stiffness, "damping": damping, **joint} for n in names}
-    return gd.from_dh(rows(6), drive)
+    return gd.from_dh(rows(6), drive, carrier_frame="joint")
 
 
 def fixed(step: Step, plant: ElasticPlant, y: np.ndarray, u: np.ndarray, n: int) -> np.ndarray:

@@ -33,7 +33,7 @@ def flat_arm(joints: int = 6) -> gd.GearedModel:
     names = [f"joint_{k + 1}" for k in range(joints)]
     drive["motors"] = {f"motor_{n}": {"wheel": f"rotor_{n[6:]}_1"} for n in names}
     drive["joints"] = {name: {"stiffness": 2.0e4} for name in names}
-    return gd.from_dh(rows(joints), drive)
+    return gd.from_dh(rows(joints), drive, carrier_frame="joint")
 
 
 def report(times: dict[str, float], unit: str) -> None:

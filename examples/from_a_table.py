@@ -16,13 +16,13 @@ DRIVES = {
     "wheels": {
         "rotor_2": {
             "carrier": "link_1",
-            "axis": [0, 1, 0],
+            "axis": [0, 0, 1],  # z of D-H frame 1: along joint 2
             "mass": 0.5,
             "inertia": {"axial": 2e-4},
         },
         "rotor_3": {
             "carrier": "link_1",
-            "axis": [0, 1, 0],
+            "axis": [0, 0, 1],  # z of D-H frame 1: along joint 2
             "mass": 0.5,
             "inertia": {"axial": 2e-4},
         },
@@ -34,7 +34,7 @@ DRIVES = {
     "motors": {"motor_2": {"wheel": "rotor_2"}, "motor_3": {"wheel": "rotor_3"}},
 }
 
-model = gd.from_dh(ROWS, DRIVES, name="belt_arm")
+model = gd.from_dh(ROWS, DRIVES, carrier_frame="dh", name="belt_arm")
 q = np.array([0.0, 0.4, 0.5])
 print("structure matrix A\n", model.structure_matrix)
 print("reflected inertia [kg m^2]\n", model.reflected_inertia.round(3))

@@ -49,7 +49,8 @@ def arm(kind: str, planets: int, signs: str = "physical") -> gd.GearedModel:
     drives["motors"] = {
         f"motor_{i + 1}": {"wheel": f"gearbox_{i + 1}.sun"} for i in range(len(rows))
     }
-    return gd.from_dh(rows, drives, name=f"planetary_{kind}", gravity=gravity)
+    name = f"planetary_{kind}"
+    return gd.from_dh(rows, drives, carrier_frame="joint", name=name, gravity=gravity)
 
 
 def link(twist: float, planets: int, *, last: bool) -> dict[str, object]:

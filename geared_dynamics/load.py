@@ -96,25 +96,33 @@ def from_dh(
     drivetrain: Drivetrain = None,
     *,
     convention: Literal["standard", "modified"] = "standard",
+    carrier_frame: Literal["dh", "joint"] | None = None,
     name: str = "arm",
     gravity: ArrayLike = EARTH,
     strict: bool = False,
 ) -> GearedModel:
     """Make a serial arm from a Denavit-Hartenberg table.
 
+    A row's com and tensor are in D-H frame i. In the standard convention that frame is
+    ``link_i_dh``, at the far end of the link, and ``link_i`` is the frame at its joint,
+    before a and alpha; in the modified one both are ``link_i``.
+
     Args:
         rows: A row per joint, base to tip: ``DHRow`` or a mapping of its fields.
         drivetrain: As in ``load_model``; links are ``base``, ``link_1``, ...
         convention: ``standard`` or ``modified``.
+        carrier_frame: Frame of the axes and positions that the drivetrain gives on
+            ``link_i``: ``dh``, as com and tensor, or ``joint``, the frame at the link's
+            joint. None refuses what the two frames read differently.
         name: The robot's name.
         gravity: Acceleration of free fall in DH frame 0 (3,) [m/s^2].
         strict: Refuse what would otherwise only be warned of.
     """
-    from geared_dynamics.description import read_drivetrain, robot_from_dh
+    from geared_dynamics.description import in_carrier_frame, read_drivetrain, robot_from_dh
 
     refuse_unless_bool(strict)
     robot = robot_from_dh(rows, name=name, convention=convention)
-    drives = read_drivetrain(drivetrain)
+    drives = in_carrier_frame(read_drivetrain(drivetrain), robot, carrier_frame)
     return checked(build_model(robot, drives, gravity=gravity, strict=strict))
 
 
@@ -130,7 +138,8 @@ def from_rodrigues(
 
     Args:
         rows: A row per link, base to tip: ``RodriguesRow`` or a mapping of its fields.
-        drivetrain: As in ``load_model``; links are ``base``, ``link_1``, ...
+        drivetrain: As in ``load_model``; links are ``base``, ``link_1``, ..., whose frames
+            are parallel to the paper's and have their origin in the joint S_j.
         name: The robot's name.
         gravity: Acceleration of free fall in the base frame (3,) [m/s^2].
         strict: Refuse what would otherwise only be warned of.

@@ -196,7 +196,8 @@ class Workshop:
         gap = self.gap(new, old, joint)
         kind: Kind = "external" if gap > 0.01 and self.rng.random() < 0.7 else "internal"
         module = gap / sum(teeth) if kind == "external" else 0.0
-        self.meshes.append(MeshRecord((new, old), arm, teeth, kind))
+        wraps = kind == "internal" and gap > 0.01
+        self.meshes.append(MeshRecord((new, old), arm, teeth, kind, wraps=wraps))
         self.rolls.append(Roll((new, old), arm, teeth, axes, kind, module=module))
 
     def gap(self, new: str, old: str, joint: JointRecord | None) -> float:
@@ -210,8 +211,7 @@ class Workshop:
                 axis = turn @ np.array(wheel.axis)
             elif joint is not None:
                 points.append(self.line(joint)[0])
-        between = points[0] - points[1]
-        return float(np.linalg.norm(between - (between @ axis) * axis))
+        return float(np.linalg.norm(np.cross(points[0] - points[1], axis)))
 
     def add_train(self) -> None:
         """From a link over idlers, and pulleys on the joints before, to a rotor."""

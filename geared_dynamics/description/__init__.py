@@ -1,6 +1,7 @@
 """From files to frozen records: URDF, drivetrain files and parameter tables."""
 
 from geared_dynamics.description.denavit_hartenberg import DHRow, robot_from_dh
+from geared_dynamics.description.dh_frames import in_carrier_frame
 from geared_dynamics.description.dialects import UrdfDrives
 from geared_dynamics.description.drivetrain import read_drivetrain
 from geared_dynamics.description.freeze import freeze
@@ -18,6 +19,7 @@ __all__ = [
     "UrdfDrives",
     "drivetrain_schema",
     "freeze",
+    "in_carrier_frame",
     "merge",
     "override_notes",
     "read_drivetrain",

@@ -44,6 +44,7 @@ Convention = Literal["standard", "modified"]
 _X: Vector3 = (1.0, 0.0, 0.0)
 _Z: Vector3 = (0.0, 0.0, 1.0)
 _KINDS = ("revolute", "continuous", "prismatic")
+_MOUNT = "_mount"  # of D-H frame i on link i
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,8 @@ class DHRow:
         theta: Joint angle [rad]; what a revolute joint's q adds to.
         kind: ``revolute``, ``continuous`` or ``prismatic``.
         mass: Mass of the link [kg].
-        com: Centre of mass in the row's DH frame (3,) [m].
+        com: Centre of mass in the row's DH frame (3,) [m], at the far end of the link in
+            the standard convention.
         tensor: Inertia about the centre of mass in the axes of the row's DH
             frame (3, 3) [kg m^2]; None: zero.
         link: Name of the link, default ``link_1`` ...
@@ -94,7 +96,8 @@ def robot_from_dh(
     lies at the far end of link i, off the joint's axis, where no URDF link frame
     can be; the link frame is then DH frame i-1 moved by Rz(theta) Tz(d), the
     inertial data are carried over to it, and a massless link ``<link>_dh``
-    fixed to it marks DH frame i (for poses, Jacobians and carriers of wheels).
+    fixed to it marks DH frame i (for poses, Jacobians, payloads and carriers of
+    wheels; ``dh_frames`` holds a drivetrain to one of the two).
 
     Args:
         rows: A row for each joint, base to tip: :class:`DHRow` or its keywords.
@@ -132,13 +135,25 @@ def robot_from_dh(
         else:
             marker = f"{link}_dh"
             links += [LinkRecord(link, _carry(body, *twist)), LinkRecord(marker)]
-            joints.append(JointRecord(f"{marker}_mount", "fixed", link, marker, *twist))
+            joints.append(JointRecord(marker + _MOUNT, "fixed", link, marker, *twist))
         parent, ahead = link, twist
     robot = RobotRecord(
         name_of(name, "name"), "<Denavit-Hartenberg table>", tuple(links), tuple(joints)
     )
     check_robot(robot)
     return robot
+
+
+def dh_mounts(robot: RobotRecord) -> dict[str, JointRecord]:
+    """Return the fixed joints that place D-H frame i in link i's frame, by the links' names.
+
+    None in the modified convention, where the two frames are one.
+    """
+    return {
+        joint.parent: joint
+        for joint in robot.joints
+        if joint.kind == "fixed" and joint.name == joint.child + _MOUNT
+    }
 
 
 def _twist(row: DHRow, place: str) -> tuple[Matrix3, Vector3]:

@@ -117,6 +117,11 @@ def largest_difference(a: Matrix3, b: Matrix3) -> float:
     return max(abs(a[i][j] - b[i][j]) for i in range(3) for j in range(3))
 
 
+def largest_gap(a: Vector3, b: Vector3) -> float:
+    """Return the largest absolute difference of two vectors' elements."""
+    return max(abs(x - y) for x, y in zip(a, b, strict=True))
+
+
 def rotation_about(axis: Vector3, angle: float) -> Matrix3:
     """Return the rotation by ``angle`` about the unit vector ``axis``.
 

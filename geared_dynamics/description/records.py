@@ -135,7 +135,8 @@ class MeshRecord:
 
     (spin of a - arm) size_a = sign (spin of b - arm) size_b, each about its own
     axis, with the fundamental circuit's ``arm``, the link that keeps the distance
-    of the two axes. ``sizes`` are teeth or pitch radii [m]. ``sign`` is literal
+    of the two axes. ``sizes`` are teeth, or pitch radii [m] where ``radii`` says so;
+    ``wraps`` marks a belt or a chain. ``sign`` is literal
     where given; otherwise external is -1 and internal +1 (belts, chains), times the
     sign of the two axes' dot product. ``axes`` state the members' positive
     directions in the arm's frame where they are not a wheel's or a joint's own.
@@ -148,6 +149,8 @@ class MeshRecord:
     sign: Literal[-1, 1] | None = None
     axes: tuple[Vector3, Vector3] | None = None
     place: str = "spins"
+    radii: bool = False
+    wraps: bool = False
 
 
 @dataclass(frozen=True)

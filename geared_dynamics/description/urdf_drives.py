@@ -8,6 +8,7 @@ from geared_dynamics.description.dialects import UrdfDrives, read_drives
 from geared_dynamics.description.records import RobotRecord
 from geared_dynamics.description.source import Source
 from geared_dynamics.description.urdf import robot_of
+from geared_dynamics.description.urdf_loops import loop_notes
 from geared_dynamics.description.urdf_typos import typo_notes
 from geared_dynamics.description.xml_input import read_xml
 
@@ -15,7 +16,7 @@ from geared_dynamics.description.xml_input import read_xml
 def read_robot(source: Source, srdf: Source | None = None) -> tuple[RobotRecord, UrdfDrives]:
     """Read a robot and the drives that its URDF states, the file opened once.
 
-    The drives' notes begin with the URDF's misspelt names.
+    The drives' notes begin with what a tree cannot hold and the URDF's misspelt names.
 
     Args:
         source: The URDF, as in ``read_urdf``.
@@ -28,7 +29,8 @@ def read_robot(source: Source, srdf: Source | None = None) -> tuple[RobotRecord,
     root, place = read_xml(source)
     robot = robot_of(root, place)
     drives = read_drives(root, robot, None if srdf is None else read_xml(srdf, "SRDF"))
-    return robot, replace(drives, notes=typo_notes(root, place) + drives.notes)
+    notes = loop_notes(root, place) + typo_notes(root, place)
+    return robot, replace(drives, notes=notes + drives.notes)
 
 
 def read_urdf_drives(source: Source, srdf: Source | None = None) -> UrdfDrives:

@@ -1,25 +1,41 @@
 """Base parameters: what the motion of the arm can tell of its parameters at all."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from geared_dynamics.arrays import Array
-from geared_dynamics.dynamics.regressor import parameter_names, regressor
+from geared_dynamics.dynamics.excited import random_states, rigid_columns
+from geared_dynamics.dynamics.independence import INACTIVE, Factored, Independent, independent
+from geared_dynamics.dynamics.regressor import parameter_names
 from geared_dynamics.errors import ArrayError, UnknownNameError
 from geared_dynamics.model import GearedModel
 
-# A column counts as a combination of earlier ones when what is left of it, relative
-# to its own length, is below this: far above rounding (1e-14), far below any
-# genuine direction over states that excite everything.
-DEPENDENT = 1e-9
-# A column this short, relative to the longest, is rounding: its parameter never acts.
-INACTIVE = 1e-12
-NEGLIGIBLE = 1e-9  # relative coefficient that a name leaves out
+NEGLIGIBLE = 1e-9  # by as little may a coefficient differ from one that a name leaves out
 # Rows of the regressor per parameter; more only if what was found does not hold elsewhere.
 ROWS_PER_PARAMETER = (8, 64)
-HOLDS = 1e-6  # relative to the column, at states that were not used to find it
+HOLDS = 1e-6  # relative to the part, at states that were not used to find it
+
+
+ColumnsOf = Callable[[Array, Array, Array], Factored]
+
+
+class Base(NamedTuple):
+    """Identifiable combinations of columns of the torque.
+
+    Attributes:
+        words: Each combination as a sum (b,).
+        selection: The columns that carry them (b,).
+        combinations: Combination of all columns that each stands for (b, p).
+        condition: Of the selected columns, scaled to length one, over the states used.
+    """
+
+    words: tuple[str, ...]
+    selection: tuple[int, ...]
+    combinations: Array
+    condition: float
 
 
 class BaseParameters(NamedTuple):
@@ -53,7 +69,8 @@ def base_parameters(
 
     The regressor is stacked over random states; going through its columns in order,
     each is either independent of those kept so far, or a combination of them, in
-    which case its parameter joins theirs.
+    which case its parameter joins theirs. The decision does not depend on the size
+    of the gear ratios (``independence``).
 
     Args:
         model: Geared model.
@@ -64,19 +81,32 @@ def base_parameters(
         Paper 000, section 5 and 7; Gautier and Khalil 1990 for the regrouping.
     """
     names = parameter_names(model)
-    silent = silent_columns(zero, names)
+    found = base_of(
+        partial(rigid_columns, model), model.n, names, silent_columns(zero, names), seed
+    )
+    return BaseParameters(found.words, found.selection, found.combinations, found.condition)
+
+
+def base_of(
+    columns: ColumnsOf, n: int, names: tuple[str, ...], silent: Sequence[int], seed: int
+) -> Base:
+    """Find the identifiable combinations of any columns of the torque.
+
+    Args:
+        columns: Function of q, v, a (k, n) that gives the columns.
+        n: Number of coordinates.
+        names: Of the columns (p,).
+        silent: Columns that are left out.
+        seed: Of the random states.
+    """
     random = generator(seed)
     for rows in ROWS_PER_PARAMETER:
-        stacked = excited_regressor(model, len(names), rows, random)
-        selection, combinations, condition = independent(stacked, silent)
-        fresh = excited_regressor(model, len(names), ROWS_PER_PARAMETER[0], random)
-        if explains(fresh, silent, selection, combinations):
+        found = independent(columns(*random_states(n, len(names), rows, random)), silent)
+        fresh = columns(*random_states(n, len(names), ROWS_PER_PARAMETER[0], random))
+        if explains(fresh.parts, found):
             break
-    combinations[:, silent] = 0.0
-    combinations[:, selection] = np.eye(len(selection))
-    combinations[np.abs(combinations) < NEGLIGIBLE * np.abs(combinations).max()] = 0.0
-    words = tuple(in_words(row, names) for row in combinations)
-    return BaseParameters(words, tuple(selection), combinations, condition)
+    words = tuple(in_words(row, names) for row in found.combinations)
+    return Base(words, tuple(found.selection), found.combinations, found.condition)
 
 
 def silent_columns(zero: Sequence[str], names: tuple[str, ...]) -> list[int]:
@@ -100,54 +130,10 @@ def generator(seed: int) -> np.random.Generator:
     return np.random.default_rng(int(seed))
 
 
-def excited_regressor(
-    model: GearedModel, count: int, rows: int, random: np.random.Generator
-) -> Array:
-    """Regressor over random states, stacked: (states n, p), rows p or more of them."""
-    states = -(-rows * count // model.n)
-    q = random.uniform(-np.pi, np.pi, (states, model.n))
-    v, a = random.normal(size=(2, states, model.n)) * 3.0
-    return regressor(model, q, v, a).reshape(-1, count)
-
-
-def independent(stacked: Array, silent: Sequence[int]) -> tuple[list[int], Array, float]:
-    """Columns that are no combination of earlier ones, the silent ones left out.
-
-    Returns:
-        The columns, the combination of these that each column is (b, p), and the
-        condition number of the columns scaled to length one.
-    """
-    # Y = Q R: the columns of R (p, p) have the same lengths and depend alike.
-    columns = np.asarray(np.linalg.qr(stacked, mode="r"))
-    lengths = np.linalg.norm(columns, axis=0)
-    basis = np.empty(columns.shape)  # orthonormal rows, as many as are selected
-    selection: list[int] = []
-    for k in range(columns.shape[1]):
-        if k in silent or lengths[k] < INACTIVE * lengths.max():
-            continue
-        found = basis[: len(selection)]
-        direction = columns[:, k] / lengths[k]
-        for _ in range(2):  # taken off twice, for rounding
-            direction = direction - found.T @ (found @ direction)
-        left = np.linalg.norm(direction)
-        if left > DEPENDENT:
-            basis[len(selection)] = direction / left
-            selection.append(k)
-    if not selection:
-        remedy = "leave some parameters that act"
-        raise ArrayError("base_parameters: zero", "leaves nothing to identify", remedy)
-    kept, scale = columns[:, selection], lengths[selection]
-    combinations = np.linalg.lstsq(kept / scale, columns, rcond=None)[0] / scale[:, None]
-    return selection, combinations, float(np.linalg.cond(kept / scale))
-
-
-def explains(
-    stacked: Array, silent: Sequence[int], selection: list[int], combinations: Array
-) -> bool:
-    """Whether the selected columns, so combined, make up all columns at other states."""
-    left = np.linalg.norm(stacked - stacked[:, selection] @ combinations, axis=0)
-    lengths = np.linalg.norm(stacked, axis=0)
-    left[silent] = 0.0
+def explains(parts: Array, found: Independent) -> bool:
+    """Whether the selected parts, so combined, make up all parts at other states (rows, d)."""
+    left = np.linalg.norm(parts - parts[:, found.parts] @ found.composed, axis=0)
+    lengths = np.linalg.norm(parts, axis=0)
     return bool(np.all(left <= HOLDS * lengths + INACTIVE * lengths.max()))
 
 

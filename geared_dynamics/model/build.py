@@ -89,6 +89,8 @@ def build_model(
     refuse_loose_shafts(elastic, wheels.inertia, turned, names, drivetrain)
     parameters = locked_bodies(robot, drivetrain, links, len(bodies))
     said_of_drives = drive_doubts(drivetrain) + shaft_doubts(drivetrain)
+    if isinstance(drivetrain, ResolvedDrivetrain):
+        said_of_drives += list(drivetrain.doubts)
     notes = doubts(tensor_doubts(robot, bodies, parameters) + said_of_drives, strict)
     notes += remaining_doubts(robot, drivetrain, links, bodies, strict)
     return GearedModel(

@@ -174,7 +174,8 @@ def test_planets_with_a_mass_in_their_places(example: ModuleType, kind: str, pla
             "planet": {"mass": 0.12, "inertia": {"axial": gears.planet_inertia}},
         }
     rows = [example.link(twist, 3, last=False) for twist in twists]
-    model = gd.from_dh(rows, {"version": 1, "planetary": sets}, gravity=gravity)
+    drives = {"version": 1, "planetary": sets}
+    model = gd.from_dh(rows, drives, carrier_frame="joint", gravity=gravity)
     slow = LagrangianTwin(model.robot, explicit_gears(model.robot, gears), model.gravity)
     _, q, v, a = (x[120] for x in example.motion(kind))
     assert worst(gd.inverse_dynamics(model, q, v, a), slow.inverse_dynamics(q, v, a)) < RELATIVE

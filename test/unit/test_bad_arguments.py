@@ -54,12 +54,15 @@ WRONG: dict[str, list[Any]] = {
         *[{"j1": "0.5"}, {"j1": b"1"}, {"j1": np.array("1")}, {"j1": np.str_("1")}],
     ],
     "convention": [5, None, "dh", ["standard"], np.zeros(3)],
+    "carrier_frame": [5, True, "standard", ["dh"], np.zeros(3)],
     "name": [5, None, ["arm"], np.zeros(3), "", " ", "a\0b", "a\nb", " arm", "${x}", "\ud800"],
     "strict": [5, None, "yes", [True], np.zeros(3)],
 }
 ARGUMENTS = {
     "load_model": ["urdf", "drivetrain", "srdf", "gravity", "joints", "lock", "strict"],
-    "from_dh": ["rows", "drivetrain", "convention", "name", "gravity", "strict"],
+    "from_dh": [
+        *["rows", "drivetrain", "convention", "carrier_frame", "name", "gravity", "strict"]
+    ],
     "from_rodrigues": ["rows", "drivetrain", "name", "gravity", "strict"],
 }
 CASES = [

@@ -15,23 +15,20 @@ combination; a motor of several joints keeps its own. No case is special.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from geared_dynamics.arrays import Array
-from geared_dynamics.dynamics.base_parameters import (
-    ROWS_PER_PARAMETER,
-    in_words,
-    independent,
-)
+from geared_dynamics.dynamics.base_parameters import base_of
+from geared_dynamics.dynamics.excited import pairs_of, rigid_columns, squares, symmetric
+from geared_dynamics.dynamics.independence import Factored
 from geared_dynamics.dynamics.regressor import parameter_names, parameters, regressor
 from geared_dynamics.errors import UnknownNameError
 from geared_dynamics.model import GearedModel
-
-NEGLIGIBLE = 1e-9  # of the largest coefficient of a combination
 
 
 class Base(NamedTuple):
@@ -119,6 +116,68 @@ def matching(names: Sequence[str], patterns: Sequence[str]) -> list[int]:
     return sorted(found)
 
 
+def factored_columns(model: GearedModel, q: Array, v: Array, a: Array) -> Factored:
+    """The same columns over states (k, n) as parts of like size and exact factors.
+
+    A motor's viscous friction, A_k A_k' v, is made of the same parts as that of joints, and its
+    Coulomb friction, A_k sign(A_k'v), of its joint's where it follows one alone.
+    """
+    n, m, lone = model.n, len(model.motor_names), lone_joints(model)
+    own = beside(
+        viscous_columns(model, v),
+        coulomb_columns(model, v),
+        Factored(diagonal(np.ones(v.shape), range(n)), np.eye(n)),
+        Factored(diagonal(a, lone), np.eye(len(lone))),
+    )
+    viscous, coulomb = np.split(np.arange(2 * (n + m)), 2)
+    offset, inertia = np.split(2 * (n + m) + np.arange(n + len(lone)), [n])
+    of_joints = np.stack([viscous[:n], coulomb[:n], offset], axis=1).ravel()
+    of_motors = np.stack([viscous[n:], coulomb[n:]], axis=1).ravel()
+    order = np.concatenate([of_joints, inertia, of_motors])
+    return beside(rigid_columns(model, q, v, a), own._replace(factors=own.factors[:, order]))
+
+
+def beside(*blocks: Factored) -> Factored:
+    """Put columns that share no part side by side."""
+    count = [block.factors.shape for block in blocks]
+    factors = np.zeros(np.sum(count, axis=0))
+    row, column = 0, 0
+    for block, (parts, columns) in zip(blocks, count, strict=True):
+        factors[row : row + parts, column : column + columns] = block.factors
+        row, column = row + parts, column + columns
+    return Factored(np.concatenate([block.parts for block in blocks], axis=1), factors)
+
+
+def diagonal(values: Array, joints: Iterable[int]) -> Array:
+    """Parts (k n, .) with the values (k, n) of one joint each, on its own row."""
+    parts = [symmetric(values, (j, j)) for j in joints]
+    return np.stack(parts, axis=1) if parts else np.zeros((values.size, 0))
+
+
+def viscous_columns(model: GearedModel, v: Array) -> Factored:
+    """Viscous friction of the joints, then of the motors, over velocities (k, n)."""
+    ratios = np.concatenate([np.eye(model.n), model.structure_matrix.T])
+    pairs = pairs_of(ratios)
+    parts = np.stack([symmetric(v, pair) for pair in pairs], axis=1)
+    return Factored(parts, squares(ratios, pairs))
+
+
+def coulomb_columns(model: GearedModel, v: Array) -> Factored:
+    """Coulomb friction of the joints, then of the motors, over velocities (k, n)."""
+    n, A = model.n, model.structure_matrix
+    largest = np.abs(A).max(axis=0, initial=0.0)
+    followed = np.count_nonzero(A, axis=0)  # none by a motor whose joint is frozen
+    parts = diagonal(np.sign(v), range(n))
+    factors = np.concatenate([np.eye(n), (followed == 1) * np.abs(A)], axis=1)
+    for k in np.flatnonzero(followed > 1):
+        ratio = A[:, k] / largest[k]
+        part = np.sign(v @ ratio)[:, None] * ratio
+        row = largest[k] * (np.arange(n + len(largest)) == n + k)
+        parts = np.column_stack([parts, part.ravel()])
+        factors = np.vstack([factors, row])
+    return Factored(parts, factors)
+
+
 def base_columns(model: GearedModel, *, known: Sequence[str] = (), seed: int = 0) -> Base:
     """Find which combinations of the columns' parameters any motion can tell.
 
@@ -129,14 +188,5 @@ def base_columns(model: GearedModel, *, known: Sequence[str] = (), seed: int = 0
     """
     names = column_names(model)
     silent = matching(names, known)
-    random = np.random.default_rng(seed)
-    states = -(-ROWS_PER_PARAMETER[0] * len(names) // model.n)
-    q = random.uniform(-np.pi, np.pi, (states, model.n))
-    v, a = random.normal(size=(2, states, model.n)) * 3.0
-    stacked = columns(model, q, v, a).reshape(-1, len(names))
-    selection, combinations, _ = independent(stacked, silent)
-    combinations[:, silent] = 0.0
-    combinations[:, selection] = np.eye(len(selection))
-    combinations[np.abs(combinations) < NEGLIGIBLE * np.abs(combinations).max()] = 0.0
-    words = tuple(in_words(row, names) for row in combinations)
-    return Base(words, tuple(selection), combinations)
+    found = base_of(partial(factored_columns, model), model.n, names, silent, seed)
+    return Base(found.words, found.selection, found.combinations)

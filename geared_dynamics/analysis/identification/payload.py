@@ -6,13 +6,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from geared_dynamics.analysis.identification.columns import NEGLIGIBLE, base_columns, columns
+from geared_dynamics.analysis.identification.columns import base_columns, columns
 from geared_dynamics.analysis.identification.equations import Equations
 from geared_dynamics.analysis.identification.least_squares import solve
 from geared_dynamics.analysis.reading.problems import RecordingError
 from geared_dynamics.arrays import Array, BoolArray
-from geared_dynamics.dynamics.base_parameters import in_words, independent
+from geared_dynamics.dynamics.base_parameters import in_words
 from geared_dynamics.dynamics.columns import BODY_PARAMETERS, columns_of
+from geared_dynamics.dynamics.independence import independent, plain
 from geared_dynamics.errors import UnknownNameError
 from geared_dynamics.model import GearedModel
 
@@ -59,8 +60,8 @@ def payload(model: GearedModel, found: Equations, loaded: BoolArray, link: str) 
     random = np.random.default_rng(0)
     q = random.uniform(-np.pi, np.pi, (STATES, model.n))
     v, a = 3.0 * random.normal(size=(2, STATES, model.n))
-    kept, combinations, _ = independent(columns(model, q, v, a)[..., own].reshape(-1, 10), [])
-    combinations[np.abs(combinations) < NEGLIGIBLE * np.abs(combinations).max()] = 0.0
+    found_base = independent(plain(columns(model, q, v, a)[..., own].reshape(-1, 10)))
+    kept, combinations = found_base.selection, found_base.combinations
     words = tuple(in_words(row, BODY_PARAMETERS) for row in combinations)
     load = found.Y[..., [own[k] for k in kept]] * loaded[:, None, None]
     Y = np.concatenate([found.Y[..., selection], load], axis=-1)

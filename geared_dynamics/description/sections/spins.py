@@ -73,4 +73,6 @@ def _mesh(item: Mapping[str, Any], key: str, source: str) -> MeshRecord:
         sign=int(item["sign"]) if "sign" in item else None,  # type: ignore[arg-type]
         axes=axes,
         place=key,
+        radii="radii" in item,
+        wraps=item.get("kind") in ("belt", "chain"),
     )

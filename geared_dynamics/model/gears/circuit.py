@@ -15,7 +15,8 @@ from geared_dynamics.model.gears.forms import Form, combined, exact
 from geared_dynamics.model.gears.skeleton import Bearing, Bodies, way
 
 PARALLEL = 2e-3  # [rad] axes may differ by as much: some files print pi/2 as 1.57
-COLLINEAR = 2e-3  # [m] and lines lie as far apart: that angle times an arm's length
+COLLINEAR = 2e-3  # [m] and lines lie as far apart where no radius is known
+COAXIAL = 1e-2  # of the smaller pitch radius where one is
 ONE_LINE = 1e-6  # [m] positions are printed no better; no two gears stand so close
 
 
@@ -41,8 +42,12 @@ def mesh_form(mesh: MeshRecord, bodies: Bodies, source: str) -> Form:
     lines = [line_of(member, mesh.arm, bodies, place) for member in mesh.members]
     stated = directions(mesh, lines, bodies, place)
     sign = sign_of(mesh, stated, place)
+    within = coaxial_within(min(mesh.sizes) if mesh.radii else None)
     rates = [
-        (int(np.sign(direction @ line.axis)), rate(bodies, member, mesh.arm, line, place))
+        (
+            int(np.sign(direction @ line.axis)),
+            rate(bodies, (member, mesh.arm), line, place, within),
+        )
         for member, line, direction in zip(mesh.members, lines, stated, strict=True)
     ]
     (turn_a, rate_a), (turn_b, rate_b) = rates
@@ -123,33 +128,28 @@ def sign_of(mesh: MeshRecord, stated: list[Array], place: str) -> int:
     return kind * int(np.sign(stated[0] @ stated[1]))
 
 
-def refuse_concentric(mesh: MeshRecord, bodies: Bodies, source: str) -> None:
-    """Raise for an external gear pair whose two axes are one line."""
-    if mesh.kind != "external" or mesh.sign is not None:
-        return
-    place = f"{source}, {mesh.place}"
-    one, other = (line_of(member, mesh.arm, bodies, place) for member in mesh.members)
-    if distance(other.point, one) <= ONE_LINE:
-        a, b = mesh.members
-        finding = f"the axes of {a!r} and {b!r} are one line, so that they cannot mesh externally"
-        remedy = "give the wheels their positions, or write internal, or the sign that a train has"
-        raise ModelError(place, finding, remedy)
-
-
 def distance(point: Array, line: Line) -> float:
     """How far a point lies from a line [m]."""
     between = point - line.point
     return float(np.linalg.norm(between - (between @ line.axis) * line.axis))
 
 
-def rate(bodies: Bodies, end: str, start: str, line: Line, place: str) -> Form:
-    """Rate of a body relative to another about a line (paper 001, eq. 10).
+def coaxial_within(radius: float | None) -> float:
+    """How far axes that are one may lie apart [m], by the smallest radius there is, if known."""
+    return COAXIAL * radius if radius else COLLINEAR
 
-    Everything between the two turns about that line, or slides along it.
+
+def rate(
+    bodies: Bodies, ends: tuple[str, str], line: Line, place: str, within: float = COLLINEAR
+) -> Form:
+    """Rate of a body relative to another, its arm, about a line (paper 001, eq. 10).
+
+    Everything between the two turns about that line, to ``within`` [m], or slides along it.
     """
+    end, start = ends
     terms: list[tuple[Fraction | int, Form]] = []
     for sign, bearing in way(bodies, end, start):
-        gap = "" if bearing.kind == "fixed" else misfit(bearing, line)
+        gap = "" if bearing.kind == "fixed" else misfit(bearing, line, within)
         if bearing.kind == "fixed" or (bearing.kind == "frozen" and gap):
             continue
         if gap:
@@ -161,14 +161,20 @@ def rate(bodies: Bodies, end: str, start: str, line: Line, place: str) -> Form:
     return combined(terms)
 
 
-def misfit(bearing: Bearing, line: Line) -> str:
-    """In which way a bearing's axis is not the line, in words; empty if it is."""
+def misfit(bearing: Bearing, line: Line, within: float = COLLINEAR) -> str:
+    """In which way a bearing's axis is not the line, in words; empty if it is.
+
+    Directions that files print with few digits move points far along the axis aside; that
+    much is not counted in the distance, which may be ``within`` [m].
+    """
     off = angle(bearing.axis, line.axis)
     if off > PARALLEL:
         return f"is not coaxial: the axes are {math.degrees(off):.3g} deg apart"
     gap = distance(bearing.point, line)
-    if bearing.kind != "slides" and gap > COLLINEAR:
-        return f"is not coaxial: the axes are parallel, {gap:.3g} m apart"
+    tilt = off * abs(float((bearing.point - line.point) @ line.axis))
+    if bearing.kind != "slides" and gap > within + tilt:
+        allowed = f", and may be {within:.2g} m" if within != COLLINEAR else ""
+        return f"is not coaxial: the axes are parallel, {gap:.3g} m apart{allowed}"
     return ""
 
 

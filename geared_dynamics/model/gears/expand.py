@@ -34,6 +34,7 @@ class Expansion:
         needed: How many of these, from the first, fix the spins.
         coaxial: Bodies on the set's axis, by name.
         line: That axis.
+        within: How far the bodies' own axes may be away from it [m].
         place: File and key path.
     """
 
@@ -42,6 +43,7 @@ class Expansion:
     needed: int
     coaxial: list[str]
     line: Line
+    within: float
     place: str
 
 
@@ -82,7 +84,15 @@ def expand(
         refuse_impossible_drive(drive, place)
         wheel = harmonic.wave_generator(drive, seat, links)
         generators.append(
-            Expansion([wheel], [harmonic.mesh_of(drive, seat)], 1, [wheel.name], seat.line, place)
+            Expansion(
+                [wheel],
+                [harmonic.mesh_of(drive, seat)],
+                1,
+                [wheel.name],
+                seat.line,
+                seat.within,
+                place,
+            )
         )
     known = {wheel.name: wheel for wheel in drivetrain.wheels}
     known |= {wheel.name: wheel for one in started for wheel in one.wheels}
@@ -103,7 +113,10 @@ def expand(
         own = planetary.planet_wheels(one.record, one.seat, carrier, link, links, one.place)
         meshes = planetary.meshes_of(one.record, one.bodies)
         wheels, needed, members = [*one.wheels, *own], len(own) + 1, [*one.bodies.values()]
-        expansions.append(Expansion(wheels, meshes, needed, members, one.seat.line, one.place))
+        seat = one.seat
+        expansions.append(
+            Expansion(wheels, meshes, needed, members, seat.line, seat.within, one.place)
+        )
     return [*expansions, *generators]
 
 
@@ -129,7 +142,7 @@ def refuse_beside(expansion: Expansion, bodies: Bodies) -> None:
         body = bodies.get(name)
         if body is None or body.link == name or body.bearing is None:
             continue  # names and links are judged with the meshes
-        gap = misfit(body.bearing, expansion.line)
+        gap = misfit(body.bearing, expansion.line, expansion.within)
         if gap:
             finding = f"{body.bearing.words} {gap}"
             raise ModelError(expansion.place, finding, "put it on the set's axis, or correct that")

@@ -13,10 +13,11 @@ from geared_dynamics.description.records import (
     WheelRecord,
 )
 from geared_dynamics.errors import ModelError, UnknownNameError
-from geared_dynamics.model.gears.circuit import mesh_form, refuse_concentric
+from geared_dynamics.model.gears.circuit import mesh_form
 from geared_dynamics.model.gears.expand import Expansion, expand, refuse_beside
 from geared_dynamics.model.gears.flatten import on_links, total_spins
 from geared_dynamics.model.gears.forms import Form, Variable, coefficients, combined, exact
+from geared_dynamics.model.gears.sizes import Doubt, size_doubts
 from geared_dynamics.model.gears.skeleton import skeleton
 from geared_dynamics.model.gears.solve import Equation, solve
 from geared_dynamics.model.topology import coordinates, following
@@ -31,12 +32,14 @@ class ResolvedDrivetrain(DrivetrainRecord):
     the wheels that other wheels carry, with the latter's names. ``stated`` are the spins
     that the files state, relative to whatever carries the wheel. ``apart`` are the riders,
     and the wheels into which the mass of orbiting ones has gone, each as it is by itself and
-    on its own carrier. ``planetary`` and ``harmonic`` are kept as they were.
+    on its own carrier. ``doubts`` are place, finding and remedy of gears whose radii hardly
+    fit the distance of their axes. ``planetary`` and ``harmonic`` are kept as they were.
     """
 
     riders: tuple[tuple[str, str], ...] = ()
     stated: tuple[SpinRecord, ...] = ()
     apart: tuple[WheelRecord, ...] = ()
+    doubts: tuple[Doubt, ...] = ()
 
 
 def resolve(
@@ -75,8 +78,7 @@ def resolve(
     needed = [*drivetrain.meshes, *(m for e in expansions for m in e.meshes[: e.needed])]
     equations = given(drivetrain, robot, frozen)
     equations += [Equation(mesh_form(mesh, bodies, source), mesh.place) for mesh in needed]
-    for mesh in drivetrain.meshes:
-        refuse_concentric(mesh, bodies, source)
+    doubts = [doubt for mesh in drivetrain.meshes for doubt in size_doubts(mesh, bodies, source)]
     total = total_spins(wheels, solve(equations, names, source))
     riders = tuple((wheel.name, wheel.carrier) for wheel in wheels if wheel.carrier in names)
     refuse_riding_motors(drivetrain, dict(riders))
@@ -88,7 +90,9 @@ def resolve(
         "spins": spins(drivetrain, names, total, dict(riders)),
         "meshes": (*drivetrain.meshes, *(m for e in expansions for m in e.meshes)),
     }
-    return ResolvedDrivetrain(**content, riders=riders, stated=drivetrain.spins, apart=apart)
+    return ResolvedDrivetrain(
+        **content, riders=riders, stated=drivetrain.spins, apart=apart, doubts=tuple(doubts)
+    )
 
 
 def refuse_turning(robot: RobotRecord, drivetrain: DrivetrainRecord) -> None:

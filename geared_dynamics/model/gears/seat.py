@@ -15,7 +15,7 @@ from geared_dynamics.description.records import (
     WheelRecord,
 )
 from geared_dynamics.errors import ModelError, UnknownNameError
-from geared_dynamics.model.gears.circuit import Line, misfit
+from geared_dynamics.model.gears.circuit import Line, coaxial_within, misfit
 from geared_dynamics.model.gears.skeleton import Bodies, upwards
 from geared_dynamics.model.geometry import rotation_with_z
 
@@ -31,6 +31,7 @@ class Seat:
             which planets' phases count, is y x axis (x for an axis along z).
         position: Its centre there (3,) [m].
         line: Its axis in the root frame.
+        within: How far axes that lie on it may be away [m].
     """
 
     housing: str
@@ -38,6 +39,7 @@ class Seat:
     rotation: Array
     position: Array
     line: Line
+    within: float
 
 
 def seat_of(
@@ -72,18 +74,27 @@ def seat_of(
     rotation = rotation_with_z(np.array(axis) / length)
     centre, house = np.array(position or (0.0, 0.0, 0.0)), links[record.housing]
     line = Line(house.rotation @ rotation[:, 2], house.position + house.rotation @ centre)
+    seat = Seat(record.housing, driven, rotation, centre, line, coaxial_within(smallest(record)))
     if record.joint is not None:
-        refuse_beside_joint(record.joint, robot, links, line, place)
-    return Seat(record.housing, driven, rotation, centre, line)
+        refuse_beside_joint(record.joint, robot, links, seat, place)
+    return seat
+
+
+def smallest(record: PlanetaryRecord | HarmonicRecord) -> float | None:
+    """Pitch radius of the smaller one of sun and planets [m], None where it is not known."""
+    if not isinstance(record, PlanetaryRecord) or not record.radius > 0:
+        return None
+    sun, planet, _ = record.teeth
+    return record.radius * min(sun, planet) / (sun + planet)
 
 
 def refuse_beside_joint(
-    name: str, robot: RobotRecord, links: Bodies, line: Line, place: str
+    name: str, robot: RobotRecord, links: Bodies, seat: Seat, place: str
 ) -> None:
     """Raise where the stated axis or position is not the joint's."""
     child = next(joint.child for joint in robot.joints if joint.name == name)
     bearing = links[child].bearing
-    gap = misfit(bearing, line) if bearing is not None else ""
+    gap = misfit(bearing, seat.line, seat.within) if bearing is not None else ""
     if gap:
         finding = f"with the set, joint {name!r} {gap}"
         raise ModelError(place, finding, "leave axis and position out, or correct them")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import random
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import geared_dynamics as gd
+from exact_arms import exact_arm, exact_order, model_of
 from geared_dynamics.analysis.identification.bodies import bare_links, pseudo_inertia
 from geared_dynamics.analysis.identification.columns import (
     base_columns,
@@ -30,6 +33,9 @@ from geared_dynamics.analysis.report.yaml_text import yaml_text
 from geared_dynamics.description.yaml_input import read_data
 from geared_dynamics.errors import ModelError, UnknownNameError
 from geared_dynamics.model.inertia import parameters_of
+from naive.exact_rank import PRIME, residue
+from naive.exact_rank import regressor as exact_regressor
+from naive.exact_rank import selection as exact_columns
 from recorded_motions import ROBOTS, elbow, motion, torques, truth
 
 pytest.importorskip("scipy", reason="needs geared_dynamics[analysis]")
@@ -68,6 +74,31 @@ def test_base_columns_are_columns_of_the_torque() -> None:
         assert Y.shape[-1] == len(column_names(model)) == len(x)
         found = Y[..., list(base.selection)] @ (base.combinations @ x)
         np.testing.assert_allclose(found, Y @ x, rtol=0, atol=1e-8 * np.abs(Y @ x).max())
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_base_columns_do_not_depend_on_the_ratios(seed: int) -> None:
+    """Ratios up to 1e8, against exact elimination; signs of rates are numbers of their own."""
+    joints, wheels = exact_arm(seed, 8.0)
+    names = [k for k, wheel in enumerate(wheels) if any(wheel.ratios)]
+    model = model_of(joints, wheels, names[:1])
+    order, draw = exact_order(model), random.Random(seed)
+    n, A, gravity = model.n, wheels[names[0]].ratios, [0, 0, residue(Fraction(-981, 100))]
+    lone, alone = lone_joints(model), sum(map(bool, A)) == 1
+    rows = []
+    while len(rows) < 3 * len(column_names(model)):
+        q, v, a, sign = ([draw.randrange(PRIME) for _ in range(n)] for _ in range(4))
+        rate, other = sum(residue(A[j]) * v[j] for j in range(n)), draw.randrange(PRIME)
+        rigid = exact_regressor(joints, wheels, (q, v, a), gravity)
+        for i in range(n):
+            row = [rigid[i][k] for k in order]
+            for j in range(n):
+                row += [v[j], sign[j], 1] if i == j else [0, 0, 0]
+            row += [a[j] if i == j else 0 for j in lone]
+            own = residue(abs(A[i])) * sign[i] if alone else residue(A[i]) * other
+            rows.append([x % PRIME for x in (*row, residue(A[i]) * rate, own)])
+    exact = exact_columns(rows, range(len(rows[0])))
+    assert list(base_columns(model).selection) == exact
 
 
 def test_columns_of_the_files_parameters_are_the_models_torque() -> None:

@@ -82,7 +82,15 @@ def test_spins_keep_their_place_in_the_list() -> None:
     )
     assert record.meshes == (
         MeshRecord(("a", "b"), "arm", (20.0, 40.0), "external", place="spins[0]"),
-        MeshRecord(("b", "hand"), "wrist", (0.01, 0.03), "internal", place="spins[2]"),
+        MeshRecord(
+            ("b", "hand"),
+            "wrist",
+            (0.01, 0.03),
+            "internal",
+            place="spins[2]",
+            radii=True,
+            wraps=True,
+        ),
         MeshRecord(
             ("b", "c"), "wrist", (1, 40), None, -1, ((0, 1, 0), (0, 0, -1)), place="spins[4]"
         ),

@@ -232,9 +232,9 @@ def test_sets_and_meshes_without_a_motor_stand_beside_the_drive(text: str, arm) 
 
 
 PASSING = {"coefficients": {"joint_1": 4, "joint_2": 4}}
-BELTS = [
-    {"mesh": ["w", "idler"], "arm": "base", "radii": [0.01, 0.04], "kind": "belt"},
-    {"mesh": ["idler", "link_2"], "arm": "link_1", "radii": [0.04, 0.04], "kind": "belt"},
+TRAINS = [
+    {"mesh": ["w", "idler"], "arm": "base", "radii": [0.01, 0.04], "sign": 1},
+    {"mesh": ["idler", "link_2"], "arm": "link_1", "radii": [0.04, 0.04], "sign": 1},
 ]
 FOURBAR = DIFFERENTIAL.replace("Differential", "FourBarLinkage")
 # What the file's motors w, v turn with: the URDF's drives that are left out then.
@@ -278,9 +278,9 @@ def test_a_motor_replaces_the_drive_of_the_joint_where_its_train_ends(case: str,
     assert left_out(arm(URDF), motored(ratios)) == gone
 
 
-def test_the_same_drive_spelt_by_belts_replaces_the_same(arm) -> None:
+def test_the_same_drive_spelt_by_trains_replaces_the_same(arm) -> None:
     file = motored([PASSING["coefficients"]])
-    spelt = {**file, "spins": BELTS}
+    spelt = {**file, "spins": TRAINS}
     spelt["wheels"] = {**file["wheels"], "idler": {**file["wheels"]["w"], "carrier": "link_1"}}
     model = gd.load_model(arm(), spelt)
     assert model.Gamma[0].tolist() == [4, 4, 0]

@@ -22,7 +22,8 @@ def arm(n: int, carrier: str | None = None) -> gd.GearedModel:
     links = ["base", *[f"link_{k + 1}" for k in range(n)]]
     wheels = {f"rotor_{k}": WHEEL | {"carrier": carrier or links[k]} for k in range(n)}
     spins = [{"wheel": f"rotor_{k}", "joint": f"joint_{k + 1}", "ratio": 60} for k in range(n)]
-    return gd.from_dh([row] * n, {"version": 1, "wheels": wheels, "spins": spins})
+    drives = {"version": 1, "wheels": wheels, "spins": spins}
+    return gd.from_dh([row] * n, drives, carrier_frame="joint")
 
 
 @pytest.mark.parametrize(

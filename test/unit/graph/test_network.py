@@ -152,7 +152,10 @@ WHEEL = "axis: [0, 0, 1], mass: 0.1, inertia: {axial: 1.0e-3}"
 def test_a_wheel_on_a_wheel_has_the_ratio_that_the_file_states() -> None:
     """It spins at 3 j2 on the idler: no more, though relative to the link it spins otherwise."""
     drives = f"""version: 1
-wheels: {{m: {{carrier: base, {WHEEL}}}, i: {{carrier: l1, {WHEEL}}}, t: {{carrier: i, {WHEEL}}}}}
+wheels:
+  m: {{carrier: base, position: [-0.1, 0, 0], {WHEEL}}}
+  i: {{carrier: l1, {WHEEL}}}
+  t: {{carrier: i, {WHEEL}}}
 spins:
   - {{mesh: [m, i], arm: base, radii: [0.01, 0.04], kind: belt}}
   - {{mesh: [i, l2], arm: l1, radii: [0.04, 0.04], kind: belt}}
