@@ -15,7 +15,9 @@ from geared_dynamics.model import GearedModel
 
 NEGLIGIBLE = 1e-9  # by as little may a coefficient differ from one that a name leaves out
 # Rows of the regressor per parameter; more only if what was found does not hold elsewhere.
-ROWS_PER_PARAMETER = (8, 64)
+ROWS_PER_PARAMETER = (6, 64)
+# Rows per parameter at which the result is checked: what does not hold fails at any state.
+FRESH = 0.5
 HOLDS = 1e-6  # relative to the part, at states that were not used to find it
 
 
@@ -102,7 +104,7 @@ def base_of(
     random = generator(seed)
     for rows in ROWS_PER_PARAMETER:
         found = independent(columns(*random_states(n, len(names), rows, random)), silent)
-        fresh = columns(*random_states(n, len(names), ROWS_PER_PARAMETER[0], random))
+        fresh = columns(*random_states(n, len(names), FRESH, random))
         if explains(fresh.parts, found):
             break
     words = tuple(in_words(row, names) for row in found.combinations)

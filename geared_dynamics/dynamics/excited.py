@@ -1,5 +1,6 @@
 """The torque's columns over random states, taken apart into parts of like size and factors."""
 
+import math
 from dataclasses import replace
 from itertools import combinations_with_replacement
 
@@ -15,10 +16,10 @@ Parts = list[Array]
 
 
 def random_states(
-    n: int, count: int, rows: int, random: np.random.Generator
+    n: int, count: int, rows: float, random: np.random.Generator
 ) -> tuple[Array, Array, Array]:
     """Positions, velocities and accelerations (states, n): rows times count equations or more."""
-    states = -(-rows * count // n)
+    states = max(2, math.ceil(rows * count / n))
     q = random.uniform(-np.pi, np.pi, (states, n))
     v, a = random.normal(size=(2, states, n)) * 3.0
     return q, v, a
