@@ -15,6 +15,7 @@ from geared_dynamics.cli.console import numeric_table, open_console, print_table
 from geared_dynamics.cli.drives import print_drives
 from geared_dynamics.cli.findings import assumptions, gaps, orbits, sources
 from geared_dynamics.errors import GearedDynamicsError
+from geared_dynamics.files import write_text
 from geared_dynamics.graph import graph_svg
 from geared_dynamics.model.gears import ResolvedDrivetrain
 from geared_dynamics.model.inertia import central_tensor
@@ -216,9 +217,9 @@ def write_graph(model: GearedModel, path: Path) -> None:
         # Also keeps a mistyped command from overwriting the robot's files.
         raise GearedDynamicsError(place, "is not an SVG file's name", "end it in .svg")
     try:
-        path.write_text(graph_svg(model), encoding="utf-8", newline="\n")
+        write_text(path, graph_svg(model))
     except OSError as error:
-        finding = f"cannot be written ({error.strerror or error})"
+        finding = str(error.strerror or error)
         remedy = "name a file in a folder that exists and may be written to"
         raise GearedDynamicsError(place, finding, remedy) from None
 

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from geared_dynamics.analysis.excitation.excite import excite
-from geared_dynamics.analysis.report.place import refuse_existing
+from geared_dynamics.analysis.report.bag_file import refuse_existing
 from geared_dynamics.analysis.report.trajectory import trajectory_yaml, write_trajectory_bag
 from geared_dynamics.cli.arguments import add_robot_arguments, load_robot, seed
 from geared_dynamics.cli.console import numeric_table, open_console, print_table
 from geared_dynamics.cli.recordings import frequency, jobs, progress_bar
 from geared_dynamics.errors import GearedDynamicsError
+from geared_dynamics.files import write_text
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -88,7 +89,7 @@ def run(args: argparse.Namespace) -> int:
         "trajectory_msgs/msg/JointTrajectory"
     )
     text = trajectory_yaml(model.joint_names, times, *motion, comment)
-    args.output.write_text(text, encoding="utf-8")
+    write_text(args.output, text)
     console = open_console()
     table = numeric_table("joint", "from", "to", "speed", "acceleration")
     q, v, a = motion

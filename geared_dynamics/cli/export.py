@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from geared_dynamics.cli.arguments import add_robot_arguments, load_robot
 from geared_dynamics.cli.console import open_console
 from geared_dynamics.description.urdf_prune import number_or_none
+from geared_dynamics.files import write_text
 from geared_dynamics.model.model import GearedModel
 from geared_dynamics.simulation import to_mjcf
 from geared_dynamics.simulation.mujoco.export import TIMESTEP
@@ -50,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
     """Write the file; return 0."""
     model = load_robot(args)
     text = to_mjcf(model, timestep=args.timestep, friction=not args.no_friction)
-    args.mjcf.write_text(text, encoding="utf-8")
+    write_text(args.mjcf, text)
     open_console().print(f"{args.mjcf}: {counts(model)}", soft_wrap=True)
     return 0
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from geared_dynamics.cli.arguments import add_robot_arguments, load_robot
 from geared_dynamics.cli.console import open_console
 from geared_dynamics.errors import DescriptionError, MissingPackageError
+from geared_dynamics.files import new_files
 from geared_dynamics.simulation.mujoco.animation import PERIOD, Animation
 
 if TYPE_CHECKING:
@@ -94,15 +95,19 @@ def write_picture(animation: Animation, out: Path, pixels: tuple[int, int]) -> N
     width, height = pixels
     if out.suffix.lower() == ".png":
         still = image.fromarray(animation.picture(STILL, width=width, height=height))
-        still.convert("P", palette=image.Palette.ADAPTIVE, colors=256).save(out, optimize=True)
+        small = still.convert("P", palette=image.Palette.ADAPTIVE, colors=256)
+        with new_files(out) as (draft,):
+            small.save(draft, "PNG", optimize=True)
         return
     frames = [
         image.fromarray(picture).quantize(COLOURS, dither=image.Dither.NONE)
         for picture in animation.pictures(rate=RATE, width=width, height=height)
     ]
-    frames[0].save(
-        out, save_all=True, append_images=frames[1:], duration=round(1000.0 / RATE), loop=0
-    )
+    period = round(1000.0 / RATE)
+    with new_files(out) as (draft,):
+        frames[0].save(
+            draft, "GIF", save_all=True, append_images=frames[1:], duration=period, loop=0
+        )
 
 
 def pillow() -> Any:

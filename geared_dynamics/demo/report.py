@@ -12,6 +12,7 @@ from geared_dynamics.demo import plots
 from geared_dynamics.demo.control import BANDWIDTH
 from geared_dynamics.demo.figures import Outcome, advantage, saturation
 from geared_dynamics.demo.plan import ENCODER, LATENCY, RATE, Plan
+from geared_dynamics.files import write_text
 
 ENGINES = {
     "mujoco": "MuJoCo, every rotor and gear wheel a body of its own",
@@ -108,7 +109,8 @@ def write_report(path: Path, plan: Plan, found: Sequence[Outcome], *, lock_step:
         "<h2>What was run</h2>", fact_table(facts(plan, lock_step)),
         "<h2>Gains, the same for all</h2>", gain_table(plan),
     ]  # fmt: skip
-    path.write_text(
+    write_text(
+        path,
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         # An icon of no bytes: browsers would ask for one.
@@ -116,7 +118,6 @@ def write_report(path: Path, plan: Plan, found: Sequence[Outcome], *, lock_step:
         f"<script>{get_plotlyjs()}</script></head>\n<body>\n"
         + "\n".join(parts)
         + "\n</body></html>\n",
-        encoding="utf-8",
     )  # fmt: skip
 
 

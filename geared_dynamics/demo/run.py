@@ -14,6 +14,7 @@ from geared_dynamics.demo.control import WAYS, switches
 from geared_dynamics.demo.files import folder
 from geared_dynamics.demo.plan import Plan, node_parameters, plant_parameters
 from geared_dynamics.errors import GearedDynamicsError
+from geared_dynamics.files import write_text
 from geared_dynamics.nodes.benchmark.children import Child, Children
 from geared_dynamics.nodes.benchmark.run import environment
 from geared_dynamics.nodes.demo.task import Run, Task, write_task
@@ -100,7 +101,7 @@ def task_of(plan: Plan, bag: Path, lock_step: bool) -> Task:
 def write_parameters(path: Path, node: str, values: dict[str, Any]) -> None:
     """Write a parameter file; JSON is YAML."""
     text = json.dumps({node: {"ros__parameters": values}}, indent=1)
-    path.write_text(text, encoding="utf-8")
+    write_text(path, text)
 
 
 def graph(logs: Path) -> dict[str, str]:

@@ -12,9 +12,10 @@ import numpy as np
 from geared_dynamics.analysis.comparison.span import Kept
 from geared_dynamics.analysis.extras import extra
 from geared_dynamics.analysis.reading.container import JOINT_STATE
+from geared_dynamics.analysis.reading.problems import RecordingError
 from geared_dynamics.analysis.report.joint_state import serialised
-from geared_dynamics.analysis.report.place import NewPlace, refuse_existing
 from geared_dynamics.arrays import Array
+from geared_dynamics.files import new_files
 
 TOPICS = ("tau_model", "tau_measured", "tau_residual")
 VERSION = 9  # of rosbag2's metadata
@@ -44,8 +45,9 @@ class TorqueBag:
         plugin = rosbag2.StoragePlugin[storage.upper()]
         store = typesys.get_typestore(typesys.Stores.ROS2_JAZZY)
         self.joints = tuple(joints)
-        self.place = NewPlace(path)
-        self.writer: Any = rosbag2.Writer(self.place.draft, version=VERSION, storage_plugin=plugin)
+        self.place = new_files(path, parents=True)
+        (draft,) = self.place.__enter__()
+        self.writer: Any = rosbag2.Writer(draft, version=VERSION, storage_plugin=plugin)
         self.writer.open()
         self.topics = [
             self.writer.add_connection(f"{namespace}/{topic}", JOINT_STATE, typestore=store)
@@ -80,3 +82,13 @@ class TorqueBag:
             self.writer.close()
         finally:
             self.place.__exit__(kind, error, trace)
+
+
+def refuse_existing(path: Path) -> None:
+    """Raise if there is something where a bag is to be made.
+
+    Raises:
+        RecordingError: If so.
+    """
+    if path.exists():
+        raise RecordingError(str(path), "is there already", "name a folder that is not")

@@ -25,6 +25,7 @@ from geared_dynamics.analysis.comparison.prediction import TERMS
 from geared_dynamics.analysis.extras import extra
 from geared_dynamics.analysis.report.curves import DRAWN, envelope, profile
 from geared_dynamics.dynamics.terms import MODELS
+from geared_dynamics.files import write_text
 
 COLOURS = ("#111111", "#c8862a", "#4a9a5b", "#2a6fb8", "#b8413a")
 ROW = 210  # [px] height of one joint's plot
@@ -55,7 +56,7 @@ def write_html(analyses: list[Analysis], path: Path) -> None:
         f'<link rel="icon" href="data:,"><style>{STYLE}</style><script>{library}</script></head>'
         f"<body><h1>{title}</h1>{body}</body></html>"
     )
-    path.write_text(text, encoding="utf-8")
+    write_text(path, text)
 
 
 def section(number: int, analysis: Analysis) -> str:

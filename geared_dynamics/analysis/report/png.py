@@ -9,6 +9,7 @@ from geared_dynamics.analysis.comparison.figures import joint_figures, percents
 from geared_dynamics.analysis.extras import extra
 from geared_dynamics.analysis.report.curves import DRAWN, envelope
 from geared_dynamics.analysis.report.html import COLOURS
+from geared_dynamics.files import new_files
 
 
 def write_png(analysis: Analysis, path: Path) -> None:
@@ -35,4 +36,5 @@ def write_png(analysis: Analysis, path: Path) -> None:
     )
     axes[-1].set_xlabel("time [s]")
     figure.suptitle(Path(analysis.recording.path).name)
-    figure.savefig(path, dpi=110)
+    with new_files(path) as (draft,):
+        figure.savefig(draft, dpi=110, format="png")

@@ -12,8 +12,8 @@ from geared_dynamics.analysis.comparison.analyze import Analysis
 from geared_dynamics.analysis.comparison.figures import joint_figures, motor_figures
 from geared_dynamics.analysis.comparison.prediction import TERMS
 from geared_dynamics.analysis.comparison.span import Kept
-from geared_dynamics.analysis.report.place import NewPlace
 from geared_dynamics.dynamics.terms import MODELS
+from geared_dynamics.files import new_files
 from geared_dynamics.model.model import GearedModel
 
 # Columns of all samples, each with its units of revolute and of prismatic joints.
@@ -75,7 +75,7 @@ def write_motors(analysis: Analysis, path: Path) -> None:
 
 def write_table(path: Path, heads: list[str], rows: list[list[str]]) -> None:
     """Write headings and rows."""
-    with path.open("w", encoding="utf-8", newline="") as stream:
+    with new_files(path) as (draft,), draft.open("w", encoding="utf-8", newline="") as stream:
         csv.writer(stream).writerows([heads, *rows])
 
 
@@ -92,8 +92,9 @@ class SamplesFile:
         for quantity, units in QUANTITIES.items():
             for joint in model.joint_names:
                 heads.append(f"{quantity}.{joint} [{units[kinds[joint] == 'prismatic']}]")
-        self.place = NewPlace(path)
-        self.stream = self.place.draft.open("w", encoding="utf-8", newline="")
+        self.place = new_files(path, parents=True)
+        (draft,) = self.place.__enter__()
+        self.stream = draft.open("w", encoding="utf-8", newline="")
         csv.writer(self.stream, lineterminator="\n").writerow(heads)
 
     def add(self, part: Kept) -> None:

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from geared_dynamics.analysis.extras import extra
-from geared_dynamics.analysis.report.bag_file import VERSION
-from geared_dynamics.analysis.report.place import NewPlace, refuse_existing
+from geared_dynamics.analysis.report.bag_file import VERSION, refuse_existing
 from geared_dynamics.analysis.report.yaml_text import flow
 from geared_dynamics.arrays import Array
+from geared_dynamics.files import new_files
 
 TYPE = "trajectory_msgs/msg/JointTrajectory"
 DIGITS = 9
@@ -45,7 +45,7 @@ def write_trajectory_bag(
     rosbag2, typesys = extra("rosbags.rosbag2", "bag"), extra("rosbags.typesys", "bag")
     refuse_existing(path)
     store = typesys.get_typestore(typesys.Stores.ROS2_JAZZY)
-    with NewPlace(path) as draft:
+    with new_files(path, parents=True) as (draft,):
         plugin = rosbag2.StoragePlugin.MCAP
         with rosbag2.Writer(draft, version=VERSION, storage_plugin=plugin) as writer:
             connection = writer.add_connection(topic, TYPE, typestore=store)

@@ -16,7 +16,6 @@ from geared_dynamics.analysis.reading.recording import recording_from_arrays
 from geared_dynamics.analysis.report.bag_file import TorqueBag
 from geared_dynamics.analysis.report.curves import FINEST, coarser, envelope
 from geared_dynamics.analysis.report.html import residuals, torques, write_html
-from geared_dynamics.analysis.report.place import NewPlace
 from geared_dynamics.analysis.report.tables import SamplesFile, write_motors, write_summary
 from geared_dynamics.arrays import Array
 from recorded_motions import ROBOTS, elbow, motion
@@ -151,11 +150,3 @@ def test_what_fails_leaves_nothing(tmp_path: Path) -> None:
         assert left <= {"samples", "deep", "torques", "metadata"}
         if kind == "samples":
             (tmp_path / place).unlink()
-
-
-def test_a_place_is_moved_when_it_is_whole(tmp_path: Path) -> None:
-    with NewPlace(tmp_path / "file") as draft:
-        draft.write_text("whole", encoding="utf-8")
-        assert not (tmp_path / "file").exists()
-    assert [path.name for path in tmp_path.iterdir()] == ["file"]
-    assert (tmp_path / "file").read_text("utf-8") == "whole"
