@@ -13,7 +13,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from geared_dynamics.analysis.reading.description import recorded_description
-from geared_dynamics.analysis.reading.meaning import Effort, Meaning
+from geared_dynamics.analysis.reading.meaning import Effort, Meaning, recorded_joints
+from geared_dynamics.analysis.reading.problems import RecordingError
 from geared_dynamics.analysis.reading.recording import Recording, is_table, open_recording
 from geared_dynamics.analysis.reading.table_file import TimeUnit
 from geared_dynamics.cli.arguments import (
@@ -121,20 +122,43 @@ def open_one(
 ) -> Recording:
     """Open a recording as the arguments say.
 
-    Where a command reads bags and tables, options of one kind are not for the other.
-
     Args:
         args: Of the command.
         model: The robot.
         path: The recording.
         efforts: Whether its efforts are used.
+
+    Raises:
+        RecordingError: If it cannot be used, or if efforts of motors need the number at a
+            frozen joint that it does not have.
+    """
+    joints = recorded_joints(model, meaning_of(args, model)) if efforts else model.joint_names
+    try:
+        return open_joints(args, model, path, joints, efforts)
+    except RecordingError:
+        extra = joints[model.n :]
+        if not extra:
+            raise
+        open_joints(args, model, path, model.joint_names, efforts)  # names what else is wrong
+    names = ", ".join(extra)
+    finding = f"has no efforts at the frozen {names}, whose motors move other joints too"
+    remedy = f"record them (in a table under headings by name), or keep {names} movable"
+    raise RecordingError(path, finding, remedy)
+
+
+def open_joints(
+    args: argparse.Namespace, model: GearedModel, path: str, joints: Sequence[str], efforts: bool
+) -> Recording:
+    """Open a recording of these joints.
+
+    Where a command reads bags and tables, options of one kind are not for the other.
     """
     table = is_table(Path(path))
     kinds = {is_table(Path(other)) for other in every_recording(args)} | {table}
     of_tables, of_bags = table or len(kinds) == 1, not table or len(kinds) == 1
     return open_recording(
         path,
-        model.joint_names,
+        joints,
         topic=args.topic if of_bags else None,
         rename=once("--rename", args.rename),
         columns=once("--columns", args.columns) if of_tables else None,
@@ -142,6 +166,7 @@ def open_one(
         time_unit=args.time_unit if of_tables else None,
         degrees=args.degrees and angular(args, model),
         efforts=efforts,
+        by_number=len(joints) == model.n,
     )
 
 

@@ -110,6 +110,7 @@ def open_recording(
     degrees: bool | Collection[str] = False,
     time_unit: TimeUnit | None = None,
     efforts: bool = True,
+    by_number: bool = True,
 ) -> Recording:
     """Open a bag (folder, ``.db3``, ``.mcap``) or a table (``.csv``) of a robot's joints.
 
@@ -125,6 +126,7 @@ def open_recording(
             joints, or of those that are named.
         time_unit: Of a table's times: ``s`` if not given, ``ms``, ``us`` or ``ns``.
         efforts: Whether efforts are needed; if not, they are not looked at.
+        by_number: Whether a table's headings may name joints by their number, {i}, in ``joints``.
 
     Raises:
         RecordingError: naming what was found, and what to give instead.
@@ -138,7 +140,7 @@ def open_recording(
     refuse_others(path, "a table", {"--topic": topic})
     table = TableReader(
         place, names, rename=given, columns=columns, rate=rate, units=units,
-        time_unit=time_unit or "s", efforts=efforts,
+        time_unit=time_unit or "s", efforts=efforts, by_number=by_number,
     )  # fmt: skip
     recording = recording_of(table, efforts)
     if table.columns["time"] and not SLOWEST <= recording.rate <= FASTEST:
