@@ -36,6 +36,7 @@ from geared_dynamics.cli.recordings import (
     meaning_of,
     open_one,
     progress_bar,
+    show_payload_frame,
 )
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.model.model import GearedModel
@@ -95,6 +96,7 @@ def run(args: argparse.Namespace) -> int:
             extra(module, what)
         args.output.mkdir(parents=True, exist_ok=True)
     console, analyses, failed = open_console(), [], []
+    show_payload_frame(console, model, args)
     for k, path in enumerate(args.recordings):
         try:
             analyses.append(one(args, model, path, k))

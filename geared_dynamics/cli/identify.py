@@ -25,6 +25,7 @@ from geared_dynamics.cli.drive_gains import (
 from geared_dynamics.cli.frozen_joints import moving_frozen_joints
 from geared_dynamics.cli.identified_files import output_files, write
 from geared_dynamics.cli.recordings import (
+    LINK_OF_LOAD,
     add_recording_options,
     add_robot_options,
     frequency,
@@ -34,9 +35,12 @@ from geared_dynamics.cli.recordings import (
     pair,
     progress_bar,
     show_partial,
+    show_payload_frame,
+    with_payload,
 )
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.model.model import GearedModel
+from geared_dynamics.model.payload import payload_frame
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -82,7 +86,7 @@ def add_parser(subparsers: Subparsers) -> None:
     group.add_argument(
         "--loaded", nargs="+", default=[], metavar="BAG", help="the same arm with a load to find"
     )
-    group.add_argument("--load-link", metavar="LINK", help="that holds the load")
+    group.add_argument("--load-link", metavar="LINK", help=f"{LINK_OF_LOAD}, default the tip")
     add_options(parser)
     group.add_argument(
         "--output", type=Path, metavar="DIR", help="parameters and new files go here"
@@ -105,7 +109,7 @@ def run(args: argparse.Namespace) -> int:
     """Identify, print, write."""
     data = read_urdf_file(args)
     empty = load_robot(args, data)
-    model = loaded_model(empty, args)
+    model = with_payload(empty, args)
     targets = None if args.output is None else output_files(args)
     refuse_alone(args)
     settings = Settings(
@@ -119,6 +123,7 @@ def run(args: argparse.Namespace) -> int:
     other = argparse.Namespace(**vars(args) | {"columns": [*named.items()]})
     instruments = [open_one(other, model, path, efforts=False) for path in args.instruments or []]
     console, gains = open_console(), None
+    show_payload_frame(console, model, args)
     every = [*args.recordings, *(args.validate or []), *args.loaded]
     for note in moving_frozen_joints(args, model, every):
         console.print(note, style="yellow", soft_wrap=True)
@@ -148,14 +153,6 @@ def run(args: argparse.Namespace) -> int:
         urdf = data.decode("utf-8-sig", errors="replace")
         write(console, found, empty, args, targets, urdf, gains)
     return 0
-
-
-def loaded_model(empty: GearedModel, args: argparse.Namespace) -> GearedModel:
-    """Add the load that the arguments describe."""
-    if args.payload is None:
-        return empty
-    mass, *place = args.payload
-    return empty.with_payload(mass, place, link=args.payload_link)
 
 
 def refuse_alone(args: argparse.Namespace) -> None:
@@ -226,14 +223,13 @@ def show_payload(
     opened: dict[str, list[Recording]],
 ) -> None:
     """Print the load."""
-    if args.load_link is None:
-        remedy = f"name the link that holds it: {', '.join(model.body_names)}"
-        raise GearedDynamicsError("--load-link", "is not given", remedy)
+    frame = payload_frame(model, args.load_link, "--load-link")
     both = [*opened["recordings"], *opened["loaded"]]
     joint = equations(model, both, settings)
     loaded = joint.run >= len(opened["recordings"])
-    found = payload(model, joint, loaded, args.load_link)
-    table = numeric_table(f"load on {args.load_link}, its frame", "value", "sigma")
+    found = payload(model, joint, loaded, frame.link)
+    table = numeric_table(f"load, frame of {frame.link}", "value", "sigma")
     for name, value, sigma in zip(*found[:3], strict=True):
         table.add_row(name, f"{value:.5g}", f"{sigma:.2g}")
     print_table(console, "Load (SI)", table)
+    console.print(f"in the frame of {frame}", soft_wrap=True)

@@ -23,10 +23,13 @@ from geared_dynamics.cli.arguments import (
     locked_joint,
 )
 from geared_dynamics.description.urdf_prune import number_or_none
-from geared_dynamics.errors import DescriptionError
+from geared_dynamics.errors import DescriptionError, GearedDynamicsError
 from geared_dynamics.model.model import GearedModel
+from geared_dynamics.model.payload import payload_frame, plain
 
 Value = TypeVar("Value", str, float)
+
+LINK_OF_LOAD = "that carries it, frames of fixed joints (tool0) included"
 
 
 def add_robot_options(parser: argparse.ArgumentParser, *, recorded: bool = False) -> None:
@@ -57,9 +60,9 @@ def add_robot_options(parser: argparse.ArgumentParser, *, recorded: bool = False
     )  # fmt: skip
     group.add_argument(
         "--payload", nargs=4, type=finite_number, metavar=("KG", "X", "Y", "Z"),
-        help="mass and centre of mass [m] of a known load, as a point",
+        help="mass and centre of mass [m] of a known load, as a point, in the frame of a link",
     )  # fmt: skip
-    group.add_argument("--payload-link", metavar="LINK", help="that holds it, default the tip")
+    group.add_argument("--payload-link", metavar="LINK", help=f"{LINK_OF_LOAD}, default the tip")
 
 
 def add_recording_options(parser: argparse.ArgumentParser) -> None:
@@ -107,14 +110,35 @@ def add_recording_options(parser: argparse.ArgumentParser) -> None:
 
 
 def load_with_payload(args: argparse.Namespace, urdf: bytes | None = None) -> GearedModel:
-    """Load the robot, with its load if there is one."""
+    """Load the robot, with its payload if there is one."""
     if urdf is None and args.robot is None:
         urdf = recorded_description(args.recordings[0])
-    model = load_robot(args, urdf)
+    return with_payload(load_robot(args, urdf), args)
+
+
+def with_payload(model: GearedModel, args: argparse.Namespace) -> GearedModel:
+    """Add the payload that the arguments describe.
+
+    Raises:
+        GearedDynamicsError: If a link is given without a payload, or the payload has no link.
+    """
     if args.payload is None:
+        if args.payload_link is not None:
+            remedy = "give mass and centre of mass with --payload"
+            raise GearedDynamicsError("--payload-link", "is given without --payload", remedy)
         return model
-    mass, *place = args.payload
-    return model.with_payload(mass, place, link=args.payload_link)
+    mass, *com = args.payload
+    frame = payload_frame(model, args.payload_link, "--payload-link")
+    return model.with_payload(mass, com, link=frame.link)
+
+
+def show_payload_frame(console: Console, model: GearedModel, args: argparse.Namespace) -> None:
+    """Print what the recordings' arm carries, and where."""
+    if args.payload is not None:
+        mass, *com = args.payload
+        frame = payload_frame(model, args.payload_link, "--payload-link")
+        where = f"centre of mass {plain(com)} m in the frame of {frame}"
+        console.print(f"payload: {mass:g} kg, {where}", soft_wrap=True)
 
 
 def open_one(

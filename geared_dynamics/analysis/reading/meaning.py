@@ -101,6 +101,10 @@ def recorded_joints(model: GearedModel, meaning: Meaning) -> tuple[str, ...]:
 
     The model's joints, and after them the frozen ones at whose place the number of a motor
     stands that acts on the model's joints: tau = A tau_m needs it.
+
+    Args:
+        model: Geared model, perhaps with joints frozen.
+        meaning: What the recording's numbers are.
     """
     if not meaning.of_motors:
         return model.joint_names
