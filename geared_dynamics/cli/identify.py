@@ -23,7 +23,7 @@ from geared_dynamics.cli.drive_gains import (
     show_gains,
 )
 from geared_dynamics.cli.frozen_joints import moving_frozen_joints
-from geared_dynamics.cli.identified_files import output_files, write
+from geared_dynamics.cli.identified_files import other_residuals, output_files, some, write
 from geared_dynamics.cli.recordings import (
     LINK_OF_LOAD,
     add_recording_options,
@@ -44,6 +44,8 @@ from geared_dynamics.model.payload import payload_frame
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+
+TOLD = 3.0  # deviations by which a parameter is another
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -190,6 +192,39 @@ def show(console: Console, found: Identified, args: argparse.Namespace) -> None:
             f"physical parameters: {found.physical.status}; least eigenvalue of a link's "
             f"pseudo-inertia {found.physical.least.min():.2g} of its trace"
         )
+        for line in about_physical(
+            found, "other recordings" if args.validate else "held-out part"
+        ):
+            console.print(line, soft_wrap=True)
+
+
+def about_physical(found: Identified, where: str) -> list[str]:
+    """Say whether the physical parameters explain what was held out as the base ones do, and why.
+
+    Args:
+        found: What was identified, with physical parameters.
+        where: What it was validated with.
+    """
+    if not np.isfinite(found.residual[3]).any():
+        return [f"physical parameters are not validated: no joint moves enough in the {where}"]
+    listed = other_residuals(found, found.residual[4], found.residual[3])
+    if not listed:
+        return [f"physical parameters explain the {where} as well as the base parameters do"]
+    than = f"different residuals of the {where} than the base parameters"
+    lines = [f"physical parameters leave {than}: {listed}"]
+    forbidden = found.physical.forbidden if found.physical is not None else ()
+    if forbidden:
+        lines.append(f"the best fit would need what no arm has: {some(forbidden)}")
+    moved = sorted(found.shifts.items(), key=lambda item: -abs(item[1]))
+    told = [f"{name} by {apart:+.1f}" for name, apart in moved if abs(apart) > TOLD]
+    if told:
+        lines.append(f"base parameters that they change, in standard deviations: {some(told)}")
+    else:
+        lines.append(
+            f"they change no base parameter by more than {TOLD:g} standard deviations: what this "
+            "motion hardly determines is near the files' values"
+        )
+    return lines
 
 
 def parameter_table(found: Identified) -> Table:
@@ -205,12 +240,13 @@ def parameter_table(found: Identified) -> Table:
 
 def residual_table(found: Identified, others: bool) -> Table:
     """Residuals by joint."""
-    last = "other\nrecordings" if others else "held out"
-    table = numeric_table("joint", "files say", "identified", "physical", last)
+    last = "other recs" if others else "held out"
+    heads = ("files say", "base", "physical", f"{last}\nbase", f"{last}\nphysical")
+    table = numeric_table("joint", *heads)
     for j, name in enumerate(found.model.joint_names):
         fitted = [100 * value / found.rms[j] for value in found.residual[:3, j]]
         held = found.held_rms[j]
-        fitted.append(100 * found.residual[3, j] / held if held else np.nan)
+        fitted += [100 * value / held if held else np.nan for value in found.residual[3:, j]]
         table.add_row(name, *("-" if np.isnan(x) else f"{x:.1f}" for x in fitted))
     return table
 
