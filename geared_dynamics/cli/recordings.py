@@ -25,7 +25,8 @@ from geared_dynamics.cli.arguments import (
 from geared_dynamics.description.urdf_prune import number_or_none
 from geared_dynamics.errors import DescriptionError, GearedDynamicsError
 from geared_dynamics.model.model import GearedModel
-from geared_dynamics.model.payload import payload_frame, plain
+from geared_dynamics.model.payload import payload_frame
+from geared_dynamics.numerals import plain
 
 Value = TypeVar("Value", str, float)
 

@@ -19,6 +19,7 @@ from geared_dynamics.model.inertia import (
     parameters_of,
     parameters_of_record,
 )
+from geared_dynamics.numerals import plain
 
 # Relative to the largest element, as in the tables: rounding of a turned tensor.
 ASYMMETRY = 1e-9
@@ -162,8 +163,3 @@ def record_of(parameters: Array) -> InertiaRecord:
     x, y, z = (float(component) for component in com)
     (xx, xy, xz), (_, yy, yz), (_, _, zz) = central_tensor(parameters).tolist()
     return InertiaRecord(mass, (x, y, z), ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))
-
-
-def plain(values: ArrayLike) -> str:
-    """Write numbers (k,) to four digits, what rounding leaves of zero as 0."""
-    return " ".join(f"{value:.4g}" for value in np.round(np.asarray(values, float), 9) + 0.0)

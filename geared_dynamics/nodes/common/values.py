@@ -9,8 +9,9 @@ import numpy as np
 
 from geared_dynamics.arrays import Array
 from geared_dynamics.model import GearedModel
-from geared_dynamics.model.payload import PayloadFrame, payload_frame, plain
+from geared_dynamics.model.payload import PayloadFrame, payload_frame
 from geared_dynamics.nodes.common.parameters import ParameterError, Values
+from geared_dynamics.numerals import plain
 
 AXES = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 
