@@ -44,10 +44,13 @@ class Motion(NamedTuple):
 
     def counted(self) -> Motion:
         """Return the core only."""
-        core = self.core
+        return self.rows(self.core)
+
+    def rows(self, which: BoolArray | IntArray) -> Motion:
+        """Return some of the samples."""
         parts = (self.q, self.v, self.a, self.effort, self.raw)
-        q, v, a, effort, raw = (part[core] for part in parts)
-        return Motion(self.stamp[core], q, v, a, effort, raw, core[core])
+        q, v, a, effort, raw = (part[which] for part in parts)
+        return Motion(self.stamp[which], q, v, a, effort, raw, self.core[which])
 
 
 def motion(
