@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from geared_dynamics.analysis.reading.container import Container, Raw, Topic
@@ -13,6 +13,7 @@ from geared_dynamics.errors import DescriptionError
 
 PLACE_OF_SCHEMA = "give a bag's folder, a .db3, .mcap or .csv file"
 METADATA = "metadata.yaml"
+TABLES = (".csv", ".txt", ".tsv")
 PACKED = ".zstd"
 ENDINGS = (".db3", ".mcap", ".db3" + PACKED, ".mcap" + PACKED)
 SPLIT = re.compile(r"_(\d+)$")  # what ends the names of a bag's files
@@ -107,13 +108,19 @@ def files_of(path: Path) -> tuple[list[str], list[str]]:
         finding += ", ..." if len(bags) > 5 else ""
         remedy = "give the files one by one, or folders with one bag each"
         raise RecordingError(str(path), finding, remedy)
-    numbers = [
-        int(match[1]) for match in map(SPLIT.search, (Path(x).stem for x in there)) if match
-    ]
-    if len(numbers) == len(there) > 1:
-        missing = sorted(set(range(max(numbers) + 1)) - set(numbers))
-        notes += [f"{path} has no split {number}" for number in missing]
+    notes += lost_splits(path, there)
     return there, notes
+
+
+def lost_splits(path: Path, names: Sequence[str]) -> list[str]:
+    """Note the numbers that are missing among files that are all numbered."""
+    matches = [SPLIT.search(Path(name).stem) for name in names]
+    numbers = {int(match[1]) for match in matches if match}
+    if len(numbers) != len(names) or len(names) < 2:
+        return []
+    return [
+        f"{path} has no split {number}" for number in range(max(numbers)) if number not in numbers
+    ]
 
 
 def listed_files(data: object) -> list[str]:
@@ -122,6 +129,28 @@ def listed_files(data: object) -> list[str]:
     paths = information.get("relative_file_paths") if isinstance(information, dict) else None
     names = paths if isinstance(paths, list) else []
     return [name.removesuffix(PACKED) for name in names if isinstance(name, str)]
+
+
+def tables_in(path: Path) -> list[Path]:
+    """Tables of a folder without a bag, in the order of their numbers; none of another place.
+
+    Raises:
+        RecordingError: If they are not the parts of one recording.
+    """
+    if not path.is_dir() or (path / METADATA).exists():
+        return []
+    items = [item for item in path.iterdir() if item.is_file()]
+    tables = [item for item in items if item.suffix.lower() in TABLES]
+    if not tables or any(item.name.endswith(ENDINGS) for item in items):
+        return []
+    whole = sorted({SPLIT.sub("", item.stem) + item.suffix for item in tables})
+    if len(whole) > 1:
+        finding = f"holds tables of {len(whole)} recordings: {', '.join(whole[:5])}"
+        remedy = (
+            "give the files one by one, or number those of one recording: run_0.csv, run_1.csv"
+        )
+        raise RecordingError(str(path), finding, remedy)
+    return sorted(tables, key=lambda item: number_in_name(item.name))
 
 
 def nothing_in(path: Path) -> RecordingError:

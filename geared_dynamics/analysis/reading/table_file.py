@@ -15,7 +15,7 @@ from geared_dynamics.analysis.reading.container import PIECE, reopened
 from geared_dynamics.analysis.reading.joints import renamed
 from geared_dynamics.analysis.reading.problems import RecordingError
 from geared_dynamics.analysis.reading.samples import Samples, Tally
-from geared_dynamics.analysis.reading.table_style import number, style_of
+from geared_dynamics.analysis.reading.table_style import number, refuse_bare, style_of
 from geared_dynamics.arrays import Array
 from geared_dynamics.errors import GearedDynamicsWarning
 
@@ -88,6 +88,7 @@ class TableReader:
                 self.path, f"cannot be read ({error.strerror})", "check the path"
             ) from None
         headings = self.style.headings(heading)
+        refuse_bare(self.path, self.style, headings, self.joints)
         self.columns = self._columns(headings, dict(columns or {}))
         if self.columns["time"]:
             self._refuse_times(headings[self.columns["time"][0]], b"".join(begin))
