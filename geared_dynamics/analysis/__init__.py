@@ -11,7 +11,7 @@ from geared_dynamics.analysis.identification.identify import Identified, identif
 from geared_dynamics.analysis.identification.payload import payload
 from geared_dynamics.analysis.identification.physical import physical_parameters
 from geared_dynamics.analysis.identification.writing import written
-from geared_dynamics.analysis.reading.meaning import Meaning
+from geared_dynamics.analysis.reading.meaning import Meaning, recorded_joints
 from geared_dynamics.analysis.reading.recording import (
     Recording,
     open_recording,
@@ -46,6 +46,7 @@ __all__ = [
     "open_recording",
     "payload",
     "physical_parameters",
+    "recorded_joints",
     "recording_from_arrays",
     "unabsorbed_share",
     "write_html",

@@ -36,14 +36,18 @@ from geared_dynamics.cli.recordings import (
     meaning_of,
     open_one,
     progress_bar,
+    show_payload_frame,
 )
+from geared_dynamics.description.urdf_prune import number_or_none
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.model.model import GearedModel
+from geared_dynamics.numerals import percent_cell
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
 SOME_FAILED = 2
+REST_SPEED = 0.01  # [rad/s or m/s]
 WRITERS = {"plotly.offline": "HTML report", "matplotlib.figure": "PNG"}
 
 
@@ -61,6 +65,18 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument("recordings", nargs="+", metavar="BAG", help="recordings")
     add_robot_options(parser, recorded=True)
     add_recording_options(parser)
+    group = parser.add_argument_group("samples")
+    group.add_argument(
+        "--skip-rest",
+        action="store_true",
+        help="leave out samples in which every joint is slower than --rest-speed",
+    )
+    group.add_argument(
+        "--rest-speed",
+        type=speed,
+        metavar="SPEED",
+        help=f"[rad/s or m/s], default {REST_SPEED:g}",
+    )
     group = parser.add_argument_group("output")
     group.add_argument(
         "--output", type=Path, metavar="DIR", help="report.html, PNG and CSV go here"
@@ -82,9 +98,32 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.set_defaults(run=run)
 
 
+def speed(text: str) -> float:
+    """Read a positive number."""
+    number = number_or_none(text)
+    if number is None or not 0.0 < number < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a speed above 0 [rad/s or m/s]")
+    return number
+
+
+def rest_speed(args: argparse.Namespace) -> float | None:
+    """Speed below which all joints are at rest, None where rest counts.
+
+    Raises:
+        GearedDynamicsError: If a speed is given without a use.
+    """
+    if args.skip_rest:
+        return args.rest_speed or REST_SPEED
+    if args.rest_speed is not None:
+        raise GearedDynamicsError(
+            "--rest-speed", "is given without --skip-rest", "add --skip-rest"
+        )
+    return None
+
+
 def run(args: argparse.Namespace) -> int:
     """Analyse each recording; one that fails does not keep the others from it."""
-    model = load_with_payload(args)
+    model, rest = load_with_payload(args), rest_speed(args)
     if (args.samples or args.bag) and args.output is None:
         raise GearedDynamicsError("--output", "is not given", "name a folder for the files")
     if args.output_bag is not None and len(args.recordings) > 1:
@@ -95,9 +134,10 @@ def run(args: argparse.Namespace) -> int:
             extra(module, what)
         args.output.mkdir(parents=True, exist_ok=True)
     console, analyses, failed = open_console(), [], []
+    show_payload_frame(console, model, args)
     for k, path in enumerate(args.recordings):
         try:
-            analyses.append(one(args, model, path, k))
+            analyses.append(one(args, model, path, k, rest))
         except GearedDynamicsError as error:
             if len(args.recordings) == 1:
                 raise
@@ -112,7 +152,9 @@ def run(args: argparse.Namespace) -> int:
     return SOME_FAILED if failed else 0
 
 
-def one(args: argparse.Namespace, model: GearedModel, path: str, number: int) -> Analysis:
+def one(
+    args: argparse.Namespace, model: GearedModel, path: str, number: int, rest: float | None
+) -> Analysis:
     """Analyse one recording and write its files."""
     recording = open_one(args, model, path)
     stem = Path(path).stem + (f"_{number + 1}" if len(args.recordings) > 1 else "")
@@ -137,6 +179,7 @@ def one(args: argparse.Namespace, model: GearedModel, path: str, number: int) ->
             meaning=meaning_of(args, model),
             bandwidth_hz=args.bandwidth,
             velocity=args.velocity,
+            rest=rest,
             jobs=args.jobs,
             scheduler=args.scheduler,
             keep=keep if sinks else None,
@@ -215,5 +258,5 @@ def motor_table(analysis: Analysis) -> Table:
     for motor in motor_figures(analysis):
         pairs = [(motor.rms[i], motor.peak[i]) for i in range(3)]
         cells = [known(x) for pair in pairs for x in pair]
-        table.add_row(motor.motor, *cells, f"{motor.exceeded:.2g}")
+        table.add_row(motor.motor, *cells, percent_cell(motor.exceeded))
     return table

@@ -17,6 +17,7 @@ from geared_dynamics.cli.arguments import (
 )
 from geared_dynamics.cli.console import numeric_table, open_console, print_table
 from geared_dynamics.model.model import GearedModel
+from geared_dynamics.numerals import percent, percent_cell
 from geared_dynamics.validation import CouplingGap, CrossCheck, coupling_gap, cross_check
 from geared_dynamics.validation.states import DEFAULT_SPEED, LARGEST_SPEED, TIME_TO_SPEED
 
@@ -88,9 +89,9 @@ def gap_table(gap: CouplingGap) -> Table:
             _number(joint.rms),
             _number(joint.diagonal.rms),
             _number(joint.diagonal.peak),
-            f"{joint.diagonal.percent:.2f}",
+            percent_cell(joint.diagonal.percent),
             _number(joint.none.rms),
-            f"{joint.none.percent:.2f}",
+            percent_cell(joint.none.percent),
         )
     return table
 
@@ -106,7 +107,7 @@ def gap_sentence(model: GearedModel, gap: CouplingGap) -> str:
     return (
         f"On this robot the diagonal (armature) model is off by up to "
         f"{_number(loud.diagonal.peak)} {loud.unit} (at {loud.joint}), and by "
-        f"{worst.diagonal.percent:.2g} % of the RMS force at {worst.joint}, its worst joint."
+        f"{percent(worst.diagonal.percent)} of the RMS force at {worst.joint}, its worst joint."
     )
 
 

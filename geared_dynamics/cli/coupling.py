@@ -30,6 +30,7 @@ from geared_dynamics.cli.recordings import (
 )
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.model.model import GearedModel
+from geared_dynamics.numerals import percent, percent_cell
 from geared_dynamics.validation.states import random_states
 
 if TYPE_CHECKING:
@@ -130,7 +131,7 @@ def share_table(model: GearedModel, shares: CouplingShares) -> Table:
             *(f"{part:.2g}" for part in shares.parts[:, j]),
             f"{shares.total[j]:.2g}",
             f"{shares.peak[j]:.2g}",
-            f"{shares.percent[j]:.2g}",
+            percent_cell(shares.percent[j]),
             f"{100 * shares.unabsorbed[j]:.0f}" if shares.total[j] > 0 else "-",
         )
     return table
@@ -141,17 +142,15 @@ def verdict(model: GearedModel, shares: CouplingShares) -> list[str]:
     if not model.wheel_names:
         return ["There are no wheels in this model, so there is no coupling."]
     named = zip(model.joint_names, shares.percent, shares.unabsorbed, strict=True)
-    loud = [(name, percent, seen) for name, percent, seen in named if percent >= MATTERS]
+    loud = [(name, part, seen) for name, part, seen in named if part >= MATTERS]
     if not loud:
         worst = int(np.argmax(shares.percent))
         return [
             f"It does not matter here: at {model.joint_names[worst]}, where it is largest, "
-            f"it is {shares.percent[worst]:.2g} % of the torque."
+            f"it is {percent(shares.percent[worst])} of the torque."
         ]
     lines = [
-        "It matters at "
-        + ", ".join(f"{name} ({percent:.2g} %)" for name, percent, _ in loud)
-        + "."
+        "It matters at " + ", ".join(f"{name} ({percent(part)})" for name, part, _ in loud) + "."
     ]
     hidden = [name for name, _, seen in loud if seen < SEEN]
     if hidden:

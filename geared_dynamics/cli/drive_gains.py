@@ -16,9 +16,10 @@ from geared_dynamics.analysis.reading.recording import Recording
 from geared_dynamics.arrays import Array
 from geared_dynamics.cli.arguments import finite_number
 from geared_dynamics.cli.console import numeric_table, print_table
-from geared_dynamics.errors import GearedDynamicsError, UnknownNameError
+from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.model.inertia import doubt, parameters_of
 from geared_dynamics.model.model import GearedModel
+from geared_dynamics.model.payload import payload_frame
 
 SIZES = (4, 10)  # numbers of a point mass, and of a body
 
@@ -56,14 +57,14 @@ def find_gains(
     if not opened["loaded"]:
         finding = "needs recordings of the arm with a known load"
         raise GearedDynamicsError("--identify-drive-gains", finding, "name them with --loaded")
-    if args.load_link not in model.body_names:
-        raise UnknownNameError("--load-link", "moving link", args.load_link, model.body_names)
+    frame = payload_frame(model, args.load_link, "--load-link")
     load = known_load(args.known_load)
     raw = replace(settings.meaning, gains=(1.0,) * len(model.motor_names))
     both = [*opened["recordings"], *opened["loaded"]]
     found = equations(model, both, replace(settings, meaning=raw))
     loaded = found.run >= len(opened["recordings"])
-    return drive_gains_from_load(model, found, loaded, load, args.load_link)
+    expected = model.motors.torque_constant if args.effort == "motor_current" else None
+    return drive_gains_from_load(model, found, loaded, load, frame.link, expected=expected)
 
 
 def known_load(numbers: Sequence[float] | None) -> Array:
@@ -91,12 +92,15 @@ def show_gains(console: Console, model: GearedModel, found: Gains, effort: str) 
     )
     for name, gain, sigma, before in zip(model.motor_names, *found, files, strict=True):
         said = "-" if np.isnan(before) else f"{before:.5g}"
-        table.add_row(name, f"{gain:.5g}", f"{sigma:.2g}", said)
+        if np.isnan(gain):  # its joints are frozen
+            table.add_row(name, "-", "-", said)
+        else:
+            table.add_row(name, f"{gain:.5g}", f"{sigma:.2g}", said)
     print_table(console, "Drive gains, motor side", table)
 
 
 def with_constants(data: dict[str, Any], model: GearedModel, found: Gains) -> None:
     """Write gains of currents into a drivetrain's data, as torque constants."""
     for name, gain in zip(model.motor_names, found.gains.tolist(), strict=True):
-        if name in data.get("motors", {}):
+        if name in data.get("motors", {}) and np.isfinite(gain):
             data["motors"][name]["torque_constant"] = gain

@@ -9,18 +9,23 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 from rich.console import Console
 
+from geared_dynamics.analysis.identification.columns import prior
 from geared_dynamics.analysis.identification.gains import Gains
 from geared_dynamics.analysis.identification.identify import Identified
 from geared_dynamics.analysis.identification.writing import Written, written
 from geared_dynamics.analysis.report.yaml_text import yaml_text
+from geared_dynamics.arrays import Array
+from geared_dynamics.cli.arguments import load_robot
 from geared_dynamics.cli.drive_gains import with_constants
 from geared_dynamics.description.yaml_input import read_data
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.model.model import GearedModel
 
 LISTED_KINDS = (".J", ".viscous", ".coulomb", ".offset", ".static")
+ALIKE = (0.05, 0.001)  # share of a residual, and of the torque, that make no difference
 LISTED = 40  # changed numbers that are named above a new file
 
 
@@ -91,6 +96,44 @@ def write(
     console.print(f"{saved}: {len(new.changes)} numbers changed")
     for line in notes:
         console.print(line, style="yellow")
+    console.print(about_files(found, args, targets), soft_wrap=True)
+
+
+def about_files(found: Identified, args: argparse.Namespace, targets: Targets) -> str:
+    """Load the written files, and say what they leave of the torques that were held out."""
+    paths = {"robot": str(targets.robot), "drivetrain": str(targets.drivetrain)}
+    again = load_robot(argparse.Namespace(**vars(args) | paths))
+    if not np.isfinite(found.residual[4]).any():
+        return (
+            "the written files load; no joint moves enough in what was held out to validate them"
+        )
+    listed = other_residuals(found, found.held_residual(prior(again)), found.residual[4])
+    if not listed:
+        return "the written files, loaded again, explain what was held out as these parameters do"
+    return (
+        f"the written files, loaded again, leave different residuals of what was held out: "
+        f"{listed}; what has no place in the files is missing there"
+    )
+
+
+def other_residuals(found: Identified, new: Array, old: Array) -> str:
+    """List the joints of which two residuals (n,) differ, in % of the torque; empty if alike."""
+    apart = np.abs(new - old) > ALIKE[0] * old + ALIKE[1] * found.held_rms
+    percent = 100.0 / np.where(found.held_rms > 0.0, found.held_rms, np.nan)
+    return some(
+        [
+            f"{found.model.joint_names[j]} {new[j] * percent[j]:.1f} % for "
+            f"{old[j] * percent[j]:.1f} %"
+            for j in np.flatnonzero(apart)
+        ],
+        found.model.n,
+    )
+
+
+def some(words: Sequence[str], most: int = 5) -> str:
+    """Write the first few of a list."""
+    more = f" and {len(words) - most} more" if len(words) > most else ""
+    return ", ".join(words[:most]) + more
 
 
 def comment(new: Written, args: argparse.Namespace, notes: Sequence[str]) -> str:

@@ -23,8 +23,9 @@ from geared_dynamics.cli.drive_gains import (
     show_gains,
 )
 from geared_dynamics.cli.frozen_joints import moving_frozen_joints
-from geared_dynamics.cli.identified_files import output_files, write
+from geared_dynamics.cli.identified_files import other_residuals, output_files, some, write
 from geared_dynamics.cli.recordings import (
+    LINK_OF_LOAD,
     add_recording_options,
     add_robot_options,
     frequency,
@@ -34,12 +35,17 @@ from geared_dynamics.cli.recordings import (
     pair,
     progress_bar,
     show_partial,
+    show_payload_frame,
+    with_payload,
 )
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.model.model import GearedModel
+from geared_dynamics.model.payload import payload_frame
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+
+TOLD = 3.0  # deviations by which a parameter is another
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -82,7 +88,7 @@ def add_parser(subparsers: Subparsers) -> None:
     group.add_argument(
         "--loaded", nargs="+", default=[], metavar="BAG", help="the same arm with a load to find"
     )
-    group.add_argument("--load-link", metavar="LINK", help="that holds the load")
+    group.add_argument("--load-link", metavar="LINK", help=f"{LINK_OF_LOAD}, default the tip")
     add_options(parser)
     group.add_argument(
         "--output", type=Path, metavar="DIR", help="parameters and new files go here"
@@ -105,7 +111,7 @@ def run(args: argparse.Namespace) -> int:
     """Identify, print, write."""
     data = read_urdf_file(args)
     empty = load_robot(args, data)
-    model = loaded_model(empty, args)
+    model = with_payload(empty, args)
     targets = None if args.output is None else output_files(args)
     refuse_alone(args)
     settings = Settings(
@@ -119,6 +125,7 @@ def run(args: argparse.Namespace) -> int:
     other = argparse.Namespace(**vars(args) | {"columns": [*named.items()]})
     instruments = [open_one(other, model, path, efforts=False) for path in args.instruments or []]
     console, gains = open_console(), None
+    show_payload_frame(console, model, args)
     every = [*args.recordings, *(args.validate or []), *args.loaded]
     for note in moving_frozen_joints(args, model, every):
         console.print(note, style="yellow", soft_wrap=True)
@@ -148,14 +155,6 @@ def run(args: argparse.Namespace) -> int:
         urdf = data.decode("utf-8-sig", errors="replace")
         write(console, found, empty, args, targets, urdf, gains)
     return 0
-
-
-def loaded_model(empty: GearedModel, args: argparse.Namespace) -> GearedModel:
-    """Add the load that the arguments describe."""
-    if args.payload is None:
-        return empty
-    mass, *place = args.payload
-    return empty.with_payload(mass, place, link=args.payload_link)
 
 
 def refuse_alone(args: argparse.Namespace) -> None:
@@ -193,6 +192,39 @@ def show(console: Console, found: Identified, args: argparse.Namespace) -> None:
             f"physical parameters: {found.physical.status}; least eigenvalue of a link's "
             f"pseudo-inertia {found.physical.least.min():.2g} of its trace"
         )
+        for line in about_physical(
+            found, "other recordings" if args.validate else "held-out part"
+        ):
+            console.print(line, soft_wrap=True)
+
+
+def about_physical(found: Identified, where: str) -> list[str]:
+    """Say whether the physical parameters explain what was held out as the base ones do, and why.
+
+    Args:
+        found: What was identified, with physical parameters.
+        where: What it was validated with.
+    """
+    if not np.isfinite(found.residual[3]).any():
+        return [f"physical parameters are not validated: no joint moves enough in the {where}"]
+    listed = other_residuals(found, found.residual[4], found.residual[3])
+    if not listed:
+        return [f"physical parameters explain the {where} as well as the base parameters do"]
+    than = f"different residuals of the {where} than the base parameters"
+    lines = [f"physical parameters leave {than}: {listed}"]
+    forbidden = found.physical.forbidden if found.physical is not None else ()
+    if forbidden:
+        lines.append(f"the best fit would need what no arm has: {some(forbidden)}")
+    moved = sorted(found.shifts.items(), key=lambda item: -abs(item[1]))
+    told = [f"{name} by {apart:+.1f}" for name, apart in moved if abs(apart) > TOLD]
+    if told:
+        lines.append(f"base parameters that they change, in standard deviations: {some(told)}")
+    else:
+        lines.append(
+            f"they change no base parameter by more than {TOLD:g} standard deviations: what this "
+            "motion hardly determines is near the files' values"
+        )
+    return lines
 
 
 def parameter_table(found: Identified) -> Table:
@@ -208,12 +240,13 @@ def parameter_table(found: Identified) -> Table:
 
 def residual_table(found: Identified, others: bool) -> Table:
     """Residuals by joint."""
-    last = "other\nrecordings" if others else "held out"
-    table = numeric_table("joint", "files say", "identified", "physical", last)
+    last = "other recs" if others else "held out"
+    heads = ("files say", "base", "physical", f"{last}\nbase", f"{last}\nphysical")
+    table = numeric_table("joint", *heads)
     for j, name in enumerate(found.model.joint_names):
         fitted = [100 * value / found.rms[j] for value in found.residual[:3, j]]
         held = found.held_rms[j]
-        fitted.append(100 * found.residual[3, j] / held if held else np.nan)
+        fitted += [100 * value / held if held else np.nan for value in found.residual[3:, j]]
         table.add_row(name, *("-" if np.isnan(x) else f"{x:.1f}" for x in fitted))
     return table
 
@@ -226,14 +259,13 @@ def show_payload(
     opened: dict[str, list[Recording]],
 ) -> None:
     """Print the load."""
-    if args.load_link is None:
-        remedy = f"name the link that holds it: {', '.join(model.body_names)}"
-        raise GearedDynamicsError("--load-link", "is not given", remedy)
+    frame = payload_frame(model, args.load_link, "--load-link")
     both = [*opened["recordings"], *opened["loaded"]]
     joint = equations(model, both, settings)
     loaded = joint.run >= len(opened["recordings"])
-    found = payload(model, joint, loaded, args.load_link)
-    table = numeric_table(f"load on {args.load_link}, its frame", "value", "sigma")
+    found = payload(model, joint, loaded, frame.link)
+    table = numeric_table(f"load, frame of {frame.link}", "value", "sigma")
     for name, value, sigma in zip(*found[:3], strict=True):
         table.add_row(name, f"{value:.5g}", f"{sigma:.2g}")
     print_table(console, "Load (SI)", table)
+    console.print(f"in the frame of {frame}", soft_wrap=True)

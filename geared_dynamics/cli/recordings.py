@@ -13,7 +13,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from geared_dynamics.analysis.reading.description import recorded_description
-from geared_dynamics.analysis.reading.meaning import Effort, Meaning
+from geared_dynamics.analysis.reading.meaning import Effort, Meaning, recorded_joints
+from geared_dynamics.analysis.reading.problems import RecordingError
 from geared_dynamics.analysis.reading.recording import Recording, is_table, open_recording
 from geared_dynamics.analysis.reading.table_file import TimeUnit
 from geared_dynamics.cli.arguments import (
@@ -22,10 +23,14 @@ from geared_dynamics.cli.arguments import (
     locked_joint,
 )
 from geared_dynamics.description.urdf_prune import number_or_none
-from geared_dynamics.errors import DescriptionError
+from geared_dynamics.errors import DescriptionError, GearedDynamicsError
 from geared_dynamics.model.model import GearedModel
+from geared_dynamics.model.payload import payload_frame
+from geared_dynamics.numerals import plain
 
 Value = TypeVar("Value", str, float)
+
+LINK_OF_LOAD = "that carries it, frames of fixed joints (tool0) included"
 
 
 def add_robot_options(parser: argparse.ArgumentParser, *, recorded: bool = False) -> None:
@@ -56,9 +61,9 @@ def add_robot_options(parser: argparse.ArgumentParser, *, recorded: bool = False
     )  # fmt: skip
     group.add_argument(
         "--payload", nargs=4, type=finite_number, metavar=("KG", "X", "Y", "Z"),
-        help="mass and centre of mass [m] of a known load, as a point",
+        help="mass and centre of mass [m] of a known load, as a point, in the frame of a link",
     )  # fmt: skip
-    group.add_argument("--payload-link", metavar="LINK", help="that holds it, default the tip")
+    group.add_argument("--payload-link", metavar="LINK", help=f"{LINK_OF_LOAD}, default the tip")
 
 
 def add_recording_options(parser: argparse.ArgumentParser) -> None:
@@ -106,14 +111,35 @@ def add_recording_options(parser: argparse.ArgumentParser) -> None:
 
 
 def load_with_payload(args: argparse.Namespace, urdf: bytes | None = None) -> GearedModel:
-    """Load the robot, with its load if there is one."""
+    """Load the robot, with its payload if there is one."""
     if urdf is None and args.robot is None:
         urdf = recorded_description(args.recordings[0])
-    model = load_robot(args, urdf)
+    return with_payload(load_robot(args, urdf), args)
+
+
+def with_payload(model: GearedModel, args: argparse.Namespace) -> GearedModel:
+    """Add the payload that the arguments describe.
+
+    Raises:
+        GearedDynamicsError: If a link is given without a payload, or the payload has no link.
+    """
     if args.payload is None:
+        if args.payload_link is not None:
+            remedy = "give mass and centre of mass with --payload"
+            raise GearedDynamicsError("--payload-link", "is given without --payload", remedy)
         return model
-    mass, *place = args.payload
-    return model.with_payload(mass, place, link=args.payload_link)
+    mass, *com = args.payload
+    frame = payload_frame(model, args.payload_link, "--payload-link")
+    return model.with_payload(mass, com, link=frame.link)
+
+
+def show_payload_frame(console: Console, model: GearedModel, args: argparse.Namespace) -> None:
+    """Print what the recordings' arm carries, and where."""
+    if args.payload is not None:
+        mass, *com = args.payload
+        frame = payload_frame(model, args.payload_link, "--payload-link")
+        where = f"centre of mass {plain(com)} m in the frame of {frame}"
+        console.print(f"payload: {mass:g} kg, {where}", soft_wrap=True)
 
 
 def open_one(
@@ -121,20 +147,43 @@ def open_one(
 ) -> Recording:
     """Open a recording as the arguments say.
 
-    Where a command reads bags and tables, options of one kind are not for the other.
-
     Args:
         args: Of the command.
         model: The robot.
         path: The recording.
         efforts: Whether its efforts are used.
+
+    Raises:
+        RecordingError: If it cannot be used, or if efforts of motors need the number at a
+            frozen joint that it does not have.
+    """
+    joints = recorded_joints(model, meaning_of(args, model)) if efforts else model.joint_names
+    try:
+        return open_joints(args, model, path, joints, efforts)
+    except RecordingError:
+        extra = joints[model.n :]
+        if not extra:
+            raise
+        open_joints(args, model, path, model.joint_names, efforts)  # names what else is wrong
+    names = ", ".join(extra)
+    finding = f"has no efforts at the frozen {names}, whose motors move other joints too"
+    remedy = f"record them (in a table under headings by name), or keep {names} movable"
+    raise RecordingError(path, finding, remedy)
+
+
+def open_joints(
+    args: argparse.Namespace, model: GearedModel, path: str, joints: Sequence[str], efforts: bool
+) -> Recording:
+    """Open a recording of these joints.
+
+    Where a command reads bags and tables, options of one kind are not for the other.
     """
     table = is_table(Path(path))
     kinds = {is_table(Path(other)) for other in every_recording(args)} | {table}
     of_tables, of_bags = table or len(kinds) == 1, not table or len(kinds) == 1
     return open_recording(
         path,
-        model.joint_names,
+        joints,
         topic=args.topic if of_bags else None,
         rename=once("--rename", args.rename),
         columns=once("--columns", args.columns) if of_tables else None,
@@ -142,6 +191,7 @@ def open_one(
         time_unit=args.time_unit if of_tables else None,
         degrees=args.degrees and angular(args, model),
         efforts=efforts,
+        by_number=len(joints) == model.n,
     )
 
 

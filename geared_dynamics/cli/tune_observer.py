@@ -26,6 +26,7 @@ from geared_dynamics.cli.recordings import (
     meaning_of,
     open_one,
     progress_bar,
+    show_payload_frame,
 )
 from geared_dynamics.description.urdf_prune import number_or_none
 from geared_dynamics.model import GearedModel
@@ -89,6 +90,7 @@ def run(args: argparse.Namespace) -> int:
     gains = gains_of(model, args.resolution, noise, args.force_bandwidth, rate)
     judged = verdict(replay(model, gains, samples), args.resolution)
     console = open_console()
+    show_payload_frame(console, model, args)
     title = f"as given: {args.force_bandwidth:g} Hz, noise {noise:.2g} rad"
     show(console, model, judged, title, rate)
     short = stretches(model, recording, meaning, args.search_seconds)

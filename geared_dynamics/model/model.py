@@ -266,7 +266,11 @@ class GearedModel(Frozen):
             mass: Mass [kg].
             com: Its centre of mass in the link's frame (3,) [m].
             inertia: Tensor about its centre of mass, link's axes (3, 3) [kg m^2].
-            link: Any link but the root's; by default the tip, where there is just one.
+            link: A link that moves, frames of fixed joints (``flange``, ``tool0``) included. By
+                default the tip: the only link that moves and has nothing attached.
+
+        Raises:
+            GearedDynamicsError: If the arm has several tips and no link is given.
         """
         loaded = load_link(self, link, mass, com, inertia)
         loaded.__dict__.update({key: self.__dict__[key] for key in SHAPE if key in self.__dict__})

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike, readonly, real, reals
+from geared_dynamics.description.geometry import rpy_from_rotation
 from geared_dynamics.description.magnitude import refuse_too_large
 from geared_dynamics.description.records import InertiaRecord, RobotRecord
 from geared_dynamics.errors import ArrayError, ModelError, UnknownNameError
@@ -18,6 +19,7 @@ from geared_dynamics.model.inertia import (
     parameters_of,
     parameters_of_record,
 )
+from geared_dynamics.numerals import plain
 
 # Relative to the largest element, as in the tables: rounding of a turned tensor.
 ASYMMETRY = 1e-9
@@ -26,23 +28,86 @@ if TYPE_CHECKING:
     from geared_dynamics.model.model import GearedModel, Tree
 
 
+class PayloadFrame(NamedTuple):
+    """The frame in which a payload's centre of mass and tensor are given.
+
+    Attributes:
+        link: The link whose frame it is.
+        body: The moving body that the link belongs to.
+        carrier: That body's name: the link that its joint moves.
+        rotation: Of the frame in the body's frame (3, 3).
+        position: Its origin there (3,) [m].
+    """
+
+    link: str
+    body: int
+    carrier: str
+    rotation: Array
+    position: Array
+
+    def __str__(self) -> str:
+        """Name the link and say where it is."""
+        if self.link == self.carrier:
+            return f"{self.link}, at its joint's frame"
+        text = f"{self.link}, at {plain(self.position)} m in {self.carrier}"
+        angles = rpy_from_rotation(self.rotation.tolist())
+        return text if not np.any(np.round(angles, 6)) else f"{text}, rpy {plain(angles)}"
+
+    def in_body(self, parameters: Array) -> Array:
+        """Ten parameters (10,) of this frame in the body's frame."""
+        return moved(parameters, self.rotation, self.position)
+
+
+def payload_frame(
+    model: GearedModel, link: str | None = None, place: str = "with_payload: link"
+) -> PayloadFrame:
+    """Find the frame of a payload: that of a link, or of the only tip.
+
+    Args:
+        model: Geared model.
+        link: A link that moves, frames of fixed joints included; None: the only tip.
+        place: What the error's text calls the argument.
+
+    Raises:
+        GearedDynamicsError: If there is no such link, if it does not move, or if no link is
+            given and the arm has several tips.
+    """
+    if link is None:
+        ends = tips(model)
+        if len(ends) > 1:
+            finding = f"is not given, and the arm has {len(ends)} tips: {', '.join(ends)}"
+            raise ModelError(place, finding, "name the link in whose frame the payload is given")
+        link = ends[0]
+    links = [record.name for record in model.robot.links]
+    if not isinstance(link, str) or link not in links:
+        raise UnknownNameError(place, "link", link, links)
+    frame = model.frame(link)
+    if frame.body < 0:
+        finding = f"{link!r} is fixed to the root and carries no dynamics"
+        raise ModelError(place, finding, "name a link that moves")
+    carrier = model.tree.names[frame.body]
+    return PayloadFrame(link, frame.body, carrier, frame.rotation, frame.position)
+
+
+def tips(model: GearedModel) -> list[str]:
+    """Name the links that move and have nothing attached, neither by a joint nor fixed."""
+    parents = {joint.parent for joint in model.robot.joints}
+    links = (record.name for record in model.robot.links)
+    return [name for name in links if name not in parents and model.frame(name).body >= 0]
+
+
 def load_link(
     model: GearedModel, link: str | None, mass: float, com: ArrayLike, inertia: ArrayLike
 ) -> GearedModel:
     """Add a payload's ten parameters to a link, in the arrays and in the records."""
-    name = tip(model) if link is None else link
     own = payload_parameters(mass, com, inertia)
-    links = [record.name for record in model.robot.links]
-    if not isinstance(name, str) or name not in links:
-        raise UnknownNameError("with_payload: link", "link", name, links)
-    frame = model.frame(name)
-    if frame.body < 0:
-        place, remedy = "with_payload: link", "name a link that moves"
-        raise ModelError(place, f"{name!r} is fixed to the root and carries no dynamics", remedy)
+    if link is None and not own.any():
+        return replace(model)
+    frame = payload_frame(model, link)
     return replace(
         model,
-        tree=loaded_tree(model.tree, frame.body, moved(own, frame.rotation, frame.position)),
-        robot=loaded_robot(model.robot, name, own),
+        tree=loaded_tree(model.tree, frame.body, frame.in_body(own)),
+        robot=loaded_robot(model.robot, frame.link, own),
     )
 
 
@@ -71,16 +136,6 @@ def payload_parameters(mass: float, com: ArrayLike, inertia: ArrayLike) -> Array
     if finding:
         raise ModelError("with_payload", finding, "give the tensor about the centre of mass")
     return own
-
-
-def tip(model: GearedModel) -> str:
-    """Name the only body that carries no other."""
-    carrying = set(model.tree.parent.tolist())
-    leaves = [name for b, name in enumerate(model.tree.names) if b not in carrying]
-    if len(leaves) != 1:
-        finding = f"the arm has {len(leaves)} tips: {', '.join(leaves)}"
-        raise ModelError("with_payload", finding, "say which with link=...")
-    return leaves[0]
 
 
 def loaded_tree(tree: Tree, body: int, own: Array) -> Tree:

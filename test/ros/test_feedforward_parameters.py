@@ -75,6 +75,7 @@ def test_payload_in_one_step_and_off_again(node: Rig) -> None:
     result = node.set(**PAYLOAD)
     assert result.successful, result.reason
     node.until_command(gravity(loaded), "gravity with the load")
+    node.until_said("m in the frame of tip, at 0.4 0 0 m in link_3")
     assert node.set(payload__mass=0.0, payload__inertia=[0.0] * 6).successful
     assert node.set(payload__center_of_mass=[0.0] * 3).successful
     node.until_command(gravity(), "gravity without it")

@@ -21,6 +21,7 @@ from geared_dynamics.analysis.signals.motion import Velocity
 from geared_dynamics.analysis.signals.turns import turning_of
 from geared_dynamics.arrays import Array, IntArray
 from geared_dynamics.model import GearedModel
+from geared_dynamics.numerals import percent
 
 NO_LIMIT = 1e6  # a URDF's limit above it stands for none
 SATURATED = 0.99  # of the effort limit
@@ -63,6 +64,7 @@ def analyze(
     meaning: Meaning | None = None,
     bandwidth_hz: float | None = None,
     velocity: Velocity = "position",
+    rest: float | None = None,
     jobs: int = 1,
     scheduler: str | None = None,
     keep: Callable[[Kept], None] | None = None,
@@ -76,6 +78,7 @@ def analyze(
         meaning: What its positions and efforts are; joint positions and torques by default.
         bandwidth_hz: Cutoff of the filters [Hz]; found from the recording if not given.
         velocity: ``recorded`` differentiates recorded velocities instead of positions.
+        rest: Samples are left out in which every joint is slower [rad/s or m/s]; None: none are.
         jobs: Processes on this machine.
         scheduler: Address of a Dask scheduler instead.
         keep: Called with all samples of each stretch, in order.
@@ -90,7 +93,7 @@ def analyze(
     ranges = ranges_of(model)
     plan = Plan(
         model.with_coupling("complete"), recording, meaning, cutoff, velocity, ranges,
-        keep is not None, has_motors(model),
+        keep is not None, has_motors(model), rest or 0.0,
     )  # fmt: skip
     totals = no_totals(model.n, len(model.motor_names))
     stamps, drawn, travel, turns = [], [], [], np.zeros(model.n)
@@ -108,6 +111,10 @@ def analyze(
             progress(done, recording.spans)
     refuse_empty(recording, totals)
     notes = (*notes_of(model, recording, totals), *notes_of_turns(model, turns))
+    if rest:
+        share = 100.0 * totals.tally.resting / (totals.samples + totals.tally.resting)
+        what = f"rest is left out: every joint slower than {rest:g} rad/s or m/s"
+        notes = (*notes, f"{what}, {percent(share)} of the samples")
     if bandwidth_hz is not None and bandwidth_hz > cutoff:
         what = f"a bandwidth of {bandwidth_hz:g} Hz is more than {recording.rate:.4g} Hz allow"
         notes = (*notes, f"{what}: {cutoff:.4g} Hz is used")
@@ -149,6 +156,8 @@ def refuse_empty(recording: Recording, totals: Totals) -> None:
     if totals.samples == 0:
         finding = f"has no sample to compare ({totals.tally.in_words() or 'no samples'})"
         remedy = "record joint positions and efforts together, without gaps, for some seconds"
+        if totals.tally.resting:
+            remedy = "record the robot in motion, or lower --rest-speed"
         raise RecordingError(recording.path, finding, remedy)
     if not totals.measured_peak.any():
         finding = f"has efforts of zero in all {totals.samples} samples"
@@ -164,11 +173,11 @@ def notes_of(model: GearedModel, recording: Recording, totals: Totals) -> tuple[
             notes.append(f"{name}: the effort is zero in all samples")
         share = totals.outside[j] / totals.samples
         if share > 0.01:
-            what = f"{name}: {100 * share:.0f} % of the positions are beyond its limits"
+            what = f"{name}: {percent(100 * share)} of the positions are beyond its limits"
             notes.append(f"{what}: another robot, another zero, or degrees?")
         share = totals.saturated[j] / totals.samples
         if share > 0:
-            notes.append(f"{name}: {100 * share:.2g} % of the samples are at the effort limit")
+            notes.append(f"{name}: {percent(100 * share)} of the samples are at the effort limit")
     return tuple(notes)
 
 

@@ -19,7 +19,7 @@ from geared_dynamics.analysis.comparison.span import (
 from geared_dynamics.analysis.comparison.totals import Ranges, squares
 from geared_dynamics.analysis.reading.cleaning import LARGEST, Stretch, clean
 from geared_dynamics.analysis.reading.container import PIECE
-from geared_dynamics.analysis.reading.meaning import Meaning, joint_torques
+from geared_dynamics.analysis.reading.meaning import Meaning, joint_torques, recorded_joints
 from geared_dynamics.analysis.reading.problems import RecordingError
 from geared_dynamics.analysis.reading.recording import SPAN, Recording
 from geared_dynamics.analysis.reading.samples import Samples
@@ -145,7 +145,9 @@ def even_positions(samples: Samples, period: int) -> Array:
 def refuse_silent(plan: Plan) -> None:
     """Raise if a joint has no position or no effort in the whole recording."""
     recording, names = plan.recording, plan.model.joint_names
-    there = np.zeros((2, plan.model.n), bool)
+    if recording.efforts:
+        names = recorded_joints(plan.model, plan.meaning)
+    there = np.zeros((2, len(names)), bool)
     for k in range(recording.reader.pieces):
         samples = recording.reader.read(k)
         values = np.stack([samples.position, samples.effort])

@@ -51,6 +51,7 @@ class Plan:
         ranges: Of bins and limits.
         keep: Whether to return all samples.
         motors: Whether to compute the motors' currents and voltages.
+        rest: Speed [rad/s or m/s] that a joint must reach for a sample to count; 0: all count.
     """
 
     model: GearedModel
@@ -61,6 +62,7 @@ class Plan:
     ranges: Ranges
     keep: bool = False
     motors: bool = False
+    rest: float = 0.0
 
 
 class Kept(NamedTuple):
@@ -168,7 +170,10 @@ def span_result(plan: Plan, span: int) -> SpanResult:
     parts, totals, turns = unwrapped_motions(plan, span)
     model, travel = plan.model, np.zeros(plan.model.n)
     stamps, signals, kept = [], [], []
-    for part in parts:
+    resting = 0
+    for whole in parts:
+        part, runs = in_motion(whole, plan.rest)
+        resting += len(whole.q) - len(part.q)
         if not len(part.q):
             continue
         measured = joint_torques(model, plan.meaning, part.q, part.effort)
@@ -179,16 +184,33 @@ def span_result(plan: Plan, span: int) -> SpanResult:
         own = own._replace(motors=motors, motors_peak=motors_peak, exceeded=exceeded)
         totals = totals.plus(own)
         travel = travel + squares(part.v)
-        stamps.append(part.stamp)
+        stamps += runs
         signals.append(np.stack([measured, *found.models, measured - found.models[-1]]))
         if plan.keep:
             kept.append(Kept(*part[:4], measured, found.models, found.terms[5]))
+    totals = totals._replace(tally=totals.tally._replace(resting=resting))
     if not stamps:
         nothing = np.empty((2, 5, 0, model.n))
         return SpanResult(totals, np.empty((0, 2), np.int64), nothing, (), travel, turns)
     buckets = max(1, BUCKETS // plan.recording.spans)
     stamp, drawn = extremes_of(stamps, np.concatenate(signals, axis=1), buckets)
     return SpanResult(totals, stamp, drawn, tuple(kept), travel, turns)
+
+
+def in_motion(part: Motion, rest: float) -> tuple[Motion, list[IntArray]]:
+    """Leave out the samples at which every joint is slower than ``rest``.
+
+    Args:
+        part: A motion without gaps.
+        rest: Speed [rad/s or m/s].
+
+    Returns:
+        The other samples, and the stamps of each run of them.
+    """
+    moving = (np.abs(part.v) >= rest).any(axis=1)
+    at = np.flatnonzero(moving)
+    cuts = np.flatnonzero(np.diff(at) > 1) + 1
+    return part.rows(at), np.split(part.stamp[at], cuts)
 
 
 def motor_totals(plan: Plan, part: Motion) -> tuple[Array, Array, Array]:

@@ -176,7 +176,7 @@ def gathered(
         plan = Plan(model, item, settings.meaning, cutoff, settings.velocity, ranges_of(model))
         measured, left_out = np.zeros(model.n, bool), [Tally()]
         for part in joined_motions(span_motions(plan, tell, left_out), item.period):
-            measured |= (part.effort != 0.0).any(axis=0)
+            measured |= (part.effort[:, : model.n] != 0.0).any(axis=0)
             factor = spacing(item, keep) * thin
             own.append(thinned(model, settings.meaning, part, item.rate, keep, factor))
             while sum(map(count_of, kept)) > MOST:

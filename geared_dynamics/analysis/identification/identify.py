@@ -46,11 +46,14 @@ class Identified:
         physical: Full parameters that an arm can have; of the arm without its load if
             ``identify`` was told of one.
         rms: RMS of the measured torque of each joint, over the equations used (n,).
-        residual: RMS residual of each joint (4, n): of the files' parameters, the identified
-            ones, and the physical ones on what they were fitted to; of the identified ones
-            on what was held out (NaN where a joint hardly moves there).
+        residual: RMS residual of each joint (5, n): of the files' parameters, the identified
+            ones, and the physical ones on what they were fitted to; of the identified and of
+            the physical ones on what was held out (NaN where a joint hardly moves there).
         held_rms: RMS of the held-out torque (n,).
         equations: What it was fitted to.
+        held: What it was validated with.
+        held_used: Which of these equations count (k, n).
+        load: What the payload adds to the columns' parameters of the arm (p,).
         notes: What is missing: of the recordings, or why there are no physical parameters.
     """
 
@@ -65,7 +68,27 @@ class Identified:
     residual: Array
     held_rms: Array
     equations: Equations
+    held: Equations
+    held_used: BoolArray
+    load: Array
     notes: tuple[str, ...] = ()
+
+    def held_residual(self, x: Array) -> Array:
+        """RMS residual of each joint on what was held out (n,), NaN where it hardly moves there.
+
+        Args:
+            x: All columns' parameters of the arm without its payload (p,).
+        """
+        return held_out(self.held, self.held.Y @ (x + self.load), self.held_used)
+
+    @property
+    def shifts(self) -> dict[str, float]:
+        """By how many deviations the physical parameters move each base parameter."""
+        if self.physical is None:
+            return {}
+        moved = self.base.combinations @ (self.physical.x + self.load) - self.x
+        apart = moved / np.maximum(self.sigma, 1e-300)
+        return dict(zip(self.base.names, apart.tolist(), strict=True))
 
     @property
     def column_values(self) -> dict[str, float]:
@@ -154,23 +177,34 @@ def identify(
         held = equations(model, validate, fixed(settings, found))
         notes += held.notes
         held_used = held.used
-    few = held_used.sum(axis=0) < FEWEST  # a joint that hardly moves there says nothing
-    held_rest = held.tau - held.Y @ taken
+    none = np.full(model.n, np.nan)
+    expected = held.Y @ taken + held.Y[..., selection] @ solution.x
     residual = np.stack(
         [
             left(found, x0, fitted),
             deviation(rest - found.Y[..., selection] @ solution.x, fitted),
-            left(found, full.x + load, fitted) if full else np.full(model.n, np.nan),
-            np.where(
-                few, np.nan, deviation(held_rest - held.Y[..., selection] @ solution.x, held_used)
-            ),
+            left(found, full.x + load, fitted) if full else none,
+            held_out(held, expected, held_used),
+            held_out(held, held.Y @ (full.x + load), held_used) if full else none,
         ]
     )
     return Identified(
         model, base, solution.x, np.sqrt(np.maximum(solution.covariance.diagonal(), 0.0)),
         solution, base.combinations @ x0, full, deviation(found.tau, fitted), residual,
-        deviation(held.tau, held_used), found, tuple(notes),
+        deviation(held.tau, held_used), found, held, held_used, load, tuple(notes),
     )  # fmt: skip
+
+
+def held_out(held: Equations, expected: Array, used: BoolArray) -> Array:
+    """RMS residual of each joint (n,); NaN where it hardly moves, which says nothing of it.
+
+    Args:
+        held: The equations.
+        expected: Their right side by a model (k, n).
+        used: Which of them count (k, n).
+    """
+    few = used.sum(axis=0) < FEWEST
+    return np.where(few, np.nan, deviation(held.tau - expected, used))
 
 
 def left(found: Equations, x: Array, used: BoolArray) -> Array:

@@ -7,6 +7,7 @@ other: samples are paired by their stamps, never by their number.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -69,6 +70,7 @@ def paired_rows(
     Nearest is within half a period.
     """
     cutoff, keep = settings.bandwidth or 0.0, settings.keep or 0.0
+    silent = replace(settings.meaning, effort="joint_torque", gains=())  # efforts are not read
     plan = Plan(model, instrument, settings.meaning, cutoff, settings.velocity, ranges_of(model))
     order = np.argsort(stamp, kind="stable")
     later = stamp[order]
@@ -77,7 +79,7 @@ def paired_rows(
         index = nearest(part.stamp, later)
         close = np.abs(part.stamp[index] - later) <= instrument.period // 2
         wanted, first = np.unique(index[close], return_index=True)
-        rows = filtered(model, settings.meaning, part, instrument.rate, keep, wanted)
+        rows = filtered(model, silent, part, instrument.rate, keep, wanted)
         kept = np.isin(part.stamp[wanted], rows.stamp)
         pairs.append((rows, order[np.flatnonzero(close)[first[kept]]]))
     return pairs

@@ -53,11 +53,14 @@ class Physical(NamedTuple):
         least: Least eigenvalue of each link's pseudo-inertia without wheels, scaled by the
             link's trace (nb,): 0 on the border of what is a body.
         status: What the solver says.
+        forbidden: What the best fit without limits would need, and no arm has: links that are
+            no bodies, inertias and friction coefficients below zero, with their values.
     """
 
     x: Array
     least: Array
     status: str
+    forbidden: tuple[str, ...] = ()
 
 
 class Coordinates(NamedTuple):
@@ -70,6 +73,7 @@ class Coordinates(NamedTuple):
             as a symmetric matrix it must stay positive semidefinite.
         one_sided: Coordinates that have a lower bound.
         bounds: These bounds.
+        columns: The column that each of them is of.
     """
 
     start: Array
@@ -77,6 +81,7 @@ class Coordinates(NamedTuple):
     bodies: Array
     one_sided: list[int]
     bounds: Array
+    columns: list[int]
 
 
 def physical_parameters(
@@ -109,7 +114,8 @@ def physical_parameters(
     turn = right.T / np.sqrt(stretch)  # u = right' best + turn w, minimise |w|^2
     u, status = nearest_allowed(space, right.T @ best, turn)
     full = space.start + space.scale @ inside(space, u)
-    return Physical(full, margins(model, full), status)
+    forbidden = beyond_limits(model, space, right.T @ best)
+    return Physical(full, margins(model, full), status, forbidden)
 
 
 def coordinates(model: GearedModel, base: Base, x: Array) -> Coordinates:
@@ -140,6 +146,7 @@ def coordinates(model: GearedModel, base: Base, x: Array) -> Coordinates:
     return Coordinates(
         start, scale, inverse @ nearest @ inverse.transpose(0, 2, 1),
         [c for c, k in enumerate(signed, count) if k in lower], np.array(bounds),
+        [k for k in signed if k in lower],
     )  # fmt: skip
 
 
@@ -198,6 +205,19 @@ def inside(space: Coordinates, u: Array) -> Array:
     result = share * u
     result[space.one_sided] = np.maximum(result[space.one_sided], space.bounds)
     return np.asarray(result)
+
+
+def beyond_limits(model: GearedModel, space: Coordinates, u: Array) -> tuple[str, ...]:
+    """Name the links and parameters that coordinates u (c,) would make impossible."""
+    found = []
+    for b, P in enumerate(space.bodies):
+        change = sum(e * unit for e, unit in zip(u[TEN * b : TEN * (b + 1)], units(), strict=True))
+        if np.linalg.eigvalsh(P + change)[0] < 0.0:
+            found.append(f"{model.body_names[b]} no body")
+    names, values = column_names(model), space.start + space.scale @ u
+    low = np.flatnonzero(u[space.one_sided] < space.bounds)
+    found += [f"{names[k]} = {values[k]:.3g}" for k in (space.columns[i] for i in low)]
+    return tuple(found)
 
 
 def shared_friction(model: GearedModel, names: tuple[str, ...]) -> list[int]:

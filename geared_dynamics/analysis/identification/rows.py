@@ -9,7 +9,7 @@ import numpy as np
 
 from geared_dynamics.analysis.identification.columns import columns
 from geared_dynamics.analysis.identification.known_friction import known_friction
-from geared_dynamics.analysis.reading.meaning import Meaning, joint_torques, motor_columns
+from geared_dynamics.analysis.reading.meaning import Meaning, joint_torques, motor_efforts
 from geared_dynamics.analysis.signals.filters import context, usable_cutoff, zero_phase
 from geared_dynamics.analysis.signals.motion import Motion
 from geared_dynamics.arrays import Array, IntArray
@@ -93,7 +93,7 @@ def filtered(
     if model.balancers.names:  # springs are known: Y x = tau + what they give
         known = known + balancer_forces(model, part.q)
     tau = joint_torques(model, meaning, part.q, part.effort) + known
-    effort = part.effort[:, motor_columns(model)] if meaning.of_motors else np.zeros((k, 0))
+    effort = motor_efforts(model, part.effort) if meaning.of_motors else np.zeros((k, 0))
     edge = min(int(np.ceil(rate / keep)), k // 4)  # a period, where filters know one side only
     wanted = wanted[(wanted >= edge) & (wanted < k - edge)]
     blocks = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from geared_dynamics.errors import DescriptionError
 
 PLACE_OF_SCHEMA = "give a bag's folder, a .db3, .mcap or .csv file"
 METADATA = "metadata.yaml"
+TABLES = (".csv", ".txt", ".tsv")
 PACKED = ".zstd"
 ENDINGS = (".db3", ".mcap", ".db3" + PACKED, ".mcap" + PACKED)
 NAMED = 10  # files that notes name
@@ -120,18 +121,18 @@ def files_of(path: Path) -> tuple[list[str], list[str]]:
         finding += ", ..." if len(bags) > 5 else ""
         remedy = "give the files one by one, or folders with one bag each"
         raise RecordingError(str(path), finding, remedy)
-    numbers = [
-        int(match[1]) for match in map(SPLIT.search, (Path(x).stem for x in there)) if match
-    ]
-    if len(numbers) == len(there) > 1:
-        notes += missing_splits(path, sorted(set(numbers)))
+    notes += lost_splits(path, there)
     return there, notes
 
 
-def missing_splits(path: Path, numbers: list[int]) -> list[str]:
-    """Notes about the numbers that are missing among those of a bag's files, counted from 0."""
-    there, count = set(numbers), numbers[-1] + 1 - len(numbers)
-    first = islice((k for k in range(numbers[-1]) if k not in there), NAMED)
+def lost_splits(path: Path, names: Sequence[str]) -> list[str]:
+    """Notes about the numbers that are missing among files that are all numbered from 0."""
+    matches = [SPLIT.search(Path(name).stem) for name in names]
+    numbers = {int(match[1]) for match in matches if match}
+    if len(numbers) != len(names) or len(names) < 2:
+        return []
+    count = max(numbers) + 1 - len(numbers)
+    first = islice((k for k in range(max(numbers)) if k not in numbers), NAMED)
     notes = [f"{path} has no split {number}" for number in first]
     return notes if count <= NAMED else [*notes, f"and {count - NAMED} more"]
 
@@ -149,6 +150,28 @@ def listed_files(data: object) -> tuple[list[str], list[str]]:
     every = dict.fromkeys(name.removesuffix(PACKED) for name in named)
     own = [name for name in every if name == Path(name).name and name.endswith(ENDINGS)]
     return own, sorted(set(every) - set(own))
+
+
+def tables_in(path: Path) -> list[Path]:
+    """Tables of a folder without a bag, in the order of their numbers; none of another place.
+
+    Raises:
+        RecordingError: If they are not the parts of one recording.
+    """
+    if not path.is_dir() or (path / METADATA).exists():
+        return []
+    items = [item for item in path.iterdir() if item.is_file()]
+    tables = [item for item in items if item.suffix.lower() in TABLES]
+    if not tables or any(item.name.endswith(ENDINGS) for item in items):
+        return []
+    whole = sorted({SPLIT.sub("", item.stem) + item.suffix for item in tables})
+    if len(whole) > 1:
+        finding = f"holds tables of {len(whole)} recordings: {', '.join(whole[:5])}"
+        remedy = (
+            "give the files one by one, or number those of one recording: run_0.csv, run_1.csv"
+        )
+        raise RecordingError(str(path), finding, remedy)
+    return sorted(tables, key=lambda item: number_in_name(item.name))
 
 
 def nothing_in(path: Path) -> RecordingError:

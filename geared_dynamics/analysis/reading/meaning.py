@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -26,7 +26,8 @@ class Meaning:
             ``motor_torque`` [N m], joint torque = A tau_m.
         position: ``joint``, or ``motor``: the motors' angles [rad], q = A'^-1 (phi - phi(0)).
         gains: Drive gains k by motor [N m/A] (m,), or by joint if the effort is no motor's;
-            empty: 1, and the motors' torque constants for currents.
+            empty: 1, and the motors' torque constants for currents. Gains of motors that move
+            frozen joints only are not looked at.
         zero: Added to the joint positions (n,) [rad or m]; empty: nothing.
     """
 
@@ -47,63 +48,167 @@ class Meaning:
         return self.effort.startswith("motor_")
 
 
-def motor_columns(model: GearedModel) -> list[int]:
-    """The joint whose column of a recording holds each motor's numbers (m,).
+class Readings(NamedTuple):
+    """Motors that act on the model's joints, and where a recording has their numbers.
 
-    It is the last joint that the motor moves; a motor of several joints is thus found where
-    drives that pass one joint end.
+    Attributes:
+        motors: Their indices, in file order (k,).
+        joints: The joint at whose place each motor's number stands (k,): the last joint that
+            the motor moves, in the robot with no joint frozen.
+    """
+
+    motors: tuple[int, ...]
+    joints: tuple[str, ...]
+
+
+def motor_readings(model: GearedModel) -> Readings:
+    """Find the motors whose readings the model's joint torques and positions follow from.
+
+    A motor's number stands at the last joint that it moves, so a motor of several joints is
+    found where drives that pass one joint end. Freezing joints does not change that place: a
+    motor of a frozen joint that also moves a joint of the model counts, at the frozen joint.
 
     Raises:
-        RecordingError: If two motors would share a column, or a joint has none.
+        RecordingError: If two of these motors share a place, or a joint of the model has none.
     """
-    columns = [int(np.flatnonzero(row)[-1]) for row in model.structure_matrix.T]
-    if sorted(columns) == list(range(model.n)):
-        return columns
-    finding = f"{len(columns)} motors end at joints {sorted(columns)} of {model.n}"
-    remedy = "efforts of motors need one motor for each joint; give joint torques"
+    order = {joint.name: k for k, joint in enumerate(model.robot.joints)}
+    spins = {spin.wheel: spin.coefficients for spin in model.drivetrain.spins}
+    motors = np.flatnonzero(model.structure_matrix.any(axis=0)).tolist()
+    joints = []
+    for motor in motors:
+        moved = int(np.flatnonzero(model.structure_matrix[:, motor])[-1])
+        coefficients = spins[model.drivetrain.motors[motor].wheel]
+        frozen = [name for name, ratio in coefficients if ratio and is_frozen(model, name)]
+        joints.append(max([model.joint_names[moved], *frozen], key=order.__getitem__))
+    lacking = [name for name in model.joint_names if name not in joints]
+    if not lacking and len(set(joints)) == len(joints):
+        return Readings(tuple(motors), tuple(joints))
+    pairs = zip(motors, joints, strict=True)
+    ends = ", ".join(f"{model.motor_names[motor]} at {joint}" for motor, joint in pairs)
+    finding = f"motors end at these joints: {ends or 'none'}"
+    finding += f"; no motor ends at {', '.join(lacking)}" if lacking else ""
+    remedy = "efforts of motors need one motor that ends at each joint; give joint torques"
     raise RecordingError(f"{model.drivetrain.source}, motors", finding, remedy)
 
 
+def is_frozen(model: GearedModel, joint: str) -> bool:
+    """Whether a joint that a wheel follows is held still in this model."""
+    return any(record.name == joint and record.kind == "fixed" for record in model.robot.joints)
+
+
+def recorded_joints(model: GearedModel, meaning: Meaning) -> tuple[str, ...]:
+    """Joints that a recording must have, in the order of its columns (n + e,).
+
+    The model's joints, and after them the frozen ones at whose place the number of a motor
+    stands that acts on the model's joints: tau = A tau_m needs it.
+
+    Args:
+        model: Geared model, perhaps with joints frozen.
+        meaning: What the recording's numbers are.
+    """
+    if not meaning.of_motors:
+        return model.joint_names
+    places = motor_readings(model).joints
+    return (*model.joint_names, *(joint for joint in places if joint not in model.joint_names))
+
+
 def drive_gains(model: GearedModel, meaning: Meaning) -> Array:
-    """Gains of the recording's columns (n,)."""
-    columns = motor_columns(model) if meaning.of_motors else list(range(model.n))
+    """Gains of all motors (m,), or of the joints (n,) if the effort is no motor's.
+
+    The gain of a motor that moves frozen joints only may be NaN.
+    """
+    count = len(model.motor_names) if meaning.of_motors else model.n
     if meaning.gains:
-        if len(meaning.gains) != len(columns):
-            finding = f"{len(meaning.gains)} gains for {len(columns)} columns"
-            raise RecordingError("gains", finding, f"give {len(columns)}")
+        if len(meaning.gains) != count:
+            names = model.motor_names if meaning.of_motors else model.joint_names
+            finding = f"{len(meaning.gains)} gains for {count}"
+            raise RecordingError("gains", finding, f"give one for each of {', '.join(names)}")
         return np.array(meaning.gains, float)
     if meaning.effort != "motor_current":
-        return np.ones(len(columns))
-    constants = model.motors.torque_constant
-    missing = [name for name, k in zip(model.motor_names, constants, strict=True) if np.isnan(k)]
+        return np.ones(count)
+    constants = np.asarray(model.motors.torque_constant, float)
+    acting = motor_readings(model).motors
+    missing = [model.motor_names[k] for k in acting if np.isnan(constants[k])]
     if missing:
         place = f"{model.drivetrain.source}, motors.{missing[0]}.torque_constant"
         remedy = "add it, or give the drive gains (--gains)"
         raise RecordingError(place, f"is not given for {', '.join(missing)}", remedy)
-    return np.asarray(constants, float)
+    return constants
 
 
 def joint_positions(model: GearedModel, meaning: Meaning, position: Array) -> Array:
-    """Joint positions (k, n) from what was recorded."""
-    q: Array = position
+    """Joint positions (k, n) from what was recorded (k, n + e), columns ``recorded_joints``."""
+    q: Array = position[:, : model.n]
     if meaning.position == "motor":
-        phi = position[:, motor_columns(model)] - model.motor_zeros
-        q = np.asarray(np.linalg.solve(model.structure_matrix.T, phi.T).T, np.float64)
+        own = end_motors(model)
+        refuse_frozen_shares(model, own)
+        phi = q - model.motor_zeros[own]
+        q = np.asarray(np.linalg.solve(model.structure_matrix[:, own].T, phi.T).T, np.float64)
     return q + np.array(meaning.zero) if meaning.zero else q
 
 
 def joint_velocities(model: GearedModel, meaning: Meaning, velocity: Array) -> Array:
-    """Joint velocities (k, n) from what was recorded."""
+    """Joint velocities (k, n) from what was recorded (k, n + e)."""
+    rates = velocity[:, : model.n]
     if meaning.position == "motor":
-        rates = velocity[:, motor_columns(model)].T
-        return np.asarray(np.linalg.solve(model.structure_matrix.T, rates).T, np.float64)
-    return velocity
+        A = model.structure_matrix[:, end_motors(model)]
+        return np.asarray(np.linalg.solve(A.T, rates.T).T, np.float64)
+    return rates
+
+
+def end_motors(model: GearedModel) -> list[int]:
+    """The motor that ends at each joint (n,).
+
+    None of them moves a later joint, so their columns of A are triangular and have an inverse.
+    """
+    found = motor_readings(model)
+    at = dict(zip(found.joints, found.motors, strict=True))
+    return [at[joint] for joint in model.joint_names]
+
+
+def refuse_frozen_shares(model: GearedModel, motors: list[int]) -> None:
+    """Raise if an angle of these motors has a share of a frozen joint: no model knows it."""
+    spins = {spin.wheel: spin.coefficients for spin in model.drivetrain.spins}
+    for motor in motors:
+        coefficients = spins[model.drivetrain.motors[motor].wheel]
+        frozen = [name for name, ratio in coefficients if ratio and is_frozen(model, name)]
+        if frozen:
+            finding = f"{model.motor_names[motor]} also turns with the frozen {', '.join(frozen)}"
+            remedy = f"keep {', '.join(frozen)} movable, or record joint positions"
+            raise RecordingError("positions of motors", finding, remedy)
+
+
+def motor_efforts(model: GearedModel, effort: Array) -> Array:
+    """Recorded numbers by motor (k, m) from columns ``recorded_joints`` (k, n + e).
+
+    Zero for motors that move frozen joints only.
+
+    Raises:
+        RecordingError: If the column of a frozen joint is missing.
+    """
+    found, places = motor_readings(model), recorded_joints(model, Meaning("motor_torque"))
+    if effort.shape[1] != len(places):
+        finding = f"has {effort.shape[1]} columns, not those of {', '.join(places)}"
+        remedy = "open it with analysis.recorded_joints(model, meaning)"
+        extra = places[model.n :]
+        if extra:
+            remedy += f", or keep {', '.join(extra)} movable: motors there act on other joints"
+        raise RecordingError("efforts of motors", finding, remedy)
+    result = np.zeros((len(effort), len(model.motor_names)))
+    result[:, found.motors] = effort[:, [places.index(joint) for joint in found.joints]]
+    return result
 
 
 def joint_torques(model: GearedModel, meaning: Meaning, q: Array, effort: Array) -> Array:
-    """Joint torques (k, n) from recorded efforts at positions q (k, n)."""
+    """Joint torques (k, n) from recorded efforts (k, n + e) at positions q (k, n).
+
+    Efforts of motors are mapped by tau = A tau_m: what holds a frozen joint acts on that joint
+    alone, and what its motor gives to other joints through the gears counts there.
+    """
     gains = drive_gains(model, meaning)
     if meaning.of_motors:
-        return np.asarray((effort[:, motor_columns(model)] * gains) @ model.structure_matrix.T)
+        acting = list(motor_readings(model).motors)
+        tau_m = motor_efforts(model, effort)[:, acting] * gains[acting]
+        return np.asarray(tau_m @ model.structure_matrix[:, acting].T)
     tau = effort * gains
     return tau + gravity_forces(model, q) if meaning.effort == "gravity_compensated" else tau

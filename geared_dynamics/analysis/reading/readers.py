@@ -99,3 +99,41 @@ class ArrayReader:
     def read(self, piece: int) -> Samples:
         """Samples of one piece."""
         return self.samples.rows(slice(piece * PIECE, (piece + 1) * PIECE))
+
+
+@dataclass(frozen=True, eq=False)
+class SeriesReader:
+    """Recordings that follow each other, read as one.
+
+    Attributes:
+        path: The folder that holds them.
+        parts: Their readers, in order.
+        lost: What is missing among them.
+    """
+
+    path: str
+    parts: tuple[Reader, ...]
+    lost: tuple[str, ...] = ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is wrong with them."""
+        return (*self.lost, *(note for part in self.parts for note in part.notes))
+
+    @property
+    def other(self) -> str:
+        """What may hold what is missing here."""
+        return self.parts[0].other
+
+    @property
+    def pieces(self) -> int:
+        """Number of pieces of all together."""
+        return sum(part.pieces for part in self.parts)
+
+    def read(self, piece: int) -> Samples:
+        """Samples of one piece."""
+        for part in self.parts:
+            if piece < part.pieces:
+                return part.read(piece)
+            piece -= part.pieces
+        raise IndexError(piece)

@@ -13,8 +13,9 @@ import numpy as np
 
 from geared_dynamics.analysis.reading.bag import open_bag
 from geared_dynamics.analysis.reading.cleaning import time_steps
+from geared_dynamics.analysis.reading.folder import TABLES, lost_splits, tables_in
 from geared_dynamics.analysis.reading.problems import RecordingError
-from geared_dynamics.analysis.reading.readers import ArrayReader, Reader
+from geared_dynamics.analysis.reading.readers import ArrayReader, Reader, SeriesReader
 from geared_dynamics.analysis.reading.samples import Samples, Tally, joined
 from geared_dynamics.analysis.reading.spreading import spread
 from geared_dynamics.analysis.reading.table_file import TableReader, TimeUnit
@@ -110,11 +111,12 @@ def open_recording(
     degrees: bool | Collection[str] = False,
     time_unit: TimeUnit | None = None,
     efforts: bool = True,
+    by_number: bool = True,
 ) -> Recording:
     """Open a bag (folder, ``.db3``, ``.mcap``) or a table (``.csv``) of a robot's joints.
 
     Args:
-        path: The recording.
+        path: The recording; a folder of numbered files, such as run_0.csv, run_1.csv, is one.
         joints: The robot's joints, as in ``model.joint_names``.
         topic: Of a bag; by default the one of type JointState that has these joints.
         rename: What the recording calls a joint, by the joint, where it differs.
@@ -125,6 +127,7 @@ def open_recording(
             joints, or of those that are named.
         time_unit: Of a table's times: ``s`` if not given, ``ms``, ``us`` or ``ns``.
         efforts: Whether efforts are needed; if not, they are not looked at.
+        by_number: Whether a table's headings may name joints by their number, {i}, in ``joints``.
 
     Raises:
         RecordingError: naming what was found, and what to give instead.
@@ -136,11 +139,18 @@ def open_recording(
         refuse_others(path, "a bag", only)
         return recording_of(open_topic(open_bag(place), names, topic, given, units), efforts)
     refuse_others(path, "a table", {"--topic": topic})
-    table = TableReader(
-        place, names, rename=given, columns=columns, rate=rate, units=units,
-        time_unit=time_unit or "s", efforts=efforts,
-    )  # fmt: skip
-    recording = recording_of(table, efforts)
+    files = tables_in(place)
+    tables = [
+        TableReader(
+            file, names, rename=given, columns=columns, rate=rate, units=units,
+            time_unit=time_unit or "s", efforts=efforts, by_number=by_number,
+        )
+        for file in files or [place]
+    ]  # fmt: skip
+    table = tables[0]
+    lost = tuple(lost_splits(place, [file.name for file in files]))
+    reader = SeriesReader(str(path), tuple(tables), lost) if files else table
+    recording = recording_of(reader, efforts)
     if table.columns["time"] and not SLOWEST <= recording.rate <= FASTEST:
         text = f"{path}: {recording.rate:.3g} samples per second; say the unit of its times"
         warnings.warn(f"{text} (--time-unit ms, us, ns)", GearedDynamicsWarning, stacklevel=2)
@@ -148,8 +158,10 @@ def open_recording(
 
 
 def is_table(path: Path) -> bool:
-    """Whether a path is that of a table of text."""
-    return path.suffix.lower() in (".csv", ".txt", ".tsv") and not path.is_dir()
+    """Whether a path is that of a table of text, or of a folder with the parts of one."""
+    if path.is_dir():
+        return bool(tables_in(path))
+    return path.suffix.lower() in TABLES
 
 
 def refuse_others(path: str | Path, kind: str, options: Mapping[str, object]) -> None:

@@ -23,6 +23,7 @@ class Tally(NamedTuple):
         gaps: Where samples are missing.
         short: Samples in stretches too short to be filtered.
         held: That are the one before under a new stamp, of a robot in motion.
+        resting: Of a robot at rest, where rest is left out.
     """
 
     foreign: int = 0
@@ -35,6 +36,7 @@ class Tally(NamedTuple):
     gaps: int = 0
     short: int = 0
     held: int = 0
+    resting: int = 0
 
     def plus(self, other: Tally) -> Tally:
         """Return the sum."""
@@ -53,6 +55,7 @@ class Tally(NamedTuple):
             "gaps": "gaps",
             "short": "samples in stretches too short to filter",
             "held": "samples that are the one before sent again",
+            "resting": "samples at rest",
         }
         return ", ".join(f"{v} {words[k]}" for k, v in self._asdict().items() if v)
 

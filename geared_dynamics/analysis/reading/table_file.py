@@ -15,8 +15,9 @@ from geared_dynamics.analysis.reading.container import PIECE, reopened
 from geared_dynamics.analysis.reading.joints import renamed
 from geared_dynamics.analysis.reading.problems import RecordingError
 from geared_dynamics.analysis.reading.samples import Samples, Tally
-from geared_dynamics.analysis.reading.table_style import number, style_of
+from geared_dynamics.analysis.reading.table_style import number, refuse_bare, style_of
 from geared_dynamics.arrays import Array
+from geared_dynamics.errors import GearedDynamicsWarning
 
 TimeUnit = Literal["s", "ms", "us", "ns"]
 NANOSECONDS = dict(zip(get_args(TimeUnit), (1e9, 1e6, 1e3, 1.0), strict=True))
@@ -48,6 +49,7 @@ class TableReader:
         units: Sequence[float] = (),
         time_unit: TimeUnit = "s",
         efforts: bool = True,
+        by_number: bool = True,
     ) -> None:
         """Find its columns and where its rows are.
 
@@ -61,8 +63,10 @@ class TableReader:
             units: What the joints' positions and velocities are multiplied with.
             time_unit: Of the times.
             efforts: Whether it must have efforts.
+            by_number: Whether headings with {i} are looked for.
         """
         self.path, self.place, self.rate = str(path), path.resolve(), rate
+        self.by_number = by_number
         self.joints = renamed(joints, rename or {})
         self.notes: tuple[str, ...] = ()
         self.other = "name other columns with --columns"
@@ -88,6 +92,7 @@ class TableReader:
             finding = f"has a first line of more than {LONGEST >> 20} MiB"
             raise RecordingError(self.path, finding, "give a table with a row of headings")
         headings = self.style.headings(heading)
+        refuse_bare(self.path, self.style, headings, self.joints)
         self.columns = self._columns(headings, dict(columns or {}))
         if self.columns["time"]:
             self._refuse_times(headings[self.columns["time"][0]], b"".join(begin))
@@ -132,10 +137,24 @@ class TableReader:
     def _first(self, headings: list[str], patterns: Sequence[str], quantity: str) -> list[int]:
         """Columns by the first of the patterns that fits all joints."""
         for pattern in patterns:
+            if "{i}" in pattern and not self.by_number:
+                continue
             names = [pattern] if quantity == "time" else written(pattern, self.joints)
             if all(name in headings for name in names):
+                if quantity == "position":
+                    self._doubt_numbers(pattern, headings)
                 return [headings.index(name) for name in names]
         return []
+
+    def _doubt_numbers(self, pattern: str, headings: list[str]) -> None:
+        """Warn if a table has more numbered columns than there are joints."""
+        more = pattern.replace("{i}", str(len(self.joints) + 1))
+        if "{i}" in pattern and "{joint}" not in pattern and more in headings:
+            text = (
+                f"{self.path}: has {more} as well; numbers are taken for {', '.join(self.joints)}"
+            )
+            remedy = "where joints are frozen, use headings with the joints' names"
+            warnings.warn(f"{text}, in this order: {remedy}", GearedDynamicsWarning, stacklevel=5)
 
     def _missing(
         self, quantity: str, patterns: Sequence[str], headings: list[str]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import math
 import re
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from geared_dynamics.analysis.reading.problems import RecordingError
@@ -67,6 +69,34 @@ def style_of(path: str, start: bytes) -> Style:
     heading, _, rows = start.partition(b"\n")
     delimiter = max(",;\t", key=heading.decode("utf-8", "replace").count)
     return Style(delimiter, delimiter != "," and bool(DECIMAL_COMMA.search(rows)))
+
+
+def refuse_bare(path: str, style: Style, heading: list[str], joints: Sequence[str]) -> None:
+    """Raise if a table has no row of headings, or its columns are not separated.
+
+    Args:
+        path: The table.
+        style: How it is written.
+        heading: Cells of its first line.
+        joints: The robot's joints, as the table calls them.
+    """
+    if len(heading) == 1 and len(heading[0].split()) > 1:
+        remedy = f"write commas: sed -E 's/^ +//; s/ +/,/g' {Path(path).name} > commas.csv"
+        raise RecordingError(path, "separates its columns by spaces", remedy)
+    if not heading or any(math.isnan(number(cell)) for cell in heading):
+        return
+    columns, n = len(heading), len(joints)
+    finding = f"has no row of headings: its first line is {columns} numbers"
+    kinds = {2: ("position", "effort"), 3: ("position", "velocity", "effort")}.get(columns // n)
+    remedy = f"write a line of {columns} headings above it: time, position.JOINT, effort.JOINT"
+    if kinds is not None and columns % n < 2:  # a column of times more than of joints, or none
+        names = ["time"] * (columns % n) + [f"{kind}.{j}" for kind in kinds for j in joints]
+        line = style.delimiter.join(names).replace("\t", "\\t")
+        remedy = (
+            f"write one above it, if this is the order of its columns: sed -i '1i {line}' {path}"
+        )
+        remedy += "" if columns % n else ", and give --rate"
+    raise RecordingError(path, finding, remedy)
 
 
 def number(cell: str) -> float:

@@ -26,6 +26,7 @@ from geared_dynamics.analysis.extras import extra
 from geared_dynamics.analysis.report.curves import DRAWN, envelope, profile
 from geared_dynamics.dynamics.terms import MODELS
 from geared_dynamics.files import write_text
+from geared_dynamics.numerals import percent_cell
 
 COLOURS = ("#111111", "#c8862a", "#4a9a5b", "#2a6fb8", "#b8413a")
 ROW = 210  # [px] height of one joint's plot
@@ -95,7 +96,7 @@ def joint_table(analysis: Analysis) -> str:
             f"{joint.joint} [{joint.unit}]", f"{joint.rms:.4g}", f"{joint.peak:.4g}",
             *map(percents, joint.percent),
             f"{joint.residual[-1]:.3g}", f"{joint.residual_peak[-1]:.3g}",
-            f"{joint.saturated:.2g}",
+            percent_cell(joint.saturated),
             milliseconds(joint.delay),
         ]
         for joint in figures
@@ -124,7 +125,7 @@ def motor_table(analysis: Analysis) -> str:
     rows = []
     for motor in motors:
         pairs = [known(x) for pair in zip(motor.rms, motor.peak, strict=True) for x in pair]
-        rows.append([motor.motor, *pairs, f"{motor.exceeded:.2g}"])
+        rows.append([motor.motor, *pairs, percent_cell(motor.exceeded)])
     return table(heads, rows)
 
 

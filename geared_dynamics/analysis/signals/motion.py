@@ -29,8 +29,8 @@ class Motion(NamedTuple):
         q: Filtered position (k, n).
         v: Velocity (k, n).
         a: Acceleration (k, n).
-        effort: Filtered effort (k, n).
-        raw: Effort as recorded (k, n).
+        effort: Filtered effort (k, n), of motors also in the columns of frozen joints.
+        raw: Effort as recorded, the same columns.
         core: Samples that are counted (k,).
     """
 
@@ -44,10 +44,13 @@ class Motion(NamedTuple):
 
     def counted(self) -> Motion:
         """Return the core only."""
-        core = self.core
+        return self.rows(self.core)
+
+    def rows(self, which: BoolArray | IntArray) -> Motion:
+        """Return some of the samples."""
         parts = (self.q, self.v, self.a, self.effort, self.raw)
-        q, v, a, effort, raw = (part[core] for part in parts)
-        return Motion(self.stamp[core], q, v, a, effort, raw, core[core])
+        q, v, a, effort, raw = (part[which] for part in parts)
+        return Motion(self.stamp[which], q, v, a, effort, raw, self.core[which])
 
 
 def motion(
@@ -66,6 +69,7 @@ def motion(
     if len(samples.stamp) < shortest(cutoff, 1e9 / period):
         return None
     n = samples.position.shape[1]
+    both = n + samples.effort.shape[1]
     own, blank = velocity == "recorded", bool(np.isnan(samples.effort).all())
     effort = np.zeros(samples.effort.shape) if blank else samples.effort
     parts = [samples.position, effort, *([samples.velocity] if own else [])]
@@ -83,12 +87,12 @@ def motion(
             return None
         table = interpolated(samples.stamp, signals, grid)
     smooth = zero_phase(table, cutoff, rate)
-    v = smooth[:, 2 * n :] if own else derivative(smooth[:, :n], rate)
-    found = np.hstack([smooth[:, : 2 * n], v, derivative(v, rate)])
+    v = smooth[:, both:] if own else derivative(smooth[:, :n], rate)
+    found = np.hstack([smooth[:, :both], v, derivative(v, rate)])
     if not even:
         inside = np.clip(samples.stamp, grid[0], grid[-1])
         found = interpolated(grid, found, inside)
-    q, effort, v, a = (found[:, k * n : (k + 1) * n].copy() for k in range(4))
+    q, effort, v, a = (x.copy() for x in np.split(found, [n, both, both + n], axis=1))
     effort = samples.effort if blank else effort
     return Motion(samples.stamp, q, v, a, effort, samples.effort, stretch.core)
 

@@ -44,14 +44,21 @@ MODEL = (
 )
 PAYLOAD = (
     Parameter("payload.mass", "double", 0.0, "a load on the arm [kg]", 0.0),
-    Parameter("payload.center_of_mass", "doubles", [0.0, 0.0, 0.0], "in the link's frame [m]"),
+    Parameter(
+        "payload.center_of_mass", "doubles", [0.0, 0.0, 0.0], "in the frame of payload.link [m]"
+    ),
     Parameter(
         "payload.inertia",
         "doubles",
         [0.0] * 6,
-        "ixx ixy ixz iyy iyz izz about the centre of mass [kg m^2]",
+        "ixx ixy ixz iyy iyz izz about the centre of mass, axes of that frame [kg m^2]",
     ),
-    Parameter("payload.link", "string", "", "link that carries it; empty: the only tip"),
+    Parameter(
+        "payload.link",
+        "string",
+        "",
+        "link that carries it, frames of fixed joints (tool0) included; empty: the only tip",
+    ),
 )
 SYSTEM = (
     Parameter("watchdog_rate", "double", 50.0, "of the check for stale joint states [1/s]",

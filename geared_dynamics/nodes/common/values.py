@@ -9,7 +9,9 @@ import numpy as np
 
 from geared_dynamics.arrays import Array
 from geared_dynamics.model import GearedModel
+from geared_dynamics.model.payload import PayloadFrame, payload_frame
 from geared_dynamics.nodes.common.parameters import ParameterError, Values
+from geared_dynamics.numerals import plain
 
 AXES = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 
@@ -28,21 +30,50 @@ def signs(values: Values, pattern: str, names: Sequence[str]) -> Array:
     return found
 
 
-def loaded(model: GearedModel, values: Values) -> GearedModel:
-    """The model with the payload."""
-    mass = cast(float, values["payload.mass"])
-    com = cast("list[float]", values["payload.center_of_mass"])
-    six = cast("list[float]", values["payload.inertia"])
-    for name, found, wanted in (("center_of_mass", com, 3), ("inertia", six, 6)):
+def payload_tensor(values: Values) -> Array:
+    """Tensor (3, 3) of the payload about its centre of mass.
+
+    Raises:
+        ParameterError: If a list has the wrong length.
+    """
+    for name, wanted in (("center_of_mass", 3), ("inertia", 6)):
+        found = cast("list[float]", values[f"payload.{name}"])
         if len(found) != wanted:
             finding = f"has {len(found)} numbers"
             raise ParameterError(f"payload.{name}", finding, f"give {wanted}")
+    tensor = np.zeros((3, 3))
+    for (row, column), value in zip(
+        AXES, cast("list[float]", values["payload.inertia"]), strict=True
+    ):
+        tensor[row, column] = tensor[column, row] = value
+    return tensor
+
+
+def payload_place(model: GearedModel, values: Values) -> PayloadFrame:
+    """The frame of the payload: that of ``payload.link``, or of the only tip.
+
+    Raises:
+        GearedDynamicsError: If there is no such link, or several tips and none is named.
+    """
+    return payload_frame(model, str(values["payload.link"]) or None, "payload.link")
+
+
+def payload_words(model: GearedModel | None, values: Values) -> str:
+    """What is carried, and where."""
+    mass = cast(float, values["payload.mass"])
+    if model is None or mass == 0.0:
+        return "none"
+    com = plain(cast("list[float]", values["payload.center_of_mass"]))
+    return f"{mass:g} kg, centre of mass {com} m in the frame of {payload_place(model, values)}"
+
+
+def loaded(model: GearedModel, values: Values) -> GearedModel:
+    """The model with the payload."""
+    mass, tensor = cast(float, values["payload.mass"]), payload_tensor(values)
+    com = cast("list[float]", values["payload.center_of_mass"])
     if mass == 0.0:
-        if any(six):
+        if tensor.any():
             remedy = "give payload.mass as well, in the same step"
             raise ParameterError("payload.inertia", "is that of a load without mass", remedy)
         return model
-    tensor = np.zeros((3, 3))
-    for (row, column), value in zip(AXES, six, strict=True):
-        tensor[row, column] = tensor[column, row] = value
-    return model.with_payload(mass, com, tensor, link=str(values["payload.link"]) or None)
+    return model.with_payload(mass, com, tensor, link=payload_place(model, values).link)

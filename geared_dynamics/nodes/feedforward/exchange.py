@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.nodes.common.parameters import Value
-from geared_dynamics.nodes.common.values import loaded
+from geared_dynamics.nodes.common.values import loaded, payload_words
 from geared_dynamics.nodes.feedforward.prepared import Prepared, differ, prepared
 
 if TYPE_CHECKING:
@@ -55,8 +55,13 @@ class Exchange:
 
     def _exchange(self, given: Prepared) -> None:
         self.carrying = None  # an older payload than that of what is used now
-        if self._node.loop is not None:
-            self._node.loop.exchange(given)
+        loop = self._node.loop
+        if loop is None:
+            return
+        changed = differ(loop.prepared.values, given.values, ("payload.",))
+        loop.exchange(given)
+        if changed:
+            self._node.get_logger().info(f"payload: {payload_words(given.bare, given.values)}")
 
     def take_description(self) -> None:
         """Take over a model that was built because the description has changed."""

@@ -22,7 +22,7 @@ from geared_dynamics.nodes.common.lifecycle import SUCCESS, SteadyLifecycleNode
 from geared_dynamics.nodes.common.parameters import ParameterError, Value
 from geared_dynamics.nodes.common.ros_time import RosTime
 from geared_dynamics.nodes.common.timing import Timing
-from geared_dynamics.nodes.common.values import numbers, signs
+from geared_dynamics.nodes.common.values import numbers, payload_words, signs
 from geared_dynamics.nodes.common.wire import StateReader
 from geared_dynamics.nodes.feedforward import references
 from geared_dynamics.nodes.feedforward.exchange import Exchange
@@ -155,7 +155,7 @@ class FeedforwardNode(SteadyLifecycleNode):
             self.get_logger().warning(note)
         self.get_logger().info(
             f"configured: {model.name}, mode {values['mode']}, joints "
-            f"{', '.join(model.joint_names)}"
+            f"{', '.join(model.joint_names)}; payload: {payload_words(model, values)}"
         )
 
     def encoders_of(self, model: GearedModel) -> Encoders:

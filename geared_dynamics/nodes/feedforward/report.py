@@ -14,6 +14,7 @@ from geared_dynamics.control.safety import events as at
 from geared_dynamics.nodes.common import diagnostics
 from geared_dynamics.nodes.common.joint_map import JointMap, Reading
 from geared_dynamics.nodes.common.timing import Figures
+from geared_dynamics.nodes.common.values import payload_words
 from geared_dynamics.nodes.common.wire import Seen
 
 if TYPE_CHECKING:
@@ -177,6 +178,7 @@ class Reporter:
             "motors": ", ".join(model.motor_names),
             "coupling": model.coupling,
             "payload [kg]": f"{values['payload.mass']:g}",
+            "payload": payload_words(model, values),
             "mode": str(values["mode"]),
             "state": node.state_label,
         }

@@ -22,6 +22,7 @@ from geared_dynamics.nodes.common.lifecycle import SUCCESS, SteadyLifecycleNode
 from geared_dynamics.nodes.common.parameters import ParameterError, Value
 from geared_dynamics.nodes.common.ros_time import RosTime
 from geared_dynamics.nodes.common.timing import Timing
+from geared_dynamics.nodes.common.values import payload_words
 from geared_dynamics.nodes.common.wire import StateReader
 from geared_dynamics.nodes.observer.contact import wrench
 from geared_dynamics.nodes.observer.inputs import NEWEST, Beside, Torques
@@ -61,6 +62,7 @@ class ElasticObserverNode(SteadyLifecycleNode):
         self.loop: Loop | None = None
         self.active = False
         self.preparing = False  # whether a model is loaded and kernels are compiled
+        self._payload = "none"
         self.autostarting = False  # until it was active once: what is stopped then, stays so
         self.zero = 0  # ROS time from which the loop counts [ns]
         self._picker = Picker(())
@@ -145,13 +147,15 @@ class ElasticObserverNode(SteadyLifecycleNode):
             self.create_subscription(
                 JointState, "joint_states", self._on_joint_state, NEWEST, raw=True
             )
+        self._payload = payload_words(model, values)
         self.parameters.configured = True
         self.description.used = self.description.text
         for note in model.notes:
             self.get_logger().warning(note)
         springs = ", ".join(model.elasticity.names)
         self.get_logger().info(
-            f"configured: {model.name}, observer {values['observer']}, springs {springs}"
+            f"configured: {model.name}, observer {values['observer']}, springs {springs}; "
+            f"payload: {self._payload}"
         )
 
     def _refuse_wrong(self) -> None:
@@ -286,11 +290,15 @@ class ElasticObserverNode(SteadyLifecycleNode):
         """Prepare for new parameter values; what applies them."""
         if self.loop is None or self.model is None:
             return lambda: None
-        return functools.partial(self._exchange, prepared(values, self.model))
+        given = prepared(values, self.model)
+        return functools.partial(self._exchange, given, payload_words(self.model, values))
 
-    def _exchange(self, given: Prepared) -> None:
+    def _exchange(self, given: Prepared, payload: str) -> None:
         if self.loop is not None:
             self.loop.exchange(given)
+        if payload != self._payload:
+            self._payload = payload
+            self.get_logger().info(f"payload: {payload}")
 
     def _exchange_description(self) -> None:
         """Take over a model that was built because the description has changed."""

@@ -11,6 +11,7 @@ from diagnostic_msgs.msg import DiagnosticArray
 from geared_dynamics.nodes.common import diagnostics
 from geared_dynamics.nodes.common.diagnostics import ERROR, OK, WARN, Status
 from geared_dynamics.nodes.common.timing_topic import TimingTopic
+from geared_dynamics.nodes.common.values import payload_words
 from geared_dynamics.nodes.observer.loop import Loop, named
 from geared_dynamics.nodes.observer.quality import numbers
 from geared_dynamics.nodes.observer.values import Level, Output
@@ -88,6 +89,7 @@ class Reporter:
             "springs": ", ".join(model.elasticity.names),
             "motors": ", ".join(model.motor_names),
             "payload [kg]": f"{values['payload.mass']:g}",
+            "payload": payload_words(model, values),
             "observer": str(values["observer"]),
             "state": node.state_label,
         }

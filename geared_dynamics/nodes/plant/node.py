@@ -20,7 +20,7 @@ from geared_dynamics.nodes.common import model_source
 from geared_dynamics.nodes.common.declaration import Declared
 from geared_dynamics.nodes.common.messages import SECOND, NamedState, nanoseconds
 from geared_dynamics.nodes.common.parameters import ParameterError, Value
-from geared_dynamics.nodes.common.values import loaded
+from geared_dynamics.nodes.common.values import loaded, payload_words
 from geared_dynamics.nodes.plant import settings
 from geared_dynamics.nodes.plant.commands import CommandReader
 from geared_dynamics.nodes.plant.schema import SCHEMA
@@ -236,8 +236,9 @@ class PlantNode(Node):  # type: ignore[misc]  # rclpy has no types
     def _on_payload(self, wanted: bool) -> str:
         settings.attach_payload(cast(Plant, self.plant), self.parameters.values, wanted)
         self._attached = bool(wanted)
-        mass = self._value("payload.mass")
-        return f"carrying {mass:g} kg" if wanted else "carrying nothing"
+        if not wanted:
+            return "carrying nothing"
+        return f"carrying {payload_words(self.model, self.parameters.values)}"
 
     def _fault(self, name: str) -> Callable[[bool], str]:
         def switch(wanted: bool) -> str:

@@ -6,14 +6,12 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any, cast
 
-import numpy as np
-
 from geared_dynamics.arrays import Array
 from geared_dynamics.control.values import Side
 from geared_dynamics.errors import UnknownNameError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.nodes.common.parameters import Values
-from geared_dynamics.nodes.common.values import AXES, numbers
+from geared_dynamics.nodes.common.values import numbers, payload_place, payload_tensor
 from geared_dynamics.simulation.plants import Faults, Plant, PlantSettings
 from geared_dynamics.simulation.plants.electrics import CommandKind
 
@@ -74,11 +72,8 @@ def attach_payload(plant: Plant, values: Values, attached: bool) -> None:
     if not attached:
         plant.load(0.0)
         return
-    tensor = np.zeros((3, 3))
-    for (row, column), value in zip(AXES, cast("list[float]", values["payload.inertia"]),
-                                    strict=True):  # fmt: skip
-        tensor[row, column] = tensor[column, row] = value
-    mass, link = cast(float, values["payload.mass"]), str(values["payload.link"]) or None
+    mass, tensor = cast(float, values["payload.mass"]), payload_tensor(values)
+    link = payload_place(plant.model, values).link if mass else None
     plant.load(mass, cast("list[float]", values["payload.center_of_mass"]), tensor, link=link)
 
 

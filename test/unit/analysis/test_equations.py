@@ -276,7 +276,7 @@ def test_drive_gains_beside_springs() -> None:
     com, tensor = (0.1, 0.05, 0.2), 5.0 * np.eye(3)
     gains, random = np.array([1.1, 0.9, 1.0, 1.2, 0.8, 1.0]), np.random.default_rng(0)
     runs = []
-    for arm in (model, model.with_payload(150.0, com, tensor)):
+    for arm in (model, model.with_payload(150.0, com, tensor, link=model.body_names[-1])):
         tau = gd.inverse_dynamics(arm, q, v, a) - balancer_forces(model, q)
         effort = gd.motor_torques(model, tau) / gains + 1e-3 * random.normal(size=q.shape)
         runs.append(recording_from_arrays(t, q, effort))

@@ -305,7 +305,8 @@ def noise_of(size: float) -> np.ndarray:
 
 def test_a_load_is_found_with_its_deviations() -> None:
     load = parameters_of(1.5, (0.05, -0.02, 0.1), np.diag([0.01, 0.012, 0.008]))
-    heavy = MODEL.with_payload(1.5, (0.05, -0.02, 0.1), np.diag([0.01, 0.012, 0.008]))
+    tensor, link = np.diag([0.01, 0.012, 0.008]), MODEL.body_names[-1]
+    heavy = MODEL.with_payload(1.5, (0.05, -0.02, 0.1), tensor, link=link)
     tau = TAU + gd.inverse_dynamics(heavy, Q, V, A) - gd.inverse_dynamics(MODEL, Q, V, A)
     both = equations(MODEL, [recording(noise=0.3), recording(tau, 0.3, seed=1)])
     found = payload(MODEL, both, both.run == 1, MODEL.body_names[-1])
@@ -319,7 +320,7 @@ def test_a_load_is_found_with_its_deviations() -> None:
 def test_drive_gains_from_a_known_load() -> None:
     gains = np.array([0.07, 0.05, 0.09])
     com, tensor = (0.05, -0.02, 0.1), np.diag([0.01, 0.012, 0.008])
-    heavy = MODEL.with_payload(4.0, com, tensor)
+    heavy = MODEL.with_payload(4.0, com, tensor, link=MODEL.body_names[-1])
     extra = gd.inverse_dynamics(heavy, Q, V, A) - gd.inverse_dynamics(MODEL, Q, V, A)
     random = np.random.default_rng(0)
     runs = []

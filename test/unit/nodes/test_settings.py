@@ -16,7 +16,7 @@ from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.nodes.common import model_source
 from geared_dynamics.nodes.common.measured_effort import joint_effort
 from geared_dynamics.nodes.common.parameters import Value, expanded
-from geared_dynamics.nodes.common.values import loaded
+from geared_dynamics.nodes.common.values import loaded, payload_words
 from geared_dynamics.nodes.feedforward.schema import SCHEMA
 from geared_dynamics.nodes.feedforward.settings import (
     controller_of,
@@ -111,6 +111,40 @@ def test_payload(model: gd.GearedModel) -> None:
     np.testing.assert_allclose(
         gd.mass_matrix(loaded(model, given), q), gd.mass_matrix(same, q), rtol=1e-12
     )
+
+
+def test_payload_link(model: gd.GearedModel) -> None:
+    """The tip if none is named, as in ``with_payload``; any frame of a fixed joint by name."""
+    q = [0.1, 0.2, 0.3]
+    for given, link, place in (
+        ({}, "tip", "tip, at 0.4 0 0 m in link_3"),
+        ({"payload__link": "tip"}, "tip", "tip, at 0.4 0 0 m in link_3"),
+        ({"payload__link": "link_2"}, "link_2", "link_2, at its joint's frame"),
+    ):
+        changed = values(model, payload__mass=1.5, **given)
+        same = model.with_payload(1.5, link=link)
+        np.testing.assert_array_equal(
+            gd.gravity_forces(loaded(model, changed), q), gd.gravity_forces(same, q)
+        )
+        words = f"1.5 kg, centre of mass 0 0 0 m in the frame of {place}"
+        assert payload_words(model, changed) == words
+    assert payload_words(model, values(model)) == "none"
+    with pytest.raises(
+        gd.GearedDynamicsError, match=r"payload\.link: 'base_link' is fixed to the"
+    ):
+        loaded(model, values(model, payload__mass=1.0, payload__link="base_link"))
+
+
+def test_several_tips_need_a_payload_link() -> None:
+    text = ELBOW.read_text("utf-8").replace(
+        "</robot>",
+        '<link name="camera"/><joint name="seat" type="fixed"><parent link="link_3"/>'
+        '<child link="camera"/></joint></robot>',
+    )
+    arm = gd.load_model(text, DRIVES)
+    assert loaded(arm, values(arm)) is arm
+    with pytest.raises(gd.GearedDynamicsError, match=r"payload\.link: is not given.*tip, camera"):
+        loaded(arm, values(arm, payload__mass=1.0))
 
 
 def test_a_model_from_text_path_or_topic() -> None:
