@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import csv
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,12 +15,14 @@ from geared_dynamics.analysis.identification.columns import prior
 from geared_dynamics.analysis.identification.gains import Gains
 from geared_dynamics.analysis.identification.identify import Identified
 from geared_dynamics.analysis.identification.writing import Written, written
+from geared_dynamics.analysis.report.tables import write_table
 from geared_dynamics.analysis.report.yaml_text import yaml_text
 from geared_dynamics.arrays import Array
 from geared_dynamics.cli.arguments import load_robot
 from geared_dynamics.cli.drive_gains import with_constants
 from geared_dynamics.description.yaml_input import read_data
 from geared_dynamics.errors import GearedDynamicsError
+from geared_dynamics.files import new_files
 from geared_dynamics.model.model import GearedModel
 
 LISTED_KINDS = (".J", ".viscous", ".coulomb", ".offset", ".static")
@@ -68,13 +69,10 @@ def write(
 ) -> None:
     """Write the parameters, and the robot's files with those of the model without a load."""
     args.output.mkdir(parents=True, exist_ok=True)
-    with targets.table.open("w", encoding="utf-8", newline="") as stream:
-        out = csv.writer(stream)
-        out.writerow(["parameter", "column", "value", "sigma", "files"])
-        columns = [found.equations.names[k] for k in found.base.selection]
-        rows = zip(found.base.names, columns, found.x, found.sigma, found.files, strict=True)
-        for name, column, *numbers in rows:
-            out.writerow([name, column, *(repr(float(x)) for x in numbers)])
+    columns = [found.equations.names[k] for k in found.base.selection]
+    rows = zip(found.base.names, columns, found.x, found.sigma, found.files, strict=True)
+    cells = [[name, column, *(repr(float(x)) for x in numbers)] for name, column, *numbers in rows]
+    write_table(targets.table, ["parameter", "column", "value", "sigma", "files"], cells)
     console.print(f"saved {targets.table}")
     if found.physical is None:
         why = "some parameters were known" if args.known else "there are no physical parameters"
@@ -89,9 +87,10 @@ def write(
     notes += [f"kept as the file says: {', '.join(new.kept)}"] if new.kept else []
     if source is not None and re.search(r"(^|\s)#", source.read_text("utf-8", errors="replace")):
         notes.append(f"comments of {source.name} are not kept")
-    targets.robot.write_text(new.urdf, encoding="utf-8")
     text = yaml_text(new.drivetrain, comment(new, args, [*found.notes, *notes]))
-    targets.drivetrain.write_text(text, encoding="utf-8")
+    with new_files(targets.robot, targets.drivetrain) as drafts:
+        for draft, content in zip(drafts, (new.urdf, text), strict=True):
+            draft.write_text(content, encoding="utf-8")
     saved = f"saved {targets.robot} and {targets.drivetrain}"
     console.print(f"{saved}: {len(new.changes)} numbers changed")
     for line in notes:
