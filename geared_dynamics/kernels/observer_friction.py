@@ -9,8 +9,9 @@ friction laws (joints', then rotors') by x'. f is the mean over the step of what
               passes zero within the step has the friction of both directions
     standing  f = what keeps the rate (or brings it to rest), as far as the level allows
 
-A law counts as standing within three times the rate that smooths its sign. There friction is
-any number within its level: none of it can be told from the rate.
+A rotor counts as standing within three times the rate that smooths its sign. There friction is
+any number within its level, and its encoder shows the rate; a link's rate nothing shows, and its
+friction is that of the law.
 """
 
 import math
@@ -44,7 +45,7 @@ def observer_sliding(
     """Predicted step with friction that sticks.
 
     ``state`` is z (2N,); ``given`` the motors' torques (m,), the force on the joints (n,), dt, and
-    for each law 1 to keep its rate where it stands, 0 to bring it to rest (e,). The result: z
+    for each law 1 to keep a standing rotor's rate, 0 to bring it to rest (e,). The result: z
     (2N,), acceleration without signs of rates (N,), change by their friction -V f (2N,), phi and
     exp (2N, 2N each), V by columns (e, 2N), and (FIELDS, e): slope of f by the mean rate, 1 where
     it holds the rate, rate at the end, its change by f = 1, level at most.
@@ -230,9 +231,9 @@ def rub(
         for e in range(count):
             top = numbers[LEVEL * count + e]
             if top > 0.0:
-                law, _ = law_at(drives, e)
+                law, motor = law_at(drives, e)
                 old = f[e]
-                one_law(drives, law, count, e, stay[e], v0, v1, vm, late, mean, numbers, f)
+                one_law(drives, law, motor, count, e, stay[e], v0, v1, vm, late, mean, numbers, f)
                 change = max(change, abs(f[e] - old) / top)
         if change < 1e-11:
             break
@@ -259,6 +260,7 @@ def highest(drives: Pointer, law: int) -> float:
 def one_law(
     drives: Pointer,
     law: int,
+    motor: int,
     count: int,
     e: int,
     stay: float,
@@ -272,7 +274,7 @@ def one_law(
 ) -> None:
     """Set f[e] and its numbers, the other laws' friction as it is."""
     rounding, own = drives[law + on.ROUNDING], e * count + e
-    if abs(v0[e]) < STANDING * rounding:
+    if motor >= 0 and abs(v0[e]) < STANDING * rounding:
         # A spring stiffer than the step is long turns the rate at its end the other way.
         ended = late[own] >= mean[own]
         wanted = (v1[e] if ended else vm[e]) - stay * v0[e]

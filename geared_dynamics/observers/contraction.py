@@ -163,7 +163,7 @@ def steps(
             product([derivative(model, step) for step in parts_of]),
             follower.gain,
             fresh,
-            np.isin(np.arange(fresh.shape[1]), alone),
+            alone,
             product([step.whole for step in parts_of]),
         )
 

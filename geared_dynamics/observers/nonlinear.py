@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from geared_dynamics.arrays import Array, ArrayLike, BoolArray, IntArray
+from geared_dynamics.arrays import Array, ArrayLike, BoolArray
 from geared_dynamics.dynamics.border import finite_input
 from geared_dynamics.dynamics.elastic.springs import structure_matrix
 from geared_dynamics.errors import ArrayError
@@ -326,7 +326,7 @@ def corrected(
     if not health.valid:
         return state._replace(innovation=innovation, health=health)
     taken = np.where(used, innovation, 0.0)
-    state = renewed(model, gains, state, mean, steps, taken, dt)
+    state = renewed(model, gains, state, mean, steps, taken, used, dt)
     change = state.gain @ (gains.seen.inverse @ taken)
     if not np.all(np.isfinite(change)):
         return state._replace(health=held(health, health.faults | Fault.DIVERGED))
@@ -351,6 +351,7 @@ def renewed(
     mean: Array,
     steps: list[Step],
     innovation: Array,
+    used: BoolArray,
     dt: float,
 ) -> NonlinearState:
     """State with a gain that fits the posture (mean's) and what stands at the end of the steps."""
@@ -359,18 +360,18 @@ def renewed(
         standing = stands(
             model, steps[-1], gains.rate, standing, innovation, gains.expected, dt
         )
+        state = state._replace(stay=kept(model, used))
     same = np.array_equal(standing, state.standing)
     if same and np.max(np.abs(here - state.made_at)) < FRESH:
         return state
-    gain, still = gain_of(model, gains, steps, standing, dt)
-    stay = kept(model, still) if len(standing) else state.stay
-    return state._replace(gain=gain, made_at=here, standing=standing, stay=stay)
+    gain, _ = gain_of(model, gains, steps, standing, dt)
+    return state._replace(gain=gain, made_at=here, standing=standing)
 
 
 def gain_of(
     model: GearedModel, gains: NonlinearGains, steps: list[Step], standing: BoolArray, dt: float
-) -> tuple[Array, IntArray]:
-    """G (2N, m) on the seen coordinates, and which of them are corrected alone.
+) -> tuple[Array, BoolArray]:
+    """G (2N, m) on the seen coordinates, and which of them are corrected alone (c,).
 
     Args:
         model: Geared model.
@@ -381,7 +382,7 @@ def gain_of(
     """
     if not standing.any():
         F = product([step.whole for step in steps])
-        return correction(F, gains.seen, gains.rate, dt), np.zeros(0, np.int64)
+        return correction(F, gains.seen, gains.rate, dt), np.zeros(len(gains.seen.coordinates), bool)
     links = standing.copy()
     links[model.joint_friction.count :] = False
     F = product([fixed(model, step, links) for step in steps])
@@ -395,7 +396,7 @@ def gain_of(
     if not apart.all() and not bounded(whole, closed, gains.rate, dt):
         apart = np.ones(len(apart), bool)
         gain = partial(F, gains.seen, apart, behind, gains.rate, dt)
-    return gain, np.flatnonzero(apart)
+    return gain, apart
 
 
 def product(parts: list[Array]) -> Array:

@@ -10,8 +10,8 @@ what its friction takes away within three of the observer's decay times. Where t
 with the speed (Stribeck) by more than the observer can follow, up to 2.5 times that speed.
 
 Of a shaft whose rotor stands the correction moves the rotor alone, and the link behind it is
-predicted. A link that stands beside a rotor that slides is told by the rotor: its rate is then kept
-by its friction, in F as in the step.
+predicted. A link that stands beside a rotor that slides is told by the rotor; the gain is that of
+an arm in which friction keeps the link's rate.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Step(NamedTuple):
         speed: Rates at the end (e,).
         response: Their change by a unit force (e,).
         level: Friction's largest level (e,).
-        stay: Part of its rate that a standing law keeps (e,).
+        stay: Part of its rate that a standing rotor keeps (e,).
         dt: [s].
     """
 
@@ -90,7 +90,7 @@ def predicted(
         tau_m: Of the motors (m,) [N m].
         tau: Known force on the joints (n,) [N m or N].
         dt: [s].
-        stay: Part of its rate that a standing law keeps (e,); 1 where not given.
+        stay: Part of its rate that a standing rotor keeps (e,); 1 where not given.
     """
     N, e = sizes.coordinates, law_count(model)
     arm, springs, drives = packed(extended(model)), packed_springs(model), packed_drives(model)
@@ -182,20 +182,18 @@ def alone(model: GearedModel, coordinates: IntArray, standing: BoolArray) -> Boo
     return found | np.isin(coordinates, joints.index[standing[: joints.count]])
 
 
-def kept(model: GearedModel, shafts: IntArray) -> Array:
-    """Part of its rate that each standing law keeps (e,).
+def kept(model: GearedModel, used: BoolArray) -> Array:
+    """Part of its rate that each law keeps where it stands (e,).
 
-    A rotor's rate is measured, and that of a link behind a sliding rotor told by it: their
-    friction holds what they have, be it a creep. A link behind a rotor that stands comes to rest.
+    A rotor's rate is measured: friction holds what it has, be it a creep. Without its reading it
+    comes to rest.
 
     Args:
         model: Geared model.
-        shafts: Which drives before springs stand (s,): indices among all.
+        used: Which motors' readings are (m,).
     """
-    joints = model.joint_friction
     stay = np.ones(law_count(model))
-    unseen = model.elasticity.joint[shafts[shafts < len(model.elasticity.joint)]]
-    stay[: joints.count][np.isin(joints.index, unseen)] = 0.0
+    stay[model.joint_friction.count :] = used[model.motors.friction.index]
     return stay
 
 
