@@ -29,12 +29,11 @@ from geared_dynamics.kernels.drive import motor_at
 from geared_dynamics.kernels.kinds import Array, Pointer
 from geared_dynamics.kernels.memory import keep, pointer, row, shift
 from geared_dynamics.kernels.observer import advance, advance_size
+from geared_dynamics.kernels.observer_layout import FIELDS, HELD, LEVEL, RESPONSE, SLOPE, SPEED
 
 STANDING = 3.0  # times the smoothing rate: the smooth sign is 0.995 there
 SWEEPS = 30  # over the laws, whose friction acts on each other's rates
 HALVINGS = 45
-FIELDS = 5  # numbers of each law in the result
-SLOPE, HELD, SPEED, RESPONSE, LEVEL = range(FIELDS)
 JUMP = 1e9  # slope of a sign that is not smoothed, by its level
 
 
@@ -47,8 +46,7 @@ def observer_sliding(
     ``state`` is z (2N,); ``given`` the motors' torques (m,), the force on the joints (n,), dt, and
     for each law 1 to keep a standing rotor's rate, 0 to bring it to rest (e,). The result: z
     (2N,), acceleration without signs of rates (N,), change by their friction -V f (2N,), phi and
-    exp (2N, 2N each), V by columns (e, 2N), and (FIELDS, e): slope of f by the mean rate, 1 where
-    it holds the rate, rate at the end, its change by f = 1, level at most.
+    exp (2N, 2N each), V by columns (e, 2N), and the laws' numbers (FIELDS, e): ``observer_layout``.
     """
     n, motors = int(springs[has.JOINTS]), int(springs[has.MOTORS])
     size = n + int(springs[has.SHAFTS])

@@ -166,10 +166,15 @@ def partial(
         elastic, rigid = at.elastic[~alone[:springs]], at.rigid[~alone[springs:]]
         part = Seen(place[elastic], place[rigid], at.inverse)
         G[np.ix_(both, np.flatnonzero(~alone))] = correction(F[np.ix_(both, both)], part, rate, dt)
-    r = exp(-max(rate * dt, QUICK))
+    r = alone_root(rate, dt)
     G[single, np.flatnonzero(alone)] = 1.0 - r * r
     G[N + single, np.flatnonzero(alone)] = (1.0 - r) ** 2 / dt
     return G
+
+
+def alone_root(rate: float, dt: float) -> float:
+    """Both roots of a coordinate that is corrected alone."""
+    return exp(-max(rate * dt, QUICK))
 
 
 def bounded(F: Array, closed: Array, rate: float, dt: float) -> bool:

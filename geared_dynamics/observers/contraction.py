@@ -20,8 +20,9 @@ motion of the whole arm, which is no vibration.
 
 F is that of the whole step, friction that slides, reverses and sticks included. While a rotor
 stands its encoder shows nothing of the link behind it, whose error then keeps its size or decays
-by the spring's damping: the factor is near one, above it where standing begins or ends, and T is
-that of the other coordinates, and of the standing ones' positions and speeds.
+by the spring's damping: the factor is near one, above it where standing begins or ends. T is then
+that of the other coordinates; a standing rotor's error counts for itself, ten times, and that of
+the link behind it by the energy alone.
 
 W. Lohmiller, J.-J. Slotine, On contraction analysis for non-linear systems, Automatica 34, 1998.
 """
@@ -39,7 +40,7 @@ from geared_dynamics.dynamics import elastic
 from geared_dynamics.dynamics.border import finite_input
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.model import GearedModel
-from geared_dynamics.observers.assignment import chain, correction
+from geared_dynamics.observers.assignment import alone_root, chain, correction
 from geared_dynamics.observers.border import seconds
 from geared_dynamics.observers.health import parts
 from geared_dynamics.observers.nonlinear import (
@@ -51,6 +52,8 @@ from geared_dynamics.observers.nonlinear import (
 )
 from geared_dynamics.observers.plan import Measurement, refuse_other
 from geared_dynamics.observers.standing import derivative, predicted
+
+APART = 10.0  # weight of a standing rotor's error: it moves its link, and is not moved by it
 
 
 def contraction(
@@ -183,39 +186,48 @@ def with_gain(gains: NonlinearGains, F: Array, G: Array) -> Array:
 
 def norm(model: GearedModel, gains: NonlinearGains, state: Array, taken: Taken, dt: float) -> Array:
     """W (2N, 2N)."""
-    N, own = gains.sizes.coordinates, model.elasticity
+    at, own, N = gains.seen, model.elasticity, gains.sizes.coordinates
+    single = at.coordinates[taken.apart]
+    links = own.joint[taken.apart[: len(at.elastic)]]
+    rest = np.setdiff1d(np.arange(N), single)
     H = elastic.mass_matrix(model, state[: model.n])
     K = (own.stretch.T * own.stiffness) @ own.stretch
-    E = np.zeros((2 * N, 2 * N))
-    E[:N, :N] = np.linalg.cholesky(K + (0.5 * gains.rate) ** 2 * H).T
-    E[N:, N:] = np.linalg.cholesky(H).T
+    followed = np.ones(N)
+    followed[links] = 0.0
+    P = K + (0.5 * gains.rate) ** 2 * followed[:, None] * H * followed
+    both = np.concatenate([rest, N + rest])
+    E = np.zeros((len(both), len(both)))
+    E[: len(rest), : len(rest)] = np.linalg.cholesky(P[np.ix_(rest, rest)]).T
+    E[len(rest) :, len(rest) :] = np.linalg.cholesky(H[np.ix_(rest, rest)]).T
     closed = with_gain(gains, taken.smooth, taken.fresh)
     same, own_chain = (
-        chains(model, gains, M, taken.apart, dt)
+        chains(model, gains, M, taken.apart, dt)[np.ix_(both, both)]
         for M in (exp(-gains.rate * dt) * taken.smooth, closed)
     )
-    return np.asarray(E @ np.linalg.solve(same, own_chain))
+    W = np.zeros((2 * N, 2 * N))
+    W[np.ix_(both, both)] = E @ np.linalg.solve(same, own_chain)
+    r = alone_root(gains.rate, dt)
+    for i in single:  # in u and vtheta dt - (1 - r) u its step is r and a one beside the diagonal
+        size = APART * np.sqrt(P[i, i])
+        W[i, i], W[N + i, [i, N + i]] = size, 2.0 * size * np.array([-1.0, dt / (1.0 - r)])
+    return W
 
 
 def chains(
     model: GearedModel, gains: NonlinearGains, M: Array, apart: BoolArray, dt: float
 ) -> Array:
-    """T (2N, 2N) of a step M: chains of what is corrected together; of the rest, M's own part."""
+    """T (2N, 2N) of a step M: the chains of what is corrected together, else 1."""
     at, N = gains.seen, gains.sizes.coordinates
     if not apart.any():
         return chain(M, at, dt)[0]
     T, springs = np.eye(2 * N), len(at.elastic)
-    single = at.coordinates[apart]
-    rest = np.setdiff1d(np.arange(N), [*single, *model.elasticity.joint[apart[:springs]]])
-    place = np.zeros(N, np.int64)
-    place[rest] = np.arange(len(rest))
-    both = np.concatenate([rest, N + rest])
+    out = np.concatenate([at.coordinates[apart], model.elasticity.joint[apart[:springs]]])
+    rest = np.setdiff1d(np.arange(N), out)
     if rest.size:
-        part = at._replace(
-            elastic=place[at.elastic[~apart[:springs]]], rigid=place[at.rigid[~apart[springs:]]]
-        )
+        place = np.zeros(N, np.int64)
+        place[rest] = np.arange(len(rest))
+        both = np.concatenate([rest, N + rest])
+        elastic_, rigid = at.elastic[~apart[:springs]], at.rigid[~apart[springs:]]
+        part = at._replace(elastic=place[elastic_], rigid=place[rigid])
         T[np.ix_(both, both)] = chain(M[np.ix_(both, both)], part, dt)[0]
-    for i in single:  # position, and its derivative in the step
-        pair = [i, N + i]
-        T[N + i, pair] = (M[i, pair] - [1.0, 0.0]) / dt
     return T

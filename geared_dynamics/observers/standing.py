@@ -26,7 +26,7 @@ from geared_dynamics.dynamics.drives import packed_drives
 from geared_dynamics.dynamics.elastic.extended import extended
 from geared_dynamics.dynamics.elastic.springs import packed_springs, structure_matrix
 from geared_dynamics.dynamics.packing import packed
-from geared_dynamics.kernels.observer_friction import FIELDS
+from geared_dynamics.kernels.observer_layout import FIELDS
 from geared_dynamics.model import GearedModel
 from geared_dynamics.observers.outside import outside
 from geared_dynamics.observers.plan import Sizes
