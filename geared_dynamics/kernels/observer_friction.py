@@ -46,7 +46,7 @@ def observer_sliding(
     ``state`` is z (2N,); ``given`` the motors' torques (m,), the force on the joints (n,), dt, and
     for each law 1 to keep a standing rotor's rate, 0 to bring it to rest (e,). The result: z
     (2N,), acceleration without signs of rates (N,), change by their friction -V f (2N,), phi and
-    exp (2N, 2N each), V by columns (e, 2N), and the laws' numbers (FIELDS, e): ``observer_layout``.
+    exp (2N, 2N each), V by columns (e, 2N), and (FIELDS, e): ``observer_layout``.
     """
     n, motors = int(springs[has.JOINTS]), int(springs[has.MOTORS])
     size = n + int(springs[has.SHAFTS])

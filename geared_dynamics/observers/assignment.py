@@ -178,7 +178,7 @@ def alone_root(rate: float, dt: float) -> float:
 
 
 def bounded(F: Array, closed: Array, rate: float, dt: float) -> bool:
-    """Whether a closed step's eigenvalues are no farther from zero than F's, or 1, but a little."""
+    """Whether no eigenvalue of a closed step is farther from zero than F's, or 1, but a little."""
     if not np.all(np.isfinite(closed)):
         return False
     most = GROWTH * (1.0 - exp(-rate * dt))

@@ -45,13 +45,11 @@ from geared_dynamics.observers.border import seconds
 from geared_dynamics.observers.health import parts
 from geared_dynamics.observers.nonlinear import (
     NonlinearGains,
-    gain_of,
     nonlinear_start,
     nonlinear_step,
-    product,
 )
 from geared_dynamics.observers.plan import Measurement, refuse_other
-from geared_dynamics.observers.standing import derivative, predicted
+from geared_dynamics.observers.standing import derivative, gain_of, predicted, product
 
 APART = 10.0  # weight of a standing rotor's error: it moves its link, and is not moved by it
 
@@ -161,7 +159,9 @@ def steps(
         if not follower.health.valid or np.any(apart > gains.limits.jump):
             finding = "is no step from the state before: the observer does not follow"
             raise ArrayError(f"states[{k + 1}]", finding, "give a motion of the arm, and its dt")
-        fresh, alone = gain_of(model, gains, parts_of, follower.standing, dt)
+        fresh, alone = gain_of(
+            model, gains.seen, gains.structure, gains.rate, parts_of, follower.standing
+        )
         yield Taken(
             product([derivative(model, step) for step in parts_of]),
             follower.gain,
@@ -184,7 +184,9 @@ def with_gain(gains: NonlinearGains, F: Array, G: Array) -> Array:
     return np.asarray(closed)
 
 
-def norm(model: GearedModel, gains: NonlinearGains, state: Array, taken: Taken, dt: float) -> Array:
+def norm(
+    model: GearedModel, gains: NonlinearGains, state: Array, taken: Taken, dt: float
+) -> Array:
     """W (2N, 2N)."""
     at, own, N = gains.seen, model.elasticity, gains.sizes.coordinates
     single = at.coordinates[taken.apart]

@@ -29,14 +29,7 @@ from geared_dynamics.dynamics.border import finite_input
 from geared_dynamics.dynamics.elastic.springs import structure_matrix
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.model import GearedModel
-from geared_dynamics.observers.assignment import (
-    DEPTH,
-    Seen,
-    bounded,
-    correction,
-    partial,
-    seen,
-)
+from geared_dynamics.observers.assignment import DEPTH, Seen, seen
 from geared_dynamics.observers.consistency import judged, most_by_chance
 from geared_dynamics.observers.health import (
     Fault,
@@ -61,15 +54,7 @@ from geared_dynamics.observers.plan import (
     source_of,
 )
 from geared_dynamics.observers.rest import at_rest
-from geared_dynamics.observers.standing import (
-    Step,
-    alone,
-    fixed,
-    kept,
-    law_count,
-    predicted,
-    stands,
-)
+from geared_dynamics.observers.standing import Step, gain_of, kept, law_count, predicted, stands
 
 # The gain is computed again after so much motion [rad or m], or part of dt.
 FRESH = 0.02
@@ -357,48 +342,10 @@ def renewed(
     """State with a gain that fits the posture (mean's) and what stands at the end of the steps."""
     here, standing = np.append(mean[: gains.sizes.n], np.log(dt)), state.standing
     if len(standing):
-        standing = stands(
-            model, steps[-1], gains.rate, standing, innovation, gains.expected, dt
-        )
+        standing = stands(model, steps[-1], gains.rate, standing, innovation, gains.expected, dt)
         state = state._replace(stay=kept(model, used))
     same = np.array_equal(standing, state.standing)
     if same and np.max(np.abs(here - state.made_at)) < FRESH:
         return state
-    gain, _ = gain_of(model, gains, steps, standing, dt)
+    gain, _ = gain_of(model, gains.seen, gains.structure, gains.rate, steps, standing)
     return state._replace(gain=gain, made_at=here, standing=standing)
-
-
-def gain_of(
-    model: GearedModel, gains: NonlinearGains, steps: list[Step], standing: BoolArray, dt: float
-) -> tuple[Array, BoolArray]:
-    """G (2N, m) on the seen coordinates, and which of them are corrected alone (c,).
-
-    Args:
-        model: Geared model.
-        gains: Tuning.
-        steps: Parts of the predicted step.
-        standing: Which friction laws stand (e,).
-        dt: Of the whole step [s].
-    """
-    if not standing.any():
-        F = product([step.whole for step in steps])
-        return correction(F, gains.seen, gains.rate, dt), np.zeros(len(gains.seen.coordinates), bool)
-    links = standing.copy()
-    links[model.joint_friction.count :] = False
-    F = product([fixed(model, step, links) for step in steps])
-    whole = product([fixed(model, step, standing) for step in steps])
-    apart = alone(model, gains.seen.coordinates, standing)
-    behind = model.elasticity.joint
-    gain = partial(F, gains.seen, apart, behind, gains.rate, dt)
-    shown = gains.seen.inverse @ gains.structure
-    closed = whole.copy()
-    closed[:, : shown.shape[1]] -= whole @ gain @ shown
-    if not apart.all() and not bounded(whole, closed, gains.rate, dt):
-        apart = np.ones(len(apart), bool)
-        gain = partial(F, gains.seen, apart, behind, gains.rate, dt)
-    return gain, apart
-
-
-def product(parts: list[Array]) -> Array:
-    """The later ones from the left."""
-    return parts[0] if len(parts) == 1 else np.linalg.multi_dot(parts[::-1])

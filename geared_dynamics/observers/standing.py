@@ -1,7 +1,7 @@
-r"""Friction that sticks: a predicted step, which laws stand in it, and what the encoders then show.
+r"""Friction that sticks: a predicted step, which laws stand, and what encoders then show.
 
-Friction of a rotor that stands is any number within its level, so that its encoder shows nothing of
-the spring behind it. A law counts as standing while its rate is below
+Friction of a rotor that stands is any number within its level, so that its encoder shows nothing
+of the spring behind it. A law counts as standing while its rate is below
 
     min( 10 \rho, 3 level / (B w) ),    at least what the encoder tells from rest,
 
@@ -28,6 +28,7 @@ from geared_dynamics.dynamics.elastic.springs import packed_springs, structure_m
 from geared_dynamics.dynamics.packing import packed
 from geared_dynamics.kernels.observer_layout import FIELDS
 from geared_dynamics.model import GearedModel
+from geared_dynamics.observers.assignment import Seen, bounded, correction, partial
 from geared_dynamics.observers.outside import outside
 from geared_dynamics.observers.plan import Sizes
 
@@ -101,7 +102,7 @@ def predicted(
     if kernels.observer_sliding(arm, springs, drives, mean, given, out) != 0:
         return None
     phi, whole, rest = 5 * N, 5 * N + square, 5 * N + 2 * square
-    numbers = out[rest + e * width :].reshape(FIELDS, e)
+    slope, held, speed, response, level = out[rest + e * width :].reshape(FIELDS, e)
     return Step(
         out[:width],
         out[width : width + N],
@@ -109,7 +110,11 @@ def predicted(
         out[phi:whole].reshape(width, width),
         out[whole:rest].reshape(width, width),
         out[rest : rest + e * width].reshape(e, width),
-        *numbers,
+        slope,
+        held,
+        speed,
+        response,
+        level,
         stay,
         dt,
     )
@@ -179,7 +184,8 @@ def alone(model: GearedModel, coordinates: IntArray, standing: BoolArray) -> Boo
     joints, rotors = model.joint_friction, model.motors.friction
     still = rotors.index[standing[joints.count :]]
     found = np.any(structure_matrix(model)[np.ix_(coordinates, still)] != 0.0, axis=1)
-    return found | np.isin(coordinates, joints.index[standing[: joints.count]])
+    still_links = np.isin(coordinates, joints.index[standing[: joints.count]])
+    return np.asarray(found | still_links)
 
 
 def kept(model: GearedModel, used: BoolArray) -> Array:
@@ -215,8 +221,7 @@ def derivative(model: GearedModel, step: Step) -> Array:
 
     With f = s r of what slides, r its mean rate, and R z(dt) = stay R z of what friction holds.
     """
-    F, N = step.whole, len(step.whole) // 2
-    R = rows(model)
+    F, R = step.whole, rows(model)
     held = step.held != 0.0
     rubs = held | (step.slope != 0.0)
     if not rubs.any():
@@ -232,3 +237,44 @@ def derivative(model: GearedModel, step: Step) -> Array:
     by_f = weight * np.where(held[:, None], still @ V, mean @ V)
     by_f[~held] += np.eye(len(R))[~held]
     return np.asarray(F - V @ np.linalg.pinv(by_f, rcond=1e-12) @ by_z)
+
+
+def gain_of(
+    model: GearedModel,
+    at: Seen,
+    structure: Array,
+    rate: float,
+    steps: list[Step],
+    standing: BoolArray,
+) -> tuple[Array, BoolArray]:
+    """G (2N, c) on the seen coordinates, and which of them are corrected alone (c,).
+
+    Args:
+        model: Geared model.
+        at: What the encoders tell.
+        structure: What they show of x (m, N).
+        rate: Of the observer, w [1/s].
+        steps: Parts of the predicted step.
+        standing: Which friction laws stand (e,).
+    """
+    dt = sum(step.dt for step in steps)
+    if not standing.any():
+        F = product([step.whole for step in steps])
+        return correction(F, at, rate, dt), np.zeros(len(at.coordinates), bool)
+    links = standing.copy()
+    links[model.joint_friction.count :] = False
+    F = product([fixed(model, step, links) for step in steps])
+    whole = product([fixed(model, step, standing) for step in steps])
+    apart, behind = alone(model, at.coordinates, standing), model.elasticity.joint
+    gain = partial(F, at, apart, behind, rate, dt)
+    closed = whole.copy()
+    closed[:, : structure.shape[1]] -= whole @ gain @ at.inverse @ structure
+    if not apart.all() and not bounded(whole, closed, rate, dt):
+        apart = np.ones(len(apart), bool)
+        gain = partial(F, at, apart, behind, rate, dt)
+    return gain, apart
+
+
+def product(parts: list[Array]) -> Array:
+    """The later ones from the left."""
+    return parts[0] if len(parts) == 1 else np.linalg.multi_dot(parts[::-1])

@@ -1,4 +1,4 @@
-"""Arms that start from rest and stop, rotors held by their friction: the observers stay with them."""
+"""Arms that start from rest and stop, rotors held by friction: the observers stay with them."""
 
 from __future__ import annotations
 
@@ -194,7 +194,9 @@ def laws_of(model: gd.GearedModel) -> tuple[np.ndarray, ...]:
     """Level in motion, at breakaway, Stribeck's speed and smoothing of each law."""
     both = (model.joint_friction, model.motors.friction)
     return tuple(
-        np.concatenate([getattr(laws, name).T.reshape(-1, laws.count)[0] for laws in both if laws.count])
+        np.concatenate(
+            [getattr(laws, name).T.reshape(-1, laws.count)[0] for laws in both if laws.count]
+        )
         for name in ("coulomb", "static", "stribeck_speed", "smoothing")
     )
 
@@ -202,7 +204,7 @@ def laws_of(model: gd.GearedModel) -> tuple[np.ndarray, ...]:
 @pytest.mark.parametrize("name", LAWS)
 @pytest.mark.parametrize("stay", [1.0, 0.0])
 def test_friction_of_a_step_is_what_its_equations_say(name: str, stay: float) -> None:
-    """Of what slides the law at the mean rate; of what stands what keeps its rate, or its level."""
+    """Sliding: the law at the mean rate. Standing: what keeps the rate, or the level."""
     model = LAWS[name]()
     coulomb, static, speed, smoothing = laws_of(model)
     random, R = np.random.default_rng(1), rows(model)
