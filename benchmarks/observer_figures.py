@@ -5,7 +5,7 @@ ratio; link velocity = its difference through the low-pass (first or second orde
 the very data, found by search. Errors are rms after half a second; factors are practice over
 observer, the worst joint and all joints together.
 
-Run: python benchmarks/observer_figures.py [errors|split|start|order|force|nees|load ...]
+Run: python benchmarks/observer_figures.py [errors|split|start|order|force|nees|load|rest ...]
 """
 
 import sys
@@ -17,6 +17,9 @@ from observer_plant import DT, TURN, Arm, Row, changed, elbow, moving, ratios
 from scipy import signal, stats
 
 import geared_dynamics as gd
+from geared_dynamics.observers.rest import at_rest
+from geared_dynamics.simulation.mujoco.mechanism import MujocoMechanism
+from geared_dynamics.simulation.plants.equations import EquationsMechanism
 
 ob = gd.observers
 SKIP = 500  # instants before errors count
@@ -302,9 +305,63 @@ def load() -> None:
     print(f"  deviations {load_.mass_deviation:.3f} kg, {load_.com_deviation.round(4)} m")
 
 
+def rest() -> None:
+    """Rest to rest (0.8, 0.6, -0.7 rad in 1.5 s), rotors held by Coulomb friction at both ends."""
+    for coulomb in (0.01, 0.02, 0.05, 0.1):
+        arm = elbow()
+        for motor in arm.drives["motors"].values():
+            motor["friction"] = {"viscous": 0.0, "coulomb": coulomb}
+        model = gd.load_model(arm.urdf, arm.drives)
+        for engine in (EquationsMechanism, MujocoMechanism):
+            q, readings = rest_to_rest(model, engine(model, 2e-4))
+            for bandwidth in (10.0, 30.0):
+                gains = ob.nonlinear_gains(model, resolution=TURN, bandwidth=bandwidth)
+                filtered = ob.kalman_gains(model, resolution=TURN, bandwidth=bandwidth)
+                state, second = ob.nonlinear_start(model, gains, readings[0]), None
+                off, told, flags = [], [], []
+                for true, measurement in zip(q[1:], readings[1:], strict=True):
+                    state = ob.nonlinear_step(model, gains, state, measurement, DT)
+                    if second is None:
+                        second = ob.kalman_start(model, filtered, readings[0])
+                    second = ob.kalman_step(model, filtered, second, measurement, DT)
+                    off.append(np.abs(state.mean[:3] - true).max())
+                    told.append(np.abs(second.mean[:3] - true).max())
+                    flags.append(state.health.valid and state.consistent)
+                name = f"{coulomb:5.2f} N m, {engine.__name__:18} {bandwidth:3.0f} Hz"
+                print(
+                    f"{name}: nonlinear {1e3 * max(off):7.4f} mrad, valid and consistent "
+                    f"{all(flags)}; Kalman filter {1e3 * max(told):7.4f} mrad"
+                )
+
+
+def rest_to_rest(
+    model: gd.GearedModel, arm: EquationsMechanism | MujocoMechanism
+) -> tuple[np.ndarray, list[ob.Measurement]]:
+    """True q (t, 3) and readings along the motion, with half a second of rest behind it."""
+    A, S = gd.elastic.structure_matrix(model), model.structure_matrix
+    x, inverse, move = at_rest(model, np.zeros(3)), np.linalg.inv(S), np.array([0.8, 0.6, -0.7])
+    arm.place(x, np.zeros(6))
+    offset = A.T @ x
+    inertia = 1.0 / np.diag(A.T @ np.linalg.solve(gd.elastic.mass_matrix(model, x[:3]), A))
+    tau_m, q, readings = inverse @ gd.gravity_forces(model, x[:3]), [], []
+    for k in range(2050):
+        q.append(np.array(arm.x[:3]))
+        shown = TURN * np.round(A.T @ arm.x / TURN)
+        readings.append(ob.Measurement(shown, tau_m))
+        s = min(max((k * DT - 0.05) / 1.5, 0.0), 1.0)
+        v = move * (140 * s**3 - 420 * s**4 + 420 * s**5 - 140 * s**6) / 1.5
+        a = move * (420 * s**2 - 1680 * s**3 + 2100 * s**4 - 840 * s**5) / 1.5**2
+        goal = move * s**4 * (35 - 84 * s + 70 * s**2 - 20 * s**3)
+        behind = 1600.0 * (S.T @ goal + offset - A.T @ arm.x) + 56.0 * (S.T @ v - A.T @ arm.rate)
+        tau_m = inverse @ gd.inverse_dynamics(model, goal, v, a) + inertia * behind
+        for _ in range(5):
+            arm.advance(tau_m, np.zeros(3))
+    return np.array(q), readings
+
+
 def main() -> None:
     """Print the figures that are named, or all."""
-    every = {f.__name__: f for f in (errors, split, start, order, force, nees, load)}
+    every = {f.__name__: f for f in (errors, split, start, order, force, nees, load, rest)}
     for name in sys.argv[1:] or every:
         print(f"\n{name}: {every[name].__doc__}")
         every[name]()

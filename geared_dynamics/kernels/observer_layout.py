@@ -33,3 +33,9 @@ def noise_at(k: int, c: int, size: int) -> int:
 def tuning_size(k: int, c: int, size: int) -> int:
     """Length of the tuning."""
     return noise_at(k, c, size) + c
+
+
+# Numbers of each friction law after a step (``observer_friction``): slope of its force by its
+# mean rate, 1 where it holds the rate, rate at the end, its change by a unit force, level.
+FIELDS = 5
+SLOPE, HELD, SPEED, RESPONSE, LEVEL = range(FIELDS)

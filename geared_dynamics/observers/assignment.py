@@ -24,6 +24,12 @@ So it is whatever dt, the posture and the joints' frequencies are, and no gain i
 down a stiff spring. Where rigid joints are beside elastic ones there are two kinds of chains,
 and \alpha of one that the other enters is left as it is: there the eigenvalues are near those of
 r F only (within 0.25 w on the arms of the tests).
+
+Coordinates whose rotor stands in its friction are left out with the link behind them: the gain
+is that of the other ones' part of F, and their own a second-order one on position and speed. What
+is left out moves the rest and is moved by it, so that this is no assignment of the whole: the
+eigenvalues are looked at, and where one is farther from zero than those of the arm by itself, no
+coordinate's correction reaches behind its spring.
 """
 
 from __future__ import annotations
@@ -33,12 +39,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from geared_dynamics.arrays import Array, IntArray
+from geared_dynamics.arrays import Array, BoolArray, IntArray
 from geared_dynamics.dynamics.elastic.springs import structure_matrix
 from geared_dynamics.errors import ModelError
 from geared_dynamics.model import GearedModel
 
 DEPTH = 4  # of an elastic joint: theta, its speed, the twist, the twist's speed
+QUICK = 0.4  # decay in a step with which a standing rotor is followed, at least
+GROWTH = 0.01  # part of 1 - r by which what is left out may make an eigenvalue grow
 
 
 class Seen(NamedTuple):
@@ -53,6 +61,11 @@ class Seen(NamedTuple):
     elastic: IntArray
     rigid: IntArray
     inverse: Array
+
+    @property
+    def coordinates(self) -> IntArray:
+        """All of them (c,), those with a spring first."""
+        return np.concatenate([self.elastic, self.rigid])
 
     @property
     def chains(self) -> tuple[tuple[IntArray, int], tuple[IntArray, int]]:
@@ -126,3 +139,48 @@ def polynomial(alpha: Array, i: int, r: float, a: float) -> Array:
     for k in range(depth - i, depth):
         wanted -= r ** (depth - k) * comb(k, depth - i) * a ** (k - depth + i) * alpha[:, k]
     return np.asarray(wanted)
+
+
+def partial(
+    F: Array, at: Seen, alone: BoolArray, joints: IntArray, rate: float, dt: float
+) -> Array:
+    """Gain (2N, c) where some coordinates are corrected without what is behind them.
+
+    Args:
+        F: Derivative of a step (2N, 2N).
+        at: What the encoders tell.
+        alone: Which of its coordinates, c of them.
+        joints: Indices in x of the links behind ``at.elastic``.
+        rate: Decay of the others' error, w [1/s].
+        dt: [s].
+    """
+    N, springs = len(F) // 2, len(at.elastic)
+    single = at.coordinates[alone]
+    out = np.concatenate([single, joints[alone[:springs]]])
+    rest = np.setdiff1d(np.arange(N), out)
+    both = np.concatenate([rest, N + rest])
+    place = np.zeros(N, np.int64)
+    place[rest] = np.arange(len(rest))
+    G = np.zeros((2 * N, len(alone)))
+    if not alone.all():
+        elastic, rigid = at.elastic[~alone[:springs]], at.rigid[~alone[springs:]]
+        part = Seen(place[elastic], place[rigid], at.inverse)
+        G[np.ix_(both, np.flatnonzero(~alone))] = correction(F[np.ix_(both, both)], part, rate, dt)
+    r = alone_root(rate, dt)
+    G[single, np.flatnonzero(alone)] = 1.0 - r * r
+    G[N + single, np.flatnonzero(alone)] = (1.0 - r) ** 2 / dt
+    return G
+
+
+def alone_root(rate: float, dt: float) -> float:
+    """Both roots of a coordinate that is corrected alone."""
+    return exp(-max(rate * dt, QUICK))
+
+
+def bounded(F: Array, closed: Array, rate: float, dt: float) -> bool:
+    """Whether no eigenvalue of a closed step is farther from zero than F's, or 1, but a little."""
+    if not np.all(np.isfinite(closed)):
+        return False
+    most = GROWTH * (1.0 - exp(-rate * dt))
+    found = np.abs(np.linalg.eigvals(closed)).max()
+    return bool(found <= 1.0 + most or found <= np.abs(np.linalg.eigvals(F)).max() + most)

@@ -18,6 +18,12 @@ with T the chains of either. What the factor has beyond r is the gain that was k
 of posture between steps, Coriolis terms, gravity, rigid joints beside elastic ones, and the free
 motion of the whole arm, which is no vibration.
 
+F is that of the whole step, friction that slides, reverses and sticks included. While a rotor
+stands its encoder shows nothing of the link behind it, whose error then keeps its size or decays
+by the spring's damping: the factor is near one, above it where standing begins or ends. T is then
+that of the other coordinates; a standing rotor's error counts for itself, ten times, and that of
+the link behind it by the energy alone.
+
 W. Lohmiller, J.-J. Slotine, On contraction analysis for non-linear systems, Automatica 34, 1998.
 """
 
@@ -25,24 +31,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import exp
+from typing import NamedTuple
 
 import numpy as np
 
-from geared_dynamics.arrays import Array, ArrayLike
+from geared_dynamics.arrays import Array, ArrayLike, BoolArray
 from geared_dynamics.dynamics import elastic
 from geared_dynamics.dynamics.border import finite_input
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.model import GearedModel
-from geared_dynamics.observers.assignment import chain, correction
+from geared_dynamics.observers.assignment import alone_root, chain, correction
 from geared_dynamics.observers.border import seconds
 from geared_dynamics.observers.health import parts
 from geared_dynamics.observers.nonlinear import (
     NonlinearGains,
     nonlinear_start,
     nonlinear_step,
-    predicted,
 )
 from geared_dynamics.observers.plan import Measurement, refuse_other
+from geared_dynamics.observers.standing import derivative, gain_of, predicted, product
+
+APART = 10.0  # weight of a standing rotor's error: it moves its link, and is not moved by it
 
 
 def contraction(
@@ -75,9 +84,9 @@ def contraction(
     count = divided(dt, gains)
     maps: list[Array] = []
     norms: list[Array] = []
-    for F, G in steps(model, gains, z, torque, dt, count):
-        norms.append(norm(model, gains, z[len(maps)], F, after_correction(gains, F, dt), dt))
-        maps.append(with_gain(gains, F, G))
+    for taken in steps(model, gains, z, torque, dt, count):
+        norms.append(norm(model, gains, z[len(maps)], taken, dt))
+        maps.append(with_gain(gains, taken.whole, taken.gain))
     rates = []
     for k, closed in enumerate(maps[:-1]):
         factor = np.linalg.norm(np.linalg.solve(norms[k].T, (norms[k + 1] @ closed).T), 2)
@@ -111,27 +120,55 @@ def divided(dt: float, gains: NonlinearGains) -> int:
     return count
 
 
+class Taken(NamedTuple):
+    """A step of the observer that follows a motion.
+
+    Attributes:
+        whole: F, its derivative by the state before (2N, 2N).
+        gain: G in use (2N, c).
+        fresh: G computed at this step (2N, c).
+        apart: Which seen coordinates are corrected alone (c,).
+        smooth: F without what multiplies the sign of a rate (2N, 2N).
+    """
+
+    whole: Array
+    gain: Array
+    fresh: Array
+    apart: BoolArray
+    smooth: Array
+
+
 def steps(
     model: GearedModel, gains: NonlinearGains, z: Array, torque: Array, dt: float, count: int
-) -> Iterator[tuple[Array, Array]]:
-    """Derivative F of each step of the model, and the gain G of the observer that follows it."""
+) -> Iterator[Taken]:
+    """Each step of the model, and the gain of the observer that follows it."""
     sizes, none = gains.sizes, np.zeros(gains.sizes.n)
     shown = z[:, : sizes.coordinates] @ gains.structure.T + gains.zeros
     follower = nonlinear_start(model, gains, Measurement(shown[0], torque[0]))
     for k, given in enumerate(torque[:-1]):
-        mean, F = z[k], np.eye(2 * sizes.coordinates)
+        mean, parts_of = z[k], []
         for _ in range(count):
-            step = predicted(model, sizes, mean, given, none, dt / count)
+            step = predicted(model, sizes, mean, given, none, dt / count, follower.stay)
             if step is None:
                 raise ArrayError(f"states[{k}]", "leaves all bounds", "give a motion of the arm")
-            mean, F = step.mean, step.whole @ F
+            mean = step.mean
+            parts_of.append(step)
         apart = np.abs(mean[: sizes.coordinates] @ gains.structure.T + gains.zeros - shown[k + 1])
         seen_next = Measurement(shown[k + 1], given)
         follower = nonlinear_step(model, gains, follower._replace(mean=z[k]), seen_next, dt)
         if not follower.health.valid or np.any(apart > gains.limits.jump):
             finding = "is no step from the state before: the observer does not follow"
             raise ArrayError(f"states[{k + 1}]", finding, "give a motion of the arm, and its dt")
-        yield F, follower.gain
+        fresh, alone = gain_of(
+            model, gains.seen, gains.structure, gains.rate, parts_of, follower.standing
+        )
+        yield Taken(
+            product([derivative(model, step) for step in parts_of]),
+            follower.gain,
+            fresh,
+            alone,
+            product([step.whole for step in parts_of]),
+        )
 
 
 def after_correction(gains: NonlinearGains, F: Array, dt: float) -> Array:
@@ -148,15 +185,51 @@ def with_gain(gains: NonlinearGains, F: Array, G: Array) -> Array:
 
 
 def norm(
-    model: GearedModel, gains: NonlinearGains, state: Array, F: Array, closed: Array, dt: float
+    model: GearedModel, gains: NonlinearGains, state: Array, taken: Taken, dt: float
 ) -> Array:
     """W (2N, 2N)."""
-    N, own = gains.sizes.coordinates, model.elasticity
+    at, own, N = gains.seen, model.elasticity, gains.sizes.coordinates
+    single = at.coordinates[taken.apart]
+    links = own.joint[taken.apart[: len(at.elastic)]]
+    rest = np.setdiff1d(np.arange(N), single)
     H = elastic.mass_matrix(model, state[: model.n])
     K = (own.stretch.T * own.stiffness) @ own.stretch
-    E = np.zeros((2 * N, 2 * N))
-    E[:N, :N] = np.linalg.cholesky(K + (0.5 * gains.rate) ** 2 * H).T
-    E[N:, N:] = np.linalg.cholesky(H).T
-    same, _ = chain(exp(-gains.rate * dt) * F, gains.seen, dt)
-    own_chain, _ = chain(closed, gains.seen, dt)
-    return np.asarray(E @ np.linalg.solve(same, own_chain))
+    followed = np.ones(N)
+    followed[links] = 0.0
+    P = K + (0.5 * gains.rate) ** 2 * followed[:, None] * H * followed
+    both = np.concatenate([rest, N + rest])
+    E = np.zeros((len(both), len(both)))
+    E[: len(rest), : len(rest)] = np.linalg.cholesky(P[np.ix_(rest, rest)]).T
+    E[len(rest) :, len(rest) :] = np.linalg.cholesky(H[np.ix_(rest, rest)]).T
+    closed = with_gain(gains, taken.smooth, taken.fresh)
+    same, own_chain = (
+        chains(model, gains, M, taken.apart, dt)[np.ix_(both, both)]
+        for M in (exp(-gains.rate * dt) * taken.smooth, closed)
+    )
+    W = np.zeros((2 * N, 2 * N))
+    W[np.ix_(both, both)] = E @ np.linalg.solve(same, own_chain)
+    r = alone_root(gains.rate, dt)
+    for i in single:  # in u and vtheta dt - (1 - r) u its step is r and a one beside the diagonal
+        size = APART * np.sqrt(P[i, i])
+        W[i, i], W[N + i, [i, N + i]] = size, 2.0 * size * np.array([-1.0, dt / (1.0 - r)])
+    return W
+
+
+def chains(
+    model: GearedModel, gains: NonlinearGains, M: Array, apart: BoolArray, dt: float
+) -> Array:
+    """T (2N, 2N) of a step M: the chains of what is corrected together, else 1."""
+    at, N = gains.seen, gains.sizes.coordinates
+    if not apart.any():
+        return chain(M, at, dt)[0]
+    T, springs = np.eye(2 * N), len(at.elastic)
+    out = np.concatenate([at.coordinates[apart], model.elasticity.joint[apart[:springs]]])
+    rest = np.setdiff1d(np.arange(N), out)
+    if rest.size:
+        place = np.zeros(N, np.int64)
+        place[rest] = np.arange(len(rest))
+        both = np.concatenate([rest, N + rest])
+        elastic_, rigid = at.elastic[~apart[:springs]], at.rigid[~apart[springs:]]
+        part = at._replace(elastic=place[elastic_], rigid=place[rigid])
+        T[np.ix_(both, both)] = chain(M[np.ix_(both, both)], part, dt)[0]
+    return T

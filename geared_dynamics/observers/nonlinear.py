@@ -1,6 +1,6 @@
 r"""The complete elastic model as an observer, with poles assigned at every posture.
 
-    z- = z + dt phi(A dt) f(z, tau_m)        the model, exponential over the step
+    z- = z + dt phi(A dt) g(z, tau_m) - V f  the model, exponential over the step; f: friction
     z  = z- + G(z) (measured - shown)        motors' encoders alone, see ``assignment``
 
 It needs no covariance and one number, its bandwidth; it assumes that the model is right: what
@@ -11,6 +11,10 @@ white noise \sigma on the encoders have at most the variance
 
 which is that of a chain of integrators with its four roots at r. Convergence: ``contraction``,
 docs/observers.md.
+
+f, what multiplies the sign of a rate, is found with the step (``kernels/observer_friction``), so
+that A and the gain are those of sliding friction, whatever the rates are. Where friction holds a
+rotor its encoder shows nothing of the link: the gain then moves the rotor alone (``standing``).
 """
 
 from __future__ import annotations
@@ -20,16 +24,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from geared_dynamics import kernels
-from geared_dynamics.arrays import Array, ArrayLike
+from geared_dynamics.arrays import Array, ArrayLike, BoolArray
 from geared_dynamics.dynamics.border import finite_input
-from geared_dynamics.dynamics.drives import packed_drives
-from geared_dynamics.dynamics.elastic.extended import extended
-from geared_dynamics.dynamics.elastic.springs import packed_springs, structure_matrix
-from geared_dynamics.dynamics.packing import packed
+from geared_dynamics.dynamics.elastic.springs import structure_matrix
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.model import GearedModel
-from geared_dynamics.observers.assignment import DEPTH, Seen, correction, seen
+from geared_dynamics.observers.assignment import DEPTH, Seen, seen
 from geared_dynamics.observers.consistency import judged, most_by_chance
 from geared_dynamics.observers.health import (
     Fault,
@@ -42,7 +42,6 @@ from geared_dynamics.observers.health import (
     screened,
 )
 from geared_dynamics.observers.kalman_gains import FLOOR, PACE, STUCK, SUDDEN, TURN, positive
-from geared_dynamics.observers.outside import outside
 from geared_dynamics.observers.plan import (
     Measurement,
     Sizes,
@@ -55,8 +54,9 @@ from geared_dynamics.observers.plan import (
     source_of,
 )
 from geared_dynamics.observers.rest import at_rest
+from geared_dynamics.observers.standing import Step, gain_of, kept, law_count, predicted, stands
 
-# The gain is made anew after so much motion [rad or m], or part of dt.
+# The gain is computed again after so much motion [rad or m], or part of dt.
 FRESH = 0.02
 # Of the decay times of a wrong start: so long all readings are believed.
 SETTLE = 15.0
@@ -102,8 +102,10 @@ class NonlinearState(NamedTuple):
         mean: q, theta, v, vtheta (2 N,).
         innovation: Readings of the motors' encoders less their predictions (m,) [rad].
         health: Faults, and what else is known of the inputs.
-        gain: G (2 N, m), made anew when the posture has changed.
+        gain: G (2 N, m), computed again when the posture or what stands has changed.
         made_at: Joint position and log(dt) it was made for (n + 1,).
+        standing: Which friction laws stand, joints' and then rotors' (e,).
+        stay: Part of its rate that a law keeps where it stands (e,).
         ratio: Twice the share of instants within the window in which the innovations' squares
             were above their median: 1 if the model is right, 2 at most (``consistency``).
         consistent: Whether chance explains the ratio.
@@ -114,17 +116,10 @@ class NonlinearState(NamedTuple):
     health: Health
     gain: Array
     made_at: Array
+    standing: BoolArray
+    stay: Array
     ratio: float = 1.0
     consistent: bool = True
-
-
-class Step(NamedTuple):
-    """A predicted step: state (2N,), acceleration at first (N,), phi and exp (2N, 2N)."""
-
-    mean: Array
-    acceleration: Array
-    phi: Array
-    whole: Array
 
 
 def nonlinear_gains(
@@ -242,6 +237,8 @@ def nonlinear_start(
         healthy(y - gains.zeros, tau_m),
         np.zeros((len(mean), len(y))),
         np.full(sizes.n + 1, np.inf),
+        np.zeros(law_count(model), bool),
+        np.ones(law_count(model)),
     )
 
 
@@ -269,13 +266,14 @@ def nonlinear_step(
     if isinstance(ready, Health):
         return state._replace(health=ready)
     health, tau, count = ready
-    step, F, mean = None, np.eye(2 * sizes.coordinates), state.mean
+    mean, steps = state.mean, []
     for _ in range(count):
-        step = predicted(model, sizes, mean, health.tau_m, tau, dt / count)
+        step = predicted(model, sizes, mean, health.tau_m, tau, dt / count, state.stay)
         if step is None:
             return state._replace(health=held(health, health.faults | Fault.DIVERGED))
-        mean, F = step.mean, step.whole @ F
-    return corrected(gains, state, mean, F, health, y, dt)
+        mean = step.mean
+        steps.append(step)
+    return corrected(model, gains, state, mean, steps, health, y, dt)
 
 
 def prepared(
@@ -294,32 +292,17 @@ def prepared(
     return health, tau, count
 
 
-def predicted(
-    model: GearedModel, sizes: Sizes, mean: Array, tau_m: Array, tau: Array, dt: float
-) -> Step | None:
-    """A step of the model from a state (2N,); None where it leaves all bounds."""
-    N, k = sizes.coordinates, sizes.state
-    square, width = 4 * N * N, 2 * N
-    arm, springs, drives = packed(extended(model)), packed_springs(model), packed_drives(model)
-    given = np.concatenate([tau_m, outside(model, tau, mean), [dt]])
-    out = np.empty(k + N + 2 * square)
-    whole = np.concatenate([mean, np.zeros(N)])
-    if kernels.observer_transition(arm, springs, drives, whole, given, out) != 0:
-        return None
-    phi, F = out[k + N : k + N + square], out[k + N + square :]
-    return Step(out[:width], out[k : k + N], phi.reshape(width, width), F.reshape(width, width))
-
-
 def corrected(
+    model: GearedModel,
     gains: NonlinearGains,
     state: NonlinearState,
     mean: Array,
-    F: Array,
+    steps: list[Step],
     health: Health,
     y: Array,
     dt: float,
 ) -> NonlinearState:
-    """State with the readings y (m,) taken in, from the prediction and its derivative F."""
+    """State with the readings y (m,) taken in, from the prediction and its steps."""
     N = gains.sizes.coordinates
     shown = gains.structure @ mean[:N]
     moved = shown - gains.structure @ state.mean[:N]
@@ -327,11 +310,9 @@ def corrected(
     innovation = y - shown
     if not health.valid:
         return state._replace(innovation=innovation, health=health)
-    here, gain, made_at = np.append(mean[: gains.sizes.n], np.log(dt)), state.gain, state.made_at
-    if not np.max(np.abs(here - made_at)) < FRESH:
-        gain, made_at = correction(F, gains.seen, gains.rate, dt), here
     taken = np.where(used, innovation, 0.0)
-    change = gain @ (gains.seen.inverse @ taken)
+    state = renewed(model, gains, state, mean, steps, taken, used, dt)
+    change = state.gain @ (gains.seen.inverse @ taken)
     if not np.all(np.isfinite(change)):
         return state._replace(health=held(health, health.faults | Fault.DIVERGED))
     ratio = state.ratio
@@ -339,5 +320,32 @@ def corrected(
         scaled = taken / gains.expected
         number = int(np.count_nonzero(used))
         ratio = judged(ratio, float(scaled @ scaled), number, dt / gains.window)
-    fits = ratio <= gains.most
-    return NonlinearState(mean + change, innovation, health, gain, made_at, ratio, fits)
+    return state._replace(
+        mean=mean + change,
+        innovation=innovation,
+        health=health,
+        ratio=ratio,
+        consistent=ratio <= gains.most,
+    )
+
+
+def renewed(
+    model: GearedModel,
+    gains: NonlinearGains,
+    state: NonlinearState,
+    mean: Array,
+    steps: list[Step],
+    innovation: Array,
+    used: BoolArray,
+    dt: float,
+) -> NonlinearState:
+    """State with a gain that fits the posture (mean's) and what stands at the end of the steps."""
+    here, standing = np.append(mean[: gains.sizes.n], np.log(dt)), state.standing
+    if len(standing):
+        standing = stands(model, steps[-1], gains.rate, standing, innovation, gains.expected, dt)
+        state = state._replace(stay=kept(model, used))
+    same = np.array_equal(standing, state.standing)
+    if same and np.max(np.abs(here - state.made_at)) < FRESH:
+        return state
+    gain, _ = gain_of(model, gains.seen, gains.structure, gains.rate, steps, standing)
+    return state._replace(gain=gain, made_at=here, standing=standing)

@@ -25,11 +25,11 @@ from geared_dynamics.observers.nonlinear import (
     NonlinearGains,
     NonlinearState,
     corrected,
-    predicted,
     prepared,
 )
 from geared_dynamics.observers.outside import outside
 from geared_dynamics.observers.plan import Measurement, readings, refuse_other, refuse_state
+from geared_dynamics.observers.standing import predicted
 
 
 class RedundantState(NamedTuple):
@@ -100,21 +100,22 @@ def redundant_step(
         return state._replace(inner=inner._replace(health=ready))
     health, tau, count = ready
     N, L = sizes.coordinates, cartesian.left_inverse(model)
-    x, nu, F = state.x, state.nu, np.eye(2 * sizes.coordinates)
+    x, nu, steps = state.x, state.nu, []
     for _ in range(count):
         rate = L @ nu
         mean = np.concatenate([x, rate])
-        step = predicted(model, sizes, mean, health.tau_m, tau, dt / count)
+        step = predicted(model, sizes, mean, health.tau_m, tau, dt / count, inner.stay)
         if step is None:
             return state._replace(
                 inner=inner._replace(health=held(health, health.faults | Fault.DIVERGED))
             )
         change = np.concatenate([rate, acceleration(model, x, nu, L, health.tau_m, tau)])
-        mean = mean + dt / count * step.phi @ change
-        x, F = mean[:N], step.whole @ F
+        mean = mean + dt / count * step.phi @ change + step.lost
+        x = mean[:N]
+        steps.append(step)
         nu = jacobian(model, x, mean[N:]) @ mean[N:]
     y = readings(sizes, measurement)[: sizes.motors] - gains.zeros
-    new = corrected(gains, inner, np.concatenate([x, L @ nu]), F, health, y, dt)
+    new = corrected(model, gains, inner, np.concatenate([x, L @ nu]), steps, health, y, dt)
     if not new.health.valid:
         return state._replace(inner=new)
     return embedded(model, new)
@@ -123,17 +124,39 @@ def redundant_step(
 def acceleration(
     model: GearedModel, x: Array, nu: Array, L: Array, tau_m: Array, tau: Array
 ) -> Array:
-    """Acceleration of x (N,) by the redundant equations, with friction and balancers.
+    """Acceleration of x (N,) by the redundant equations, with balancers and friction.
+
+    Of the friction without what multiplies the sign of a rate: the step adds that.
 
     L nu' with nu' from M nu' + N + v + s = Q + reaction; the reaction keeps nu within J.
     """
     n = model.n
     rate = L @ nu
     q, theta, v, vtheta = x[:n], x[n:], rate[:n], rate[n:]
-    losses, rotors = elastic.friction_forces(model, v, vtheta, q, theta)
+    losses, rotors = smooth_friction(model, v, vtheta, q, theta)
     along = outside(model, tau, x) - losses
     found = cartesian.accelerations(model, q, theta, v, vtheta, tau_m - rotors, tau=along)
     return np.concatenate([found.a, found.atheta])
+
+
+def smooth_friction(
+    model: GearedModel, v: Array, vtheta: Array, q: Array, theta: Array
+) -> tuple[Array, Array]:
+    """Friction of joints (n,) and rotors (m,) without what multiplies the sign of a rate."""
+    joints, rotors = np.zeros(model.n), np.zeros(len(model.motor_names))
+    speed = elastic.motor_speeds(model, v, vtheta)
+    angle = elastic.motor_angles(model, q, theta) - model.motor_zeros  # which the laws shift by
+    for laws, rate, place, found in (
+        (model.joint_friction, v, q, joints),
+        (model.motors.friction, speed, angle, rotors),
+    ):
+        k = laws.multiplier
+        position = k * place[laws.index] + laws.shift
+        force = laws.viscous * k * rate[laws.index] + laws.offset
+        for law, order, amplitude, phase in laws.ripple:
+            force[int(law)] += amplitude * np.sin(order * position[int(law)] + phase)
+        np.add.at(found, laws.index, k * force)
+    return joints, rotors
 
 
 def jacobian(model: GearedModel, x: Array, rate: Array) -> Array:

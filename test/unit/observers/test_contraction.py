@@ -57,15 +57,15 @@ def test_rates_are_those_of_the_observer_that_runs(bandwidth: float) -> None:
     error = 1e-6 * np.random.default_rng(0).normal(size=12)
     errors, used = followed(model, gains, states, torques, error)
     taken = list(steps(model, gains, states, torques, DT, 1))
-    fresh = {id(G) for _, G in taken}
+    fresh = {id(step.gain) for step in taken}
     assert 3 < len(fresh) < 100, "gains are kept for some steps"
-    for (_, G), own in zip(taken, used, strict=True):
-        np.testing.assert_allclose(G, own, rtol=1e-3, atol=1e-3 * np.abs(own).max())
+    for step, own in zip(taken, used, strict=True):
+        np.testing.assert_allclose(step.gain, own, rtol=1e-3, atol=1e-3 * np.abs(own).max())
     before = error
-    for k, (F, G) in enumerate(taken[:40]):
+    for k, step in enumerate(taken[:40]):
         C = gains.seen.inverse @ gains.structure
-        before = F @ before
-        before = before - G @ (C @ before[:6])
+        before = step.whole @ before
+        before = before - step.gain @ (C @ before[:6])
         np.testing.assert_allclose(errors[k], before, atol=0.02 * np.abs(before).max())
 
 

@@ -1,0 +1,317 @@
+"""Arms that start from rest and stop, rotors held by friction: the observers stay with them."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+import pytest
+
+import geared_dynamics as gd
+from elastic_arms import URDF, elbow_drives
+from geared_dynamics import kernels
+from geared_dynamics.dynamics.drives import packed_drives
+from geared_dynamics.dynamics.elastic.extended import extended
+from geared_dynamics.dynamics.elastic.springs import packed_springs
+from geared_dynamics.dynamics.packing import packed
+from geared_dynamics.kernels import layout as at
+from geared_dynamics.kernels.observer_layout import FIELDS
+from geared_dynamics.observers import nonlinear
+from geared_dynamics.observers.assignment import partial
+from geared_dynamics.observers.plan import sizes_of
+from geared_dynamics.observers.rest import at_rest
+from geared_dynamics.observers.standing import derivative, fixed, predicted, rows
+from geared_dynamics.simulation.plants.equations import EquationsMechanism
+from observer_arms import DT, TURN, moved
+from simulated_arms import arm
+
+ob = gd.observers
+MOVE, LAST = np.array([0.8, 0.6, -0.7]), 1.5  # rest to rest [rad], [s]
+
+
+def rubbing(coulomb: float, joints: float = 0.0, **law: Any) -> gd.GearedModel:
+    """The elbow with springs and friction of the rotors, and of the joints."""
+    drives = elbow_drives(damping=2.0)
+    for motor in drives["motors"].values():
+        motor["friction"] = {"viscous": 0.0, "coulomb": coulomb, **law}
+    for joint in drives["joints"].values():
+        if joints:
+            joint["friction"] = {"coulomb": joints}
+    return gd.load_model(URDF / "elbow.urdf", drives)
+
+
+class Smooth:
+    """The model as plant: the sign of a rate is smooth, and what stands creeps."""
+
+    def __init__(self, model: gd.GearedModel, x: np.ndarray) -> None:
+        self.model, self.z = model, np.concatenate([x, np.zeros(len(x))])
+
+    def advance(self, tau_m: np.ndarray) -> None:
+        self.z = moved(self.model, self.z, tau_m, np.zeros(3), parts=8)
+
+
+class Sticking(Smooth):
+    """The package's plant: what stands stands."""
+
+    def __init__(self, model: gd.GearedModel, x: np.ndarray) -> None:
+        super().__init__(model, x)
+        self.arm = EquationsMechanism(model, DT / 5)
+        self.arm.place(x, np.zeros(len(x)))
+
+    def advance(self, tau_m: np.ndarray) -> None:
+        for _ in range(5):
+            self.arm.advance(tau_m, np.zeros(3))
+        self.z = np.concatenate([self.arm.x, self.arm.rate])
+
+
+PLANTS = {"smooth": Smooth, "sticking": Sticking}
+
+
+def wanted(t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Joint position, velocity and acceleration of a motion from rest to rest."""
+    s = min(max((t - 0.05) / LAST, 0.0), 1.0)
+    v = (140 * s**3 - 420 * s**4 + 420 * s**5 - 140 * s**6) / LAST
+    a = (420 * s**2 - 1680 * s**3 + 2100 * s**4 - 840 * s**5) / LAST**2
+    return MOVE * s**4 * (35 - 84 * s + 70 * s**2 - 20 * s**3), MOVE * v, MOVE * a
+
+
+@functools.cache
+def recorded(
+    coulomb: float, plant: str, joints: float = 0.0, seconds: float = 1.8
+) -> tuple[gd.GearedModel, np.ndarray, np.ndarray, np.ndarray]:
+    """Model, true states (t, 12), readings and torques (t, 3) of the motion."""
+    model = rubbing(coulomb, joints)
+    A, S = gd.elastic.structure_matrix(model), model.structure_matrix
+    body = PLANTS[plant](model, at_rest(model, np.zeros(3)))
+    offset, inverse = A.T @ body.z[:6], np.linalg.inv(S)
+    inertia = 1.0 / np.diag(A.T @ np.linalg.solve(gd.elastic.mass_matrix(model, np.zeros(3)), A))
+    tau_m, states, readings, torques = inverse @ gd.gravity_forces(model, body.z[:3]), [], [], []
+    for k in range(round(seconds / DT)):
+        states.append(body.z)
+        readings.append(TURN * np.round(A.T @ body.z[:6] / TURN))
+        torques.append(tau_m)
+        q, v, a = wanted(k * DT)
+        behind = 1600.0 * (S.T @ q + offset - A.T @ body.z[:6])
+        slower = 56.0 * (S.T @ v - A.T @ body.z[6:])
+        tau_m = inverse @ gd.inverse_dynamics(model, q, v, a) + inertia * (behind + slower)
+        body.advance(tau_m)
+    return model, np.array(states), np.array(readings), np.array(torques)
+
+
+def followed(
+    bandwidth: float, coulomb: float, plant: str, joints: float = 0.0
+) -> tuple[np.ndarray, list[ob.NonlinearState]]:
+    """Largest errors of the links (t,) [rad] and states of the nonlinear observer."""
+    model, states, readings, torques = recorded(coulomb, plant, joints)
+    gains = ob.nonlinear_gains(model, resolution=TURN, bandwidth=bandwidth)
+    found = [ob.nonlinear_start(model, gains, ob.Measurement(readings[0], torques[0]))]
+    for y, tau_m in zip(readings[1:], torques[1:], strict=True):
+        found.append(ob.nonlinear_step(model, gains, found[-1], ob.Measurement(y, tau_m), DT))
+    means = np.array([state.mean[:3] for state in found])
+    return np.abs(means - states[:, :3]).max(axis=1), found
+
+
+@pytest.mark.parametrize("plant", PLANTS)
+@pytest.mark.parametrize("bandwidth", [10.0, 30.0])
+@pytest.mark.parametrize("coulomb", [0.01, 0.1])
+def test_it_stays_with_an_arm_that_starts_from_rest(
+    plant: str, bandwidth: float, coulomb: float
+) -> None:
+    """Started and stopped, all three rotors held at both ends."""
+    off, found = followed(bandwidth, coulomb, plant)
+    assert all(state.health.valid and state.consistent for state in found)
+    assert found[20].standing.all()
+    assert found[-1].standing.all()
+    assert not found[800].standing.any()
+    assert off.max() < 1e-5
+
+
+def test_without_telling_what_stands_the_arm_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Negative control: with one gain for all, friction at rest counts as the springs' torque."""
+    nothing = lambda model, step, rate, before, *rest: np.zeros(len(before), bool)  # noqa: E731
+    monkeypatch.setattr(nonlinear, "stands", nothing)
+    off, _ = followed(30.0, 0.1, "sticking")
+    assert off.max() > 5e-5
+
+
+@pytest.mark.parametrize("bandwidth", [10.0, 30.0])
+def test_a_link_that_sticks_beside_free_rotors_is_told_by_them(bandwidth: float) -> None:
+    """Friction behind the springs, 1 N m: without an estimate it hides 0.33 mrad of joint 3."""
+    off, found = followed(bandwidth, 0.0, "sticking", 1.0)
+    assert all(state.health.valid for state in found)
+    assert off.max() < 6e-5
+
+
+def test_the_redundant_observer_stays_with_it_as_well() -> None:
+    model, _, readings, torques = recorded(0.05, "sticking", seconds=0.4)
+    gains = ob.nonlinear_gains(model, resolution=TURN)
+    begin = slice(130, 300)  # where the rotors start to move, one after the other
+    y = [ob.Measurement(*row) for row in zip(readings[begin], torques[begin], strict=True)]
+    plain = ob.nonlinear_start(model, gains, y[0])
+    wide = ob.redundant_start(model, plain)
+    kinds = set()
+    for measurement in y[1:]:
+        plain = ob.nonlinear_step(model, gains, plain, measurement, DT)
+        wide = ob.redundant_step(model, gains, wide, measurement, DT)
+        kinds.add(tuple(plain.standing))
+    assert len(kinds) > 3
+    np.testing.assert_allclose(wide.mean, plain.mean, rtol=1e-8, atol=1e-9)
+
+
+def test_a_standing_rotor_without_readings_stays_where_it_is() -> None:
+    model, states, readings, torques = recorded(0.05, "sticking")
+    gains = ob.nonlinear_gains(model, resolution=TURN, hold=0.5)
+    state = ob.nonlinear_start(model, gains, ob.Measurement(readings[0], torques[0]))
+    for k in range(1, 40):
+        state = ob.nonlinear_step(model, gains, state, ob.Measurement(readings[k], torques[k]), DT)
+    creep = state.mean.copy()
+    creep[9:] += 0.05 / np.array([120.0, 100.0, 80.0])  # half the smoothing rate
+    state = state._replace(mean=creep)
+    for _ in range(400):
+        state = ob.nonlinear_step(model, gains, state, ob.Measurement(None, torques[0]), DT)
+    assert state.health.valid
+    assert np.abs(state.mean[:6] - states[40, :6]).max() < 1e-5
+
+
+LAWS = {
+    "rotors": lambda: rubbing(0.05),
+    "rotors and joints": lambda: arm(friction=True),
+    "breakaway": lambda: rubbing(0.03, stribeck={"static": 0.06, "speed": 2.0}),
+    "not smoothed": lambda: rubbing(0.05, smoothing=0.0),
+}
+
+
+def step_of(model: gd.GearedModel, z: np.ndarray, tau_m: np.ndarray, stay: float = 1.0) -> Any:
+    count = model.joint_friction.count + model.motors.friction.count
+    sizes = sizes_of(model)
+    found = predicted(model, sizes, z, tau_m, np.zeros(3), DT, np.full(count, stay))
+    assert found is not None
+    return found
+
+
+def laws_of(model: gd.GearedModel) -> tuple[np.ndarray, ...]:
+    """Level in motion, at breakaway, Stribeck's speed and smoothing of each law."""
+    both = (model.joint_friction, model.motors.friction)
+    return tuple(
+        np.concatenate(
+            [getattr(laws, name).T.reshape(-1, laws.count)[0] for laws in both if laws.count]
+        )
+        for name in ("coulomb", "static", "stribeck_speed", "smoothing")
+    )
+
+
+@pytest.mark.parametrize("name", LAWS)
+@pytest.mark.parametrize("stay", [1.0, 0.0])
+def test_friction_of_a_step_is_what_its_equations_say(name: str, stay: float) -> None:
+    """Sliding: the law at the mean rate. Standing: what keeps the rate, or the level."""
+    model = LAWS[name]()
+    coulomb, static, speed, smoothing = laws_of(model)
+    random, R = np.random.default_rng(1), rows(model)
+    N, joints = R.shape[1], model.joint_friction.count
+    seen = {"slides": 0, "held": 0, "overcome": 0}
+    for size in np.geomspace(1e-6, 0.3, 40):
+        q = random.uniform(-1, 1, 3)
+        z = np.concatenate([at_rest(model, model.structure_matrix.T @ q), np.zeros(N)])
+        z[N:] = size * random.normal(size=N)
+        weight = np.linalg.solve(model.structure_matrix, gd.gravity_forces(model, z[:3]))
+        step = step_of(model, z, weight + 0.05 * random.normal(size=3), stay)
+        force = np.linalg.lstsq(step.spread.T, -step.lost, rcond=None)[0]
+        np.testing.assert_allclose(step.spread.T @ force, -step.lost, atol=1e-12)
+        before, after = R @ z[N:], R @ step.mean[N:]
+        mean = R @ (step.mean[:N] - z[:N]) / DT
+        for e in range(len(R)):
+            at_speed = coulomb[e] + (static[e] - coulomb[e]) * np.exp(-((mean[e] / speed[e]) ** 2))
+            if e >= joints and abs(before[e]) < 3.0 * smoothing[e]:
+                start = coulomb[e] + (static[e] - coulomb[e]) * np.exp(
+                    -((before[e] / speed[e]) ** 2)
+                )
+                if step.held[e]:
+                    assert abs(force[e]) < start
+                    assert after[e] == pytest.approx(stay * before[e], abs=1e-8)
+                    seen["held"] += 1
+                else:
+                    assert abs(force[e]) == pytest.approx(start, rel=1e-6)
+                    seen["overcome"] += 1
+            elif smoothing[e] > 0.0:
+                law = at_speed * np.tanh(mean[e] / smoothing[e])
+                assert force[e] == pytest.approx(law, abs=1e-6 * static[e])
+                seen["slides"] += 1
+            else:  # the sign itself: a number within its level where the mean rate is zero
+                jump = abs(mean[e]) < 1e-7
+                assert jump or force[e] == pytest.approx(coulomb[e] * np.sign(mean[e]), rel=1e-6)
+                seen["held" if jump else "slides"] += 1
+    assert seen["slides"] > 10
+    assert name == "not smoothed" or seen["held"] > 3
+    assert abs(step.whole - np.eye(2 * N)).max() > 0.0
+
+
+@pytest.mark.parametrize("name", [*LAWS, "rigid joints"])
+def test_derivative_of_a_step_with_friction(name: str) -> None:
+    model = arm(elastic=(2,), friction=True) if name == "rigid joints" else LAWS[name]()
+    random, R = np.random.default_rng(2), rows(model)
+    N, worst, kinds = R.shape[1], 0.0, 0
+    for size in (1e-5, 1e-4, 1e-3, 0.3):
+        q = random.uniform(-1, 1, 3)
+        z = np.concatenate([at_rest(model, model.structure_matrix.T @ q), np.zeros(N)])
+        z[N:] = size * random.normal(size=N)
+        weight = np.linalg.solve(model.structure_matrix, gd.gravity_forces(model, z[:3]))
+        step, found = step_of(model, z, weight), np.zeros((2 * N, 2 * N))
+        for i in range(2 * N):
+            e = np.zeros(2 * N)
+            e[i] = 1e-7 if i < N else 1e-6
+            ends = [step_of(model, z + way * e, weight).mean for way in (1.0, -1.0)]
+            found[:, i] = (ends[0] - ends[1]) / (2.0 * e[i])
+        F, scale = derivative(model, step), np.abs(found).max(axis=0)
+        worst = max(worst, (np.abs(F - found) / scale).max())
+        kinds += np.abs(F - step.whole).max() > 1e-3
+    assert kinds > 0, "friction changes the derivative somewhere"
+    assert worst < 0.02
+
+
+def test_what_corrects_a_standing_rotor_reaches_no_link() -> None:
+    model = rubbing(0.05)
+    gains = ob.nonlinear_gains(model, resolution=TURN)
+    step = step_of(model, np.zeros(12), np.zeros(3))
+    alone = np.array([True, False, True])
+    G = partial(step.whole, gains.seen, alone, model.elasticity.joint, gains.rate, DT)
+    of_standing = np.array([0, 2])
+    assert not G[of_standing].any()  # their links' positions
+    assert not G[6 + of_standing].any()  # and velocities
+    assert np.abs(G[[1, 7], 1]).min() > 0.0
+    R = rows(model)[alone]
+    F = fixed(model, step, alone)
+    np.testing.assert_allclose(R @ F[6:], np.hstack([0 * R, R]), atol=1e-9)
+
+
+def test_rates_of_contraction_are_those_of_sliding_and_of_standing() -> None:
+    """In motion errors die out as wanted; while all rotors stand they do not grow to speak of."""
+    model, states, _, torques = recorded(0.05, "smooth")
+    gains = ob.nonlinear_gains(model, resolution=TURN, bandwidth=20.0)
+    acting = np.roll(torques, -1, axis=0)
+    moving = slice(600, 640)
+    rates = ob.contraction(model, gains, states[moving], acting[moving], DT)
+    assert rates[1:].min() > 0.4 * gains.rate
+    still = ob.contraction(model, gains, states[:40], acting[:40], DT)
+    assert -0.1 * gains.rate < still[3:].mean() < 0.3 * gains.rate
+
+
+def test_wrong_shapes_overlap_and_nan_are_refused() -> None:
+    model = rubbing(0.05)
+    parts = packed(extended(model)), packed_springs(model), packed_drives(model)
+    out = np.empty(5 * 6 + 8 * 36 + 3 * (12 + FIELDS))
+    state, given = np.zeros(12), np.concatenate([np.zeros(6), [DT], np.ones(3)])
+    run = kernels.observer_sliding
+    assert run(*parts, state, given, out) == at.OK
+    assert run(*parts, state[:-1], given, out) == at.WRONG_SHAPE
+    assert run(*parts, state, given[:-1], out) == at.WRONG_SHAPE
+    assert run(*parts, state, given, out[:-1].copy()) == at.WRONG_SHAPE
+    assert run(*parts, out[:12], given, out) == at.OVERLAP
+    state[3] = np.nan
+    assert run(*parts, state, given, out) == at.NOT_FINITE
+    rows_, many = np.zeros((2, 12)), np.empty((2, len(out)))
+    rows_[1, 6:] = 0.1
+    assert run(*parts, rows_, np.stack([given, given]), many) == at.OK
+    for z, whole in zip(rows_, many, strict=True):
+        assert run(*parts, z, given, out) == at.OK
+        np.testing.assert_array_equal(out, whole)
