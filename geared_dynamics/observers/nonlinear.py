@@ -32,6 +32,7 @@ from geared_dynamics.model import GearedModel
 from geared_dynamics.observers.assignment import DEPTH, Seen, correction, seen
 from geared_dynamics.observers.consistency import judged, most_by_chance
 from geared_dynamics.observers.health import (
+    FLOOR,
     Fault,
     Health,
     Limits,
@@ -39,9 +40,8 @@ from geared_dynamics.observers.health import (
     healthy,
     held,
     parts,
-    screened,
 )
-from geared_dynamics.observers.kalman_gains import FLOOR, PACE, STUCK, SUDDEN, TURN, positive
+from geared_dynamics.observers.kalman_gains import PACE, STUCK, SUDDEN, TURN, agility, positive
 from geared_dynamics.observers.outside import outside
 from geared_dynamics.observers.plan import (
     Measurement,
@@ -55,6 +55,7 @@ from geared_dynamics.observers.plan import (
     source_of,
 )
 from geared_dynamics.observers.rest import at_rest
+from geared_dynamics.observers.screening import screened
 
 # The gain is made anew after so much motion [rad or m], or part of dt.
 FRESH = 0.02
@@ -148,10 +149,11 @@ def nonlinear_gains(
         bandwidth: Of the error [Hz].
         rate: How many readings there are per second [1/s].
         hold: For how long prediction bridges missing readings [s].
-        jump: A reading that is this far off is not believed (m,) or one [rad]; if not given,
-            50 rad/s / rate and 30 resolutions, and what leaps there at once from
-            5000 rad/s^2 / (2 rate^2) and 30 noises on (``health``). Within a fifth of it the
-            prediction may move while a reading stays the same.
+        jump: A reading of a motor's encoder that leaps by so much from where its own last ones
+            lead is not used (m,) or one [rad]; if not given, what 50 noises and a rotor's
+            sudden 3000 rad/s^2 / (2 rate^2) make, and three times what it was off by of late
+            (``screening``). So far off a prediction may be where a reading has no history; within
+            a fifth of it the prediction may move while a reading stays the same.
         window: Over which consistency is judged [s].
 
     Raises:
@@ -174,8 +176,9 @@ def nonlinear_gains(
         enabled=every,
         required=every,
         jump=far,
-        floor=np.minimum(far, FLOOR * encoders) if jump is None else far,
-        sudden=np.full(m, SUDDEN),
+        floor=FLOOR * encoders if jump is None else far,
+        sudden=np.full(m, SUDDEN if jump is None else 0.0),
+        agility=agility(model, np.zeros(sizes.n)),
         stuck=STUCK * far,
         gate=0.0,
         hold=hold,
@@ -323,13 +326,16 @@ def corrected(
     N = gains.sizes.coordinates
     shown = gains.structure @ mean[:N]
     moved = shown - gains.structure @ state.mean[:N]
-    health, used = screened(health, gains.limits, y, shown, moved, np.zeros(len(y)), dt)
+    health, used = screened(health, gains.limits, y, shown, moved, gains.expected, dt)
     innovation = y - shown
     if not health.valid:
         return state._replace(innovation=innovation, health=health)
     here, gain, made_at = np.append(mean[: gains.sizes.n], np.log(dt)), state.gain, state.made_at
     if not np.max(np.abs(here - made_at)) < FRESH:
-        gain, made_at = correction(F, gains.seen, gains.rate, dt), here
+        try:
+            gain, made_at = correction(F, gains.seen, gains.rate, dt), here
+        except np.linalg.LinAlgError:  # F of a state far outside
+            return state._replace(health=held(health, health.faults | Fault.DIVERGED))
     taken = np.where(used, innovation, 0.0)
     change = gain @ (gains.seen.inverse @ taken)
     if not np.all(np.isfinite(change)):

@@ -313,6 +313,8 @@ class Loop:
             return Level.INCONSISTENT, "the readings do not fit model and tuning"
         if faulty and np.any(channels[motors:] & ~int(Fault.MISSING)):
             return Level.DEGRADED, "a sensor on a link is left out"
+        if health.behind:
+            return Level.DEGRADED, "it lags behind a push, by more than its deviations say"
         return Level.GOOD, ""
 
     @staticmethod
