@@ -72,7 +72,7 @@ class Plant:
         """At rest in a random posture; a slow motion from there, if it is to move."""
         self.model, n = model, model.n
         self.A = gd.elastic.structure_matrix(model)
-        q = random.uniform(-0.6, 0.6, n) + [0.0, -0.3, 0.5]
+        q = np.array([0.0, -0.3, 0.5]) + random.uniform(-0.6, 0.6, n)
         weight = gd.gravity_forces(model, q)
         theta = q + weight / [9e3, 7e3, 3e3]
         self.z = np.concatenate([q, theta, np.zeros(2 * n)])
@@ -185,9 +185,7 @@ def observed(
 ) -> Seen:  # type: ignore[no-untyped-def]
     """A run through an observer, with what its encoders show and its stamps."""
     if kind == "kalman":
-        gains = ob.kalman_gains(
-            model, resolution=TURN, noise=NOISE, bandwidth=band, rate=run.rate
-        )
+        gains = ob.kalman_gains(model, resolution=TURN, noise=NOISE, bandwidth=band, rate=run.rate)
         start, step = ob.kalman_start, ob.kalman_step
     else:
         gains = ob.nonlinear_gains(
@@ -201,7 +199,9 @@ def observed(
             rows.append(rows[-1])
             continue
         y = ob.Measurement(shown[k], run.tau_m[k])
-        state = start(model, gains, y) if state is None else step(model, gains, state, y, when - last)
+        state = (
+            start(model, gains, y) if state is None else step(model, gains, state, y, when - last)
+        )
         last, health = when, state.health
         off = np.abs(state.mean[:3] - run.q[k])
         stated = np.nan
@@ -308,8 +308,10 @@ def faults(seed: int, count: int = 200, rate: float = 1000.0, least: float = 3.5
             unseen += 1
             continue
         first = int(np.argmax(hit)) if hit.any() else len(hit)
-        text = f"{wrong.what} {1e3 * wrong.size:.1f} mrad, {wrong.when}, {wrong.run.name}, motor {wrong.motor + 1}"
-        text = f"{text}, {'kalman' if kalman else 'nonlinear'} {band:g} Hz"
+        text = (
+            f"{wrong.what} {1e3 * wrong.size:.1f} mrad, {wrong.when}, {wrong.run.name}, "
+            f"motor {wrong.motor + 1}, {'kalman' if kalman else 'nonlinear'} {band:g} Hz"
+        )
         if first > begin + 20 * rate / 1000 or (gone.any() and np.argmax(gone) < first):
             missed.append(text + f": {first}")
         elif wrong.what != "stuck" and not (hit | gone)[first:].all():

@@ -100,7 +100,7 @@ class Health(NamedTuple):
         unsure: Readings since a pause, of those for which these do not yet show whether they
             leapt in it (c,); 0 of others.
         doubtful: Whether any reading was left out in the last step.
-        surprise: How many deviations a reading was off its prediction of late: the farthest,
+        surprise: How many deviations each was off its prediction of late (c,): the farthest,
             forgotten exponentially.
         tau_m: The last known torque of the motors (m,) [N m].
         uncommanded: Since when it has been missing [s].
@@ -119,7 +119,7 @@ class Health(NamedTuple):
     away: Array
     unsure: IntArray
     doubtful: bool
-    surprise: float
+    surprise: Array
     tau_m: Array
     uncommanded: float
     age: float
@@ -131,7 +131,7 @@ class Health(NamedTuple):
         So it is after a push, until it has followed: the links may be off by more than in
         proportion, because the motors feel them late.
         """
-        return self.surprise > BEHIND
+        return bool(np.any(self.surprise > BEHIND))
 
 
 def healthy(readings: Array, tau_m: Array) -> Health:
@@ -139,7 +139,7 @@ def healthy(readings: Array, tau_m: Array) -> Health:
     zero = np.zeros(len(readings))
     torque = np.where(np.isfinite(tau_m), tau_m, 0.0)
     none = np.zeros(len(readings), np.int64)
-    past = EMPTY.after(0.0, np.where(np.isfinite(readings), readings, np.nan), torque)
+    past = EMPTY.after(0.0, np.where(np.isfinite(readings), readings, np.nan), zero, torque)
     return Health(
         valid=True,
         faults=Fault.NONE,
@@ -153,7 +153,7 @@ def healthy(readings: Array, tau_m: Array) -> Health:
         away=zero,
         unsure=none,
         doubtful=False,
-        surprise=0.0,
+        surprise=zero,
         tau_m=torque,
         uncommanded=0.0,
         age=0.0,

@@ -11,13 +11,15 @@ from typing import NamedTuple
 import numpy as np
 
 from geared_dynamics.arrays import Array, BoolArray, IntArray
-from geared_dynamics.observers.health import FLOOR, Fault, Health, Limits, held
+from geared_dynamics.observers.health import BEHIND, FLOOR, Fault, Health, Limits, held
 from geared_dynamics.observers.smoothness import ORDER, extended, leap
 
 FORGET = 0.01  # Within this time the prediction must move on for a reading to be stuck [s].
 RECENT = 0.03  # How rough a reading is, is remembered for that [s],
 ROUGH = 3.0  # and it may be so many times as rough.
-STILL = 3  # So many readings of before must be the same, too, for one to be stuck.
+STILL = 3  # So many readings of before must be the same, too, for one to be stuck,
+LONG = 30  # and so many where the prediction is not to be trusted,
+SHARE = 0.5  # as where others are surprised by that part of its own surprise.
 GROWN = 1.5  # A leap that goes on by so much of itself in the next instant was a motion.
 LATER = (0.2, 0.5)  # Of a leap that is noticed in its second instant, 1/3 was in its first.
 
@@ -80,32 +82,30 @@ def screened(
         most += np.abs(torques)  # which may act a little later, or be wrong
     else:
         past, off = past.paused(), np.full(len(row), np.nan)
-    if health.faults:  # a torque that is guessed
+    if health.faults & Fault.COMMAND:  # a torque that is guessed
         most += (dt * dt) * (np.abs(limits.agility) @ np.abs(health.tau_m))
     most, size = np.maximum(most, ROUGH * health.rough), np.abs(off)
     fine = (size <= most) & ~stuck
     apart, kept, before = np.abs(row - predicted), exp(-dt / RECENT), health
-    rough, surprises = kept * health.rough, apart / deviation
-    surprise = kept * health.surprise
-    health = health._replace(travel=travel, off=off, age=time, surprise=surprise)
+    rough, surprise = kept * health.rough, np.fmax(kept * health.surprise, apart / deviation)
+    health = health._replace(travel=travel, off=off, age=time)
     if before.age < limits.settle:
         flags = np.where(here, 0, int(Fault.MISSING))
         rough = np.fmax(rough, size)
-        past = past.after(time, row, health.tau_m)
+        past = past.after(time, row, surprise, health.tau_m)
         health = health._replace(faults=health.faults | Fault.SETTLING, past=past, rough=rough)
-        return counted(health, limits, row, flags, surprises, dt)
+        return counted(health, limits, row, flags, surprise, dt)
     if not health.doubtful and (fine | ~limits.enabled).all():
-        past, rough = past.after(time, row, health.tau_m), np.fmax(rough, size)
-        surprise = max(surprise, float(np.fmax.reduce(surprises)))
+        past, rough = past.after(time, row, surprise, health.tau_m), np.fmax(rough, size)
         return health._replace(past=past, rough=rough, reading=readings, surprise=surprise), here
     rough = np.fmax(rough, np.where(fine, size, 0.0))
     step = Step(row, same, stuck, off, most, apart, limits.gate * deviation, time, dt)
-    one = Examination(health._replace(past=past, rough=rough), before.off, limits, step)
-    return counted(one.health(), limits, row, one.flags, surprises, dt)
+    one = Examination(health._replace(past=past, rough=rough), before, limits, step)
+    return counted(one.health(surprise), limits, row, one.flags, surprise, dt)
 
 
 def counted(
-    health: Health, limits: Limits, row: Array, flags: IntArray, surprises: Array, dt: float
+    health: Health, limits: Limits, row: Array, flags: IntArray, surprise: Array, dt: float
 ) -> tuple[Health, BoolArray]:
     """Health with each reading's faults and how long it has been left out; which to use (c,).
 
@@ -114,7 +114,7 @@ def counted(
         limits: What is accepted.
         row: The readings, NaN where missing (c,).
         flags: Faults of each in this step (c,).
-        surprises: How many deviations each is off its prediction (c,).
+        surprise: How many deviations each has been off its prediction of late (c,).
         dt: Since the readings before [s].
     """
     flags = limits.enabled * flags
@@ -123,14 +123,13 @@ def counted(
     lost |= limits.enabled & (silent > limits.hold)
     channels = flags | Fault.LOST * lost
     used = limits.enabled & (channels == 0)
-    surprise = float(np.max(surprises, where=used, initial=health.surprise))
     health = health._replace(
         faults=health.faults | Fault(int(np.bitwise_or.reduce(channels))),
         channels=channels,
         reading=np.where(np.isfinite(row), row, health.reading),
         silent=silent,
         doubtful=bool(channels.any()),
-        surprise=surprise,
+        surprise=np.where(used, surprise, exp(-dt / RECENT) * health.surprise),
     )
     if np.any(lost & limits.required):
         health = held(health, health.faults)
@@ -144,16 +143,16 @@ class Examination:
         flags: Their faults (c,).
     """
 
-    def __init__(self, health: Health, off_before: Array, limits: Limits, step: Step) -> None:
+    def __init__(self, health: Health, before: Health, limits: Limits, step: Step) -> None:
         """Examine them.
 
         Args:
             health: With the readings before.
-            off_before: How far these were off their own history (c,).
+            before: As the step before left it.
             limits: What is accepted.
             step: The readings.
         """
-        self._health, self._before, self._limits, self._step = health, off_before, limits, step
+        self._health, self._before, self._limits, self._step = health, before, limits, step
         self._past, self._row = health.past, step.row.copy()
         self._away, self._unsure = health.away.copy(), health.unsure.copy()
         self._rough = health.rough.copy()
@@ -161,9 +160,9 @@ class Examination:
         for channel in np.flatnonzero(limits.enabled).tolist():
             self.flags[channel] = int(self._judged(channel))
 
-    def health(self) -> Health:
-        """Health with what was found."""
-        past = self._past.after(self._step.time, self._row, self._health.tau_m)
+    def health(self, surprise: Array) -> Health:
+        """Health with what was found, and the surprises of the step (c,)."""
+        past = self._past.after(self._step.time, self._row, surprise, self._health.tau_m)
         return self._health._replace(
             past=past, rough=self._rough, away=self._away, unsure=self._unsure
         )
@@ -174,7 +173,7 @@ class Examination:
         if step.row[j] != step.row[j]:
             self._forget(j)
             return Fault.MISSING
-        if step.stuck[j] and self._stood(j):
+        if step.stuck[j] and self._away[j] == 0.0 and self._stood(j):
             self._row[j] = np.nan
             self._forget(j)
             return Fault.STUCK
@@ -189,11 +188,19 @@ class Examination:
         return Fault.NONE if self._away[j] == 0.0 else Fault.JUMP
 
     def _stood(self, j: int) -> bool:
-        """Whether a reading was stuck, or stands still for longer than where a motion turns."""
+        """Whether a reading was stuck, or stands still for longer than where a motion turns.
+
+        A prediction that lags behind a push moves on while a rotor rests: one that was being
+        pushed when it came to rest is not soon stuck, nor one beside others that are off more.
+        """
         if self._health.channels[j] & Fault.STUCK:
             return True
-        value, rows = self._step.row[j], self._past.rows[-STILL:]
-        return len(rows) == STILL and all(row[j] == value for row in rows)
+        count = self._past.still(j, float(self._step.row[j]))
+        if count < STILL or count >= LONG:
+            return count >= LONG
+        surprise = self._before.surprise.copy()
+        most, surprise[j] = max(BEHIND, SHARE * surprise[j]), 0.0
+        return bool(self._past.surprises[-count][j] <= BEHIND and np.all(surprise <= most))
 
     def _forget(self, j: int) -> None:
         """What came since a pause shows nothing: it was followed by another."""
@@ -210,12 +217,11 @@ class Examination:
 
     def _leapt(self, j: int, off: float) -> Fault:
         """A reading that does not go on from its history."""
-        step, past, before = self._step, self._past, float(self._before[j])
+        step, past, before = self._step, self._past, float(self._before.off[j])
         if step.same[j]:
             self._row[j] = np.nan
             return Fault.STUCK
-        if past.rows[-1][j] == past.rows[-2][j] and step.apart[j] <= self._near(j):
-            # It stood still for a while, unnoticed, and is where it should be.
+        if self._caught_up(j):
             self._past = past.without(j, ORDER)
             return Fault.NONE
         later = LATER[0] < -before / off < LATER[1]
@@ -225,6 +231,13 @@ class Examination:
         self._away[j] = -off / 3.0 if later else off
         self._past = past.shifted(j, float(self._away[j]), int(later))
         return Fault.JUMP
+
+    def _caught_up(self, j: int) -> bool:
+        """Whether it stood still for a while, unnoticed, and is where the prediction went."""
+        travel, last = float(self._before.travel[j]), self._past.rows[-1][j]
+        near = self._near(j)
+        follows = abs(self._step.row[j] - last - travel) <= near < 2.0 * abs(travel)
+        return bool(follows and self._step.apart[j] <= near)
 
     def _leapt_back(self, j: int, off: float, before: float) -> bool:
         """Whether only the reading before was wrong: e, - 4 e, 6 e, not s, - 3 s, 3 s."""
@@ -239,7 +252,7 @@ class Examination:
     def _leapt_again(self, j: int, off: float) -> Fault:
         """A reading that is away and leaps: back, or on."""
         away = float(self._away[j])
-        if self._before[j] == away and off / away >= GROWN:
+        if self._before.off[j] == away and off / away >= GROWN:
             # It goes on as a motion does whose acceleration began at once.
             self._past = self._past.shifted(j, -away, 1)
             self._rough[j] = max(float(self._rough[j]), abs(away), abs(off - 3.0 * away))

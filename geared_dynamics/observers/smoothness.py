@@ -37,18 +37,21 @@ class Past(NamedTuple):
     Attributes:
         times: [s]
         rows: Readings (c,), NaN for those that were not there or stood still.
+        surprises: How many deviations they were off their predictions then, or shortly before.
         torques: Of the motors over the last three steps (m,) [N m].
     """
 
     times: tuple[float, ...]
     rows: tuple[Array, ...]
+    surprises: tuple[Array, ...]
     torques: tuple[Array, ...]
 
-    def after(self, time: float, row: Array, torque: Array) -> Past:
+    def after(self, time: float, row: Array, surprise: Array, torque: Array) -> Past:
         """The same with another instant."""
         return Past(
             (*self.times[1 - KEPT :], time),
             (*self.rows[1 - KEPT :], row),
+            (*self.surprises[1 - KEPT :], surprise),
             (*self.torques[-2:], torque),
         )
 
@@ -58,7 +61,8 @@ class Past(NamedTuple):
         if len(t) < ORDER:
             return self
         time = t[-1] + (t[-1] - t[-ORDER]) / (ORDER - 1)
-        return self.after(time, np.full_like(self.rows[-1], nan), self.torques[-1])
+        nothing = np.full_like(self.rows[-1], nan)
+        return self.after(time, nothing, self.surprises[-1], self.torques[-1])
 
     def even(self, dt: float) -> bool:
         """Whether a step dt from the last instant is no longer than those before."""
@@ -94,6 +98,15 @@ class Past(NamedTuple):
                     break
         return found[::-1]
 
+    def still(self, channel: int, value: float) -> int:
+        """For how many of the newest instants a channel has shown a value."""
+        count = 0
+        for row in reversed(self.rows):
+            if row[channel] != value:
+                break
+            count += 1
+        return count
+
     def shifted(self, channel: int, by: float, skip: int = 0) -> Past:
         """The same with a channel's readings moved by an offset; NaN takes them out.
 
@@ -117,7 +130,7 @@ class Past(NamedTuple):
         return self._replace(rows=tuple(rows))
 
 
-EMPTY = Past((), (), ())
+EMPTY = Past((), (), (), ())
 
 
 def weights(time: float, times: tuple[float, ...]) -> tuple[float, float, float, float]:
