@@ -193,12 +193,13 @@ def observed(
         )
         start, step = ob.nonlinear_start, ob.nonlinear_step
     times = np.arange(len(shown)) / run.rate if times is None else times
-    state, rows, last = None, [], 0.0
+    state, rows, last, begun = None, [], 0.0, 0
     for k, when in enumerate(times):
         if when != when:  # no sample
             rows.append(rows[-1])
             continue
-        y = ob.Measurement(shown[k], run.tau_m[k])
+        y = ob.Measurement(shown[k], run.tau_m[begun : k + 1].mean(axis=0))
+        begun = k + 1
         state = (
             start(model, gains, y) if state is None else step(model, gains, state, y, when - last)
         )

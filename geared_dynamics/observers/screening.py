@@ -20,6 +20,9 @@ ROUGH = 3.0  # and it may be so many times as rough.
 STILL = 3  # So many readings of before must be the same, too, for one to be stuck,
 LONG = 30  # and so many where the prediction is not to be trusted,
 SHARE = 0.5  # as where others are surprised by that part of its own surprise.
+STALE = 0.6  # of ``floor``: so far off its history a reading that stays the same is an old one.
+CALM = 0.6  # of ``floor``: so rough noise alone is
+SHORT = 6.0  # A pause is so short that the cubic over it is off by no more than so many times.
 GROWN = 1.5  # A leap that goes on by so much of itself in the next instant was a motion.
 LATER = (0.2, 0.5)  # Of a leap that is noticed in its second instant, 1/3 was in its first.
 
@@ -78,14 +81,14 @@ def screened(
     stuck, past, time = np.abs(travel) > limits.stuck, health.past, health.age + dt
     most = limits.floor + (0.5 * dt * dt) * limits.sudden
     if past.even(dt):
-        off, torques = past.residual(row, health.tau_m, limits.agility, dt)
-        most += np.abs(torques)  # which may act a little later, or be wrong
+        off, untrue = past.residual(row, health.tau_m, limits.agility, dt)
+        most += untrue
     else:
         past, off = past.paused(), np.full(len(row), np.nan)
     if health.faults & Fault.COMMAND:  # a torque that is guessed
         most += (dt * dt) * (np.abs(limits.agility) @ np.abs(health.tau_m))
     most, size = np.maximum(most, ROUGH * health.rough), np.abs(off)
-    fine = (size <= most) & ~stuck
+    fine = (size <= np.where(same, STALE * limits.floor, most)) & ~stuck
     apart, kept, before = np.abs(row - predicted), exp(-dt / RECENT), health
     rough, surprise = kept * health.rough, np.fmax(kept * health.surprise, apart / deviation)
     health = health._replace(travel=travel, off=off, age=time)
@@ -173,28 +176,48 @@ class Examination:
         if step.row[j] != step.row[j]:
             self._forget(j)
             return Fault.MISSING
-        if step.stuck[j] and self._away[j] == 0.0 and self._stood(j):
-            self._row[j] = np.nan
-            self._forget(j)
-            return Fault.STUCK
+        if step.same[j] and self._away[j] == 0.0:
+            fault = self._unchanged(j, off)
+            if fault is not None:
+                self._row[j] = np.nan
+                self._unsure[j] += self._unsure[j] > 0
+                return fault
         if off != off:
             return self._after_pause(j)
         if abs(off) > step.most[j]:
             return self._leapt(j, off) if self._away[j] == 0.0 else self._leapt_again(j, off)
         return self._fault(j)
 
+    def _unchanged(self, j: int, off: float) -> Fault | None:
+        """What a reading is that stayed the same; None: as good as any."""
+        step, times = self._step, 1.0
+        if self._health.channels[j] & Fault.STUCK:
+            return Fault.STUCK
+        if step.stuck[j] and self._stood(j):
+            self._forget(j)
+            return Fault.STUCK
+        if self._unsure[j]:
+            return Fault.MISSING
+        if off != off:
+            points = self._past.last(j)
+            if len(points) < ORDER:
+                return None
+            value, times = extended(points, step.time)
+            off = float(step.row[j]) - value
+        if abs(off) <= STALE * self._limits.floor[j]:
+            return None
+        return Fault.STUCK if abs(off) > times * step.most[j] else Fault.NONE
+
     def _fault(self, j: int) -> Fault:
         """Whether a reading is away from where it was."""
         return Fault.NONE if self._away[j] == 0.0 else Fault.JUMP
 
     def _stood(self, j: int) -> bool:
-        """Whether a reading was stuck, or stands still for longer than where a motion turns.
+        """Whether a reading stands still for longer than where a motion turns.
 
         A prediction that lags behind a push moves on while a rotor rests: one that was being
         pushed when it came to rest is not soon stuck, nor one beside others that are off more.
         """
-        if self._health.channels[j] & Fault.STUCK:
-            return True
         count = self._past.still(j, float(self._step.row[j]))
         if count < STILL or count >= LONG:
             return count >= LONG
@@ -217,15 +240,15 @@ class Examination:
 
     def _leapt(self, j: int, off: float) -> Fault:
         """A reading that does not go on from its history."""
-        step, past, before = self._step, self._past, float(self._before.off[j])
-        if step.same[j]:
-            self._row[j] = np.nan
-            return Fault.STUCK
+        past, before = self._past, float(self._before.off[j])
         if self._caught_up(j):
             self._past = past.without(j, ORDER)
             return Fault.NONE
         later = LATER[0] < -before / off < LATER[1]
-        if later and self._leapt_back(j, off, before):
+        repeated = past.rows[-1][j] == past.rows[-2][j]
+        # In a push what a motion is off hides the difference: no reading of it is only wrong once.
+        calm = later and self._rough[j] <= CALM * self._limits.floor[j]
+        if (calm or repeated) and self._leapt_back(j, off, 0.0 if repeated else before):
             self._past = past.without(j, 1)
             return Fault.NONE
         self._away[j] = -off / 3.0 if later else off
@@ -240,14 +263,20 @@ class Examination:
         return bool(follows and self._step.apart[j] <= near)
 
     def _leapt_back(self, j: int, off: float, before: float) -> bool:
-        """Whether only the reading before was wrong: e, - 4 e, 6 e, not s, - 3 s, 3 s."""
-        if not abs(off + 4.0 * before) < abs(off + 3.0 * before):
-            return False
+        """Whether only the reading before was wrong: e, - 4 e, 6 e, not s, - 3 s, 3 s.
+
+        Args:
+            j: Which reading.
+            off: What it is off its history.
+            before: What the one before was; 0 if that was an old one.
+        """
         points = self._past.last(j, 1)
-        if len(points) < ORDER:
+        if len(points) < ORDER or abs(off + 4.0 * before) > abs(off + 3.0 * before):
             return False
         value, _ = extended(points, self._step.time)
-        return bool(abs(self._step.row[j] - value) <= 0.5 * self._step.most[j])
+        return bool(
+            abs(self._step.row[j] - value) <= (0.5 if before else 1.0) * self._step.most[j]
+        )
 
     def _leapt_again(self, j: int, off: float) -> Fault:
         """A reading that is away and leaps: back, or on."""
@@ -270,20 +299,22 @@ class Examination:
         points = past.last(j, count)
         if count == 0 or len(points) < ORDER:
             self._unsure[j] = 0
-            if step.apart[j] <= near:
-                self._away[j] = 0.0
+            if step.apart[j] <= near and self._away[j] == 0.0:
                 return Fault.NONE
             if len(points) < ORDER:
                 return Fault.JUMP
-            if abs(value - extended(points, step.time)) <= near:
+            expected, times = extended(points, step.time)
+            most = max(near, times * float(step.most[j])) if times <= SHORT else near
+            if abs(value - expected) <= most:
                 return self._fault(j)
+        begin = past.times[-count] if count else step.time
+        after = [point for point in past.last(j) if point[0] >= begin] + [(step.time, value)]
         self._unsure[j] = count + 1
-        if count + 1 < ORDER:
+        if len(after) < ORDER:
             return Fault.MISSING
         self._unsure[j] = 0
-        after = [*past.last(j)[-count:], (step.time, value)]
         noise = float(self._limits.floor[j]) / FLOOR
-        off, most = leap(points, after, noise, float(step.most[j]))
-        if abs(off) > most:
-            self._away[j] += off
+        off, most = leap(points, after[-ORDER:], noise, float(step.most[j]))
+        whole = float(self._away[j]) + off
+        self._away[j] = whole if abs(whole) > most else 0.0
         return self._fault(j)

@@ -24,7 +24,8 @@ from geared_dynamics.arrays import Array
 ORDER = 4  # readings that a cubic goes through
 KEPT = 64  # instants that are kept, to look back over a pause
 LATE = 1.5  # A step longer than so many of those before is a pause.
-BENT = 0.5  # of the quintic's curved part: so far it may be off
+EVEN = 1e-7  # So uneven stamps count as even [s].
+BENT = 1.0  # of the quintic's curved part: so far it may be off
 SLOPE, CURVE = 4.5, 7.0  # noise of a cubic's slope and curvature at its end, of one reading's
 SURE = 6.0  # standard deviations that noise does not reach
 
@@ -72,7 +73,10 @@ class Past(NamedTuple):
     def residual(
         self, readings: Array, torque: Array, agility: Array, dt: float
     ) -> tuple[Array, Array]:
-        """What readings (c,) are off their own history, see above; the torques' part in that.
+        """What readings (c,) are off their own history, see above; how much of it may be untrue.
+
+        That is the torques' part, which may act a little later, and, where samples are even and
+        their stamps t are not, speed times d^4 t.
 
         Args:
             readings: NaN for what is not there.
@@ -80,11 +84,16 @@ class Past(NamedTuple):
             agility: G, what it accelerates the readings by (c, m).
             dt: Of the step [s].
         """
-        a, b, c, d = weights(self.times[-1] + dt, self.times[-ORDER:])
+        e, f, g, h = self.times[-ORDER:]
+        a, b, c, d = weights(h + dt, (e, f, g, h))
         p, q, r, s = self.rows[-ORDER:]
         x, y, z = self.torques
         added = agility @ ((0.5 * dt * dt) * (torque - z - y + x))
-        return readings - (a * p + b * q + c * r + d * s) - added, added
+        untrue = np.abs(added)
+        uneven = h + dt - 4.0 * (h + f) + 6.0 * g + e
+        if abs(uneven) > EVEN:
+            untrue += abs(uneven / (h - g)) * np.abs(s - r)
+        return readings - (a * p + b * q + c * r + d * s) - added, untrue
 
     def last(self, channel: int, skip: int = 0) -> list[Point]:
         """The newest four readings of a channel that are there, after ``skip`` instants."""
@@ -99,10 +108,10 @@ class Past(NamedTuple):
         return found[::-1]
 
     def still(self, channel: int, value: float) -> int:
-        """For how many of the newest instants a channel has shown a value."""
+        """For how many of the newest instants a channel has shown a value, or nothing."""
         count = 0
         for row in reversed(self.rows):
-            if row[channel] != value:
+            if row[channel] == row[channel] and row[channel] != value:
                 break
             count += 1
         return count
@@ -146,10 +155,17 @@ def weights(time: float, times: tuple[float, ...]) -> tuple[float, float, float,
     )
 
 
-def extended(points: list[Point], time: float) -> float:
-    """The cubic through four points at a time."""
+def extended(points: list[Point], time: float) -> tuple[float, float]:
+    """The cubic through four points at a time; how many times as far it may be off there.
+
+    As many as the fourth derivative counts more than at even times, the shortest distance apart.
+    """
     times = tuple(t for t, _ in points)
-    return sum(w * y for w, (_, y) in zip(weights(time, times), points, strict=True))
+    value = sum(w * y for w, (_, y) in zip(weights(time, times), points, strict=True))
+    a, b, c, d = times
+    least = min(b - a, c - b, d - c, time - d)
+    product = (time - a) * (time - b) * (time - c) * (time - d)
+    return value, product / (24.0 * least**4)
 
 
 def leap(
