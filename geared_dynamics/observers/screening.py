@@ -299,10 +299,11 @@ class Examination:
         points = past.last(j, count)
         if count == 0 or len(points) < ORDER:
             self._unsure[j] = 0
+            if len(points) < ORDER:  # at the start
+                far = max(float(self._limits.jump[j]), float(step.wide[j]))
+                return Fault.NONE if step.apart[j] <= far else Fault.JUMP
             if step.apart[j] <= near and self._away[j] == 0.0:
                 return Fault.NONE
-            if len(points) < ORDER:
-                return Fault.JUMP
             expected, times = extended(points, step.time)
             most = max(near, times * float(step.most[j])) if times <= SHORT else near
             if abs(value - expected) <= most:

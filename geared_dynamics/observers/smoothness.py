@@ -25,6 +25,7 @@ ORDER = 4  # readings that a cubic goes through
 KEPT = 64  # instants that are kept, to look back over a pause
 LATE = 1.5  # A step longer than so many of those before is a pause.
 EVEN = 1e-7  # So uneven stamps count as even [s].
+FASTER = 1.5  # So many times as fast as in the last step the reading may have been.
 BENT = 1.0  # of the quintic's curved part: so far it may be off
 SLOPE, CURVE = 4.5, 7.0  # noise of a cubic's slope and curvature at its end, of one reading's
 SURE = 6.0  # standard deviations that noise does not reach
@@ -92,7 +93,7 @@ class Past(NamedTuple):
         untrue = np.abs(added)
         uneven = h + dt - 4.0 * (h + f) + 6.0 * g + e
         if abs(uneven) > EVEN:
-            untrue += abs(uneven / (h - g)) * np.abs(s - r)
+            untrue += abs(FASTER * uneven / (h - g)) * np.abs(s - r)
         return readings - (a * p + b * q + c * r + d * s) - added, untrue
 
     def last(self, channel: int, skip: int = 0) -> list[Point]:
