@@ -1,13 +1,14 @@
 """Hard pushes and wrong encoders: which readings are left out, and how far off the link is.
 
-The elbow with springs of 9e3, 7e3 and 3e3 N m/rad, damping 2, friction, 17-bit motors' encoders with
-noise of 0.3 of a step; the plant is the model, so all that differs is the push.
+The elbow with springs of 9e3, 7e3 and 3e3 N m/rad, damping 2, friction, 17-bit motors' encoders
+with noise of 0.3 of a step; the plant is the model, so all that differs is the push.
 
-- pushes: 20 to 400 N m on one joint for 0.15 s, ramped over 0 to 20 ms, from rest and in motion, and
-  walls of 5e3 to 1e5 N/m that the tip runs into. Asked: no JUMP, no STUCK, nothing invalid.
-- faults: one encoder of these runs is wrong from some instant on: offset by 3.5 mrad to a radian, or
-  by a turn; stuck; gone. Asked: all found.
-- stamps: the same pushes with stamps that are 10 us uneven, 1 to 20 samples lost, samples repeated.
+- pushes: 20 to 400 N m on one joint for 0.15 s, ramped over 0 to 20 ms, from rest and in motion,
+  and walls of 5e3 to 1e5 N/m that the tip runs into. Asked: no JUMP, no STUCK, nothing invalid.
+- faults: one encoder of these runs is wrong from some instant on: offset by 3.5 mrad to a radian,
+  or by a turn; stuck; gone. Asked: all found.
+- stamps: the same pushes with stamps that are 10 us uneven, with three gaps of 1 to 20 samples,
+  with one sample in twenty sent twice (which is STUCK where the rotor has moved on).
 - slow: pushes and faults at 250 Hz.
 
 Run: python benchmarks/observer_pushes.py [pushes] [faults] [stamps] [slow] [seed=1] (all if none)

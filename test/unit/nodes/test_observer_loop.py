@@ -179,7 +179,7 @@ def test_an_encoder_that_jumped_back_is_right_again(
     assert found[-1].level is Level.INVALID
 
     def beside(plant: Plant, reading: Sensed) -> Sensed:
-        return reading._replace(positions=reading.positions + [0.0, left, 0.0])
+        return reading._replace(positions=np.add(reading.positions, [0.0, left, 0.0]))
 
     found = bench.run(400, beside)
     assert found[-1].level is level
@@ -197,7 +197,7 @@ def test_an_encoder_that_jumped_and_was_not_watched_is_not_used_again() -> None:
 
 @pytest.mark.parametrize("observer", ["kalman", "nonlinear"])
 def test_a_hard_push_is_told_as_lag_and_needs_no_reset(observer: str) -> None:
-    """200 N m on a joint, followed up to 5 Hz or not at all: never lost, not good while it lags."""
+    """200 N m on a joint, followed up to 5 Hz or not at all: never lost, not good in its lag."""
     bench = Bench(observer=observer, bandwidth=5.0 if observer == "kalman" else 30.0)
     bench.run(600)
     found, off = [], []
