@@ -36,6 +36,8 @@ class Estimate(NamedTuple):
         consistent: Whether the innovations are as small as the covariance says, or, of the
             observers without one, the encoders' noise: where not, model or tuning is wrong,
             or a force acts that the observer does not estimate.
+        behind: Whether it lags behind its readings at present, after a push that is faster than
+            its bandwidth: it is then off by more than its deviations say.
     """
 
     q: Array
@@ -49,6 +51,7 @@ class Estimate(NamedTuple):
     shaft_force: Array
     valid: bool
     consistent: bool
+    behind: bool = False
 
 
 class Observed(Protocol):
@@ -98,6 +101,7 @@ def estimate(
         shaft_force=force[n:],
         valid=state.health.valid,
         consistent=state.consistent,
+        behind=state.health.behind,
     )
 
 

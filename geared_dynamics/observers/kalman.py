@@ -35,7 +35,6 @@ from geared_dynamics.observers.health import (
     healthy,
     held,
     parts,
-    screened,
 )
 from geared_dynamics.observers.kalman_gains import KalmanGains, positive
 from geared_dynamics.observers.outside import outside
@@ -47,6 +46,7 @@ from geared_dynamics.observers.plan import (
     refuse_state,
 )
 from geared_dynamics.observers.rest import at_rest
+from geared_dynamics.observers.screening import screened
 
 
 class KalmanState(NamedTuple):

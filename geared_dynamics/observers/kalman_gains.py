@@ -13,7 +13,7 @@ from geared_dynamics.dynamics.border import finite_input
 from geared_dynamics.errors import ArrayError, ModelError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.observers.consistency import most_by_chance
-from geared_dynamics.observers.health import Limits
+from geared_dynamics.observers.health import FLOOR, Limits
 from geared_dynamics.observers.plan import Sizes, Source, reading_rows, sizes_of, source_of
 
 # A rotor's reading does not come from a motion if its speed were to be off by so much.
@@ -21,9 +21,8 @@ PACE = 50.0  # [rad/s]
 LINK_PACE = 5.0  # Likewise a link's, and a spring's twist [rad/s or m/s].
 # Part of that which the prediction may move while the reading stays the same.
 STUCK = 0.2
-# Nor if a rotor, a link or a twist were to be accelerated by so much that nobody foresaw.
-SUDDEN, LINK_SUDDEN = 5e3, 5e2  # [rad/s^2], and [rad/s^2 or m/s^2]
-FLOOR = 30.0  # Standard deviations of a reading that are no jump however slow it is.
+# An acceleration of a rotor, a link or a twist may begin at once with so much.
+SUDDEN, LINK_SUDDEN = 3e3, 3e3  # [rad/s^2], and [rad/s^2 or m/s^2]
 TURN = 2.0 * pi  # [rad] An encoder whose step or noise is no part of a turn tells nothing.
 GATE = 10.0  # standard deviations
 
@@ -106,10 +105,11 @@ def kalman_gains(
         rate: How many readings there are per second [1/s].
         posture: Where the formula's inertia is taken (n,); zero if not given.
         hold: For how long prediction bridges missing readings [s].
-        jump: A reading of a motor's encoder that is this far off is not believed (m,) or one
-            [rad]; if not given, 50 rad/s / rate and 30 noises, and what leaps there at once
-            from 5000 rad/s^2 / (2 rate^2) and 30 noises on (``health``). Within a fifth of it
-            the prediction may move while a reading stays the same.
+        jump: A reading of a motor's encoder that leaps by so much from where its own last ones
+            lead is not used (m,) or one [rad]; if not given, what 50 noises and a rotor's
+            sudden 3000 rad/s^2 / (2 rate^2) make, and three times what it was off by of late
+            (``screening``). So far off a prediction may be where a reading has no history; within
+            a fifth of it the prediction may move while a reading stays the same.
         window: Over which consistency is judged [s].
 
     Raises:
@@ -150,15 +150,17 @@ def kalman_gains(
     far = PACE / rate + 30.0 * encoders if jump is None else positive("jump", jump, m)
     twist = LINK_PACE / rate * np.concatenate([np.ones(n), np.abs(stiffness_of(model))])
     far = np.concatenate([far, twist + 30.0 * np.where(finite, every, 0.0)[m:]])
-    floor = np.minimum(far, FLOOR * np.where(finite, every, 0.0))
+    floor = FLOOR * np.where(finite, every, 0.0)
     floor[:m] = floor[:m] if jump is None else far[:m]
     sudden = LINK_SUDDEN * np.concatenate([np.ones(n), np.abs(stiffness_of(model))])
+    turns = np.full(m, SUDDEN if jump is None else 0.0)
     limits = Limits(
         enabled=finite,
         required=np.arange(sizes.readings) < m,
         jump=readonly(far),
         floor=readonly(floor),
-        sudden=readonly(np.concatenate([np.full(m, SUDDEN), sudden])),
+        sudden=readonly(np.concatenate([turns, sudden])),
+        agility=readonly(np.concatenate([agility(model, posture_), np.zeros((n + shafts, m))])),
         stuck=readonly(STUCK * far),
         gate=GATE,
         hold=float(hold),
@@ -180,6 +182,12 @@ def kalman_gains(
         window=float(window),
         rate=float(rate),
     )
+
+
+def agility(model: GearedModel, q: Array) -> Array:
+    """A' H^-1 A (m, m): what motors' torques accelerate the rotors by [rad/s^2 / (N m)]."""
+    A = elastic.structure_matrix(model)
+    return np.asarray(A.T @ np.linalg.solve(elastic.mass_matrix(model, q), A))
 
 
 def stiffness_of(model: GearedModel) -> Array:

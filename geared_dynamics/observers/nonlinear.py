@@ -32,6 +32,7 @@ from geared_dynamics.model import GearedModel
 from geared_dynamics.observers.assignment import DEPTH, Seen, seen
 from geared_dynamics.observers.consistency import judged, most_by_chance
 from geared_dynamics.observers.health import (
+    FLOOR,
     Fault,
     Health,
     Limits,
@@ -39,9 +40,8 @@ from geared_dynamics.observers.health import (
     healthy,
     held,
     parts,
-    screened,
 )
-from geared_dynamics.observers.kalman_gains import FLOOR, PACE, STUCK, SUDDEN, TURN, positive
+from geared_dynamics.observers.kalman_gains import PACE, STUCK, SUDDEN, TURN, agility, positive
 from geared_dynamics.observers.plan import (
     Measurement,
     Sizes,
@@ -54,6 +54,7 @@ from geared_dynamics.observers.plan import (
     source_of,
 )
 from geared_dynamics.observers.rest import at_rest
+from geared_dynamics.observers.screening import screened
 from geared_dynamics.observers.standing import Step, gain_of, kept, law_count, predicted, stands
 
 # The gain is computed again after so much motion [rad or m], or part of dt.
@@ -143,10 +144,11 @@ def nonlinear_gains(
         bandwidth: Of the error [Hz].
         rate: How many readings there are per second [1/s].
         hold: For how long prediction bridges missing readings [s].
-        jump: A reading that is this far off is not believed (m,) or one [rad]; if not given,
-            50 rad/s / rate and 30 resolutions, and what leaps there at once from
-            5000 rad/s^2 / (2 rate^2) and 30 noises on (``health``). Within a fifth of it the
-            prediction may move while a reading stays the same.
+        jump: A reading of a motor's encoder that leaps by so much from where its own last ones
+            lead is not used (m,) or one [rad]; if not given, what 50 noises and a rotor's
+            sudden 3000 rad/s^2 / (2 rate^2) make, and three times what it was off by of late
+            (``screening``). So far off a prediction may be where a reading has no history; within
+            a fifth of it the prediction may move while a reading stays the same.
         window: Over which consistency is judged [s].
 
     Raises:
@@ -169,8 +171,9 @@ def nonlinear_gains(
         enabled=every,
         required=every,
         jump=far,
-        floor=np.minimum(far, FLOOR * encoders) if jump is None else far,
-        sudden=np.full(m, SUDDEN),
+        floor=FLOOR * encoders if jump is None else far,
+        sudden=np.full(m, SUDDEN if jump is None else 0.0),
+        agility=agility(model, np.zeros(sizes.n)),
         stuck=STUCK * far,
         gate=0.0,
         hold=hold,
@@ -306,12 +309,15 @@ def corrected(
     N = gains.sizes.coordinates
     shown = gains.structure @ mean[:N]
     moved = shown - gains.structure @ state.mean[:N]
-    health, used = screened(health, gains.limits, y, shown, moved, np.zeros(len(y)), dt)
+    health, used = screened(health, gains.limits, y, shown, moved, gains.expected, dt)
     innovation = y - shown
     if not health.valid:
         return state._replace(innovation=innovation, health=health)
     taken = np.where(used, innovation, 0.0)
-    state = renewed(model, gains, state, mean, steps, taken, used, dt)
+    try:
+        state = renewed(model, gains, state, mean, steps, taken, used, dt)
+    except np.linalg.LinAlgError:  # steps of a state far outside
+        return state._replace(health=held(health, health.faults | Fault.DIVERGED))
     change = state.gain @ (gains.seen.inverse @ taken)
     if not np.all(np.isfinite(change)):
         return state._replace(health=held(health, health.faults | Fault.DIVERGED))

@@ -162,6 +162,9 @@ class Loop:
     def _start(self, time: float, shown: Array) -> Output:
         """Start the observer, if nothing is in its way."""
         given, past = self.prepared, self._past
+        if self.loss is not None and not past.delay:
+            angles = shown - given.model.motor_zeros
+            self.loss = self.loss.after(given.gains.limits, angles, self._torque.value, time)
         why = obstacle(self.loss, shown, auto=given.auto)
         if why:
             return self._invalid(self.loss.faults if self.loss else Fault.MISSING, why)
@@ -207,13 +210,13 @@ class Loop:
             self._onset = self._onset.after(state.health, gap)
             self._troubled = bool(self._onset.first.any())
             if not state.health.valid:
-                return self._lost(state, shown)
+                return self._lost(state, shown, time)
             state = state._replace(health=readmitted(state.health, given.gains.limits))
         self.state = state
         if late:
             moved = self._ahead(state, past.since(time - late, LONGEST))
             if moved is None:
-                return self._lost(state, shown, Fault.DIVERGED)
+                return self._lost(state, shown, time, Fault.DIVERGED)
             return self._told(time, moved)
         return self._told(time, state)
 
@@ -313,6 +316,8 @@ class Loop:
             return Level.INCONSISTENT, "the readings do not fit model and tuning"
         if faulty and np.any(channels[motors:] & ~int(Fault.MISSING)):
             return Level.DEGRADED, "a sensor on a link is left out"
+        if health.behind:
+            return Level.DEGRADED, "it lags behind a push, by more than its deviations say"
         return Level.GOOD, ""
 
     @staticmethod
@@ -325,12 +330,15 @@ class Loop:
         ]
         return "; ".join(found)
 
-    def _lost(self, state: AnyState, shown: Array, fault: Fault = Fault.NONE) -> Output:
+    def _lost(
+        self, state: AnyState, shown: Array, time: float, fault: Fault = Fault.NONE
+    ) -> Output:
         """An estimate that is no longer valid."""
         motors, health = len(shown), state.health
-        loss = loss_of(health._replace(faults=health.faults | fault), self._onset, shown)
+        health = health._replace(faults=health.faults | fault)
+        loss = loss_of(health, self._onset, shown, time)
         text = self._named(health.channels[:motors], self.prepared.model.motor_names)
-        self._lose(health.faults | fault, text)
+        self._lose(health.faults, text)
         self.loss = loss
         return self._invalid(loss.faults, text or named(loss.faults))
 

@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from geared_dynamics.arrays import Array, BoolArray, IntArray
-from geared_dynamics.observers import Fault, Health
+from geared_dynamics.observers import Fault, Health, Limits
+from geared_dynamics.observers.screening import screened
 
 
 class Loss(NamedTuple):
@@ -15,15 +16,47 @@ class Loss(NamedTuple):
 
     Attributes:
         faults: Of the last step.
-        jumped: Motors whose encoders jumped (m,): where they are now nobody knows.
+        jumped: Motors whose encoders jumped (m,) and have not jumped back: they are off by that.
         stuck: Motors whose encoders were stuck (m,).
         shown: What they showed then (m,) [rad].
+        health: Of the readings, followed since then; None where they could not be.
+        time: Of the last reading followed [s].
     """
 
     faults: Fault
     jumped: BoolArray
     stuck: BoolArray
     shown: Array
+    health: Health | None = None
+    time: float = 0.0
+
+    def after(self, limits: Limits, angles: Array, tau_m: Array, time: float) -> Loss:
+        """The same after further readings: an encoder whose jumps add up to nothing is right.
+
+        Readings are judged by their own history, so this needs no estimate. After a pause longer
+        than ``hold`` nothing is known any more.
+
+        Args:
+            limits: Of the observer.
+            angles: The motors', from the model's zeros (m,) [rad].
+            tau_m: Their torques (m,) [N m], NaN where unknown.
+            time: [s]
+        """
+        if self.health is None or not self.jumped.any():
+            return self
+        dt, m = time - self.time, len(angles)
+        if not 0.0 < dt <= limits.hold:
+            return self._replace(health=None)
+        row = np.full(len(limits.enabled), np.nan)
+        row[:m] = angles
+        given = np.isfinite(tau_m)
+        fault = Fault.NONE if given.all() else Fault.COMMAND
+        known = np.where(given, tau_m, self.health.tau_m)
+        nowhere = np.full(len(row), np.nan)  # there is no prediction
+        before = self.health._replace(tau_m=known, faults=fault)
+        health, _ = screened(before, limits, row, nowhere, 0.0 * row, nowhere, dt)
+        away = self.jumped & (health.away[:m] != 0.0)
+        return self._replace(jumped=away, health=health, time=time)
 
 
 class Onset(NamedTuple):
@@ -54,18 +87,19 @@ def no_trouble(motors: int) -> Onset:
     return Onset(np.zeros(motors, np.int64), np.zeros(motors, bool))
 
 
-def loss_of(health: Health, onset: Onset, shown: Array) -> Loss:
+def loss_of(health: Health, onset: Onset, shown: Array, time: float) -> Loss:
     """What happened; where a reading is far from a prediction in doubt it did not jump.
 
     Args:
         health: Of the estimate that is no longer valid.
         onset: Of the motors' readings.
         shown: The motors' angles in the last step (m,) [rad].
+        time: Of that step [s].
     """
     lost = health.channels[: len(shown)] & Fault.LOST != 0
     jumped = lost & (onset.first == Fault.JUMP) & ~onset.doubted
     stuck = lost & (health.channels[: len(shown)] & Fault.STUCK != 0)
-    return Loss(health.faults, jumped, stuck, shown)
+    return Loss(health.faults, jumped, stuck, shown, health, time)
 
 
 def obstacle(loss: Loss | None, shown: Array, *, auto: bool) -> str:

@@ -23,7 +23,7 @@ class Level(enum.IntEnum):
     """How far an estimate may be trusted; the message's ``frame_id`` says it."""
 
     GOOD = 0
-    DEGRADED = 1  # a sensor on a link is left out
+    DEGRADED = 1  # a sensor on a link is left out, or it lags behind a push
     INCONSISTENT = 2  # the readings are farther from their predictions than the tuning admits
     BRIDGED = 3  # predicted without a motor's reading, or with an assumed torque
     INVALID = 4  # nothing is known: all numbers are NaN

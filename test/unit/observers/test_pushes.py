@@ -1,0 +1,189 @@
+"""Hard pushes are no faults, faults are found in the midst of them, and lag is told."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+import pytest
+
+import geared_dynamics as gd
+from geared_dynamics.observers.smoothness import extended, leap, weights
+from observer_arms import DT, TURN, drive, moved
+from simulated_arms import arm
+
+ob = gd.observers
+Fault = ob.Fault
+NOISE = 0.3 * TURN
+AT, STEPS = 100, 240  # instants: the push begins, the run ends
+PUSHES = [(0, 400.0, 0), (1, 50.0, 5), (1, 400.0, 0), (2, 20.0, 5), (2, 400.0, 0), (2, 400.0, 20)]
+
+
+@functools.cache
+def model() -> gd.GearedModel:
+    """The elbow with springs of 9e3, 7e3, 3e3 N m/rad and damping 2."""
+    return arm(friction=True)
+
+
+@functools.cache
+def pushed(joint: int, force: float, rise: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Motors' angles, their torques and links of a push in motion, ramped over ``rise`` ms."""
+    A = gd.elastic.structure_matrix(model())[3:]
+    q = np.array([0.2, -0.4, 0.6])
+    x = q + gd.gravity_forces(model(), q) / [9e3, 7e3, 3e3]
+    z = np.concatenate([q, x, np.zeros(6)])
+    hold = np.linalg.solve(A, gd.gravity_forces(model(), q))
+    centre, swing = A.T @ x, 0.4 * np.abs(A).max(0)
+    rows, tau_m = [], hold
+    for k in range(STEPS):
+        rows.append((A.T @ z[3:6], tau_m, z[:3]))
+        tau_m = hold + drive(model(), z, centre + swing * np.sin(5.0 * k * DT) ** 2)
+        since = k - AT
+        push = force * (since >= 0) * min(1.0, since / rise if rise else 1.0)
+        z = moved(model(), z, tau_m, push * (np.arange(3) == joint))
+    phi, torque, link = (np.array(column) for column in zip(*rows, strict=True))
+    return phi, torque, link
+
+
+def shown(phi: np.ndarray) -> np.ndarray:
+    """What the encoders show (T, m)."""
+    random = np.random.default_rng(3)
+    return TURN * np.round((phi + NOISE * random.normal(size=phi.shape)) / TURN)
+
+
+def followed(kind: str, band: float, y: np.ndarray, torque: np.ndarray, **more: Any) -> list[Any]:
+    """States along a run."""
+    dts = more.get("dts", np.full(len(y), DT))
+    make = ob.kalman_gains if kind == "kalman" else ob.nonlinear_gains
+    gains: Any = make(model(), resolution=TURN, noise=NOISE, bandwidth=band)
+    start = ob.kalman_start if kind == "kalman" else ob.nonlinear_start
+    step: Any = ob.kalman_step if kind == "kalman" else ob.nonlinear_step
+    states: list[Any] = [start(model(), gains, ob.Measurement(y[0], torque[0]))]
+    for row, tau_m, dt in zip(y[1:], torque[1:], dts[1:], strict=True):
+        states.append(step(model(), gains, states[-1], ob.Measurement(row, tau_m), dt))
+    return states
+
+
+def flags(states: list[Any]) -> Fault:
+    """All faults of the readings."""
+    return Fault(int(np.bitwise_or.reduce([s.health.channels[:3] for s in states]).max()))
+
+
+@pytest.mark.parametrize("push", PUSHES)
+@pytest.mark.parametrize(
+    ("kind", "band"), [("kalman", 5.0), ("kalman", 20.0), ("kalman", 60.0), ("nonlinear", 60.0)]
+)
+def test_a_push_is_no_fault(kind: str, band: float, push: tuple[int, float, int]) -> None:
+    phi, torque, link = pushed(*push)
+    states = followed(kind, band, shown(phi), torque)
+    assert flags(states) == Fault.NONE
+    assert all(s.health.valid for s in states)
+    off = np.array([np.abs(s.mean[:3] - q).max() for s, q in zip(states, link, strict=True)])
+    quiet = np.array([not s.health.behind and s.consistent for s in states])
+    # What moves the link within a millisecond or two the motor has not felt yet.
+    assert off[60:][quiet[60:]].max() < 3e-3
+    if band < 60.0 and push[1] > 100.0:
+        assert off.max() > 5e-3, "no lag to be told"
+
+
+@pytest.mark.parametrize("at", [70, AT + 4, AT + 15, AT + 60])
+@pytest.mark.parametrize("size", [3.5e-3, -3.5e-3, 0.05, 2 * np.pi])
+@pytest.mark.parametrize("push", [(1, 50.0, 5), (2, 400.0, 0)])
+@pytest.mark.parametrize(
+    ("kind", "band"), [("kalman", 5.0), ("kalman", 30.0), ("nonlinear", 60.0)]
+)
+def test_a_jump_is_found_in_motion_and_in_a_push(
+    kind: str, band: float, push: tuple[int, float, int], size: float, at: int
+) -> None:
+    """In the second instant at the latest, and never used again."""
+    phi, torque, _ = pushed(*push)
+    y = shown(phi)
+    y[at:, 2] += size
+    states = followed(kind, band, y[: at + 40], torque[: at + 40])
+    assert flags(states[:at]) == Fault.NONE
+    assert all(s.health.channels[2] & Fault.JUMP for s in states[at + 1 :])
+    assert not any(s.health.channels[:2].any() for s in states)
+
+
+@pytest.mark.parametrize("at", [70, AT + 15])
+def test_a_jump_that_leaps_back_is_forgotten(at: int) -> None:
+    phi, torque, _ = pushed(1, 50.0, 5)
+    y = shown(phi)
+    y[at : at + 9, 2] += 0.3
+    states = followed("kalman", 5.0, y, torque)
+    found = [bool(s.health.channels[2] & Fault.JUMP) for s in states]
+    assert found == [at <= k < at + 9 for k in range(len(states))]
+
+
+@pytest.mark.parametrize("kind", ["kalman", "nonlinear"])
+def test_a_stuck_encoder_is_found_in_a_push(kind: str) -> None:
+    phi, torque, _ = pushed(1, 50.0, 5)
+    y = shown(phi)
+    at = AT + 20
+    assert abs(phi[at + 1, 1] - phi[at, 1]) > 3e-3
+    y[at:, 1] = y[at, 1]
+    states = followed(kind, 30.0 if kind == "kalman" else 60.0, y[: at + 40], torque[: at + 40])
+    assert all(s.health.channels[1] == Fault.STUCK for s in states[at + 1 :])
+
+
+@pytest.mark.parametrize("band", [5.0, 30.0])
+@pytest.mark.parametrize("count", [1, 2, 5, 20])
+@pytest.mark.parametrize("at", [80, AT - 3, AT + 10])
+def test_readings_lost_in_a_push_are_no_jump(at: int, count: int, band: float) -> None:
+    phi, torque, _ = pushed(2, 100.0, 5)
+    y = shown(phi)
+    y[at : at + count, 2] = np.nan
+    states = followed("kalman", band, y, torque)
+    assert flags(states) == Fault.MISSING
+    assert all(s.health.valid for s in states)
+    assert flags(states[at + count + 4 :]) == Fault.NONE
+
+
+@pytest.mark.parametrize("count", [2, 20])
+def test_a_turn_lost_with_readings_is_found(count: int) -> None:
+    phi, torque, _ = pushed(2, 100.0, 5)
+    y, at = shown(phi), AT + 10
+    y[at : at + count, 2] = np.nan
+    y[at + count :, 2] += 2 * np.pi
+    states = followed("kalman", 5.0, y, torque)
+    assert all(s.health.channels[2] & Fault.JUMP for s in states[at + count + 4 :][:20])
+
+
+@pytest.mark.parametrize("push", PUSHES)
+def test_uneven_stamps_are_no_jump(push: tuple[int, float, int]) -> None:
+    phi, torque, _ = pushed(*push)
+    late = np.random.default_rng(1).uniform(-1e-5, 1e-5, len(phi))
+    states = followed("kalman", 30.0, shown(phi), torque, dts=DT + np.diff(late, prepend=late[0]))
+    assert flags(states) == Fault.NONE
+
+
+@pytest.mark.parametrize("push", PUSHES)
+def test_an_old_reading_is_no_jump(push: tuple[int, float, int]) -> None:
+    """Sent twice: left out where it is far behind, and the next one is right."""
+    phi, torque, _ = pushed(*push)
+    y = shown(phi)
+    y[75::16] = y[74:-1:16]
+    states = followed("kalman", 30.0, y, torque)
+    assert flags(states) in (Fault.NONE, Fault.STUCK)
+    assert all(s.health.valid for s in states)
+
+
+def test_a_cubic_goes_through_its_readings_and_leads_on() -> None:
+    times, cubic = (0.1, 0.25, 0.3, 0.5), np.polynomial.Polynomial([1.0, -2.0, 3.0, -4.0])
+    assert weights(0.3, times) == pytest.approx((0.0, 0.0, 1.0, 0.0))
+    points = [(t, float(cubic(t))) for t in times]
+    assert extended(points, 0.9)[0] == pytest.approx(float(cubic(0.9)))
+    even = [(t, 0.0) for t in (1.0, 2.0, 3.0, 4.0)]
+    assert extended(even, 5.0)[1] == pytest.approx(1.0)
+    assert extended(even, 6.0)[1] == pytest.approx(5.0)
+
+
+@pytest.mark.parametrize("offset", [0.0, 0.3, -2.0])
+def test_over_a_pause_a_cubic_shows_its_leap(offset: float) -> None:
+    cubic = np.polynomial.Polynomial([1.0, -2.0, 30.0, -40.0])
+    before = [(1e-3 * k, float(cubic(1e-3 * k))) for k in range(4)]
+    after = [(1e-3 * k, float(cubic(1e-3 * k)) + offset) for k in range(20, 24)]
+    found, most = leap(before, after, 1e-6, 1e-3)
+    assert found == pytest.approx(offset, abs=1e-9)
+    assert (abs(found) > most) == (offset != 0.0)
