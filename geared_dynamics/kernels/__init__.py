@@ -49,7 +49,7 @@ KERNELS: dict[str, tuple[str, int, int]] = {
     "elastic_feedforward": ("flatness", 2, 1),
     "elastic_motor_commands": ("elastic_commands", 2, 1),
     "observer_transition": ("observer", 2, 2),
-    "observer_sliding": ("observer_friction", 2, 2),
+    "observer_sliding": ("observer_stepping", 2, 2),
     "observer_predict": ("observer", 3, 3),
     "observer_update": ("observer", 2, 4),
     "control_law": ("laws", 2, 5),

@@ -35,7 +35,7 @@ def tuning_size(k: int, c: int, size: int) -> int:
     return noise_at(k, c, size) + c
 
 
-# Numbers of each friction law after a step (``observer_friction``): slope of its force by its
+# Numbers of each friction law after a step (``observer_stepping``): slope of its force by its
 # mean rate, 1 where it holds the rate, rate at the end, its change by a unit force, level.
 FIELDS = 5
 SLOPE, HELD, SPEED, RESPONSE, LEVEL = range(FIELDS)

@@ -12,7 +12,7 @@ white noise \sigma on the encoders have at most the variance
 which is that of a chain of integrators with its four roots at r. Convergence: ``contraction``,
 docs/observers.md.
 
-f, what multiplies the sign of a rate, is found with the step (``kernels/observer_friction``), so
+f, what multiplies the sign of a rate, is found with the step (``kernels/observer_stepping``), so
 that A and the gain are those of sliding friction, whatever the rates are. Where friction holds a
 rotor its encoder shows nothing of the link: the gain then moves the rotor alone (``standing``).
 """
