@@ -15,7 +15,7 @@ from geared_dynamics.analysis.comparison.totals import Ranges, Totals, no_totals
 from geared_dynamics.analysis.reading.meaning import Meaning
 from geared_dynamics.analysis.reading.problems import RecordingError
 from geared_dynamics.analysis.reading.recording import Recording
-from geared_dynamics.analysis.signals.bandwidth import WIDER
+from geared_dynamics.analysis.signals.bandwidth import WIDER, cap_notes
 from geared_dynamics.analysis.signals.filters import usable_cutoff
 from geared_dynamics.analysis.signals.motion import Velocity
 from geared_dynamics.analysis.signals.turns import turning_of
@@ -108,9 +108,8 @@ def analyze(
             progress(done, recording.spans)
     refuse_empty(recording, totals)
     notes = (*notes_of(model, recording, totals), *notes_of_turns(model, turns))
-    if bandwidth_hz is not None and bandwidth_hz > cutoff:
-        what = f"a bandwidth of {bandwidth_hz:g} Hz is more than {recording.rate:.4g} Hz allow"
-        notes = (*notes, f"{what}: {cutoff:.4g} Hz is used")
+    capped = cap_notes(wanted, cutoff, recording.rate, given=bandwidth_hz is not None)
+    notes = (*notes, *capped)
     return Analysis(
         model, recording, totals, cutoff, delays_of(plan, np.array(travel)), ranges,
         np.concatenate(stamps), np.concatenate(drawn, axis=2), notes,

@@ -105,10 +105,19 @@ def filtered(
         signals = (tau, known, effort, part.v)
         table = [Y.reshape(high - low, n * p), *(signal[piece] for signal in signals)]
         if keep < usable_cutoff(keep * 1.0001, rate):
-            table = [zero_phase(x, keep, rate) if x.shape[1] else x for x in table]
+            table = [without_noise(x, keep, rate) for x in table]
         at = wanted[(wanted >= start) & (wanted < start + BLOCK)]
         chosen = at - low
         Y_kept = np.ascontiguousarray(table[0][chosen]).reshape(len(chosen), n, p)
         own = [signal[chosen] for signal in table[1:]]
         blocks.append(Rows(part.stamp[at], Y_kept, own[0], own[1], own[2], part.q[at], own[3]))
     return together(blocks)
+
+
+def without_noise(values: Array, keep: float, rate: float) -> Array:
+    """Filter signals (k, c); half of the columns are zero, as no link moves a joint below it."""
+    there = np.flatnonzero(values.any(axis=0))
+    found = np.zeros(values.shape)
+    if there.size:
+        found[:, there] = zero_phase(values[:, there], keep, rate)
+    return found
