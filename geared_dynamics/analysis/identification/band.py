@@ -64,9 +64,10 @@ SAMPLED = 4  # spans that are looked at
 FINE = 16  # samples of a motion to one equation that are enough to compare bands
 ROWS = 4000  # equations that are enough to compare bands
 ROUNDS = 4  # of weighting joints by their residual
-SPARE = 1.25  # times as many are asked for: thinning is not the same in the end
+SPARE = 2  # more are asked for: thinning is not quite the same in the end
 SHARE = 0.5  # of a recording that has as many, where none is held out
 MOVING = 0.3  # of what is held out: a joint that moves less is not waited for
+PER_UNKNOWN = 10, 5  # equations at least: nothing held out that would show too few, something
 AS_GOOD = 1.1  # times the least error
 
 
@@ -139,14 +140,15 @@ def judged_bands(
     judged: list[Judged] = []
     grid, k, least = grid_of(sampled, settings), 0, np.inf
     while k < len(grid):
-        found = equations_in(model, sampled, settings, float(grid[k]))
+        keep, unknown = float(grid[k]), len(base.selection)
+        found = equations_in(model, sampled, settings, keep, unknown)
         if found is not None:
             rows, used, fold = found
             table = np.concatenate(
                 [rows.Y[..., list(base.selection)], (rows.tau - rows.Y @ taken)[..., None]],
                 axis=-1,
             )
-            judged.append(Judged(float(grid[k]), *triangles(table, used, fold)))
+            judged.append(Judged(keep, *triangles(table, used, fold)))
             score = float(np.exp(errors(judged[-1:])[0, 0]))
             least = min(least, score)
             if score > HOPELESS * least:
@@ -200,7 +202,11 @@ def sampled_of(
 
 
 def equations_in(
-    model: GearedModel, sampled: Sequence[Sampled], settings: Settings, keep: float
+    model: GearedModel,
+    sampled: Sequence[Sampled],
+    settings: Settings,
+    keep: float,
+    unknown: int,
 ) -> tuple[Rows, BoolArray, IntArray] | None:
     """Rows in a band, which of their equations are used (k, n), blocks (k,); None: too few."""
     every, held, fold = [], [], []
@@ -215,14 +221,18 @@ def equations_in(
         fold.append((place / last * FOLDS).astype(np.int64))
     rows, kept = together(every), np.concatenate(held)
     used = np.abs(rows.v) > settings.slow * top_speeds(model, rows.v)
-    enough = SPARE * FEWEST
-    if used[~kept].sum(axis=0).min() < enough or used[~kept].sum() < 2 * rows.Y.shape[-1]:
+    enough = FEWEST + SPARE
+    few = used[~kept].sum(axis=0).min() < enough
+    each = PER_UNKNOWN[bool(settings.holdout)]
+    if few or used[~kept].sum() < max(each * unknown, 2 * rows.Y.shape[-1]):
         return None
     moving = used[kept].sum(axis=0)
     if (moving[moving > MOVING * kept.sum()] < enough).any():
         return None  # the validation would have too few
     some = np.flatnonzero(~kept)[:: -(-int((~kept).sum()) // ROWS)]
-    chosen_rows = Rows(*(values[some] for values in rows))
+    thin = np.zeros(len(kept), bool)
+    thin[some] = True
+    chosen_rows = rows.of_samples(thin)
     return chosen_rows, used[some], np.concatenate(fold)[some]
 
 
@@ -284,7 +294,7 @@ def errors(judged: Sequence[Judged]) -> Array:
 
 
 def without_block(band: Judged, block: int) -> Array:
-    """Parameters (b,) by least squares over the other blocks, joints weighted by their residual."""
+    """Parameters (b,) that the other blocks give, joints weighted by their residual."""
     others = np.arange(FOLDS) != block
     R, counts = band.R[others], np.maximum(band.counts[others].sum(axis=0), 1)
     size = np.maximum(np.sqrt((R[..., -1] ** 2).sum(axis=(0, 2)) / counts), 1e-300)

@@ -86,6 +86,7 @@ def equations(
     settings: Settings | None = None,
     *,
     known: Sequence[str] = (),
+    predicted: bool = True,
     progress: Callable[[int, int], None] | None = None,
 ) -> Equations:
     """Make equations of recordings.
@@ -96,13 +97,15 @@ def equations(
         recordings: Of the same robot and of the same meaning.
         settings: How.
         known: Names or patterns of parameters that will not be looked for, where the band is.
+        predicted: Whether the band, if none is given, is the one that predicts best; else that
+            of the motion, as for instruments: noise that has no bias needs no narrow band.
         progress: Called with spans done and all spans.
 
     Raises:
         RecordingError: If there is too little motion in them.
     """
     settings = settings or Settings()
-    cutoff, keep, capped = bandwidths(model, recordings, settings, known)
+    cutoff, keep, capped = bandwidths(model, recordings, settings, known, predicted)
     kept, thin, notes = gathered(model, recordings, settings, cutoff, keep, progress)
     all_rows = together([rows for own in kept for rows in own])
     counts = [count_of(own) for own in kept]
@@ -123,6 +126,7 @@ def bandwidths(
     recordings: Sequence[Recording],
     settings: Settings,
     known: Sequence[str] = (),
+    predicted: bool = True,
 ) -> tuple[float, float, tuple[str, ...]]:
     """Bandwidths of the filter and of the equations [Hz], and what is doubtful about them.
 
@@ -131,7 +135,7 @@ def bandwidths(
     rate = max(item.rate for item in recordings)
     notes: list[str] = []
     wanted, keep = settings.bandwidth, settings.keep
-    if wanted is None and keep is None:
+    if predicted and wanted is None and keep is None:
         keep, notes = band_found(model, recordings, settings, known)
         wanted = None if keep is None else min(WIDER * keep, usable_cutoff(WIDER * keep, rate))
     if wanted is None:

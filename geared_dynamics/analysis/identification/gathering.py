@@ -19,6 +19,7 @@ from geared_dynamics.model import GearedModel
 
 PER_BANDWIDTH = 2.5  # samples per second and Hz that are kept
 SLOW = 0.02  # of the joint's top speed: around a reversal friction is no constant
+STILL = 1e-6  # [rad/s or m/s] that no joint moves with: what filters leave of a rest
 
 JOINT_TORQUES = Meaning()
 
@@ -74,4 +75,5 @@ def spacing(recording: Recording, keep: float) -> int:
 
 def top_speeds(model: GearedModel, v: Array) -> Array:
     """Top speed of each joint (n,): the URDF's limit, or what was reached if that is less."""
-    return np.asarray(np.minimum(ranges_of(model).velocity[1], np.abs(v).max(axis=0)))
+    reached = np.maximum(np.abs(v).max(axis=0), STILL)
+    return np.asarray(np.minimum(ranges_of(model).velocity[1], reached))

@@ -141,7 +141,9 @@ def identify(
         progress: Called with spans done and all spans.
     """
     settings = settings or Settings()
-    found = equations(model, recordings, settings, known=known, progress=progress)
+    found = equations(
+        model, recordings, settings, known=known, predicted=instruments is None, progress=progress
+    )
     columns = None
     if instruments is not None:
         others = fixed(settings, found)

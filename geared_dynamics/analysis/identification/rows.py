@@ -12,7 +12,7 @@ from geared_dynamics.analysis.identification.known_friction import known_frictio
 from geared_dynamics.analysis.reading.meaning import Meaning, joint_torques, motor_columns
 from geared_dynamics.analysis.signals.filters import context, usable_cutoff, zero_phase
 from geared_dynamics.analysis.signals.motion import Motion
-from geared_dynamics.arrays import Array, IntArray
+from geared_dynamics.arrays import Array, BoolArray, IntArray
 from geared_dynamics.dynamics.balancers import balancer_forces
 from geared_dynamics.model import GearedModel
 
@@ -39,6 +39,10 @@ class Rows(NamedTuple):
     def every(self, step: int) -> Rows:
         """Keep one row of ``step``."""
         return Rows(self.stamp[::step], *(np.ascontiguousarray(part[::step]) for part in self[1:]))
+
+    def of_samples(self, which: BoolArray) -> Rows:
+        """Keep some rows (k,)."""
+        return Rows(self.stamp[which], *(part[which] for part in self[1:]))
 
 
 def count_of(parts: Sequence[Rows]) -> int:
