@@ -67,7 +67,7 @@ ROUNDS = 4  # of weighting joints by their residual
 SPARE = 2  # more are asked for: thinning is not quite the same in the end
 SHARE = 0.5  # of a recording that has as many, where none is held out
 MOVING = 0.3  # of what is held out: a joint that moves less is not waited for
-PER_UNKNOWN = 10, 5  # equations at least: nothing held out that would show too few, something
+PER_UNKNOWN = 10  # equations: with fewer, deviations are guesses
 AS_GOOD = 1.1  # times the least error
 
 
@@ -223,8 +223,7 @@ def equations_in(
     used = np.abs(rows.v) > settings.slow * top_speeds(model, rows.v)
     enough = FEWEST + SPARE
     few = used[~kept].sum(axis=0).min() < enough
-    each = PER_UNKNOWN[bool(settings.holdout)]
-    if few or used[~kept].sum() < max(each * unknown, 2 * rows.Y.shape[-1]):
+    if few or used[~kept].sum() < max(PER_UNKNOWN * unknown, 2 * rows.Y.shape[-1]):
         return None
     moving = used[kept].sum(axis=0)
     if (moving[moving > MOVING * kept.sum()] < enough).any():
@@ -297,7 +296,8 @@ def without_block(band: Judged, block: int) -> Array:
     """Parameters (b,) that the other blocks give, joints weighted by their residual."""
     others = np.arange(FOLDS) != block
     R, counts = band.R[others], np.maximum(band.counts[others].sum(axis=0), 1)
-    size = np.maximum(np.sqrt((R[..., -1] ** 2).sum(axis=(0, 2)) / counts), 1e-300)
+    size = np.sqrt((R[..., -1] ** 2).sum(axis=(0, 2)) / counts)
+    size = np.where(size > 0.0, size, 1.0)  # efforts of zero are refused later
     weight, x = 1.0 / size, np.zeros(R.shape[-1] - 1)
     for _ in range(ROUNDS):
         stacked = (R * weight[:, None, None]).reshape(-1, R.shape[-1])
