@@ -119,9 +119,12 @@ def kr300():
     line("KR300 residual on A %", 100 * found.residual[1] / found.rms)
     for title, known in (("found", []), ("published", names)):
         for fitted, other in ((0, 1), (1, 0)):
+            free = identify(loaded, [runs[fitted]], settings, physical=False, known=["link_*"])
+            cutoff, keep = free.equations.bandwidth  # residuals of one band are compared
             taken = identify(
-                loaded, [runs[fitted]], settings, validate=[runs[other]], known=["link_*", *known]
-            )
+                loaded, [runs[fitted]], replace(settings, bandwidth=cutoff, keep=keep),
+                validate=[runs[other]], known=["link_*", *known],
+            )  # fmt: skip
             way = f"from {'AB'[fitted]} on {'AB'[other]}, rotors {title}"
             line(f"KR300 residual % {way}", 100 * taken.residual[3] / taken.held_rms)
     kr300_reasons(loaded, runs, settings)
@@ -247,8 +250,9 @@ def bag_reasons(name, model, recording, bandwidth):
         found = identify(model, [recording], replace(settings, keep=keep), physical=False)
         line(f"{name} residual %, --keep {keep:g}", 100 * found.residual[1] / found.rms, 2)
 
+    fixed = replace(settings, bandwidth=bandwidth[0], keep=bandwidth[1])
     for j in range(model.n):
-        residual = with_angle(model, recording, settings, j)
+        residual = with_angle(model, recording, fixed, j)
         line(f"{name} residual %, joint {j + 1} with sin q, cos q, q", 100 * residual, 2)
 
 

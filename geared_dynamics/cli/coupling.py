@@ -19,7 +19,8 @@ from geared_dynamics.analysis.comparison.coupling import (
 from geared_dynamics.analysis.comparison.span import Plan, motions
 from geared_dynamics.analysis.reading.problems import RecordingError
 from geared_dynamics.analysis.reading.samples import Tally
-from geared_dynamics.analysis.signals.bandwidth import WIDER
+from geared_dynamics.analysis.signals.bandwidth import WIDER, cap_notes
+from geared_dynamics.analysis.signals.filters import usable_cutoff
 from geared_dynamics.cli.arguments import add_robot_arguments, load_robot, number_of_states, seed
 from geared_dynamics.cli.console import numeric_table, open_console, print_table
 from geared_dynamics.cli.recordings import (
@@ -103,7 +104,8 @@ def along(args: argparse.Namespace, model: GearedModel) -> tuple[CouplingSums, t
     """Sum up a recording's motion; what was left out of it."""
     recording = open_one(args, model, args.bag, efforts=False)
     meaning = meaning_of(args, model)
-    cutoff = args.bandwidth or WIDER * found_bandwidth(model, recording, meaning)
+    wanted = args.bandwidth or WIDER * found_bandwidth(model, recording, meaning)
+    cutoff = usable_cutoff(wanted, recording.rate)
     plan = Plan(model, recording, meaning, cutoff, args.velocity, ranges_of(model))
     still = np.empty((0, model.n))
     sums, tally = coupling_sums(model, still, still, still), Tally()
@@ -117,7 +119,8 @@ def along(args: argparse.Namespace, model: GearedModel) -> tuple[CouplingSums, t
     if not sums.samples:
         remedy = "record a motion of some seconds without gaps"
         raise RecordingError(recording.path, "has no motion to go along", remedy)
-    return sums, recording.notes(tally)
+    capped = cap_notes(wanted, cutoff, recording.rate, given=args.bandwidth is not None)
+    return sums, (*capped, *recording.notes(tally))
 
 
 def share_table(model: GearedModel, shares: CouplingShares) -> Table:

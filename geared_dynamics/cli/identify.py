@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from geared_dynamics.analysis.identification.equations import Settings, equations
-from geared_dynamics.analysis.identification.identify import WORST_CONDITION, Identified, identify
+from geared_dynamics.analysis.identification.identify import Identified, identify
 from geared_dynamics.analysis.identification.payload import payload
 from geared_dynamics.analysis.reading.recording import Recording
 from geared_dynamics.cli.arguments import load_robot, read_urdf_file
@@ -182,9 +182,8 @@ def show(console: Console, found: Identified, args: argparse.Namespace) -> None:
     load = "" if args.payload is None else ", with the payload"
     print_table(console, f"Base parameters (SI, joint side{load})", parameter_table(found))
     print_table(console, "Residual, % of measured RMS", residual_table(found, bool(args.validate)))
-    quality = "poor: make a motion with geared-dynamics excite"
-    quality = "good" if found.solution.condition < WORST_CONDITION else quality
-    console.print(f"condition of the equations {found.solution.condition:.3g}: {quality}")
+    said = f"condition of the equations {found.solution.condition:.3g}: {found.quality}"
+    console.print(said, style="bold red" if found.unexplained else None, soft_wrap=True)
     if found.doubtful:
         console.print(f"hardly told by this motion (30 % or worse): {', '.join(found.doubtful)}")
     if found.physical is not None:

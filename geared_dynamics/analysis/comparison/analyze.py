@@ -15,7 +15,7 @@ from geared_dynamics.analysis.comparison.totals import Ranges, Totals, no_totals
 from geared_dynamics.analysis.reading.meaning import Meaning
 from geared_dynamics.analysis.reading.problems import RecordingError
 from geared_dynamics.analysis.reading.recording import Recording
-from geared_dynamics.analysis.signals.bandwidth import WIDER
+from geared_dynamics.analysis.signals.bandwidth import WIDER, cap_notes
 from geared_dynamics.analysis.signals.filters import usable_cutoff
 from geared_dynamics.analysis.signals.motion import Velocity
 from geared_dynamics.analysis.signals.turns import turning_of
@@ -115,9 +115,8 @@ def analyze(
         share = 100.0 * totals.tally.resting / (totals.samples + totals.tally.resting)
         what = f"rest is left out: every joint slower than {rest:g} rad/s or m/s"
         notes = (*notes, f"{what}, {percent(share)} of the samples")
-    if bandwidth_hz is not None and bandwidth_hz > cutoff:
-        what = f"a bandwidth of {bandwidth_hz:g} Hz is more than {recording.rate:.4g} Hz allow"
-        notes = (*notes, f"{what}: {cutoff:.4g} Hz is used")
+    capped = cap_notes(wanted, cutoff, recording.rate, given=bandwidth_hz is not None)
+    notes = (*notes, *capped)
     return Analysis(
         model, recording, totals, cutoff, delays_of(plan, np.array(travel)), ranges,
         np.concatenate(stamps), np.concatenate(drawn, axis=2), notes,

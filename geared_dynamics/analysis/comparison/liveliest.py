@@ -58,10 +58,15 @@ def found_bandwidth(model: GearedModel, recording: Recording, meaning: Meaning) 
     if not parts:  # only where the piece's context made it a stretch
         raise too_scattered(plan)
     smooth = [without_turns(plan.model, plan.meaning, part)[0] for part in parts]
-    scores = relative(np.array([travelled(part, recording.rate) for part in smooth]))
-    samples = smooth[int(np.argmax(scores))].samples
-    q = even_positions(samples, recording.period)
-    return bandwidth(q[without_rests(ways(q, recording.rate))], recording.rate)
+    rows = relative(
+        np.array([travelled(part, recording.rate) / len(part.core) for part in smooth])
+    )
+    moving = [part for part, row in zip(smooth, rows, strict=True) if row >= SLIGHT * rows.max()]
+    found = []
+    for part in moving:
+        q = even_positions(part.samples, recording.period)
+        found.append(q[without_rests(ways(q, recording.rate))])
+    return bandwidth(found, recording.rate)
 
 
 def bare_plan(model: GearedModel, recording: Recording, meaning: Meaning) -> Plan:

@@ -6,16 +6,22 @@ motion; after it, samples closer than its bandwidth say the same twice.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import count
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from geared_dynamics.analysis.comparison.analyze import found_bandwidth, ranges_of
-from geared_dynamics.analysis.comparison.span import Plan, motions
+from geared_dynamics.analysis.comparison.span import Plan
+from geared_dynamics.analysis.identification.band import band_found
 from geared_dynamics.analysis.identification.columns import column_names
+from geared_dynamics.analysis.identification.gathering import Settings as Settings
+from geared_dynamics.analysis.identification.gathering import (
+    counter,
+    spacing,
+    span_motions,
+    top_speeds,
+)
 from geared_dynamics.analysis.identification.rows import (
     Rows,
     count_of,
@@ -23,42 +29,15 @@ from geared_dynamics.analysis.identification.rows import (
     thinned,
     together,
 )
-from geared_dynamics.analysis.reading.meaning import Meaning
 from geared_dynamics.analysis.reading.problems import RecordingError
 from geared_dynamics.analysis.reading.recording import Recording
 from geared_dynamics.analysis.reading.samples import Tally
-from geared_dynamics.analysis.signals.bandwidth import WIDER
+from geared_dynamics.analysis.signals.bandwidth import WIDER, cap_notes
 from geared_dynamics.analysis.signals.filters import usable_cutoff
-from geared_dynamics.analysis.signals.motion import Motion, Velocity
 from geared_dynamics.arrays import Array, BoolArray, IntArray
 from geared_dynamics.model import GearedModel
 
-PER_BANDWIDTH = 2.5  # samples per second and Hz that are kept
 MOST = 20_000  # samples in all
-SLOW = 0.02  # of the joint's top speed: around a reversal friction is no constant
-
-JOINT_TORQUES = Meaning()
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How recordings become equations.
-
-    Attributes:
-        meaning: What their numbers are.
-        bandwidth: Of the filter before differentiation [Hz]; None: five times the motion's.
-        keep: Bandwidth of the equations [Hz]; None: a fifth of ``bandwidth``.
-        slow: Share of top speed below which a joint's equation is left out.
-        velocity: Where velocities come from.
-        holdout: Share of each recording, at its end, that is kept for validation.
-    """
-
-    meaning: Meaning = JOINT_TORQUES
-    bandwidth: float | None = None
-    keep: float | None = None
-    slow: float = SLOW
-    velocity: Velocity = "position"
-    holdout: float = 0.2
 
 
 class Equations(NamedTuple):
@@ -106,6 +85,8 @@ def equations(
     recordings: Sequence[Recording],
     settings: Settings | None = None,
     *,
+    known: Sequence[str] = (),
+    predicted: bool = True,
     progress: Callable[[int, int], None] | None = None,
 ) -> Equations:
     """Make equations of recordings.
@@ -115,13 +96,16 @@ def equations(
             matter, its other parameters do not.
         recordings: Of the same robot and of the same meaning.
         settings: How.
+        known: Names or patterns of parameters that will not be looked for, where the band is.
+        predicted: Whether the band, if none is given, is the one that predicts best; else that
+            of the motion, as for instruments: noise that has no bias needs no narrow band.
         progress: Called with spans done and all spans.
 
     Raises:
         RecordingError: If there is too little motion in them.
     """
     settings = settings or Settings()
-    cutoff, keep, capped = bandwidths(model, recordings, settings)
+    cutoff, keep, capped = bandwidths(model, recordings, settings, known, predicted)
     kept, thin, notes = gathered(model, recordings, settings, cutoff, keep, progress)
     all_rows = together([rows for own in kept for rows in own])
     counts = [count_of(own) for own in kept]
@@ -138,22 +122,28 @@ def equations(
 
 
 def bandwidths(
-    model: GearedModel, recordings: Sequence[Recording], settings: Settings
+    model: GearedModel,
+    recordings: Sequence[Recording],
+    settings: Settings,
+    known: Sequence[str] = (),
+    predicted: bool = True,
 ) -> tuple[float, float, tuple[str, ...]]:
-    """Bandwidths of the filter and of the equations [Hz], and what of the wanted is too much.
+    """Bandwidths of the filter and of the equations [Hz], and what is doubtful about them.
 
     Nothing is left in the equations above the filter: rows for more would say the same twice.
     """
-    wanted, band = settings.bandwidth, None
+    rate = max(item.rate for item in recordings)
+    notes: list[str] = []
+    wanted, keep = settings.bandwidth, settings.keep
+    if predicted and wanted is None and keep is None:
+        keep, notes = band_found(model, recordings, settings, known)
+        wanted = None if keep is None else min(WIDER * keep, usable_cutoff(WIDER * keep, rate))
     if wanted is None:
         band = max(found_bandwidth(model, item, settings.meaning) for item in recordings)
-        wanted = WIDER * band
-    rate, notes = max(item.rate for item in recordings), []
+        wanted, keep = WIDER * band, keep or band
     cutoff = usable_cutoff(wanted, rate)
-    if settings.bandwidth is not None and cutoff < wanted:
-        what = f"a bandwidth of {wanted:g} Hz is more than {rate:.4g} Hz allow"
-        notes.append(f"{what}: {cutoff:.4g} Hz is used")
-    keep = min(settings.keep or band or cutoff / WIDER, cutoff)
+    notes += cap_notes(wanted, cutoff, rate, given=settings.bandwidth is not None)
+    keep = min(keep or cutoff / WIDER, cutoff)
     if settings.keep is not None and keep < settings.keep:
         what = f"equations are kept below {keep:.4g} Hz, not {settings.keep:g} Hz"
         notes.append(f"{what}: the filter leaves nothing above")
@@ -190,37 +180,6 @@ def gathered(
         own_notes = item.notes(left_out[0])
         notes += [note if item.path in note else f"{item.path}: {note}" for note in own_notes]
     return kept, thin, tuple(notes)
-
-
-def span_motions(plan: Plan, tell: Callable[[], None], left_out: list[Tally]) -> Iterator[Motion]:
-    """Motions of a recording, span by span; what is left out is added to the tally."""
-    for span in range(plan.recording.spans):
-        found, totals = motions(plan, span)
-        left_out[0] = left_out[0].plus(totals.tally)
-        yield from found
-        tell()
-
-
-def counter(progress: Callable[[int, int], None] | None, total: int) -> Callable[[], None]:
-    """What to call when another one of all is done."""
-    done = count(1)
-
-    def tell() -> None:
-        number = next(done)
-        if progress is not None:
-            progress(number, total)
-
-    return tell
-
-
-def spacing(recording: Recording, keep: float) -> int:
-    """Samples of a recording to one equation."""
-    return max(1, int(recording.rate / (PER_BANDWIDTH * keep)))
-
-
-def top_speeds(model: GearedModel, v: Array) -> Array:
-    """Top speed of each joint (n,): the URDF's limit, or what was reached if that is less."""
-    return np.asarray(np.minimum(ranges_of(model).velocity[1], np.abs(v).max(axis=0)))
 
 
 def refuse_unmeasured(model: GearedModel, measured: BoolArray, path: str) -> None:

@@ -30,6 +30,7 @@ from geared_dynamics.model import GearedModel
 FEWEST = 20  # equations of a joint with which it is validated
 DOUBTFUL = 0.3  # relative deviation beyond which a parameter is hardly told
 WORST_CONDITION = 1000.0
+UNEXPLAINED = 0.5  # of a joint's torque: a residual above it says that nothing was identified
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +109,30 @@ class Identified:
         values, sigma = self.column_values, self.column_sigma
         return [name for name, s in sigma.items() if s > DOUBTFUL * abs(values[name])]
 
+    @property
+    def unexplained(self) -> list[str]:
+        """Joints with a residual near their torque, in the fit or in what was held out."""
+        fit = self.residual[1] / np.maximum(self.rms, 1e-300)
+        worst = np.fmax(fit, self.residual[3] / np.maximum(self.held_rms, 1e-300))
+        return [
+            f"{name} ({100 * share:.0f} %)"
+            for name, share in zip(self.model.joint_names, worst, strict=True)
+            if share > UNEXPLAINED
+        ]
+
+    @property
+    def quality(self) -> str:
+        """What condition and residuals say of the equations: good, or poor and why."""
+        if self.unexplained:
+            return (
+                f"poor: the residual is near the torque itself for {', '.join(self.unexplained)}: "
+                "these joints' parameters mean nothing; check what efforts and positions are, "
+                "and compare with another --bandwidth"
+            )
+        if self.solution.condition < WORST_CONDITION:
+            return "good"
+        return "poor: make a motion with geared-dynamics excite"
+
 
 def identify(
     model: GearedModel,
@@ -139,7 +164,9 @@ def identify(
         progress: Called with spans done and all spans.
     """
     settings = settings or Settings()
-    found = equations(model, recordings, settings, progress=progress)
+    found = equations(
+        model, recordings, settings, known=known, predicted=instruments is None, progress=progress
+    )
     columns = None
     if instruments is not None:
         others = fixed(settings, found)

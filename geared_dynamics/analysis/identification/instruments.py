@@ -13,7 +13,8 @@ import numpy as np
 
 from geared_dynamics.analysis.comparison.analyze import ranges_of
 from geared_dynamics.analysis.comparison.span import Plan
-from geared_dynamics.analysis.identification.equations import Equations, Settings, span_motions
+from geared_dynamics.analysis.identification.equations import Equations
+from geared_dynamics.analysis.identification.gathering import Settings, span_motions
 from geared_dynamics.analysis.identification.rows import Rows, filtered, joined_motions
 from geared_dynamics.analysis.reading.problems import RecordingError
 from geared_dynamics.analysis.reading.recording import Recording

@@ -12,7 +12,7 @@ from geared_dynamics.analysis.identification.known_friction import known_frictio
 from geared_dynamics.analysis.reading.meaning import Meaning, joint_torques, motor_efforts
 from geared_dynamics.analysis.signals.filters import context, usable_cutoff, zero_phase
 from geared_dynamics.analysis.signals.motion import Motion
-from geared_dynamics.arrays import Array, IntArray
+from geared_dynamics.arrays import Array, BoolArray, IntArray
 from geared_dynamics.dynamics.balancers import balancer_forces
 from geared_dynamics.model import GearedModel
 
@@ -39,6 +39,10 @@ class Rows(NamedTuple):
     def every(self, step: int) -> Rows:
         """Keep one row of ``step``."""
         return Rows(self.stamp[::step], *(np.ascontiguousarray(part[::step]) for part in self[1:]))
+
+    def of_samples(self, which: BoolArray) -> Rows:
+        """Keep some rows (k,)."""
+        return Rows(self.stamp[which], *(part[which] for part in self[1:]))
 
 
 def count_of(parts: Sequence[Rows]) -> int:
@@ -105,10 +109,19 @@ def filtered(
         signals = (tau, known, effort, part.v)
         table = [Y.reshape(high - low, n * p), *(signal[piece] for signal in signals)]
         if keep < usable_cutoff(keep * 1.0001, rate):
-            table = [zero_phase(x, keep, rate) if x.shape[1] else x for x in table]
+            table = [without_noise(x, keep, rate) for x in table]
         at = wanted[(wanted >= start) & (wanted < start + BLOCK)]
         chosen = at - low
         Y_kept = np.ascontiguousarray(table[0][chosen]).reshape(len(chosen), n, p)
         own = [signal[chosen] for signal in table[1:]]
         blocks.append(Rows(part.stamp[at], Y_kept, own[0], own[1], own[2], part.q[at], own[3]))
     return together(blocks)
+
+
+def without_noise(values: Array, keep: float, rate: float) -> Array:
+    """Filter signals (k, c); half of the columns are zero, as no link moves a joint below it."""
+    there = np.flatnonzero(values.any(axis=0))
+    found = np.zeros(values.shape)
+    if there.size:
+        found[:, there] = zero_phase(values[:, there], keep, rate)
+    return found

@@ -1,0 +1,203 @@
+"""The automatic band of identification against a grid of bands, on recordings of known truth.
+
+Run it as `python benchmarks/bandwidth.py [tuned|fresh|all] [--only WORD]`. For each recording it
+prints the band found, and the held-out residual in it over the least of all bands of a grid of
+factor 1.2 in which every joint can be validated and the motion has room: as the command prints
+it, each in its own band (geometric mean of the joints, and RMS of their percentages), and with
+all parameters judged in one fixed band; then the true error of the torque on another motion,
+over the least of the grid. ``tuned`` were looked at while the search was made, ``fresh`` not.
+"""
+
+import argparse
+import warnings
+from dataclasses import replace
+
+import numpy as np
+from noisy_recordings import Case, motion_of, recorded
+
+import geared_dynamics as gd
+from geared_dynamics.analysis.identification.columns import base_columns, columns
+from geared_dynamics.analysis.identification.equations import Settings, equations
+from geared_dynamics.analysis.identification.identify import identify
+from geared_dynamics.analysis.identification.least_squares import deviation
+from geared_dynamics.analysis.reading.problems import RecordingError
+
+FIXED = 5.0  # [Hz] in which all parameters are judged
+LOWEST = 0.5  # [Hz] of the grid: no motion has its harmonics below
+CUT = {"repeated": 0.05, "intervals": (2.0, 5.0)}
+ODD = {"unmodelled": 0.3}
+TUNED = {
+    "1 kHz, repeated, gaps": Case("elbow", noise=2e-5, torque_noise=0.03, **CUT, **ODD),
+    "200 Hz, coarse": Case(
+        "brisk6", seed=1, seconds=60, rate=200, counts=4096, torque_noise=0.05, **ODD
+    ),
+    "1 kHz, repeated, gaps, torque": Case(
+        "ur5", seed=2, noise=1e-5, torque_noise=0.1, **CUT, **ODD
+    ),
+    "picking, repeated, gaps": Case(
+        "puma560", "pick", 3, 60, noise=1e-5, torque_noise=0.05, **CUT, **ODD
+    ),
+    "slow, fine encoder": Case(
+        "manutec_r3", "slow", 4, 60, 250, 65536, torque_noise=0.05, acceleration=1.0, **ODD
+    ),
+    "noisy velocity, quantised": Case(
+        "panda",
+        "fourier",
+        5,
+        30,
+        500,
+        noise=1e-5,
+        velocity="noisy",
+        torque_noise=0.05,
+        quantum=0.02,
+    ),
+    "driver's filter": Case(
+        "kr300", "periodic", 6, 40, 250, 20000, lowpass=20.0, torque_noise=0.02
+    ),
+    "fast picking": Case("tx40", "pick", 7, counts=2**17, torque_noise=0.03, acceleration=20.0),
+    "noise in place of motion": Case("elbow", seed=8, noise=3e-4, torque_noise=0.05, **CUT),
+    "125 Hz, coarse, quantised": Case(
+        "ur3", seed=9, seconds=60, rate=125, counts=2048, torque_noise=0.1, quantum=0.05, **ODD
+    ),
+    "positions repeated": Case(
+        "xarm7", seed=10, noise=5e-6, of="position", torque_noise=0.05, **CUT
+    ),
+    "nothing but motion": Case("ur10", seed=11, seconds=30, rate=500, noise=1e-7),
+    "picking, 1000 counts": Case("elbow", "pick", 12, 60, 200, 1000, torque_noise=0.02),
+    "another arm, gaps": Case("virtual_link_arm", seed=13, noise=2e-5, torque_noise=0.05, **CUT),
+}
+FRESH = {
+    "1 kHz, repeated, gaps": Case("brisk6", seed=51, noise=3e-5, torque_noise=0.05, **CUT, **ODD),
+    "200 Hz, coarse": Case("elbow", seed=52, rate=200, counts=2048, torque_noise=0.04, **ODD),
+    "repeated stamps, gaps": Case(
+        "puma560", seed=53, noise=2e-5, of="stamp", torque_noise=0.08, **CUT
+    ),
+    "slow, 200 Hz, coarse": Case(
+        "ur10", "slow", 54, 60, 200, 8192, torque_noise=0.05, acceleration=1.5, **ODD
+    ),
+    "picking, 500 Hz, gaps": Case(
+        "ur5", "pick", 55, 60, 500, noise=2e-5, torque_noise=0.05, intervals=(3.0, 6.0), **ODD
+    ),
+    "recorded velocity": Case(
+        "ur3", "fourier", 56, 40, 250, 30000, velocity="noisy", recorded=True, torque_noise=0.05
+    ),
+    "differences as velocity": Case(
+        "panda", "fourier", 57, 40, 1000, 2**16, velocity="difference", torque_noise=0.05, **CUT
+    ),
+    "driver's filter, quantised": Case(
+        "manutec_r3", "periodic", 58, 40, 500, 50000, lowpass=40.0, quantum=0.05, torque_noise=0.02
+    ),
+    "noisy torque": Case("xarm7", seed=59, rate=500, noise=1e-5, torque_noise=0.3, **ODD),
+    "noise in place of motion": Case("z1", seed=60, noise=2e-4, torque_noise=0.05, **CUT),
+    "many repeated": Case("tx40", seed=61, noise=1e-5, repeated=0.15, torque_noise=0.05, **ODD),
+    "heavy, slow, 100 Hz": Case(
+        "kr300", "slow", 62, 60, 100, 4096, torque_noise=0.05, acceleration=0.8, **ODD
+    ),
+    "fast picking, gaps": Case(
+        "brisk6", "pick", 63, 60, noise=5e-6, torque_noise=0.05, acceleration=15.0, **CUT
+    ),
+    "little friction, fine": Case(
+        "virtual_link_arm", seed=64, rate=500, counts=2**18, torque_noise=0.01
+    ),
+}
+
+
+def settings_of(case, bandwidth=None):
+    """How the recording becomes equations."""
+    velocity = "recorded" if case.recorded else "position"
+    return Settings(bandwidth=bandwidth, velocity=velocity)
+
+
+def percent(found):
+    """Held-out residual of each joint in percent, as it is printed (n,)."""
+    return 100.0 * found.residual[3] / np.where(found.held_rms > 0.0, found.held_rms, np.nan)
+
+
+def mean(values):
+    """Geometric mean."""
+    return float(np.exp(np.mean(np.log(values))))
+
+
+class Judge:
+    """Residuals of parameters in one band common to all, and their true errors."""
+
+    def __init__(self, case, model, recording, x):
+        """Equations in the fixed band, and another motion."""
+        fixed = min(FIXED, 0.08 * case.rate)
+        self.fixed = equations(model, [recording], settings_of(case, 5.0 * fixed))
+        self.used = self.fixed.used & self.fixed.held[:, None]
+        base = base_columns(model)
+        self.selection, self.x = list(base.selection), base.combinations @ x
+        other = replace(case, seed=case.seed + 1000, rate=50.0)
+        motion = motion_of(model, other, np.random.default_rng(other.seed))[1:]
+        self.Y = columns(model, *motion)[..., self.selection]
+
+    def __call__(self, found):
+        """Residual in the fixed band, and true error, of each joint over its torque."""
+        left = self.fixed.tau - self.fixed.Y[..., self.selection] @ found.x
+        common = deviation(left, self.used) / deviation(self.fixed.tau, self.used)
+        off = self.Y @ (found.x - self.x)
+        return common, off.std(axis=0) / (self.Y @ self.x).std(axis=0)
+
+
+def judged(case):
+    """The band found, its errors over the least of the grid, and the worst residual."""
+    model, recording, x = recorded(case)
+    judge, rows = Judge(case, model, recording, x), []
+    found = identify(model, [recording], settings_of(case), physical=False)
+    for band in LOWEST * 1.2 ** np.arange(60):
+        if band > 0.08 * case.rate:
+            break
+        try:
+            one = identify(model, [recording], settings_of(case, 5.0 * band), physical=False)
+        except RecordingError:
+            continue  # too few equations: no band to compare with
+        if not np.isnan(percent(one)).any():
+            rows.append((band, *summary(one, judge)))
+            if rows[-1][1] > 5.0 * min(row[1] for row in rows):
+                break
+    least = np.min([row[1:] for row in rows], axis=0)
+    own = np.array(summary(found, judge))
+    best = rows[int(np.argmin([row[1] for row in rows]))][0]
+    return found, best, own / least
+
+
+def summary(found, judge):
+    """Errors of all joints in one: own band (mean, RMS), fixed band, true."""
+    own = percent(found)
+    common, true = judge(found)
+    return mean(own), float(np.sqrt(np.mean(own**2))), mean(common), mean(true)
+
+
+def main():
+    """Run what is asked for."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("what", nargs="?", choices=["tuned", "fresh", "all"], default="all")
+    parser.add_argument("--only", default="", help="recordings whose name has this word")
+    args = parser.parse_args()
+    warnings.simplefilter("ignore", gd.GearedDynamicsWarning)
+    sets = {"tuned": TUNED, "fresh": FRESH}
+    print(
+        f"figure: {'':47} found   best |    own    RMS  fixed   true | largest residual, quality"
+    )
+    ratios = []
+    for name in sets if args.what == "all" else [args.what]:
+        for title, case in sets[name].items():
+            if args.only not in f"{case.arm} {title}":
+                continue
+            found, best, ratio = judged(case)
+            ratios.append(ratio)
+            print(
+                f"figure: {name:5} {case.arm:17}{title:24.24} {found.equations.bandwidth[1]:6.2f} "
+                f"{best:6.2f} | " + " ".join(f"{value:6.2f}" for value in ratio),
+                f"| {np.nanmax(percent(found)):5.1f} % {found.quality.split(':')[0]}",
+                *found.equations.notes[:0],
+                flush=True,
+            )
+    worst, above = np.max(ratios, axis=0), np.sum(np.array(ratios) > 1.2, axis=0)
+    print(f"figure: worst of {len(ratios)}", " ".join(f"{value:.2f}" for value in worst))
+    print(f"figure: above 1.2, of {len(ratios)}", " ".join(f"{value}" for value in above))
+
+
+if __name__ == "__main__":
+    main()

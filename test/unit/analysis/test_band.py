@@ -1,0 +1,177 @@
+"""The band of the equations, found in recordings of a simulated arm that are cut up and noisy."""
+
+from __future__ import annotations
+
+import argparse
+import io
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from geared_dynamics.analysis.comparison.analyze import analyze
+from geared_dynamics.analysis.identification.band import Judged, chosen, errors, judged_bands
+from geared_dynamics.analysis.identification.equations import Settings
+from geared_dynamics.analysis.identification.identify import Identified, identify
+from geared_dynamics.analysis.reading.problems import RecordingError
+from geared_dynamics.analysis.reading.recording import Recording, recording_from_arrays
+from geared_dynamics.arrays import Array
+from geared_dynamics.cli.identify import show
+from recorded_motions import elbow, motion, torques, truth
+
+pytest.importorskip("scipy", reason="needs geared_dynamics[analysis]")
+
+from geared_dynamics.analysis.signals.bandwidth import bandwidth
+
+MODEL = elbow()
+X = truth(MODEL)
+
+
+def cut_up(
+    rate: float, noise: float, *, counts: int = 0, seed: int = 0, late: float = 0.0
+) -> Recording:
+    """40 s with 5 % repeated samples, gaps after 2 to 5 s, and noise of positions and torques.
+
+    Torques of the last 15 % are off by ``late`` [N m].
+    """
+    random = np.random.default_rng(seed)
+    t, q, v, a = motion(40.0, rate, seed=seed + 5)
+    tau = torques(MODEL, X, q, v, a)
+    tau = tau + 0.03 * tau.std(axis=0) * random.normal(size=tau.shape)
+    q = q + noise * random.normal(size=q.shape)
+    if counts:
+        q = np.rint(q * counts / (2.0 * np.pi)) * (2.0 * np.pi) / counts
+    for k in np.flatnonzero(random.random(len(t)) < 0.05)[1:]:
+        q[k], tau[k] = q[k - 1], tau[k - 1]
+    there, at = np.ones(len(t), bool), 0.0
+    while at < t[-1]:
+        at += random.uniform(2.0, 5.0)
+        there &= (t < at) | (t >= at + 0.2)
+        at += 0.2
+    tau[t > 0.85 * t[-1]] += late
+    return recording_from_arrays(t[there], q[there], tau[there])
+
+
+def held_out(found: Identified) -> Array:
+    """Residual of what was held out, over the torque (n,)."""
+    return found.residual[3] / found.held_rms
+
+
+NOISY = {
+    "1 kHz, repeated, gaps": cut_up(1000.0, 3e-4),
+    "1 kHz, less noise": cut_up(1000.0, 3e-5, seed=1),
+    "200 Hz, coarse encoders": cut_up(200.0, 0.0, counts=2000, seed=2),
+}
+
+
+@pytest.mark.parametrize("kind", NOISY)
+def test_the_band_found_predicts_as_well_as_the_best_of_a_grid(kind: str) -> None:
+    recording = NOISY[kind]
+    found = identify(MODEL, [recording], physical=False)
+    assert (held_out(found) < 0.1).all()
+    scores = []
+    for band in 1.0 * 1.2 ** np.arange(12):
+        try:
+            one = identify(MODEL, [recording], Settings(bandwidth=5.0 * band), physical=False)
+        except RecordingError:  # too few equations in the lowest
+            continue
+        scores.append(np.exp(np.mean(np.log(held_out(one)))))
+    assert np.isfinite(scores).sum() >= 5
+    least = np.nanmin(scores)
+    assert np.exp(np.mean(np.log(held_out(found)))) <= 1.2 * least
+    assert np.nanmax(scores) > 1.5 * least  # control: not any band will do
+
+
+def test_noise_in_windows_of_any_number_is_no_motion() -> None:
+    """One window alone has peaks of six times its median, at all frequencies."""
+    for seed in range(5):
+        t, q, *_ = motion(3.0, 1000.0, seed=seed)
+        random = np.random.default_rng(seed)
+        noisy = [q + 2e-4 * random.normal(size=q.shape) for _ in range(1 + seed)]
+        assert bandwidth(noisy[0], 1000.0) < 15.0
+        assert bandwidth(noisy, 1000.0) < 15.0
+    fast = q + 0.02 * np.sin(2.0 * np.pi * 40.0 * t)[:, None]
+    assert 100.0 < bandwidth(fast, 1000.0) < 150.0  # control
+
+
+def test_low_bands_without_motion_are_not_chosen_for_their_small_error() -> None:
+    """Of three bands the lowest has the least error of its own, and says nothing of motion."""
+    columns = np.random.default_rng(0).normal(size=(3, 5, 200))  # gravity, motion, noise
+
+    def band(keep: float, moving: float, noise: float) -> Judged:
+        gravity, motions, rest = columns * np.array([3.0, moving, noise])[:, None, None]
+        tables = np.stack([gravity, motions, gravity + motions + rest], axis=-1)
+        R = np.stack([np.linalg.qr(table, mode="r") for table in tables])[:, None]
+        return Judged(keep, R, np.full((5, 1), 200))
+
+    own = [band(0.3, 1e-5, 0.003), band(2.0, 1.0, 0.02), band(2.8, 1.0, 0.03)]
+    logs = errors(own)
+    assert logs.shape == (3, 3)
+    assert logs[0, 0] < logs[1, 1]  # the lowest has the least error of its own
+    assert chosen(own, 2.5).keep == 2.0
+    assert chosen(own[:1], 2.5).keep == 0.3
+
+
+def test_what_is_held_out_does_not_choose() -> None:
+    runs = (cut_up(200.0, 1e-5, seed=3, late=late) for late in (0.0, 50.0))
+    first, second = (judged_bands(MODEL, [item], Settings()) for item in runs)
+    assert [band.keep for band in first] == [band.keep for band in second]
+    np.testing.assert_allclose(errors(first), errors(second), atol=0.05)
+    assert chosen(first, 2.0).keep == chosen(second, 2.0).keep
+
+
+def test_a_recording_that_cannot_be_judged_says_so() -> None:
+    t, q, v, a = motion(8.0, 25.0)
+    short, settings = (
+        recording_from_arrays(t, q, torques(MODEL, X, q, v, a)),
+        Settings(holdout=0.08),
+    )
+    assert judged_bands(MODEL, [short], settings) == []
+    found = identify(MODEL, [short], settings, physical=False)
+    assert "unsure: too few equations to compare bands" in found.notes[0]
+
+
+def shown(found: Identified) -> str:
+    """What the command prints."""
+    console = Console(file=io.StringIO(), width=200)
+    show(console, found, argparse.Namespace(payload=None, validate=None))
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def test_a_residual_near_the_torque_is_never_good() -> None:
+    recording = NOISY["1 kHz, repeated, gaps"]
+    bad = identify(MODEL, [recording], Settings(bandwidth=400.0, keep=400.0), physical=False)
+    bad = replace(bad, solution=bad.solution._replace(condition=10.0))
+    assert (bad.residual[1] > 0.9 * bad.rms).any()
+    assert bad.unexplained[0].startswith("joint_1")
+    assert "poor: the residual is near the torque itself for joint_1" in shown(bad)
+    good = identify(MODEL, [recording], physical=False)
+    assert good.quality == "good"
+    assert ": good" in shown(good)
+
+
+def test_a_cap_is_reported_whatever_found_it() -> None:
+    """A motion up to a fifth of the rate: no filter is five times wider."""
+    t = np.arange(2000) / 100.0
+    phase = np.arange(3)
+    w = 2.0 * np.pi * np.array([1.0, 9.0, 19.0])
+    parts = [(np.sin(x * t[:, None] + phase), x, 1.0 / x) for x in w]
+    q = sum(size * wave for wave, _, size in parts)
+    v = sum(size * x * np.cos(x * t[:, None] + phase) for _, x, size in parts)
+    a = -sum(size * x**2 * wave for wave, x, size in parts)
+    recording = recording_from_arrays(t, q, torques(MODEL, X, q, v, a))
+    (note,) = [note for note in analyze(MODEL, recording).notes if note.startswith("unsure")]
+    assert "more than 100 Hz allow: 40 Hz is used" in note
+    given = analyze(MODEL, recording, bandwidth_hz=30.0)
+    assert not [note for note in given.notes if note.startswith("unsure")]
+
+
+def test_a_band_that_is_given_is_not_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+    place = "geared_dynamics.analysis.identification.equations.band_found"
+    monkeypatch.setattr(place, lambda *_: pytest.fail("searched"))
+    given = Settings(bandwidth=20.0)
+    for settings in (given, replace(given, keep=3.0), Settings(keep=3.0)):
+        found = identify(MODEL, [NOISY["200 Hz, coarse encoders"]], settings, physical=False)
+        assert found.equations.bandwidth[1] == (settings.keep or 4.0)
