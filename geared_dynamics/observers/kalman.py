@@ -33,6 +33,7 @@ from geared_dynamics.kernels.observer_layout import GROUPS
 from geared_dynamics.model import GearedModel
 from geared_dynamics.observers.consistency import judged
 from geared_dynamics.observers.health import (
+    FORGET,
     Fault,
     Health,
     commanded,
@@ -54,6 +55,7 @@ from geared_dynamics.observers.rest import at_rest
 from geared_dynamics.observers.stiction import no_rows, passing
 
 NONE = readonly(np.zeros(0))
+ASTRAY = 3.0  # standard deviations
 
 
 class KalmanState(NamedTuple):
@@ -216,7 +218,11 @@ def kalman_step(
     deviation = np.sqrt(spread + gains.tuning[-sizes.readings :])
     moved = shown - gains.rows @ state.mean
     value = y - gains.offsets
-    health, used = screened(health, limits, value, shown, moved, deviation, dt)
+    before = health
+    health, used = screened(before, limits, value, shown, moved, deviation, dt)
+    if Fault.STUCK in health.faults and gains.stiction.size:
+        limits = limits._replace(stuck=limits.stuck + astray(gains, factor))
+        health, used = screened(before, limits, value, shown, moved, deviation, dt)
     innovation = value - shown
     if not health.valid:
         return state._replace(health=health, innovation=innovation, deviation=deviation)
@@ -272,6 +278,17 @@ def predict(
             return None
         mean, factor = out[:k], out[k : k + len(factor)]
     return mean, factor, out[-2 * c : -c], out[-c:]
+
+
+def astray(gains: KalmanGains, factor: Array) -> Array:
+    """How far friction at rest lets predicted readings travel that stand still (c,).
+
+    What stands within friction looks like an encoder that is stuck, until the filter has
+    dropped the speed that it had predicted.
+    """
+    k, N = gains.sizes.state, gains.sizes.coordinates
+    rates = factor[k * k :].reshape(-1, k)[:, N : 2 * N] @ gains.rows[:, :N].T
+    return np.asarray(ASTRAY * FORGET * np.sqrt(np.einsum("ij,ij->j", rates, rates)))
 
 
 def friction_rows(gains: KalmanGains, state: KalmanState) -> Array:
