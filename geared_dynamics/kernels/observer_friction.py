@@ -28,7 +28,7 @@ from geared_dynamics.kernels.observer_layout import GROUPS, HEAD
 from geared_dynamics.kernels.observer_linear import add_scaled
 
 STAYS = 1.0 / math.sqrt(3.0)  # deviation of what lies anywhere within +-1
-CHANGES = 0.7 / math.sqrt(3.0)  # and of its change within one interval
+CHANGES = 0.6 / math.sqrt(3.0)  # and of its change within one interval
 KICK = 1.5
 NOTHING = 1e-24  # sum of squares of a row that has died out
 
