@@ -10,10 +10,10 @@ each rotor's level. Errors are counted in stated deviations.
   under position control; the alarm, and whether the push's end is seen.
 
 Run: python benchmarks/observer_standstill.py still|contact [number] [first seed] [changes ...]
-Changes: wrong (the filter's levels are 20 % too small), static (breakaway level 1.3 times as large,
-unknown to the filter but for ``stiction``), joints (friction of the joints as well), links, torques
-(encoders and torque sensors on the links), doubt (``friction_error`` of 0.3), unaware (a filter
-that takes friction at rest for known, as a control).
+Changes: wrong (the filter's levels are 20 % too small), static (breakaway level 1.3 times as
+large, which the filter has as ``stiction`` only), joints (friction of the joints as well), links,
+torques (encoders and torque sensors on the links), doubt (``friction_error`` of 0.3), unaware (a
+filter that takes friction at rest for known, as a control).
 """
 
 import sys
@@ -285,6 +285,10 @@ def still(number: int, first: int, changes: tuple[str, ...]) -> None:
         sizes.append([deviation[12:15] / level, deviation[:3] * stiffness / level])
         wrong = (seen.raised[SETTLED:].any(), not seen.valid.all(), not seen.consistent.all())
         flags += wrong
+        if any(wrong):
+            at = [np.flatnonzero(seen.raised.any(axis=1)), np.flatnonzero(~seen.consistent)]
+            said = [f"{len(one)} instants from {one[0]} ms on" for one in at if one.size]
+            print(f"  run {seed}: {wrong}, {', '.join(said)}")
     last, whole = np.array(end).transpose(1, 0, 2).reshape(3, -1), np.concatenate(every, axis=1)
     for name, a, b in zip(("position", "torque", "velocity"), last, whole, strict=True):
         print(
@@ -293,9 +297,9 @@ def still(number: int, first: int, changes: tuple[str, ...]) -> None:
         )
     size = np.array(sizes)
     print(
-        f"stated deviation at most {size[:, 0].max():.2f} levels of torque, {size[:, 1].max():.2f} "
-        f"levels over the stiffness; of {number} runs {flags[0]} with an alarm, {flags[1]} not "
-        f"valid, {flags[2]} not consistent"
+        f"stated deviation at most {size[:, 0].max():.2f} levels of torque, "
+        f"{size[:, 1].max():.2f} levels over the stiffness; of {number} runs {flags[0]} with an "
+        f"alarm, {flags[1]} not valid, {flags[2]} not consistent"
     )
 
 

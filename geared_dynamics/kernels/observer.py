@@ -91,7 +91,7 @@ def observer_predict(
         return at.OVERLAP
     bodies = int(model[at.BODIES])
     room = advance_size(size, motors, bodies)
-    buffer = np.empty(k + whole + rows * k + room + spread_size(size) + 2 * size * count)
+    buffer = np.empty(k + whole + rows * k + room + spread_size(size) + (2 * size + 1) * count)
     m, s, d, start = pointer(model), pointer(springs), pointer(drives), pointer(buffer)
     inputs, before = shift(start, k), shift(start, k + whole)
     work = shift(before, rows * k)

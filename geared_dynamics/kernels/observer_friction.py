@@ -13,7 +13,8 @@ error that it makes is carried on beside the covariance, in rows of one standard
     row+ = (1 - K C) (F row + share dt V r' band)
 
 For each law one row stands for an f that stays, and WINDOWS rows for changes of it within
-successive intervals, each until it has died out.
+successive intervals, each until it has died out. Changes are half as large where all is calm,
+and as large as the level where a speed is not far from zero, but not zero: there f jumps.
 
 Source: S. F. Schmidt, Application of state-space methods to navigation problems, 1966.
 """
@@ -28,7 +29,8 @@ from geared_dynamics.kernels.observer_layout import GROUPS, HEAD
 from geared_dynamics.kernels.observer_linear import add_scaled
 
 STAYS = 1.0 / math.sqrt(3.0)  # deviation of what lies anywhere within +-1
-CHANGES = 0.6 / math.sqrt(3.0)  # and of its change within one interval
+CALM = 0.5  # part of that for its change within one interval, at rest
+STIRRED = 5.0  # times the speed by scale: above 1 the change is the whole
 KICK = 1.5
 NOTHING = 1e-24  # sum of squares of a row that has died out
 
@@ -73,7 +75,7 @@ def respond(
         factor: U (k, k) before the step, then the rows.
         columns: exp(A dt), transposed (2N, 2N).
         V: phi [0; H^-1], transposed (N, 2N).
-        work: 2 N numbers for each law.
+        work: 2 N + 1 numbers for each law.
         out: The rows.
     """
     k, width = 3 * size, 2 * size
@@ -82,15 +84,17 @@ def respond(
     for law in range(count):
         head = shift(given, 2 + law * (HEAD + size))
         along, push = shift(head, HEAD), shift(work, law * width)
-        amount = dt * band(size, dt, head, rate, following, inverted, factor)
+        amount, stirred = band(size, dt, head, rate, following, inverted, factor)
+        work[count * width + law] = STAYS * (CALM + (1.0 - CALM) * stirred)
         for i in range(width):
             push[i] = 0.0
         for e in range(size):
-            add_scaled(width, amount * along[e], shift(V, e * width), push)
+            add_scaled(width, dt * amount * along[e], shift(V, e * width), push)
     for group in range(GROUPS):
-        share = STAYS if group == 0 else (CHANGES if group - 1 == slot else 0.0)
-        new = begins and group - 1 == slot
+        now = group - 1 == slot
+        new = begins and now
         for law in range(count):
+            changes = work[count * width + law] if now else 0.0
             r = group * count + law
             source, target = shift(before, r * k), shift(out, r * k)
             for j in range(k):
@@ -100,7 +104,7 @@ def respond(
                     add_scaled(width, source[i], shift(columns, i * width), target)
                 for i in range(size):
                     add_scaled(width, dt * source[width + i], shift(V, i * width), target)
-            add_scaled(width, share, shift(work, law * width), target)
+            add_scaled(width, STAYS if group == 0 else changes, shift(work, law * width), target)
             total = 0.0
             for j in range(k):
                 total += target[j] * target[j]
@@ -118,8 +122,8 @@ def band(
     following: Pointer,
     inverted: Pointer,
     factor: Pointer,
-) -> float:
-    """What smooth friction leaves open of a law's level in a step."""
+) -> tuple[float, float]:
+    """What smooth friction leaves open of a law's level, and how stirred it is, 0 to 1."""
     k, along = 3 * size, shift(head, HEAD)
     first, last, ease = 0.0, 0.0, 0.0
     for i in range(size):
@@ -136,6 +140,8 @@ def band(
         for i in range(size):
             spread += factor[r * k + size + i] * along[i]
         square += spread * spread
-    ratio = slowest / math.sqrt(square) if square > 0.0 else (20.0 if slowest > 0.0 else 0.0)
+    scale = math.sqrt(square)  # above zero: a law has a level
+    ratio = slowest / scale
     left = 2.0 / (math.exp(2.0 * ratio) + 1.0) if ratio < 20.0 else 0.0
-    return head[0] * max(left, head[2])
+    stirred = min(1.0, STIRRED * max(abs(first), abs(last)) / scale)
+    return head[0] * max(left, head[2]), stirred

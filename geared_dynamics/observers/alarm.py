@@ -166,7 +166,9 @@ def at_rest(laws: FrictionLaws, rates: Array, usual: float, width: int) -> Array
     """Levels of the laws at rest, at their joints or motors (width,)."""
     smoothing = np.where(laws.smoothing > 0.0, laws.smoothing, usual)
     still = 1.0 - np.abs(np.tanh(laws.multiplier * rates[laws.index] / smoothing))
-    return np.bincount(laws.index, np.abs(laws.multiplier) * largest(laws) * still, width)
+    found = np.zeros(width)
+    np.add.at(found, laws.index, np.abs(laws.multiplier) * largest(laws) * still)
+    return found
 
 
 def on_joints(model: GearedModel, joints: Array, rotors: Array) -> Array:

@@ -6,7 +6,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from geared_dynamics.arrays import Array
+from geared_dynamics.arrays import Array, BoolArray
 from geared_dynamics.dynamics.elastic.motors import motor_speeds
 from geared_dynamics.dynamics.elastic.springs import joint_torque
 from geared_dynamics.model import GearedModel
@@ -36,6 +36,12 @@ class Estimate(NamedTuple):
         consistent: Whether the innovations are as small as the covariance says, or, of the
             observers without one, the encoders' noise: where not, model or tuning is wrong,
             or a force acts that the observer does not estimate.
+        q_deviation: Standard deviation of the joint position (n,); NaN of the observers without
+            covariance.
+        external_deviation: Of the external force (n,) [N m or N]; NaN likewise.
+        resting: Joints at which friction at rest is most of that (n,): the force may be no
+            contact at all, and a smaller one may hide. False of the observers without
+            covariance.
     """
 
     q: Array
@@ -49,6 +55,9 @@ class Estimate(NamedTuple):
     shaft_force: Array
     valid: bool
     consistent: bool
+    q_deviation: Array
+    external_deviation: Array
+    resting: BoolArray
 
 
 class Observed(Protocol):
@@ -86,6 +95,9 @@ def estimate(
     n, N = model.n, model.n + model.elasticity.count
     q, theta, v, vtheta, force = np.split(state.mean, [n, N, N + n, 2 * N])
     force = force if force.size else np.zeros(N)
+    deviation = state.deviations if isinstance(state, KalmanState) else np.full(3 * N, np.nan)
+    friction = state.friction_deviations if isinstance(state, KalmanState) else np.zeros(3 * N)
+    known = slice(2 * N, 2 * N + n)
     return Estimate(
         q=q,
         v=v,
@@ -98,6 +110,9 @@ def estimate(
         shaft_force=force[n:],
         valid=state.health.valid,
         consistent=state.consistent,
+        q_deviation=deviation[:n],
+        external_deviation=deviation[known],
+        resting=2.0 * friction[known] ** 2 > deviation[known] ** 2,
     )
 
 

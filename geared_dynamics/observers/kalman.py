@@ -101,6 +101,13 @@ class KalmanState(NamedTuple):
         return np.asarray(np.sqrt(np.einsum("ij,ij->j", rows, rows)))
 
     @property
+    def friction_deviations(self) -> Array:
+        """Part of ``deviations`` (k,) that friction at rest leaves open; zero where none rests."""
+        k = len(self.mean)
+        open_ = self.rows[k:]
+        return np.asarray(np.sqrt(np.einsum("ij,ij->j", open_, open_)))
+
+    @property
     def rows(self) -> Array:
         """Rows (r, k) whose squares sum up to the covariance.
 

@@ -12,7 +12,7 @@ import numpy as np
 from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.dynamics import elastic
 from geared_dynamics.errors import ArrayError
-from geared_dynamics.kernels.observer_layout import GROUPS, HEAD, WINDOWS
+from geared_dynamics.kernels.observer_layout import GROUPS, WINDOWS
 from geared_dynamics.model import GearedModel
 from geared_dynamics.model.friction import ROTOR_SMOOTHING, FrictionLaws
 from geared_dynamics.observers.border import above_zero, each
@@ -33,8 +33,7 @@ def stiction_rows(model: GearedModel, motors: ArrayLike | None, error: float) ->
     A = elastic.structure_matrix(model)
     joints, rotors = model.joint_friction, model.motors.friction
     along = np.vstack([joints.multiplier[:, None] * np.eye(n, N)[joints.index], A.T])
-    level, smoothing = np.zeros(A.shape[1]), np.full(A.shape[1], ROTOR_SMOOTHING)
-    np.maximum.at(level, rotors.index, largest(rotors))
+    level, smoothing = motor_levels(model), np.full(A.shape[1], ROTOR_SMOOTHING)
     smoothing[rotors.index] = rotors.smoothing
     if motors is not None:
         level = each("stiction", motors, A.shape[1], "a torque [N m]", zero=True)
@@ -42,6 +41,13 @@ def stiction_rows(model: GearedModel, motors: ArrayLike | None, error: float) ->
     smooth = np.concatenate([joints.smoothing, smoothing])
     rows = np.column_stack([levels, smooth, np.full(len(levels), share), along])
     return np.asarray(rows[levels > 0.0])
+
+
+def motor_levels(model: GearedModel) -> Array:
+    """Largest level of each motor's friction (m,) [N m], motor side."""
+    level, laws = np.zeros(len(model.motor_names)), model.motors.friction
+    np.maximum.at(level, laws.index, np.abs(laws.multiplier) * largest(laws))
+    return level
 
 
 def largest(laws: FrictionLaws) -> Array:
