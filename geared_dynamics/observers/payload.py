@@ -46,11 +46,14 @@ class PayloadState(NamedTuple):
         sums: (Y, d)' W (Y, d) of each block (BLOCKS, COLUMNS, COLUMNS).
         weights: Number of forces in each block, faded (BLOCKS,).
         age: Of the present block [s].
+        friction: Y' W times what friction at rest leaves open of each joint's force, summed over
+            the window (4, n): one error of it acts as long as the arm stands.
     """
 
     sums: Array
     weights: Array
     age: float
+    friction: Array
 
 
 class Payload(NamedTuple):
@@ -88,7 +91,8 @@ class Payload(NamedTuple):
 
 def payload_start() -> PayloadState:
     """State of an empty window."""
-    return PayloadState(np.zeros((BLOCKS, COLUMNS, COLUMNS)), np.zeros(BLOCKS), 0.0)
+    blocks = np.zeros((BLOCKS, COLUMNS, COLUMNS))
+    return PayloadState(blocks, np.zeros(BLOCKS), 0.0, np.zeros((4, 1)))
 
 
 def payload_step(
@@ -103,6 +107,7 @@ def payload_step(
     *,
     window: float = 2.0,
     deviation: ArrayLike = 1.0,
+    friction: ArrayLike = 0.0,
 ) -> PayloadState:
     """Sums with one more instant.
 
@@ -118,7 +123,9 @@ def payload_step(
         window: Time in which an instant's weight falls to 1/e [s]. The uncertainty is right
             where errors last less than a fifth of it: two periods of the motion and more.
         deviation: Standard deviation of the external force (n,) or one [N m or N]; only how
-            the joints compare counts.
+            the joints compare counts. With an observer's own an instant at rest counts little.
+        friction: What friction at rest leaves open of that force, standard deviation (n,) or one
+            [N m or N], as of ``KalmanState.friction_deviations``: no residual shows it.
     """
     dt, window = above_zero("dt", dt, "a time [s]"), above_zero("window", window, "a time [s]")
     n = model.n
@@ -126,6 +133,7 @@ def payload_step(
     weight = 1.0 / each("deviation", deviation, n, "a standard deviation")
     q, v, a = one_state("q", q, n), one_state("v", v, n), one_state("a", a, n)
     rows = np.column_stack([-load_columns(model, link, q, v, a), force]) * weight[:, None]
+    hidden = each("friction", friction, n, "a standard deviation", zero=True)
     fade, age, block = exp(-dt / window), state.age + dt, window / PARTS
     sums, weights = fade * state.sums, fade * state.weights
     if age > block * (1.0 + 1e-9):  # blocks that a longer gap leaves out stay out
@@ -133,7 +141,8 @@ def payload_step(
         sums[0], weights[0] = 0.0, 0.0
     sums[0] += rows.T @ rows
     weights[0] += n
-    return PayloadState(sums, weights, age)
+    open_ = fade * state.friction + rows[:, :4].T * (weight * hidden)
+    return PayloadState(sums, weights, age, open_)
 
 
 def load_columns(model: GearedModel, link: str, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
@@ -216,6 +225,8 @@ def spread(state: PayloadState, inverse: Array, found: Array, told: BoolArray) -
     enough = number > 4.0
     factor = np.einsum("bi,ij,bj->", scores, inverse, scores) / 4.0
     covariance = inverse * (factor * number / (number - 4.0) if enough else 0.0)
+    open_ = inverse @ state.friction
+    covariance = covariance + open_ @ open_.T
     unknown = ~told if enough else np.full(4, True)
     covariance[unknown], covariance[:, unknown] = 0.0, 0.0
     covariance[unknown, unknown] = np.inf
