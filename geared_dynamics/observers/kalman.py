@@ -55,7 +55,7 @@ from geared_dynamics.observers.rest import at_rest
 from geared_dynamics.observers.stiction import no_rows, passing
 
 NONE = readonly(np.zeros(0))
-ASTRAY = 3.0  # standard deviations
+ASTRAY = 1.0  # standard deviations
 
 
 class KalmanState(NamedTuple):
@@ -228,7 +228,8 @@ def kalman_step(
     before = health
     health, used = screened(before, limits, value, shown, moved, deviation, dt)
     if Fault.STUCK in health.faults and gains.stiction.size:
-        limits = limits._replace(stuck=limits.stuck + astray(gains, factor))
+        wider = astray(gains, factor) * (before.silent == 0.0)  # what was stuck stays so
+        limits = limits._replace(stuck=limits.stuck + wider)
         health, used = screened(before, limits, value, shown, moved, deviation, dt)
     innovation = value - shown
     if not health.valid:
