@@ -12,7 +12,12 @@ from numba import njit
 from geared_dynamics.kernels import elastic_layout as has
 from geared_dynamics.kernels import layout as at
 from geared_dynamics.kernels import observer_exponential as series
-from geared_dynamics.kernels import observer_factor, observer_layout, observer_linear
+from geared_dynamics.kernels import (
+    observer_factor,
+    observer_friction,
+    observer_layout,
+    observer_linear,
+)
 from geared_dynamics.kernels.border import apart, finite, fits, gather, holds, states
 from geared_dynamics.kernels.kinds import Array, Pointer
 from geared_dynamics.kernels.memory import keep, pointer, row, shift
@@ -64,14 +69,21 @@ def observer_predict(
     given: Array,
     out: Array,
 ) -> int:
-    """Predicted state (k,), U (k k), readings (c,) and their variances without noise (c,)."""
+    """Predicted state (k,), U (k k), readings (c,) and their variances without noise (c,).
+
+    Behind U in ``factor`` may lie rows of what friction at rest leaves open; the result has
+    them as well, and ``given`` goes on with what ``observer_friction`` needs.
+    """
     n, motors = int(springs[has.JOINTS]), int(springs[has.MOTORS])
     shafts = int(springs[has.SHAFTS])
     size = n + shafts
     k, c = 3 * size, motors + n + shafts
-    if not (holds(out, k + k * k + 2 * c, model) and fits(state, k, out)):
+    count = observer_friction.laws(factor.shape[-1] // k - k)
+    rows, step = k + observer_layout.GROUPS * count, motors + n + 1
+    whole = step + observer_friction.given_size(count, size)
+    if count < 0 or not (holds(out, k + rows * k + 2 * c, model) and fits(state, k, out)):
         return at.WRONG_SHAPE
-    if not (fits(factor, k * k, out) and fits(given, motors + n + 1, out)):
+    if not (fits(factor, rows * k, out) and fits(given, whole, out)):
         return at.WRONG_SHAPE
     if tuning.size != observer_layout.tuning_size(k, c, size):
         return at.WRONG_SHAPE
@@ -79,29 +91,36 @@ def observer_predict(
         return at.OVERLAP
     bodies = int(model[at.BODIES])
     room = advance_size(size, motors, bodies)
-    buffer = np.empty(k + motors + n + 1 + k * k + room + spread_size(size))
+    buffer = np.empty(k + whole + rows * k + room + spread_size(size) + (2 * size + 1) * count)
     m, s, d, start = pointer(model), pointer(springs), pointer(drives), pointer(buffer)
-    inputs, before = shift(start, k), shift(start, k + motors + n + 1)
-    work = shift(before, k * k)
+    inputs, before = shift(start, k), shift(start, k + whole)
+    work = shift(before, rows * k)
     more, t = shift(work, room), pointer(tuning)
+    pushes = shift(more, spread_size(size))
     for e in range(states(out)):
-        if not (gather(state, e, k, start) & gather(given, e, motors + n + 1, inputs)):
+        if not (gather(state, e, k, start) & gather(given, e, whole, inputs)):
             return at.NOT_FINITE
-        if not gather(factor, e, k * k, before):
+        if not gather(factor, e, rows * k, before):
             return at.NOT_FINITE
-        result = row(out, e)
+        result, dt = row(out, e), inputs[motors + n]
         if not advance(m, s, d, bodies, start, inputs, work, result):
             return at.NOT_POSITIVE
-        U = shift(result, k)
-        spread(size, c, inputs[motors + n], t, work, before, more, U)
+        U, shown = shift(result, k), shift(result, k + rows * k)
+        spread(size, c, dt, t, work, before, more, U)
+        if count > 0:
+            columns, V = shift(more, k), shift(more, k + 4 * size * size)
+            observer_friction.respond(
+                size, count, dt, shift(inputs, step), shift(start, size), shift(result, size),
+                shift(work, size), before, columns, V, pushes, shift(U, k * k),
+            )  # fmt: skip
         for i in range(c):
             reading = shift(t, i * k)
             value = 0.0
             for j in range(k):
                 value += reading[j] * result[j]
-            result[k + k * k + i] = value
-            result[k + k * k + c + i] = observer_factor.spread(k, U, reading, more)
-        if not finite(result, k + k * k + 2 * c):
+            shown[i] = value
+            shown[c + i] = observer_factor.spread(k, rows, U, reading, more)
+        if not finite(result, k + rows * k + 2 * c):
             return at.OVERFLOW
     return keep(buffer, at.OK)
 
@@ -120,15 +139,17 @@ def observer_update(
     """State (k,), U (k k) with the readings (c,) where used is 1, and their squares' sum (1,).
 
     The sum is of the squared innovations, each over its variance when its turn comes: the
-    normalised innovation squared of all of them.
+    normalised innovation squared of all of them. Rows of what friction at rest leaves open
+    follow U in ``factor`` and in the result, as many as there are.
     """
     n, motors = int(springs[has.JOINTS]), int(springs[has.MOTORS])
     shafts = int(springs[has.SHAFTS])
     size = n + shafts
     k, c = 3 * size, motors + n + shafts
-    if not (holds(out, k + k * k + 1, model) and fits(state, k, out)):
+    rows = factor.shape[-1] // k
+    if rows < k or not (holds(out, k + rows * k + 1, model) and fits(state, k, out)):
         return at.WRONG_SHAPE
-    if not (fits(factor, k * k, out) and fits(readings, c, out) and fits(used, c, out)):
+    if not (fits(factor, rows * k, out) and fits(readings, c, out) and fits(used, c, out)):
         return at.WRONG_SHAPE
     if tuning.size != observer_layout.tuning_size(k, c, size):
         return at.WRONG_SHAPE
@@ -136,14 +157,14 @@ def observer_update(
         return at.OVERLAP
     if not (apart(readings, out) and apart(used, out)):
         return at.OVERLAP
-    buffer = np.empty(2 * k + 2 * c)
+    buffer = np.empty(rows + k + 2 * c)
     spare, t = pointer(buffer), pointer(tuning)
-    values, chosen = shift(spare, 2 * k), shift(spare, 2 * k + c)
+    values, chosen = shift(spare, rows + k), shift(spare, rows + k + c)
     noise = shift(t, observer_layout.noise_at(k, c, size))
     for e in range(states(out)):
         result = row(out, e)
         U = shift(result, k)
-        if not (gather(state, e, k, result) & gather(factor, e, k * k, U)):
+        if not (gather(state, e, k, result) & gather(factor, e, rows * k, U)):
             return at.NOT_FINITE
         if not (gather(readings, e, c, values) & gather(used, e, c, chosen)):
             return at.NOT_FINITE
@@ -151,9 +172,11 @@ def observer_update(
         for i in range(c):
             if chosen[i] != 0.0:
                 reading = shift(t, i * k)
-                total += observer_factor.absorb(k, result, U, reading, noise[i], values[i], spare)
-        result[k + k * k] = total
-        if not finite(result, k + k * k + 1):
+                total += observer_factor.absorb(
+                    k, rows, result, U, reading, noise[i], values[i], spare
+                )
+        result[k + rows * k] = total
+        if not finite(result, k + rows * k + 1):
             return at.OVERFLOW
     return keep(buffer, at.OK)
 

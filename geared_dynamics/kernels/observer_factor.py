@@ -42,16 +42,16 @@ def triangularise(rows: int, k: int, W: Pointer, spare: Pointer) -> None:
 
 
 @njit(error_model="numpy")
-def spread(k: int, U: Pointer, reading: Pointer, out: Pointer) -> float:
-    """Set out (k,) to U h of a reading's row h (k,); return h' P h."""
-    for j in range(k):
+def spread(k: int, rows: int, U: Pointer, reading: Pointer, out: Pointer) -> float:
+    """Set out (rows,) to U h of a reading's row h (k,); return its square, h' P h."""
+    for j in range(rows):
         out[j] = 0.0
     for i in range(k):
         if reading[i] != 0.0:
-            for j in range(k):
+            for j in range(rows):
                 out[j] += reading[i] * U[j * k + i]
     total = 0.0
-    for j in range(k):
+    for j in range(rows):
         total += out[j] * out[j]
     return total
 
@@ -59,6 +59,7 @@ def spread(k: int, U: Pointer, reading: Pointer, out: Pointer) -> float:
 @njit(error_model="numpy")
 def absorb(
     k: int,
+    rows: int,
     state: Pointer,
     U: Pointer,
     reading: Pointer,
@@ -69,10 +70,12 @@ def absorb(
     """Take a reading in: state (k,) and U; return innovation^2 / its variance.
 
     With f = U h, a = 1 / (f' f + noise): P h = U' f, state += a P h innovation,
-    U -= a / (1 + sqrt(a noise)) f (P h)'.
+    U -= a / (1 + sqrt(a noise)) f (P h)'. The rows behind the first k of U are errors that make
+    no gain: each loses a (row h) (P h)', and its part of the reading counts as variance.
     """
-    f, gain = spare, shift(spare, k)
-    share = 1.0 / (spread(k, U, reading, f) + noise)
+    f, gain = spare, shift(spare, rows)
+    share = 1.0 / (spread(k, k, U, reading, f) + noise)
+    beside = spread(k, rows - k, shift(U, k * k), reading, shift(f, k))
     innovation = value
     for i in range(k):
         gain[i] = 0.0
@@ -82,5 +85,7 @@ def absorb(
     reduced = share / (1.0 + math.sqrt(share * noise))
     for j in range(k):
         add_scaled(k, -reduced * f[j], gain, shift(U, j * k))
+    for j in range(k, rows):
+        add_scaled(k, -share * f[j], gain, shift(U, j * k))
     add_scaled(k, share * innovation, gain, state)
-    return share * innovation * innovation
+    return share / (1.0 + share * beside) * innovation * innovation

@@ -6,7 +6,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from geared_dynamics.arrays import Array
+from geared_dynamics.arrays import Array, BoolArray
 from geared_dynamics.dynamics.elastic.motors import motor_speeds
 from geared_dynamics.dynamics.elastic.springs import joint_torque
 from geared_dynamics.model import GearedModel
@@ -38,6 +38,12 @@ class Estimate(NamedTuple):
             or a force acts that the observer does not estimate.
         behind: Whether it lags behind its readings at present, after a push that is faster than
             its bandwidth: it is then off by more than its deviations say.
+        q_deviation: Standard deviation of the joint position (n,); NaN of the observers without
+            covariance.
+        external_deviation: Of the external force (n,) [N m or N]; NaN likewise.
+        resting: Joints at which friction at rest is most of that (n,): the force may be no
+            contact at all, and a smaller one may hide. False of the observers without
+            covariance.
     """
 
     q: Array
@@ -51,7 +57,10 @@ class Estimate(NamedTuple):
     shaft_force: Array
     valid: bool
     consistent: bool
-    behind: bool = False
+    behind: bool
+    q_deviation: Array
+    external_deviation: Array
+    resting: BoolArray
 
 
 class Observed(Protocol):
@@ -89,6 +98,9 @@ def estimate(
     n, N = model.n, model.n + model.elasticity.count
     q, theta, v, vtheta, force = np.split(state.mean, [n, N, N + n, 2 * N])
     force = force if force.size else np.zeros(N)
+    deviation = state.deviations if isinstance(state, KalmanState) else np.full(3 * N, np.nan)
+    friction = state.friction_deviations if isinstance(state, KalmanState) else np.zeros(3 * N)
+    known = slice(2 * N, 2 * N + n)
     return Estimate(
         q=q,
         v=v,
@@ -102,6 +114,9 @@ def estimate(
         valid=state.health.valid,
         consistent=state.consistent,
         behind=state.health.behind,
+        q_deviation=deviation[:n],
+        external_deviation=deviation[known],
+        resting=2.0 * friction[known] ** 2 > deviation[known] ** 2,
     )
 
 

@@ -8,6 +8,9 @@ d (N,) is the force on x that nobody accounts for, a random walk. On the joints 
 force, and what the model has wrong there. On the shafts before the springs it is zero, unless a
 sensor on the links tells both apart; it then takes up wrong stiffness and friction.
 
+Friction of what stands still is any number within its level (``stiction``). It changes no gain
+and no estimate, but the covariance: the errors that it makes are carried on beside it.
+
 Prediction and linearisation: ``kernels/observer*.py``.
 """
 
@@ -19,13 +22,14 @@ from typing import NamedTuple
 import numpy as np
 
 from geared_dynamics import kernels
-from geared_dynamics.arrays import Array, ArrayLike
+from geared_dynamics.arrays import Array, ArrayLike, readonly
 from geared_dynamics.dynamics.border import finite_input
 from geared_dynamics.dynamics.drives import packed_drives
 from geared_dynamics.dynamics.elastic.extended import extended
 from geared_dynamics.dynamics.elastic.springs import packed_springs, structure_matrix
 from geared_dynamics.dynamics.packing import packed
 from geared_dynamics.errors import ArrayError
+from geared_dynamics.kernels.observer_layout import GROUPS
 from geared_dynamics.model import GearedModel
 from geared_dynamics.observers.consistency import judged
 from geared_dynamics.observers.health import (
@@ -46,7 +50,11 @@ from geared_dynamics.observers.plan import (
     refuse_state,
 )
 from geared_dynamics.observers.rest import at_rest
-from geared_dynamics.observers.screening import screened
+from geared_dynamics.observers.screening import FORGET, screened
+from geared_dynamics.observers.stiction import no_rows, passing
+
+NONE = readonly(np.zeros(0))
+ASTRAY = 1.0  # standard deviations
 
 
 class KalmanState(NamedTuple):
@@ -54,7 +62,7 @@ class KalmanState(NamedTuple):
 
     Attributes:
         mean: q, theta, v, vtheta, unaccounted force on q and theta (k,).
-        root: U with U' U = P, by rows (k k,).
+        root: U, by rows (k k,): U' U is the covariance that makes the gains.
         innovation: Readings less their predictions in the last step (c,); NaN where missing.
         deviation: Their standard deviations (c,).
         nis: Normalised innovation squared of the last step.
@@ -63,6 +71,8 @@ class KalmanState(NamedTuple):
             1 if model and tuning are right, 2 at most (``consistency``).
         health: Faults, and what else is known of the inputs.
         consistent: Whether chance explains the ratio.
+        friction: What friction at rest leaves open, in rows of one standard deviation (e k,).
+        ringing: How fast a joint vibrates while its motor is at rest (n,) [rad/s].
     """
 
     mean: Array
@@ -74,12 +84,43 @@ class KalmanState(NamedTuple):
     ratio: float
     health: Health
     consistent: bool = True
+    friction: Array = NONE
+    ringing: Array = NONE
 
     @property
     def covariance(self) -> Array:
-        """P (k, k) of the mean."""
-        U = self.root.reshape(len(self.mean), -1)
-        return np.asarray(U.T @ U)
+        """P (k, k) of the mean, with what friction at rest leaves open."""
+        rows = self.rows
+        return np.asarray(rows.T @ rows)
+
+    @property
+    def deviations(self) -> Array:
+        """Standard deviations (k,) of the mean."""
+        rows = self.rows
+        return np.asarray(np.sqrt(np.einsum("ij,ij->j", rows, rows)))
+
+    @property
+    def friction_deviations(self) -> Array:
+        """Part of ``deviations`` (k,) that friction at rest leaves open; zero where none rests."""
+        k = len(self.mean)
+        open_ = self.rows[k:]
+        return np.asarray(np.sqrt(np.einsum("ij,ij->j", open_, open_)))
+
+    @property
+    def rows(self) -> Array:
+        """Rows (r, k) whose squares sum up to the covariance.
+
+        A link may vibrate unseen where its motor is at rest, as far as friction holds that: its
+        velocity is as uncertain as its position times the frequency.
+        """
+        k, n = len(self.mean), len(self.ringing)
+        U = self.root.reshape(k, k)
+        if not self.friction.size:
+            return U
+        open_ = self.friction.reshape(-1, k)
+        unseen = np.zeros((len(open_) // GROUPS, k))
+        unseen[:, k // 3 : k // 3 + n] = self.ringing * open_[: len(unseen), :n]
+        return np.concatenate([U, open_, unseen])
 
 
 def kalman_start(
@@ -128,7 +169,18 @@ def kalman_start(
     zero = np.zeros(sizes.readings)
     health = healthy(y - gains.offsets, tau_m)
     root = np.diag(deviations).ravel()
-    return KalmanState(mean, root, zero, zero, 0.0, 0, 1.0, health)
+    return KalmanState(
+        mean,
+        root,
+        zero,
+        zero,
+        nis=0.0,
+        used=0,
+        ratio=1.0,
+        health=health,
+        friction=no_rows(gains.stiction, sizes.state),
+        ringing=gains.ringing,
+    )
 
 
 def kalman_step(
@@ -168,25 +220,33 @@ def kalman_step(
     predicted = predict(model, gains, state, health.tau_m, tau, dt, count)
     if predicted is None:
         return state._replace(health=held(health, health.faults | Fault.DIVERGED))
-    mean, root, shown, spread = predicted
+    mean, factor, shown, spread = predicted
     deviation = np.sqrt(spread + gains.tuning[-sizes.readings :])
     moved = shown - gains.rows @ state.mean
     value = y - gains.offsets
-    health, used = screened(health, limits, value, shown, moved, deviation, dt)
+    before = health
+    health, used = screened(before, limits, value, shown, moved, deviation, dt)
+    if Fault.STUCK in health.faults and gains.stiction.size:
+        wider = astray(gains, factor) * (before.silent == 0.0)  # what was stuck stays so
+        limits = limits._replace(stuck=limits.stuck + wider)
+        health, used = screened(before, limits, value, shown, moved, deviation, dt)
     innovation = value - shown
     if not health.valid:
         return state._replace(health=health, innovation=innovation, deviation=deviation)
     k = sizes.state
-    out = np.empty(k + k * k + 1)
+    out, end = np.empty(k + len(factor) + 1), k + k * k
     arm, springs = packed(extended(model)), packed_springs(model)
     chosen = used.astype(np.float64)
     taken = np.where(used, value, 0.0)
-    if kernels.observer_update(arm, springs, gains.tuning, mean, root, taken, chosen, out) != 0:
+    if kernels.observer_update(arm, springs, gains.tuning, mean, factor, taken, chosen, out) != 0:
         return state._replace(health=held(health, health.faults | Fault.DIVERGED))
     nis, number = float(out[-1]), int(np.count_nonzero(used))
     ratio = judged(state.ratio, nis, number, dt / gains.window)
     fits = ratio <= gains.most
-    return KalmanState(out[:k], out[k:-1], innovation, deviation, nis, number, ratio, health, fits)
+    return KalmanState(
+        out[:k], out[k:end], innovation, deviation, nis, number, ratio, health, fits, out[end:-1],
+        gains.ringing,
+    )  # fmt: skip
 
 
 def doubtful(model: GearedModel, gains: KalmanGains, tau_m: Array) -> KalmanGains:
@@ -210,17 +270,35 @@ def predict(
     dt: float,
     count: int,
 ) -> tuple[Array, Array, Array, Array] | None:
-    """Mean, root, readings and their variances after dt in ``count`` steps; None if none."""
-    k, c = gains.sizes.state, gains.sizes.readings
+    """Mean, root with friction's rows, readings and their variances after dt; None if none."""
+    k, c, part, age = gains.sizes.state, gains.sizes.readings, dt / count, state.health.age
     arm, springs, drives = packed(extended(model)), packed_springs(model), packed_drives(model)
-    mean, root = state.mean, state.root
-    for _ in range(count):
-        given = np.concatenate([tau_m, outside(model, tau, mean), [dt / count]])
-        out = np.empty(k + k * k + 2 * c)
+    mean, factor = state.mean, np.concatenate([state.root, friction_rows(gains, state)])
+    for number in range(1, count + 1):
+        at_rest = passing(gains.stiction, gains.interval, age + number * part, part)
+        given = np.concatenate([tau_m, outside(model, tau, mean), [part], at_rest])
+        out = np.empty(k + len(factor) + 2 * c)
         found = kernels.observer_predict(
-            arm, springs, drives, gains.tuning, mean, root, given, out
+            arm, springs, drives, gains.tuning, mean, factor, given, out
         )
         if found != 0:
             return None
-        mean, root = out[:k], out[k : k + k * k]
-    return mean, root, out[k + k * k : -c], out[-c:]
+        mean, factor = out[:k], out[k : k + len(factor)]
+    return mean, factor, out[-2 * c : -c], out[-c:]
+
+
+def astray(gains: KalmanGains, factor: Array) -> Array:
+    """How far friction at rest lets predicted readings travel that stand still (c,).
+
+    What stands within friction looks like an encoder that is stuck, until the filter has
+    dropped the speed that it had predicted.
+    """
+    k, N = gains.sizes.state, gains.sizes.coordinates
+    rates = factor[k * k :].reshape(-1, k)[:, N : 2 * N] @ gains.rows[:, :N].T
+    return np.asarray(ASTRAY * FORGET * np.sqrt(np.einsum("ij,ij->j", rates, rates)))
+
+
+def friction_rows(gains: KalmanGains, state: KalmanState) -> Array:
+    """The state's rows of friction at rest; new ones where its gains had other laws."""
+    fresh = no_rows(gains.stiction, gains.sizes.state)
+    return state.friction if len(state.friction) == len(fresh) else fresh

@@ -15,6 +15,7 @@ from geared_dynamics.model import GearedModel
 from geared_dynamics.observers.consistency import most_by_chance
 from geared_dynamics.observers.health import FLOOR, Limits
 from geared_dynamics.observers.plan import Sizes, Source, reading_rows, sizes_of, source_of
+from geared_dynamics.observers.stiction import ringing, stiction_rows
 
 # A rotor's reading does not come from a motion if its speed were to be off by so much.
 PACE = 50.0  # [rad/s]
@@ -25,6 +26,7 @@ STUCK = 0.2
 SUDDEN, LINK_SUDDEN = 3e3, 3e3  # [rad/s^2], and [rad/s^2 or m/s^2]
 TURN = 2.0 * pi  # [rad] An encoder whose step or noise is no part of a turn tells nothing.
 GATE = 10.0  # standard deviations
+INTERVAL = 0.3  # periods of the bandwidth: five of them outlast what the filter makes of a step
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +45,10 @@ class KalmanGains(Frozen):
         limits: Which readings to believe, and how long to bridge.
         window: Over which consistency is judged [s].
         rate: Readings per second [1/s].
+        stiction: What friction may be at rest (p, HEAD + N), a row for each law of joints and
+            motors: level [N or N m], smoothing, share in motion, its row over x.
+        ringing: How fast a joint vibrates while its motor is at rest (n,) [rad/s].
+        interval: In which the friction at rest is one number [s].
     """
 
     sizes: Sizes
@@ -56,6 +62,9 @@ class KalmanGains(Frozen):
     limits: Limits
     window: float
     rate: float
+    stiction: Array
+    ringing: Array
+    interval: float
 
     @property
     def most(self) -> float:
@@ -77,6 +86,8 @@ def kalman_gains(
     hold: float = 0.05,
     jump: ArrayLike | None = None,
     window: float = 1.0,
+    stiction: ArrayLike | None = None,
+    friction_error: float = 0.0,
 ) -> KalmanGains:
     r"""Gains from what the encoders can tell and how fast forces shall be followed.
 
@@ -111,6 +122,10 @@ def kalman_gains(
             (``screening``). So far off a prediction may be where a reading has no history; within
             a fifth of it the prediction may move while a reading stays the same.
         window: Over which consistency is judged [s].
+        stiction: Level of the motors' friction at rest (m,) or one [N m], motor side; the
+            model's if not given. At rest friction is any number within it, and the covariance
+            has that. State it where the model has no friction, or too little.
+        friction_error: How far friction may be off in motion, as a part of its level at rest.
 
     Raises:
         ModelError: where a torque sensor is given for a spring with backlash.
@@ -181,6 +196,9 @@ def kalman_gains(
         limits=limits,
         window=float(window),
         rate=float(rate),
+        stiction=readonly(stiction_rows(model, stiction, friction_error)),
+        ringing=readonly(ringing(model, posture_)),
+        interval=float(max(INTERVAL * 2.0 * pi / np.max(w), 1.0 / float(rate))),
     )
 
 

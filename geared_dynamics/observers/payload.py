@@ -61,12 +61,15 @@ class PayloadState(NamedTuple):
         weights: Number of forces in each block, faded (BLOCKS,).
         noise: Part of Y' W Y of m and m c that noise of the accelerations makes (4, 4).
         age: Of the present block [s].
+        friction: Y' W times what friction at rest leaves open of each joint's force, summed over
+            the window (4, n): one error of it acts as long as the arm stands.
     """
 
     sums: Array
     weights: Array
     noise: Array
     age: float
+    friction: Array
 
 
 class Payload(NamedTuple):
@@ -123,7 +126,7 @@ def quotient_deviation(mass: float, centre: Array, covariance: Array) -> Array:
 def payload_start() -> PayloadState:
     """State of an empty window."""
     sums = np.zeros((BLOCKS, COLUMNS, COLUMNS))
-    return PayloadState(sums, np.zeros(BLOCKS), np.zeros((4, 4)), 0.0)
+    return PayloadState(sums, np.zeros(BLOCKS), np.zeros((4, 4)), 0.0, np.zeros((4, 1)))
 
 
 def payload_step(
@@ -139,6 +142,7 @@ def payload_step(
     window: float = 2.0,
     deviation: ArrayLike = 1.0,
     acceleration_deviation: ArrayLike = 0.1,
+    friction: ArrayLike = 0.0,
 ) -> PayloadState:
     """Sums with one more instant.
 
@@ -154,10 +158,12 @@ def payload_step(
         window: Time in which an instant's weight falls to 1/e [s]. The uncertainty is right
             where errors last less than a fifth of it: two periods of the motion and more.
         deviation: Standard deviation of the external force (n,) or one [N m or N]; only how
-            the joints compare counts.
+            the joints compare counts. With an observer's own an instant at rest counts little.
         acceleration_deviation: Standard deviation of the noise in ``a`` (n,) or one
             [rad/s^2 or m/s^2]; 0 where it is exact. An arm at rest whose accelerations are noise
             seems to move: what it shows so is not taken for determined.
+        friction: What friction at rest leaves open of that force, standard deviation (n,) or one
+            [N m or N], as of ``KalmanState.friction_deviations``: no residual shows it.
     """
     dt, window = above_zero("dt", dt, "a time [s]"), above_zero("window", window, "a time [s]")
     n = model.n
@@ -171,6 +177,7 @@ def payload_step(
     columns = load_columns(model, link, np.tile(q, (n + 2, 1)), speeds, changes)
     rows = np.column_stack([-columns[0], force]) * weight[:, None]
     moved = (columns[2:, :, :4] - columns[1, :, :4]) * weight[:, None]
+    hidden = each("friction", friction, n, "a standard deviation", zero=True)
     fade, age, block = exp(-dt / window), state.age + dt, window / PARTS
     sums, weights = fade * state.sums, fade * state.weights
     if age > block * (1.0 + 1e-9):  # blocks that a longer gap leaves out stay out
@@ -179,7 +186,9 @@ def payload_step(
     sums[0] += rows.T @ rows
     weights[0] += n
     moved = moved.reshape(-1, 4)
-    return PayloadState(sums, weights, fade * state.noise + moved.T @ moved, age)
+    noise = fade * state.noise + moved.T @ moved
+    open_ = fade * state.friction + rows[:, :4].T * (weight * hidden)
+    return PayloadState(sums, weights, noise, age, open_)
 
 
 def load_columns(model: GearedModel, link: str, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
@@ -302,7 +311,8 @@ def spread(state: PayloadState, inverse: Array, found: Array, rank: int) -> Arra
     if not rank or number <= 4.0:
         return np.diag(np.full(4, np.inf))
     factor = np.einsum("bi,ij,bj->", scores, inverse, scores) / rank
-    return np.asarray(inverse * (factor * number / (number - rank)))
+    open_ = inverse @ state.friction
+    return np.asarray(inverse * (factor * number / (number - rank)) + open_ @ open_.T)
 
 
 def hidden_infinite(covariance: Array, told: BoolArray) -> Array:

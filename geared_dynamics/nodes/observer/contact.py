@@ -31,7 +31,7 @@ def wrench(model: GearedModel, output: Output, frame: str, *, moment: bool) -> A
     if found is None or not isinstance(state, KalmanState) or output.level not in TOLD:
         return np.full(6, np.nan)
     first = len(state.mean) * 2 // 3
-    rows = state.root.reshape(len(state.mean), -1)[:, first : first + model.n]
+    rows = state.rows[:, first : first + model.n]
     try:
         contact = contact_wrench(
             model, found.q, found.external, frame, covariance=rows.T @ rows, moment=moment

@@ -27,6 +27,7 @@ def labels(given: Prepared) -> list[tuple[str, int]]:
         ("link_position_deviation", sizes.n),
         ("link_velocity_deviation", sizes.n),
         ("external_torque_deviation", sizes.n),
+        ("external_torque_friction", sizes.n),
     ]
 
 
@@ -36,14 +37,14 @@ def numbers(given: Prepared, output: Output) -> Array:
     width, n, c = sizes.coordinates, sizes.n, sizes.readings
     head = np.array([float(output.level), float(output.faults), NONE, NONE])
     innovation, deviation, faults = np.full(c, NONE), np.full(c, NONE), np.full(c, NONE)
-    spread = np.full((3, n), NONE)
+    spread = np.full((4, n), NONE)
     if state is not None:
         faults[: len(state.health.channels)] = state.health.channels
         innovation[: len(state.innovation)] = state.innovation
         head[2:] = state.ratio, most(state, gains)
     if isinstance(state, KalmanState) and isinstance(gains, KalmanGains):
         deviation = state.deviation
-        root = state.root.reshape(len(state.mean), -1)
-        every = np.sqrt(np.einsum("ij,ij->j", root, root))
-        spread = np.stack([every[first : first + n] for first in (0, width, 2 * width)])
+        every, last = state.deviations, slice(2 * width, 2 * width + n)
+        parts = (every[:n], every[width : width + n], every[last], state.friction_deviations[last])
+        spread = np.stack(parts)
     return np.concatenate([head, innovation, deviation, faults, spread.ravel()])

@@ -15,7 +15,7 @@ from geared_dynamics.nodes.common.values import payload_words
 from geared_dynamics.nodes.observer.loop import Loop, named
 from geared_dynamics.nodes.observer.quality import numbers
 from geared_dynamics.nodes.observer.values import Level, Output
-from geared_dynamics.observers import KalmanState
+from geared_dynamics.observers import KalmanState, estimate
 
 if TYPE_CHECKING:
     from geared_dynamics.nodes.observer.node import ElasticObserverNode
@@ -111,7 +111,11 @@ def observer_status(loop: Loop) -> Status:
     if isinstance(state, KalmanState):
         ratio, limit = numbers(loop.prepared, output)[2:4]
         values |= {"innovation squared, normalised": f"{ratio:.3f}", "its limit": f"{limit:.3f}"}
-        names = loop.prepared.model.motor_names
+        model = loop.prepared.model
+        resting = estimate(model, state).resting
+        still = [name for name, rests in zip(model.joint_names, resting, strict=True) if rests]
+        values["external torque hidden by friction at rest"] = ", ".join(still) or "none"
+        names = model.motor_names
         for k, name in enumerate(names):
             values[f"innovation {name} [rad]"] = f"{state.innovation[k]:.3e}"
             values[f"its deviation {name} [rad]"] = f"{state.deviation[k]:.3e}"

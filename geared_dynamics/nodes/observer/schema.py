@@ -75,6 +75,12 @@ TORQUES = (
     Parameter("rest_torque", "string", "holding", "torque assumed where none is known and the "
               "motors rest: what holds the weight, zero, or unknown",
               choices=("holding", "zero", "unknown")),
+    Parameter("motors.<motor>.stiction", "double", NOT_GIVEN,
+              "level of the motor's friction at rest, within which external torques stay unknown; "
+              "NaN: the model's [N m], motor side", when="configure"),
+    Parameter("friction_error", "double", 0.0,
+              "how far friction may be off in motion, as a part of its level at rest", 0.0, 1.0,
+              when="configure"),
     Parameter("joints.<joint>.torque_sensor_noise", "double", NOT_GIVEN,
               "of the torque sensor behind the spring; NaN: there is none [N m or N]",
               when="configure"),

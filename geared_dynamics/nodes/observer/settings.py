@@ -25,6 +25,7 @@ from geared_dynamics.observers import (
     kalman_gains,
     nonlinear_gains,
 )
+from geared_dynamics.observers.stiction import motor_levels
 
 AnyGains = KalmanGains | NonlinearGains
 SLOWEST_HOLD = 3.0  # periods that ``hold`` has to bridge at least
@@ -155,7 +156,22 @@ def gains_of(values: Values, model: GearedModel) -> AnyGains:
             finding = "nonlinear takes no sensors on the links"
             raise ParameterError("observer", finding, "choose kalman, or leave their noise NaN")
         return nonlinear_gains(model, **common)
-    return kalman_gains(model, link_noise=links, joint_torque_noise=torques, **common)
+    return kalman_gains(
+        model,
+        link_noise=links,
+        joint_torque_noise=torques,
+        stiction=stiction(values, model),
+        friction_error=cast(float, values["friction_error"]),
+        **common,
+    )
+
+
+def stiction(values: Values, model: GearedModel) -> Array:
+    """Level of each motor's friction at rest (m,) [N m], the model's where none is given."""
+    remedy = "give a level that is not negative [N m], or NaN: the model's holds"
+    name = "motors.{}.stiction"
+    given = ranged(values, name, model.motor_names, 0.0, remedy, none=True)
+    return np.where(np.isnan(given), motor_levels(model), given)
 
 
 def own_or_common(values: Values, name: str, motors: tuple[str, ...]) -> Array:

@@ -25,6 +25,30 @@ def test_alarm_allows_for_friction() -> None:
     assert bare.all()
 
 
+def test_what_is_at_rest_hides_its_whole_level() -> None:
+    """Of joint 2, 1 N m at the joint and 0.01 N m at the rotor behind a ratio of 100."""
+    model, still, moving = arm(friction=True), np.zeros(3), np.full(3, 0.5)
+    force = np.array([0.0, 3.0, 0.0])
+    assert not ob.alarm(model, force, still, still, floor=0.5).any()
+    np.testing.assert_array_equal(
+        ob.alarm(model, force, moving, moving, floor=0.5), [False, True, False]
+    )
+    assert ob.alarm(model, 2.0 * force, still, still, floor=0.5)[1], "twice the level is more"
+    assert ob.alarm(model, force, still, still, floor=0.5, share=0.0)[1], "friction left out"
+
+
+def test_what_friction_hid_fades_once_it_moves() -> None:
+    """An estimate of 1.8 N m at rest is still there for a while when the joint moves off."""
+    model, still, moving = arm(friction=True), np.zeros(3), np.full(3, 0.5)
+    force, state, found = np.array([0.0, 1.8, 0.0]), ob.alarm_start(model), []
+    for k in range(300):
+        v = still if k < 100 else moving
+        state = ob.alarm_step(model, state, force, v, v, DT, floor=0.5)
+        found.append(bool(state.raised[1]))
+    assert not any(found[:120])
+    assert all(found[200:]), "but a force that stays is one"
+
+
 def raised_by(forces: list[float], **how: Any) -> list[bool]:
     """Whether joint 2's alarm is raised after each instant of a force on it, floor 1 N m."""
     model, state, found = arm(), ob.alarm_start(arm()), []

@@ -380,3 +380,24 @@ def test_a_deviation_that_is_none_is_refused(value: Any) -> None:
             arm(), ob.payload_start(), "tip", zero, zero, zero, zero, DT,
             acceleration_deviation=value,
         )  # fmt: skip
+
+
+def test_friction_at_rest_is_in_the_uncertainty() -> None:
+    """An arm that stands here and there, 1.5 N m of friction each time: no residual shows it."""
+    bare, zero, off = arm(), np.zeros(3), []
+    loaded = bare.with_payload(2.0, [0.0, 0.05, 0.02], np.zeros((3, 3)), link="tip")
+    held = np.array([0.0, 1.5, 0.0])
+    for friction in (zero, held):
+        random, state = np.random.default_rng(4), ob.payload_start()
+        for _ in range(60):
+            q = np.array([0.3, 0.4, 0.5]) + random.uniform(-1.0, 1.0, 3)
+            found = gd.gravity_forces(bare, q) - gd.gravity_forces(loaded, q) + held
+            state = ob.payload_step(
+                bare, state, "tip", q, zero, zero, found, 0.1, friction=friction
+            )
+        load = ob.payload_estimate(state)
+        off.append(abs(load.mass - 2.0) / load.mass_deviation)
+    assert off[0] > 10.0
+    assert off[1] < 3.0
+    with pytest.raises(gd.GearedDynamicsError, match="friction"):
+        ob.payload_step(bare, state, "tip", q, zero, zero, found, 0.1, friction=-1.0)
