@@ -10,6 +10,7 @@ import numpy as np
 from geared_dynamics.arrays import Array
 from geared_dynamics.model import GearedModel
 from geared_dynamics.nodes.common.parameters import ParameterError, Values
+from geared_dynamics.nodes.common.payload_limit import refuse_too_heavy
 
 AXES = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 
@@ -45,4 +46,5 @@ def loaded(model: GearedModel, values: Values) -> GearedModel:
     tensor = np.zeros((3, 3))
     for (row, column), value in zip(AXES, six, strict=True):
         tensor[row, column] = tensor[column, row] = value
+    refuse_too_heavy(model, values, tensor)
     return model.with_payload(mass, com, tensor, link=str(values["payload.link"]) or None)
