@@ -30,7 +30,7 @@ from geared_dynamics.model.topology import MOVABLE
 if TYPE_CHECKING:
     from geared_dynamics.description import DHRow, RodriguesRow
 
-Drivetrain = str | Path | Mapping[str, Any] | None
+Drivetrain = str | bytes | Path | Mapping[str, Any] | None
 
 POSTURES = 16  # at which the mass matrix is tested
 # Smallest eigenvalue of the mass matrix scaled to a unit diagonal: a regular arm has

@@ -77,6 +77,7 @@ class Rig:
         q: Where the robot is.
         names: In which order it says so.
         now: Simulated time [s]; None: no simulated clock.
+        program: What Python starts: the node, or a script that changes it.
         creep: How far it goes on with each joint state [s]; a clock that stands still is a fault.
     """
 
@@ -90,6 +91,7 @@ class Rig:
         self.q, self.v, self.names = list(POSTURE), [0.0] * 3, list(JOINTS)
         self.now: float | None = None
         self.creep = 1e-9
+        self.program: tuple[str, str] = ("-m", "geared_dynamics.nodes.feedforward_node")
         self.process: Process | None = None
         self.states = graph.publisher(f"{space}/joint_states", JointState)
         self.goals = graph.publisher(f"{self.node}/joint_trajectory", JointTrajectory)
@@ -106,9 +108,8 @@ class Rig:
         words = [f"{name}:={text(value)}" for name, value in given.items() if value is not None]
         options = [part for word in words for part in ("-p", word)]
         spaced = ["-r", f"__ns:={self.space}"] if self.space else []
-        module = "geared_dynamics.nodes.feedforward_node"
         ros = ["--ros-args", *spaced, *options]
-        self.process = self.processes.start("-m", module, *ros, name="feedforward_node")
+        self.process = self.processes.start(*self.program, *ros, name="feedforward_node")
         return self.process
 
     def said(self, words: str) -> bool:

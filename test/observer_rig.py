@@ -56,6 +56,7 @@ class ObserverRig:
     """
 
     node = "/elastic_observer_node"
+    program = ("-m", "geared_dynamics.nodes.elastic_observer_node")  # or a script that changes it
 
     def __init__(self, graph: Graph, processes: Processes, folder: Path) -> None:
         from geometry_msgs.msg import WrenchStamped
@@ -93,10 +94,9 @@ class ObserverRig:
         given |= {name.replace("__", "."): value for name, value in parameters.items()}
         words = [f"{name}:={text(value)}" for name, value in given.items()]
         options = [part for word in words for part in ("-p", word)]
-        module = "geared_dynamics.nodes.elastic_observer_node"
         topics = [part for rule in remapped for part in ("-r", rule)]
         ros = ["--ros-args", *topics, *options]
-        self.process = self.processes.start("-m", module, *ros, name="elastic_observer_node")
+        self.process = self.processes.start(*self.program, *ros, name="elastic_observer_node")
         return self.process
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
+import stat
 
 from geared_dynamics.errors import DescriptionError
 
@@ -22,20 +22,25 @@ class NamedBytes(bytes):
     name: str
 
     @classmethod
-    def of_file(cls, path: str | os.PathLike[str], kind: str, limit: int) -> NamedBytes:
+    def of_file(
+        cls, path: str | os.PathLike[str], kind: str, limit: int, *, regular: bool = False
+    ) -> NamedBytes:
         """Read a file; arguments and errors as those of ``read_file``."""
-        result = cls(read_file(path, kind, limit))
+        result = cls(read_file(path, kind, limit, regular=regular))
         result.name = str(path)
         return result
 
 
-def read_file(path: str | os.PathLike[str], kind: str, limit: int) -> bytes:
+def read_file(
+    path: str | os.PathLike[str], kind: str, limit: int, *, regular: bool = False
+) -> bytes:
     """Return a file's bytes, never more than ``limit`` of them.
 
     Args:
         path: The file.
         kind: What the file should be, for the error's text, such as ``URDF file``.
         limit: Largest accepted size in bytes.
+        regular: Refuse pipes and devices, for which a program waits that has other things to do.
 
     Raises:
         DescriptionError: If there is no such file, it is a directory, it cannot
@@ -43,12 +48,16 @@ def read_file(path: str | os.PathLike[str], kind: str, limit: int) -> bytes:
     """
     name = _shorten(os.fspath(path))
     try:
-        size = Path(path).stat().st_size
-        if size > limit:
-            raise _too_large(name, kind, limit)
-        # A pipe has no size, so the amount read is bounded as well.
-        with Path(path).open("rb") as stream:
-            data = stream.read(limit + 1)
+        with open(path, "rb", opener=_at_once if regular else None) as stream:
+            status = os.fstat(stream.fileno())
+            if regular and not stat.S_ISREG(status.st_mode):
+                raise DescriptionError(
+                    name, "this is no regular file", f"give the path of a {kind}"
+                )
+            if status.st_size > limit:
+                raise _too_large(name, kind, limit)
+            # A pipe has no size, so the amount read is bounded as well.
+            data = stream.read(limit + 1) or b""
     except FileNotFoundError:
         raise DescriptionError(
             name, f"there is no such {kind}", "check the path, or pass the text itself"
@@ -65,6 +74,11 @@ def read_file(path: str | os.PathLike[str], kind: str, limit: int) -> bytes:
     if len(data) > limit:
         raise _too_large(name, kind, limit)
     return data
+
+
+def _at_once(path: str, flags: int) -> int:
+    """Open a file without waiting for the other end of a pipe."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def decode(data: bytes, place: str, kind: str) -> str:

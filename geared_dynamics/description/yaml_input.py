@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any
@@ -11,7 +12,14 @@ from typing import Any
 import numpy as np
 
 from geared_dynamics.description.magnitude import refuse_too_large
-from geared_dynamics.description.source import Source, at, check_length, decode, read_file
+from geared_dynamics.description.source import (
+    NamedBytes,
+    Source,
+    at,
+    check_length,
+    decode,
+    read_file,
+)
 from geared_dynamics.description.yaml_loader import ORDINARY, load_yaml
 from geared_dynamics.errors import DescriptionError
 
@@ -20,6 +28,8 @@ SIZE_LIMIT = 2**20
 _KIND = "drivetrain file"
 _TEXT_PLACE = "<drivetrain text>"
 _DICT_PLACE = "<drivetrain dict>"
+_FOREIGN = "this is no drivetrain file: it has no key 'version' with the number 1"
+_VERSION = re.compile(r"""^[{ \t]*["']?version["']?[ \t]*:[ \t]*1\b""", re.MULTILINE)
 
 
 def read_data(source: Source | Mapping[str, Any]) -> tuple[dict[str, Any], str]:
@@ -29,6 +39,9 @@ def read_data(source: Source | Mapping[str, Any]) -> tuple[dict[str, Any], str]:
         source: A dict; YAML text as ``bytes`` or as a ``str`` that holds a line
             break or starts with ``{``; or a path (any other ``str``, or a
             ``pathlib.Path``).
+
+    Nothing is quoted from a file that is no drivetrain file: whoever may name a path may not
+    therefore read what is there.
 
     Returns:
         The data, and the source's name: the path, ``<drivetrain text>`` or
@@ -42,7 +55,12 @@ def read_data(source: Source | Mapping[str, Any]) -> tuple[dict[str, Any], str]:
         data, place = source, _DICT_PLACE
     else:
         text, place = _text_of(source)
+        named = place != _TEXT_PLACE
+        if named and text.strip() and not _VERSION.search(text):
+            raise _foreign(place)
         data = load_yaml(text, place)
+        if named and data is not None and not _is_drivetrain(data):
+            raise _foreign(place)
     plain = _Plain(place).value(data, "", 0)
     if plain is None:
         raise DescriptionError(place, "the file is empty", "start it with 'version: 1'")
@@ -53,6 +71,22 @@ def read_data(source: Source | Mapping[str, Any]) -> tuple[dict[str, Any], str]:
             "start it with 'version: 1'",
         )
     return plain, place
+
+
+def is_text(source: str) -> bool:
+    """Whether a ``str`` is YAML text: it holds a line break or starts with ``{``."""
+    return "\n" in source or source[:1000].lstrip("\ufeff \t\r").startswith("{")
+
+
+def _is_drivetrain(data: object) -> bool:
+    version = data.get("version") if isinstance(data, Mapping) else None
+    return isinstance(version, Real) and not isinstance(version, bool) and version == 1
+
+
+def _foreign(place: str) -> DescriptionError:
+    return DescriptionError(
+        at(place, "version"), _FOREIGN, "check the path, or start it with 'version: 1'"
+    )
 
 
 def describe(value: object) -> str:
@@ -71,6 +105,8 @@ def describe(value: object) -> str:
 
 
 def _text_of(source: object) -> tuple[str, str]:
+    if isinstance(source, NamedBytes):
+        return decode(source, source.name, _KIND), source.name
     if isinstance(source, bytes):
         check_length(source, _TEXT_PLACE, _KIND, SIZE_LIMIT)
         return decode(source, _TEXT_PLACE, _KIND), _TEXT_PLACE
@@ -79,7 +115,7 @@ def _text_of(source: object) -> tuple[str, str]:
             raise DescriptionError(
                 "drivetrain", "the text is empty", "pass a path, YAML text, a dict or None"
             )
-        if "\n" in source or source[:1000].lstrip("\ufeff \t\r").startswith("{"):
+        if is_text(source):
             check_length(source, _TEXT_PLACE, _KIND, SIZE_LIMIT)
             return source.lstrip("\ufeff"), _TEXT_PLACE
     if isinstance(source, (str, os.PathLike)):

@@ -12,7 +12,7 @@ import geared_dynamics as gd
 from feedforward_rig import DRIVETRAIN, JOINTS, POSTURE, URDF, Rig, elbow, joint_state
 from ros_harness import Graph, Processes
 
-NONE = {"urdf_path": None, "drivetrain": DRIVETRAIN}
+NONE = {"urdf_path": None, "drivetrain": DRIVETRAIN, "allow_description_changes": True}
 
 
 def gravity(q: Any = POSTURE, **options: Any) -> Any:

@@ -9,11 +9,13 @@ from pathlib import Path
 
 from geared_dynamics.analysis.reading.container import Container, Raw, Topic
 from geared_dynamics.analysis.reading.problems import RecordingError
-from geared_dynamics.description.yaml_input import read_data
+from geared_dynamics.description.source import decode, read_file
+from geared_dynamics.description.yaml_loader import load_yaml
 from geared_dynamics.errors import DescriptionError
 
 PLACE_OF_SCHEMA = "give a bag's folder, a .db3, .mcap or .csv file"
 METADATA = "metadata.yaml"
+METADATA_SIZE = 2**22  # bytes: it names every file of a bag
 TABLES = (".csv", ".txt", ".tsv")
 PACKED = ".zstd"
 ENDINGS = (".db3", ".mcap", ".db3" + PACKED, ".mcap" + PACKED)
@@ -106,7 +108,7 @@ def files_of(path: Path) -> tuple[list[str], list[str]]:
     listed = None
     if is_file(path / METADATA):
         try:
-            listed, odd = listed_files(read_data(path / METADATA)[0])
+            listed, odd = listed_files(metadata(path / METADATA))
             notes += first_of([f"{path / METADATA} lists {x!r}, no file of a bag" for x in odd])
         except DescriptionError as error:
             notes.append(f"{path / METADATA} cannot be read ({error.finding})")
@@ -140,6 +142,16 @@ def lost_splits(path: Path, names: Sequence[str]) -> list[str]:
 def first_of(notes: list[str]) -> list[str]:
     """The first notes, and how many there are more: a hostile file may make any number."""
     return notes if len(notes) <= NAMED else [*notes[:NAMED], f"and {len(notes) - NAMED} more"]
+
+
+def metadata(path: Path) -> object:
+    """Read what rosbag2 says of its bag.
+
+    Raises:
+        DescriptionError: If it is not YAML, or larger than any.
+    """
+    kind = "bag's metadata file"
+    return load_yaml(decode(read_file(path, kind, METADATA_SIZE), str(path), kind), str(path))
 
 
 def listed_files(data: object) -> tuple[list[str], list[str]]:

@@ -16,6 +16,8 @@ from geared_dynamics.dynamics.border import as_numbers
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.model import GearedModel, require_model
 
+SWING = 0.02  # [s] in which a command may go from zero to its limit, where no rate is given
+
 
 def default_policy(model: GearedModel, side: Side = "joint_torque", **options: Any) -> Policy:
     """Policy with the limits of the URDF and of the motors.
@@ -23,7 +25,7 @@ def default_policy(model: GearedModel, side: Side = "joint_torque", **options: A
     Positions and speeds: the URDF's. Commands: on the joint side the URDF's effort, and no
     more than all motors together can give; on the motor side torque, current or voltage as the
     drivetrain says. A limit of zero for effort or speed counts as not given, as URDF writers
-    mean it.
+    mean it. Their rate: each command's limit in 20 ms; none where there is no limit.
 
     Args:
         model: Geared model.
@@ -49,7 +51,8 @@ def default_policy(model: GearedModel, side: Side = "joint_torque", **options: A
             for value, free in zip(given[name], endless, strict=True)
         ]
     most = command_limits(model, side)
-    given["command"], given["command_rate"] = most.tolist(), [math.inf] * len(most)
+    given["command"] = spread("command", options.pop("command", None), most.tolist())
+    given["command_rate"] = [limit / SWING for limit in given["command"]]
     for name, value in given.items():
         given[name] = spread(name, options.pop(name, None), value)
     names = [entry.name for entry in fields(Policy) if entry.init and entry.name != "continuous"]

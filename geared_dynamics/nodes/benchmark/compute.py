@@ -64,7 +64,7 @@ def measure(node: FeedforwardNode, task: Task) -> list[int]:
     origin = time.time_ns()
     # The callbacks of the node's subscriptions, as the executor calls them.
     node._on_joint_state(state(task.joints, origin, task.start, [0.0] * len(task.joints)))
-    references.take(node, trajectory_message(task, moving, origin))
+    references.take(node, serialize_message(trajectory_message(task, moving, origin)))
     begin = time.monotonic_ns()
     for cycle in range(round(task.rate * task.duration)):
         due = begin + cycle * SECOND // task.rate

@@ -27,6 +27,10 @@ class Echo(Node):  # type: ignore[misc]  # rclpy has no types
         newest = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
         self.create_subscription(JointState, "joint_states", publisher.publish, newest)
 
+    def failed(self, error: Exception) -> None:
+        """End: figures of an echo that failed are none."""
+        raise error
+
 
 def main() -> int:
     """Spin until interrupted."""
@@ -37,7 +41,7 @@ def main() -> int:
     node = Echo()
     executor = make_executor()
     executor.add_node(node)
-    spin(executor, lambda: bool(signals))
+    spin(executor, lambda: bool(signals), node.failed)
     node.destroy_node()
     rclpy.try_shutdown()
     return 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import traceback
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -159,6 +160,9 @@ class Declared:
         except GearedDynamicsError as error:
             self._node.get_logger().error(f"parameters not changed: {error}")
             return SetParametersResult(successful=False, reason=str(error))
+        except Exception as error:  # nothing is changed yet: a defect here stops no arm
+            self._node.get_logger().error(f"parameters not changed:\n{traceback.format_exc()}")
+            return SetParametersResult(successful=False, reason=f"unexpected exception: {error}")
         self._pending = values, apply
         for name in names:
             self.wrong.pop(name, None)
@@ -168,6 +172,10 @@ class Declared:
 
     def _refuse_late(self, names: Iterable[str]) -> None:
         for name in names:
+            lock = self._entries[name].lock
+            if lock and self.values.get(lock):
+                remedy = f"restart the node with another value, or with {lock}: false"
+                raise ParameterError(name, f"is locked by {lock}", remedy)
             if self._entries[name].when == "configure" and self.configured:
                 remedy = "deactivate the node and clean it up before, or restart it"
                 raise ParameterError(name, "is read when the node is configured", remedy)

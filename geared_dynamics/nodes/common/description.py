@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+import traceback
+from typing import Any, NamedTuple, Protocol
 
 from rclpy.exceptions import InvalidTopicNameException
 from rclpy.qos import DurabilityPolicy, QoSProfile
@@ -13,6 +14,7 @@ from geared_dynamics.control import controller
 from geared_dynamics.errors import GearedDynamicsError, ModelError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.nodes.common import model_source
+from geared_dynamics.nodes.common.changes import changes, summary
 from geared_dynamics.nodes.common.declaration import Declared
 from geared_dynamics.nodes.common.parameters import ParameterError
 from geared_dynamics.nodes.common.rebuild import Builder
@@ -25,6 +27,7 @@ class Described(Protocol):
 
     parameters: Declared
     model: GearedModel | None
+    active: bool
     loop: Any
     autostarting: bool
 
@@ -51,7 +54,9 @@ class Description:
     Attributes:
         topic: Where.
         text: The newest, None for none yet.
-        used: That of the model in use.
+        used: That of the model in use, or of one that is being built.
+        reference: Model with which new ones are compared while the node is active: many small
+            changes do not add up. None before there is one.
         problem: Why the newest is not used, empty if it is.
     """
 
@@ -60,8 +65,10 @@ class Description:
         self._node = node
         self.text: str | None = None
         self.used: str | None = None
+        self.reference: GearedModel | None = None
         self.problem = ""
-        self._builder: Builder[GearedModel] = Builder()
+        self._refused: str | None = None
+        self._builder: Builder[Rebuilt] = Builder()
         self.topic = topic
         try:
             validate_topic_name(topic)
@@ -83,27 +90,64 @@ class Description:
             if node.autostarting and node.state_label == "unconfigured":
                 node.autostart()
             return
+        if node.active and self.text == self._refused:
+            return
         if self.text != self.used and model_source.needs_topic(node.parameters.values):
             self.used = self.text
-            values, text, old = dict(node.parameters.values), self.text, node.model
+            values, text, old = dict(node.parameters.values), self.text, self.reference
             self._builder.start(lambda: rebuilt(values, text, old))
 
+    def begin(self, model: GearedModel | None) -> None:
+        """Compare with this model from here on: that of the node's configuration."""
+        self.reference, self._refused = model, None
+
     def taken(self) -> GearedModel | None:
-        """A model built from a changed description, once."""
+        """A model built from a changed description, once; None for one that is not to be used."""
         if not self._builder.busy:
             return None
         try:
-            model = self._builder.taken()
-        except GearedDynamicsError as error:
+            found = self._builder.taken()
+        except Exception as error:  # whatever a strange description may cause
             self.problem = f"the new robot description is not used: {error}"
-            self._node.get_logger().error(self.problem)
+            wrong = isinstance(error, GearedDynamicsError)
+            lines = "" if wrong else "\n" + "".join(traceback.format_exception(error))
+            self._node.get_logger().error(self.problem + lines)
             return None
-        if model is not None:
-            self.problem = ""
-        return model
+        if found is None:
+            return None
+        allowed = bool(self._node.parameters.values["allow_description_changes"])
+        if found.changes and self._node.active and not allowed:
+            self._refuse(found)
+            return None
+        self.problem, self._refused = "", None
+        return found.model
+
+    def _refuse(self, found: Rebuilt) -> None:
+        """Whoever publishes a description does not thereby change limits of a driven arm."""
+        self._refused, self.used = found.text, None
+        self.problem = (
+            f"the new robot description is not used while the node is active: it changes "
+            f"{summary(found.changes)}; deactivate the node, clean it up and configure it again "
+            f"to use it, or find who publishes on {self.topic}"
+        )
+        self._node.get_logger().error(self.problem)
 
 
-def rebuilt(values: Any, text: str | None, old: GearedModel | None) -> GearedModel:
+class Rebuilt(NamedTuple):
+    """What became of a new description.
+
+    Attributes:
+        text: The description.
+        model: Its model.
+        changes: What differs by more than 1 % from the model of the node's configuration.
+    """
+
+    text: str | None
+    model: GearedModel
+    changes: list[str]
+
+
+def rebuilt(values: Any, text: str | None, old: GearedModel | None) -> Rebuilt:
     """The model of a new description, with its kernels run once.
 
     Raises:
@@ -117,4 +161,4 @@ def rebuilt(values: Any, text: str | None, old: GearedModel | None) -> GearedMod
             finding = f"has other {kind.replace('_names', 's')}: {', '.join(now)}"
             remedy = "deactivate the node, clean it up and configure it again"
             raise ModelError("robot description", finding, remedy)
-    return model
+    return Rebuilt(text, model, [] if old is None else changes(old, model))

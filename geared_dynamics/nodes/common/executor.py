@@ -19,8 +19,10 @@ def make_executor() -> Executor:
     return EventsExecutor()
 
 
-def spin(executor: Executor, stopped: Callable[[], bool]) -> None:
-    """Spin until told to stop.
+def spin(
+    executor: Executor, stopped: Callable[[], bool], failed: Callable[[Exception], None]
+) -> None:
+    """Spin until ``stopped``, whatever callbacks raise.
 
     Not ``executor.spin()``: without a timeout some releases of the EventsExecutor keep
     a core busy and never look at their events.
@@ -28,6 +30,21 @@ def spin(executor: Executor, stopped: Callable[[], bool]) -> None:
     Args:
         executor: The executor.
         stopped: Whether to stop; asked after each event.
+        failed: What follows on an exception of a callback.
     """
     while rclpy.ok() and not stopped():
-        executor.spin_once(timeout_sec=LONGEST_WAIT)
+        spin_once(executor, LONGEST_WAIT, failed)
+
+
+def spin_once(executor: Executor, longest: float, failed: Callable[[Exception], None]) -> None:
+    """Wait for an event and handle it; no exception of a callback ends the process.
+
+    Args:
+        executor: The executor.
+        longest: Wait at most so long [s].
+        failed: What follows on an exception.
+    """
+    try:
+        executor.spin_once(timeout_sec=longest)
+    except Exception as error:
+        failed(error)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from pathlib import Path
 from typing import cast
 
+from geared_dynamics.description import xml_input, yaml_input
+from geared_dynamics.description.source import NamedBytes
 from geared_dynamics.errors import GearedDynamicsWarning
 from geared_dynamics.load import load_model
 from geared_dynamics.model import GearedModel
@@ -30,7 +31,6 @@ def load(values: Values, published: str | None) -> GearedModel:
         GearedDynamicsError: what is wrong with the description.
     """
     source = urdf(values, published)
-    text = str(values["drivetrain"]).strip()
     locked = cast("list[str]", values["locked_joints"])
     lock = positions(locked, cast("list[float]", values["locked_positions"]))
     joints = cast("list[str]", values["joints"])
@@ -38,21 +38,30 @@ def load(values: Values, published: str | None) -> GearedModel:
         warnings.simplefilter("ignore", GearedDynamicsWarning)
         return load_model(
             source,
-            text or None,
+            drivetrain(values),
             gravity=cast("list[float]", values["gravity"]),
             joints=joints or None,
             lock=lock or None,
         )
 
 
-def urdf(values: Values, published: str | None) -> str | Path:
-    """The URDF: text from the parameter, a path, or text from the topic."""
+def drivetrain(values: Values) -> str | bytes | None:
+    """The drivetrain: text from the parameter, a regular file's content, or None."""
+    given = str(values["drivetrain"]).strip()
+    if not given or yaml_input.is_text(given):
+        return given or None
+    limit = yaml_input.SIZE_LIMIT
+    return NamedBytes.of_file(given, "drivetrain file", limit, regular=True)
+
+
+def urdf(values: Values, published: str | None) -> str | bytes:
+    """The URDF: text from the parameter, a regular file's content, or text from the topic."""
     text, path = str(values["robot_description"]), str(values["urdf_path"])
     if text and path:
         remedy = "leave one of the two empty"
         raise ParameterError("urdf_path", "is given beside robot_description", remedy)
     if path:
-        return Path(path)
+        return NamedBytes.of_file(path, "URDF file", xml_input.SIZE_LIMIT, regular=True)
     place = "robot_description" if text else str(values["robot_description_topic"])
     found = text or published
     if found is None:

@@ -44,6 +44,7 @@ class Parameter:
         high: Largest value.
         choices: The only values, for texts.
         when: When it can be changed.
+        lock: Parameter, read-only, with which it keeps its value of the start; empty: none.
         ignored: A parameter of the joint trajectory controller that is accepted without effect.
     """
 
@@ -56,6 +57,7 @@ class Parameter:
     choices: tuple[str, ...] = ()
     when: When = "run"
     ignored: bool = False
+    lock: str = ""
 
     @property
     def each(self) -> str:

@@ -27,7 +27,7 @@ class Signals:
     Attributes:
         came: Whether one came.
         starting: Whether the node does not spin yet.
-        node: The node, once there is one; it has ``preparing`` and ``end``.
+        node: The node, once there is one; it has ``preparing``, ``failed`` and ``end``.
     """
 
     def __init__(self) -> None:
@@ -55,7 +55,8 @@ def run(argv: list[str], name: str, make: Callable[[], Any]) -> int:
     """Run a node until SIGINT or SIGTERM.
 
     rclpy's own signal handlers would close the graph before the arm has its last command, and
-    an exception out of a handler would end up in some callback.
+    an exception out of a handler would end up in some callback. Whatever ends the process, the
+    node's ``end`` comes before.
 
     Args:
         argv: Of the process.
@@ -77,12 +78,25 @@ def run(argv: list[str], name: str, make: Callable[[], Any]) -> int:
         executor.add_node(node)
         node.start()
         signals.starting = False
-        spin(executor, lambda: signals.came)
+        spin(executor, lambda: signals.came, node.failed)
     except Interrupted:
+        pass
+    finally:
         signals.starting = False
-    if signals.node is not None:
-        signals.node.preparing = False
-        signals.node.end()
-        signals.node.destroy_node()
-    rclpy.try_shutdown()
+        ended(signals.node)
     return 0
+
+
+def ended(node: Any) -> None:
+    """Leave the arm its last command, then the graph.
+
+    Args:
+        node: The node; None if it was not made.
+    """
+    try:
+        if node is not None:
+            node.preparing = False
+            node.end()
+            node.destroy_node()
+    finally:
+        rclpy.try_shutdown()

@@ -12,7 +12,12 @@ MODEL = (
         "robot_description", "string", "", "URDF as text; empty: from the topic", when="configure"
     ),
     Parameter(
-        "urdf_path", "string", "", "path of a URDF file, in place of the text", when="configure"
+        "urdf_path",
+        "string",
+        "",
+        "path of a URDF file, in place of the text",
+        when="configure",
+        lock="lock_paths",
     ),
     Parameter(
         "robot_description_topic",
@@ -22,7 +27,12 @@ MODEL = (
         when="start",
     ),
     Parameter(
-        "drivetrain", "string", "", "drivetrain file: its path or its text", when="configure"
+        "drivetrain",
+        "string",
+        "",
+        "drivetrain file: its path or its text",
+        when="configure",
+        lock="lock_paths",
     ),
     Parameter(
         "gravity",
@@ -42,8 +52,32 @@ MODEL = (
         "locked_positions", "doubles", [], "where they are [rad or m], default 0", when="configure"
     ),
 )
+GUARDS = (
+    Parameter(
+        "allow_description_changes",
+        "bool",
+        False,
+        "If true, an active node uses a robot description that changes mass, inertia, ratio or "
+        "limit by more than 1 %",
+        when="start",
+    ),
+    Parameter(
+        "lock_paths",
+        "bool",
+        False,
+        "If true, urdf_path and drivetrain keep their values of the start",
+        when="start",
+    ),
+)
 PAYLOAD = (
     Parameter("payload.mass", "double", 0.0, "a load on the arm [kg]", 0.0),
+    Parameter(
+        "payload.max_mass",
+        "double",
+        float("nan"),
+        "largest payload.mass [kg]; NaN: the mass whose weight the command limits hold",
+        when="start",
+    ),
     Parameter(
         "payload.center_of_mass", "doubles", [0.0, 0.0, 0.0], "in the frame of payload.link [m]"
     ),

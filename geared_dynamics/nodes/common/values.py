@@ -11,6 +11,7 @@ from geared_dynamics.arrays import Array
 from geared_dynamics.model import GearedModel
 from geared_dynamics.model.payload import PayloadFrame, payload_frame
 from geared_dynamics.nodes.common.parameters import ParameterError, Values
+from geared_dynamics.nodes.common.payload_limit import refuse_too_heavy
 from geared_dynamics.numerals import plain
 
 AXES = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
@@ -76,4 +77,6 @@ def loaded(model: GearedModel, values: Values) -> GearedModel:
             remedy = "give payload.mass as well, in the same step"
             raise ParameterError("payload.inertia", "is that of a load without mass", remedy)
         return model
-    return model.with_payload(mass, com, tensor, link=payload_place(model, values).link)
+    frame = payload_place(model, values)
+    refuse_too_heavy(model, values, tensor, frame.link)
+    return model.with_payload(mass, com, tensor, link=frame.link)

@@ -4,6 +4,9 @@ Turning a ``JointState`` into Python objects and back costs as much as a law. Wh
 change from message to message, the names, is compared as bytes; the numbers are read and
 written in place. The layout is not taken for granted: it is found, or checked, with rclpy's
 own (de)serialisation, and where it does not fit that is used for every message.
+
+What a message's first two bytes say of its encoding counts for every message: with another one
+the same bytes are other numbers, or none.
 """
 
 from __future__ import annotations
@@ -16,14 +19,21 @@ from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 
 from geared_dynamics.arrays import Array
+from geared_dynamics.errors import GearedDynamicsError
 
 STAMP = struct.Struct("<iI")
+BEGIN = struct.Struct("<HxxiI")  # encoding, options that plain CDR does not use, stamp
 COUNT = struct.Struct("<I")
 LITTLE = b"\x00\x01"  # plain CDR, least significant byte first
+PLAIN = int.from_bytes(LITTLE, "little")  # the same as BEGIN reads it
 HEAD = 4  # bytes before the message
 AFTER_STAMP = HEAD + STAMP.size
 SECOND = 1_000_000_000  # [ns]
 FIELDS = ("position", "velocity", "effort")
+
+
+class DamagedMessageError(GearedDynamicsError):
+    """A serialised message that its type cannot be read from."""
 
 
 class Seen(NamedTuple):
@@ -48,9 +58,9 @@ class Layout(NamedTuple):
     """Where the numbers are in messages that begin alike.
 
     Attributes:
-        prefix: Frame and names, as bytes.
+        prefix: Frame, names and number of positions, as bytes.
         names: The names.
-        counts: Offset of each field's number of values, and that number as bytes.
+        counts: Offset of the other fields' numbers of values, and these as bytes.
         position: Offset of the positions, and how many.
         velocity: Offset of the velocities, and how many.
         effort: Offset of the efforts, and how many.
@@ -87,11 +97,16 @@ class StateReader:
 
         Args:
             data: As a raw subscription gives it.
+
+        Raises:
+            DamagedMessageError: where rclpy cannot read it.
         """
         at = self._layout
         if at is None or not at.fits(data):
             return self._learn(data)
-        sec, nanosec = STAMP.unpack_from(data, HEAD)
+        encoding, sec, nanosec = BEGIN.unpack_from(data)
+        if encoding != PLAIN:
+            return self._learn(data)
         position = np.frombuffer(data, np.float64, at.position[1], at.position[0])
         velocity = np.frombuffer(data, np.float64, at.velocity[1], at.velocity[0])
         effort = np.frombuffer(data, np.float64, at.effort[1], at.effort[0])
@@ -99,12 +114,31 @@ class StateReader:
 
     def _learn(self, data: bytes) -> Seen:
         """Read slowly, and see whether the next one can be read quickly."""
-        message = deserialize_message(data, JointState)
+        message = whole(data, JointState, "joint_states")
         stamp = message.header.stamp
         self._layout = layout_of(data, message)
         when = int(stamp.sec) * SECOND + int(stamp.nanosec)
         names = list(message.name)
         return Seen(names, message.position, message.velocity, message.effort, when)
+
+
+def whole(data: bytes, kind: Any, topic: str) -> Any:
+    """Return a serialised message as rclpy reads it.
+
+    Args:
+        data: As a raw subscription gives it.
+        kind: Its type.
+        topic: Where it came, for the error.
+
+    Raises:
+        DamagedMessageError: where rclpy cannot read it.
+    """
+    try:
+        return deserialize_message(data, kind)
+    except Exception as error:  # rclpy raises several kinds, and says no more than this
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        finding = f"a message of {len(data)} bytes cannot be read ({reason[:100]})"
+        raise DamagedMessageError(topic, finding, "check who publishes there") from None
 
 
 def layout_of(data: bytes, message: Any) -> Layout | None:
@@ -119,7 +153,7 @@ def layout_of(data: bytes, message: Any) -> Layout | None:
     end = aligned(AFTER_STAMP + 4 + len(message.header.frame_id.encode()) + 1, 4) + 4
     for name in message.name:
         end = aligned(end, 4) + 4 + len(name.encode()) + 1
-    prefix, counts, places = data[AFTER_STAMP:end], [], {}
+    counts, places = [], {}
     for field in FIELDS:
         values = getattr(message, field)
         counts.append((aligned(end, 4), COUNT.pack(len(values))))
@@ -129,7 +163,9 @@ def layout_of(data: bytes, message: Any) -> Layout | None:
         places[field] = start, len(values)
         if data[start : start + 8 * len(values)] != values.tobytes():
             return None
-    made = Layout(prefix, list(message.name), tuple(counts), **places, end=end)
+    (first, number), *others = counts
+    prefix = data[AFTER_STAMP:first] + number
+    made = Layout(prefix, list(message.name), tuple(others), **places, end=end)
     return made if made.fits(data) else None
 
 

@@ -17,7 +17,6 @@ from geared_dynamics.control import (
 )
 from geared_dynamics.control.safety import Decision, Mode, Observation, SafetyMemory
 from geared_dynamics.control.safety import events as at
-from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.nodes.feedforward.even_clock import EvenClock
 from geared_dynamics.nodes.feedforward.prepared import Prepared
 from geared_dynamics.nodes.feedforward.wanted import behind, complete, standing
@@ -132,6 +131,23 @@ class Loop:
     def silence(self, now: float, clock: float) -> Array | None:
         """No joint state has come for longer than it may take."""
         return self._decide(self._without_state(now, clock), None)
+
+    def failing(self, now: float, clock: float, error: Exception) -> Array | None:
+        """The node failed where nobody foresaw it: the arm is held as after a law that raised.
+
+        Args:
+            now: Steady time [s].
+            clock: ROS time [s].
+            error: What was raised.
+        """
+        self.error = error
+        # The newest state may be what it failed at: the safety step goes on with its own.
+        seen = self._without_state(now, clock)
+        return self._decide(seen._replace(state_stamp=None, failed=True), None)
+
+    def remaining(self) -> Array | None:
+        """What is left to send where the safety step fails too: gravity as computed last."""
+        return self._safety.static
 
     @property
     def stale(self) -> float:
@@ -281,9 +297,9 @@ class Loop:
             return np.zeros(len(self.prepared.policy.command))
         try:
             return self.prepared.control.fallback(self.q, None, None)
-        except GearedDynamicsError as error:
+        except Exception as error:  # whatever a model may raise: the last command is sent
             self.error = error
-            return self._safety.static
+            return self.remaining()
 
     def rehearse(self, cycles: int) -> None:
         """Run cycles of a copy, so that the first real one finds everything in memory.

@@ -13,17 +13,18 @@ from trajectory_msgs.msg import JointTrajectory
 
 from geared_dynamics.arrays import Array
 from geared_dynamics.model import GearedModel
-from geared_dynamics.nodes.common import model_source, realtime
+from geared_dynamics.nodes.common import model_source, payload_limit, realtime
 from geared_dynamics.nodes.common.declaration import Declared
 from geared_dynamics.nodes.common.description import Description
 from geared_dynamics.nodes.common.encoders import Encoders, encoders
+from geared_dynamics.nodes.common.failures import Failures
 from geared_dynamics.nodes.common.joint_map import JointMap, Reading
 from geared_dynamics.nodes.common.lifecycle import SUCCESS, SteadyLifecycleNode
 from geared_dynamics.nodes.common.parameters import ParameterError, Value
 from geared_dynamics.nodes.common.ros_time import RosTime
 from geared_dynamics.nodes.common.timing import Timing
 from geared_dynamics.nodes.common.values import numbers, payload_words, signs
-from geared_dynamics.nodes.common.wire import StateReader
+from geared_dynamics.nodes.common.wire import DamagedMessageError, Seen, StateReader
 from geared_dynamics.nodes.feedforward import references
 from geared_dynamics.nodes.feedforward.exchange import Exchange
 from geared_dynamics.nodes.feedforward.loop import Loop
@@ -37,7 +38,7 @@ from geared_dynamics.nodes.feedforward.prepared import prepared
 from geared_dynamics.nodes.feedforward.report import Reporter
 from geared_dynamics.nodes.feedforward.schema import SCHEMA
 from geared_dynamics.nodes.feedforward.services import Services
-from geared_dynamics.nodes.feedforward.settings import unread_gains
+from geared_dynamics.nodes.feedforward.settings import unlimited, unread_gains
 from geared_dynamics.nodes.feedforward.tuning import publish_state
 
 NEWEST_STATE = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
@@ -77,6 +78,7 @@ class FeedforwardNode(SteadyLifecycleNode):
         self.ros_time = RosTime(self.get_clock())
         self._inputs = False
         self.reporter = Reporter(self)
+        self.failures = Failures(self)
 
     def _value(self, name: str) -> Value:
         return self.parameters.values[name]
@@ -90,7 +92,7 @@ class FeedforwardNode(SteadyLifecycleNode):
         self.create_timer(period, self._watch, clock=steady)
         rate = cast(float, self._value("diagnostics_rate"))
         if rate:
-            self.create_timer(1.0 / rate, self.reporter.publish, clock=steady)
+            self.create_timer(1.0 / rate, self._report, clock=steady)
         self.services_of_ours = Services(self)
         refused = realtime.requested(
             cast(int, self._value("thread_priority")),
@@ -113,6 +115,13 @@ class FeedforwardNode(SteadyLifecycleNode):
         if self.trigger_configure() == SUCCESS:
             self.trigger_activate()
 
+    def _report(self) -> None:
+        """Publish diagnostics; a defect there is no reason to stop."""
+        try:
+            self.reporter.publish()
+        except Exception as error:
+            self.failures.log(error, "no diagnostics; all else goes on")
+
     def end(self) -> None:
         """Leave the arm its last command."""
         self.deactivated()
@@ -134,6 +143,7 @@ class FeedforwardNode(SteadyLifecycleNode):
         self._refuse_wrong()
         self.parameters.warn_of_unknown()
         values = self.parameters.values
+        payload_limit.warm_up(model, values)
         self.annotating = values["mode"] == "annotate"
         self.encoders = self.encoders_of(model)
         signs(values, "motors.{}.command_sign", model.motor_names)
@@ -151,7 +161,9 @@ class FeedforwardNode(SteadyLifecycleNode):
         self._make_inputs()
         self.parameters.configured = True
         self.description.used = self.description.text
-        for note in (*model.notes, *unread_gains(values, model)):
+        self.description.begin(model)
+        free = unlimited(loop.prepared.policy, model, cast(Any, values["output"]))
+        for note in (*model.notes, *unread_gains(values, model), *free):
             self.get_logger().warning(note)
         self.get_logger().info(
             f"configured: {model.name}, mode {values['mode']}, joints "
@@ -181,6 +193,7 @@ class FeedforwardNode(SteadyLifecycleNode):
             "~/joint_trajectory",
             functools.partial(references.take, self),
             QoSProfile(depth=10),
+            raw=True,
         )
 
     def _refuse_wrong(self) -> None:
@@ -195,6 +208,7 @@ class FeedforwardNode(SteadyLifecycleNode):
         """Hold the arm from its first joint state on."""
         assert self.loop is not None  # rclpy has configured us
         self.autostarting = False
+        self.description.begin(self.model)
         self.loop = Loop(self.loop.prepared)
         self.loop.emergency_stop = self.stopped
         self.zero = self.ros_time.now()
@@ -209,11 +223,35 @@ class FeedforwardNode(SteadyLifecycleNode):
         if not self.active:
             return
         self.active = False
-        realtime.unsettle()
-        if self.annotating or self.loop is None or self.commands is None:
+        try:
+            if not self.annotating and self.loop is not None:
+                self._send(self.loop.farewell(self._value("on_deactivate") == "zero"))
+        finally:
+            realtime.unsettle()
+
+    def failed(self, error: Exception) -> None:
+        """Hold the arm after an exception of a callback that nobody foresaw.
+
+        Args:
+            error: What was raised.
+        """
+        loop = self.loop
+        if not self.active or self.annotating or loop is None:
+            self.failures.log(error, "the node goes on")
             return
-        command = self.loop.farewell(self._value("on_deactivate") == "zero")
-        if command is not None:
+        try:
+            clock = 1e-9 * (self.ros_time.now() - self.zero)
+            command = loop.failing(time.monotonic(), clock, error)
+        except Exception as second:
+            self.failures.log(second, "gravity as computed last is sent")
+            command = loop.remaining()
+        self._send(command)
+        self.failures.log(error, "the arm is held; a new trajectory or ~/reset ends it")
+        self.reporter.look(loop.decision)
+
+    def _send(self, command: Array | None) -> None:
+        """Send a command that answers no joint state."""
+        if command is not None and self.commands is not None:
             self.commands.send(command, self.ros_time.now())
 
     def cleaned_up(self) -> None:
@@ -226,6 +264,13 @@ class FeedforwardNode(SteadyLifecycleNode):
     def _on_joint_state(self, data: bytes) -> None:
         if not self.active:
             return
+        try:
+            self._cycle(data)
+        except Exception as error:
+            self.failed(error)
+
+    def _cycle(self, data: bytes) -> None:
+        """Answer a joint state, serialised."""
         begin = time.monotonic()
         now = self.ros_time.now()
         command, latency = self.respond(data, begin, now)
@@ -248,7 +293,10 @@ class FeedforwardNode(SteadyLifecycleNode):
             now: ROS time [ns].
         """
         found = self.joint_map
-        names, position, velocity, _, stamp = seen = self.reader.read(data)
+        try:
+            names, position, velocity, _, stamp = seen = self.reader.read(data)
+        except DamagedMessageError as error:
+            return self._damaged(error, begin, now)
         reading = found.read(names, position, velocity)
         if reading is Reading.FOREIGN:
             return None, None
@@ -262,15 +310,29 @@ class FeedforwardNode(SteadyLifecycleNode):
         self._stamp = stamp
         latency = 1e-9 * (now - stamp) if stamp else float("nan")
         if reading is not Reading.COMPLETE:
-            self.reporter.complain(reading, found, seen)
-            if self.annotating:
-                return None, latency
-            return loop.unusable(begin, clock, reading is Reading.MISSING), latency
+            return self._unusable(reading, seen, begin, clock), latency
         q, v = self.encoders.joints(found.q, found.v)
         if self.annotating:
             loop.q, loop.v, loop.stamp = q, v, begin
             return None, latency
         return loop.cycle(begin, clock, q, v, found.reordered), latency
+
+    def _unusable(self, reading: Reading, seen: Seen, begin: float, clock: float) -> Array | None:
+        """Command where a joint state of ours lacks something, and a line in the log."""
+        self.reporter.complain(reading, self.joint_map, seen)
+        if self.annotating or self.loop is None:
+            return None
+        return self.loop.unusable(begin, clock, reading is Reading.MISSING)
+
+    def _damaged(
+        self, error: DamagedMessageError, begin: float, now: int
+    ) -> tuple[Array | None, float]:
+        """``respond`` to a message that cannot be read: whose it is, is not known."""
+        self.reporter.say("damaged", str(error))
+        if self.annotating or self.loop is None:
+            return None, float("nan")
+        clock = 1e-9 * (now - self.zero)
+        return self.loop.unusable(begin, clock, missing=False), float("nan")
 
     def _watch(self) -> None:
         """Between joint states, or without: on a steady clock."""
@@ -282,9 +344,6 @@ class FeedforwardNode(SteadyLifecycleNode):
         if not self.active or loop is None:
             return
         if not self.annotating and now - self.heard > loop.stale:
-            ros = self.ros_time.now()
-            command = loop.silence(now, 1e-9 * (ros - self.zero))
-            if command is not None:
-                self.commands.send(command, ros)  # type: ignore[union-attr]
+            self._send(loop.silence(now, 1e-9 * (self.ros_time.now() - self.zero)))
             self.reporter.look(loop.decision)
         publish_state(self, now)

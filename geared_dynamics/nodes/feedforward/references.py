@@ -13,6 +13,7 @@ from geared_dynamics.control import Controller
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.nodes.common.messages import trajectory_message, trajectory_of
 from geared_dynamics.nodes.common.parameters import ParameterError
+from geared_dynamics.nodes.common.wire import whole
 from geared_dynamics.nodes.feedforward.annotate import annotated, refusal
 from geared_dynamics.trajectory import TrajectoryError, checked, follow, state
 
@@ -20,14 +21,15 @@ if TYPE_CHECKING:
     from geared_dynamics.nodes.feedforward.node import FeedforwardNode
 
 
-def take(node: FeedforwardNode, message: JointTrajectory) -> None:
+def take(node: FeedforwardNode, data: bytes) -> None:
     """Follow a trajectory, or annotate it; log why not.
 
     Args:
         node: The node.
-        message: As it came.
+        data: The trajectory, serialised.
     """
     try:
+        message = whole(data, JointTrajectory, "joint_trajectory")
         if not node.active or node.loop is None:
             raise TrajectoryError("node", f"is {node.state_label}", "activate it first")
         clock = 1e-9 * (node.ros_time.now() - node.zero)

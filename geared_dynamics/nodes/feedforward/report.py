@@ -70,7 +70,7 @@ class Reporter:
         key = decision.mode, decision.latched | away
         self._tell_of_given_up(decision)
         if decision.found & at.NAMES_REORDERED:
-            self._say("reordered", "joint_states has its names in another order now")
+            self.say("reordered", "joint_states has its names in another order now")
         if key == self._key:
             return
         self._key = key
@@ -122,9 +122,9 @@ class Reporter:
             sizes = len(seen.names), len(seen.position), len(seen.velocity)
             text = f"joint_states has {sizes[0]} names, {sizes[1]} positions, {sizes[2]} "
             text += "velocities; give one of each for each name"
-        self._say(reading.name, text)
+        self.say(reading.name, text)
 
-    def _say(self, key: str, text: str) -> None:
+    def say(self, key: str, text: str) -> None:
         """Warn, not more often than once a second."""
         now = time.monotonic()
         if now - self._said.get(key, -math.inf) >= PAUSE:

@@ -8,7 +8,7 @@ from geared_dynamics.control.safety.events import REACTIONS
 from geared_dynamics.control.values import Side
 from geared_dynamics.dynamics.elastic.feedforward_plan import Method
 from geared_dynamics.nodes.common.parameters import Parameter
-from geared_dynamics.nodes.common.schema import AUTOSTART, MODEL, PAYLOAD, SYSTEM
+from geared_dynamics.nodes.common.schema import AUTOSTART, GUARDS, MODEL, PAYLOAD, SYSTEM
 from geared_dynamics.nodes.feedforward.jtc_schema import JTC
 
 MODES = ("annotate", "stream", "computed_torque")
@@ -198,6 +198,7 @@ SAFETY = (
         0.02,
         "distance beyond a limit at which the arm is stopped [rad or m]",
         0.0,
+        0.5,
     ),
     Parameter(
         "safety.velocity_tolerance",
@@ -205,9 +206,13 @@ SAFETY = (
         0.1,
         "part beyond the largest speed at which the arm is stopped",
         0.0,
+        1.0,
     ),
     Parameter(
-        "safety.command_rate", "double", 0.0, "largest change of a command per second; 0: any", 0.0
+        "safety.command_rate",
+        "double",
+        NOT_GIVEN,
+        "largest change of a command per second; NaN: each command's limit in 20 ms; 0: any",
     ),
     Parameter("safety.time_jump", "double", 1.0, "step of the ROS clock that is a jump [s]", 1e-3),
     Parameter(
@@ -282,5 +287,5 @@ SAFETY = (
 )
 
 SCHEMA: tuple[Parameter, ...] = (
-    *GENERAL, *JTC, *MODEL, *INPUT, *LAW, *OUTPUT, *PAYLOAD, *SAFETY, *SYSTEM,
+    *GENERAL, *JTC, *MODEL, *GUARDS, *INPUT, *LAW, *OUTPUT, *PAYLOAD, *SAFETY, *SYSTEM,
 )  # fmt: skip

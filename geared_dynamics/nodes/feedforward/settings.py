@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any, cast
 
 import numpy as np
 
+from geared_dynamics.arrays import Array
 from geared_dynamics.control import (
     Controller,
     ElasticController,
@@ -26,6 +28,7 @@ from geared_dynamics.nodes.common.parameters import ParameterError, Values
 from geared_dynamics.nodes.common.values import numbers
 from geared_dynamics.trajectory import Rules
 
+ROUNDING = 1e-6  # part of a limit by which a parameter may exceed it: decimals left out
 AnyController = Controller | ElasticController
 LIMITS = {
     "lower": "min_position",
@@ -158,15 +161,62 @@ def policy_of(values: Values, model: GearedModel) -> Policy:
         for name, value in values.items()
         if name.startswith("safety.") and name != "safety.clock_timeout"  # the loop's own
     }
-    options["command_rate"] = options["command_rate"] or math.inf
+    options["command_rate"] = rate_of(options["command_rate"])
     for field, name in LIMITS.items():
         if field == "command" and side != "joint_torque":
             continue
-        own = numbers(values, f"joint_limits.{{}}.{name}", model.joint_names)
+        pattern = f"joint_limits.{{}}.{name}"
+        own = numbers(values, pattern, model.joint_names)
         usual = np.array(getattr(standard, field))
+        refuse_wider(field, pattern, model.joint_names, own, usual)
         options[field] = np.where(np.isnan(own), usual, own)
     tolerance = numbers(values, "constraints.{}.trajectory", model.joint_names)
     options["tracking"] = np.where(tolerance > 0.0, tolerance, np.inf)
     timeout = cast(float, values["cmd_timeout"])
     options["reference_timeout"] = timeout if timeout > 0.0 else math.inf
     return default_policy(model, side, **options)
+
+
+def rate_of(rate: float) -> float | None:
+    """Largest change of commands per second: None for the policy's own, inf for any."""
+    if math.isnan(rate):
+        return None
+    if rate < 0.0:
+        remedy = "give a rate above zero, NaN for each command's limit in 20 ms, or 0 for any"
+        raise ParameterError("safety.command_rate", f"is {rate:g}", remedy)
+    return rate or math.inf
+
+
+def refuse_wider(
+    field: str, pattern: str, joints: Sequence[str], own: Array, usual: Array
+) -> None:
+    """Refuse a parameter that allows more than the description does.
+
+    Args:
+        field: Of the policy.
+        pattern: The parameter's name, ``{}`` for the joint.
+        joints: Their names (n,).
+        own: The parameter's values (n,), NaN where not given.
+        usual: The description's (n,), infinite where it has none.
+    """
+    sign = -1.0 if field == "lower" else 1.0
+    slack = ROUNDING * np.where(np.isfinite(usual), np.abs(usual), 0.0)
+    for k in np.flatnonzero(sign * own > sign * usual + slack):
+        remedy = "a parameter only narrows a limit; one that is wrong is corrected in the URDF"
+        if field == "command":
+            remedy += " or in the drivetrain file"
+        finding = f"is {own[k]:g}, and the robot's description allows {usual[k]:g}"
+        raise ParameterError(pattern.format(joints[int(k)]), finding, remedy)
+
+
+def unlimited(policy: Policy, model: GearedModel, side: Side) -> list[str]:
+    """A line where commands have no limit."""
+    names = model.joint_names if side == "joint_torque" else model.motor_names
+    free = [name for name, most in zip(names, policy.command, strict=True) if most == math.inf]
+    if not free:
+        return []
+    remedy = "give motors.<motor>.limits in the drivetrain file"
+    if side == "joint_torque":
+        remedy = "give <limit effort> in the URDF, or joint_limits.<joint>.max_effort"
+    what = f"no limit is known for the commands of {', '.join(free)}"
+    return [f"{what}: neither their size nor their rate is limited; {remedy}"]

@@ -15,15 +15,16 @@ from geared_dynamics.arrays import Array
 from geared_dynamics.dynamics.kinematics import pose
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.model import GearedModel
-from geared_dynamics.nodes.common import model_source, realtime
+from geared_dynamics.nodes.common import model_source, payload_limit, realtime
 from geared_dynamics.nodes.common.declaration import Declared
 from geared_dynamics.nodes.common.description import Description
+from geared_dynamics.nodes.common.failures import Failures
 from geared_dynamics.nodes.common.lifecycle import SUCCESS, SteadyLifecycleNode
 from geared_dynamics.nodes.common.parameters import ParameterError, Value
 from geared_dynamics.nodes.common.ros_time import RosTime
 from geared_dynamics.nodes.common.timing import Timing
 from geared_dynamics.nodes.common.values import payload_words
-from geared_dynamics.nodes.common.wire import StateReader
+from geared_dynamics.nodes.common.wire import DamagedMessageError, StateReader
 from geared_dynamics.nodes.observer.contact import wrench
 from geared_dynamics.nodes.observer.inputs import NEWEST, Beside, Torques
 from geared_dynamics.nodes.observer.loop import Loop
@@ -52,6 +53,7 @@ class ElasticObserverNode(SteadyLifecycleNode):
         self.parameters.on_change(self._validated)
         self.description = Description(self, str(self._value("robot_description_topic")))
         self.reporter = Reporter(self)
+        self.failures = Failures(self)
         self.ros_time = RosTime(self.get_clock())
         self.torques = Torques(self, self.reporter.say, self._for_ages)
         self.links = Beside(self, "link_states", "position", self.reporter.say)
@@ -83,7 +85,7 @@ class ElasticObserverNode(SteadyLifecycleNode):
         self.create_timer(period, self._watch, clock=steady)
         rate = cast(float, self._value("diagnostics_rate"))
         if rate:
-            self.create_timer(1.0 / rate, self.reporter.publish, clock=steady)
+            self.create_timer(1.0 / rate, self._report, clock=steady)
         self.create_service(Trigger, "~/reset", self._on_reset)
         for line in realtime.requested(
             cast(int, self._value("thread_priority")),
@@ -103,6 +105,13 @@ class ElasticObserverNode(SteadyLifecycleNode):
         """Configure and activate."""
         if self.trigger_configure() == SUCCESS:
             self.trigger_activate()
+
+    def _report(self) -> None:
+        """Publish diagnostics; a defect there is no reason to stop."""
+        try:
+            self.reporter.publish()
+        except Exception as error:
+            self.failures.log(error, "no diagnostics; all else goes on")
 
     def end(self) -> None:
         """Say that nothing is known any more."""
@@ -125,6 +134,7 @@ class ElasticObserverNode(SteadyLifecycleNode):
         self._refuse_wrong()
         self.parameters.warn_of_unknown()
         values = self.parameters.values
+        payload_limit.warm_up(model, values)
         given = prepared(values, model)
         if values["contact.frame"]:
             pose(model, np.zeros(model.n), str(values["contact.frame"]))  # is it a frame?
@@ -150,6 +160,7 @@ class ElasticObserverNode(SteadyLifecycleNode):
         self._payload = payload_words(model, values)
         self.parameters.configured = True
         self.description.used = self.description.text
+        self.description.begin(model)
         for note in model.notes:
             self.get_logger().warning(note)
         springs = ", ".join(model.elasticity.names)
@@ -168,6 +179,7 @@ class ElasticObserverNode(SteadyLifecycleNode):
         """Estimate from the next joint state on."""
         assert self.loop is not None  # rclpy has configured us
         self.autostarting = False
+        self.description.begin(self.model)
         self.loop = Loop(self.loop.prepared)
         self.zero, self._heard = self.ros_time.now(), False
         self.torques.forget()
@@ -181,7 +193,23 @@ class ElasticObserverNode(SteadyLifecycleNode):
         if not self.active:
             return
         self.active = False
-        realtime.unsettle()
+        try:
+            self._give_up()
+        finally:
+            realtime.unsettle()
+
+    def failed(self, error: Exception) -> None:
+        """Start again from the next joint state after an exception of a callback.
+
+        Args:
+            error: What was raised.
+        """
+        if self.active:
+            self._give_up()
+        self.failures.log(error, "the estimate is invalid; the observer starts again")
+
+    def _give_up(self) -> None:
+        """Publish that nothing is known."""
         if self.loop is not None and self._heard:
             self.loop.reset()
             self._send(self.loop.output, self.ros_time.now())
@@ -196,14 +224,23 @@ class ElasticObserverNode(SteadyLifecycleNode):
     def _on_joint_state(self, data: bytes) -> None:
         if not self.active or self.loop is None:
             return
+        try:
+            self._cycle(self.loop, data)
+        except DamagedMessageError as error:  # as if it had not come
+            self.reporter.say(str(error))
+        except Exception as error:
+            self.failed(error)
+
+    def _cycle(self, loop: Loop, data: bytes) -> None:
+        """Answer a joint state, serialised."""
         begin, ros = time.monotonic(), self.ros_time.now()
         found = self.observed(data, begin, ros)
         if found is None:
             return
         output, stamp = found
-        self.outputs.send(self.loop.prepared, output, stamp)
+        self.outputs.send(loop.prepared, output, stamp)
         self.timing.add(begin, time.monotonic(), 1e-9 * (ros - stamp))
-        self.outputs.send_contact(self.loop.prepared, output, stamp, begin, self.parameters.values)
+        self.outputs.send_contact(loop.prepared, output, stamp, begin, self.parameters.values)
         self.reporter.look(output)
 
     def observed(self, data: bytes, begin: float, ros: int) -> tuple[Output, int] | None:
@@ -213,6 +250,9 @@ class ElasticObserverNode(SteadyLifecycleNode):
             data: The joint state, serialised.
             begin: When it came [s], steady.
             ros: ROS time [ns].
+
+        Raises:
+            DamagedMessageError: where it cannot be read.
         """
         loop = self.loop
         assert loop is not None

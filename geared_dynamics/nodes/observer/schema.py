@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from geared_dynamics.nodes.common.parameters import Parameter
-from geared_dynamics.nodes.common.schema import AUTOSTART, MODEL, PAYLOAD, SYSTEM
+from geared_dynamics.nodes.common.schema import AUTOSTART, GUARDS, MODEL, PAYLOAD, SYSTEM
 
 NOT_GIVEN = float("nan")
 TURN = 4.8e-5  # an encoder of 17 bits [rad]
@@ -95,5 +95,5 @@ CONTACT = (
 )  # fmt: skip
 
 SCHEMA: tuple[Parameter, ...] = (
-    *OBSERVER, *MODEL, *ENCODERS, *TORQUES, *CONTACT, *PAYLOAD, *SYSTEM,
+    *OBSERVER, *MODEL, *GUARDS, *ENCODERS, *TORQUES, *CONTACT, *PAYLOAD, *SYSTEM,
 )  # fmt: skip

@@ -18,6 +18,7 @@ from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.nodes.common import model_source
 from geared_dynamics.nodes.common.declaration import Declared
+from geared_dynamics.nodes.common.failures import Failures
 from geared_dynamics.nodes.common.messages import SECOND, NamedState, nanoseconds
 from geared_dynamics.nodes.common.parameters import ParameterError, Value
 from geared_dynamics.nodes.common.values import loaded, payload_words
@@ -53,6 +54,7 @@ class PlantNode(Node):  # type: ignore[misc]  # rclpy has no types
         self.parameters.configured = True
         self.parameters.on_change(self._validated)
         self._refuse_wrong()
+        self.failures = Failures(self)
         self.plant: Plant | None = None
         self.paused = bool(self._value("paused"))
         self.answered = self.outdated = self.commanded = False
@@ -95,6 +97,7 @@ class PlantNode(Node):  # type: ignore[misc]  # rclpy has no types
         self._refuse_wrong()
         self.parameters.warn_of_unknown()
         values = self.parameters.values
+        loaded(model, values)  # refuses a load that the arm cannot hold
         plant = settings.plant_of(values, model)
         for _ in range(WARM):  # kernels compile before the clock runs
             plant.step(np.zeros(len(settings.command_names(values, model))), self.period)
@@ -139,6 +142,14 @@ class PlantNode(Node):  # type: ignore[misc]  # rclpy has no types
         else:
             elapsed = round(self.plant.time * SECOND)
             self.zero = self.get_clock().now().nanoseconds - elapsed
+
+    def failed(self, error: Exception) -> None:
+        """Go on after an exception of a callback, under the last good command.
+
+        Args:
+            error: What was raised.
+        """
+        self.failures.log(error, "the plant goes on")
 
     # -- each step ---------------------------------------------------------------------------
 

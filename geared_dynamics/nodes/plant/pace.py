@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from rclpy.executors import Executor
 
+from geared_dynamics.nodes.common.executor import spin_once
 from geared_dynamics.nodes.plant.node import PlantNode
 
 REPEAT = 0.02  # [s] between states while the arm's time stands still
@@ -21,7 +22,7 @@ Stopped = Callable[[], bool]
 def run(node: PlantNode, executor: Executor, stopped: Stopped) -> None:
     """Run the plant until told to stop."""
     while node.plant is None and not stopped():
-        executor.spin_once(timeout_sec=REPEAT)
+        spin_once(executor, REPEAT, node.failed)
     if node.lock_step:
         lock_step(node, executor, stopped)
     else:
@@ -38,7 +39,7 @@ def lock_step(node: PlantNode, executor: Executor, stopped: Stopped) -> None:
     while not stopped():
         node.publish()
         if not node.fresh and not node.paused:
-            receive(executor, node.period, stopped)
+            receive(node, executor, node.period, stopped)
             node.advance()
             continue
         begin = time.monotonic()
@@ -47,7 +48,7 @@ def lock_step(node: PlantNode, executor: Executor, stopped: Stopped) -> None:
             wait = begin + (HASTE if node.outdated else patience) - time.monotonic()
             if wait <= 0.0 or stopped():
                 break
-            executor.spin_once(timeout_sec=wait)
+            spin_once(executor, wait, node.failed)
         else:
             node.advance()
 
@@ -61,7 +62,7 @@ def real_time(node: PlantNode, executor: Executor, stopped: Stopped) -> None:
     while not stopped():
         node.publish()
         if node.paused or not node.commanded:
-            receive(executor, REPEAT, stopped)
+            receive(node, executor, REPEAT, stopped)
             # Stamps are those of the wall clock at which the arm goes on.
             node.rewind()
             due = time.monotonic()
@@ -75,15 +76,15 @@ def real_time(node: PlantNode, executor: Executor, stopped: Stopped) -> None:
             )
             due += late
             node.rewind()
-        receive(executor, due - time.monotonic(), stopped)
+        receive(node, executor, due - time.monotonic(), stopped)
         node.advance()
 
 
-def receive(executor: Executor, duration: float, stopped: Stopped) -> None:
+def receive(node: PlantNode, executor: Executor, duration: float, stopped: Stopped) -> None:
     """Handle what comes for a time [s], at least what is there already."""
     end = time.monotonic() + duration
     while True:
         left = end - time.monotonic()
-        executor.spin_once(timeout_sec=max(left, 0.0))
+        spin_once(executor, max(left, 0.0), node.failed)
         if left <= 0.0 or stopped():
             return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from geared_dynamics.description.yaml_input import read_data
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.nodes.common import model_source
 from geared_dynamics.nodes.common.measured_effort import joint_effort
-from geared_dynamics.nodes.common.parameters import Value, expanded
+from geared_dynamics.nodes.common.parameters import ParameterError, Value, expanded
 from geared_dynamics.nodes.common.values import loaded, payload_words
 from geared_dynamics.nodes.feedforward.schema import SCHEMA
 from geared_dynamics.nodes.feedforward.settings import (
@@ -23,6 +24,7 @@ from geared_dynamics.nodes.feedforward.settings import (
     gains_of,
     policy_of,
     rules_of,
+    unlimited,
     unread_gains,
 )
 
@@ -86,7 +88,69 @@ def test_limits_replace_the_urdfs(model: gd.GearedModel) -> None:
     assert found.tracking == (math.inf, math.inf, 0.1)
     assert found.reference_timeout == 0.5
     assert found.command_rate == (500.0,) * 3
-    assert usual.command_rate == (math.inf,) * 3
+    assert usual.command_rate == tuple(most / 0.02 for most in usual.command)
+    assert (
+        policy_of(values(model, safety__command_rate=0.0), model).command_rate == (math.inf,) * 3
+    )
+    lowered = policy_of(values(model, joint_limits__joint_2__max_effort=10.0), model)
+    assert lowered.command_rate[1] == 500.0
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("joint_1__max_effort", 100.1, "is 100.1, and the robot's description allows 100"),
+        ("joint_2__max_velocity", 5.01, "allows 5"),
+        ("joint_3__max_position", 2.7, "allows 2.6"),
+        ("joint_2__min_position", -1.3, "allows -1.2"),
+        ("joint_2__min_position", -math.inf, "allows -1.2"),
+        ("joint_1__max_effort", math.inf, "corrected in the URDF or in the drivetrain file"),
+    ],
+)
+def test_no_parameter_widens_a_limit(
+    model: gd.GearedModel, name: str, value: float, words: str
+) -> None:
+    with pytest.raises(ParameterError, match=words) as caught:
+        policy_of(values(model, **{f"joint_limits__{name}": value}), model)
+    assert caught.value.place == f"joint_limits.{name.replace('__', '.')}"
+
+
+def test_the_descriptions_own_limits_may_be_given_again(model: gd.GearedModel) -> None:
+    usual = policy_of(values(model), model)
+    given = values(
+        model,
+        joint_limits__joint_1__max_effort=100.0,
+        joint_limits__joint_1__max_velocity=4.0,
+        joint_limits__joint_1__min_position=-2.9,
+        joint_limits__joint_1__max_position=2.9,
+    )
+    assert policy_of(given, model) == usual
+
+
+def without_limits() -> gd.GearedModel:
+    return gd.load_model(re.sub(r'effort="[^"]*"', 'effort="0"', ELBOW.read_text("utf-8")), DRIVES)
+
+
+def test_where_no_limit_is_known_there_is_no_rate_and_a_line_about_it() -> None:
+    arm = without_limits()
+    free = policy_of(values(arm), arm)
+    assert free.command == free.command_rate == (math.inf,) * 3
+    assert "joint_1, joint_2, joint_3: neither" in unlimited(free, arm, "joint_torque")[0]
+    given = values(arm, joint_limits__joint_1__max_effort=40.0)
+    some = policy_of(given, arm)
+    assert some.command_rate == (2000.0, math.inf, math.inf)
+    assert "commands of joint_2, joint_3:" in unlimited(some, arm, "joint_torque")[0]
+    known = policy_of(values(elbow_of_files()), elbow_of_files())
+    assert unlimited(known, elbow_of_files(), "joint_torque") == []
+
+
+def elbow_of_files() -> gd.GearedModel:
+    return gd.load_model(ELBOW, DRIVES)
+
+
+def test_a_rate_below_zero_is_none(model: gd.GearedModel) -> None:
+    with pytest.raises(ParameterError, match=r"safety.command_rate: is -1"):
+        policy_of(values(model, safety__command_rate=-1.0), model)
 
 
 def test_continuous_joints_are_known_to_the_rules() -> None:
