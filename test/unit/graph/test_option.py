@@ -36,8 +36,8 @@ def test_without_wheels(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "finding"),
     [
-        ("no_folder/out.svg", "cannot be written (No such file or directory)"),
-        ("folder.svg", "cannot be written (Is a directory)"),
+        ("no_folder/out.svg", "cannot be written: No such file or directory"),
+        ("folder.svg", "cannot be written: Is a directory"),
         ("out.png", "is not an SVG file's name; end it in .svg"),
         ("elbow.urdf", "is not an SVG file's name"),
         ("out", "is not an SVG file's name"),

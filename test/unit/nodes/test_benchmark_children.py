@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import mmap
 import os
 import signal
 import sys
@@ -104,8 +105,9 @@ def test_who_gives_up_waiting_repeats_what_the_other_said(tmp_path: Path) -> Non
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux has /proc")
 def test_usage_of_this_process() -> None:
     first = sample(os.getpid())
-    kept = bytearray(20_000_000)
-    kept[::4096] = b"x" * len(kept[::4096])
+    kept = mmap.mmap(-1, 20_000_000)  # pages of its own: the heap may have as much to spare
+    for page in range(0, len(kept), mmap.PAGESIZE):
+        kept[page] = 1
     while sample(os.getpid()).cpu == first.cpu:  # until the clock of the processor has ticked
         pass
     found = usage(first, sample(os.getpid()))
