@@ -51,7 +51,7 @@ class Case:
         of: What of it: ``row``, ``position`` only, or ``stamp`` as well.
         intervals: Seconds between gaps, from, to.
         torque_noise: RMS, share of the torque's standard deviation.
-        quantum: Step of the torque, likewise.
+        quantum: Step of the torque.
         lowpass: Of the driver, order 1 [Hz]; 0: none.
         velocity: ``none``, ``noisy``, or ``difference`` of positions.
         recorded: Whether velocities are used.

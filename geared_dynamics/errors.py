@@ -74,7 +74,7 @@ def _restored(
 
 
 def printable(text: str) -> str:
-    """Return a text for a terminal or a log: characters that nobody sees as escapes."""
+    """Return a text for a terminal or a log: invisible characters as escapes."""
     return UNSEEN.sub(lambda match: ascii(match[0])[1:-1], text)
 
 

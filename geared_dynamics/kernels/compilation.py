@@ -120,7 +120,7 @@ def fault_of(folder: Path, prefix: str) -> str:
         status = path.stat()
         if status.st_uid not in trusted:
             return f"{path} belongs to another user"
-        # In a folder like /tmp nobody can put another folder in the place of ours.
+        # In a folder like /tmp no other user can replace our folder.
         if others_write(status) and (path == folder or not status.st_mode & stat.S_ISVTX):
             return f"other users may write {path}"
     for path in folder.glob(f"{prefix}*"):

@@ -40,7 +40,7 @@ class Estimate(NamedTuple):
             its bandwidth: it is then off by more than its deviations say.
         q_deviation: Standard deviation of the joint position (n,); NaN of the observers without
             covariance.
-        external_deviation: Of the external force (n,) [N m or N]; NaN likewise.
+        external_deviation: That of the external force (n,) [N m or N]; NaN there too.
         resting: Joints at which friction at rest is most of that (n,): the force may be no
             contact at all, and a smaller one may hide. False of the observers without
             covariance.

@@ -1,4 +1,4 @@
-"""Damaged messages and exceptions that nobody foresaw: the node stays, and the arm is held."""
+"""Damaged messages and unexpected exceptions: the node stays, and the arm is held."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ class Style(NamedTuple):
     def rows(self, data: bytes, columns: Sequence[int]) -> Iterator[list[str]]:
         """Cells of lines in some columns, empty where there is none; no line without any cell.
 
-        Lines are read one by one, so that a quote that nobody closes costs its own line.
+        Lines are read one by one, so that an unclosed quote costs its own line.
         """
         for line in self.text(data).splitlines():
             try:

@@ -1,4 +1,4 @@
-"""Exceptions that nobody foresaw: logged with their traceback, without flooding the log."""
+"""Unexpected exceptions: logged with their traceback, without flooding the log."""
 
 from __future__ import annotations
 

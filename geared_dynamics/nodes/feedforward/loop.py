@@ -133,7 +133,7 @@ class Loop:
         return self._decide(self._without_state(now, clock), None)
 
     def failing(self, now: float, clock: float, error: Exception) -> Array | None:
-        """The node failed where nobody foresaw it: the arm is held as after a law that raised.
+        """The node failed unexpectedly: the arm is held as after a law that raised.
 
         Args:
             now: Steady time [s].

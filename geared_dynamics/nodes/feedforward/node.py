@@ -230,7 +230,7 @@ class FeedforwardNode(SteadyLifecycleNode):
             realtime.unsettle()
 
     def failed(self, error: Exception) -> None:
-        """Hold the arm after an exception of a callback that nobody foresaw.
+        """Hold the arm after an unexpected exception of a callback.
 
         Args:
             error: What was raised.

@@ -47,7 +47,7 @@ def test_first_times_that_no_unit_makes_times(time: str, tmp_path: Path) -> None
 ODD = {
     "a long cell": ("0.1," + "x" * 200_000 + ",1,1,1", 40),
     "a long quoted cell": ('0.1,"' + "x" * 200_000 + '",1,1,1', 40),
-    "a quote that nobody closes": ('0.1,"1,1,1,1', 40),
+    "an unclosed quote": ('0.1,"1,1,1,1', 40),
     "a carriage return": ("0.1,1\r,1,1,1", 40),
     "many cells": ("0.1,1,1,1,1" + ",1" * 400_000, 40),
     "few cells": ("0.1", 40),

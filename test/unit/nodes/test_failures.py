@@ -1,4 +1,4 @@
-"""What is left to do after an exception that nobody foresaw."""
+"""What is left to do after an unexpected exception."""
 
 from __future__ import annotations
 
