@@ -118,7 +118,7 @@ def test_an_inactive_node_takes_a_description_and_then_keeps_it(node: Rig, publi
         ({"joint_limits__joint_3__min_position": -9.0}, "the robot's description allows -2.6"),
         ({"safety__velocity_tolerance": 1e9}, "out of range"),
         ({"safety__position_tolerance": 1e9}, "out of range"),
-        ({"payload__mass": 4000.0}, "payload.mass: is 4000 kg, above the 20.4 kg whose weight"),
+        ({"payload__mass": 4000.0}, "payload.mass: is 4000 kg, above the 10.8 kg whose weight"),
         (
             {"payload__mass": 1.0, "payload__center_of_mass": [0.0, 0.0, 1e6]},
             "payload.center_of_mass: is 1e+06 m away",

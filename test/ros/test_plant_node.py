@@ -117,12 +117,12 @@ def test_payload_pulls_at_the_arm(rig: PlantRig) -> None:
     """With gravity's force of the bare arm it stays, with a load it sinks, without it stays."""
     from std_msgs.msg import Float64MultiArray
 
-    rig.start_plant(payload__mass=20.0)
+    rig.start_plant(payload__mass=10.0)
     rig.graph.wait_for_subscribers(rig.flat)
     hold = Float64MultiArray(data=gravity().tolist())
     rig.flat.publish(hold)
     before = rig.next_state()
-    assert rig.switch("attach_payload", True) == "carrying 20 kg"
+    assert rig.switch("attach_payload", True) == "carrying 10 kg"
     sunk = rig.next_state(lambda state: np.abs(position(state) - position(before)).max() > 0.02)
     assert np.abs(np.array(sunk.velocity)).max() > 0.0
     assert rig.switch("attach_payload", False) == "carrying nothing"

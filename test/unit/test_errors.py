@@ -19,6 +19,7 @@ from geared_dynamics import errors
 from geared_dynamics.analysis.reading.problems import RecordingError
 from geared_dynamics.errors import printable
 from geared_dynamics.nodes.common.parameters import ParameterError
+from geared_dynamics.nodes.common.wire import DamagedMessageError
 from geared_dynamics.trajectory.errors import OLD_HEADER_TIMESTAMP, TrajectoryError
 
 ERRORS: dict[str, errors.GearedDynamicsError] = {
@@ -30,6 +31,7 @@ ERRORS: dict[str, errors.GearedDynamicsError] = {
     "package": errors.MissingPackageError("check", "pin", "analysis"),
     "trajectory": TrajectoryError("stamp", "is in the past", "send it", OLD_HEADER_TIMESTAMP),
     "recording": RecordingError("run.mcap", "is cut off", "record it again"),
+    "message": DamagedMessageError("joint_states", "is cut short", "send it whole"),
     "parameter": ParameterError("mode", "is 'follow'", "give stream"),
 }
 WAYS: dict[str, Callable[[Exception], Exception]] = {
