@@ -318,19 +318,22 @@ def rest() -> None:
                 gains = ob.nonlinear_gains(model, resolution=TURN, bandwidth=bandwidth)
                 filtered = ob.kalman_gains(model, resolution=TURN, bandwidth=bandwidth)
                 state, second = ob.nonlinear_start(model, gains, readings[0]), None
-                off, told, flags = [], [], []
+                off, told, stated, flags = [], [], [], []
                 for true, measurement in zip(q[1:], readings[1:], strict=True):
                     state = ob.nonlinear_step(model, gains, state, measurement, DT)
                     if second is None:
                         second = ob.kalman_start(model, filtered, readings[0])
                     second = ob.kalman_step(model, filtered, second, measurement, DT)
                     off.append(np.abs(state.mean[:3] - true).max())
-                    told.append(np.abs(second.mean[:3] - true).max())
+                    apart = np.abs(second.mean[:3] - true)
+                    told.append(apart.max())
+                    stated.append((apart / second.deviations[:3]).max())
                     flags.append(state.health.valid and state.consistent)
                 name = f"{coulomb:5.2f} N m, {engine.__name__:18} {bandwidth:3.0f} Hz"
                 print(
                     f"{name}: nonlinear {1e3 * max(off):7.4f} mrad, valid and consistent "
-                    f"{all(flags)}; Kalman filter {1e3 * max(told):7.4f} mrad"
+                    f"{all(flags)}; Kalman filter {1e3 * max(told):7.4f} mrad, "
+                    f"at most {max(stated[100:]):.1f} deviations, valid {second.health.valid}"
                 )
 
 
