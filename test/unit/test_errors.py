@@ -18,8 +18,8 @@ import geared_dynamics as gd
 from geared_dynamics import errors
 from geared_dynamics.analysis.reading.problems import RecordingError
 from geared_dynamics.errors import printable
+from geared_dynamics.nodes.common.failures import DamagedMessageError
 from geared_dynamics.nodes.common.parameters import ParameterError
-from geared_dynamics.nodes.common.wire import DamagedMessageError
 from geared_dynamics.trajectory.errors import OLD_HEADER_TIMESTAMP, TrajectoryError
 
 ERRORS: dict[str, errors.GearedDynamicsError] = {

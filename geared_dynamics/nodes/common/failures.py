@@ -1,4 +1,4 @@
-"""Unexpected exceptions: logged with their traceback, without flooding the log."""
+"""What goes wrong unforeseen: exceptions, logged without flooding the log; damaged messages."""
 
 from __future__ import annotations
 
@@ -7,7 +7,13 @@ import time
 import traceback
 from typing import Any
 
+from geared_dynamics.errors import GearedDynamicsError
+
 PAUSE = 1.0  # [s] between two tracebacks of the same exception
+
+
+class DamagedMessageError(GearedDynamicsError):
+    """A serialised message that its type cannot be read from."""
 
 
 class Failures:

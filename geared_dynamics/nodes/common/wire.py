@@ -19,7 +19,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 
 from geared_dynamics.arrays import Array
-from geared_dynamics.errors import GearedDynamicsError
+from geared_dynamics.nodes.common.failures import DamagedMessageError
 
 STAMP = struct.Struct("<iI")
 BEGIN = struct.Struct("<HxxiI")  # encoding, options that plain CDR does not use, stamp
@@ -30,10 +30,6 @@ HEAD = 4  # bytes before the message
 AFTER_STAMP = HEAD + STAMP.size
 SECOND = 1_000_000_000  # [ns]
 FIELDS = ("position", "velocity", "effort")
-
-
-class DamagedMessageError(GearedDynamicsError):
-    """A serialised message that its type cannot be read from."""
 
 
 class Seen(NamedTuple):

@@ -17,14 +17,14 @@ from geared_dynamics.nodes.common import model_source, payload_limit, realtime
 from geared_dynamics.nodes.common.declaration import Declared
 from geared_dynamics.nodes.common.description import Description
 from geared_dynamics.nodes.common.encoders import Encoders, encoders
-from geared_dynamics.nodes.common.failures import Failures
+from geared_dynamics.nodes.common.failures import DamagedMessageError, Failures
 from geared_dynamics.nodes.common.joint_map import JointMap, Reading
 from geared_dynamics.nodes.common.lifecycle import SUCCESS, SteadyLifecycleNode
 from geared_dynamics.nodes.common.parameters import ParameterError, Value
 from geared_dynamics.nodes.common.ros_time import RosTime
 from geared_dynamics.nodes.common.timing import Timing
 from geared_dynamics.nodes.common.values import numbers, payload_words, signs
-from geared_dynamics.nodes.common.wire import DamagedMessageError, Seen, StateReader
+from geared_dynamics.nodes.common.wire import Seen, StateReader
 from geared_dynamics.nodes.feedforward import references
 from geared_dynamics.nodes.feedforward.exchange import Exchange
 from geared_dynamics.nodes.feedforward.loop import Loop

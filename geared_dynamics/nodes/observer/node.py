@@ -18,13 +18,13 @@ from geared_dynamics.model import GearedModel
 from geared_dynamics.nodes.common import model_source, payload_limit, realtime
 from geared_dynamics.nodes.common.declaration import Declared
 from geared_dynamics.nodes.common.description import Description
-from geared_dynamics.nodes.common.failures import Failures
+from geared_dynamics.nodes.common.failures import DamagedMessageError, Failures
 from geared_dynamics.nodes.common.lifecycle import SUCCESS, SteadyLifecycleNode
 from geared_dynamics.nodes.common.parameters import ParameterError, Value
 from geared_dynamics.nodes.common.ros_time import RosTime
 from geared_dynamics.nodes.common.timing import Timing
 from geared_dynamics.nodes.common.values import payload_words
-from geared_dynamics.nodes.common.wire import DamagedMessageError, StateReader
+from geared_dynamics.nodes.common.wire import StateReader
 from geared_dynamics.nodes.observer.contact import wrench
 from geared_dynamics.nodes.observer.inputs import NEWEST, Beside, Torques
 from geared_dynamics.nodes.observer.loop import Loop
