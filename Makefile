@@ -65,13 +65,20 @@ format: $(VENV)/.installed ## let ruff mend what it can
 
 OLD = .venv-numpy1
 # Equations and files in full; what is built on them takes the same arrays, and as long again.
-LEFT_OUT = repository ros golden crosscheck $(addprefix unit/,nodes demo graph cli analysis simulation)
+LEFT_OUT = repository ros golden crosscheck
+LEFT_OUT += $(addprefix unit/,nodes demo graph cli analysis simulation observers)
 NOT_MATHEMATICS = $(addprefix --ignore=test/,$(LEFT_OUT))
+.PHONY: numpy1-installed colcon-installed # their environments alone
+
 ifeq ($(HAS_NUMPY1),1)
+numpy1-installed: $(OLD)/.installed
+
 numpy1: $(OLD)/.installed ## the tests of the mathematics with NumPy 1.26
 	$(OLD)/bin/python tools/compile_kernels.py
 	HYPOTHESIS_PROFILE=brief $(OLD)/bin/python -m pytest -rsxXR --tb=short -n auto $(NOT_MATHEMATICS) $(TESTS)
 else
+numpy1-installed:
+
 numpy1:
 	@echo "left out: NumPy 1.26 has no wheels for Python $(PYTHON_VERSION)"
 endif
@@ -81,6 +88,8 @@ endif
 COLCON = $(CURDIR)/.venv-colcon/bin/colcon --log-base .colcon/log
 WHERE = --base-paths . --build-base .colcon/build --install-base .colcon/install
 LINKED = --base-paths . --build-base .colcon/build-linked --install-base .colcon/install-linked
+
+colcon-installed: .venv-colcon/.installed
 
 colcon: .venv-colcon/.installed ## build with colcon, run the smoke tests on the result
 	rm -rf .colcon
