@@ -40,9 +40,9 @@ def calls() -> dict[str, Callable[[], object]]:
         "external_forces": partial(gd.external_forces, model, q, wrenches),
         "kinetic_energy": partial(gd.kinetic_energy, model, q, v),
         "potential_energy": partial(gd.potential_energy, model, q),
-        "with_payload": partial(model.with_payload, 1.0, (0.0, 0.0, 0.1), TENSOR),
+        "with_payload": partial(model.with_payload, 1.0, (0.0, 0.0, 0.1), TENSOR, link="link_6"),
         "with_payload and first call": lambda: gd.inverse_dynamics(
-            model.with_payload(1.0, (0.0, 0.0, 0.1), TENSOR), q, v, a
+            model.with_payload(1.0, (0.0, 0.0, 0.1), TENSOR, link="link_6"), q, v, a
         ),
     }
     for name, (function, shape) in with_output.items():
