@@ -10,6 +10,8 @@ from geared_dynamics.arrays import Array, readonly
 from geared_dynamics.control.gains import Gains
 from geared_dynamics.model import GearedModel
 
+LARGEST = 1e100  # [rad s or m s]: beyond any integral of an error
+
 
 def turns(model: GearedModel) -> Array | None:
     """1/(2 pi) for continuous joints and 0 for others (n,); None where none is continuous."""
@@ -34,9 +36,13 @@ def position_error(wanted: Array, measured: Array, per_turn: Array | None) -> Ar
 
 
 def integral_bound(gains: Gains) -> Array:
-    """Largest integral (n,) [rad s or m s], so that its term keeps to ``integral_limit``."""
+    """Largest integral (n,) [rad s or m s], so that its term keeps to ``integral_limit``.
+
+    It is finite even where that is not: an infinite integral would never come back.
+    """
     limit, ki = gains.integral_limit, gains.ki
-    return readonly(np.divide(limit, ki, out=np.zeros(ki.shape), where=ki > 0.0))
+    bound = np.divide(limit, ki, out=np.zeros(ki.shape), where=ki > 0.0)
+    return readonly(np.minimum(bound, LARGEST))
 
 
 def integrate(
@@ -44,8 +50,8 @@ def integrate(
 ) -> Array:
     """Integral of the error after dt (n,), kept from winding up.
 
-    It stays within its bound, a joint whose force is at its limit takes no error that
-    would push further, and none takes an error with which it would not be finite.
+    It stays within its bound, which is finite, and a joint whose force is at its limit takes no
+    error that would push further.
 
     Args:
         integral: Integral so far (n,) [rad s or m s].
@@ -55,12 +61,11 @@ def integrate(
         torque: Joint force asked for in this cycle (n,) [N m or N].
         effort: Its limit (n,), inf for none.
     """
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(over="ignore"):
         step: Array = error * dt
         stuck = np.abs(torque) >= effort
         if np.count_nonzero(stuck):
             step[stuck & (torque * error > 0.0)] = 0.0
         step += integral
-    np.copyto(step, integral, where=~np.isfinite(step))
     np.minimum(step, bound, out=step)
     return np.maximum(step, -bound, out=step)
