@@ -61,11 +61,10 @@ def integrate(
         torque: Joint force asked for in this cycle (n,) [N m or N].
         effort: Its limit (n,), inf for none.
     """
-    with np.errstate(over="ignore"):
-        step: Array = error * dt
-        stuck = np.abs(torque) >= effort
-        if np.count_nonzero(stuck):
-            step[stuck & (torque * error > 0.0)] = 0.0
-        step += integral
+    step: Array = error * dt
+    stuck = np.abs(torque) >= effort
+    if np.count_nonzero(stuck):
+        step[stuck & (torque * error > 0.0)] = 0.0
+    step += integral
     np.minimum(step, bound, out=step)
     return np.maximum(step, -bound, out=step)
