@@ -19,7 +19,7 @@ ifneq ($(OLD_ENOUGH),1)
 $(error $(PYTHON) is Python $(PYTHON_VERSION); 3.10 or newer is needed: make PYTHON=python3.12)
 endif
 
-.PHONY: help install demo test lint types imports unit validate figures benchmark numpy1 colcon format clean
+.PHONY: help install demo test lint types imports unit validate fuzz figures benchmark numpy1 colcon format clean
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-18s%s\n", $$1, $$2}'
@@ -48,6 +48,9 @@ unit: $(VENV)/.installed ## the tests; TESTS="test/unit -k mesh" selects
 
 validate: $(VENV)/.installed ## long proofs: the tests with twenty times as many random examples, and the marked ones
 	HYPOTHESIS_PROFILE=validate $(PYTEST) -n auto -m "validate or not validate" $(TESTS)
+
+fuzz: $(VENV)/.installed ## hostile input for everything that takes some; ONLY=recordings MINUTES=10 SEED=5
+	PYTHONPATH=test $(BIN)/python -m fuzz --minutes $(or $(MINUTES),5) $(if $(SEED),--seed $(SEED)) $(ONLY)
 
 figures: $(VENV)/.installed ## accuracy on published robots and references: measured, asked
 	@out=$$($(BIN)/python -m pytest test/golden -q -s -p no:xdist) || { echo "$$out"; exit 1; }; \

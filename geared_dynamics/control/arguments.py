@@ -12,15 +12,19 @@ from geared_dynamics.dynamics.border import FLOAT, as_input, check_finite
 from geared_dynamics.errors import ArrayError, UnknownNameError
 
 
+def numbers(name: str, value: ArrayLike, n: int) -> Array:
+    """Return one state's numbers as float64 (n,); any may be NaN or infinite."""
+    if type(value) is np.ndarray and value.shape == (n,) and value.dtype is FLOAT:
+        return value
+    array = as_input(name, value, n)
+    if array.ndim != 1:
+        raise ArrayError(name, f"has shape {array.shape}", f"give one state ({n},)")
+    return array
+
+
 def vector(name: str, value: ArrayLike, n: int) -> Array:
     """Return one state's numbers as finite float64 (n,)."""
-    array: Array
-    if type(value) is np.ndarray and value.shape == (n,) and value.dtype is FLOAT:
-        array = value
-    else:
-        array = as_input(name, value, n)
-        if array.ndim != 1:
-            raise ArrayError(name, f"has shape {array.shape}", f"give one state ({n},)")
+    array = numbers(name, value, n)
     if not finite(array):
         check_finite(name, array)
     return array
@@ -35,7 +39,7 @@ def duration(dt: object) -> float:
     """Return the length of a cycle [s], which is not negative."""
     try:
         length = float(dt)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         length = math.nan
     if not 0.0 <= length < math.inf:
         raise ArrayError("dt", f"is {dt!r}", "give a time of at least zero [s]")

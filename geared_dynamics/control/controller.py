@@ -109,13 +109,13 @@ class Controller:
             state = State(vector("state.q", state.q, n), vector("state.v", state.v, n))
         elif self.law != "feedforward":
             raise ArrayError("state", "is None", f"give {self.law} a measured state")
-        integral = memory.integral if self.integrating else None
+        integral = vector("memory.integral", memory.integral, n) if self.integrating else None
         demand = LAWS[self.law](self.setting, state, wanted, integral)
         result = output(self.drives, demand, None if state is None else state.v, wanted.jerk)
         refuse_overflow(result.command)
-        if self.integrating and demand.error is not None:
+        if integral is not None and demand.error is not None:
             grown = integrate(
-                memory.integral,
+                integral,
                 demand.error,
                 duration(dt),
                 self.bound,

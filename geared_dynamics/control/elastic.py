@@ -23,7 +23,7 @@ import numpy as np
 from geared_dynamics.actuation.commands import Limit, MotorCommands
 from geared_dynamics.actuation.elastic import motor_commands
 from geared_dynamics.arrays import Array, IntArray, readonly
-from geared_dynamics.control.arguments import choice, refuse_overflow, vector
+from geared_dynamics.control.arguments import choice, numbers, refuse_overflow, vector
 from geared_dynamics.control.driven import Driven, driven
 from geared_dynamics.control.elastic_gains import Feedback
 from geared_dynamics.control.error import position_error, turns
@@ -32,6 +32,7 @@ from geared_dynamics.control.limits import command_limits
 from geared_dynamics.control.sides import Saturation, refuse_unknown, without_friction
 from geared_dynamics.control.terms import Terms
 from geared_dynamics.control.values import Memory, Output, Reference, Side, State
+from geared_dynamics.dynamics.border import as_numbers
 from geared_dynamics.dynamics.elastic.feedforward import derivatives_needed, feedforward
 from geared_dynamics.dynamics.elastic.feedforward_plan import Method
 from geared_dynamics.dynamics.rigid import gravity_forces
@@ -101,10 +102,13 @@ class ElasticController:
             k = self.derivatives_needed
             remedy = f"give q and its derivatives up to order {k}"
             raise ArrayError("reference.derivatives", "are not given", remedy)
-        path, arm = reference.derivatives, self.arm
+        remedy = f"give one row for each derivative (k + 1, {self.model.n})"
+        path, arm = as_numbers("reference.derivatives", reference.derivatives, remedy), self.arm
+        if path.ndim != 2:
+            raise ArrayError("reference.derivatives", f"have shape {path.shape}", remedy)
         planned = feedforward(arm, path, self.method, self.order, friction=True)
         commands = motor_commands(arm, path, self.method, self.order)
-        torque = commands.torque - self.carried(np.asarray(path[0]))
+        torque = commands.torque - self.carried(path[0])
         if self.gains is not None:
             if state is None:
                 raise ArrayError("state", "is None", f"give {self.law} a measured state")
@@ -161,10 +165,10 @@ class ElasticController:
         if state.theta is None or state.vtheta is None:
             remedy = "give theta and vtheta, or use joint-side feedback"
             raise ArrayError("state.theta", "is not given", remedy)
-        x = np.concatenate([state.q, vector("state.theta", state.theta, count)])
-        rate = np.concatenate([state.v, vector("state.vtheta", state.vtheta, count)])
-        if len(x) != n + count or len(rate) != n + count:
-            raise ArrayError("state.q", "or state.v has the wrong length", f"give shape ({n},)")
+        # Joints behind springs are not read here: their q and v may be NaN.
+        links, speeds = numbers("state.q", state.q, n), numbers("state.v", state.v, n)
+        x = np.concatenate([links, vector("state.theta", state.theta, count)])
+        rate = np.concatenate([speeds, vector("state.vtheta", state.vtheta, count)])
         y = vector("state.q", x[found.rows], n)
         return found.inverse @ y, found.inverse @ vector("state.v", rate[found.rows], n)
 

@@ -149,7 +149,11 @@ def closed_loop_poles(
     B[size:] = np.linalg.solve(H, motors.T)
     if not period:
         return np.linalg.eigvals(A - B @ F).astype(complex)
-    loop = sampled_loop(A, B, F, period, late)
+    with np.errstate(over="ignore", invalid="ignore"):
+        loop = sampled_loop(A, B, F, period, late)
+    if not np.isfinite(loop).all():
+        finding = f"is {period:g} s, so long that the loop's matrix overflows"
+        raise ArrayError("sample_time", finding, "give the period of the control loop [s]")
     return as_rates(np.linalg.eigvals(loop).astype(complex), period)
 
 

@@ -14,7 +14,7 @@ from geared_dynamics.observers.health import Health
 from geared_dynamics.observers.kalman import KalmanState
 from geared_dynamics.observers.kalman_gains import KalmanGains
 from geared_dynamics.observers.nonlinear import NonlinearGains, NonlinearState
-from geared_dynamics.observers.plan import refuse_other
+from geared_dynamics.observers.plan import refuse_mean, refuse_other
 
 
 class Estimate(NamedTuple):
@@ -96,6 +96,7 @@ def estimate(
         )
         refuse_other(model, gains, kind, maker)
     n, N = model.n, model.n + model.elasticity.count
+    refuse_mean(state.mean, (2 * N, 3 * N), "the observer's start")
     q, theta, v, vtheta, force = np.split(state.mean, [n, N, N + n, 2 * N])
     force = force if force.size else np.zeros(N)
     deviation = state.deviations if isinstance(state, KalmanState) else np.full(3 * N, np.nan)

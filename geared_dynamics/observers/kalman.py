@@ -23,7 +23,6 @@ import numpy as np
 
 from geared_dynamics import kernels
 from geared_dynamics.arrays import Array, ArrayLike, readonly
-from geared_dynamics.dynamics.border import finite_input
 from geared_dynamics.dynamics.drives import packed_drives
 from geared_dynamics.dynamics.elastic.extended import extended
 from geared_dynamics.dynamics.elastic.springs import packed_springs, structure_matrix
@@ -31,6 +30,7 @@ from geared_dynamics.dynamics.packing import packed
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.kernels.observer_layout import GROUPS
 from geared_dynamics.model import GearedModel
+from geared_dynamics.observers.border import one_state
 from geared_dynamics.observers.consistency import judged
 from geared_dynamics.observers.health import (
     Fault,
@@ -157,7 +157,7 @@ def kalman_start(
     link = y[sizes.motors : sizes.motors + sizes.n]
     x[: sizes.n] = np.where(np.isfinite(link), link, x[: sizes.n])
     if q is not None:
-        x[: sizes.n] = finite_input("q", q, sizes.n)
+        x[: sizes.n] = one_state("q", q, sizes.n)
     N, n = sizes.coordinates, sizes.n
     mean = np.concatenate([x, np.zeros(2 * N)])
     missed = gains.walk.copy()

@@ -252,7 +252,7 @@ def positive(
     remedy = f"give one positive number, or {width}"
     try:
         array = np.broadcast_to(np.asarray(value, np.float64), (width,)).copy()
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ArrayError(name, "is no number, or not one for each", remedy) from None
     good = (array < below) & ((array >= 0.0) if zero else (array > 0.0))
     if not good.all():
@@ -267,7 +267,7 @@ def optional(name: str, value: ArrayLike | None, width: int) -> Array:
         return np.full(width, np.inf)
     try:
         array = np.broadcast_to(np.asarray(value, np.float64), (width,)).copy()
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         remedy = f"give one positive number, or {width}, NaN for joints without"
         raise ArrayError(name, "is no number, or not one for each", remedy) from None
     array[np.isnan(array)] = np.inf

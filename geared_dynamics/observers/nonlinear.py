@@ -25,11 +25,11 @@ from typing import NamedTuple
 import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike, BoolArray
-from geared_dynamics.dynamics.border import finite_input
 from geared_dynamics.dynamics.elastic.springs import structure_matrix
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.observers.assignment import DEPTH, Seen, seen
+from geared_dynamics.observers.border import one_state
 from geared_dynamics.observers.consistency import judged, most_by_chance
 from geared_dynamics.observers.health import (
     FLOOR,
@@ -232,7 +232,7 @@ def nonlinear_start(
         raise ArrayError("motor_position", "is missing", "start when all encoders are there")
     x = at_rest(model, y)
     if q is not None:
-        x[: sizes.n] = finite_input("q", q, sizes.n)
+        x[: sizes.n] = one_state("q", q, sizes.n)
     mean = np.concatenate([x, np.zeros(sizes.coordinates)])
     return NonlinearState(
         mean,

@@ -146,9 +146,19 @@ def refuse_state(state: object, kind: type, maker: str, width: int) -> None:
     if not isinstance(state, kind):
         finding = f"is {type(state).__name__}, not {kind.__name__}"
         raise ArrayError("state", finding, f"begin with {maker}")
-    found = len(state.mean)  # type: ignore[attr-defined]
-    if found != width:
-        raise ArrayError("state", f"has {found} numbers, not {width}", f"begin with {maker}")
+    refuse_mean(state.mean, (width,), maker)  # type: ignore[attr-defined]
+
+
+def refuse_mean(mean: object, widths: tuple[int, ...], maker: str) -> None:
+    """Refuse what is no mean of a state with one of these numbers of entries, as steps make it."""
+    if type(mean) is not np.ndarray or mean.dtype != np.float64 or mean.ndim != 1:
+        finding = f"has a mean of type {type(mean).__name__}"
+        raise ArrayError("state", finding, f"give a float64 array, or begin with {maker}")
+    if len(mean) not in widths:
+        finding = f"has {len(mean)} numbers, not {' or '.join(map(str, widths))}"
+        raise ArrayError("state", finding, f"begin with {maker}")
+    if not mean.flags.c_contiguous:
+        raise ArrayError("state", "has a mean that is not contiguous", "give a copy of it")
 
 
 def reading_rows(model: GearedModel) -> tuple[Array, Array]:

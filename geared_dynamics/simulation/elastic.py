@@ -113,8 +113,8 @@ def elastic_step(
         ArrayError: if dt is so long that the state after it means nothing.
     """
     try:
-        usable = bool(np.isfinite(dt) and dt > 0.0)
-    except (TypeError, ValueError):
+        usable = np.ndim(dt) == 0 and bool(np.isfinite(dt) and dt > 0.0)
+    except (TypeError, ValueError, OverflowError):
         usable = False
     if not usable:
         raise ArrayError("dt", f"is {dt}", "give a time above zero [s]")

@@ -46,6 +46,14 @@ def positive_time(name: str, value: object) -> float:
     return float(array)
 
 
+def as_time(name: str, value: object) -> float:
+    """Convert to seconds; NaN and infinity are for the caller to judge."""
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        raise ArrayError(name, f"is {value!r}", "give finite seconds") from None
+
+
 def names_for(names: Iterable[str], n: int) -> tuple[str, ...]:
     """Check the joints' names; without any they are called joint 0, joint 1."""
     if isinstance(names, str):

@@ -103,7 +103,11 @@ def inner_coefficients(
     known = degree // 2 + 1
     matrix = basis.functions(knots, degree, times[1:-1])
     ends = matrix[:, :known] @ coefficients[:known] + matrix[:, -known:] @ coefficients[-known:]
-    return np.asarray(np.linalg.solve(matrix[:, known:-known], points[1:-1] - ends))
+    try:
+        return np.asarray(np.linalg.solve(matrix[:, known:-known], points[1:-1] - ends))
+    except np.linalg.LinAlgError:
+        finding = "lie so unevenly that no spline through the points can be computed"
+        raise ArrayError("times", finding, "give times whose distances are of one size") from None
 
 
 def first_coefficients(knots: Array, degree: int, position: Array, rates: Array) -> Array:

@@ -12,7 +12,7 @@ import numpy as np
 from geared_dynamics.arrays import Array, Frozen, readonly
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.trajectory import basis
-from geared_dynamics.trajectory.checks import as_order
+from geared_dynamics.trajectory.checks import as_order, as_time
 from geared_dynamics.trajectory.piecewise import Piecewise
 from geared_dynamics.trajectory.reference import Reference
 from geared_dynamics.trajectory.sampling import derivatives
@@ -82,7 +82,7 @@ def derivatives_into(prepared: Prepared, t: float, out: Array) -> None:
         ArrayError: if the time is not a number, or the array has another shape.
     """
     times = prepared.times
-    s = t - prepared.begin
+    s = (t if type(t) is float else as_time("t", t)) - prepared.begin
     if out.shape != prepared.last.shape or not out.flags.c_contiguous or out.dtype != np.float64:
         finding = f"has shape {out.shape} and type {out.dtype}"
         remedy = f"give shape {prepared.last.shape}, C-contiguous float64"

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike
-from geared_dynamics.trajectory.checks import as_order, finite_array, positive_time
+from geared_dynamics.trajectory.checks import as_order, as_time, finite_array, positive_time
 from geared_dynamics.trajectory.errors import TrajectoryError
 from geared_dynamics.trajectory.reference import Reference
 from geared_dynamics.trajectory.sample import Sample, SampleBuffer
@@ -32,7 +32,7 @@ def sample_into(reference: Reference, t: float, out: SampleBuffer) -> None:
     Raises:
         TrajectoryError: if the time is not a number, or the buffer is for other joints.
     """
-    s = t - reference.begin
+    s = (t if type(t) is float else as_time("t", t)) - reference.begin
     times = reference.times
     if out.values.shape != reference.last.shape:
         finding = f"is for {out.values.shape[1]} joints, the reference has {reference.n}"

@@ -11,10 +11,6 @@ from collections import Counter
 from typing import Any
 
 import numpy as np
-import pytest
-
-pytest.importorskip("rclpy", reason="needs ROS 2 (the extra 'ros')")
-
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 
@@ -23,6 +19,7 @@ from geared_dynamics.nodes.common.wire import FIELDS, StateReader
 SECOND = 1_000_000_000
 COUNTS = (0, 1, 2, 3, 5, 6, 7, 255, 2**16, 2**31 - 1, 2**31, 2**32 - 1)
 BYTES = (0x00, 0x01, 0x7F, 0x80, 0xC3, 0xFF)
+DIFFERENT = ("read, refused by rclpy", "other numbers", "refused, read by rclpy")
 NAMES = (
     ["joint_1", "joint_2", "joint_3"],
     ["a"],
@@ -118,20 +115,9 @@ def differences(count: int, seed: int) -> Counter[str]:
     return found
 
 
-def check(count: int, seed: int) -> None:
-    """None is read otherwise, and there were many of both kinds."""
-    found = differences(count, seed)
-    print(dict(found))
-    assert found["read, refused by rclpy"] == found["other numbers"] == 0, found
-    assert found["refused, read by rclpy"] == 0, found
-    assert 0.2 * count < found["refused"] < 0.8 * count, found
-
-
-def test_mutated_messages_are_read_as_rclpy_reads_them_or_refused() -> None:
-    check(20_000, 1)
-
-
-@pytest.mark.validate
-@pytest.mark.parametrize("seed", range(2, 7))
-def test_a_million_mutated_messages(seed: int) -> None:
-    check(200_000, seed)
+def run(case: bytes) -> str:
+    """A hundred mutated messages, one reader; ``AssertionError`` where rclpy reads otherwise."""
+    found = differences(100, int(case))
+    wrong = {kind: found[kind] for kind in DIFFERENT if found[kind]}
+    assert not wrong, wrong
+    return "agrees"

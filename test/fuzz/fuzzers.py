@@ -1,0 +1,30 @@
+"""All fuzzers by name."""
+
+from __future__ import annotations
+
+import importlib.util
+
+from fuzz import calls, files, histories
+from fuzz.guards import Fuzzer
+
+
+def seed_alone(seed: int) -> bytes:
+    """The case of a fuzzer that makes everything from the seed."""
+    return str(seed).encode()
+
+
+DESCRIPTIONS = files.Files(files.descriptions, files.load_description)
+TRAJECTORIES = files.Files(lambda: {"trajectory.yaml": files.TRAJECTORY}, files.load_trajectory)
+RECORDINGS = files.Files(files.recordings, files.load_recording)
+FUZZERS = {
+    "arrays": Fuzzer(seed_alone, calls.run),
+    "descriptions": Fuzzer(DESCRIPTIONS.case, DESCRIPTIONS.run),
+    "trajectories": Fuzzer(TRAJECTORIES.case, TRAJECTORIES.run),
+    "histories": Fuzzer(seed_alone, histories.run),
+}
+if all(map(importlib.util.find_spec, ("lz4", "backports"))):
+    FUZZERS["recordings"] = Fuzzer(RECORDINGS.case, RECORDINGS.run)
+if importlib.util.find_spec("rclpy"):
+    from fuzz import joint_states
+
+    FUZZERS["messages"] = Fuzzer(seed_alone, joint_states.run)
