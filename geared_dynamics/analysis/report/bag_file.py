@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
@@ -45,14 +46,16 @@ class TorqueBag:
         plugin = rosbag2.StoragePlugin[storage.upper()]
         store = typesys.get_typestore(typesys.Stores.ROS2_JAZZY)
         self.joints = tuple(joints)
-        self.place = new_files(path, parents=True)
-        (draft,) = self.place.__enter__()
-        self.writer: Any = rosbag2.Writer(draft, version=VERSION, storage_plugin=plugin)
-        self.writer.open()
-        self.topics = [
-            self.writer.add_connection(f"{namespace}/{topic}", JOINT_STATE, typestore=store)
-            for topic in TOPICS
-        ]
+        with ExitStack() as stack:
+            (draft,) = stack.enter_context(new_files(path, parents=True))
+            self.writer: Any = rosbag2.Writer(draft, version=VERSION, storage_plugin=plugin)
+            self.writer.open()
+            stack.callback(self.writer.close)
+            self.topics = [
+                self.writer.add_connection(f"{namespace}/{topic}", JOINT_STATE, typestore=store)
+                for topic in TOPICS
+            ]
+            self.place = stack.pop_all()
 
     def add(self, part: Kept) -> None:
         """Write samples: the model's torque with position and velocity, the others alone."""
@@ -77,11 +80,8 @@ class TorqueBag:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Close the bag, complete with its metadata; after an error remove it."""
-        try:
-            self.writer.close()
-        finally:
-            self.place.__exit__(kind, error, trace)
+        """Close the bag, complete with its metadata; after an error, of this too, remove it."""
+        self.place.__exit__(kind, error, trace)
 
 
 def refuse_existing(path: Path) -> None:

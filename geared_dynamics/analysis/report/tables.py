@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 
@@ -92,10 +93,11 @@ class SamplesFile:
         for quantity, units in QUANTITIES.items():
             for joint in model.joint_names:
                 heads.append(f"{quantity}.{joint} [{units[kinds[joint] == 'prismatic']}]")
-        self.place = new_files(path, parents=True)
-        (draft,) = self.place.__enter__()
-        self.stream = draft.open("w", encoding="utf-8", newline="")
-        csv.writer(self.stream, lineterminator="\n").writerow(heads)
+        with ExitStack() as stack:
+            (draft,) = stack.enter_context(new_files(path, parents=True))
+            self.stream = stack.enter_context(draft.open("w", encoding="utf-8", newline=""))
+            csv.writer(self.stream, lineterminator="\n").writerow(heads)
+            self.place = stack.pop_all()
 
     def add(self, part: Kept) -> None:
         """Write samples."""
@@ -115,8 +117,5 @@ class SamplesFile:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Close the file; after an error remove it."""
-        try:
-            self.stream.close()
-        finally:
-            self.place.__exit__(kind, error, trace)
+        """Close the file; after an error, of the closing too, remove it."""
+        self.place.__exit__(kind, error, trace)

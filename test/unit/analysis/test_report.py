@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import errno
+import os
 import re
 from pathlib import Path
 
@@ -150,3 +152,33 @@ def test_what_fails_leaves_nothing(tmp_path: Path) -> None:
         assert left <= {"samples", "deep", "torques", "metadata"}
         if kind == "samples":
             (tmp_path / place).unlink()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("kind", ["samples", "bag"])
+def test_a_disk_that_is_full_at_the_end_leaves_nothing(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What fails is the closing alone, which writes what was buffered: the error has no path."""
+    pytest.importorskip("rosbags", reason="needs geared_dynamics[analysis]")
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def write(path: Path) -> None:
+        with start(path) as made:
+            if isinstance(made, SamplesFile):
+                made.stream.flush()
+                os.dup2(os.open("/dev/full", os.O_WRONLY), made.stream.fileno())
+                made.stream.write("1,2\n")
+
+    def start(path: Path) -> SamplesFile | TorqueBag:
+        if kind == "samples":
+            return SamplesFile(path, MODEL)
+        return TorqueBag(path, MODEL.joint_names)
+
+    monkeypatch.setattr("rosbags.rosbag2.Writer.close", full)
+    with pytest.raises(OSError, match="cannot be written: No space left") as caught:
+        write(tmp_path / "out")
+    assert caught.value.filename == str(tmp_path / "out")
+    assert not list(tmp_path.iterdir())
