@@ -29,7 +29,7 @@ class Surroundings:
         self._node = node
         self.unheard = ""
         self.rate = 0.0
-        self._due = self._before = 0
+        self._due, self._before = 0.0, 0
         self._states = 0
 
     def begin(self, now: float) -> None:
