@@ -82,8 +82,8 @@ class Surroundings:
         wanted = int(node.parameters.values["update_rate"])  # type: ignore[arg-type]
         span = 1e-9 * (node.ros_time.now() - self._before)
         states = node.timing.total - self._states
-        if not wanted or not states or span < 0.25 * WINDOW:
-            self.rate = 0.0  # not known, or told otherwise
+        if not (wanted and states and self._before) or span < 0.25 * WINDOW:
+            self.rate = 0.0  # not asked, none, or a simulated clock that has just begun
             return
         rate = states / span
         if rate < SLOW * wanted and not self.rate:
