@@ -8,10 +8,13 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import yaml
 
+from geared_dynamics.description import read_urdf
 from geared_dynamics.nodes.feedforward.schema import SCHEMA
+from geared_dynamics.nodes.publish.waypoints import read_waypoints
 
 ROOT = Path(__file__).resolve().parents[2]
 LAUNCH = sorted((ROOT / "launch").glob("*.launch.py"))
@@ -209,6 +212,21 @@ def test_our_controllers_command_effort(file: Path) -> None:
         else:
             assert types[name] == "forward_command_controller/ForwardCommandController"
             assert values["interface_name"] == "effort"
+
+
+@pytest.mark.parametrize(
+    "file", sorted((ROOT / "config" / "motions").glob("*.yaml")), ids=lambda path: path.stem
+)
+def test_motions_are_the_robots_and_begin_where_it_stands(file: Path) -> None:
+    found = read_waypoints(file)
+    robot = read_urdf(ROOT / "urdf" / f"{file.stem}.urdf")
+    limits = {joint.name: joint.limit for joint in robot.joints if joint.limit is not None}
+    assert found.joint_names == tuple(limits)
+    assert not found.positions[0].any()
+    lower, upper = (np.array([getattr(x, side) for x in limits.values()], float)
+                    for side in ("lower", "upper"))  # fmt: skip
+    assert (lower < found.positions).all()
+    assert (found.positions < upper).all()
 
 
 @pytest.mark.parametrize("name", ["FORWARD", "TRAJECTORY"])
