@@ -156,15 +156,16 @@ def to_urdf(model: GearedModel) -> str:
     """Write the model's links and joints as URDF text.
 
     Wheels stay in the drivetrain file; frozen joints are fixed ones, payloads part of
-    their links.
+    their links. A root without mass gets a nominal ball of 1 kg: it acts on no joint, and
+    Gazebo drops a link without mass together with all that hangs on it.
 
     Args:
         model: Geared model.
     """
     require_model(model)
-    from geared_dynamics.description import write_urdf
+    from geared_dynamics.description import with_root_inertia, write_urdf
 
-    return write_urdf(model.robot)
+    return write_urdf(with_root_inertia(model.robot))
 
 
 def refuse_unless_bool(strict: object) -> None:

@@ -90,6 +90,11 @@ def generate_launch_description() -> LaunchDescription:
                 description="topic of a joint trajectory controller, for the mode annotate",
             ),
             DeclareLaunchArgument(
+                "speed_scaling",
+                default_value="",
+                description="topic of the robot's speed scaling, std_msgs/msg/Float64",
+            ),
+            DeclareLaunchArgument(
                 "autostart",
                 default_value="true",
                 choices=TRUTH,
@@ -122,6 +127,8 @@ def make_node(context: LaunchContext) -> list[LifecycleNode]:
     for output in ("commands", "annotated_trajectory"):
         if value(output):
             remappings.append((f"~/{output}", value(output)))
+    if value("speed_scaling"):
+        remappings.append(("~/speed_scaling_input", value("speed_scaling")))
     node = LifecycleNode(
         **command(),
         name=value("name"),

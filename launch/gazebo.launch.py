@@ -29,12 +29,14 @@ from launch_ros.substitutions import FindPackageShare
 SHARE = Path(__file__).resolve().parents[1]
 ONE_ARM = SHARE / "launch" / "feedforward.launch.py"
 XACRO = SHARE / "urdf" / "brisk6.urdf.xacro"
-CONTROLLERS = SHARE / "config" / "controllers" / "effort.yaml"
+CONTROLLERS = SHARE / "config" / "controllers"
 CLOCK = "/clock@rosgraph_msgs/msg/Clock[gz.msgs.Clock"  # from Gazebo to ROS
-CONTROLLER = "forward_effort_controller"
+# By mode: the file of the controllers, and the one that gets what the node sends.
+FORWARD = ("effort.yaml", "forward_effort_controller")
+TRAJECTORY = ("gazebo_trajectory.yaml", "joint_trajectory_controller")
 SIM_TIME = {"use_sim_time": True}
 TRUTH = ["true", "false"]
-MODES = ["stream", "computed_torque"]
+MODES = ["annotate", "stream", "computed_torque"]
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -54,15 +56,16 @@ def generate_launch_description() -> LaunchDescription:
             ),
             DeclareLaunchArgument(
                 "controllers_file",
-                default_value=str(CONTROLLERS),
-                description="path of the controllers' parameters",
+                default_value="",
+                description="path of the controllers' parameters; empty: those for the mode",
             ),
             DeclareLaunchArgument("name", default_value="arm", description="of the arm in Gazebo"),
             DeclareLaunchArgument(
                 "mode",
                 default_value="computed_torque",
                 choices=MODES,
-                description="of the feedforward node; stream leaves the feedback to others",
+                description="of the feedforward node; stream leaves the feedback to others, "
+                "annotate to a joint trajectory controller",
             ),
             DeclareLaunchArgument(
                 "gui",
@@ -89,11 +92,13 @@ def make_all(context: LaunchContext) -> list[object]:
     def value(name: str) -> str:
         return str(LaunchConfiguration(name).perform(context))
 
-    description = described(value("xacro"), value("controllers_file"))
+    file, controller = TRAJECTORY if value("mode") == "annotate" else FORWARD
+    parameters = value("controllers_file") or str(CONTROLLERS / file)
+    description = described(value("xacro"), parameters)
     spawn = ["-topic", "robot_description", "-name", value("name"), "-allow_renaming", "true"]
     create = Node(package="ros_gz_sim", executable="create", arguments=spawn, output="screen")
-    states = spawner("joint_state_broadcaster", value("controllers_file"))
-    efforts = spawner(CONTROLLER, value("controllers_file"))
+    states = spawner("joint_state_broadcaster", parameters)
+    efforts = spawner(controller, parameters)
     server = "-s " if value("gui") == "false" else ""
     return [
         included_gazebo(server + value("gz_args")),
@@ -109,7 +114,7 @@ def make_all(context: LaunchContext) -> list[object]:
         create,
         RegisterEventHandler(OnProcessExit(target_action=create, on_exit=[states])),
         RegisterEventHandler(OnProcessExit(target_action=states, on_exit=[efforts])),
-        feedforward(value("drivetrain"), value("mode"), value("params_file")),
+        feedforward(controller, value("drivetrain"), value("mode"), value("params_file")),
     ]
 
 
@@ -141,16 +146,19 @@ def included_gazebo(arguments: str) -> IncludeLaunchDescription:
     return IncludeLaunchDescription(PythonLaunchDescriptionSource(file), launch_arguments=values)
 
 
-def feedforward(drivetrain: str, mode: str, parameters: str) -> GroupAction:
+def feedforward(controller: str, drivetrain: str, mode: str, parameters: str) -> GroupAction:
     """Our node; it takes the URDF from the topic, and none of our arguments but these."""
     values = {
         "preset": "gazebo",
         "drivetrain": drivetrain,
         "mode": mode,
         "params_file": parameters,
-        "commands": f"/{CONTROLLER}/commands",
         "use_sim_time": "true",
     }
+    if mode == "annotate":
+        values["annotated_trajectory"] = f"/{controller}/joint_trajectory"
+    else:
+        values["commands"] = f"/{controller}/commands"
     source = PythonLaunchDescriptionSource(str(ONE_ARM))
     node = IncludeLaunchDescription(source, launch_arguments=list(values.items()))
     return GroupAction([node], scoped=True, forwarding=False)

@@ -3,17 +3,22 @@
 The default mode, ``annotate``, sends no torque: trajectories go out with effort to a joint
 trajectory controller, which closes the loop. With the other modes commands go to ``commands``;
 there the node waits unconfigured until you activate it, unless ``autostart:=true``.
+
+What the drivers call their topics and controllers, and which of them take effort, stands in
+``config/drivers/stock.yaml``.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import yaml
 from launch import LaunchContext, LaunchDescription
 from launch.actions import (
     DeclareLaunchArgument,
     GroupAction,
     IncludeLaunchDescription,
+    LogInfo,
     OpaqueFunction,
 )
 from launch.launch_description_sources import AnyLaunchDescriptionSource
@@ -21,12 +26,12 @@ from launch.substitutions import LaunchConfiguration
 
 SHARE = Path(__file__).resolve().parents[1]
 ONE_ARM = SHARE / "launch" / "feedforward.launch.py"
+STOCK = SHARE / "config" / "drivers" / "stock.yaml"
 PRESETS = ["generic", "ur", "franka", "kuka_fri", "kinova"]
 MODES = ["annotate", "stream", "computed_torque"]
 LEVELS = ["debug", "info", "warn", "error", "fatal"]
-PASSED = (
-    "preset", "mode", "urdf", "drivetrain", "params_file", "namespace", "joint_states", "log_level"
-)  # fmt: skip
+PASSED = ("preset", "mode", "urdf", "drivetrain", "params_file", "namespace", "log_level")
+TOPICS = ("joint_states", "speed_scaling")
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -58,17 +63,25 @@ def generate_launch_description() -> LaunchDescription:
                 "drivetrain", default_value="", description="path of the drivetrain file"
             ),
             DeclareLaunchArgument(
-                "joint_states", default_value="joint_states", description="topic of the states"
+                "joint_states",
+                default_value="",
+                description="topic of the states; empty: the stock driver's",
+            ),
+            DeclareLaunchArgument(
+                "speed_scaling",
+                default_value="",
+                description="topic of the speed scaling; empty: the stock driver's, if it has one",
             ),
             DeclareLaunchArgument(
                 "trajectory_controller",
-                default_value="joint_trajectory_controller",
-                description="that gets the trajectories with effort, in the mode annotate",
+                default_value="",
+                description="that gets the trajectories with effort, in the mode annotate; it has "
+                "to command effort. Empty: the stock driver's, or that of config/controllers",
             ),
             DeclareLaunchArgument(
                 "effort_controller",
-                default_value="forward_effort_controller",
-                description="that gets the commands, in the other modes",
+                default_value="",
+                description="that gets the commands in the other modes; empty: the stock driver's",
             ),
             DeclareLaunchArgument(
                 "autostart",
@@ -88,26 +101,54 @@ def generate_launch_description() -> LaunchDescription:
     )
 
 
-def make_all(context: LaunchContext) -> list[GroupAction]:
+def make_all(context: LaunchContext) -> list[object]:
     """Return the driver and the node."""
 
     def value(name: str) -> str:
         return str(LaunchConfiguration(name).perform(context))
 
     annotating = value("mode") == "annotate"
+    driver = yaml.safe_load(STOCK.read_text("utf-8"))[value("preset")]
+    argument = "trajectory_controller" if annotating else "effort_controller"
+    controller = value(argument) or driver.get(argument, "")
+    if not controller:
+        raise RuntimeError(refusal(value("preset"), value("mode"), argument, driver))
     values = {name: value(name) for name in PASSED}
+    values |= {name: value(name) or driver.get(name, "") for name in TOPICS}
     values["autostart"] = value("autostart") or str(annotating).lower()
     if annotating:
-        topic = f"{value('trajectory_controller')}/joint_trajectory"
-        values["annotated_trajectory"] = topic
+        values["annotated_trajectory"] = f"{controller}/joint_trajectory"
     else:
-        values["commands"] = f"{value('effort_controller')}/commands"
-    found = [included(str(ONE_ARM), values)]
+        values["commands"] = f"{controller}/commands"
+    found: list[object] = [included(str(ONE_ARM), values)]
+    if not value(argument) and "controllers" in driver:
+        found.insert(0, LogInfo(msg=hint(controller, driver)))
     if value("driver"):
         if not Path(value("driver")).is_file():
             raise RuntimeError(f"driver: there is no file {value('driver')!r}; give its path")
         found.insert(0, included(value("driver"), pairs(value("driver_args"))))
     return found
+
+
+def refusal(preset: str, mode: str, argument: str, driver: dict[str, str]) -> str:
+    """Say why a mode does not work with a stock driver, and what does."""
+    return (
+        f"preset {preset}, mode {mode}: {driver['reason']} Nothing was started. "
+        f"What works: {driver['works']} A controller of your own that takes effort: {argument}:="
+    )
+
+
+def hint(controller: str, driver: dict[str, str]) -> str:
+    """Say how a controller that the driver does not start is loaded and made active."""
+    file = SHARE / "config" / "controllers" / driver["controllers"]
+    switch = f"ros2 control switch_controllers --activate {controller}"
+    if driver.get("replaces"):
+        switch += f" --deactivate {driver['replaces']}"
+    return (
+        f"{controller} must be active; the driver does not start it. If it is not there yet: "
+        f"ros2 run controller_manager spawner {controller} --inactive --param-file {file}, "
+        f"then {switch}"
+    )
 
 
 def included(path: str, values: dict[str, str]) -> GroupAction:

@@ -23,6 +23,7 @@ MODULE = "geared_dynamics.nodes.elastic_observer_node"
 CONFIG = Path(__file__).resolve().parents[1] / "config"
 TRUTH = ["true", "false"]
 OBSERVERS = ["kalman", "nonlinear"]
+PRESETS = sorted(path.stem for path in (CONFIG / "observer").glob("*.yaml"))
 SHARED = (
     "joint_states",
     "robot_description",
@@ -68,6 +69,12 @@ def generate_launch_description() -> LaunchDescription:
                 "drivetrain",
                 default_value="",
                 description="path of the drivetrain file; empty: what the URDF says of its drives",
+            ),
+            DeclareLaunchArgument(
+                "preset",
+                default_value="generic",
+                choices=PRESETS,
+                description="a file in config/observer/",
             ),
             DeclareLaunchArgument(
                 "params_file", default_value="", description="path of your parameters, YAML"
@@ -173,7 +180,7 @@ def parameters(context: LaunchContext) -> list[object]:
     }
     for name in ("autostart", "use_sim_time"):
         chosen[name] = value(name) == "true"
-    files = [str(CONFIG / "observer" / "generic.yaml")]
+    files = [str(CONFIG / "observer" / f"{value('preset')}.yaml")]
     if value("params_file"):
         files.append(value("params_file"))
     return [*files, chosen]

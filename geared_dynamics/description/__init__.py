@@ -11,7 +11,7 @@ from geared_dynamics.description.rodrigues import RodriguesRow, robot_from_rodri
 from geared_dynamics.description.schema import drivetrain_schema
 from geared_dynamics.description.urdf import read_urdf
 from geared_dynamics.description.urdf_drives import read_robot, read_urdf_drives
-from geared_dynamics.description.urdf_writer import write_urdf
+from geared_dynamics.description.urdf_writer import with_root_inertia, write_urdf
 
 __all__ = [
     "DHRow",
@@ -29,5 +29,6 @@ __all__ = [
     "replaced_notes",
     "robot_from_dh",
     "robot_from_rodrigues",
+    "with_root_inertia",
     "write_urdf",
 ]

@@ -13,6 +13,7 @@ from geared_dynamics.description.records import (
     InertiaRecord,
     JointRecord,
     LimitRecord,
+    LinkRecord,
     RobotRecord,
 )
 from geared_dynamics.errors import DescriptionError
@@ -20,6 +21,32 @@ from geared_dynamics.errors import DescriptionError
 # URDF demands limits of revolute and prismatic joints, and its readers do not
 # all know 'inf': the largest float stands for no limit, also when read back.
 _NO_LIMIT = sys.float_info.max
+
+# Of a root that has none: a ball of 1 kg and 0.1 m, solid.
+_NOMINAL = InertiaRecord(
+    1.0, (0.0, 0.0, 0.0), ((4e-3, 0.0, 0.0), (0.0, 4e-3, 0.0), (0.0, 0.0, 4e-3))
+)
+
+
+def with_root_inertia(robot: RobotRecord) -> RobotRecord:
+    """Return the robot with a nominal inertia of its root, where that has no mass.
+
+    The conversion of URDF to SDF drops a link without mass unless it is called ``world``, and
+    the joints below it then have no parent (sdformat, ``src/parser_urdf.cc``, ``CreateSDF``).
+
+    Args:
+        robot: The robot; its root is fixed, so that no joint feels the root's inertia.
+    """
+    children = {joint.child for joint in robot.joints}
+    links = tuple(
+        replace(link, inertia=_NOMINAL) if link.name not in children and _dropped(link) else link
+        for link in robot.links
+    )
+    return replace(robot, links=links)
+
+
+def _dropped(link: LinkRecord) -> bool:
+    return link.name != "world" and (link.inertia is None or link.inertia.mass <= 0.0)
 
 
 def write_urdf(robot: RobotRecord) -> str:

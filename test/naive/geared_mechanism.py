@@ -60,7 +60,7 @@ def parts(robot: RobotRecord, drive: DrivetrainRecord, turning: dict[str, Any]) 
     """The bodies that move; gears on the base turn only, so their place does not matter."""
     found = []
     for link in robot.links:
-        if link.inertia is not None:
+        if link.inertia is not None and link.name != LINKS[0]:
             number = LINKS.index(link.name)
             com = exact_matrix(link.inertia.com) + ORIGINS[number]
             tensor = exact_matrix(link.inertia.tensor)

@@ -8,10 +8,13 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import yaml
 
+from geared_dynamics.description import read_urdf
 from geared_dynamics.nodes.feedforward.schema import SCHEMA
+from geared_dynamics.nodes.publish.waypoints import read_waypoints
 
 ROOT = Path(__file__).resolve().parents[2]
 LAUNCH = sorted((ROOT / "launch").glob("*.launch.py"))
@@ -155,6 +158,85 @@ def test_launch_arguments_are_the_nodes_parameters() -> None:
         assert argument in declared(ONE_ARM)
         assert schema[name].kind == "string"
     assert tuple(values["MODES"]) == schema["mode"].choices
+
+
+# What each preset has, in words, as it stands in config/drivers/stock.yaml.
+DRIVERS = yaml.safe_load((ROOT / "config" / "drivers" / "stock.yaml").read_text("utf-8"))
+KEYS = {"joint_states", "speed_scaling", "trajectory_controller", "effort_controller",
+        "controllers", "replaces", "reason", "works"}  # fmt: skip
+
+
+def controllers(file: Path) -> tuple[dict[str, str], dict[str, dict[str, Any]]]:
+    """Types and parameters of the controllers in a file of ros2_control."""
+    data = yaml.safe_load(file.read_text("utf-8"))
+    if "/**" in data:
+        data = data["/**"]
+    own = {name: entry["ros__parameters"] for name, entry in data.items()}
+    manager = own.pop("controller_manager")
+    types = {k: v["type"] for k, v in manager.items() if isinstance(v, dict)}
+    types |= {k: v["type"] for k, v in own.items() if "type" in v}
+    return types, own
+
+
+@pytest.mark.parametrize("preset", DRIVERS)
+def test_what_is_said_of_a_driver_is_complete(preset: str) -> None:
+    driver = DRIVERS[preset]
+    assert set(driver) <= KEYS
+    assert driver["joint_states"]
+    for mode in ("trajectory_controller", "effort_controller"):
+        assert mode in driver or {"reason", "works"} <= set(driver)
+    if "controllers" in driver:
+        types, _ = controllers(ROOT / "config" / "controllers" / driver["controllers"])
+        assert driver["trajectory_controller"] in types
+
+
+def test_each_preset_of_real_robots_has_its_driver() -> None:
+    assert set(constants(ROOT / "launch" / "hardware.launch.py")["PRESETS"]) == set(DRIVERS)
+
+
+@pytest.mark.parametrize(
+    "file", sorted((ROOT / "config" / "controllers").glob("*.yaml")), ids=lambda path: path.stem
+)
+def test_our_controllers_command_effort(file: Path) -> None:
+    """A joint trajectory controller that commands another interface refuses our trajectories."""
+    types, own = controllers(file)
+    moving = {name for name, kind in types.items() if "Broadcaster" not in kind}
+    assert moving
+    for name in moving:
+        values = own[name]
+        if types[name] == "joint_trajectory_controller/JointTrajectoryController":
+            assert values["command_interfaces"] == ["effort"]
+            assert {"position", "velocity"} <= set(values["state_interfaces"])
+            assert set(values["gains"]) == set(values["joints"])
+            assert all(gain["p"] > 0.0 and gain["d"] > 0.0 for gain in values["gains"].values())
+        else:
+            assert types[name] == "forward_command_controller/ForwardCommandController"
+            assert values["interface_name"] == "effort"
+
+
+@pytest.mark.parametrize(
+    "file", sorted((ROOT / "config" / "motions").glob("*.yaml")), ids=lambda path: path.stem
+)
+def test_motions_are_the_robots_and_begin_where_it_stands(file: Path) -> None:
+    found = read_waypoints(file)
+    robot = read_urdf(ROOT / "urdf" / f"{file.stem}.urdf")
+    limits = {joint.name: joint.limit for joint in robot.joints if joint.limit is not None}
+    assert found.joint_names == tuple(limits)
+    assert not found.positions[0].any()
+    lower, upper = (np.array([getattr(x, side) for x in limits.values()], float)
+                    for side in ("lower", "upper"))  # fmt: skip
+    assert (lower < found.positions).all()
+    assert (found.positions < upper).all()
+
+
+@pytest.mark.parametrize("name", ["FORWARD", "TRAJECTORY"])
+def test_gazebos_controllers_are_in_their_files(name: str) -> None:
+    file, controller = constants(ROOT / "launch" / "gazebo.launch.py")[name]
+    types, own = controllers(ROOT / "config" / "controllers" / file)
+    assert controller in types
+    robot = (ROOT / "urdf" / "brisk6.urdf").read_text("utf-8")
+    assert all(f'<joint name="{joint}"' in robot for joint in own[controller]["joints"])
+    assert "joint_state_broadcaster" in types
 
 
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda path: path.stem)

@@ -82,19 +82,87 @@ def test_gazebo_starts_one_after_the_other() -> None:
     assert "xacro" not in node  # the URDF comes from the topic
 
 
-@pytest.mark.parametrize(
-    ("mode", "autostart", "topic"),
-    [
-        ("annotate", "true", "joint_trajectory_controller/joint_trajectory"),
-        ("stream", "false", "forward_effort_controller/commands"),
-        ("computed_torque", "false", "forward_effort_controller/commands"),
-    ],
-)
-def test_a_real_robot_is_not_moved_unasked(mode: str, autostart: str, topic: str) -> None:
-    (node,) = passed(made("hardware.launch.py", preset="ur", mode=mode))
-    assert node["autostart"] == autostart
+# By preset and mode: topic of what is sent, topic of the states, and of the speed scaling.
+FORWARD = "forward_effort_controller/commands"
+SCALING = "speed_scaling_state_broadcaster/speed_scaling"
+STOCK = {
+    ("generic", "annotate"): (
+        "joint_trajectory_controller/joint_trajectory", "joint_states", ""),
+    ("generic", "stream"): (FORWARD, "joint_states", ""),
+    ("ur", "annotate"): (
+        "effort_joint_trajectory_controller/joint_trajectory", "joint_states", SCALING),
+    ("ur", "stream"): (FORWARD, "joint_states", SCALING),
+    ("ur", "computed_torque"): (FORWARD, "joint_states", SCALING),
+    ("franka", "annotate"): (
+        "fr3_arm_controller/joint_trajectory", "franka/joint_states", ""),
+    ("franka", "computed_torque"): (FORWARD, "franka/joint_states", ""),
+    ("kuka_fri", "stream"): ("effort_controller/commands", "joint_states", ""),
+    ("kuka_fri", "computed_torque"): ("effort_controller/commands", "joint_states", ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("preset", "mode"), STOCK, ids=str)
+def test_a_real_robot_by_its_drivers_names_and_not_moved_unasked(preset: str, mode: str) -> None:
+    topic, states, scaling = STOCK[preset, mode]
+    (node,) = passed(made("hardware.launch.py", preset=preset, mode=mode))
+    assert node["autostart"] == str(mode == "annotate").lower()
     assert topic in (node.get("commands"), node.get("annotated_trajectory"))
     assert len({"commands", "annotated_trajectory"} & set(node)) == 1
+    assert (node["joint_states"], node["speed_scaling"]) == (states, scaling)
+
+
+def test_own_names_win_over_the_drivers() -> None:
+    given = {"trajectory_controller": "mine", "joint_states": "/s", "speed_scaling": "/x"}
+    for preset in ("ur", "kuka_fri", "kinova"):
+        (node,) = passed(made("hardware.launch.py", preset=preset, **given))
+        assert node["annotated_trajectory"] == "mine/joint_trajectory"
+        assert (node["joint_states"], node["speed_scaling"]) == ("/s", "/x")
+
+
+@pytest.mark.parametrize(
+    ("preset", "mode", "said"),
+    [
+        ("kuka_fri", "annotate", "command position.*What works: mode:=stream.*effort_controller"),
+        ("kinova", "annotate", "does not support effort.*What works: .*low-level mode"),
+        ("kinova", "stream", "does not support effort.*effort_controller:="),
+        ("kinova", "computed_torque", "does not support effort"),
+    ],
+)
+def test_what_a_driver_cannot_do_is_refused_with_what_works(
+    preset: str, mode: str, said: str
+) -> None:
+    with pytest.raises(RuntimeError, match=said):
+        made("hardware.launch.py", preset=preset, mode=mode)
+
+
+def test_a_refused_mode_starts_nothing(processes: Processes) -> None:
+    arguments = (f"urdf:={URDF}", f"drivetrain:={DRIVETRAIN}")
+    process = launch(processes, "hardware.launch.py", "preset:=kinova", *arguments)
+    assert process.wait() == 1, process.report()
+    assert "refuses trajectories with effort" in process.output, process.report()
+    assert "process started" not in process.output, process.report()
+
+
+def test_a_universal_robot_by_its_names(processes: Processes, graph: Graph) -> None:
+    arguments = ("preset:=ur", f"urdf:={URDF}", f"drivetrain:={DRIVETRAIN}")
+    process = launch(processes, "hardware.launch.py", *arguments)
+    graph.wait_for_state("/feedforward_node", "active")
+    output = "/effort_joint_trajectory_controller/joint_trajectory"
+    assert f"spawner {output.split('/')[1]} --inactive" in process.output, process.report()
+    topics = dict(graph.node.get_publisher_names_and_types_by_node("feedforward_node", "/"))
+    assert output in topics
+    assert "/feedforward_node/annotated_trajectory" not in topics
+    topics = dict(graph.node.get_subscriber_names_and_types_by_node("feedforward_node", "/"))
+    assert {"/joint_states", "/speed_scaling_state_broadcaster/speed_scaling"} <= set(topics)
+    found = graph.get_parameters("/feedforward_node", ["speed_scaling.full", "update_rate"])
+    assert found == {"speed_scaling.full": 100.0, "update_rate": 500}
+    graph.until(lambda: f"nobody listens on {output}" in process.output, "the warning", 10.0)
+
+
+def test_gazebo_has_a_controller_for_the_mode() -> None:
+    (node,) = passed(made("gazebo.launch.py", mode="annotate"))
+    assert node["annotated_trajectory"] == "/joint_trajectory_controller/joint_trajectory"
+    assert "commands" not in node
 
 
 def test_a_recording_brings_its_own_time() -> None:

@@ -40,6 +40,12 @@ class Timing:
         self.cycles = 0
         self._last = 0.0
         self._since = 0.0
+        self._reported = 0
+
+    @property
+    def total(self) -> int:
+        """Cycles since the beginning, reported or not."""
+        return self._reported + self.cycles
 
     def add(self, begin: float, end: float, latency: float) -> None:
         """Note a cycle.
@@ -63,6 +69,7 @@ class Timing:
         rows = self._rows[: min(count, KEPT)]
         fresh = rows[1:, 0] if count <= KEPT else rows[:, 0]  # the first came after a gap
         self._since, self.cycles = now, 0
+        self._reported += count
         if not count:
             nothing = float("nan")
             return Figures(0, 0.0, (nothing,) * 3, (nothing,) * 3, (nothing,) * 2)

@@ -18,6 +18,7 @@ from geared_dynamics.control import (
 from geared_dynamics.control.safety import Decision, Mode, Observation, SafetyMemory
 from geared_dynamics.control.safety import events as at
 from geared_dynamics.nodes.feedforward.even_clock import EvenClock
+from geared_dynamics.nodes.feedforward.pace import Pace
 from geared_dynamics.nodes.feedforward.prepared import Prepared
 from geared_dynamics.nodes.feedforward.wanted import behind, complete, standing
 from geared_dynamics.trajectory import (
@@ -63,6 +64,7 @@ class Loop:
         acknowledged: Whether a reset was asked for since the last cycle.
         counters: For diagnostics.
         clock: What ROS time does.
+        pace: How fast time goes along the reference.
         given_up: Whether a trajectory was dropped that came while the cause of a stop was still
             there; the one who tells of it sets it back.
     """
@@ -86,6 +88,7 @@ class Loop:
         self.period = given.period
         self._heard: float | None = None
         self.clock = EvenClock()
+        self.pace = Pace()
         self._memory: Memory = given.control.start()
         self._blank = self._memory
         self._reference = standing(given.control, self.present, self.ahead)
@@ -183,11 +186,16 @@ class Loop:
         control = given.control
         later = clock + (given.period or self.period)
         try:
+            pace = self.pace
+            if not pace.even:
+                clock, later = pace.go(clock, later)
             sample_into(motion, clock, present)
             sample_into(motion, later, ahead)
             if not present.finished:
                 self._heard = now
-            reference = self._reference or complete(control, motion, later, present, ahead)
+            if not pace.even:
+                pace.slow(present, ahead)
+            reference = self._reference or complete(control, motion, later, present, ahead, pace)
             measured = behind(control, q, v) if given.elastic else State(q, v)  # type: ignore[arg-type]
             memory, output = control.step(self._memory, measured, reference, max(dt, 0.0))
         except Exception as error:  # whatever a law may raise: the arm is held, the log tells
@@ -255,12 +263,13 @@ class Loop:
         waypoints = checked(trajectory, rules, clock)
         old = self.motion
         if self.prepared.continued and old is not None:
-            sample_into(old, clock, self.present)
+            sample_into(old, self.pace.time(clock), self.present)
             wanted = self.present
             before = state(wanted.q, wanted.v, wanted.a)
         else:
-            before = state(self.q, self.v)
+            before = state(self.q, self.pace.along(self.v))
         self.motion = follow(waypoints, before, clock, rules)
+        self.pace.begin(clock, resting=old is None)
         self._heard = now
         self.acknowledged = True
 

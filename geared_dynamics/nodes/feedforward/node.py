@@ -39,6 +39,8 @@ from geared_dynamics.nodes.feedforward.report import Reporter
 from geared_dynamics.nodes.feedforward.schema import SCHEMA
 from geared_dynamics.nodes.feedforward.services import Services
 from geared_dynamics.nodes.feedforward.settings import unlimited, unread_gains
+from geared_dynamics.nodes.feedforward.speed_scaling import SpeedScaling
+from geared_dynamics.nodes.feedforward.surroundings import Surroundings
 from geared_dynamics.nodes.feedforward.tuning import publish_state
 
 NEWEST_STATE = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
@@ -79,6 +81,8 @@ class FeedforwardNode(SteadyLifecycleNode):
         self._inputs = False
         self.reporter = Reporter(self)
         self.failures = Failures(self)
+        self.speed_scaling: SpeedScaling | None = None
+        self.surroundings = Surroundings(self)
 
     def _value(self, name: str) -> Value:
         return self.parameters.values[name]
@@ -195,6 +199,7 @@ class FeedforwardNode(SteadyLifecycleNode):
             QoSProfile(depth=10),
             raw=True,
         )
+        self.speed_scaling = SpeedScaling(self)
 
     def _refuse_wrong(self) -> None:
         if self.parameters.wrong:
@@ -211,10 +216,13 @@ class FeedforwardNode(SteadyLifecycleNode):
         self.description.begin(self.model)
         self.loop = Loop(self.loop.prepared)
         self.loop.emergency_stop = self.stopped
+        if self.speed_scaling is not None:
+            self.loop.pace.ask(self.speed_scaling.factor)
         self.zero = self.ros_time.now()
         self._stamp, self.heard = 0, time.monotonic()
         self.timing = Timing()
         self.reporter.begin()
+        self.surroundings.begin(self.heard)
         realtime.settle()
         self.active = True
 
@@ -347,3 +355,4 @@ class FeedforwardNode(SteadyLifecycleNode):
             self._send(loop.silence(now, 1e-9 * (self.ros_time.now() - self.zero)))
             self.reporter.look(loop.decision)
         publish_state(self, now)
+        self.surroundings.look(now)

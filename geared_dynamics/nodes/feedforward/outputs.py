@@ -65,16 +65,19 @@ class Commands:
             self._sign = sign if (sign != 1.0).any() else None
         kind = str(values["output"])  # the numbers do not say what they are
         self._targets: list[tuple[Template, Any]] = []
+        self.publishers: list[Any] = []
         if values["publish_commands"]:
             flat = Float64MultiArray(data=[0.0] * len(ours))
             flat.layout.dim = [MultiArrayDimension(label=kind, size=len(ours), stride=len(ours))]
             publisher = publishers.get("~/commands", Float64MultiArray)
             self._targets.append((Template(flat, "data"), publisher.publish))
+            self.publishers.append(publisher)
         if values["publish_joint_commands"]:
             named = JointState(name=called, effort=[0.0] * len(called))
             named.header.frame_id = kind
             publisher = publishers.get("~/joint_commands", JointState)
             self._targets.append((Template(named, "effort"), publisher.publish))
+            self.publishers.append(publisher)
 
     def send(self, command: Array, stamp: int) -> None:
         """Send commands in the model's order.

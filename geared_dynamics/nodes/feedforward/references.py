@@ -72,7 +72,13 @@ def annotate(node: FeedforwardNode, message: JointTrajectory, clock: float) -> N
     sent = trajectory_message(
         message.header, given.rules.joints, made.times, (made.q, made.v, made.a, made.effort)
     )
-    publisher(node).publish(sent)
+    output = publisher(node)
+    output.publish(sent)
+    if not output.get_subscription_count():
+        remedy = "start and activate the controller, or give its topic, then send it again"
+        node.get_logger().warning(
+            f"trajectory sent, and nobody listens on {output.topic_name}: {remedy}"
+        )
 
 
 def publisher(node: FeedforwardNode) -> Any:

@@ -142,6 +142,7 @@ class Reporter:
             self._send_timing(figures)
             rate = int(node.parameters.values["update_rate"])  # type: ignore[arg-type]
             entries += [diagnostics.loop_status(figures, rate), *self._loop_entries(now)]
+            entries.append(node.surroundings.status())
         name = node.get_fully_qualified_name().lstrip("/")
         stamp = node.get_clock().now().to_msg()
         hardware = node.model.name if node.model is not None else "none"

@@ -96,6 +96,14 @@ LAW = (
         0,
         100_000,
     ),
+    Parameter(
+        "speed_scaling.full",
+        "double",
+        1.0,
+        "what ~/speed_scaling_input says at full speed; 100 where it is in percent",
+        1e-6,
+        1e6,
+    ),
     Parameter("use_gravity_compensation", "bool", True, "add gravity; off if the robot does"),
     Parameter("use_coriolis_compensation", "bool", True, "add Coriolis and centrifugal forces"),
     Parameter(

@@ -6,6 +6,7 @@ import numpy as np
 
 from geared_dynamics.arrays import Array
 from geared_dynamics.control import Controller, ElasticController, Reference, State
+from geared_dynamics.nodes.feedforward.pace import Pace
 from geared_dynamics.nodes.feedforward.settings import AnyController
 from geared_dynamics.trajectory import Reference as Motion
 from geared_dynamics.trajectory import SampleBuffer, derivatives
@@ -43,21 +44,27 @@ def standing(control: AnyController, now: SampleBuffer, ahead: SampleBuffer) -> 
 
 
 def complete(
-    control: AnyController, motion: Motion, t: float, now: SampleBuffer, ahead: SampleBuffer
+    control: AnyController,
+    motion: Motion,
+    t: float,
+    now: SampleBuffer,
+    ahead: SampleBuffer,
+    pace: Pace,
 ) -> Reference:
     """The reference with the derivatives that springs and windings need.
 
     Args:
         control: The law.
         motion: The whole reference.
-        t: Time for which a command is computed [s].
+        t: Time for which a command is computed, along the motion [s].
         now: The reference at the time of the cycle.
         ahead: At ``t``.
+        pace: How fast time goes along the motion; ``now`` and ``ahead`` count it already.
     """
     if isinstance(control, ElasticController):
-        rows = derivatives(motion, t, control.derivatives_needed)
+        rows = pace.slow_rows(derivatives(motion, t, control.derivatives_needed))
         return Reference(ahead.q, ahead.v, ahead.a, None, rows)
-    return chosen(control, now, ahead, derivatives(motion, t, 3)[3])
+    return chosen(control, now, ahead, pace.slow_rows(derivatives(motion, t, 3))[3])
 
 
 def with_jerk(control: Controller) -> bool:

@@ -19,8 +19,7 @@ from random_robots import random_robot
 
 mujoco = pytest.importorskip("mujoco")
 S = gd.simulation
-# Published as augmented links or points of mass: their rotors cannot be bodies of their own.
-NO_BODIES = {"kr300", "manutec_r3", "puma560", "tx40"}
+NO_BODIES = {"kr300", "tx40"}  # their last links are points of mass
 
 
 def load(text: str):
@@ -29,7 +28,9 @@ def load(text: str):
     return mj, mujoco.MjData(mj)
 
 
-@pytest.mark.parametrize("robot", ["brisk6", "elbow", "virtual_link_arm", "planetary_2r"])
+@pytest.mark.parametrize(
+    "robot", ["brisk6", "elbow", "virtual_link_arm", "planetary_2r", "manutec_r3"]
+)
 @pytest.mark.parametrize("friction", [True, False])
 def test_moves_as_the_plant_does(robot: str, friction: bool) -> None:
     model = example(robot)

@@ -1,0 +1,104 @@
+"""What a robot's driver does not do for the node: nobody listens, joint states come too slowly."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from geared_dynamics.nodes.common.diagnostics import OK, WARN, Status
+from geared_dynamics.nodes.feedforward import references
+
+if TYPE_CHECKING:
+    from geared_dynamics.nodes.feedforward.node import FeedforwardNode
+
+WINDOW = 2.0  # [s] between two looks; in that time nodes have found each other
+SLOW = 0.9  # part of update_rate below which joint states are slow
+NOT_SLOW = 0.95  # and above which they no longer are
+SECOND = 1_000_000_000  # [ns]
+
+
+class Surroundings:
+    """Looks every two seconds while the node is active; logs what has changed.
+
+    Attributes:
+        unheard: Topics on which the node sends and nobody listens.
+        rate: At which joint states come [1/s], ROS time, where that is too slow; else 0.
+    """
+
+    def __init__(self, node: FeedforwardNode) -> None:
+        """Begin with nothing wrong."""
+        self._node = node
+        self.unheard = ""
+        self.rate = 0.0
+        self._due, self._before = 0.0, 0
+        self._states = 0
+
+    def begin(self, now: float) -> None:
+        """Begin to look, a window from now.
+
+        Args:
+            now: Steady time [s].
+        """
+        self.unheard, self.rate = "", 0.0
+        self._next(now)
+
+    def _next(self, now: float) -> None:
+        self._due = now + WINDOW
+        self._before = self._node.ros_time.now()
+        self._states = self._node.timing.total
+
+    def look(self, now: float) -> None:
+        """Look, where it is time to.
+
+        Args:
+            now: Steady time [s].
+        """
+        if now < self._due:
+            return
+        self._look_for_listeners()
+        self._look_at_the_rate()
+        self._next(now)
+
+    def _look_for_listeners(self) -> None:
+        log, outputs = self._node.get_logger(), self._outputs()
+        heard = any(output.get_subscription_count() for output in outputs)
+        topics = "" if heard else " and ".join(output.topic_name for output in outputs)
+        if topics and topics != self.unheard:
+            log.warning(
+                f"nobody listens on {topics}: what the node sends moves nothing. Start and "
+                "activate the controller (ros2 control list_controllers), or give its topic"
+            )
+        elif self.unheard and heard:
+            log.info(f"{self.unheard}: somebody listens now")
+        self.unheard = topics
+
+    def _outputs(self) -> list[Any]:
+        node = self._node
+        if node.annotating:
+            return [references.publisher(node)]
+        return [] if node.commands is None else node.commands.publishers
+
+    def _look_at_the_rate(self) -> None:
+        node = self._node
+        wanted = int(node.parameters.values["update_rate"])  # type: ignore[arg-type]
+        span = 1e-9 * (node.ros_time.now() - self._before)
+        states = node.timing.total - self._states
+        if not (wanted and states and self._before) or span < 0.25 * WINDOW:
+            self.rate = 0.0  # not asked, none, or a simulated clock that has just begun
+            return
+        rate = states / span
+        if rate < SLOW * wanted and not self.rate:
+            node.get_logger().warning(
+                f"joint states come {rate:.3g} times a second, update_rate says {wanted}: "
+                f"the feedforward is computed for {1e3 / wanted:.3g} ms ahead. Listen to the "
+                f"topic that has {wanted} (remap joint_states), or set update_rate to the true one"
+            )
+        self.rate = rate if rate < (NOT_SLOW if self.rate else SLOW) * wanted else 0.0
+
+    def status(self) -> Status:
+        """An entry of ``/diagnostics``."""
+        found = []
+        if self.unheard:
+            found.append(f"nobody listens on {self.unheard}")
+        if self.rate:
+            found.append(f"joint states come {self.rate:.3g} times a second, slower than said")
+        return Status("surroundings", WARN if found else OK, "; ".join(found) or "as said", {})

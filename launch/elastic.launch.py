@@ -1,0 +1,141 @@
+"""A simulated arm with elastic joints, the feedforward node that moves it, and the observer.
+
+Send it a ``trajectory_msgs/msg/JointTrajectory`` on ``feedforward_node/joint_trajectory`` and
+look at what ``elastic_observer_node`` publishes; docs/observer_node.md says what is to be seen.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from ament_index_python.packages import PackageNotFoundError, get_package_prefix
+from launch import LaunchContext, LaunchDescription
+from launch.actions import (
+    DeclareLaunchArgument,
+    GroupAction,
+    IncludeLaunchDescription,
+    OpaqueFunction,
+)
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+from launch.substitutions import LaunchConfiguration
+from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import ParameterValue
+
+PACKAGE = "geared_dynamics"
+EXECUTABLE = "plant_node"
+MODULE = "geared_dynamics.nodes.plant.plant_node"
+
+SHARE = Path(__file__).resolve().parents[1]
+FEEDFORWARD = SHARE / "launch" / "feedforward.launch.py"
+OBSERVER = SHARE / "launch" / "observer.launch.py"
+ENGINES = ["equations", "mujoco"]
+PACES = ["real_time", "lock_step"]
+OBSERVERS = ["kalman", "nonlinear"]
+LEVELS = ["debug", "info", "warn", "error", "fatal"]
+PASSED = ("namespace", "urdf", "drivetrain", "params_file", "log_level")
+
+
+def generate_launch_description() -> LaunchDescription:
+    """Declare the arguments; the nodes are made from their values."""
+    return LaunchDescription(
+        [
+            DeclareLaunchArgument("namespace", default_value="", description="of the three nodes"),
+            DeclareLaunchArgument(
+                "urdf",
+                default_value=str(SHARE / "urdf" / "wave6.urdf"),
+                description="path of the robot's URDF",
+            ),
+            DeclareLaunchArgument(
+                "drivetrain",
+                default_value=str(SHARE / "urdf" / "wave6.drivetrain.yaml"),
+                description="path of its drivetrain file, with motors and springs",
+            ),
+            DeclareLaunchArgument(
+                "engine",
+                default_value="equations",
+                choices=ENGINES,
+                description="what moves the bodies: our own equations, or MuJoCo",
+            ),
+            DeclareLaunchArgument(
+                "pace",
+                default_value="real_time",
+                choices=PACES,
+                description="by the wall clock, or waiting for each command with a /clock",
+            ),
+            DeclareLaunchArgument(
+                "observer", default_value="kalman", choices=OBSERVERS, description="which one"
+            ),
+            DeclareLaunchArgument(
+                "encoder_counts",
+                default_value="131072",
+                description="per turn of a motor, of the plant's encoders",
+            ),
+            DeclareLaunchArgument(
+                "params_file",
+                default_value="",
+                description="path of parameters for the three nodes",
+            ),
+            DeclareLaunchArgument(
+                "log_level", default_value="info", choices=LEVELS, description="of all nodes"
+            ),
+            OpaqueFunction(function=make_nodes),
+        ]
+    )
+
+
+def make_nodes(context: LaunchContext) -> list[object]:
+    """Return the plant, and the two nodes by their own launch files."""
+
+    def value(name: str) -> str:
+        return str(LaunchConfiguration(name).perform(context))
+
+    space = f"/{value('namespace').strip('/')}" if value("namespace") else ""
+    commands = f"{space}/feedforward_node/joint_commands"
+    shared = {name: value(name) for name in PASSED}
+    shared |= {
+        "use_sim_time": str(value("pace") == "lock_step").lower(),
+        "joint_states": "motor_states",
+    }
+    own = {
+        "engine": value("engine"),
+        "pace": value("pace"),
+        "encoder_counts": int(value("encoder_counts")),
+        "urdf_path": ParameterValue(value("urdf"), value_type=str),
+        "drivetrain": ParameterValue(value("drivetrain"), value_type=str),
+    }
+    plant = Node(
+        **command(),
+        name="plant_node",
+        namespace=value("namespace"),
+        parameters=[*filter(None, [value("params_file")]), own],
+        remappings=[("~/joint_commands", commands)],
+        ros_arguments=["--log-level", f"plant_node:={value('log_level')}"],
+        output="screen",
+        emulate_tty=True,
+    )
+    mover = {"preset": "elastic_simulated", "mode": "computed_torque"}
+    watcher = {"preset": "simulated", "observer": value("observer"), "joint_commands": commands}
+    return [
+        plant,
+        included(FEEDFORWARD, shared | mover),
+        included(OBSERVER, shared | watcher),
+    ]
+
+
+def included(path: Path, values: dict[str, str]) -> GroupAction:
+    """Another launch file with these arguments and no others of ours."""
+    source = PythonLaunchDescriptionSource(str(path))
+    file = IncludeLaunchDescription(source, launch_arguments=list(values.items()))
+    return GroupAction([file], scoped=True, forwarding=False)
+
+
+def command() -> dict[str, object]:
+    """Return how to start the plant: the installed executable, or the module."""
+    try:
+        installed = Path(get_package_prefix(PACKAGE), "lib", PACKAGE, EXECUTABLE).exists()
+    except PackageNotFoundError:
+        installed = False
+    if installed:
+        return {"package": PACKAGE, "executable": EXECUTABLE}
+    return {"executable": sys.executable, "arguments": ["-m", MODULE]}

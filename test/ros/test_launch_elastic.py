@@ -1,0 +1,99 @@
+"""The launch file of an arm with springs, wherever launch and launch_ros can be imported."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import geared_dynamics as gd
+from feedforward_rig import trajectory
+from ros_harness import Graph, Process, Processes
+
+try:  # without ROS's launch, our folder of that name may be found as an empty package
+    from launch import LaunchDescription  # noqa: F401
+    from launch_ros.actions import LifecycleNode  # noqa: F401
+except ImportError:
+    HAS_LAUNCH = False
+else:
+    HAS_LAUNCH = True
+
+pytestmark = pytest.mark.skipif(not HAS_LAUNCH, reason="launch_ros is not installed (from ROS)")
+
+ROOT = Path(__file__).resolve().parents[2]
+RUNNER = ROOT / "test" / "ros_harness" / "launch_file.py"
+URDF, DRIVES = ROOT / "urdf" / "wave6.urdf", ROOT / "urdf" / "wave6.drivetrain.yaml"
+OBSERVER = "/elastic_observer_node"
+GOAL = [0.4, 0.7, 0.9, 0.3, 0.5, 0.2]
+
+
+def launch(processes: Processes, *arguments: str) -> Process:
+    file = ROOT / "launch" / "elastic.launch.py"
+    process = processes.start(RUNNER, file, *arguments, name=file.name)
+    process.terminal = True
+    return process
+
+
+def stamp(message: Any) -> float:
+    return float(message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec)
+
+
+@pytest.mark.parametrize("observer", ["kalman", "nonlinear"])
+def test_the_springs_are_seen(processes: Processes, graph: Graph, observer: str) -> None:
+    """Moved out of the upright posture, in simulated time: the twist is the weight's over K."""
+    from sensor_msgs.msg import JointState
+    from trajectory_msgs.msg import JointTrajectory
+
+    model = gd.load_model(URDF, DRIVES, strict=True)
+    inboxes = {
+        name: graph.listen(f"{OBSERVER}/{name}", JointState)
+        for name in ("link_state", "torque_estimate")
+    }
+    states = graph.listen("/joint_states", JointState)
+    goals = graph.publisher("/feedforward_node/joint_trajectory", JointTrajectory)
+    launch(processes, "pace:=lock_step", f"observer:={observer}")
+    graph.wait_for_state("/feedforward_node", "active")
+    graph.wait_for_state(OBSERVER, "active")
+    link, torque = inboxes["link_state"], inboxes["torque_estimate"]
+    graph.until(lambda: link.count and link.last.header.frame_id == "", "a valid estimate", 60.0)
+    graph.wait_for_subscribers(goals)
+    begin = stamp(link.last)
+    goals.publish(trajectory(model.joint_names, [(1.0, GOAL, [0.0] * 6, [0.0] * 6)]))
+    graph.until(lambda: stamp(link.last) > begin + 2.0, "two seconds of its time", 60.0)
+    assert link.last.header.frame_id == "", processes.report()
+    twist = gd.gravity_forces(model, np.array(GOAL)) / model.elasticity.stiffness
+    np.testing.assert_allclose(torque.last.position, twist, atol=2e-5)
+    shaft, seen = (np.abs(np.array(m.position) - GOAL).max() for m in (states.last, link.last))
+    assert shaft > 5e-4, "what the motors show is off by the twist"
+    assert seen < 1e-4, "the links are where they are wanted"
+
+
+def test_a_load_is_seen_as_an_external_torque(
+    processes: Processes, graph: Graph, tmp_path: Path
+) -> None:
+    """Within what the motors' friction can hold."""
+    from sensor_msgs.msg import JointState
+    from std_srvs.srv import SetBool
+
+    model = gd.load_model(URDF, DRIVES)
+    external = graph.listen(f"{OBSERVER}/external_torque", JointState)
+    start = {"initial.joint_2": 1.2, "payload.mass": 3.0}
+    file = tmp_path / "start.yaml"
+    lines = "".join(f"    {name}: {value}\n" for name, value in start.items())
+    file.write_text(f"plant_node:\n  ros__parameters:\n{lines}", encoding="utf-8")
+    launch(processes, "pace:=lock_step", f"params_file:={file}")
+    graph.until(
+        lambda: external.count and external.last.header.frame_id == "", "a valid estimate", 60.0
+    )
+    q = np.array([0.0, 1.2, 0.0, 0.0, 0.0, 0.0])
+    held = 1.1 * np.array([2.0, 2.0, 2.0, 0.4, 0.4, 0.4])  # by friction, at the joints
+    assert (np.abs(external.last.effort) < held).all()
+    begin = stamp(external.last)
+    assert graph.call("/plant_node/attach_payload", SetBool, SetBool.Request(data=True)).success
+    graph.until(lambda: stamp(external.last) > begin + 1.5, "one and a half seconds", 60.0)
+    loaded = model.with_payload(3.0, (0.0, 0.0, 0.0), np.zeros((3, 3)), link="tool")
+    weight = gd.gravity_forces(loaded, q) - gd.gravity_forces(model, q)
+    assert abs(weight[1]) > 20.0
+    assert (np.abs(np.array(external.last.effort) + weight) < held + 0.05 * np.abs(weight)).all()
