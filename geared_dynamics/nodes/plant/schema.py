@@ -31,6 +31,8 @@ PLANT = (
               0.0, 1.0, when="start"),
     Parameter("friction", "bool", True, "joints and rotors rub and stick", when="start"),
     Parameter("saturate", "bool", True, "the motors' limits hold", when="start"),
+    Parameter("end_stops", "bool", True, "If true, the URDF's position limits are end stops",
+              when="start"),
     Parameter("encoder_counts", "int", 0, "per turn of a motor; 0: exact angles and speeds",
               0, 2**31 - 1, when="start"),
     Parameter("angle_noise", "double", 0.0, "RMS, of the motors' angles [rad]", 0.0, LONG,

@@ -37,7 +37,7 @@ def plant_of(values: Values, model: GearedModel) -> Plant:
     options: dict[str, Any] = {
         name: values[name]
         for name in (
-            "friction", "saturate", "angle_noise", "speed_noise", "current_noise",
+            "friction", "saturate", "end_stops", "angle_noise", "speed_noise", "current_noise",
             "command_latency", "measurement_latency", "seed",
         )
     }  # fmt: skip
