@@ -109,8 +109,8 @@ def test_the_policy_allows_what_the_observer_uses(
         "drivetrain": tmp_path / "arm.yaml",
         "use_sim_time": "true",
         "torque_source": source,
-        "joints.joint_1.link_encoder_noise": 1e-4,
-        "joints.joint_1.torque_sensor_noise": 0.1,
+        "sensors.joint_1.link_encoder_noise": 1e-4,
+        "sensors.joint_1.torque_sensor_noise": 0.1,
     }
     options = [part for key, value in values.items() for part in ("-p", f"{key}:={value}")]
     processes.start("-m", f"geared_dynamics.nodes.{name}", "--ros-args", *options)
