@@ -1,7 +1,7 @@
 """A simulated arm in real time or lock step, and the feedforward node that moves it.
 
 Send it a ``trajectory_msgs/msg/JointTrajectory`` on ``feedforward_node/joint_trajectory``; until
-then the node holds the arm.
+then the node holds the arm. The launch ends with the plant.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from launch.actions import (
     GroupAction,
     IncludeLaunchDescription,
     OpaqueFunction,
+    Shutdown,
 )
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
@@ -29,7 +30,7 @@ MODULE = "geared_dynamics.nodes.plant.plant_node"
 SHARE = Path(__file__).resolve().parents[1]
 ONE_ARM = SHARE / "launch" / "feedforward.launch.py"
 MODES = ["stream", "computed_torque"]
-ENGINES = ["mujoco", "equations"]
+ENGINES = ["auto", "mujoco", "equations"]
 PACES = ["real_time", "lock_step"]
 LEVELS = ["debug", "info", "warn", "error", "fatal"]
 
@@ -51,9 +52,10 @@ def generate_launch_description() -> LaunchDescription:
             ),
             DeclareLaunchArgument(
                 "engine",
-                default_value="mujoco",
+                default_value="auto",
                 choices=ENGINES,
-                description="what moves the bodies: MuJoCo, or our own equations",
+                description="what moves the bodies; auto: MuJoCo where it is installed, else our "
+                "own equations",
             ),
             DeclareLaunchArgument(
                 "pace",
@@ -104,6 +106,7 @@ def make_nodes(context: LaunchContext) -> list[object]:
         ros_arguments=["--log-level", f"plant_node:={value('log_level')}"],
         output="screen",
         emulate_tty=True,
+        on_exit=Shutdown(reason="the plant has ended"),
     )
     shared = {name: value(name) for name in
               ("namespace", "urdf", "drivetrain", "mode", "params_file", "log_level")}  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from geared_dynamics.nodes.common.parameters import Parameter
@@ -17,8 +18,8 @@ def sensor(name: str, *values: Any, **more: Any) -> Parameter:
     It began with ``joints.``, but ``joints`` is a list: ``ros2 param dump`` cannot write a list
     and a group of the same name.
     """
-    former = f"joints.<joint>.{name}"
-    return Parameter(f"sensors.<joint>.{name}", *values, former=former, **more)
+    made = Parameter(f"sensors.<joint>.{name}", *values, **more)
+    return replace(made, former=f"joints.<joint>.{name}")
 
 
 OBSERVER = (

@@ -98,7 +98,9 @@ class PlantNode(EmptyLists, Node):  # type: ignore[misc]  # rclpy has no types
         self.parameters.warn_of_unknown()
         values = self.parameters.values
         loaded(model, values)  # refuses a load that the arm cannot hold
-        plant = settings.plant_of(values, model)
+        plant, note = settings.plant_of(values, model)
+        if note:
+            self.get_logger().warning(note)
         for _ in range(WARM):  # kernels compile before the clock runs
             plant.step(np.zeros(len(settings.command_names(values, model))), self.period)
         plant.reset(settings.start_of(values, model))

@@ -10,14 +10,17 @@ from geared_dynamics.nodes.common.schema import MODEL, PAYLOAD
 from geared_dynamics.simulation.plants.plant import Engine
 
 PACES = ("real_time", "lock_step")
+AUTO = "auto"  # engine
 LONG = 10.0
 
 PLANT = (
     Parameter("joints", "strings", [], "joints that move; none: all of the URDF", when="start"),
     Parameter("command", "string", "joint_torque", "what commands are", choices=get_args(Side),
               when="start"),
-    Parameter("engine", "string", "mujoco", "what moves the bodies: MuJoCo or our own equations",
-              choices=get_args(Engine), when="start"),
+    Parameter("engine", "string", AUTO,
+              "what moves the bodies: MuJoCo or our own equations; auto: MuJoCo "
+              "where it is installed and takes the arm", choices=(AUTO, *get_args(Engine)),
+              when="start"),
     Parameter("pace", "string", "real_time",
               "real_time: by the wall clock; lock_step: time waits for each command",
               choices=PACES, when="start"),
