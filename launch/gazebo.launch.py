@@ -78,6 +78,9 @@ def generate_launch_description() -> LaunchDescription:
             DeclareLaunchArgument(
                 "params_file", default_value="", description="path of the node's parameters"
             ),
+            DeclareLaunchArgument(
+                "enclave", default_value="", description="of the node, for SROS2; empty: none"
+            ),
             OpaqueFunction(function=make_all),
         ]
     )
@@ -109,7 +112,7 @@ def make_all(context: LaunchContext) -> list[object]:
         create,
         RegisterEventHandler(OnProcessExit(target_action=create, on_exit=[states])),
         RegisterEventHandler(OnProcessExit(target_action=states, on_exit=[efforts])),
-        feedforward(value("drivetrain"), value("mode"), value("params_file")),
+        feedforward(value("drivetrain"), value("mode"), value("params_file"), value("enclave")),
     ]
 
 
@@ -141,7 +144,7 @@ def included_gazebo(arguments: str) -> IncludeLaunchDescription:
     return IncludeLaunchDescription(PythonLaunchDescriptionSource(file), launch_arguments=values)
 
 
-def feedforward(drivetrain: str, mode: str, parameters: str) -> GroupAction:
+def feedforward(drivetrain: str, mode: str, parameters: str, enclave: str) -> GroupAction:
     """Our node; it takes the URDF from the topic, and none of our arguments but these."""
     values = {
         "preset": "gazebo",
@@ -150,6 +153,7 @@ def feedforward(drivetrain: str, mode: str, parameters: str) -> GroupAction:
         "params_file": parameters,
         "commands": f"/{CONTROLLER}/commands",
         "use_sim_time": "true",
+        "enclave": enclave,
     }
     source = PythonLaunchDescriptionSource(str(ONE_ARM))
     node = IncludeLaunchDescription(source, launch_arguments=list(values.items()))

@@ -25,7 +25,8 @@ PRESETS = ["generic", "ur", "franka", "kuka_fri", "kinova"]
 MODES = ["annotate", "stream", "computed_torque"]
 LEVELS = ["debug", "info", "warn", "error", "fatal"]
 PASSED = (
-    "preset", "mode", "urdf", "drivetrain", "params_file", "namespace", "joint_states", "log_level"
+    "preset", "mode", "urdf", "drivetrain", "params_file", "namespace", "joint_states", "log_level",
+    "enclave",
 )  # fmt: skip
 
 
@@ -82,6 +83,9 @@ def generate_launch_description() -> LaunchDescription:
             DeclareLaunchArgument("namespace", default_value="", description="of the node"),
             DeclareLaunchArgument(
                 "log_level", default_value="info", choices=LEVELS, description="of the node"
+            ),
+            DeclareLaunchArgument(
+                "enclave", default_value="", description="of the node, for SROS2; empty: none"
             ),
             OpaqueFunction(function=make_all),
         ]

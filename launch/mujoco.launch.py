@@ -75,6 +75,14 @@ def generate_launch_description() -> LaunchDescription:
             DeclareLaunchArgument(
                 "log_level", default_value="info", choices=LEVELS, description="of both nodes"
             ),
+            DeclareLaunchArgument(
+                "enclave",
+                default_value="",
+                description="of the feedforward node, for SROS2; empty: none",
+            ),
+            DeclareLaunchArgument(
+                "plant_enclave", default_value="", description="of the plant; empty: none"
+            ),
             OpaqueFunction(function=make_nodes),
         ]
     )
@@ -103,18 +111,32 @@ def make_nodes(context: LaunchContext) -> list[object]:
             # Commands by name carry the time that lock step waits for.
             ("~/joint_commands", f"{space}/feedforward_node/joint_commands"),
         ],
-        ros_arguments=["--log-level", f"plant_node:={value('log_level')}"],
+        ros_arguments=options(context, "plant_node"),
         output="screen",
         emulate_tty=True,
         on_exit=Shutdown(reason="the plant has ended"),
     )
     shared = {name: value(name) for name in
-              ("namespace", "urdf", "drivetrain", "mode", "params_file", "log_level")}  # fmt: skip
+              ("namespace", "urdf", "drivetrain", "mode", "params_file", "log_level", "enclave")}  # fmt: skip
     arguments = shared | {"use_sim_time": str(locked).lower(), "preset": "simulated"}
     node = IncludeLaunchDescription(
         PythonLaunchDescriptionSource(str(ONE_ARM)), launch_arguments=list(arguments.items())
     )
     return [plant, GroupAction([node], scoped=True, forwarding=False)]
+
+
+def options(context: LaunchContext, name: str) -> list[str]:
+    """Return ROS arguments: the level of the node's logger, which has its full name, and enclave."""
+
+    def value(name: str) -> str:
+        return str(LaunchConfiguration(name).perform(context))
+
+    space = value("namespace")
+    if not space.startswith("/"):  # in that of a PushROSNamespace around us
+        space = f"{context.launch_configurations.get('ros_namespace', '')}/{space}"
+    logger = ".".join(filter(None, [*space.split("/"), name]))
+    enclave = ["--enclave", value("plant_enclave")] if value("plant_enclave") else []
+    return ["--log-level", f"{logger}:={value('log_level')}", *enclave]
 
 
 def command() -> dict[str, object]:

@@ -24,6 +24,7 @@ from geared_dynamics.analysis.comparison.figures import (
 )
 from geared_dynamics.analysis.comparison.span import Kept
 from geared_dynamics.analysis.extras import extra
+from geared_dynamics.analysis.reading.readers import BagReader
 from geared_dynamics.analysis.report.bag_file import TorqueBag
 from geared_dynamics.analysis.report.html import write_html
 from geared_dynamics.analysis.report.png import write_png
@@ -42,6 +43,7 @@ from geared_dynamics.cli.recordings import (
 )
 from geared_dynamics.description.urdf_prune import number_or_none
 from geared_dynamics.errors import GearedDynamicsError
+from geared_dynamics.files import write_text
 from geared_dynamics.model.model import GearedModel
 from geared_dynamics.numerals import percent_cell
 
@@ -101,6 +103,12 @@ def add_parser(subparsers: Subparsers) -> None:
         "--storage",
         choices=("mcap", "sqlite3"),
         help="of the bag, default mcap, or sqlite3 where the package rosbags is not installed",
+    )
+    group.add_argument(
+        "--save-topic",
+        type=Path,
+        metavar="FILE",
+        help="the topic of the joint states, as one line, goes here; of a table an empty one",
     )
     group = parser.add_argument_group("work")
     group.add_argument("--jobs", type=jobs, default=1, help="processes, default 1")
@@ -171,6 +179,10 @@ def one(
 ) -> Analysis:
     """Analyse one recording and write its files."""
     recording = open_one(args, model, path)
+    if args.save_topic is not None:
+        reader = recording.reader
+        topic = reader.topic if isinstance(reader, BagReader) else ""
+        write_text(args.save_topic, topic + "\n")
     stem = Path(path).stem + (f"_{number + 1}" if len(args.recordings) > 1 else "")
     with ExitStack() as stack:
         sinks: list[SamplesFile | TorqueBag] = []

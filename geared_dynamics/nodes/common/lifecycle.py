@@ -44,6 +44,14 @@ class SteadyLifecycleNode(EmptyLists, LifecycleNode):  # type: ignore[misc]  # u
     def cleaned_up(self) -> None:
         """Forget what ``configured`` made."""
 
+    def logs_waiting(self, transition: str) -> None:
+        """Log that nothing happens before somebody asks for a transition."""
+        name = self.get_fully_qualified_name()
+        self.get_logger().info(
+            f"{self.state_label}: waiting for the transition {transition} "
+            f"(ros2 lifecycle set {name} {transition}); the parameter autostart does it by itself"
+        )
+
     # -- rclpy's side ------------------------------------------------------------------------
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
