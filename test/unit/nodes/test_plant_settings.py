@@ -9,11 +9,11 @@ import pytest
 
 import geared_dynamics as gd
 from demo_robots import elbow
-from plant_arms import example
 from geared_dynamics.errors import ModelError, UnknownNameError
 from geared_dynamics.nodes.common.parameters import Value, expanded
 from geared_dynamics.nodes.plant import settings
 from geared_dynamics.nodes.plant.schema import SCHEMA
+from plant_arms import example
 
 
 def values(model: gd.GearedModel, **changes: Any) -> dict[str, Value]:
