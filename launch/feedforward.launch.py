@@ -139,7 +139,7 @@ def make_node(context: LaunchContext) -> list[LifecycleNode]:
 
 
 def options(context: LaunchContext, name: str) -> list[str]:
-    """Return ROS arguments: the level of the node's logger, which has its full name, and enclave."""
+    """Return ROS arguments: the level of the logger, which has the node's full name; enclave."""
 
     def value(name: str) -> str:
         return str(LaunchConfiguration(name).perform(context))

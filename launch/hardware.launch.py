@@ -25,8 +25,8 @@ PRESETS = ["generic", "ur", "franka", "kuka_fri", "kinova"]
 MODES = ["annotate", "stream", "computed_torque"]
 LEVELS = ["debug", "info", "warn", "error", "fatal"]
 PASSED = (
-    "preset", "mode", "urdf", "drivetrain", "params_file", "namespace", "joint_states", "log_level",
-    "enclave",
+    "preset", "mode", "urdf", "drivetrain", "params_file", "namespace", "joint_states",
+    "log_level", "enclave",
 )  # fmt: skip
 
 

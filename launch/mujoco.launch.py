@@ -116,8 +116,8 @@ def make_nodes(context: LaunchContext) -> list[object]:
         emulate_tty=True,
         on_exit=Shutdown(reason="the plant has ended"),
     )
-    shared = {name: value(name) for name in
-              ("namespace", "urdf", "drivetrain", "mode", "params_file", "log_level", "enclave")}  # fmt: skip
+    passed = ("namespace", "urdf", "drivetrain", "mode", "params_file", "log_level", "enclave")
+    shared = {name: value(name) for name in passed}
     arguments = shared | {"use_sim_time": str(locked).lower(), "preset": "simulated"}
     node = IncludeLaunchDescription(
         PythonLaunchDescriptionSource(str(ONE_ARM)), launch_arguments=list(arguments.items())
@@ -126,7 +126,7 @@ def make_nodes(context: LaunchContext) -> list[object]:
 
 
 def options(context: LaunchContext, name: str) -> list[str]:
-    """Return ROS arguments: the level of the node's logger, which has its full name, and enclave."""
+    """Return ROS arguments: the level of the logger, which has the node's full name; enclave."""
 
     def value(name: str) -> str:
         return str(LaunchConfiguration(name).perform(context))
@@ -135,8 +135,9 @@ def options(context: LaunchContext, name: str) -> list[str]:
     if not space.startswith("/"):  # in that of a PushROSNamespace around us
         space = f"{context.launch_configurations.get('ros_namespace', '')}/{space}"
     logger = ".".join(filter(None, [*space.split("/"), name]))
-    enclave = ["--enclave", value("plant_enclave")] if value("plant_enclave") else []
-    return ["--log-level", f"{logger}:={value('log_level')}", *enclave]
+    enclave = value("plant_enclave")
+    level = ["--log-level", f"{logger}:={value('log_level')}"]
+    return [*level, *(["--enclave", enclave] if enclave else [])]
 
 
 def command() -> dict[str, object]:

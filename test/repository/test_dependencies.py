@@ -10,7 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted((ROOT / "geared_dynamics").rglob("*.py")) + sorted((ROOT / "launch").glob("*.py"))
-# Keys of rosdep/python.yaml and of the released packages, by module; others have the module's name.
+# Keys of rosdep/python.yaml and of released packages by module; others have the module's name.
 KEYS = {
     "PIL": "python3-pil",
     "urdf_parser_py": "urdfdom_py",
@@ -26,7 +26,7 @@ OTHERS = ("compression", "control_msgs")
 
 
 def imported(file: Path) -> set[str]:
-    """Modules that a file imports, by their first names, ``extra`` and ``import_module`` included."""
+    """First names of the modules that a file imports, by ``extra`` and ``import_module`` too."""
     found = set()
     for node in ast.walk(ast.parse(file.read_text("utf-8"))):
         if isinstance(node, ast.Import):
