@@ -109,6 +109,9 @@ def generate_launch_description() -> LaunchDescription:
             DeclareLaunchArgument(
                 "log_level", default_value="info", choices=LEVELS, description="of the node"
             ),
+            DeclareLaunchArgument(
+                "enclave", default_value="", description="of the node, for SROS2; empty: none"
+            ),
             OpaqueFunction(function=make_node),
         ]
     )
@@ -135,11 +138,25 @@ def make_node(context: LaunchContext) -> list[LifecycleNode]:
         namespace=value("namespace"),
         parameters=parameters(context),
         remappings=remappings,
-        ros_arguments=["--log-level", f"{value('name')}:={value('log_level')}"],
+        ros_arguments=options(context, value("name")),
         output="screen",
         emulate_tty=True,
     )
     return [node]
+
+
+def options(context: LaunchContext, name: str) -> list[str]:
+    """Return ROS arguments: the level of the logger, which has the node's full name; enclave."""
+
+    def value(name: str) -> str:
+        return str(LaunchConfiguration(name).perform(context))
+
+    space = value("namespace")
+    if not space.startswith("/"):  # in that of a PushROSNamespace around us
+        space = f"{context.launch_configurations.get('ros_namespace', '')}/{space}"
+    logger = ".".join(filter(None, [*space.split("/"), name]))
+    enclave = ["--enclave", value("enclave")] if value("enclave") else []
+    return ["--log-level", f"{logger}:={value('log_level')}", *enclave]
 
 
 def command() -> dict[str, object]:

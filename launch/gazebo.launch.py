@@ -81,6 +81,9 @@ def generate_launch_description() -> LaunchDescription:
             DeclareLaunchArgument(
                 "params_file", default_value="", description="path of the node's parameters"
             ),
+            DeclareLaunchArgument(
+                "enclave", default_value="", description="of the node, for SROS2; empty: none"
+            ),
             OpaqueFunction(function=make_all),
         ]
     )
@@ -114,7 +117,9 @@ def make_all(context: LaunchContext) -> list[object]:
         create,
         RegisterEventHandler(OnProcessExit(target_action=create, on_exit=[states])),
         RegisterEventHandler(OnProcessExit(target_action=states, on_exit=[efforts])),
-        feedforward(controller, value("drivetrain"), value("mode"), value("params_file")),
+        feedforward(
+            controller, value("drivetrain"), value("mode"), value("params_file"), value("enclave")
+        ),
     ]
 
 
@@ -146,7 +151,9 @@ def included_gazebo(arguments: str) -> IncludeLaunchDescription:
     return IncludeLaunchDescription(PythonLaunchDescriptionSource(file), launch_arguments=values)
 
 
-def feedforward(controller: str, drivetrain: str, mode: str, parameters: str) -> GroupAction:
+def feedforward(
+    controller: str, drivetrain: str, mode: str, parameters: str, enclave: str
+) -> GroupAction:
     """Our node; it takes the URDF from the topic, and none of our arguments but these."""
     values = {
         "preset": "gazebo",
@@ -154,6 +161,7 @@ def feedforward(controller: str, drivetrain: str, mode: str, parameters: str) ->
         "mode": mode,
         "params_file": parameters,
         "use_sim_time": "true",
+        "enclave": enclave,
     }
     if mode == "annotate":
         values["annotated_trajectory"] = f"/{controller}/joint_trajectory"

@@ -30,7 +30,9 @@ STOCK = SHARE / "config" / "drivers" / "stock.yaml"
 PRESETS = ["generic", "ur", "franka", "kuka_fri", "kinova"]
 MODES = ["annotate", "stream", "computed_torque"]
 LEVELS = ["debug", "info", "warn", "error", "fatal"]
-PASSED = ("preset", "mode", "urdf", "drivetrain", "params_file", "namespace", "log_level")
+PASSED = (
+    "preset", "mode", "urdf", "drivetrain", "params_file", "namespace", "log_level", "enclave",
+)  # fmt: skip
 TOPICS = ("joint_states", "speed_scaling")
 
 
@@ -95,6 +97,9 @@ def generate_launch_description() -> LaunchDescription:
             DeclareLaunchArgument("namespace", default_value="", description="of the node"),
             DeclareLaunchArgument(
                 "log_level", default_value="info", choices=LEVELS, description="of the node"
+            ),
+            DeclareLaunchArgument(
+                "enclave", default_value="", description="of the node, for SROS2; empty: none"
             ),
             OpaqueFunction(function=make_all),
         ]

@@ -1,7 +1,7 @@
 """A simulated arm in real time or lock step, and the feedforward node that moves it.
 
 Send it a ``trajectory_msgs/msg/JointTrajectory`` on ``feedforward_node/joint_trajectory``; until
-then the node holds the arm.
+then the node holds the arm. The launch ends with the plant.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from launch.actions import (
     GroupAction,
     IncludeLaunchDescription,
     OpaqueFunction,
+    Shutdown,
 )
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
@@ -29,7 +30,7 @@ MODULE = "geared_dynamics.nodes.plant.plant_node"
 SHARE = Path(__file__).resolve().parents[1]
 ONE_ARM = SHARE / "launch" / "feedforward.launch.py"
 MODES = ["stream", "computed_torque"]
-ENGINES = ["mujoco", "equations"]
+ENGINES = ["auto", "mujoco", "equations"]
 PACES = ["real_time", "lock_step"]
 LEVELS = ["debug", "info", "warn", "error", "fatal"]
 
@@ -51,9 +52,10 @@ def generate_launch_description() -> LaunchDescription:
             ),
             DeclareLaunchArgument(
                 "engine",
-                default_value="mujoco",
+                default_value="auto",
                 choices=ENGINES,
-                description="what moves the bodies: MuJoCo, or our own equations",
+                description="what moves the bodies; auto: MuJoCo where it is installed, else our "
+                "own equations",
             ),
             DeclareLaunchArgument(
                 "pace",
@@ -72,6 +74,14 @@ def generate_launch_description() -> LaunchDescription:
             ),
             DeclareLaunchArgument(
                 "log_level", default_value="info", choices=LEVELS, description="of both nodes"
+            ),
+            DeclareLaunchArgument(
+                "enclave",
+                default_value="",
+                description="of the feedforward node, for SROS2; empty: none",
+            ),
+            DeclareLaunchArgument(
+                "plant_enclave", default_value="", description="of the plant; empty: none"
             ),
             OpaqueFunction(function=make_nodes),
         ]
@@ -101,17 +111,33 @@ def make_nodes(context: LaunchContext) -> list[object]:
             # Commands by name carry the time that lock step waits for.
             ("~/joint_commands", f"{space}/feedforward_node/joint_commands"),
         ],
-        ros_arguments=["--log-level", f"plant_node:={value('log_level')}"],
+        ros_arguments=options(context, "plant_node"),
         output="screen",
         emulate_tty=True,
+        on_exit=Shutdown(reason="the plant has ended"),
     )
-    shared = {name: value(name) for name in
-              ("namespace", "urdf", "drivetrain", "mode", "params_file", "log_level")}  # fmt: skip
+    passed = ("namespace", "urdf", "drivetrain", "mode", "params_file", "log_level", "enclave")
+    shared = {name: value(name) for name in passed}
     arguments = shared | {"use_sim_time": str(locked).lower(), "preset": "simulated"}
     node = IncludeLaunchDescription(
         PythonLaunchDescriptionSource(str(ONE_ARM)), launch_arguments=list(arguments.items())
     )
     return [plant, GroupAction([node], scoped=True, forwarding=False)]
+
+
+def options(context: LaunchContext, name: str) -> list[str]:
+    """Return ROS arguments: the level of the logger, which has the node's full name; enclave."""
+
+    def value(name: str) -> str:
+        return str(LaunchConfiguration(name).perform(context))
+
+    space = value("namespace")
+    if not space.startswith("/"):  # in that of a PushROSNamespace around us
+        space = f"{context.launch_configurations.get('ros_namespace', '')}/{space}"
+    logger = ".".join(filter(None, [*space.split("/"), name]))
+    enclave = value("plant_enclave")
+    level = ["--log-level", f"{logger}:={value('log_level')}"]
+    return [*level, *(["--enclave", enclave] if enclave else [])]
 
 
 def command() -> dict[str, object]:

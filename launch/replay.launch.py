@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -42,7 +43,7 @@ AS_OPTION = {
     "output_bag": "--output-bag",
 }
 # Arguments that the launch file of the node takes as they are.
-SHARED = ("urdf", "drivetrain", "preset", "params_file")
+SHARED = ("urdf", "drivetrain", "preset", "params_file", "enclave")
 FILES = ("urdf", "drivetrain", "params_file")
 
 
@@ -110,6 +111,9 @@ def generate_launch_description() -> LaunchDescription:
             DeclareLaunchArgument(
                 "params_file", default_value="", description="path of the node's parameters, YAML"
             ),
+            DeclareLaunchArgument(
+                "enclave", default_value="", description="of the node, for SROS2; empty: none"
+            ),
             OpaqueFunction(function=make_all),
         ]
     )
@@ -130,20 +134,32 @@ def make_all(context: LaunchContext) -> list[object]:
     pairs = [(option, value(name)) for name, option in AS_OPTION.items() if value(name)]
     words = [word for pair in pairs for word in pair] + shlex.split(value("options"))
     command = [sys.executable, "-m", "geared_dynamics.cli.main", "analyze", value("input_bag")]
+    with tempfile.NamedTemporaryFile(prefix="topic_", delete=False) as file:
+        topic = Path(file.name)
+    command += ["--save-topic", str(topic)]
     analysis = ExecuteProcess(cmd=[*command, *words], output="screen")
 
     def after(event: object, context: LaunchContext) -> list[object]:
+        found = topic.read_text(encoding="utf-8").strip()
+        topic.unlink()
         if getattr(event, "returncode", 0):
             return [Shutdown(reason="the analysis failed")]
-        return replay(value) if value("play") == "true" else []
+        return replay(value, found) if value("play") == "true" else []
 
     handler = RegisterEventHandler(OnProcessExit(target_action=analysis, on_exit=after))
     return [handler, analysis]
 
 
-def replay(value: Callable[[str], str]) -> list[object]:
-    """Return node, recorder if one is asked for, and player; the launch ends with the player."""
-    states = f"/{(value('joint_states') or 'joint_states').lstrip('/')}"
+def replay(value: Callable[[str], str], topic: str) -> list[object]:
+    """Return node, recorder if one is asked for, and player; the launch ends with the player.
+
+    Args:
+        value: A launch argument's value.
+        topic: Of the joint states in the recording, as the analysis found it.
+    """
+    if not topic:
+        raise RuntimeError("play: the recording is no bag, and has no topic; give a bag")
+    states = f"/{topic.lstrip('/')}"
     values = {name: value(name) for name in SHARED if value(name)}
     values |= {"mode": "stream", "use_sim_time": "true", "joint_states": states}
     found: list[object] = [

@@ -103,7 +103,7 @@ class Rig:
     def start(self, **parameters: Any) -> Process:
         """Start the node with parameters; ``__`` in a name stands for a dot."""
         given: dict[str, Any] = {"urdf_path": URDF, "drivetrain": DRIVETRAIN, "update_rate": 1000}
-        given["safety.state_timeout"] = PATIENT
+        given |= {"mode": "stream", "safety.state_timeout": PATIENT}
         given |= {name.replace("__", "."): value for name, value in parameters.items()}
         words = [f"{name}:={text(value)}" for name, value in given.items() if value is not None]
         options = [part for word in words for part in ("-p", word)]

@@ -36,10 +36,11 @@ def tx40() -> tuple[str, dict[str, Any]]:
 
 
 def pendulum(**changes: Any) -> gd.GearedModel:
-    """One link, one motor with all constants; ``changes`` are keys of the motor."""
-    urdf = """<robot name="pendulum"><link name="base"/>
+    """One link, one motor with all constants; ``changes`` are keys of the motor, limits."""
+    low, high = changes.pop("limits", (-9, 9))
+    urdf = f"""<robot name="pendulum"><link name="base"/>
       <joint name="j" type="revolute"><parent link="base"/><child link="arm"/><axis xyz="0 1 0"/>
-        <limit lower="-9" upper="9" effort="9" velocity="99"/></joint>
+        <limit lower="{low}" upper="{high}" effort="9" velocity="99"/></joint>
       <link name="arm"><inertial><mass value="1"/><origin xyz="0 0 0.3"/>
         <inertia ixx="0.01" ixy="0" ixz="0" iyy="0.01" iyz="0" izz="0.01"/></inertial></link>
     </robot>"""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from contextlib import ExitStack
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,10 +24,12 @@ from geared_dynamics.analysis.comparison.figures import (
 )
 from geared_dynamics.analysis.comparison.span import Kept
 from geared_dynamics.analysis.extras import extra
+from geared_dynamics.analysis.reading.readers import BagReader
 from geared_dynamics.analysis.report.bag_file import TorqueBag
 from geared_dynamics.analysis.report.html import write_html
 from geared_dynamics.analysis.report.png import write_png
 from geared_dynamics.analysis.report.tables import SamplesFile, write_motors, write_summary
+from geared_dynamics.bags import usual_storage
 from geared_dynamics.cli.console import numeric_table, open_console, print_table
 from geared_dynamics.cli.recordings import (
     add_recording_options,
@@ -40,6 +43,7 @@ from geared_dynamics.cli.recordings import (
 )
 from geared_dynamics.description.urdf_prune import number_or_none
 from geared_dynamics.errors import GearedDynamicsError
+from geared_dynamics.files import write_text
 from geared_dynamics.model.model import GearedModel
 from geared_dynamics.numerals import percent_cell
 
@@ -48,7 +52,11 @@ if TYPE_CHECKING:
 
 SOME_FAILED = 2
 REST_SPEED = 0.01  # [rad/s or m/s]
-WRITERS = {"plotly.offline": "HTML report", "matplotlib.figure": "PNG"}
+NO_HTML = (
+    "without plotly (pip install 'geared_dynamics[analysis]') there is no report.html: the tables "
+    "here, PNG and CSV are the report"
+)
+NO_MCAP = "without rosbags (pip install 'geared_dynamics[analysis]') the bag is SQLite, not MCAP"
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -91,7 +99,17 @@ def add_parser(subparsers: Subparsers) -> None:
         metavar="DIR",
         help="the same bag at this place",
     )
-    group.add_argument("--storage", choices=("mcap", "sqlite3"), default="mcap", help="of the bag")
+    group.add_argument(
+        "--storage",
+        choices=("mcap", "sqlite3"),
+        help="of the bag, default mcap, or sqlite3 where the package rosbags is not installed",
+    )
+    group.add_argument(
+        "--save-topic",
+        type=Path,
+        metavar="FILE",
+        help="the topic of the joint states, as one line, goes here; of a table an empty one",
+    )
     group = parser.add_argument_group("work")
     group.add_argument("--jobs", type=jobs, default=1, help="processes, default 1")
     group.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster, instead")
@@ -130,10 +148,14 @@ def run(args: argparse.Namespace) -> int:
         finding = f"is one place for {len(args.recordings)} bags"
         raise GearedDynamicsError("--output-bag", finding, "use --output DIR --bag")
     if args.output is not None:
-        for module, what in WRITERS.items():  # before the work, not after it
-            extra(module, what)
+        extra("matplotlib.figure", "PNG")  # before the work, not after it
         args.output.mkdir(parents=True, exist_ok=True)
     console, analyses, failed = open_console(), [], []
+    drawn = args.output is not None and find_spec("plotly") is not None
+    if args.output is not None and not drawn:
+        console.print(NO_HTML, style="yellow", soft_wrap=True)
+    if (args.bag or args.output_bag) and args.storage is None and usual_storage() != "mcap":
+        console.print(NO_MCAP, style="yellow", soft_wrap=True)
     show_payload_frame(console, model, args)
     for k, path in enumerate(args.recordings):
         try:
@@ -144,7 +166,7 @@ def run(args: argparse.Namespace) -> int:
             failed.append(error)
             continue
         show(console, analyses[-1])
-    if args.output is not None and analyses:
+    if drawn and analyses:
         write_html(analyses, args.output / "report.html")
         console.print(f"saved {args.output / 'report.html'}", soft_wrap=True)
     for problem in failed:
@@ -157,6 +179,10 @@ def one(
 ) -> Analysis:
     """Analyse one recording and write its files."""
     recording = open_one(args, model, path)
+    if args.save_topic is not None:
+        reader = recording.reader
+        topic = reader.topic if isinstance(reader, BagReader) else ""
+        write_text(args.save_topic, topic + "\n")
     stem = Path(path).stem + (f"_{number + 1}" if len(args.recordings) > 1 else "")
     with ExitStack() as stack:
         sinks: list[SamplesFile | TorqueBag] = []

@@ -15,7 +15,7 @@ from geared_dynamics.cli.console import numeric_table, open_console, print_table
 from geared_dynamics.demo.control import WAYS
 from geared_dynamics.demo.figures import Outcome, outcomes
 from geared_dynamics.demo.files import robot_files
-from geared_dynamics.demo.plan import make_plan, refuse_missing
+from geared_dynamics.demo.plan import make_plan, missing, refuse_missing
 from geared_dynamics.demo.recording import read
 from geared_dynamics.demo.report import table_rows, verdict, write_report
 from geared_dynamics.demo.run import record, require_new
@@ -65,7 +65,7 @@ def add_parser(subparsers: Subparsers) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run the demo; return 0."""
     refuse_missing()
-    files = robot_files(args.robot, args.drivetrain)
+    robot = robot_files(args.robot, args.drivetrain)
     out: Path = args.out
     bag, report = out / "recording", out / "report.html"
     out.mkdir(parents=True, exist_ok=True)
@@ -73,14 +73,17 @@ def run(args: argparse.Namespace) -> int:
     with progress() as shown:
         steps = Steps(shown)
         steps("compiling kernels, planning", 0.0)
-        plan = make_plan(files, args.engine)
+        plan = make_plan(robot, args.engine)
         troubles = record(plan, bag, lock_step=not args.real_time, progress=steps)
         steps("writing the report", 0.0)
         tracks = read(bag, plan.model.joint_names, plan.model.motor_names)
         found = outcomes(plan.model, plan.motion, tracks)
-        write_report(report, plan, found, lock_step=not args.real_time)
+        files = [bag]
+        if "plotly" not in missing():
+            write_report(report, plan, found, lock_step=not args.real_time)
+            files.insert(0, report)
         steps("done", 1.0)
-    show(plan.model.name, found, [*plan.notes, *troubles], [report, bag])
+    show(plan.model.name, found, [*plan.notes, *troubles], files)
     return 0
 
 

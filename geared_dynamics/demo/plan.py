@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import warnings
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,7 +28,13 @@ from geared_dynamics.model import GearedModel
 from geared_dynamics.simulation.plants import Plant, PlantSettings
 from geared_dynamics.simulation.plants.plant import Engine
 
-NEEDED = {"rclpy": "ros", "rosbags": "demo", "plotly": "demo"}
+NEEDED = {"rclpy": "ros"}
+# What there is not without a package that ROS's distributions do not have.
+WITHOUT = {
+    "mujoco": "our own equations move the arm",
+    "plotly": "there is no report.html, its table is the one above",
+    "rosbags": "the recording is SQLite (.db3), not MCAP",
+}
 RATE = 1000.0  # joint states and commands per second
 ENCODER, LATENCY = 65536, 1e-3  # counts per turn; [s] until a command acts
 SIDE: Side = "motor_torque"  # of the gears, on which commands are: the rotors rub there
@@ -70,6 +77,27 @@ def refuse_missing() -> None:
             raise GearedDynamicsError("demo", finding, remedy) from None
 
 
+def missing() -> list[str]:
+    """Return the packages that cannot be imported and can be done without."""
+    found = []
+    for name in WITHOUT:
+        try:
+            importlib.import_module(name)
+        except ImportError:
+            found.append(name)
+    return found
+
+
+def left_out(packages: Sequence[str], engine: Engine | None) -> tuple[str, ...]:
+    """Return a line for the user about what there is not without some packages, if anything."""
+    shown = [name for name in packages if name != "mujoco" or engine is None]
+    if not shown:
+        return ()
+    remedy = "pip install 'geared_dynamics[sim,demo]' brings them"
+    parts = "; ".join(WITHOUT[name] for name in shown)
+    return (f"without {', '.join(shown)} ({remedy}): {parts}",)
+
+
 def make_plan(files: RobotFiles, engine: Engine | None) -> Plan:
     """Load the robot and plan its motion.
 
@@ -89,7 +117,9 @@ def make_plan(files: RobotFiles, engine: Engine | None) -> Plan:
     if work > 1.0:
         finding = f"cannot carry itself: even a slow motion takes {work:.0%} of a limit"
         raise ModelError(model.robot.source, finding, "look at the limits of motors and joints")
+    absent = missing()
     chosen, notes = chosen_engine(model, engine, motion)
+    notes = (*left_out(absent, engine), *notes)
     found = dict(gains(model, motion.q))
     return Plan(files, model, motion, found, chosen, notes)
 
@@ -111,7 +141,10 @@ def chosen_engine(
         return wanted, ()
     try:
         rehearse(model, "mujoco", motion)
-    except (ModelError, MissingPackageError) as error:
+    except MissingPackageError:  # ``left_out`` says it
+        rehearse(model, "equations", motion)
+        return "equations", ()
+    except ModelError as error:
         rehearse(model, "equations", motion)
         return "equations", (f"our own equations move the arm, not MuJoCo: {error}",)
     return "mujoco", ()

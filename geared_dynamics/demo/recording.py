@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from geared_dynamics.analysis.reading.bag import open_bag
+from geared_dynamics.analysis.reading.container import Container
+from geared_dynamics.analysis.reading.joints import joint_samples
 from geared_dynamics.arrays import Array
 from geared_dynamics.demo.control import WAYS
 from geared_dynamics.errors import GearedDynamicsError
 
 STATES, MOTORS = "joint_states", "motor_states"
 TRAJECTORY = "feedforward_node/joint_trajectory"
-FIELDS = ("position", "velocity", "effort")
+SECOND = 1_000_000_000  # [ns]
+ENCAPSULATION, STAMP = 4, struct.Struct("<iI")  # bytes before header.stamp, and that
 
 
 class Series(NamedTuple):
@@ -56,43 +61,37 @@ def read(bag: Path, joints: Sequence[str], motors: Sequence[str]) -> dict[str, T
     Raises:
         GearedDynamicsError: if a run is not in it.
     """
-    topics = (STATES, MOTORS, TRAJECTORY)
-    rows = messages(bag, [f"/{way.name}/{topic}" for way in WAYS for topic in topics])
-    found = {}
-    for way in WAYS:
-        states, rotors, sent = (rows[f"/{way.name}/{topic}"] for topic in topics)
-        begin = sent[0].header.stamp
-        found[way.name] = Track(series(states, joints, begin), series(rotors, motors, begin))
-    return found
-
-
-def messages(bag: Path, topics: Sequence[str]) -> dict[str, list[Any]]:
-    """Messages by topic, at least one of each."""
-    from rosbags.highlevel import AnyReader
-    from rosbags.typesys import Stores, get_typestore
-
-    found: dict[str, list[Any]] = {topic: [] for topic in topics}
-    with AnyReader([bag], default_typestore=get_typestore(Stores.ROS2_JAZZY)) as reader:
-        chosen = [connection for connection in reader.connections if connection.topic in found]
-        for connection, _, data in reader.messages(connections=chosen):
-            found[connection.topic].append(reader.deserialize(data, connection.msgtype))
-    empty = [topic for topic, rows in found.items() if not rows]
-    if empty:
+    container = open_bag(bag)
+    there = {topic.name for topic in container.topics()}
+    wanted = [f"/{way.name}/{topic}" for way in WAYS for topic in (STATES, MOTORS, TRAJECTORY)]
+    if empty := [topic for topic in wanted if topic not in there]:
         finding = f"has nothing on {', '.join(empty)}"
         raise GearedDynamicsError(str(bag), finding, "run the demo again")
+    found = {}
+    for way in WAYS:
+        sent = container.read(f"/{way.name}/{TRAJECTORY}", 0).messages[0]
+        seconds, rest = STAMP.unpack_from(sent, ENCAPSULATION)
+        begin = SECOND * seconds + rest
+        states = series(container, f"/{way.name}/{STATES}", joints, begin)
+        rotors = series(container, f"/{way.name}/{MOTORS}", motors, begin)
+        found[way.name] = Track(states, rotors)
     return found
 
 
-def series(rows: Sequence[Any], names: Sequence[str], begin: Any) -> Series:
-    """Arrays of messages.
+def series(container: Container, topic: str, names: Sequence[str], begin: int) -> Series:
+    """Arrays of a topic's messages.
 
     Args:
-        rows: Messages in the order of time.
+        container: The bag.
+        topic: One of its topics.
         names: Order of the columns.
-        begin: Stamp from which time counts.
+        begin: Stamp from which time counts [ns].
     """
-    index = [list(rows[0].name).index(name) for name in names]
-    stamps = [row.header.stamp for row in rows]
-    times = [s.sec - begin.sec + 1e-9 * (int(s.nanosec) - int(begin.nanosec)) for s in stamps]
-    columns = [np.array([getattr(row, field) for row in rows])[:, index] for field in FIELDS]
-    return Series(np.array(times), *columns)
+    pieces = range(container.pieces(topic))
+    parts = [joint_samples(container.read(topic, piece), tuple(names)) for piece in pieces]
+    columns = (
+        np.concatenate([getattr(part, field) for part in parts])
+        for field in ("stamp", "position", "velocity", "effort")
+    )
+    stamps, position, velocity, effort = columns
+    return Series(1e-9 * (stamps - begin), position, velocity, effort)

@@ -132,7 +132,7 @@ def require_new(bag: Path) -> None:
     if not bag.exists():
         return
     files = sorted(bag.iterdir()) if bag.is_dir() else [bag]
-    ours = [path for path in files if path.name == "metadata.yaml" or path.suffix == ".mcap"]
+    ours = [p for p in files if p.name == "metadata.yaml" or p.suffix in {".mcap", ".db3"}]
     if not bag.is_dir() or ours != files:
         finding = "holds what is not a recording of an earlier demo"
         raise GearedDynamicsError(str(bag), finding, "give another --out")

@@ -26,7 +26,8 @@ def run(
     model: gd.GearedModel, kind: str, engine: str, samples: int = 1000, **settings: object
 ) -> np.ndarray:
     """Joint positions at every ms."""
-    plant = S.Plant(model, command=kind, engine=engine, settings=S.PlantSettings(**settings))
+    free = S.PlantSettings(end_stops=False, **settings)  # MuJoCo's stops give way, ours do not
+    plant = S.Plant(model, command=kind, engine=engine, settings=free)
     plant.reset(S.PlantState(START, RATE))
     base = hold(model, START)
     if kind == "voltage":

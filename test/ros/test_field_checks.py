@@ -26,7 +26,12 @@ def test_the_held_arm_gets_its_gravity(processes: Processes, graph: Graph, check
 
     model = gd.load_model(ELBOW, DRIVES)
     q = [0.3, -0.4, 0.5]
-    values = [f"urdf_path:={ELBOW}", f"drivetrain:={DRIVES}", "publish_joint_commands:=true"]
+    values = [
+        f"urdf_path:={ELBOW}",
+        f"drivetrain:={DRIVES}",
+        "publish_joint_commands:=true",
+        "mode:=stream",
+    ]
     words = [word for value in values for word in ("-p", value)]
     env = {"ROS_PYTHON_CHECK_FIELDS": checks}
     processes.start("-m", MODULE, "--ros-args", *words, env=env)

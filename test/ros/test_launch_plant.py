@@ -167,9 +167,9 @@ def test_gazebo_has_a_controller_for_the_mode() -> None:
 
 def test_a_recording_brings_its_own_time() -> None:
     """What follows the analysis, where the recording is to be played."""
-    given = {"joint_states": "arm/joint_states", "input_bag": "run", "rate": "1.0"}
+    given = {"input_bag": "run", "rate": "1.0"}
     replay = runpy.run_path(str(ROOT / "launch" / "replay.launch.py"))["replay"]
-    actions = replay(lambda name: given.get(name, ""))
+    actions = replay(lambda name: given.get(name, ""), "arm/joint_states")
     (node,) = (dict(e.launch_arguments) for e in actions if getattr(e, "launch_arguments", None))
     assert (node["mode"], node["use_sim_time"]) == ("stream", "true")
     assert node["joint_states"] == "/arm/joint_states"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -93,6 +94,36 @@ def test_two_arms_of_the_example(processes: Processes, graph: Graph) -> None:
         graph.get_parameters(f"/{arm}/feedforward_node", ["mode"]) for arm in ("left", "right")
     ]
     assert modes == [{"mode": "computed_torque"}, {"mode": "stream"}]
+
+
+@pytest.mark.parametrize("level", ["info", "error"])
+def test_the_log_level_holds_in_a_namespace(
+    processes: Processes, graph: Graph, level: str
+) -> None:
+    """Of two arms by their file: with error there is no line, with info there are."""
+    example = ROOT / "config" / "examples" / "two_robots.yaml"
+    process = launch(processes, "robots.launch.py", f"robots_file:={example}",
+                     f"log_level:={level}")  # fmt: skip
+    for arm in ("left", "right"):
+        graph.wait_for_state(f"/{arm}/feedforward_node", "active")
+        words = f"[INFO] [{arm}.feedforward_node]: configured"
+        lines = [re.sub(r" \[\d+\.\d+\]", "", line) for line in process.output.splitlines()]
+        assert any(words in line for line in lines) == (level == "info"), process.report()
+
+
+def test_an_enclave_is_passed_on(processes: Processes, graph: Graph) -> None:
+    arguments = (
+        "engine:=equations", "enclave:=/geared_dynamics/feedforward",
+        "plant_enclave:=/geared_dynamics/plant", "namespace:=arm", "log_level:=warn",
+    )  # fmt: skip
+    launch(processes, "mujoco.launch.py", *arguments)
+    graph.wait_for_state("/arm/feedforward_node", "active")
+    wanted = {
+        ("feedforward_node", "/arm", "/geared_dynamics/feedforward"),
+        ("plant_node", "/arm", "/geared_dynamics/plant"),
+    }
+    rows = graph.node.get_node_names_and_namespaces_with_enclaves
+    graph.until(lambda: wanted <= set(map(tuple, rows())), "both nodes in their enclaves")
 
 
 def test_a_xacro_file_becomes_the_description(
@@ -217,6 +248,9 @@ def test_wrong_robots_are_refused(
     assert said in process.output, process.report()
 
 
+TOPIC = "/robot/states"  # where the recording has its joint states
+
+
 @pytest.fixture
 def recorded(tmp_path: Path) -> Path:
     """A bag of the elbow's joint states and description."""
@@ -225,7 +259,7 @@ def recorded(tmp_path: Path) -> Path:
     tau = torques(model, truth(model), q, v, a)
     states = messages(model.joint_names, t, q, v, tau)
     topics = {
-        "/joint_states": (JOINT_STATE, states),
+        TOPIC: (JOINT_STATE, states),
         "/robot_description": ("std_msgs/msg/String", [string(ELBOW.read_bytes())]),
     }
     return write_sqlite(tmp_path / "run.db3", topics)
@@ -259,11 +293,13 @@ def test_a_recording_is_played_into_the_node(
     names = ["mode", "use_sim_time"]
     found = graph.get_parameters("/feedforward_node", names)
     assert found == {"mode": "stream", "use_sim_time": True}
+    heard = graph.node.get_subscriber_names_and_types_by_node("feedforward_node", "/")
+    assert TOPIC in dict(heard)
     graph.until(said.is_file, "the player")
     process.ending = True
     Path(f"{said}.end").write_text("end\n", encoding="utf-8")
     assert process.wait(60.0) == 0, process.report()
-    words = f"bag play {recorded} --clock-topics /joint_states --rate 2.0"
+    words = f"bag play {recorded} --clock-topics {TOPIC} --rate 2.0"
     assert said.read_text("utf-8").strip() == words
 
 

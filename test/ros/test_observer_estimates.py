@@ -251,13 +251,13 @@ def test_parameters_at_run_time(rig: ObserverRig) -> None:
     [
         ({"drivetrain": ""}, "elastic"),
         ({"contact__frame": "hand"}, "hand"),
-        ({"joints__joint_3__torque_sensor_noise": 0.1}, "without a spring"),
+        ({"sensors__joint_3__torque_sensor_noise": 0.1}, "without a spring"),
         ({"hold": 0.002}, "periods"),
         ({"motors__motor_1__encoder_sign": 0}, "encoder_sign"),
         ({"motors__motor_1__encoder_offset": float("nan")}, "motors.motor_1.encoder_offset"),
         ({"motors__motor_1__encoder_resolution": -1.0}, "motors.motor_1.encoder_resolution"),
         ({"command_joints": "[a, b]"}, "command_joints"),
-        ({"observer": "nonlinear", "joints__joint_1__link_encoder_noise": 1e-4}, "kalman"),
+        ({"observer": "nonlinear", "sensors__joint_1__link_encoder_noise": 1e-4}, "kalman"),
     ],
 )
 def test_what_makes_no_sense_is_refused(

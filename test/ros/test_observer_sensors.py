@@ -69,12 +69,12 @@ def part(rig: ObserverRig, label: str) -> np.ndarray:
             0,
             3,  # behind three motors
             {
-                "joints__joint_1__link_encoder_noise": 2e-5,
-                "joints__joint_1__link_encoder_sign": -1,
-                "joints__joint_1__link_encoder_offset": OFFSET,
+                "sensors__joint_1__link_encoder_noise": 2e-5,
+                "sensors__joint_1__link_encoder_sign": -1,
+                "sensors__joint_1__link_encoder_offset": OFFSET,
             },
         ),
-        ("/joint_torques", "effort", 1, 7, {"joints__joint_2__torque_sensor_noise": 0.05}),
+        ("/joint_torques", "effort", 1, 7, {"sensors__joint_2__torque_sensor_noise": 0.05}),
     ],
     ids=["link encoder", "torque sensor"],
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import time
 from typing import Any
 
 import numpy as np
@@ -196,3 +198,66 @@ def test_it_ends_with_ctrl_c(rig: PlantRig) -> None:
     plant = rig.start_plant()
     rig.next_state()
     assert plant.stop() == 0
+
+
+def test_the_urdf_limits_are_end_stops(rig: PlantRig) -> None:
+    """Pushed on for seconds, a joint stands at its limit; without stops it turns on."""
+    upper = 2.9  # of joint_1
+    state = pushed(rig, None)
+    while stamp(state) < 3.0:
+        assert state.position[0] < upper + 1e-3
+        state = pushed(rig, state)
+    assert state.position[0] == pytest.approx(upper, abs=1e-3)
+    assert abs(state.velocity[0]) < 1e-6
+
+
+def test_without_end_stops_it_turns_on(rig: PlantRig) -> None:
+    state = pushed(rig, None, end_stops=False)
+    while state.position[0] < 4.0:
+        state = pushed(rig, state)
+
+
+def pushed(rig: PlantRig, state: Any, **given: Any) -> Any:
+    """The state after one in which joint_1 is pushed; starts the plant before the first."""
+    if state is None:
+        rig.start_plant(pace="lock_step", **given)
+        state = rig.next_state()
+        rig.graph.wait_for_subscribers(rig.named)
+    rig.named.publish(rig.command(state, gravity() + np.array([60.0, 0.0, 0.0])))
+    return rig.next_state(lambda found: stamp(found) > stamp(state))
+
+
+def test_after_a_stall_and_a_reset_no_stamp_lies_in_the_future(rig: PlantRig) -> None:
+    """A state is sent when it is measured: its stamp is at most the time at which it arrives."""
+    from sensor_msgs.msg import JointState
+    from std_msgs.msg import Float64MultiArray
+
+    arrived: list[tuple[float, float]] = []
+    clock = rig.graph.node.get_clock()
+    rig.graph.node.create_subscription(
+        JointState,
+        "/joint_states",
+        lambda state: arrived.append((1e-9 * clock.now().nanoseconds, stamp(state))),
+        10,
+    )
+    plant = rig.start_plant()
+    rig.next_state()
+    rig.graph.wait_for_subscribers(rig.flat)
+    rig.flat.publish(Float64MultiArray(data=gravity().tolist()))
+
+    def early() -> float:
+        """How far the stamps of the next second are ahead [s]."""
+        arrived.clear()
+        rig.graph.until(lambda: len(arrived) > RATE, "a second of joint states")
+        return max(stamped - came for came, stamped in arrived)
+
+    assert early() < 0.0
+    plant.signal(signal.SIGSTOP)
+    begin = time.monotonic()
+    rig.graph.until(lambda: time.monotonic() > begin + 0.3, "a stall of 0.3 s")
+    plant.signal(signal.SIGCONT)
+    rig.until_said(plant, "behind the wall clock")
+    assert early() < 0.0
+    for _ in range(3):  # at any time between two states
+        rig.reset()
+        assert early() < 0.0

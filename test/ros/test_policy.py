@@ -42,7 +42,11 @@ def allowed(kind: str, name: str = "feedforward_node") -> set[str]:
 
 @pytest.mark.parametrize(
     ("name", "path"),
-    [("feedforward_node", "feedforward"), ("elastic_observer_node", "elastic_observer")],
+    [
+        ("feedforward_node", "feedforward"),
+        ("elastic_observer_node", "elastic_observer"),
+        ("plant_node", "plant"),
+    ],
 )
 def test_the_policy_has_the_form_that_sros2_reads(name: str, path: str) -> None:
     root = ET.parse(POLICY).getroot()
@@ -109,8 +113,8 @@ def test_the_policy_allows_what_the_observer_uses(
         "drivetrain": tmp_path / "arm.yaml",
         "use_sim_time": "true",
         "torque_source": source,
-        "joints.joint_1.link_encoder_noise": 1e-4,
-        "joints.joint_1.torque_sensor_noise": 0.1,
+        "sensors.joint_1.link_encoder_noise": 1e-4,
+        "sensors.joint_1.torque_sensor_noise": 0.1,
     }
     options = [part for key, value in values.items() for part in ("-p", f"{key}:={value}")]
     processes.start("-m", f"geared_dynamics.nodes.{name}", "--ros-args", *options)
@@ -120,6 +124,23 @@ def test_the_policy_allows_what_the_observer_uses(
         assert names <= allowed(kind, name), f"{kind}: {sorted(names - allowed(kind, name))}"
     more = {kind: allowed(kind, name) - names for kind, names in used(graph, name).items()}
     assert set().union(*more.values()) <= {"/parameter_events", "/commands", "/joint_commands"}
+
+
+@pytest.mark.parametrize("pace", ["real_time", "lock_step"])
+def test_the_policy_allows_what_the_plant_uses(
+    processes: Processes, graph: Graph, pace: str
+) -> None:
+    name = "plant_node"
+    values = {"drivetrain": DRIVES, "engine": "equations", "pace": pace, "use_sim_time": "true"}
+    options = [part for key, value in values.items() for part in ("-p", f"{key}:={value}")]
+    process = processes.start("-m", f"geared_dynamics.nodes.plant.{name}", "--ros-args", *options)
+    describe(graph)
+    graph.until(lambda: "plant: elbow" in process.output, "the plant")
+    graph.until(lambda: f"/{name}/reset" in used(graph, name)["reply"], "its services")
+    for kind, names in used(graph, name).items():
+        assert names <= allowed(kind, name), f"{kind}: {sorted(names - allowed(kind, name))}"
+    more = {kind: allowed(kind, name) - names for kind, names in used(graph, name).items()}
+    assert set().union(*more.values()) <= {"/parameter_events", "/clock"}
 
 
 def describe(graph: Graph) -> None:

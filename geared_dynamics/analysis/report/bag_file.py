@@ -6,20 +6,18 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal
 
 import numpy as np
 
 from geared_dynamics.analysis.comparison.span import Kept
-from geared_dynamics.analysis.extras import extra
 from geared_dynamics.analysis.reading.container import JOINT_STATE
 from geared_dynamics.analysis.reading.problems import RecordingError
 from geared_dynamics.analysis.report.joint_state import serialised
 from geared_dynamics.arrays import Array
+from geared_dynamics.bags import Bag, Storage
 from geared_dynamics.files import new_files
 
 TOPICS = ("tau_model", "tau_measured", "tau_residual")
-VERSION = 9  # of rosbag2's metadata
 
 
 class TorqueBag:
@@ -34,27 +32,21 @@ class TorqueBag:
         joints: Sequence[str],
         *,
         namespace: str = "/analysis",
-        storage: Literal["mcap", "sqlite3"] = "mcap",
+        storage: Storage | None = None,
     ) -> None:
-        """Open the bag.
+        """Open the bag; as MCAP where nothing is said, as SQLite without the package rosbags.
 
         Raises:
             RecordingError: If the folder is there already.
+            MissingPackageError: MCAP is wanted, and the package rosbags is not installed.
         """
-        rosbag2, typesys = extra("rosbags.rosbag2", "bag"), extra("rosbags.typesys", "bag")
         refuse_existing(path)
-        plugin = rosbag2.StoragePlugin[storage.upper()]
-        store = typesys.get_typestore(typesys.Stores.ROS2_JAZZY)
         self.joints = tuple(joints)
+        self.topics = [f"{namespace}/{topic}" for topic in TOPICS]
         with ExitStack() as stack:
             (draft,) = stack.enter_context(new_files(path, parents=True))
-            self.writer: Any = rosbag2.Writer(draft, version=VERSION, storage_plugin=plugin)
-            self.writer.open()
-            stack.callback(self.writer.close)
-            self.topics = [
-                self.writer.add_connection(f"{namespace}/{topic}", JOINT_STATE, typestore=store)
-                for topic in TOPICS
-            ]
+            made = Bag(draft, dict.fromkeys(self.topics, JOINT_STATE), storage)
+            self.writer = stack.enter_context(made)
             self.place = stack.pop_all()
 
     def add(self, part: Kept) -> None:

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from geared_dynamics.analysis.extras import extra
-from geared_dynamics.analysis.report.bag_file import VERSION, refuse_existing
+from geared_dynamics.analysis.report.bag_file import refuse_existing
 from geared_dynamics.analysis.report.yaml_text import flow
 from geared_dynamics.arrays import Array
+from geared_dynamics.bags import Bag
 from geared_dynamics.files import new_files
 
 TYPE = "trajectory_msgs/msg/JointTrajectory"
@@ -42,15 +43,12 @@ def write_trajectory_bag(
     Raises:
         RecordingError: If the folder is there already.
     """
-    rosbag2, typesys = extra("rosbags.rosbag2", "bag"), extra("rosbags.typesys", "bag")
+    typesys = extra("rosbags.typesys", "bag")
     refuse_existing(path)
     store = typesys.get_typestore(typesys.Stores.ROS2_JAZZY)
-    with new_files(path, parents=True) as (draft,):
-        plugin = rosbag2.StoragePlugin.MCAP
-        with rosbag2.Writer(draft, version=VERSION, storage_plugin=plugin) as writer:
-            connection = writer.add_connection(topic, TYPE, typestore=store)
-            message = trajectory_message(store.types, joints, times, motion)
-            writer.write(connection, 0, bytes(store.serialize_cdr(message, TYPE)))
+    message = trajectory_message(store.types, joints, times, motion)
+    with new_files(path, parents=True) as (draft,), Bag(draft, {topic: TYPE}) as bag:
+        bag.write(topic, 0, bytes(store.serialize_cdr(message, TYPE)))
 
 
 def trajectory_message(

@@ -43,6 +43,21 @@ OTHERS = ("use_sim_time", "start_type_description_service", "qos_overrides.")
 Validate = Callable[[dict[str, Value]], Callable[[], None]]
 
 
+class EmptyLists:
+    """Base of a node, before rclpy's: it accepts ``[]`` in a parameter file.
+
+    rclpy gives an empty list of a file no type and refuses to declare such a parameter.
+    """
+
+    def declare_parameters(self, namespace: str, parameters: Any, *args: Any, **more: Any) -> Any:
+        """Declare parameters as rclpy does, those without a value with any type."""
+        typed = [
+            (*row[:2], ParameterDescriptor(dynamic_typing=True)) if row[1:2] == (None,) else row
+            for row in map(tuple, parameters)
+        ]
+        return super().declare_parameters(namespace, typed, *args, **more)  # type: ignore[misc]
+
+
 class Declared:
     """A node's parameters: values that are always good, and what was wrong with those given.
 
@@ -97,6 +112,10 @@ class Declared:
 
     def _declare(self, entry: Parameter) -> None:
         value = entry.default
+        if entry.former in self._given:
+            text = f"parameter {entry.former!r} is now called {entry.name!r}; rename it"
+            self._node.get_logger().warning(text)
+            self._given.setdefault(entry.name, self._given.pop(entry.former))
         if entry.name in self._given:
             given = self._given[entry.name]
             try:

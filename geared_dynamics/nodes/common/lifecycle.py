@@ -14,13 +14,14 @@ from typing import Any
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 
 from geared_dynamics.errors import GearedDynamicsError
+from geared_dynamics.nodes.common.declaration import EmptyLists
 
 SUCCESS = TransitionCallbackReturn.SUCCESS
 FAILURE = TransitionCallbackReturn.FAILURE
 ERROR = TransitionCallbackReturn.ERROR
 
 
-class SteadyLifecycleNode(LifecycleNode):  # type: ignore[misc]  # rclpy has no types
+class SteadyLifecycleNode(EmptyLists, LifecycleNode):  # type: ignore[misc]  # untyped
     """Override ``configured`` and so on: they return nothing and raise what is wrong."""
 
     def __init__(self, name: str, **options: Any) -> None:
@@ -42,6 +43,14 @@ class SteadyLifecycleNode(LifecycleNode):  # type: ignore[misc]  # rclpy has no 
 
     def cleaned_up(self) -> None:
         """Forget what ``configured`` made."""
+
+    def logs_waiting(self, transition: str) -> None:
+        """Log that nothing happens before somebody asks for a transition."""
+        name = self.get_fully_qualified_name()
+        self.get_logger().info(
+            f"{self.state_label}: waiting for the transition {transition} "
+            f"(ros2 lifecycle set {name} {transition}); the parameter autostart does it by itself"
+        )
 
     # -- rclpy's side ------------------------------------------------------------------------
 

@@ -46,6 +46,7 @@ class Parameter:
         when: When it can be changed.
         lock: Parameter, read-only, with which it keeps its value of the start; empty: none.
         ignored: A parameter of the joint trajectory controller that is accepted without effect.
+        former: Name of earlier releases, still taken from files and the command line; empty: none.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Parameter:
     when: When = "run"
     ignored: bool = False
     lock: str = ""
+    former: str = ""
 
     @property
     def each(self) -> str:
@@ -67,7 +69,8 @@ class Parameter:
     def named(self, name: str) -> Parameter:
         """The parameter of one joint or motor."""
         values = {field: getattr(self, field) for field in self.__dataclass_fields__}
-        return Parameter(**values | {"name": self.name.replace(self.each, name)})
+        own = {key: values[key].replace(self.each, name) for key in ("name", "former")}
+        return Parameter(**values | own)
 
     def checked(self, value: object) -> Value:
         """Return the value in its kind; whole numbers serve as numbers.

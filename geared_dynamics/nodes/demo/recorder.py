@@ -10,6 +10,8 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 
+from geared_dynamics.bags import Bag
+from geared_dynamics.files import new_files
 from geared_dynamics.nodes.common.messages import SECOND
 
 JOINT_STATE = "sensor_msgs/msg/JointState"
@@ -80,17 +82,9 @@ def write_bag(path: Path, runs: dict[str, list[Recorded]]) -> None:
         path: Folder to be made.
         runs: Messages by name of the run.
     """
-    from rosbags.rosbag2 import StoragePlugin, Writer
-    from rosbags.typesys import Stores, get_typestore
-
-    store = get_typestore(Stores.ROS2_JAZZY)
     rows = [row._replace(topic=f"/{name}{row.topic}") for name in runs for row in runs[name]]
     rows.sort(key=lambda row: row.stamp)
-    with Writer(path, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
-        kinds = {row.topic: row.kind for row in rows}
-        opened = {
-            topic: writer.add_connection(topic, kind, typestore=store)
-            for topic, kind in kinds.items()
-        }
+    kinds = {row.topic: row.kind for row in rows}
+    with new_files(path, parents=True) as (draft,), Bag(draft, kinds) as bag:
         for row in rows:
-            writer.write(opened[row.topic], row.stamp, row.data)
+            bag.write(row.topic, row.stamp, row.data)

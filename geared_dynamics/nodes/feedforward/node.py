@@ -107,6 +107,7 @@ class FeedforwardNode(SteadyLifecycleNode):
             self.get_logger().warning(line)
         self.autostarting = bool(self._value("autostart"))
         if not self.autostarting:
+            self.logs_waiting("configure")
             return
         waits = model_source.needs_topic(self.parameters.values)
         if waits and self.description.text is None:
@@ -173,6 +174,9 @@ class FeedforwardNode(SteadyLifecycleNode):
             f"configured: {model.name}, mode {values['mode']}, joints "
             f"{', '.join(model.joint_names)}; payload: {payload_words(model, values)}"
         )
+        self.get_logger().info(self.reporter.endpoints(self.annotating))
+        if not self.autostarting:
+            self.logs_waiting("activate")
 
     def encoders_of(self, model: GearedModel) -> Encoders:
         """How a model's joints follow from what is measured."""

@@ -55,6 +55,25 @@ class Reporter:
         self.decision = self._mode = None
         self._key = None
 
+    def endpoints(self, annotating: bool) -> str:
+        """Return a line about where the node listens, where it sends, and what it waits for.
+
+        Args:
+            annotating: Whether the mode is annotate.
+        """
+        values, name = self._node.parameters.values, self._node.resolve_topic_name
+        outputs = {
+            str(values["annotate.topic"]): annotating,
+            "~/commands": not annotating and values["publish_commands"],
+            "~/joint_commands": not annotating and values["publish_joint_commands"],
+        }
+        sent = ", ".join(name(topic) for topic, used in outputs.items() if used) or "no topic"
+        what = "trajectories with effort" if annotating else "commands"
+        return (
+            f"waiting for trajectories on {name('~/joint_trajectory')} and joint states on "
+            f"{name('joint_states')}; {what} go to {sent}"
+        )
+
     # -- log ---------------------------------------------------------------------------------
 
     def calm(self, decision: Decision) -> bool:

@@ -22,7 +22,7 @@ EFFORT = (
 NOT_GIVEN = float("nan")
 
 GENERAL = (
-    Parameter("mode", "string", "stream", "what the node does", choices=MODES, when="configure"),
+    Parameter("mode", "string", "annotate", "what the node does", choices=MODES, when="configure"),
     AUTOSTART,
 )
 INPUT = (

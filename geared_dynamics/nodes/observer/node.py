@@ -95,6 +95,7 @@ class ElasticObserverNode(SteadyLifecycleNode):
             self.get_logger().warning(line)
         self.autostarting = bool(self._value("autostart"))
         if not self.autostarting:
+            self.logs_waiting("configure")
             return
         if model_source.needs_topic(self.parameters.values) and self.description.text is None:
             self.get_logger().info(f"waiting for a URDF on {self.description.topic}")
@@ -168,6 +169,15 @@ class ElasticObserverNode(SteadyLifecycleNode):
             f"configured: {model.name}, observer {values['observer']}, springs {springs}; "
             f"payload: {self._payload}"
         )
+        source = str(values["torque_source"])
+        name = self.resolve_topic_name
+        torques = "" if source == "effort" else f" and torques on {name(source)}"
+        self.get_logger().info(
+            f"waiting for joint states on {name('joint_states')}{torques}; estimates go to "
+            f"{name('~/link_state')} and the topics beside it"
+        )
+        if not self.autostarting:
+            self.logs_waiting("activate")
 
     def _refuse_wrong(self) -> None:
         if self.parameters.wrong:

@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 from geared_dynamics.nodes.common.parameters import Parameter
 from geared_dynamics.nodes.common.schema import AUTOSTART, GUARDS, MODEL, PAYLOAD, SYSTEM
 
 NOT_GIVEN = float("nan")
 TURN = 4.8e-5  # an encoder of 17 bits [rad]
+
+
+def sensor(name: str, *values: Any, **more: Any) -> Parameter:
+    """Return a parameter of a joint's own sensors.
+
+    It began with ``joints.``, but ``joints`` is a list: ``ros2 param dump`` cannot write a list
+    and a group of the same name.
+    """
+    made = Parameter(f"sensors.<joint>.{name}", *values, **more)
+    return replace(made, former=f"joints.<joint>.{name}")
+
 
 OBSERVER = (
     Parameter("observer", "string", "kalman", "which one", choices=("kalman", "nonlinear"),
@@ -49,14 +63,14 @@ ENCODERS = (
               "what the encoder shows where the model's shows zero [rad]", when="configure"),
     Parameter("motors.<motor>.encoder_sign", "int", 1, "-1 for one that counts backwards", -1, 1,
               when="configure"),
-    Parameter("joints.<joint>.link_encoder_noise", "double", NOT_GIVEN,
+    sensor("link_encoder_noise", "double", NOT_GIVEN,
               "of the encoder on the link, resolution included; NaN: there is none [rad or m]",
               when="configure"),
-    Parameter("joints.<joint>.link_encoder_delay", "double", 0.0,
+    sensor("link_encoder_delay", "double", 0.0,
               "by which its reading is older than its stamp [s]", 0.0, 0.05, when="configure"),
-    Parameter("joints.<joint>.link_encoder_offset", "double", 0.0,
+    sensor("link_encoder_offset", "double", 0.0,
               "what it shows at the joint's zero [rad or m]", when="configure"),
-    Parameter("joints.<joint>.link_encoder_sign", "int", 1, "-1 for one that counts backwards",
+    sensor("link_encoder_sign", "int", 1, "-1 for one that counts backwards",
               -1, 1, when="configure"),
 )  # fmt: skip
 TORQUES = (
@@ -81,7 +95,7 @@ TORQUES = (
     Parameter("friction_error", "double", 0.0,
               "how far friction may be off in motion, as a part of its level at rest", 0.0, 1.0,
               when="configure"),
-    Parameter("joints.<joint>.torque_sensor_noise", "double", NOT_GIVEN,
+    sensor("torque_sensor_noise", "double", NOT_GIVEN,
               "of the torque sensor behind the spring; NaN: there is none [N m or N]",
               when="configure"),
     Parameter("torque_sensor", "string", "joint_torque", "what these sensors tell",

@@ -101,9 +101,9 @@ def prepared(values: Values, bare: GearedModel) -> Prepared:
         finding = f"is {hold:g} s, less than {SLOWEST_HOLD:g} periods of update_rate"
         raise ParameterError("hold", finding, f"give at least {SLOWEST_HOLD * period:g}")
     offsets = ranged(values, "motors.{}.encoder_offset", motors, -np.inf, "give a finite number")
-    link_signs = signs(values, "joints.{}.link_encoder_sign", joints)
+    link_signs = signs(values, "sensors.{}.link_encoder_sign", joints)
     link_offsets = ranged(
-        values, "joints.{}.link_encoder_offset", joints, -np.inf, "give a finite number"
+        values, "sensors.{}.link_encoder_offset", joints, -np.inf, "give a finite number"
     )
     return Prepared(
         model=model,
@@ -123,8 +123,8 @@ def prepared(values: Values, bare: GearedModel) -> Prepared:
         link=affine(np.diag(link_signs), -link_signs * link_offsets),
         shafts=shafts_of(values, model),
         delays=numbers(values, "motors.{}.encoder_delay", motors),
-        link_delays=numbers(values, "joints.{}.link_encoder_delay", joints),
-        has_links=np.isfinite(numbers(values, "joints.{}.link_encoder_noise", joints)),
+        link_delays=numbers(values, "sensors.{}.link_encoder_delay", joints),
+        has_links=np.isfinite(numbers(values, "sensors.{}.link_encoder_noise", joints)),
         period=period,
         even=values["stamps"] == "even",
         hold=hold,
@@ -148,7 +148,7 @@ def gains_of(values: Values, model: GearedModel) -> AnyGains:
         "rate": values["update_rate"],
         "hold": values["hold"],
     }
-    links = deviations(values, "joints.{}.link_encoder_noise", joints)
+    links = deviations(values, "sensors.{}.link_encoder_noise", joints)
     torques = sensor_noise(values, model)
     check_encoders(motors, resolution, noise, str(values["observer"]))
     if values["observer"] == "nonlinear":
@@ -183,20 +183,20 @@ def own_or_common(values: Values, name: str, motors: tuple[str, ...]) -> Array:
 
 def shafts_of(values: Values, model: GearedModel) -> tuple[int, ...]:
     """The spring that each joint's torque sensor is at; -1 for joints without one."""
-    noise = deviations(values, "joints.{}.torque_sensor_noise", model.joint_names)
+    noise = deviations(values, "sensors.{}.torque_sensor_noise", model.joint_names)
     springs = {int(joint): shaft for shaft, joint in enumerate(model.elasticity.joint)}
     found = []
     for joint, (name, value) in enumerate(zip(model.joint_names, noise, strict=True)):
         if np.isfinite(value) and joint not in springs:
             finding = "is given for a joint without a spring"
-            raise ParameterError(f"joints.{name}.torque_sensor_noise", finding, "leave it NaN")
+            raise ParameterError(f"sensors.{name}.torque_sensor_noise", finding, "leave it NaN")
         found.append(springs[joint] if np.isfinite(value) else -1)
     return tuple(found)
 
 
 def sensor_noise(values: Values, model: GearedModel) -> Array:
     """Noise of the torque sensors by spring (n_e,), NaN where there is none."""
-    noise = numbers(values, "joints.{}.torque_sensor_noise", model.joint_names)
+    noise = numbers(values, "sensors.{}.torque_sensor_noise", model.joint_names)
     found = np.full(model.elasticity.count, np.nan)
     for joint, shaft in enumerate(shafts_of(values, model)):
         if shaft >= 0:

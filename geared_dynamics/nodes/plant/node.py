@@ -17,7 +17,7 @@ from std_srvs.srv import SetBool, Trigger
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.nodes.common import model_source
-from geared_dynamics.nodes.common.declaration import Declared
+from geared_dynamics.nodes.common.declaration import Declared, EmptyLists
 from geared_dynamics.nodes.common.failures import Failures
 from geared_dynamics.nodes.common.messages import SECOND, NamedState, nanoseconds
 from geared_dynamics.nodes.common.parameters import ParameterError, Value
@@ -34,7 +34,7 @@ PAUSE = 1.0  # [s] between two log lines about refused commands
 WARM = 5  # steps before the first real one
 
 
-class PlantNode(Node):  # type: ignore[misc]  # rclpy has no types
+class PlantNode(EmptyLists, Node):  # type: ignore[misc]  # rclpy has no types
     """See docs/demo.md.
 
     Attributes:
@@ -98,7 +98,9 @@ class PlantNode(Node):  # type: ignore[misc]  # rclpy has no types
         self.parameters.warn_of_unknown()
         values = self.parameters.values
         loaded(model, values)  # refuses a load that the arm cannot hold
-        plant = settings.plant_of(values, model)
+        plant, note = settings.plant_of(values, model)
+        if note:
+            self.get_logger().warning(note)
         for _ in range(WARM):  # kernels compile before the clock runs
             plant.step(np.zeros(len(settings.command_names(values, model))), self.period)
         plant.reset(settings.start_of(values, model))

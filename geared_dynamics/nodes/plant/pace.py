@@ -56,14 +56,15 @@ def lock_step(node: PlantNode, executor: Executor, stopped: Stopped) -> None:
 def real_time(node: PlantNode, executor: Executor, stopped: Stopped) -> None:
     """Step and send on an absolute schedule; commands come in between.
 
-    Before the first command the brakes are closed: the arm stands, time does not.
+    Before the first command the brakes are closed: the arm stands, time does not. Where the arm
+    goes on (after that, after a reset, after having been too late) its state is stamped with the
+    wall clock's time, and the schedule starts from there.
     """
     due = time.monotonic()
     while not stopped():
         node.publish()
         if node.paused or not node.commanded:
             receive(node, executor, REPEAT, stopped)
-            # Stamps are those of the wall clock at which the arm goes on.
             node.rewind()
             due = time.monotonic()
             continue
@@ -74,10 +75,12 @@ def real_time(node: PlantNode, executor: Executor, stopped: Stopped) -> None:
                 f"{late:.2f} s behind the wall clock; give a lower rate, or pace:=lock_step",
                 throttle_duration_sec=5.0,
             )
-            due += late
-            node.rewind()
+        zero = node.zero
         receive(node, executor, due - time.monotonic(), stopped)
         node.advance()
+        if late > BEHIND or node.zero != zero:
+            node.rewind()
+            due = time.monotonic()
 
 
 def receive(node: PlantNode, executor: Executor, duration: float, stopped: Stopped) -> None:

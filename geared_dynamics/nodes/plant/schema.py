@@ -10,14 +10,17 @@ from geared_dynamics.nodes.common.schema import MODEL, PAYLOAD
 from geared_dynamics.simulation.plants.plant import Engine
 
 PACES = ("real_time", "lock_step")
+AUTO = "auto"  # engine
 LONG = 10.0
 
 PLANT = (
     Parameter("joints", "strings", [], "joints that move; none: all of the URDF", when="start"),
     Parameter("command", "string", "joint_torque", "what commands are", choices=get_args(Side),
               when="start"),
-    Parameter("engine", "string", "mujoco", "what moves the bodies: MuJoCo or our own equations",
-              choices=get_args(Engine), when="start"),
+    Parameter("engine", "string", AUTO,
+              "what moves the bodies: MuJoCo or our own equations; auto: MuJoCo "
+              "where it is installed and takes the arm", choices=(AUTO, *get_args(Engine)),
+              when="start"),
     Parameter("pace", "string", "real_time",
               "real_time: by the wall clock; lock_step: time waits for each command",
               choices=PACES, when="start"),
@@ -31,6 +34,8 @@ PLANT = (
               0.0, 1.0, when="start"),
     Parameter("friction", "bool", True, "joints and rotors rub and stick", when="start"),
     Parameter("saturate", "bool", True, "the motors' limits hold", when="start"),
+    Parameter("end_stops", "bool", True, "If true, the URDF's position limits are end stops",
+              when="start"),
     Parameter("encoder_counts", "int", 0, "per turn of a motor; 0: exact angles and speeds",
               0, 2**31 - 1, when="start"),
     Parameter("angle_noise", "double", 0.0, "RMS, of the motors' angles [rad]", 0.0, LONG,

@@ -8,12 +8,14 @@ from typing import Any, cast
 
 from geared_dynamics.arrays import Array
 from geared_dynamics.control.values import Side
-from geared_dynamics.errors import UnknownNameError
+from geared_dynamics.errors import MissingPackageError, ModelError, UnknownNameError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.nodes.common.parameters import Values
 from geared_dynamics.nodes.common.values import numbers, payload_place, payload_tensor
+from geared_dynamics.nodes.plant.schema import AUTO
 from geared_dynamics.simulation.plants import Faults, Plant, PlantSettings
 from geared_dynamics.simulation.plants.electrics import CommandKind
+from geared_dynamics.simulation.plants.plant import Engine
 
 KINDS: Mapping[Side, CommandKind] = {
     "joint_torque": "effort",
@@ -27,8 +29,8 @@ FREEZE, SATURATE = "freeze_encoders", "saturate_motors"
 FAULT_NAMES = (DROP_STATES, DROP_COMMANDS, FREEZE, SATURATE)
 
 
-def plant_of(values: Values, model: GearedModel) -> Plant:
-    """The plant that the parameters describe, at its start.
+def plant_of(values: Values, model: GearedModel) -> tuple[Plant, str]:
+    """Return the plant that the parameters describe, at its start, and a note on its engine.
 
     Raises:
         GearedDynamicsError: for an arm without motors, a step that is not stable, and so on.
@@ -37,7 +39,7 @@ def plant_of(values: Values, model: GearedModel) -> Plant:
     options: dict[str, Any] = {
         name: values[name]
         for name in (
-            "friction", "saturate", "angle_noise", "speed_noise", "current_noise",
+            "friction", "saturate", "end_stops", "angle_noise", "speed_noise", "current_noise",
             "command_latency", "measurement_latency", "seed",
         )
     }  # fmt: skip
@@ -46,10 +48,23 @@ def plant_of(values: Values, model: GearedModel) -> Plant:
         encoder_counts=cast(int, values["encoder_counts"]) or None,
         **options,
     )
-    engine = cast(Any, values["engine"])
-    plant = Plant(model, command=KINDS[side], engine=engine, settings=settings)
+    engine, note = cast(Any, values["engine"]), ""
+
+    def built(engine: Engine) -> Plant:
+        return Plant(model, command=KINDS[side], engine=engine, settings=settings)
+
+    if engine != AUTO:
+        plant = built(engine)
+    else:
+        try:
+            plant = built("mujoco")
+        except (MissingPackageError, ModelError) as error:
+            plant, note = (
+                built("equations"),
+                f"our own equations move the arm, not MuJoCo: {error}",
+            )
     plant.reset(start_of(values, model))
-    return plant
+    return plant, note
 
 
 def start_of(values: Values, model: GearedModel) -> Array:

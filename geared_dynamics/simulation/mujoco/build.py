@@ -16,10 +16,14 @@ from geared_dynamics.simulation.mujoco.package import mujoco, set_coefficient
 from geared_dynamics.simulation.mujoco.parts import WheelBody, link_bodies, wheel_bodies
 from geared_dynamics.simulation.mujoco.shapes import add_shapes
 from geared_dynamics.simulation.plants.friction import Friction, friction_of
+from geared_dynamics.simulation.plants.stops import position_limits
 
 # Chosen by measurement, see docs/plants.md.
-TIME_CONSTANT = 2.0  # of the gears' ties, in steps: the shortest that MuJoCo allows
+TIME_CONSTANT = (
+    2.0  # of the gears' ties and of end stops, in steps: the shortest that MuJoCo allows
+)
 IMPEDANCE = 0.9999  # the largest that MuJoCo allows
+NO_LIMIT = 1e9  # [rad or m], for MuJoCo, which knows no infinity here
 SOLVER_TOLERANCE = 1e-14
 WHEEL_JOINT = "wheel {}"  # names: links and joints of a URDF may share one
 
@@ -36,6 +40,7 @@ class Blueprint:
         joints: Name of the joint of each body in ``model.tree`` (nb,).
         friction: Friction as the plants count it.
         tendons: Rows (n + w,) over joints and wheels of the fixed tendons, by name.
+        stops: Body in ``model.tree``, lower and upper limit of each joint with end stops.
     """
 
     spec: Any
@@ -45,10 +50,16 @@ class Blueprint:
     joints: tuple[str, ...]
     friction: Friction
     tendons: dict[str, Array]
+    stops: list[tuple[int, float, float]]
 
 
 def blueprint(
-    model: GearedModel, timestep: float, *, friction: bool = True, drawn: bool = False
+    model: GearedModel,
+    timestep: float,
+    *,
+    friction: bool = True,
+    drawn: bool = False,
+    stops: bool = False,
 ) -> Blueprint:
     """Describe the arm to MuJoCo.
 
@@ -57,6 +68,7 @@ def blueprint(
         timestep: Of the integrator [s].
         friction: Whether joints and rotors rub.
         drawn: The arm is only to be looked at: bodies without inertia are let pass.
+        stops: Whether the joints' position limits are end stops.
 
     Raises:
         ModelError: naming a link or wheel that cannot be a body of its own.
@@ -73,10 +85,12 @@ def blueprint(
     bodies = add_links(spec, model, rest, joints)
     add_wheels(model, wheels, bodies)
     add_mimics(spec, model, joints)
-    plan = Blueprint(spec, model, wheels, gears, joints, friction_of(model, friction), {})
+    limits = position_limits(model) if stops else []
+    plan = Blueprint(spec, model, wheels, gears, joints, friction_of(model, friction), {}, limits)
     add_gears(plan)
     add_motors(plan)
     add_friction(plan)
+    add_stops(plan)
     add_shapes(model, wheels, bodies)
     return plan
 
@@ -139,7 +153,7 @@ def add_links(
         limit = bounds[joints[b]]
         if limit is not None and limit.lower is not None and limit.upper is not None:
             joint.range = [limit.lower, limit.upper]  # for viewers
-            joint.limited = package.mjtLimited.mjLIMITED_FALSE  # the equations have no end stops
+            joint.limited = package.mjtLimited.mjLIMITED_FALSE  # but with ``stops``
         bodies[b] = body
     moving = set(tree.names)
     for name, frame in model.frames.items():
@@ -289,6 +303,16 @@ def add_friction(plan: Blueprint) -> None:
         joint.frictionloss = level
         joint.solref_friction = [TIME_CONSTANT * spec.option.timestep, 1.0]
         joint.solimp_friction = [IMPEDANCE, IMPEDANCE, 1e-3, 0.5, 2.0]
+
+
+def add_stops(plan: Blueprint) -> None:
+    """Make position limits MuJoCo's: stiff, and damped so that nothing bounces."""
+    limited = mujoco().mjtLimited.mjLIMITED_TRUE
+    for body, *bounds in plan.stops:
+        joint = plan.spec.joint(plan.joints[body])
+        joint.range, joint.limited = np.clip(bounds, -NO_LIMIT, NO_LIMIT), limited
+        joint.solref_limit = [TIME_CONSTANT * plan.spec.option.timestep, 1.0]
+        joint.solimp_limit = [IMPEDANCE, IMPEDANCE, 1e-3, 0.5, 2.0]
 
 
 def friction_joints(plan: Blueprint) -> list[str]:

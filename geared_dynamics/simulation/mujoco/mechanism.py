@@ -31,10 +31,11 @@ class MujocoMechanism:
         *,
         friction: bool = True,
         drawn: bool = False,
+        stops: bool = False,
     ) -> None:
         """Build the bodies; see ``blueprint``."""
         self.model, self._timestep = model, timestep
-        self.plan = plan = blueprint(model, timestep, friction=friction, drawn=drawn)
+        self.plan = plan = blueprint(model, timestep, friction=friction, drawn=drawn, stops=stops)
         self.mj = compiled(plan)
         self.mj.actuator_ctrllimited[:] = False  # what a motor can give is not decided here
         self.data = mujoco().MjData(self.mj)
@@ -71,6 +72,9 @@ class MujocoMechanism:
         self._both = np.concatenate([self._v, self._spin])
         self._played = bool(np.any(self.model.elasticity.gap > 0.0))
         self._balanced = bool(self.model.drivetrain.balancers)
+        limited = [plan.joints[body] for body, _, _ in plan.stops]
+        self._stopped = np.array([address[name] for name in limited], int)
+        self._bounds = np.reshape([bounds for _, *bounds in plan.stops], (-1, 2))
         self._applied = bool(plan.friction.count) or self._balanced or self._played
 
     def place(self, x: Array, rate: Array) -> None:
@@ -79,6 +83,10 @@ class MujocoMechanism:
         n, tree = self.model.n, self.model.tree
         self.data.qpos[self._body] = self._follow_x @ x[:n] + tree.offset
         self.data.qvel[self._body_rate] = self._follow_x @ rate[:n]
+        at = self.data.qpos[self.mj.jnt_qposadr[self._stopped]]
+        # A joint that starts beyond a limit has its stop there.
+        self.mj.jnt_range[self._stopped, 0] = np.minimum(self._bounds[:, 0], at)
+        self.mj.jnt_range[self._stopped, 1] = np.maximum(self._bounds[:, 1], at)
         self.data.qpos[self._phi] = self.plan.gears.follow @ x
         self.data.qvel[self._spin] = self.plan.gears.follow @ rate
 

@@ -7,21 +7,25 @@ was at rest (its change of the velocity is the smallest in the kinetic energy):
     v+ = v + M^-1 R' p,   low <= p <= high,   R v+ = 0 where p is inside its bounds
 
 with bounds of the level times the step, less what the step has already counted. The position
-follows with half the change, and what rests before and after has not moved.
+follows with half the change, and what rests before and after has not moved. The impulses of end
+stops (``stops.py``) are found together with those of friction; there the position is at the stop.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from geared_dynamics.arrays import Array
+from geared_dynamics.arrays import Array, IntArray
 from geared_dynamics.dynamics import elastic
-from geared_dynamics.dynamics.balancers import balancer_forces
+from geared_dynamics.dynamics.balancers import balancer_energy, balancer_forces
 from geared_dynamics.dynamics.elastic.extended import extended
+from geared_dynamics.dynamics.elastic.springs import spring_energy
+from geared_dynamics.dynamics.energy import energies
 from geared_dynamics.dynamics.rigid import forward_dynamics, mass_matrix
 from geared_dynamics.model import GearedModel
 from geared_dynamics.simulation.plants.bounded import bounded_impulse, soft_solve
 from geared_dynamics.simulation.plants.friction import friction_of
+from geared_dynamics.simulation.plants.stops import stops_of
 
 REST = 1e-9  # rate below which a joint or rotor is at rest, in its own units
 
@@ -34,9 +38,12 @@ class EquationsMechanism:
         timestep: Of one step [s].
     """
 
-    def __init__(self, model: GearedModel, timestep: float, *, friction: bool = True) -> None:
+    def __init__(
+        self, model: GearedModel, timestep: float, *, friction: bool = True, stops: bool = False
+    ) -> None:
         """Lay out what does not change along a motion."""
         self.model, self.timestep = model, timestep
+        self._limits = self._stops = stops_of(model, stops)
         springy = bool(model.elasticity.stiffness.size)
         self._arm = extended(model) if springy else model
         self._B = elastic.structure_matrix(model) if springy else model.structure_matrix
@@ -54,6 +61,7 @@ class EquationsMechanism:
     def place(self, x: Array, rate: Array) -> None:
         """Put the arm at x = (q, theta) with a velocity (n + n_e,)."""
         self._x, self._rate = np.array(x, float), np.array(rate, float)
+        self._stops = self._limits.placed(self._x[: self.model.n])
 
     @property
     def x(self) -> Array:
@@ -110,7 +118,11 @@ class EquationsMechanism:
         position = x + h / 6.0 * (v + 2.0 * (v2 + v3) + v4)
         rate = v + h / 6.0 * (a1 + 2.0 * (a2 + a3) + a4)
         self._x, self._rate = position, rate
-        if slipping and self._rough:
+        beyond = self._stops.beyond(position[: self.model.n])
+        if beyond.size:
+            way = slipping[1] if slipping else level
+            self._stop(x, way, level, beyond, self._B @ drive)
+        elif slipping and self._rough:
             self._stick(x, slipping[1], level)
 
     def _slipping(self, force: Array) -> tuple[tuple[Array, Array] | None, Array]:
@@ -141,11 +153,9 @@ class EquationsMechanism:
             way: Which way each direction moved there, 0 at rest (d,).
             level: Friction's level (d,).
         """
-        new = self._ways @ self._rate
-        held = ((way == 0.0) | (new * way < 0.0)) & (level > 0.0)
-        if not held.any():
+        chosen = self._held(way, level)
+        if not len(chosen):
             return
-        chosen = held.nonzero()[0]
         if len(chosen) == 1:  # most often
             k = int(chosen[0])
             self._stick_one(begin, self._ways[k], float(way[k]), float(level[k]))
@@ -165,6 +175,71 @@ class EquationsMechanism:
             drift = R[still] @ (position - begin)
             position -= spread[:, still] @ soft_solve(W[still[:, None], still], drift)
         self._x, self._rate = position, rate
+
+    def _held(self, way: Array, level: Array) -> IntArray:
+        """Return the directions that friction may hold at the end of a step."""
+        reversed_ = self._ways @ self._rate * way < 0.0
+        return np.asarray((((way == 0.0) | reversed_) & (level > 0.0)).nonzero()[0])
+
+    def _stop(
+        self, begin: Array, way: Array, level: Array, beyond: IntArray, drive: Array
+    ) -> None:
+        """Hold joints at the end stops they have passed in a step; friction as in ``_stick``.
+
+        Args:
+            begin: Position at its beginning (N,).
+            way: Which way each direction moved there, 0 at rest (d,).
+            level: Friction's level (d,).
+            beyond: The stops.
+            drive: Force of the motors (N,).
+        """
+        n, free = self.model.n, self._energy(self._x, self._rate)[1]
+        chosen, count = self._held(way, level), len(beyond)
+        walls = np.zeros((count, len(begin)))
+        walls[:, :n] = self._stops.rows[beyond]
+        R = np.vstack([walls, self._ways[chosen]])
+        rub = self.timestep * level[chosen]
+        given = -rub * way[chosen]  # by the step itself
+        low = np.concatenate([np.zeros(count), -rub - given])
+        high = np.concatenate([np.full(count, np.inf), rub - given])
+        spread = np.linalg.solve(mass_matrix(self._arm, self._x), R.T)
+        W = R @ spread
+        impulse = bounded_impulse(W, R @ self._rate, low, high)
+        rate = self._rate + spread @ impulse
+        rate[np.abs(rate) < REST] = 0.0
+        position = self._x + 0.5 * self.timestep * (spread[:, count:] @ impulse[count:])
+        still = (
+            (impulse > low)
+            & (impulse < high)
+            & np.append(np.zeros(count, bool), way[chosen] == 0.0)
+        )
+        still[:count] = True
+        chosen = still.nonzero()[0]
+        drift = R[chosen] @ (position - begin)
+        drift[:count] = self._stops.gap(position[:n])[beyond]
+        position -= spread[:, chosen] @ soft_solve(W[chosen[:, None], chosen], drift)
+        most = free + float(drive @ (position - self._x))
+        self._x, self._rate = position, self._tamed(position, rate, most)
+
+    def _tamed(self, position: Array, rate: Array, most: float) -> Array:
+        """Return the velocity, slower where the arm would else have more energy than ``most``.
+
+        The position at the stop is of first order in the step; its error must not drive the arm.
+        """
+        kinetic, total = self._energy(position, rate)
+        if total <= most:
+            return rate
+        return np.asarray(rate * np.sqrt(max(0.0, 1.0 - (total - most) / max(kinetic, 1e-300))))
+
+    def _energy(self, x: Array, rate: Array) -> tuple[float, float]:
+        """Return the kinetic and the whole energy [J]."""
+        n, found = self.model.n, energies(self._arm, x, rate)
+        kinetic, total = float(found[5]), float(found[4] + found[5])
+        if self.model.elasticity.count:
+            total += float(spring_energy(self.model, x[:n], x[n:]))
+        if self._balanced:
+            total += float(balancer_energy(self.model, x[:n]))
+        return kinetic, total
 
     def _stick_one(self, begin: Array, row: Array, way: float, level: float) -> None:
         """The same for one direction (N,)."""

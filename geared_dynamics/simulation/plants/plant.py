@@ -91,8 +91,8 @@ class Plant:
         """Build the mechanism for a model."""
         refuse_reduced(model, self.engine)
         self.timestep = stable_step(model, self.settings, electric=self.command == "voltage")
-        self.model, friction = model, self.settings.friction
-        self._mechanism = mechanism(model, self.engine, self.timestep, friction=friction)
+        self.model = model
+        self._mechanism = mechanism(model, self.engine, self.timestep, self.settings)
         self._A = model.structure_matrix
         self._to_joints = np.linalg.pinv(self._A.T)
 
@@ -279,14 +279,17 @@ class Plant:
             self._shown = self._taken.popleft()
 
 
-def mechanism(model: GearedModel, engine: Engine, timestep: float, *, friction: bool) -> Mechanism:
+def mechanism(
+    model: GearedModel, engine: Engine, timestep: float, settings: PlantSettings
+) -> Mechanism:
     """Build what moves the bodies."""
+    friction, stops = settings.friction, settings.end_stops
     if engine == "equations":
-        return EquationsMechanism(model, timestep, friction=friction)
+        return EquationsMechanism(model, timestep, friction=friction, stops=stops)
     # MuJoCo is an extra, and takes a while to import.
     from geared_dynamics.simulation.mujoco.mechanism import MujocoMechanism
 
-    return MujocoMechanism(model, timestep, friction=friction)
+    return MujocoMechanism(model, timestep, friction=friction, stops=stops)
 
 
 def stable_step(model: GearedModel, settings: PlantSettings, *, electric: bool) -> float:

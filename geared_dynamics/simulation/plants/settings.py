@@ -22,6 +22,8 @@ class PlantSettings:
             damping ask for it. A step that is not stable is refused.
         friction: Whether joints and rotors rub, with stiction.
         saturate: Whether the motors' limits hold.
+        end_stops: Whether the URDF's position limits are end stops, inelastic ones. A joint that
+            starts beyond a limit has its stop where it starts.
         encoder_counts: Of a motor's encoder per turn; None: exact angles and speeds. With
             counts the speed is the difference of angles over a step.
         angle_noise: RMS of the noise of the motors' angles, before quantisation [rad].
@@ -35,6 +37,7 @@ class PlantSettings:
     timestep: float | None = None
     friction: bool = True
     saturate: bool = True
+    end_stops: bool = True
     encoder_counts: int | None = None
     angle_noise: float = 0.0
     speed_noise: float = 0.0
@@ -51,7 +54,7 @@ class PlantSettings:
             within(name, getattr(self, name), 0.0, math.inf)
         for name in ("command_latency", "measurement_latency"):
             within(name, getattr(self, name), 0.0, LONGEST_LATENCY)
-        for name in ("friction", "saturate"):
+        for name in ("friction", "saturate", "end_stops"):
             flag(name, getattr(self, name))
         if self.encoder_counts is not None:
             whole("encoder_counts", self.encoder_counts, 1)

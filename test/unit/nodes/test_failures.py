@@ -31,7 +31,11 @@ def model() -> gd.GearedModel:
 def moving(model: gd.GearedModel) -> Loop:
     """A loop that follows a trajectory; its last cycle was at 0.1 s."""
     schema = expanded(SCHEMA, model.joint_names, model.motor_names)
-    loop = Loop(prepared({name: entry.default for name, entry in schema.items()}, model))
+    loop = Loop(
+        prepared(
+            {name: entry.default for name, entry in schema.items()} | {"mode": "stream"}, model
+        )
+    )
     loop.cycle(0.0, 0.0, REST, STILL)
     loop.accept(JointTrajectory(model.joint_names, [Point(1.0, REST + 0.2, STILL, STILL)]), 0.0, 0)
     for t in np.arange(0.01, 0.105, 0.01):

@@ -41,7 +41,7 @@ def model() -> gd.GearedModel:
 
 def values(model: gd.GearedModel, **changes: Value) -> dict[str, Value]:
     schema = expanded(SCHEMA, model.joint_names, model.motor_names)
-    defaults = {name: entry.default for name, entry in schema.items()}
+    defaults = {name: entry.default for name, entry in schema.items()} | {"mode": "stream"}
     return defaults | {name.replace("__", "."): value for name, value in changes.items()}
 
 

@@ -283,8 +283,8 @@ def test_at_rest_the_torque_may_be_unknown() -> None:
 def test_sensors_on_the_links() -> None:
     """They are used, left out when they go, and believed again when they are back."""
     noise = 1e-5
-    given = {f"joints__joint_{k}__link_encoder_noise": noise for k in (1, 2)}
-    bench = Bench(**given, joints__joint_2__torque_sensor_noise=0.05)
+    given = {f"sensors__joint_{k}__link_encoder_noise": noise for k in (1, 2)}
+    bench = Bench(**given, sensors__joint_2__torque_sensor_noise=0.05)
 
     def beside(plant: Plant, reading: Sensed) -> Sensed:
         sensors = np.array([np.nan, plant.spring[1], np.nan])

@@ -41,9 +41,9 @@ def test_sensors_beside_late_encoders_belong_to_their_own_instants(
     alone = Bench(**given)
     for k in (1, 2):
         if "torque" in sensors:
-            given[f"joints__joint_{k}__torque_sensor_noise"] = 0.05
+            given[f"sensors__joint_{k}__torque_sensor_noise"] = 0.05
         if "link" in sensors:
-            given[f"joints__joint_{k}__link_encoder_noise"] = 1e-5
+            given[f"sensors__joint_{k}__link_encoder_noise"] = 1e-5
     both = Bench(**given)
     worst = []
     for bench, change in ((alone, Late(late, "")), (both, Late(late, sensors))):

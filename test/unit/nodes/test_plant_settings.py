@@ -9,10 +9,11 @@ import pytest
 
 import geared_dynamics as gd
 from demo_robots import elbow
-from geared_dynamics.errors import UnknownNameError
+from geared_dynamics.errors import ModelError, UnknownNameError
 from geared_dynamics.nodes.common.parameters import Value, expanded
 from geared_dynamics.nodes.plant import settings
 from geared_dynamics.nodes.plant.schema import SCHEMA
+from plant_arms import example
 
 
 def values(model: gd.GearedModel, **changes: Any) -> dict[str, Value]:
@@ -36,13 +37,26 @@ def test_the_plant_is_as_described() -> None:
         model, command="motor_torque", encoder_counts=1024, command_latency=0.002, friction=False,
         initial__joint_2=0.7, timestep=5e-4,
     )  # fmt: skip
-    plant = settings.plant_of(given, model)
+    plant, note = settings.plant_of(given, model)
+    assert not note
     assert (plant.command, plant.engine, plant.timestep) == ("torque", "equations", 5e-4)
     assert plant.settings == gd.simulation.PlantSettings(
         timestep=5e-4, friction=False, encoder_counts=1024, command_latency=0.002
     )
     np.testing.assert_array_equal(plant.state.q, [0.0, 0.7, 0.0])
     assert settings.command_names(given, model) == model.motor_names
+
+
+def test_our_equations_move_an_arm_that_mujoco_does_not_take() -> None:
+    """Asked for, MuJoCo is refused by name."""
+    pytest.importorskip("mujoco")
+    model = example("tx40")  # its last link is a point
+    plant, note = settings.plant_of(values(model, engine="auto"), model)
+    assert plant.engine == "equations"
+    assert note.startswith("our own equations move the arm, not MuJoCo: ")
+    assert settings.plant_of(values(elbow(), engine="auto"), elbow())[0].engine == "mujoco"
+    with pytest.raises(ModelError):
+        settings.plant_of(values(model, engine="mujoco"), model)
 
 
 def test_a_load_is_fixed_and_taken_off() -> None:
@@ -52,7 +66,7 @@ def test_a_load_is_fixed_and_taken_off() -> None:
         model, payload__mass=3.0, payload__center_of_mass=[0.1, 0.0, 0.2],
         payload__inertia=inertia,
     )  # fmt: skip
-    plant, q = settings.plant_of(given, model), np.array([0.1, 0.2, 0.3])
+    (plant, _), q = settings.plant_of(given, model), np.array([0.1, 0.2, 0.3])
     settings.attach_payload(plant, given, attached=True)
     tensor = [[0.1, 0.01, 0.02], [0.01, 0.25, 0.03], [0.02, 0.03, 0.3]]
     loaded = model.with_payload(3.0, [0.1, 0.0, 0.2], tensor)

@@ -40,7 +40,7 @@ def model() -> gd.GearedModel:
 def values(model: gd.GearedModel | None = None, **changes: Value) -> dict[str, Value]:
     names = ((), ()) if model is None else (model.joint_names, model.motor_names)
     schema = expanded(SCHEMA, *names)
-    found = {name: entry.default for name, entry in schema.items()}
+    found = {name: entry.default for name, entry in schema.items()} | {"mode": "stream"}
     given = {name.replace("__", "."): value for name, value in changes.items()}
     assert not given.keys() - found.keys()
     return found | given
