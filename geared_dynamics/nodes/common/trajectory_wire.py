@@ -25,7 +25,6 @@ TOPIC = "joint_trajectory"
 MOST_POINTS = 20_000  # a bound of memory and time: with six joints 23 MB
 FIELDS = ("positions", "velocities", "accelerations", "effort")
 READ = 3  # of these fields; effort is replaced by the model's, whatever it holds
-BIG = b"\x00\x00"  # plain CDR, most significant byte first: of another machine
 WORD = struct.Struct("<I")
 DURATION = struct.Struct("<iI")
 
@@ -62,9 +61,7 @@ def read_trajectory(data: bytes) -> Received:
         DamagedMessageError: where rclpy cannot read it.
         TrajectoryError: for too many points, and for points of other joints.
     """
-    if data[:2] == BIG:
-        data = bytes(serialize_message(whole(data, Message, TOPIC)))
-    if data[:2] != LITTLE:  # rclpy reads further encodings, and of damaged ones what is not there
+    if data[:2] != LITTLE:  # rclpy reads others too, and hands out zeros for what is not there
         raise damaged(data, f"its encoding is {data[:2].hex()}")
     try:
         at = end_of_names(data)

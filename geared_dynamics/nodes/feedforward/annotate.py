@@ -301,8 +301,10 @@ def with_jumps(motion: Motion, times: Array) -> Array:
     """The times, and one just before each waypoint at which the acceleration jumps."""
     knots = motion.knots[1:-1]
     after = derivatives(motion, motion.begin + knots, 2)[:, 2]
-    before = derivatives(motion, motion.begin + knots - GAP, 3)
-    reached = before[:, 2] + GAP * before[:, 3]
+    before = derivatives(motion, motion.begin + knots - GAP, 5)
+    reached = before[:, 2] + GAP * (
+        before[:, 3] + GAP * (before[:, 4] + GAP / 3 * before[:, 5]) / 2
+    )
     scale = np.abs(after).max(initial=0.0) + np.abs(reached).max(initial=0.0)
     jumps = np.abs(after - reached).max(axis=1, initial=0.0) > SAME * scale + 1e-12
     early = knots[jumps] - GAP

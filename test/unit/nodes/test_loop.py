@@ -16,11 +16,13 @@ from elastic_arms import elbow as elastic_elbow
 from geared_dynamics.control import Controller, ElasticController
 from geared_dynamics.control.safety import Event, Mode
 from geared_dynamics.nodes.common.parameters import Value, expanded
+from geared_dynamics.nodes.feedforward.acceptance import routed
 from geared_dynamics.nodes.feedforward.loop import Loop
 from geared_dynamics.nodes.feedforward.prepared import Prepared, differ, prepared
 from geared_dynamics.nodes.feedforward.schema import SCHEMA
 from geared_dynamics.trajectory import (
     JointTrajectory,
+    Limits,
     Point,
     Rules,
     TrajectoryError,
@@ -327,7 +329,12 @@ def test_a_trajectory_that_does_not_end_a_stop_is_dropped(model: gd.GearedModel)
     assert loop.decision is not None
     assert loop.decision.latched == Event.POSITION_LIMIT
     assert not loop.given_up
-    loop.accept(path(model, (0.3, 0.5, 1.7)), 0.05, 0.05)
+    farther = path(model, (0.3, 0.5, 1.7))
+    with pytest.raises(TrajectoryError, match=r"position, joint 'joint_3': is 1.7 at 1.000 s"):
+        loop.accept(farther, 0.05, 0.05)
+    free = np.full(3, np.inf)
+    route = routed(farther, loop.prepared.rules, Limits(-free, free, free), 0.05)
+    loop.begin(route, 0.05, 0.05)
     run(loop, 0.05, 0.3, q=beyond)
     assert loop.motion is None
     assert loop.given_up
@@ -363,3 +370,59 @@ def test_what_was_exchanged_is_freed_without_the_garbage_collector(
         assert all(part() is not None for part in dead[-1])
     finally:
         gc.enable()
+
+
+LIMITED = {"joint_limits__joint_1__max_velocity": 0.5, "joint_limits__joint_3__max_position": 0.2}
+
+
+@pytest.mark.parametrize("mode", ["stream", "computed_torque"])
+@pytest.mark.parametrize(
+    ("goal", "time", "words"),
+    [
+        ((0.3, 0.5, 0.3), 5.0, "position, joint 'joint_3': is 0.3 at 5.000 s, beyond 0.201;"),
+        # A cubic or quintic from rest to rest is at its fastest in the middle: 15/8 of the mean.
+        ((0.9, 0.5, -0.4), 2.0, "velocity, joint 'joint_1': is 0.5625 at 1.000 s, beyond 0.55;"),
+    ],
+)
+def test_a_trajectory_beyond_limits_is_not_begun(
+    model: gd.GearedModel, mode: str, goal: Any, time: float, words: str
+) -> None:
+    loop = Loop(made(model, mode=mode, **LIMITED))
+    run(loop, 0.0, 0.05)
+    loop.accept(path(model), 0.05, 0.05)
+    before = loop.motion
+    with pytest.raises(TrajectoryError) as raised:
+        loop.accept(path(model, goal, time), 0.1, 0.1)
+    assert words in str(raised.value)
+    assert loop.motion is before, "what was followed goes on"
+    loop.accept(path(model, (0.86, 0.5, 0.19), time * 1.25), 0.1, 0.1)
+    assert loop.motion is not before
+
+
+def test_the_way_to_the_first_waypoint_is_looked_at(model: gd.GearedModel) -> None:
+    """It depends on where the arm is: only then is it too fast."""
+    loop = Loop(made(model, **LIMITED))
+    run(loop, 0.0, 0.05)
+    points = [Point(0.5, REST, STILL, STILL), Point(3.0, REST, STILL, STILL)]
+    loop.accept(JointTrajectory(model.joint_names, points), 0.05, 0.05)
+    run(loop, 0.05, 0.1, q=REST - [0.3, 0.0, 0.0])
+    with pytest.raises(TrajectoryError, match=r"velocity, joint 'joint_1': is 1.12\d* at 0.250 s"):
+        loop.accept(JointTrajectory(model.joint_names, points), 0.1, 0.1)
+
+
+def test_an_arm_beyond_a_limit_is_led_back(model: gd.GearedModel) -> None:
+    loop = Loop(made(model, **LIMITED))
+    beyond = REST + [0.0, 0.0, 0.61]
+    run(loop, 0.0, 0.05, q=beyond)
+    loop.accept(path(model, (0.3, 0.5, 0.1)), 0.05, 0.05)
+    assert loop.motion is not None
+
+
+def test_the_held_posture_is_known(model: gd.GearedModel) -> None:
+    loop = Loop(made(model))
+    assert loop.held is None
+    run(loop, 0.0, 0.3)
+    np.testing.assert_array_equal(loop.held, REST)
+    loop.accept(path(model), 0.3, 0.3)
+    run(loop, 0.3, 0.4)
+    assert loop.held is None
