@@ -144,7 +144,8 @@ def test_names_in_another_order(running: Rig) -> None:
 def test_a_joint_that_vanishes(running: Rig) -> None:
     since = running.log_length
     running.names = ["joint_1", "joint_3"]
-    running.until_said("joint_states lacks joint_2", since)
+    running.until_said("joint_states lacks joint_2; publish all joints together, or name", since)
+    assert "in locked_joints" in running.process.output[since:]  # type: ignore[union-attr]
     running.until_said("blind", since)
     running.names = list(JOINTS)
     running.until_said("running", since)

@@ -340,7 +340,7 @@ def test_times_in_a_refusal_count_as_those_of_the_points(model: gd.GearedModel) 
 def test_an_arm_beyond_a_limit_is_led_back(model: gd.GearedModel) -> None:
     how = given(model, limits=limits(upper=0.15))
     answered(model, [(2.0, [0.1] * 6, [0.0] * 6)], v=[0.0] * 6, how=how)
-    with pytest.raises(TrajectoryError, match="beyond 0.2"):
+    with pytest.raises(TrajectoryError, match=r"beyond 0\.2"):
         answered(model, [(2.0, [0.1] * 6, [0.0] * 6)], how=how, v=[0.0, 0.4, 0, 0, 0, 0])
 
 

@@ -412,7 +412,7 @@ def test_the_way_to_the_first_waypoint_is_looked_at(model: gd.GearedModel) -> No
 
 def test_an_arm_beyond_a_limit_is_led_back(model: gd.GearedModel) -> None:
     loop = Loop(made(model, **LIMITED))
-    beyond = REST + [0.0, 0.0, 0.61]
+    beyond = np.array([0.3, 0.5, 0.21])
     run(loop, 0.0, 0.05, q=beyond)
     loop.accept(path(model, (0.3, 0.5, 0.1)), 0.05, 0.05)
     assert loop.motion is not None

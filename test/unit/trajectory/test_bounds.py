@@ -94,7 +94,7 @@ def test_the_end_counts_where_there_is_no_segment() -> None:
     rules = Rules(NAMES)
     waypoints = checked(JointTrajectory(NAMES, [Point(0.0, [0.0, 2.0, 0.0])]), rules, 0.0)
     motion = follow(waypoints, state([0.0] * 3), 0.0, rules)
-    with pytest.raises(TrajectoryError, match="is 2 at 0.000 s, beyond 1.5"):
+    with pytest.raises(TrajectoryError, match=r"is 2 at 0\.000 s, beyond 1\.5"):
         refuse_beyond(motion, Limits(-ANY, np.full(3, 1.5), ANY), NAMES)
 
 
