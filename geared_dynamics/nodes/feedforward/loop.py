@@ -337,11 +337,13 @@ class Loop:
         n = self.prepared.bare.n
         twin, still = Loop(self.prepared), np.zeros(n)
         rules = self.prepared.rules
-        rest = [Point(time, still, still, still) for time in (0.1, 9.0)]
+        policy = self.prepared.policy
+        q = np.clip(still, policy.lower, policy.upper)  # zero may be beyond limits
+        rest = [Point(time, q, still, still) for time in (0.1, 9.0)]
         points = JointTrajectory(rules.joints, rest)
         for k in range(cycles):
             now = 1e-3 * (k + 1)
-            twin.cycle(now, now, still.copy(), still.copy())
+            twin.cycle(now, now, q.copy(), still.copy())
             if k == 0:
                 twin.accept(points, now, now)
         twin.unusable(1.0, 1.0, missing=True)

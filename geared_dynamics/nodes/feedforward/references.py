@@ -94,7 +94,6 @@ class References:
         Args:
             data: The trajectory, serialised.
         """
-        self.drop()  # a newer one replaces it
         self._attempt(lambda: self._begun(data))
 
     def look(self) -> None:
@@ -110,7 +109,9 @@ class References:
         given = self._ready()
         if len(data) <= SHORT:
             self._hand_over(*prepare(data, given, self._node.zero, self._clock()))
+            self.drop()  # what came before is replaced
             return
+        self.drop()
         if self._beside is None:
             self._beside = ThreadPoolExecutor(1, "trajectories", realtime.step_back)
         arguments = data, given, self._node.zero, self._clock()

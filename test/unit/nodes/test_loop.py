@@ -426,3 +426,9 @@ def test_the_held_posture_is_known(model: gd.GearedModel) -> None:
     loop.accept(path(model), 0.3, 0.3)
     run(loop, 0.3, 0.4)
     assert loop.held is None
+
+
+def test_an_arm_whose_zero_is_beyond_its_limits_is_rehearsed(model: gd.GearedModel) -> None:
+    loop = Loop(made(model, joint_limits__joint_3__max_position=-0.5))
+    loop.rehearse(3)
+    assert loop.q is None
