@@ -104,7 +104,8 @@ def executables() -> list[tuple[str, list[str]]]:
 setup(
     name=NAME,
     version=version(),
-    description="Exact dynamics of geared robot arms: every spinning wheel of the drive counted",
+    description="Exact dynamics of geared robot arms: every spinning wheel of the drive counted; "
+    "ROS 2 nodes for Jazzy and Kilted",
     long_description=(ROOT / "README.md").read_text(encoding="utf-8"),
     long_description_content_type="text/markdown",
     author="geared_dynamics maintainers",

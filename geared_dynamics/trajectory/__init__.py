@@ -3,6 +3,7 @@
 Time is an argument; a reference is a value.
 """
 
+from geared_dynamics.trajectory.bounds import Limits, refuse_beyond
 from geared_dynamics.trajectory.errors import (
     INVALID_GOAL,
     INVALID_JOINTS,
@@ -11,10 +12,10 @@ from geared_dynamics.trajectory.errors import (
 )
 from geared_dynamics.trajectory.motions import rest_to_rest, through
 from geared_dynamics.trajectory.piecewise import Piecewise
-from geared_dynamics.trajectory.points import JointTrajectory, Point
+from geared_dynamics.trajectory.points import JointTrajectory, Point, PointArrays
 from geared_dynamics.trajectory.prepared import Prepared, derivatives_into, prepare
 from geared_dynamics.trajectory.profiles import jerk_bounded, trapezoidal
-from geared_dynamics.trajectory.reference import Reference, follow
+from geared_dynamics.trajectory.reference import Reference, follow, led_in
 from geared_dynamics.trajectory.rules import Rules
 from geared_dynamics.trajectory.sample import Sample, SampleBuffer, state
 from geared_dynamics.trajectory.sampling import (
@@ -36,8 +37,10 @@ __all__ = [
     "OLD_HEADER_TIMESTAMP",
     "Dense",
     "JointTrajectory",
+    "Limits",
     "Piecewise",
     "Point",
+    "PointArrays",
     "Prepared",
     "Reference",
     "Rules",
@@ -51,7 +54,9 @@ __all__ = [
     "derivatives_into",
     "follow",
     "jerk_bounded",
+    "led_in",
     "prepare",
+    "refuse_beyond",
     "resample",
     "rest_to_rest",
     "sample",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from geared_dynamics.arrays import ArrayLike
+from geared_dynamics.arrays import Array, ArrayLike, BoolArray
 
 
 class Point(NamedTuple):
@@ -29,6 +29,21 @@ class Point(NamedTuple):
     effort: ArrayLike | None = None
 
 
+class PointArrays(NamedTuple):
+    """The points of a long trajectory as arrays, read much faster than one by one.
+
+    Attributes:
+        times: After the trajectory's start (p,) [s].
+        values: Positions, velocities, accelerations, effort (4, p, m), in the units of
+            ``Point``; zero where not given.
+        given: Which of them each point gives (4, p).
+    """
+
+    times: Array
+    values: Array
+    given: BoolArray
+
+
 class JointTrajectory(NamedTuple):
     """Waypoints of some joints.
 
@@ -39,5 +54,5 @@ class JointTrajectory(NamedTuple):
     """
 
     joint_names: Sequence[str]
-    points: Sequence[Point]
+    points: Sequence[Point] | PointArrays
     start: float | None = None

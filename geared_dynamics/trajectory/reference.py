@@ -101,6 +101,41 @@ def follow(waypoints: Waypoints, before: Sample, now: float, rules: Rules) -> Re
     return _smooth(present, times, rows, effort, degree, rules)
 
 
+def led_in(
+    motion: Reference, waypoints: Waypoints, before: Sample, now: float, rules: Rules
+) -> Reference:
+    """``follow`` for waypoints that were followed before, from another state and time.
+
+    Only the first segment is computed again, however long the trajectory is. The memory of
+    ``motion`` is taken over: it must not be used any more.
+
+    Args:
+        motion: From ``follow`` with the same waypoints and rules, and any state and time.
+        waypoints: As given to ``follow``.
+        before: As for ``follow``.
+        now: As for ``follow`` [s].
+        rules: As given to ``follow``.
+    """
+    times = waypoints.times + (0.0 if waypoints.start is None else waypoints.start - now)
+    alike = len(motion.knots) == len(times) + 1 and waypoints.independent
+    if not alike or times[0] <= 0.0 or rules.interpolation_method == "none":
+        return follow(waypoints, before, now, rules)
+    lead = follow(waypoints.first, before, now, rules)
+    tables, last = motion.tables, motion.last.copy()
+    tables.setflags(write=True)
+    tables[0] = lead.tables[0]
+    last[0, waypoints.held] = before.q[waypoints.held]
+    n = waypoints.n
+    tables[:, 0, :n][:, waypoints.held] = before.q[waypoints.held]
+    tables.setflags(write=False)
+    knots = motion.knots if waypoints.start is None else readonly(np.append(0.0, times))
+    made = Reference(lead.begin, knots, tables, readonly(last))
+    made.__dict__["rows"] = motion.rows  # views of the same memory
+    if knots is motion.knots:
+        made.__dict__["times"] = motion.times
+    return made
+
+
 def _smooth(
     begin: float, times: Array, rows: Array, effort: Array, degree: IntArray, rules: Rules
 ) -> Reference:

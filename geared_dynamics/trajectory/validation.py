@@ -14,11 +14,10 @@ from geared_dynamics.trajectory.errors import (
     OLD_HEADER_TIMESTAMP,
     TrajectoryError,
 )
-from geared_dynamics.trajectory.points import JointTrajectory, Point
+from geared_dynamics.trajectory.points import JointTrajectory, Point, PointArrays
 from geared_dynamics.trajectory.rules import Rules
-from geared_dynamics.trajectory.waypoints import Waypoints
+from geared_dynamics.trajectory.waypoints import FIELDS, Waypoints
 
-FIELDS = ("positions", "velocities", "accelerations", "effort")
 # JTC compares with the spacing of single precision numbers at 1.
 STANDING = float(np.finfo(np.float32).eps)  # [rad/s or m/s]
 
@@ -43,7 +42,7 @@ def checked(trajectory: JointTrajectory, rules: Rules, now: float) -> Waypoints:
     arrays: dict[str, Any] = {}
     for field in FIELDS:
         values, given = field_of(points, field, names)
-        full = np.zeros((len(points), rules.n))
+        full = np.zeros((len(times), rules.n))
         full[:, order] = values
         arrays[field], arrays[f"has_{field}"] = readonly(full), frozen(given)
     held = np.ones(rules.n, dtype=bool)
@@ -78,13 +77,19 @@ def joints_of(trajectory: JointTrajectory, rules: Rules) -> list[str]:
     missing = [name for name in rules.joints if name not in names]
     if missing and not rules.allow_partial_joints_goal:
         finding = f"joint {', '.join(map(repr, missing))} missing"
-        remedy = "name all joints, or set allow_partial_joints_goal: the others then hold"
+        remedy = (
+            "name all joints, or set allow_partial_joints_goal: the others then hold; the nodes "
+            "leave out joints that nobody moves, such as a gripper's, by locked_joints"
+        )
         raise TrajectoryError(place, finding, remedy, INVALID_JOINTS)
     return names
 
 
-def points_of(trajectory: JointTrajectory) -> Sequence[Point]:
+def points_of(trajectory: JointTrajectory) -> Sequence[Point] | PointArrays:
     """Check that there are points."""
+    if isinstance(trajectory.points, PointArrays):
+        _refuse_shapes(trajectory.points, len(trajectory.joint_names))
+        return trajectory.points
     points = list(trajectory.points)
     if not points:
         raise TrajectoryError("points", "are none", "give at least one point")
@@ -92,6 +97,17 @@ def points_of(trajectory: JointTrajectory) -> Sequence[Point]:
         if not isinstance(point, Point):
             raise TrajectoryError(f"point {k}", f"is a {type(point).__name__}", "give a Point")
     return points
+
+
+def _refuse_shapes(points: PointArrays, count: int) -> None:
+    """Raise where arrays of points do not go together, or there is none."""
+    p = len(points.times)
+    if not p:
+        raise TrajectoryError("points", "are none", "give at least one point")
+    if points.values.shape != (len(FIELDS), p, count) or points.given.shape != (len(FIELDS), p):
+        finding = f"have shapes {points.values.shape} and {points.given.shape}"
+        remedy = f"give {(len(FIELDS), p, count)} and {(len(FIELDS), p)}"
+        raise TrajectoryError("points", finding, remedy)
 
 
 def moment(place: str, value: object) -> float:
@@ -112,9 +128,14 @@ def start_of(start: float | None) -> float | None:
     return moment("start", start) or None
 
 
-def times_of(points: Sequence[Point]) -> Array:
+def times_of(points: Sequence[Point] | PointArrays) -> Array:
     """Check that the points' times rise."""
-    times = np.array([moment(f"point {k}, time", p.time) for k, p in enumerate(points)])
+    if isinstance(points, PointArrays):
+        times = points.times
+        for k in np.flatnonzero(~np.isfinite(times))[:1]:
+            moment(f"point {k}, time", times[k])
+    else:
+        times = np.array([moment(f"point {k}, time", p.time) for k, p in enumerate(points)])
     if times[0] < 0.0:
         finding = f"is {times[0]:g} s, before the trajectory's start"
         raise TrajectoryError("point 0, time", finding, "count times from the start, 0 or more")
@@ -135,8 +156,16 @@ def refuse_past(start: float | None, duration: float, now: float) -> None:
         raise TrajectoryError("start", finding, remedy, OLD_HEADER_TIMESTAMP)
 
 
-def field_of(points: Sequence[Point], field: str, names: list[str]) -> tuple[Array, BoolArray]:
+def field_of(
+    points: Sequence[Point] | PointArrays, field: str, names: list[str]
+) -> tuple[Array, BoolArray]:
     """One field of all points (p, m), zero where it is not given, and where it is given (p,)."""
+    if isinstance(points, PointArrays):
+        row = FIELDS.index(field)
+        has = points.given[row].copy()
+        values = np.where(has[:, None], points.values[row], 0.0)
+        _refuse_not_finite(values, field, names)
+        return values, has
     given = [getattr(point, field) for point in points]
     sizes = [_size(value, f"point {k}, {field}") for k, value in enumerate(given)]
     has = np.array(sizes) > 0
@@ -148,13 +177,18 @@ def field_of(points: Sequence[Point], field: str, names: list[str]) -> tuple[Arr
     values = np.zeros((len(points), len(names)))
     if has.any():
         values[has] = _numbers([v for v, size in zip(given, sizes, strict=True) if size], field)
+    _refuse_not_finite(values, field, names)
+    return values, has
+
+
+def _refuse_not_finite(values: Array, field: str, names: list[str]) -> None:
+    """Raise where a number (p, m) is none."""
     wrong = np.argwhere(~np.isfinite(values))
     if wrong.size:
         k, j = wrong[0]
         finding = f"is {values[k, j]}"
         place = f"point {k}, {field}, joint {names[j]!r}"
         raise TrajectoryError(place, finding, "give finite numbers")
-    return values, has
 
 
 def _size(value: Any, place: str) -> int:

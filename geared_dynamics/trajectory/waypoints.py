@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from geared_dynamics.arrays import Array, BoolArray, Frozen
 from geared_dynamics.trajectory.errors import INVALID_JOINTS, TrajectoryError
 from geared_dynamics.trajectory.rules import Rules
+
+FIELDS = ("positions", "velocities", "accelerations", "effort")
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +54,21 @@ class Waypoints(Frozen):
     def duration(self) -> float:
         """Time of the last point after the start [s]."""
         return float(self.times[-1])
+
+    @property
+    def independent(self) -> bool:
+        """Whether all but the way to the first waypoint, and held joints, is known without it.
+
+        Not so where positions or the first velocity are integrated from the state before.
+        """
+        rate = self.has_velocities[0] or not self.has_accelerations[0]
+        return bool(self.has_positions.all() and rate)
+
+    @property
+    def first(self) -> Waypoints:
+        """The first waypoint alone."""
+        names = ("times", *FIELDS, *(f"has_{field}" for field in FIELDS))
+        return replace(self, **{name: getattr(self, name)[:1] for name in names})
 
     def refuse_other(self, rules: Rules) -> None:
         """Raise if they were checked by rules for other joints."""

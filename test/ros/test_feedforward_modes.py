@@ -11,6 +11,7 @@ import geared_dynamics as gd
 from feedforward_rig import JOINTS, LEAD, POSTURE, Rig, elbow
 from geared_dynamics.trajectory import JointTrajectory, Point, Rules, checked, follow, state
 
+TUNED = ("reference", "error")
 START = 101.0  # [s] simulated
 GOAL = [
     (0.5, [0.4, 0.6, -0.2], [0.3, -0.2, 0.5], [0.5, 0.4, -0.3]),
@@ -76,6 +77,25 @@ def test_tuning_topics_tell_reference_error_and_terms(stream: Rig) -> None:
     gravity = gd.gravity_forces(elbow(), goal)
     np.testing.assert_allclose(boxes["terms/gravity"].last.effort, gravity, atol=1e-6)
     np.testing.assert_allclose(boxes["output"].last.effort, gravity, atol=1e-6)
+
+
+def test_the_held_posture_is_the_reference(stream: Rig) -> None:
+    """While the arm is held, as it is here after the emergency stop."""
+    from sensor_msgs.msg import JointState
+    from std_srvs.srv import SetBool
+
+    boxes = {name: stream.graph.listen(f"{stream.node}/{name}", JointState) for name in TUNED}
+    for pressed in (True, False):
+        service = f"{stream.node}/emergency_stop"
+        stream.graph.call(service, SetBool, SetBool.Request(data=pressed))
+    stream.until_command(gd.gravity_forces(elbow(), POSTURE), "gravity at the posture")
+
+    def held() -> bool:
+        last = [box.last for box in boxes.values() if box.messages]
+        return len(last) == 2 and np.allclose([m.position for m in last], [POSTURE, [0.0] * 3])
+
+    stream.feed_until(held, "the posture at which it is held")
+    assert list(boxes["reference"].last.velocity) == [0.0] * 3
 
 
 def test_computed_torque_closes_the_loop(stream: Rig) -> None:

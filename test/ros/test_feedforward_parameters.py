@@ -168,12 +168,12 @@ def test_diagnostics_and_timing(node: Rig) -> None:
     timing = node.graph.listen(f"{node.node}/timing", Float64MultiArray)
 
     def complete() -> bool:
-        return bool(arrays.count and len(arrays.last.status) == 4 and timing.count)
+        return bool(arrays.count and len(arrays.last.status) == 5 and timing.count)
 
     node.feed_until(complete, "diagnostics", 10.0)
     status = {entry.name: entry for entry in arrays.last.status}
     assert set(status) == {
-        f"feedforward_node: {name}" for name in ("model", "loop", "ages", "safety")
+        f"feedforward_node: {name}" for name in ("model", "loop", "ages", "trajectories", "safety")
     }
     model = {pair.key: pair.value for pair in status["feedforward_node: model"].values}
     assert model["robot"] == "elbow"

@@ -144,7 +144,8 @@ def test_names_in_another_order(running: Rig) -> None:
 def test_a_joint_that_vanishes(running: Rig) -> None:
     since = running.log_length
     running.names = ["joint_1", "joint_3"]
-    running.until_said("joint_states lacks joint_2", since)
+    running.until_said("joint_states lacks joint_2; publish all joints together, or name", since)
+    assert "in locked_joints" in running.process.output[since:]  # type: ignore[union-attr]
     running.until_said("blind", since)
     running.names = list(JOINTS)
     running.until_said("running", since)
@@ -271,16 +272,14 @@ def test_a_trajectory_while_the_cause_stays_is_refused(running: Rig) -> None:
     running.until_said("running", since)
 
 
-def test_a_trajectory_further_beyond_a_limit_is_dropped(running: Rig) -> None:
+def test_a_trajectory_further_beyond_a_limit_is_refused(running: Rig) -> None:
     """One that leads back is followed."""
     since = running.log_length
     running.q = [0.3, 0.5, 1.5]
     running.until_said("holding: position limit", since)
     still = [0.0] * 3
     running.go([(0.001, [0.3, 0.5, 1.6], still, still), (60.0, [0.3, 0.5, 1.7], still, still)])
-    assert running.now is not None
-    running.advance(running.now + 0.5)
-    running.until_said("trajectory not followed: position limit", since)
+    running.until_said("trajectory refused: position, joint 'joint_3': is 1.7 at 60", since)
     assert "running" not in running.process.output[since:]
     running.go([(60.0, [0.3, 0.5, 0.9], still, still)])
     running.until_said("running", since)

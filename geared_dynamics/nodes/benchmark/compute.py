@@ -19,7 +19,6 @@ from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.nodes.benchmark.driver import trajectory_message
 from geared_dynamics.nodes.benchmark.motion import motion
 from geared_dynamics.nodes.benchmark.task import DONE, Task, read_task
-from geared_dynamics.nodes.feedforward import references
 from geared_dynamics.nodes.feedforward.node import FeedforwardNode
 from geared_dynamics.nodes.feedforward.outputs import Commands, Publishers
 
@@ -64,7 +63,7 @@ def measure(node: FeedforwardNode, task: Task) -> list[int]:
     origin = time.time_ns()
     # The callbacks of the node's subscriptions, as the executor calls them.
     node._on_joint_state(state(task.joints, origin, task.start, [0.0] * len(task.joints)))
-    references.take(node, serialize_message(trajectory_message(task, moving, origin)))
+    node.references.take(serialize_message(trajectory_message(task, moving, origin)))
     begin = time.monotonic_ns()
     for cycle in range(round(task.rate * task.duration)):
         due = begin + cycle * SECOND // task.rate

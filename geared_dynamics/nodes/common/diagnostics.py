@@ -102,6 +102,24 @@ def ages_status(state: float, reference: float, timeout: float) -> Status:
     return Status("ages", OK, "fresh", values)
 
 
+def trajectory_status(last: str, accepted: int, refused: int, stopped: bool) -> Status:
+    """What became of trajectories.
+
+    Args:
+        last: What was said of the last one; empty: it was taken without a remark.
+        accepted: How many were taken.
+        refused: How many were not.
+        stopped: Whether the emergency stop is pressed.
+    """
+    values = {"accepted": str(accepted), "refused": str(refused), "last": last or "taken"}
+    if stopped:
+        return Status("trajectories", WARN, "refused: the emergency stop is pressed", values)
+    if not (accepted or last):
+        values["last"] = "none"
+        return Status("trajectories", OK, "none yet", values)
+    return Status("trajectories", WARN if last else OK, last or "the last one was taken", values)
+
+
 def model_status(facts: Mapping[str, str], problem: str) -> Status:
     """The model in use, or why there is none."""
     level = ERROR if problem else OK

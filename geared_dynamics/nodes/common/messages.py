@@ -13,7 +13,6 @@ from trajectory_msgs.msg import JointTrajectory as TrajectoryMessage
 from trajectory_msgs.msg import JointTrajectoryPoint
 
 from geared_dynamics.arrays import Array
-from geared_dynamics.trajectory import JointTrajectory, Point
 
 SECOND = 1_000_000_000  # [ns]
 
@@ -50,23 +49,6 @@ class NamedState:
         """Write the time [ns]."""
         stamp = self.message.header.stamp
         stamp.sec, stamp.nanosec = divmod(now, SECOND)
-
-
-def trajectory_of(message: TrajectoryMessage, zero: int) -> JointTrajectory:
-    """A message as values; its start counted from a time zero [ns]."""
-    stamp = nanoseconds(message.header.stamp)
-    return JointTrajectory(
-        joint_names=list(message.joint_names),
-        points=[point_of(point) for point in message.points],
-        start=1e-9 * (stamp - zero) if stamp else None,
-    )
-
-
-def point_of(point: JointTrajectoryPoint) -> Point:
-    """One waypoint."""
-    lists = (point.positions, point.velocities, point.accelerations)
-    q, v, a = (np.frombuffer(field) if len(field) else None for field in lists)
-    return Point(seconds(point.time_from_start), q, v, a)
 
 
 def trajectory_message(

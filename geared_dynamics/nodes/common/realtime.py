@@ -54,6 +54,12 @@ def schedule(priority: int) -> None:
     os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))
 
 
+def step_back() -> None:
+    """Let the loop's thread go before this one, which was started by it under SCHED_FIFO."""
+    if os.sched_getscheduler(0) == os.SCHED_FIFO:
+        schedule(max(os.sched_getparam(0).sched_priority - 1, 1))
+
+
 def pin(cpus: Sequence[int]) -> None:
     """Run on these cores only."""
     os.sched_setaffinity(0, set(cpus))

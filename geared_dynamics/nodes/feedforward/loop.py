@@ -17,6 +17,7 @@ from geared_dynamics.control import (
 )
 from geared_dynamics.control.safety import Decision, Mode, Observation, SafetyMemory
 from geared_dynamics.control.safety import events as at
+from geared_dynamics.nodes.feedforward.acceptance import Route, limits_of, routed, started
 from geared_dynamics.nodes.feedforward.even_clock import EvenClock
 from geared_dynamics.nodes.feedforward.pace import Pace
 from geared_dynamics.nodes.feedforward.prepared import Prepared
@@ -26,8 +27,6 @@ from geared_dynamics.trajectory import (
     Point,
     SampleBuffer,
     TrajectoryError,
-    checked,
-    follow,
     sample_into,
     state,
 )
@@ -153,6 +152,12 @@ class Loop:
         return self._safety.static
 
     @property
+    def held(self) -> Array | None:
+        """The posture at which the arm is held (n,); None where it is not."""
+        memory = self._safety
+        return memory.posture if memory.mode is Mode.HOLDING else None
+
+    @property
     def stale(self) -> float:
         """Age at which a joint state is stale [s]."""
         return self.prepared.policy.state_timeout
@@ -252,15 +257,23 @@ class Loop:
         Raises:
             TrajectoryError: naming what is wrong with it; the reference before stays.
         """
-        if self.emergency_stop:
-            remedy = "release ~/emergency_stop first"
-            raise TrajectoryError("emergency stop", "is pressed", remedy)
-        if self.q is None or self.v is None:
-            finding = "there was no joint state yet to start from"
-            raise TrajectoryError("joint_states", finding, "start the robot's driver first")
-        self._refuse_while_stopped(now)
-        rules = self.prepared.rules
-        waypoints = checked(trajectory, rules, clock)
+        self.refuse(now)
+        given = self.prepared
+        self.begin(routed(trajectory, given.rules, limits_of(given.policy), clock), now, clock)
+
+    def begin(self, route: Route, now: float, clock: float) -> None:
+        """Follow a trajectory that was checked before, perhaps beside the loop.
+
+        Args:
+            route: The trajectory.
+            now: Steady time [s].
+            clock: ROS time [s].
+
+        Raises:
+            TrajectoryError: as of ``accept``.
+        """
+        self.refuse(now)
+        assert self.q is not None and self.v is not None  # else refused
         old = self.motion
         if self.prepared.continued and old is not None:
             sample_into(old, self.pace.time(clock), self.present)
@@ -268,10 +281,24 @@ class Loop:
             before = state(wanted.q, wanted.v, wanted.a)
         else:
             before = state(self.q, self.pace.along(self.v))
-        self.motion = follow(waypoints, before, clock, rules)
+        self.motion = started(route, before, clock)
         self.pace.begin(clock, resting=old is None)
         self._heard = now
         self.acknowledged = True
+
+    def refuse(self, now: float) -> None:
+        """Raise where no trajectory can be begun now.
+
+        Args:
+            now: Steady time [s].
+        """
+        if self.emergency_stop:
+            remedy = "release ~/emergency_stop first"
+            raise TrajectoryError("emergency stop", "is pressed", remedy)
+        if self.q is None or self.v is None:
+            finding = "there was no joint state yet to start from"
+            raise TrajectoryError("joint_states", finding, "start the robot's driver first")
+        self._refuse_while_stopped(now)
 
     def _refuse_while_stopped(self, now: float) -> None:
         """A trajectory that could not be followed now is not begun in its middle later."""
@@ -319,11 +346,13 @@ class Loop:
         n = self.prepared.bare.n
         twin, still = Loop(self.prepared), np.zeros(n)
         rules = self.prepared.rules
-        rest = [Point(time, still, still, still) for time in (0.1, 9.0)]
+        policy = self.prepared.policy
+        q = np.clip(still, policy.lower, policy.upper)  # zero may be beyond limits
+        rest = [Point(time, q, still, still) for time in (0.1, 9.0)]
         points = JointTrajectory(rules.joints, rest)
         for k in range(cycles):
             now = 1e-3 * (k + 1)
-            twin.cycle(now, now, still.copy(), still.copy())
+            twin.cycle(now, now, q.copy(), still.copy())
             if k == 0:
                 twin.accept(points, now, now)
         twin.unusable(1.0, 1.0, missing=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import time
 from typing import Any, cast
 
@@ -25,7 +24,6 @@ from geared_dynamics.nodes.common.ros_time import RosTime
 from geared_dynamics.nodes.common.timing import Timing
 from geared_dynamics.nodes.common.values import numbers, payload_words, signs
 from geared_dynamics.nodes.common.wire import Seen, StateReader
-from geared_dynamics.nodes.feedforward import references
 from geared_dynamics.nodes.feedforward.exchange import Exchange
 from geared_dynamics.nodes.feedforward.loop import Loop
 from geared_dynamics.nodes.feedforward.outputs import (
@@ -35,10 +33,11 @@ from geared_dynamics.nodes.feedforward.outputs import (
     command_names,
 )
 from geared_dynamics.nodes.feedforward.prepared import prepared
+from geared_dynamics.nodes.feedforward.references import References, publisher
 from geared_dynamics.nodes.feedforward.report import Reporter
 from geared_dynamics.nodes.feedforward.schema import SCHEMA
 from geared_dynamics.nodes.feedforward.services import Services
-from geared_dynamics.nodes.feedforward.settings import unlimited, unread_gains
+from geared_dynamics.nodes.feedforward.settings import side_of, unlimited, unread_gains
 from geared_dynamics.nodes.feedforward.speed_scaling import SpeedScaling
 from geared_dynamics.nodes.feedforward.surroundings import Surroundings
 from geared_dynamics.nodes.feedforward.tuning import publish_state
@@ -77,8 +76,10 @@ class FeedforwardNode(SteadyLifecycleNode):
         self.told = 0.0  # when the tuning topics were published last [s], steady
         self.zero = 0  # ROS time from which the loop counts [ns]
         self._stamp = 0  # of the newest joint state [ns]
+        self.posture_stamp = 0  # of that whose posture the mode annotate begins with [ns]
         self.ros_time = RosTime(self.get_clock())
         self._inputs = False
+        self.references = References(self)
         self.reporter = Reporter(self)
         self.failures = Failures(self)
         self.speed_scaling: SpeedScaling | None = None
@@ -156,7 +157,7 @@ class FeedforwardNode(SteadyLifecycleNode):
         loop.rehearse(REHEARSAL)
         self.commands = Commands(self.publishers_by_topic, values, model)
         if self.annotating:
-            references.publisher(self)
+            publisher(self)
         names = command_names(values, model)[1]
         self.state_topics = StateTopics(
             self.publishers_by_topic, model.joint_names, names, bool(values["publish_terms"])
@@ -167,7 +168,7 @@ class FeedforwardNode(SteadyLifecycleNode):
         self.parameters.configured = True
         self.description.used = self.description.text
         self.description.begin(model)
-        free = unlimited(loop.prepared.policy, model, cast(Any, values["output"]))
+        free = unlimited(loop.prepared.policy, model, side_of(values))
         for note in (*model.notes, *unread_gains(values, model), *free):
             self.get_logger().warning(note)
         self.get_logger().info(
@@ -199,7 +200,7 @@ class FeedforwardNode(SteadyLifecycleNode):
         self.create_subscription(
             JointTrajectory,
             "~/joint_trajectory",
-            functools.partial(references.take, self),
+            self.references.take,
             QoSProfile(depth=10),
             raw=True,
         )
@@ -225,6 +226,7 @@ class FeedforwardNode(SteadyLifecycleNode):
         self.zero = self.ros_time.now()
         self._stamp, self.heard = 0, time.monotonic()
         self.timing = Timing()
+        self.references.begin()
         self.reporter.begin()
         self.surroundings.begin(self.heard)
         realtime.settle()
@@ -235,6 +237,7 @@ class FeedforwardNode(SteadyLifecycleNode):
         if not self.active:
             return
         self.active = False
+        self.references.drop()
         try:
             if not self.annotating and self.loop is not None:
                 self._send(self.loop.farewell(self._value("on_deactivate") == "zero"))
@@ -295,6 +298,8 @@ class FeedforwardNode(SteadyLifecycleNode):
                 self.reporter.look(decision)
         if self.exchange.carrying is not None:
             self.exchange.take_load()
+        if self.references.work is not None:
+            self.references.look()
 
     def respond(self, data: bytes, begin: float, now: int) -> tuple[Array | None, float | None]:
         """Command to a joint state, and how old that is [s]; None for another device's.
@@ -325,7 +330,7 @@ class FeedforwardNode(SteadyLifecycleNode):
             return self._unusable(reading, seen, begin, clock), latency
         q, v = self.encoders.joints(found.q, found.v)
         if self.annotating:
-            loop.q, loop.v, loop.stamp = q, v, begin
+            loop.q, loop.v, loop.stamp, self.posture_stamp = q, v, begin, stamp or now
             return None, latency
         return loop.cycle(begin, clock, q, v, found.reordered), latency
 
@@ -358,5 +363,7 @@ class FeedforwardNode(SteadyLifecycleNode):
         if not self.annotating and now - self.heard > loop.stale:
             self._send(loop.silence(now, 1e-9 * (self.ros_time.now() - self.zero)))
             self.reporter.look(loop.decision)
+        if self.references.work is not None:
+            self.references.look()
         publish_state(self, now)
         self.surroundings.look(now)

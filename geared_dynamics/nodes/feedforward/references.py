@@ -1,84 +1,245 @@
-"""Trajectories as they come in: followed, or sent on with effort."""
+"""Trajectories as they come in: followed, or sent on with effort.
+
+Short ones are taken over at once. Long ones are read and prepared by a thread beside the loop, and
+handed over between two joint states: reading 5000 points takes longer than a joint state may.
+"""
 
 from __future__ import annotations
 
 import time
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+import numpy as np
 from rclpy.exceptions import InvalidTopicNameException
 from trajectory_msgs.msg import JointTrajectory
 
 from geared_dynamics.control import Controller
 from geared_dynamics.errors import GearedDynamicsError
-from geared_dynamics.nodes.common.messages import trajectory_message, trajectory_of
+from geared_dynamics.nodes.common import realtime
+from geared_dynamics.nodes.common.messages import SECOND
 from geared_dynamics.nodes.common.parameters import ParameterError
-from geared_dynamics.nodes.common.wire import whole
-from geared_dynamics.nodes.feedforward.annotate import annotated, refusal
-from geared_dynamics.trajectory import TrajectoryError, checked, follow, state
+from geared_dynamics.nodes.common.trajectory_wire import (
+    read_trajectory,
+    serialised,
+    trajectory_of,
+)
+from geared_dynamics.nodes.feedforward.acceptance import Route, limits_of, routed
+from geared_dynamics.nodes.feedforward.annotate import (
+    Annotation,
+    Posture,
+    Tail,
+    annotate,
+    refusal,
+    tail_of,
+)
+from geared_dynamics.nodes.feedforward.prepared import Prepared
+from geared_dynamics.trajectory import Reference, TrajectoryError, checked, follow, sample, state
 
 if TYPE_CHECKING:
     from geared_dynamics.nodes.feedforward.node import FeedforwardNode
 
+SHORT = 20_000  # [bytes], 100 points of six joints; below a millisecond
 
-def take(node: FeedforwardNode, data: bytes) -> None:
-    """Follow a trajectory, or annotate it; log why not.
 
-    Args:
-        node: The node.
+class Work(NamedTuple):
+    """A trajectory that is being prepared.
+
+    Attributes:
         data: The trajectory, serialised.
+        given: The parameters by which it is prepared.
+        future: What comes of it.
     """
-    try:
-        message = whole(data, JointTrajectory, "joint_trajectory")
+
+    data: bytes
+    given: Prepared
+    future: Future[tuple[Any, Route | Tail]]
+
+
+class References:
+    """Takes trajectories.
+
+    Attributes:
+        work: The one that is being prepared, None for none; looked at between joint states.
+        accepted: How many were taken.
+        last: What was said of the last one, empty where it was taken without a remark.
+    """
+
+    def __init__(self, node: FeedforwardNode) -> None:
+        """Begin with none."""
+        self._node = node
+        self.work: Work | None = None
+        self.accepted = 0
+        self.last = ""
+        self._beside: ThreadPoolExecutor | None = None
+        self._sent: Reference | None = None  # annotated last, where the next one continues it
+
+    def begin(self) -> None:
+        """Forget what came before an activation."""
+        self.drop()
+        self._sent, self.last = None, ""
+
+    def drop(self) -> None:
+        """Do not take what is being prepared."""
+        if self.work is not None:
+            self.work.future.cancel()
+            self.work = None
+
+    # -- from the message to the loop --------------------------------------------------------
+
+    def take(self, data: bytes) -> None:
+        """Follow a trajectory, or annotate it; log why not.
+
+        Args:
+            data: The trajectory, serialised.
+        """
+        self._attempt(lambda: self._begun(data))
+
+    def look(self) -> None:
+        """Take over what was prepared beside the loop, between two joint states."""
+        work = self.work
+        if work is None or not work.future.done():
+            return
+        self.drop()
+        self._attempt(lambda: self._finished(work))
+
+    def _begun(self, data: bytes) -> None:
+        """Prepare a trajectory, here or beside the loop."""
+        given = self._ready()
+        if len(data) <= SHORT:
+            self._hand_over(*prepare(data, given, self._node.zero, self._clock()))
+            self.drop()  # what came before is replaced
+            return
+        self.drop()
+        if self._beside is None:
+            self._beside = ThreadPoolExecutor(1, "trajectories", realtime.step_back)
+        arguments = data, given, self._node.zero, self._clock()
+        self.work = Work(data, given, self._beside.submit(prepare, *arguments))
+
+    def _finished(self, work: Work) -> None:
+        """Hand over, unless parameters have changed since it was prepared."""
+        if self._ready() is not work.given:
+            self._begun(work.data)
+            return
+        self._hand_over(*work.future.result())
+
+    def _ready(self) -> Prepared:
+        """What trajectories are prepared by; an error where none can be taken now."""
+        node = self._node
         if not node.active or node.loop is None:
             raise TrajectoryError("node", f"is {node.state_label}", "activate it first")
-        clock = 1e-9 * (node.ros_time.now() - node.zero)
-        if node.annotating:
-            annotate(node, message, clock)
-            return
-        node.loop.accept(trajectory_of(message, node.zero), time.monotonic(), clock)
-    except GearedDynamicsError as error:
-        if node.loop is not None:
-            node.loop.counters.refused += 1
-        node.get_logger().error(refusal(error))
+        if node.loop.emergency_stop:
+            remedy = "release ~/emergency_stop first"
+            raise TrajectoryError("emergency stop", "is pressed", remedy)
+        return node.loop.prepared
+
+    def _hand_over(self, received: Any, prepared: Route | Tail) -> None:
+        """Follow what was prepared, or send it on."""
+        loop = self._node.loop
+        assert loop is not None
+        if isinstance(prepared, Tail):
+            self._annotate(received, prepared)
+        else:
+            loop.begin(prepared, time.monotonic(), self._clock())
+            self.last = ""
+        self.accepted += 1
+
+    def _attempt(self, act: Callable[[], None]) -> None:
+        """Act, and log why a trajectory is refused."""
+        node = self._node
+        try:
+            act()
+        except GearedDynamicsError as error:
+            if node.loop is not None:
+                node.loop.counters.refused += 1
+            self.last = refusal(error)
+            node.get_logger().error(self.last)
+
+    def _clock(self) -> float:
+        """ROS time, counted as the loop does [s]."""
+        return 1e-9 * (self._node.ros_time.now() - self._node.zero)
+
+    # -- the mode annotate -------------------------------------------------------------------
+
+    def _annotate(self, received: Any, tail: Tail) -> None:
+        """Publish a trajectory with the model's effort."""
+        node = self._node
+        assert node.loop is not None
+        given = node.loop.prepared
+        posture, header = self._posture(), received.header
+        answer = annotate(tail, posture, annotation_of(given))
+        stamp = node.posture_stamp if answer.stamp == "posture" else 0
+        if answer.stamp == "given":
+            stamp = received.stamp
+        header.stamp.sec, header.stamp.nanosec = divmod(stamp, SECOND)
+        dense = answer.dense
+        rows = dense.q, dense.v, dense.a, dense.effort
+        output = publisher(node)
+        output.publish(serialised(header, given.rules.joints, dense.times, rows))
+        if not output.get_subscription_count():
+            remedy = "start and activate the controller, or give its topic, then send it again"
+            node.get_logger().warning(
+                f"trajectory sent, and nobody listens on {output.topic_name}: {remedy}"
+            )
+        self._sent = None
+        if given.continued and posture is not None:
+            self._sent = follow(tail.waypoints, posture.state, posture.time, given.rules)
+        self.last = "; ".join(answer.warnings)
+        for line in answer.warnings:
+            node.get_logger().warning(f"trajectory sent although it is beyond limits: {line}")
+
+    def _posture(self) -> Posture | None:
+        """Where the next motion begins, in the controller's time; None: not known.
+
+        The joint state's stamp is the controller's time: both are stamped by one clock.
+        """
+        node, loop = self._node, self._node.loop
+        assert loop is not None
+        if loop.q is None or loop.v is None or loop.stamp is None:
+            return None
+        age = time.monotonic() - loop.stamp
+        if age > loop.stale:
+            finding = f"the last good one came {age:.2f} s ago"
+            remedy = "send the trajectory again once the robot's driver runs"
+            raise TrajectoryError("joint_states", finding, remedy)
+        when = 1e-9 * (node.posture_stamp - node.zero)
+        if self._sent is None or not loop.prepared.continued:
+            return Posture(state(loop.q, loop.v), when)
+        return Posture(sample(self._sent, when), when)
 
 
-def annotate(node: FeedforwardNode, message: JointTrajectory, clock: float) -> None:
-    """Publish a trajectory with the model's effort.
+def prepare(data: bytes, given: Prepared, zero: int, clock: float) -> tuple[Any, Route | Tail]:
+    """What came, and the trajectory ready for the state from which it begins.
 
     Args:
-        node: The node.
-        message: As it came.
-        clock: ROS time, counted as the loop does [s].
+        data: The trajectory, serialised.
+        given: The node's parameters.
+        zero: ROS time from which the loop counts [ns].
+        clock: ROS time, so counted [s].
     """
-    loop, values = node.loop, node.parameters.values
-    assert loop is not None
-    given = loop.prepared
+    received = read_trajectory(data)
+    trajectory = trajectory_of(received, zero)
+    if given.values["mode"] != "annotate":
+        return received, routed(trajectory, given.rules, limits_of(given.policy), clock)
+    return received, tail_of(checked(trajectory, given.rules, clock), annotation_of(given))
+
+
+def annotation_of(given: Prepared) -> Annotation:
+    """How trajectories are annotated, from the node's parameters."""
     assert isinstance(given.control, Controller)  # also for elastic arms, in this mode
-    waypoints = checked(trajectory_of(message, node.zero), given.rules, clock)
-    at_once = waypoints.times[0] == 0.0 and not waypoints.held.any()
-    if loop.q is None and not at_once:
-        finding = "there was no joint state yet to start from"
-        remedy = "start the robot's driver, or give a first point at time 0"
-        raise TrajectoryError("joint_states", finding, remedy)
-    before = state(waypoints.positions[0] if loop.q is None else loop.q, loop.v)
-    motion = follow(replace(waypoints, start=None), before, 0.0, given.rules)
-    made = annotated(
-        motion,
-        given.control,
-        cast(float, values["annotate.period"]),
-        cast(float, values["annotate.tolerance"]),
+    values, policy = given.values, given.policy
+    return Annotation(
+        control=given.control,
+        rules=given.rules,
+        limits=limits_of(policy),
+        effort=np.array(policy.command),
+        jump=policy.resume_error,
+        resting=policy.hold_velocity,
+        period=cast(float, values["annotate.period"]),
+        tolerance=cast(float, values["annotate.tolerance"]),
+        refuse=values["annotate.beyond_limits"] == "refuse",
     )
-    sent = trajectory_message(
-        message.header, given.rules.joints, made.times, (made.q, made.v, made.a, made.effort)
-    )
-    output = publisher(node)
-    output.publish(sent)
-    if not output.get_subscription_count():
-        remedy = "start and activate the controller, or give its topic, then send it again"
-        node.get_logger().warning(
-            f"trajectory sent, and nobody listens on {output.topic_name}: {remedy}"
-        )
 
 
 def publisher(node: FeedforwardNode) -> Any:

@@ -132,7 +132,8 @@ class Reporter:
     def complain(self, reading: Reading, found: JointMap, seen: Seen) -> None:
         """Log why a joint state cannot be used."""
         if reading is Reading.MISSING:
-            text = f"joint_states lacks {', '.join(found.absent)}; publish all joints together"
+            text = f"joint_states lacks {', '.join(found.absent)}; publish all joints together, "
+            text += "or name joints that nobody measures, such as a gripper's, in locked_joints"
         elif reading is Reading.TWICE:
             text = f"joint_states names {', '.join(found.twice)} more than once; publish it once"
         elif reading is Reading.NO_VELOCITY:
@@ -180,10 +181,13 @@ class Reporter:
         }
         age = math.nan if loop.stamp is None else now - loop.stamp
         ages = diagnostics.ages_status(age, loop.reference_age(now), loop.stale)
+        references = self._node.references
+        counted = references.accepted, loop.counters.refused
+        taken = diagnostics.trajectory_status(references.last, *counted, loop.emergency_stop)
         if self._node.annotating or loop.decision is None:
-            return [ages]
+            return [ages, taken]
         made = loop.decision
-        return [ages, diagnostics.safety_status(made.mode, made.events, loop.error, counts)]
+        return [ages, taken, diagnostics.safety_status(made.mode, made.events, loop.error, counts)]
 
     def _model_status(self) -> diagnostics.Status:
         node = self._node

@@ -183,6 +183,14 @@ OUTPUT = (
         1e-5,
         0.1,
     ),
+    Parameter(
+        "annotate.beyond_limits",
+        "string",
+        "refuse",
+        "what is done with a trajectory beyond limits of position, speed or effort, or one that "
+        "begins with a jump: refuse it, or send it with a warning in the log",
+        choices=("refuse", "warn"),
+    ),
 )
 SAFETY = (
     Parameter(

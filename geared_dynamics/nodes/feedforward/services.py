@@ -20,11 +20,11 @@ class Services:
         node.create_service(Trigger, "~/reset", self._on_reset)
 
     def _on_emergency_stop(self, request: SetBool.Request, response: SetBool.Response) -> Any:
-        """True stops, false releases: the arm is held until a new trajectory comes."""
+        """True stops, false releases: the arm is held until a new trajectory comes.
+
+        In the mode annotate another controller moves the arm: no trajectory goes there.
+        """
         node = self._node
-        if node.annotating:
-            response.message = "in the mode annotate another controller moves the arm: stop that"
-            return response
         node.stopped, response.success = bool(request.data), True
         if node.loop is None:
             kept = "it sends nothing, and holds once it is active" if node.stopped else "released"
@@ -33,6 +33,13 @@ class Services:
         node.loop.emergency_stop = node.stopped
         if request.data:
             node.loop.motion = None
+            node.references.drop()
+        if node.annotating:
+            response.message = "released; trajectories are sent again"
+            if request.data:
+                response.message = "no trajectory is sent until it is released; the one sent "
+                response.message += "last goes on: stop the controller that follows it"
+            return response
         response.message = "stopped" if request.data else "released; held until a new trajectory"
         return response
 

@@ -61,6 +61,11 @@ def terms_of(values: Values) -> Terms:
     return Terms(**{field.name: bool(values[field.name]) for field in fields(Terms)})
 
 
+def side_of(values: Values) -> Side:
+    """What limits are for: commands; in the mode annotate the effort of trajectories."""
+    return "joint_torque" if values["mode"] == "annotate" else cast(Side, values["output"])
+
+
 def law_of(values: Values) -> str:
     """The law of the mode."""
     return str(values["law"]) if values["mode"] == "computed_torque" else "feedforward"
@@ -154,7 +159,7 @@ def unread_gains(values: Values, model: GearedModel) -> list[str]:
 
 def policy_of(values: Values, model: GearedModel) -> Policy:
     """Thresholds and limits of the safety step."""
-    side = cast(Side, values["output"])
+    side = side_of(values)
     standard = default_policy(model, side)
     options: dict[str, Any] = {
         name.removeprefix("safety."): value

@@ -14,6 +14,7 @@ from geared_dynamics.nodes.common.measured_effort import joint_effort
 from geared_dynamics.trajectory import shortest_way
 
 if TYPE_CHECKING:
+    from geared_dynamics.nodes.feedforward.loop import Loop
     from geared_dynamics.nodes.feedforward.node import FeedforwardNode
 
 
@@ -38,21 +39,37 @@ def publish_state(node: FeedforwardNode, now: float) -> None:
         topics.send("feedback", stamp, position=q, velocity=v, effort=effort)
     if topics.wanted("output") and loop.decision is not None:
         topics.send("output", stamp, effort=loop.decision.command)
+    wanted = reference_of(loop)
+    if wanted is None:
+        return
+    if topics.wanted("reference"):
+        topics.send("reference", stamp, position=wanted[0], velocity=wanted[1])
+    if topics.wanted("error"):
+        way = shortest_way(q, wanted[0], loop.prepared.rules.turning)
+        topics.send("error", stamp, position=way, velocity=wanted[1] - v)
     if loop.motion is None:
         return
-    wanted = loop.present
-    if topics.wanted("reference"):
-        topics.send("reference", stamp, position=wanted.q, velocity=wanted.v)
-    if topics.wanted("error"):
-        way = shortest_way(q, wanted.q, loop.prepared.rules.turning)
-        topics.send("error", stamp, position=way, velocity=wanted.v - v)
+    present = loop.present
     control = loop.prepared.control
     listened = any(topics.wanted(f"terms/{name}") for name in topics.terms)
     if listened and isinstance(control, Controller):
-        reference = Reference(wanted.q, wanted.v, wanted.a)
+        reference = Reference(present.q, present.v, present.a)
         terms = control.term_torques(State(q, v), reference)
         for name in topics.terms:
             topics.send(f"terms/{name}", stamp, effort=getattr(terms, name))
+
+
+def reference_of(loop: Loop) -> tuple[Array, Array] | None:
+    """Wanted position and velocity (n,): of the motion, or the posture at which the arm is held.
+
+    None while it is neither followed nor held.
+    """
+    posture = loop.held
+    if posture is not None:
+        return posture, np.zeros_like(posture)
+    if loop.motion is None:
+        return None
+    return loop.present.q, loop.present.v
 
 
 def measured(node: FeedforwardNode, q: Array) -> Array | None:

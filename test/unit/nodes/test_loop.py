@@ -16,11 +16,13 @@ from elastic_arms import elbow as elastic_elbow
 from geared_dynamics.control import Controller, ElasticController
 from geared_dynamics.control.safety import Event, Mode
 from geared_dynamics.nodes.common.parameters import Value, expanded
+from geared_dynamics.nodes.feedforward.acceptance import routed
 from geared_dynamics.nodes.feedforward.loop import Loop
 from geared_dynamics.nodes.feedforward.prepared import Prepared, differ, prepared
 from geared_dynamics.nodes.feedforward.schema import SCHEMA
 from geared_dynamics.trajectory import (
     JointTrajectory,
+    Limits,
     Point,
     Rules,
     TrajectoryError,
@@ -327,7 +329,12 @@ def test_a_trajectory_that_does_not_end_a_stop_is_dropped(model: gd.GearedModel)
     assert loop.decision is not None
     assert loop.decision.latched == Event.POSITION_LIMIT
     assert not loop.given_up
-    loop.accept(path(model, (0.3, 0.5, 1.7)), 0.05, 0.05)
+    farther = path(model, (0.3, 0.5, 1.7))
+    with pytest.raises(TrajectoryError, match=r"position, joint 'joint_3': is 1.7 at 1.000 s"):
+        loop.accept(farther, 0.05, 0.05)
+    free = np.full(3, np.inf)
+    route = routed(farther, loop.prepared.rules, Limits(-free, free, free), 0.05)
+    loop.begin(route, 0.05, 0.05)
     run(loop, 0.05, 0.3, q=beyond)
     assert loop.motion is None
     assert loop.given_up
