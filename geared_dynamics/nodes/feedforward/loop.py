@@ -273,7 +273,8 @@ class Loop:
             TrajectoryError: as of ``accept``.
         """
         self.refuse(now)
-        assert self.q is not None and self.v is not None  # else refused
+        assert self.q is not None  # else refused
+        assert self.v is not None
         old = self.motion
         if self.prepared.continued and old is not None:
             sample_into(old, self.pace.time(clock), self.present)
