@@ -41,7 +41,7 @@ from geared_dynamics.observers.health import (
     held,
     parts,
 )
-from geared_dynamics.observers.kalman_gains import PACE, STUCK, SUDDEN, TURN, agility, positive
+from geared_dynamics.observers.kalman_gains import PACE, STUCK, SUDDEN, TURN, agility, positive, rubbing
 from geared_dynamics.observers.plan import (
     Measurement,
     Sizes,
@@ -167,13 +167,15 @@ def nonlinear_gains(
     every = np.ones(m, bool)
     decay = 2.0 * pi * bandwidth
     encoders = np.sqrt(beside**2 + steps**2 / 12.0)
+    G = agility(model, np.zeros(sizes.n))
     limits = Limits(
         enabled=every,
         required=every,
         jump=far,
         floor=FLOOR * encoders if jump is None else far,
         sudden=np.full(m, SUDDEN if jump is None else 0.0),
-        agility=agility(model, np.zeros(sizes.n)),
+        agility=G,
+        rub=rubbing(model, G),
         stuck=STUCK * far,
         gate=0.0,
         hold=hold,
