@@ -92,6 +92,35 @@ def test_a_push_is_no_fault(kind: str, band: float, push: tuple[int, float, int]
         assert off.max() > 5e-3, "no lag to be told"
 
 
+@pytest.mark.parametrize("band", [5.0, 10.0, 20.0])
+@pytest.mark.parametrize("push", [(2, 400.0, 0), (2, 400.0, 5), (2, 200.0, 1), (0, 400.0, 0)])
+def test_a_slow_nonlinear_observer_follows_a_hard_push(
+    push: tuple[int, float, int], band: float
+) -> None:
+    """It is quick while its correction is large, and as slow as it was tuned before and after."""
+    phi, torque, link = pushed(*push)
+    states = followed("nonlinear", band, shown(phi), torque)
+    assert all(s.health.valid for s in states)
+    assert flags(states) == Fault.NONE
+    off = np.array([np.abs(s.mean[:3] - q).max() for s, q in zip(states, link, strict=True)])
+    assert off.max() < 0.5
+    tuned = 2.0 * np.pi * band
+    rates = np.array([s.rate for s in states])
+    assert np.all(rates[:AT] == tuned)
+    assert np.all(off[rates > tuned] > 1e-4), "quick without a cause"
+
+
+def test_a_correction_of_ordinary_size_leaves_the_rate_as_tuned() -> None:
+    """A wrong start of 20 mrad is followed with the poles that were asked for."""
+    phi, torque, _ = pushed(1, 50.0, 5)
+    gains = ob.nonlinear_gains(model(), resolution=TURN, noise=NOISE, bandwidth=10.0)
+    state = ob.nonlinear_start(model(), gains, ob.Measurement(phi[0], torque[0]))
+    state = state._replace(mean=state.mean + np.r_[np.full(3, 0.02), np.zeros(9)])
+    for row, tau_m in zip(phi[1:AT], torque[1:AT], strict=True):
+        state = ob.nonlinear_step(model(), gains, state, ob.Measurement(row, tau_m), DT)
+        assert state.rate == gains.rate
+
+
 @pytest.mark.parametrize("at", [70, AT + 4, AT + 15, AT + 60])
 @pytest.mark.parametrize("size", [3.5e-3, -3.5e-3, 0.05, 2 * np.pi])
 @pytest.mark.parametrize("push", [(1, 50.0, 5), (2, 400.0, 0)])
