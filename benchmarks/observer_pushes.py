@@ -109,7 +109,7 @@ def ramped(joint: int, force: float, rise: float):  # type: ignore[no-untyped-de
 
     def push(t: float, z: np.ndarray) -> np.ndarray:
         grown = 1.0 if rise == 0.0 else min(1.0, (t - AT) / rise)
-        return force * max(grown, 0.0) * (t < AT + LONG) * (np.arange(3) == joint)
+        return force * grown * (AT <= t < AT + LONG) * (np.arange(3) == joint)
 
     return push
 
@@ -292,6 +292,7 @@ def faults(seed: int, count: int = 200, rate: float = 1000.0, least: float = 3.5
     """Print which wrong encoders are found."""
     model, random, every = elbow(), np.random.default_rng(seed + 2000), runs(seed + 1, rate)
     late: dict[str, list[int]] = {}
+    rubs = model.motors.friction.coulomb.max(axis=1)
     missed, unseen = [], 0
     for _ in range(count):
         wrong = drawn(every, random, least)
@@ -303,8 +304,10 @@ def faults(seed: int, count: int = 200, rate: float = 1000.0, least: float = 3.5
         hit = seen.faults[after, wrong.motor] & int(MEANS[wrong.what]) != 0
         gone = ~seen.valid[after]
         moved = np.abs(wrong.run.phi[after, wrong.motor] - wrong.run.phi[wrong.at, wrong.motor])
-        begin = 0
+        begin, text = 0, ""
         if wrong.what == "stuck":  # it shows once the rotor has moved
+            torque = np.ptp(wrong.run.tau_m[after, wrong.motor]) / rubs[wrong.motor]
+            text = f", torque changes by {torque:.1f} times its friction"
             begin = int(np.argmax(moved > 0.02)) if moved.max() > 0.02 else len(moved)
         if begin + 20 * rate / 1000 >= len(moved):
             unseen += 1
@@ -312,10 +315,10 @@ def faults(seed: int, count: int = 200, rate: float = 1000.0, least: float = 3.5
         first = int(np.argmax(hit)) if hit.any() else len(hit)
         text = (
             f"{wrong.what} {1e3 * wrong.size:.1f} mrad, {wrong.when}, {wrong.run.name}, "
-            f"motor {wrong.motor + 1}, {'kalman' if kalman else 'nonlinear'} {band:g} Hz"
+            f"motor {wrong.motor + 1}, {'kalman' if kalman else 'nonlinear'} {band:g} Hz{text}"
         )
         if first > begin + 20 * rate / 1000 or (gone.any() and np.argmax(gone) < first):
-            missed.append(text + f": {first}")
+            missed.append(f"{text}: {first} of {len(hit)}")
         elif wrong.what != "stuck" and not (hit | gone)[first:].all():
             missed.append(text + ": used again")
         else:

@@ -9,7 +9,7 @@ white: noise misstated by factors, one or each motor's own; noise proposed over 
 the normalised error squared of position and velocity (NEES, over its number) with both.
 forces: as the filter expects them, a random walk; noise and NEES as above.
 coloured: wrong models, late torques, filtered encoders, contacts; what is concluded, and the
-largest correlation. A proposal there is wrong unless the noise in it is the true one.
+largest correlation. A proposal there is wrong unless the noise in it is the true one, within 5 %.
 recorded: KR300, 250 Hz (``observer_recordings``), with the published model and a stiffer one.
 
 Run: python benchmarks/observer_tuning.py [exact|white|forces|coloured|recorded ...] [--seed N]
@@ -205,8 +205,13 @@ def concluded(model: gd.GearedModel, run: Stretch, bandwidth: float) -> str:
     line += f"{after.white.lag[j]:2} of motor {j + 1}, "
     if found is None:
         return line + "no noise"
-    word = "that is right" if np.all(np.abs(found / TURN - 1.0) < 0.1) else "WRONG"
-    return f"{line}noise / true {(found / TURN).round(3)}: {word}"
+    chance = 1.0 / np.sqrt(2.0 * len(run.time))  # of a standard deviation from so many numbers
+    off = (found / TURN - 1.0) / chance
+    word = "that is right" if np.all(np.abs(found / TURN - 1.0) < 0.05) else "WRONG"
+    return (
+        f"{line}noise / true {(found / TURN).round(3)}, {off.round(1)} of its standard deviations "
+        f"by chance: {word}"
+    )
 
 
 def geared(arm: Arm, factor: float) -> gd.GearedModel:

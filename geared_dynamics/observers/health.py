@@ -63,6 +63,8 @@ class Limits(NamedTuple):
         floor: So far a reading may be off its own history (c,), in its unit, and
         sudden: by an acceleration of so much that begins at once (c,), its unit / s^2.
         agility: What motors' torques accelerate the readings by (c, m), its unit / s^2 / N m.
+        rub: What friction of the rotors accelerates the readings by at most (c,), its unit / s^2;
+            infinite where the model does not say.
         stuck: How far the prediction may move while the reading stays the same (c,).
         gate: See ``jump``.
         hold: For how long prediction bridges [s].
@@ -76,6 +78,7 @@ class Limits(NamedTuple):
     floor: Array
     sudden: Array
     agility: Array
+    rub: Array
     stuck: Array
     gate: float
     hold: float

@@ -169,13 +169,15 @@ def kalman_gains(
     floor[:m] = floor[:m] if jump is None else far[:m]
     sudden = LINK_SUDDEN * np.concatenate([np.ones(n), np.abs(stiffness_of(model))])
     turns = np.full(m, SUDDEN if jump is None else 0.0)
+    G = agility(model, posture_)
     limits = Limits(
         enabled=finite,
         required=np.arange(sizes.readings) < m,
         jump=readonly(far),
         floor=readonly(floor),
         sudden=readonly(np.concatenate([turns, sudden])),
-        agility=readonly(np.concatenate([agility(model, posture_), np.zeros((n + shafts, m))])),
+        agility=readonly(np.concatenate([G, np.zeros((n + shafts, m))])),
+        rub=readonly(np.concatenate([rubbing(model, G), np.full(n + shafts, np.inf)])),
         stuck=readonly(STUCK * far),
         gate=GATE,
         hold=float(hold),
@@ -206,6 +208,19 @@ def agility(model: GearedModel, q: Array) -> Array:
     """A' H^-1 A (m, m): what motors' torques accelerate the rotors by [rad/s^2 / (N m)]."""
     A = elastic.structure_matrix(model)
     return np.asarray(A.T @ np.linalg.solve(elastic.mass_matrix(model, q), A))
+
+
+def rubbing(model: GearedModel, agility: Array) -> Array:
+    """What rotors' friction accelerates each rotor by at most (m,) [rad/s^2].
+
+    Infinite where the model has none for it, or a friction that grows with the load.
+    """
+    laws = model.motors.friction
+    level = np.zeros(len(agility))
+    np.add.at(level, laws.index, np.maximum(laws.coulomb, laws.static).max(axis=1))
+    unknown = level == 0.0
+    unknown[laws.index[laws.load > 0.0]] = True
+    return np.asarray(np.where(unknown, np.inf, np.abs(agility) @ level))
 
 
 def stiffness_of(model: GearedModel) -> Array:

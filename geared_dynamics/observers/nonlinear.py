@@ -28,7 +28,7 @@ from geared_dynamics.arrays import Array, ArrayLike, BoolArray
 from geared_dynamics.dynamics.elastic.springs import structure_matrix
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.model import GearedModel
-from geared_dynamics.observers.assignment import DEPTH, Seen, seen
+from geared_dynamics.observers.assignment import DEPTH, QUICK, Seen, seen
 from geared_dynamics.observers.border import one_state
 from geared_dynamics.observers.consistency import judged, most_by_chance
 from geared_dynamics.observers.health import (
@@ -41,7 +41,15 @@ from geared_dynamics.observers.health import (
     held,
     parts,
 )
-from geared_dynamics.observers.kalman_gains import PACE, STUCK, SUDDEN, TURN, agility, positive
+from geared_dynamics.observers.kalman_gains import (
+    PACE,
+    STUCK,
+    SUDDEN,
+    TURN,
+    agility,
+    positive,
+    rubbing,
+)
 from geared_dynamics.observers.plan import (
     Measurement,
     Sizes,
@@ -61,6 +69,10 @@ from geared_dynamics.observers.standing import Step, gain_of, kept, law_count, p
 FRESH = 0.02
 # Of the decay times of a wrong start: so long all readings are believed.
 SETTLE = 15.0
+# So far off [rad or m, or that times w], by its correction, the linear gain is not enough.
+LARGE = 0.1
+# A faster rate falls back within so many of its decay times.
+RETURN = 4.0
 
 
 class NonlinearGains(NamedTuple):
@@ -104,9 +116,10 @@ class NonlinearState(NamedTuple):
         innovation: Readings of the motors' encoders less their predictions (m,) [rad].
         health: Faults, and what else is known of the inputs.
         gain: G (2 N, m), computed again when the posture or what stands has changed.
-        made_at: Joint position and log(dt) it was made for (n + 1,).
+        made_at: Joint position, log(dt) and log(rate) it was made for (n + 2,).
         standing: Which friction laws stand, joints' and then rotors' (e,).
         stay: Part of its rate that a law keeps where it stands (e,).
+        rate: By which the error decays faster at present, at least the tuning's [1/s].
         ratio: Twice the share of instants within the window in which the innovations' squares
             were above their median: 1 if the model is right, 2 at most (``consistency``).
         consistent: Whether chance explains the ratio.
@@ -119,6 +132,7 @@ class NonlinearState(NamedTuple):
     made_at: Array
     standing: BoolArray
     stay: Array
+    rate: float
     ratio: float = 1.0
     consistent: bool = True
 
@@ -167,13 +181,15 @@ def nonlinear_gains(
     every = np.ones(m, bool)
     decay = 2.0 * pi * bandwidth
     encoders = np.sqrt(beside**2 + steps**2 / 12.0)
+    G = agility(model, np.zeros(sizes.n))
     limits = Limits(
         enabled=every,
         required=every,
         jump=far,
         floor=FLOOR * encoders if jump is None else far,
         sudden=np.full(m, SUDDEN if jump is None else 0.0),
-        agility=agility(model, np.zeros(sizes.n)),
+        agility=G,
+        rub=rubbing(model, G),
         stuck=STUCK * far,
         gate=0.0,
         hold=hold,
@@ -239,9 +255,10 @@ def nonlinear_start(
         np.zeros(len(y)),
         healthy(y - gains.zeros, tau_m),
         np.zeros((len(mean), len(y))),
-        np.full(sizes.n + 1, np.inf),
+        np.full(sizes.n + 2, np.inf),
         np.zeros(law_count(model), bool),
         np.ones(law_count(model)),
+        gains.rate,
     )
 
 
@@ -321,6 +338,7 @@ def corrected(
     change = state.gain @ (gains.seen.inverse @ taken)
     if not np.all(np.isfinite(change)):
         return state._replace(health=held(health, health.faults | Fault.DIVERGED))
+    rate, change = followed(gains.rate, state.rate, change, bool(used.all()), dt)
     ratio = state.ratio
     if Fault.SETTLING not in health.faults:
         scaled = taken / gains.expected
@@ -330,6 +348,7 @@ def corrected(
         mean=mean + change,
         innovation=innovation,
         health=health,
+        rate=rate,
         ratio=ratio,
         consistent=ratio <= gains.most,
     )
@@ -346,12 +365,34 @@ def renewed(
     dt: float,
 ) -> NonlinearState:
     """State with a gain that fits the posture (mean's) and what stands at the end of the steps."""
-    here, standing = np.append(mean[: gains.sizes.n], np.log(dt)), state.standing
+    here = np.concatenate([mean[: gains.sizes.n], np.log([dt, state.rate])])
+    standing = state.standing
     if len(standing):
-        standing = stands(model, steps[-1], gains.rate, standing, innovation, gains.expected, dt)
+        standing = stands(model, steps[-1], state.rate, standing, innovation, gains.expected, dt)
         state = state._replace(stay=kept(model, used))
     same = np.array_equal(standing, state.standing)
     if same and np.max(np.abs(here - state.made_at)) < FRESH:
         return state
-    gain, _ = gain_of(model, gains.seen, gains.structure, gains.rate, steps, standing)
+    gain, _ = gain_of(model, gains.seen, gains.structure, state.rate, steps, standing)
     return state._replace(gain=gain, made_at=here, standing=standing)
+
+
+def followed(
+    least: float, rate: float, change: Array, complete: bool, dt: float
+) -> tuple[float, Array]:
+    """Rate of the next step [1/s], and the correction of this one, bounded (2N,).
+
+    Args:
+        least: Of the tuning [1/s].
+        rate: Of this step [1/s].
+        change: Its correction (2N,).
+        complete: Whether all readings were used.
+        dt: [s].
+    """
+    moved, sped = np.abs(change).reshape(2, -1).max(axis=1)
+    size = max(moved, sped / rate) / (LARGE * rate * dt)
+    if complete and size > 1.0:
+        faster = max(rate, min(rate * min(2.0, np.sqrt(size)), QUICK / dt))
+    else:
+        faster = max(least, rate * exp(-rate * dt / RETURN))
+    return float(faster), change / max(1.0, moved / LARGE, sped * dt / (QUICK * LARGE))

@@ -19,6 +19,7 @@ RECENT = 0.03  # How rough a reading is, is remembered for that [s],
 ROUGH = 3.0  # and it may be so many times as rough.
 STILL = 3  # So many readings of before must be the same, too, for one to be stuck,
 LONG = 30  # and so many where the prediction is not to be trusted,
+DRIVEN = 5.0  # So many times its friction a torque may change at a rotor that stands still.
 SHARE = 0.5  # as where others are surprised by that part of its own surprise.
 STALE = 0.6  # of ``floor``: so far off its history a reading that stays the same is an old one.
 CALM = 0.6  # of ``floor``: so rough noise alone is
@@ -98,7 +99,8 @@ def screened(
         past = past.after(time, row, surprise, health.tau_m)
         health = health._replace(faults=health.faults | Fault.SETTLING, past=past, rough=rough)
         return counted(health, limits, row, flags, surprise, dt)
-    if not health.doubtful and (fine | ~limits.enabled).all():
+    odd = same & (before.surprise > BEHIND)
+    if not health.doubtful and (fine | ~limits.enabled).all() and not odd.any():
         past, rough = past.after(time, row, surprise, health.tau_m), np.fmax(rough, size)
         return health._replace(past=past, rough=rough, reading=readings, surprise=surprise), here
     rough = np.fmax(rough, np.where(fine, size, 0.0))
@@ -196,6 +198,9 @@ class Examination:
         if step.stuck[j] and self._stood(j):
             self._forget(j)
             return Fault.STUCK
+        if self._unmoved(j):
+            self._forget(j)
+            return Fault.STUCK
         if self._unsure[j]:
             return Fault.MISSING
         if off != off:
@@ -224,6 +229,20 @@ class Examination:
         surprise = self._before.surprise.copy()
         most, surprise[j] = max(BEHIND, SHARE * surprise[j]), 0.0
         return bool(self._past.surprises[-count][j] <= BEHIND and np.all(surprise <= most))
+
+    def _unmoved(self, j: int) -> bool:
+        """Whether a reading stands still for long, unexpectedly, in spite of its motors' torques.
+
+        A force on the link that grows as they do could hold the rotor, but only a torque that
+        knows that force beforehand keeps it from moving at all; friction bridges its own level.
+        """
+        if self._before.surprise[j] <= BEHIND:
+            return False
+        value, past = float(self._step.row[j]), self._past
+        most = DRIVEN * float(self._limits.rub[j])
+        if most == np.inf or past.still(j, value) < LONG:
+            return False
+        return past.driven(j, value, self._limits.agility[j]) > most
 
     def _forget(self, j: int) -> None:
         """What came since a pause shows nothing: it was followed by another."""

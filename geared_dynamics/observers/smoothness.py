@@ -40,7 +40,7 @@ class Past(NamedTuple):
         times: [s]
         rows: Readings (c,), NaN for those that were not there or stood still.
         surprises: How many deviations they were off their predictions then, or shortly before.
-        torques: Of the motors over the last three steps (m,) [N m].
+        torques: Of the motors over the step before each (m,) [N m].
     """
 
     times: tuple[float, ...]
@@ -54,7 +54,7 @@ class Past(NamedTuple):
             (*self.times[1 - KEPT :], time),
             (*self.rows[1 - KEPT :], row),
             (*self.surprises[1 - KEPT :], surprise),
-            (*self.torques[-2:], torque),
+            (*self.torques[1 - KEPT :], torque),
         )
 
     def paused(self) -> Past:
@@ -88,7 +88,7 @@ class Past(NamedTuple):
         e, f, g, h = self.times[-ORDER:]
         a, b, c, d = weights(h + dt, (e, f, g, h))
         p, q, r, s = self.rows[-ORDER:]
-        x, y, z = self.torques
+        x, y, z = self.torques[1 - ORDER :]
         added = agility @ ((0.5 * dt * dt) * (torque - z - y + x))
         untrue = np.abs(added)
         uneven = h + dt - 4.0 * (h + f) + 6.0 * g + e
@@ -116,6 +116,17 @@ class Past(NamedTuple):
                 break
             count += 1
         return count
+
+    def driven(self, channel: int, value: float, agility: Array) -> float:
+        """By how much its motors' torques changed a channel's acceleration while it stood still.
+
+        Args:
+            channel: Which one.
+            value: What it shows.
+            agility: What motors' torques accelerate it by (m,).
+        """
+        since = self.torques[-self.still(channel, value) :]
+        return float(np.ptp([agility @ torque for torque in since]))
 
     def shifted(self, channel: int, by: float, skip: int = 0) -> Past:
         """The same with a channel's readings moved by an offset; NaN takes them out.

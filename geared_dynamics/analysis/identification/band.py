@@ -19,7 +19,7 @@ least. What is held out for validation is not looked at; of long recordings a fe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -57,6 +57,7 @@ from geared_dynamics.model import GearedModel
 
 STEP = 1.2  # from one band of the grid to the next: the lowest that can be judged
 SKIPPED = 2  # of these steps from there on: errors grow less than a band does
+HALVED = 2  # times the step below the lowest band that can be judged
 FOLDS = 5  # blocks in time, each predicted from the others
 FEWEST = 20  # equations of a joint with which it is validated
 HOPELESS = 3.0  # times the least score: higher bands are not tried
@@ -64,7 +65,7 @@ SAMPLED = 4  # spans that are looked at
 FINE = 16  # samples of a motion to one equation that are enough to compare bands
 ROWS = 4000  # equations that are enough to compare bands
 ROUNDS = 4  # of weighting joints by their residual
-SPARE = 2  # more are asked for: thinning is not quite the same in the end
+SPARE = 5  # more are asked for: thinning is not the same in the end, by their root or so
 SHARE = 0.5  # of a recording that has as many, where none is held out
 MOVING = 0.3  # of what is held out: a joint that moves less is not waited for
 PER_UNKNOWN = 10  # equations: with fewer, deviations are guesses
@@ -137,24 +138,51 @@ def judged_bands(
     taken = np.zeros(len(names))
     given = matching(names, known)
     taken[given] = prior(model)[given]
+    unknown = len(base.selection)
+
+    def judged_in(keep: float) -> Judged | None:
+        found = equations_in(model, sampled, settings, keep, unknown)
+        if found is None:
+            return None
+        rows, used, fold = found
+        table = np.concatenate(
+            [rows.Y[..., list(base.selection)], (rows.tau - rows.Y @ taken)[..., None]],
+            axis=-1,
+        )
+        return Judged(keep, *triangles(table, used, fold))
+
     judged: list[Judged] = []
     grid, k, least = grid_of(sampled, settings), 0, np.inf
     while k < len(grid):
-        keep, unknown = float(grid[k]), len(base.selection)
-        found = equations_in(model, sampled, settings, keep, unknown)
+        found = judged_in(float(grid[k]))
         if found is not None:
-            rows, used, fold = found
-            table = np.concatenate(
-                [rows.Y[..., list(base.selection)], (rows.tau - rows.Y @ taken)[..., None]],
-                axis=-1,
-            )
-            judged.append(Judged(keep, *triangles(table, used, fold)))
+            if not judged and k:
+                judged += lowest_between(judged_in, float(grid[k - 1]), float(grid[k]))
+            judged.append(found)
             score = float(np.exp(errors(judged[-1:])[0, 0]))
             least = min(least, score)
             if score > HOPELESS * least:
                 break
         k += SKIPPED if judged else 1
     return judged
+
+
+def lowest_between(
+    judged_in: Callable[[float], Judged | None], low: float, high: float
+) -> list[Judged]:
+    """The lowest band that can be judged between one that cannot and one that can [Hz]; or none.
+
+    Where noise decides, errors grow faster than bands do, and the lowest band is the best.
+    """
+    found = []
+    for _ in range(HALVED):
+        middle = float(np.sqrt(low * high))
+        between = judged_in(middle)
+        if between is None:
+            low = middle
+        else:
+            found, high = [between], middle
+    return found
 
 
 def chosen(judged: Sequence[Judged], reach: float) -> Judged:

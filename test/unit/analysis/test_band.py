@@ -11,7 +11,13 @@ import pytest
 from rich.console import Console
 
 from geared_dynamics.analysis.comparison.analyze import analyze
-from geared_dynamics.analysis.identification.band import Judged, chosen, errors, judged_bands
+from geared_dynamics.analysis.identification.band import (
+    Judged,
+    chosen,
+    errors,
+    judged_bands,
+    lowest_between,
+)
 from geared_dynamics.analysis.identification.equations import Settings
 from geared_dynamics.analysis.identification.identify import Identified, identify
 from geared_dynamics.analysis.reading.problems import RecordingError
@@ -175,3 +181,19 @@ def test_a_band_that_is_given_is_not_searched(monkeypatch: pytest.MonkeyPatch) -
     for settings in (given, replace(given, keep=3.0), Settings(keep=3.0)):
         found = identify(MODEL, [NOISY["200 Hz, coarse encoders"]], settings, physical=False)
         assert found.equations.bandwidth[1] == (settings.keep or 4.0)
+
+
+def test_the_lowest_band_that_can_be_judged_is_found_within_five_percent() -> None:
+    """Not the first of the grid: there errors may grow faster than bands do."""
+    for edge in np.linspace(1.001, 1.2, 9):
+
+        def judged_in(keep: float, edge: float = edge) -> Judged | None:
+            return band_at(keep) if keep >= edge else None
+
+        lowest = [*lowest_between(judged_in, 1.0, 1.2), band_at(1.2)][0]
+        assert edge <= lowest.keep < 1.05 * edge
+
+
+def band_at(keep: float) -> Judged:
+    """A band without equations."""
+    return Judged(keep, np.zeros((0, 0, 0, 0)), np.zeros((0, 0), np.int64))

@@ -27,14 +27,19 @@ def model() -> gd.GearedModel:
 
 
 @functools.cache
-def pushed(joint: int, force: float, rise: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Motors' angles, their torques and links of a push in motion, ramped over ``rise`` ms."""
+def pushed(
+    joint: int, force: float, rise: int, moving: float = 0.4
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Motors' angles, their torques and links of a push, ramped over ``rise`` ms.
+
+    In motion to ``moving`` rad and back, from rest where that is zero.
+    """
     A = gd.elastic.structure_matrix(model())[3:]
     q = np.array([0.2, -0.4, 0.6])
     x = q + gd.gravity_forces(model(), q) / [9e3, 7e3, 3e3]
     z = np.concatenate([q, x, np.zeros(6)])
     hold = np.linalg.solve(A, gd.gravity_forces(model(), q))
-    centre, swing = A.T @ x, 0.4 * np.abs(A).max(0)
+    centre, swing = A.T @ x, moving * np.abs(A).max(0)
     rows, tau_m = [], hold
     for k in range(STEPS):
         rows.append((A.T @ z[3:6], tau_m, z[:3]))
@@ -87,6 +92,35 @@ def test_a_push_is_no_fault(kind: str, band: float, push: tuple[int, float, int]
         assert off.max() > 5e-3, "no lag to be told"
 
 
+@pytest.mark.parametrize("band", [5.0, 10.0, 20.0])
+@pytest.mark.parametrize("push", [(2, 400.0, 0), (2, 400.0, 5), (2, 200.0, 1), (0, 400.0, 0)])
+def test_a_slow_nonlinear_observer_follows_a_hard_push(
+    push: tuple[int, float, int], band: float
+) -> None:
+    """It is quick while its correction is large, and as slow as it was tuned before and after."""
+    phi, torque, link = pushed(*push)
+    states = followed("nonlinear", band, shown(phi), torque)
+    assert all(s.health.valid for s in states)
+    assert flags(states) == Fault.NONE
+    off = np.array([np.abs(s.mean[:3] - q).max() for s, q in zip(states, link, strict=True)])
+    assert off.max() < 0.5
+    tuned = 2.0 * np.pi * band
+    rates = np.array([s.rate for s in states])
+    assert np.all(rates[:AT] == tuned)
+    assert np.all(off[rates > tuned] > 1e-4), "quick without a cause"
+
+
+def test_a_correction_of_ordinary_size_leaves_the_rate_as_tuned() -> None:
+    """A wrong start of 20 mrad is followed with the poles that were asked for."""
+    phi, torque, _ = pushed(1, 50.0, 5)
+    gains = ob.nonlinear_gains(model(), resolution=TURN, noise=NOISE, bandwidth=10.0)
+    state = ob.nonlinear_start(model(), gains, ob.Measurement(phi[0], torque[0]))
+    state = state._replace(mean=state.mean + np.r_[np.full(3, 0.02), np.zeros(9)])
+    for row, tau_m in zip(phi[1:AT], torque[1:AT], strict=True):
+        state = ob.nonlinear_step(model(), gains, state, ob.Measurement(row, tau_m), DT)
+        assert state.rate == gains.rate
+
+
 @pytest.mark.parametrize("at", [70, AT + 4, AT + 15, AT + 60])
 @pytest.mark.parametrize("size", [3.5e-3, -3.5e-3, 0.05, 2 * np.pi])
 @pytest.mark.parametrize("push", [(1, 50.0, 5), (2, 400.0, 0)])
@@ -125,6 +159,36 @@ def test_a_stuck_encoder_is_found_in_a_push(kind: str) -> None:
     y[at:, 1] = y[at, 1]
     states = followed(kind, 30.0 if kind == "kalman" else 60.0, y[: at + 40], torque[: at + 40])
     assert all(s.health.channels[1] == Fault.STUCK for s in states[at + 1 :])
+
+
+@pytest.mark.parametrize(("kind", "band"), [("kalman", 60.0), ("kalman", 30.0)])
+def test_an_encoder_stuck_at_rest_is_found_once_its_motor_works_against_a_push(
+    kind: str, band: float
+) -> None:
+    """The push alone explains what the others show; that the rotor stays in spite of its motor
+    is explained by no friction."""
+    phi, torque, _ = pushed(1, 200.0, 5, 0.0)
+    y = shown(phi)
+    good = followed(kind, band, y, torque)
+    assert flags(good) == Fault.NONE
+    y[AT - 2 :, 1] = y[AT - 2, 1]
+    states = followed(kind, band, y, torque)
+    found = np.array([bool(s.health.channels[1] & Fault.STUCK) for s in states])
+    assert not found[:AT].any()
+    assert np.argmax(found) <= AT + 40
+    assert found[np.argmax(found) :].all()
+    assert not any(s.health.channels[[0, 2]].any() for s in states)
+
+
+@pytest.mark.parametrize("kind", ["kalman", "nonlinear"])
+def test_a_rotor_that_friction_holds_is_not_stuck(kind: str) -> None:
+    """Its torque swings through the friction's level, and the encoder has no noise."""
+    phi, torque, _ = pushed(1, 0.0, 0, 0.0)
+    still = TURN * np.round(np.repeat(phi[:1], STEPS, axis=0) / TURN)
+    level = model().motors.friction.coulomb.max(axis=1)
+    swing = 0.9 * level * np.sin(0.1 * np.arange(STEPS))[:, None]
+    states = followed(kind, 30.0, still, np.repeat(torque[:1], STEPS, axis=0) + swing)
+    assert flags(states) == Fault.NONE
 
 
 @pytest.mark.parametrize("band", [5.0, 30.0])
