@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from choice import kernel_lines, room, sample, test_files
 from lines import SHARED, Record, Recorder, digest, read, write
-from mutations import Mutant, mutants
+from mutations import Mutant, mutants, refusals
 from trial import failures, forked, load_libraries, prepare
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -54,7 +54,7 @@ class Laboratory:
     def record(self, test: Path) -> Record | None:
         """What a test file executes, None where it cannot be used: it fails unchanged."""
         if test not in self.records:
-            path = RECORDS / digest(ROOT, test)
+            path = RECORDS / digest(self.tree, test)
             found = read(path)
             if found is None:
                 for old in RECORDS.glob(f"{path.name.rpartition('-')[0]}-*"):
@@ -100,10 +100,10 @@ class Laboratory:
         name = mutant.path.partition("/")[2]
         spans = [(name, mutant.line, mutant.last)]
         if room(mutant.path) == "kernels":
-            spans += [(file, line, line) for file, line in kernel_lines(ROOT, mutant.path)]
+            spans += [(file, line, line) for file, line in kernel_lines(self.tree, mutant.path)]
         first: list[tuple[float, str]] = []
         whole: list[tuple[float, str]] = []
-        for test in test_files(ROOT, mutant.path):
+        for test in test_files(self.tree, mutant.path):
             record = self.record(test)
             if record is None:
                 continue
@@ -113,6 +113,16 @@ class Laboratory:
             first += [(record.seconds.get(t, 0.0), t) for t in found - {SHARED}]
         chosen = [test for _, test in sorted(first)]
         return chosen, [test for _, test in sorted(whole)], sum(s for s, _ in whole)
+
+    def silent(self, path: str) -> list[int]:
+        """Lines of a source with a ``raise`` that none of its tests executes."""
+        lines: set[int] = set()
+        for test in test_files(self.tree, path):
+            record = self.record(test)
+            for files in record.lines.values() if record is not None else ():
+                lines |= files.get(path.partition("/")[2], set())
+        text = (self.tree / path).read_text("utf-8")
+        return [first for first, last in refusals(text) if not lines & set(range(first, last + 1))]
 
 
 def watched(tree: Path, test: Path, path: Path) -> int:
@@ -191,6 +201,22 @@ def head() -> str:
     return done.stdout[:8] or "0"
 
 
+def report_raises(rooms: list[str]) -> None:
+    """Print the raise lines of some rooms that no test executes."""
+    with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
+        laboratory = Laboratory(Path(folder))
+        load_libraries(Path(folder) / "cache")
+        count = 0
+        for file in sorted((ROOT / "geared_dynamics").rglob("*.py")):
+            path = file.relative_to(ROOT).as_posix()
+            if room(path) in rooms or not rooms:
+                source = file.read_text("utf-8").splitlines()
+                for line in laboratory.silent(path):
+                    count += 1
+                    print(f"{path}:{line}: {source[line - 1].strip()}", flush=True)
+    print(f"{count} raise lines that no test executes")
+
+
 def main() -> None:
     """Read the arguments, try the mutants, print."""
     parser = argparse.ArgumentParser(description="See whether tests notice changes.")
@@ -198,8 +224,15 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=40, help="how many mutants")
     parser.add_argument("--rooms", nargs="*", default=[], help="rooms; usual: all")
     parser.add_argument("--only", nargs="*", default=[], help="all mutants of FILE or FILE:LINE")
+    parser.add_argument(
+        "--raises", action="store_true", help="list the raise lines of ROOMS that no test executes"
+    )
     parser.add_argument("--list", action="store_true", help="show the mutants, run nothing")
     arguments = parser.parse_args()
+    os.environ.setdefault("NUMBA_CACHE_DIR", str(kernel_cache()))
+    if arguments.raises:
+        report_raises(arguments.rooms)
+        return
     arguments.seed = arguments.seed or head()
     found = chosen(arguments)
     print(f"seed {arguments.seed}: {len(found)} mutants", flush=True)
@@ -209,7 +242,6 @@ def main() -> None:
             print(f"{mutant.path}:{mutant.line} {mutant.operator}")
             print(mutant.difference(texts[mutant.path]))
         return
-    os.environ.setdefault("NUMBA_CACHE_DIR", str(kernel_cache()))
     known = equivalents()
     outcomes: list[Outcome] = []
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:

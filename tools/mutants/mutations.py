@@ -111,6 +111,13 @@ def same(before: str, after: str) -> bool:
         return True
 
 
+def refusals(text: str) -> list[Span]:
+    """Lines of the ``raise`` statements of a source, but for those that raise again."""
+    nodes = ast.walk(ast.parse(text))
+    found = [n for n in nodes if isinstance(n, ast.Raise) and n.exc is not None]
+    return sorted((node.lineno, node.end_lineno or node.lineno) for node in found)
+
+
 def offsets(text: str) -> list[Callable[[int], int]]:
     """For each line the map from a column [bytes of UTF-8] to a place in the text."""
     found, start = [], 0

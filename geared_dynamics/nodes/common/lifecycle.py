@@ -14,13 +14,14 @@ from typing import Any
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 
 from geared_dynamics.errors import GearedDynamicsError
+from geared_dynamics.nodes.common.log import PrintableLog
 
 SUCCESS = TransitionCallbackReturn.SUCCESS
 FAILURE = TransitionCallbackReturn.FAILURE
 ERROR = TransitionCallbackReturn.ERROR
 
 
-class SteadyLifecycleNode(LifecycleNode):  # type: ignore[misc]  # rclpy has no types
+class SteadyLifecycleNode(PrintableLog, LifecycleNode):  # type: ignore[misc]  # rclpy has no types
     """Override ``configured`` and so on: they return nothing and raise what is wrong."""
 
     def __init__(self, name: str, **options: Any) -> None:

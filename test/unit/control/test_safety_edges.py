@@ -227,3 +227,103 @@ def test_a_policy_needs_a_number_for_each(name: str) -> None:
     entries = f"has {len(SIZES[name])} entries; give 2"
     with pytest.raises(ArrayError, match=f"policy.{name}: {entries}"):
         policy(**{name: SIZES[name]})
+
+
+# -- found by other seeds ------------------------------------------------------------------------
+
+
+def test_a_stop_pressed_before_the_first_state_counts() -> None:
+    rig = Rig(policy())
+    first = rig.cycle(fresh=False)
+    assert (first.found, first.latched, first.mode) == (0, 0, Mode.WAITING)
+    pressed = rig.cycle(fresh=False, emergency_stop=True)
+    assert (pressed.command, pressed.mode) == (None, Mode.WAITING)
+    assert pressed.found == pressed.latched == Event.EMERGENCY_STOP
+    rig.run(0.3)  # released; states come
+    assert rig.decision.mode is Mode.HOLDING
+    assert rig.decision.latched == Event.EMERGENCY_STOP
+    rig.cycle(acknowledged=True)
+    rig.run(0.2)
+    assert rig.decision.running
+
+
+@pytest.mark.parametrize(
+    ("facts", "event"),
+    [
+        ({"q_d": np.array([0.25, 0.0])}, Event.TRACKING_ERROR),
+        ({"q": np.array([2.25, 0.0]), "q_d": np.array([2.25, 0.0])}, Event.POSITION_LIMIT),
+        ({"q": np.array([-2.25, 0.0]), "q_d": np.array([-2.25, 0.0])}, Event.POSITION_LIMIT),
+        ({"v": np.array([0.0, -5.0])}, Event.VELOCITY_LIMIT),
+    ],
+)
+def test_what_is_just_allowed_is_no_event(facts: dict[str, Any], event: S.Event) -> None:
+    """Thresholds that numbers hit exactly; one digit more is beyond."""
+    rig = running(
+        tracking=(0.25, 0.25),
+        position_tolerance=0.25,
+        velocity=(4.0, 4.0),
+        velocity_tolerance=0.25,
+    )
+    rig.q = rig.q_d = np.zeros(2)
+    assert rig.cycle().running
+    assert not rig.cycle(**facts).events & event
+    more = {name: np.nextafter(value, 10.0 * value) for name, value in facts.items()}
+    assert rig.cycle(**more).events & event
+
+
+@pytest.mark.parametrize("bad", [np.zeros(3), np.array([np.nan, 0.0]), np.zeros((1, 2))])
+def test_a_fallback_that_gives_no_command_is_not_sent(
+    bad: np.ndarray, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rig = running()
+    monkeypatch.setattr(rig, "fallback", lambda *_: bad)
+    rig.cycle(emergency_stop=True)
+    found = rig.run(0.2, emergency_stop=True)
+    assert found.found & Event.COMPUTATION
+    assert isinstance(found.error, ArrayError)
+    assert str(found.error).startswith("fallback: gives ")
+    np.testing.assert_array_equal(found.command, GRAVITY)
+
+
+def test_running_again_fades_in_from_what_was_held() -> None:
+    rig = running(resume_time=0.2, command_rate=(math.inf, math.inf))
+    rig.run(0.3, fresh=False)
+    while not rig.cycle().running:
+        assert rig.now < 20.0
+    begin, wanted = rig.now, rig.wanted
+    assert wanted is not None
+    for _ in range(250):
+        part = min((rig.now - begin) / 0.2, 1.0)
+        expected = GRAVITY + part * (wanted - GRAVITY)
+        np.testing.assert_allclose(rig.decision.command, expected, atol=1e-9)
+        rig.cycle()
+    np.testing.assert_array_equal(rig.decision.command, wanted)
+
+
+ENDLESS = """<robot name="r"><link name="l0"/>{}</robot>"""
+JOINT = (
+    '<link name="l{0}"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0"'
+    ' iyz="0"/></inertial></link><joint name="j{0}" type="{1}"><parent link="l{2}"/>'
+    '<child link="l{0}"/><axis xyz="0 0 1"/>'
+    '<limit lower="-1" upper="1.5" effort="7" velocity="3"/></joint>'
+)
+
+
+def test_joints_that_turn_endlessly_have_no_range_in_a_preset() -> None:
+    """Whatever the URDF says of them; the others keep theirs, and the user has the last word."""
+    text = ENDLESS.format(JOINT.format(1, "revolute", 0) + JOINT.format(2, "continuous", 1))
+    model = gd.load_model(text)
+    found = S.default_policy(model)
+    assert found.continuous == (False, True)
+    assert (found.lower, found.upper) == ((-1.0, -math.inf), (1.5, math.inf))
+    assert (found.velocity, found.command) == ((3.0, 3.0), (7.0, 7.0))
+    found = S.default_policy(model, lower=-0.5, upper=[0.5, 0.7])
+    assert (found.lower, found.upper) == ((-0.5, -0.5), (0.5, 0.7))
+
+
+@pytest.mark.parametrize("name", ["rows", "severity", "tracked", "packed", "continuous", "speed"])
+def test_only_options_of_a_policy_are_options_of_a_preset(name: str) -> None:
+    model = gd.load_model(ENDLESS.format(JOINT.format(1, "revolute", 0)))
+    with pytest.raises(gd.errors.UnknownNameError) as caught:
+        S.default_policy(model, **{name: ()})
+    assert name not in caught.value.remedy.partition("valid: ")[2].split(", ")
