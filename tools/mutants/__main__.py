@@ -64,6 +64,8 @@ class Laboratory:
                 found = read(path)
             if found is None:
                 sys.exit(f"{test}: pytest did not end; its output:\n{self.log.read_text()}")
+            if not found.passed:
+                print(f"{test} is left out: it fails without any mutant", flush=True)
             self.records[test] = found
         record = self.records[test]
         return record if record.passed else None
@@ -217,33 +219,9 @@ def report_raises(rooms: list[str]) -> None:
     print(f"{count} raise lines that no test executes")
 
 
-def main() -> None:
-    """Read the arguments, try the mutants, print."""
-    parser = argparse.ArgumentParser(description="See whether tests notice changes.")
-    parser.add_argument("--seed", default="", help="of the choice; usual: the commit")
-    parser.add_argument("--count", type=int, default=40, help="how many mutants")
-    parser.add_argument("--rooms", nargs="*", default=[], help="rooms; usual: all")
-    parser.add_argument("--only", nargs="*", default=[], help="all mutants of FILE or FILE:LINE")
-    parser.add_argument(
-        "--raises", action="store_true", help="list the raise lines of ROOMS that no test executes"
-    )
-    parser.add_argument("--list", action="store_true", help="show the mutants, run nothing")
-    arguments = parser.parse_args()
-    os.environ.setdefault("NUMBA_CACHE_DIR", str(kernel_cache()))
-    if arguments.raises:
-        report_raises(arguments.rooms)
-        return
-    arguments.seed = arguments.seed or head()
-    found = chosen(arguments)
-    print(f"seed {arguments.seed}: {len(found)} mutants", flush=True)
-    texts = {path: (ROOT / path).read_text("utf-8") for path in {m.path for m in found}}
-    if arguments.list:
-        for mutant in found:
-            print(f"{mutant.path}:{mutant.line} {mutant.operator}")
-            print(mutant.difference(texts[mutant.path]))
-        return
-    known = equivalents()
-    outcomes: list[Outcome] = []
+def try_all(found: list[Mutant], texts: dict[str, str]) -> list[Outcome]:
+    """Try mutants one after the other, and print what becomes of each."""
+    known, outcomes = equivalents(), []
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         laboratory = Laboratory(Path(folder))
         load_libraries(Path(folder) / "cache")
@@ -256,7 +234,39 @@ def main() -> None:
             print(f"{number:4d} {done.what:10s} {done.seconds:6.1f} s  {place}", flush=True)
             if done.what not in ("killed", "timeout"):
                 print(f"{mutant.difference(text)}\n     {done.by}", flush=True)
-    print(f"\nseed {arguments.seed}\n{table(outcomes)}")
+    return outcomes
+
+
+def options() -> argparse.Namespace:
+    """What the command line says."""
+    parser = argparse.ArgumentParser(description="See whether tests notice changes.")
+    parser.add_argument("--seed", default="", help="of the choice; usual: the commit")
+    parser.add_argument("--count", type=int, default=40, help="how many mutants")
+    parser.add_argument("--rooms", nargs="*", default=[], help="rooms; usual: all")
+    parser.add_argument("--only", nargs="*", default=[], help="all mutants of FILE or FILE:LINE")
+    parser.add_argument("--raises", action="store_true", help="list raise lines not executed")
+    parser.add_argument("--list", action="store_true", help="show the mutants, run nothing")
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Try the mutants that are asked for."""
+    arguments = options()
+    if "NUMBA_CACHE_DIR" not in os.environ:
+        os.environ["NUMBA_CACHE_DIR"] = str(kernel_cache())
+    if arguments.raises:
+        report_raises(arguments.rooms)
+        return
+    arguments.seed = arguments.seed or head()
+    found = chosen(arguments)
+    print(f"seed {arguments.seed}: {len(found)} mutants", flush=True)
+    texts = {path: (ROOT / path).read_text("utf-8") for path in {m.path for m in found}}
+    if not arguments.list:
+        print(f"\nseed {arguments.seed}\n{table(try_all(found, texts))}")
+        return
+    for mutant in found:
+        print(f"{mutant.path}:{mutant.line} {mutant.operator}")
+        print(mutant.difference(texts[mutant.path]))
 
 
 def kernel_cache() -> Path:

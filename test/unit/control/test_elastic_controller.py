@@ -13,6 +13,7 @@ from elastic_arms import elastic_arm
 from geared_dynamics.control.driven import by_joint, driven
 from geared_dynamics.control.elastic_gains import unstable
 from geared_dynamics.errors import ArrayError, GearedDynamicsError, ModelError
+from motor_data import with_motors
 from simulated_arms import arm
 
 control = gd.control
@@ -216,3 +217,47 @@ def test_what_to_do_about_an_unstable_loop(feedback: Any, sampled: bool) -> None
     assert finding == "grows as sampled" if sampled else finding == "grows"
     assert remedy.startswith(REMEDIES[feedback, sampled])
     assert ("sample faster" in remedy) == sampled
+
+
+# -- sides ---------------------------------------------------------------------------------------
+
+
+def test_voltages_count_the_speeds_of_motors_that_turn_several_joints() -> None:
+    """u = R i + k_e A' y', with A not symmetric; without a state the planned speeds."""
+    model = with_motors(elastic_arm(8, 4, share=0.4, extra=False))
+    rng = np.random.default_rng(6)
+    q, v = rng.normal(size=(2, model.n))
+    theta, rate = rng.normal(size=(2, model.elasticity.count))
+    currents, voltages = (
+        control.elastic_controller(model, gains=gains(model), side=side, saturation="none")
+        for side in ("motor_current", "motor_voltage")
+    )
+    state, target = control.State(q, v, theta, rate), reference(currents, q)
+    i, u = (m.step(m.start(), state, target, 0.0)[1].command for m in (currents, voltages))
+    y = voltages.measured(state)[1]
+    speed = [sum(model.structure_matrix[:, k] * y) for k in range(len(i))]
+    np.testing.assert_allclose(u, 0.8 * i + 0.06 * np.array(speed), rtol=1e-9)
+
+
+def test_a_command_at_its_limit_is_none_too_many() -> None:
+    free = arm()
+    made = control.elastic_controller(free, gains=gains(free))
+    theta = free.elasticity.rigid @ Q + 0.01
+    state = control.State(Q, 0.0 * Q, theta, 0.0 * theta)
+    command = made.hold(Q, state).command
+    largest = int(np.abs(command).argmax())
+    for factor, told in ((1.0, False), (1.0 - 1e-12, True)):
+        bound = arm(limits={"torque": float(factor * np.abs(command[largest]))})
+        other = control.elastic_controller(bound, gains=gains(free))
+        out = other.hold(Q, state)
+        assert bool(out.exceeded[largest]) == told
+
+
+def test_gains_of_another_kind_have_no_poles() -> None:
+    plant = arm()
+    with pytest.raises(ArrayError, match="are of accelerations"):
+        control.closed_loop_poles(plant, control.Gains(1.0, 1.0), Q)
+    with pytest.raises(ArrayError, match=r"fraction: has shape \(2,\)"):
+        control.gains_from_modes(plant, Q, fraction=[0.1, 0.2])
+    with pytest.raises(GearedDynamicsError, match="acceleration"):
+        control.Gains(1.0, 1.0, kind=np.array(["torque", "acceleration"]))  # type: ignore[arg-type]
