@@ -249,7 +249,7 @@ def test_a_command_at_its_limit_is_none_too_many() -> None:
     for factor, told in ((1.0, False), (1.0 - 1e-12, True)):
         bound = arm(limits={"torque": float(factor * np.abs(command[largest]))})
         other = control.elastic_controller(bound, gains=gains(free))
-        out = other.hold(Q, state)
+        out = other.sent(command, np.zeros(3), None)
         assert bool(out.exceeded[largest]) == told
 
 
