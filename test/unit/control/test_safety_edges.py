@@ -327,3 +327,31 @@ def test_only_options_of_a_policy_are_options_of_a_preset(name: str) -> None:
     with pytest.raises(gd.errors.UnknownNameError) as caught:
         S.default_policy(model, **{name: ()})
     assert name not in caught.value.remedy.partition("valid: ")[2].split(", ")
+
+
+def test_only_an_arm_that_was_beyond_a_limit_is_led_back() -> None:
+    """After another stop, an excursion with a reference that leads back stops the arm."""
+    rig = running()
+    rig.cycle(emergency_stop=True)
+    rig.cycle(acknowledged=True)
+    rig.run(0.3)
+    assert (rig.decision.mode, rig.memory.returning) == (Mode.RUNNING, False)
+    rig.q = np.array([2.1, 0.4])
+    rig.q_d = rig.q - np.array([0.05, 0.0])
+    assert Event.POSITION_LIMIT in rig.cycle().events
+    assert rig.decision.mode is Mode.HOLDING
+
+
+def test_an_arm_that_runs_untracked_is_not_told_of_its_distance() -> None:
+    rig = running(tracking=(math.inf, math.inf))
+    rig.q_d = rig.q + np.array([0.5, 0.0])
+    rig.q = np.array([1.99, 0.4])  # so near a limit that all is looked at
+    assert rig.cycle().events == Event.POSITION_NEAR
+
+
+def test_without_a_model_the_error_says_so() -> None:
+    rig = running()
+    rig.model = False
+    found = rig.cycle(emergency_stop=True)
+    assert isinstance(found.error, gd.errors.ModelError)
+    assert found.error.finding == "there is no model"
