@@ -7,6 +7,9 @@ BIN = $(VENV)/bin
 TESTS ?=
 ROBOT ?=
 OUT ?= demo_report
+SEED ?=
+COUNT ?= 40
+ROOMS ?=
 PYTEST = $(BIN)/python -m pytest -rsxXR --tb=short
 SOURCES = setup.py setup.cfg pyproject.toml tools/install.py
 
@@ -19,7 +22,7 @@ ifneq ($(OLD_ENOUGH),1)
 $(error $(PYTHON) is Python $(PYTHON_VERSION); 3.10 or newer is needed: make PYTHON=python3.12)
 endif
 
-.PHONY: help install demo test lint types imports unit validate fuzz figures benchmark numpy1 colcon format clean
+.PHONY: help install demo test lint types imports unit validate fuzz figures benchmark mutants numpy1 colcon format clean
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-18s%s\n", $$1, $$2}'
@@ -59,6 +62,9 @@ figures: $(VENV)/.installed ## accuracy on published robots and references: meas
 benchmark: $(VENV)/.installed ## timings, printed
 	set -e; for script in $$(grep -l __main__ benchmarks/*.py); do \
 	    echo "== $$script"; $(BIN)/python $$script; done
+
+mutants: $(VENV)/.installed ## change sources at random, see whether tests notice; SEED= COUNT= ROOMS="control safety"
+	$(BIN)/python tools/mutants --seed "$(SEED)" --count $(COUNT) --rooms $(ROOMS)
 
 format: $(VENV)/.installed ## let ruff mend what it can
 	$(BIN)/ruff check --fix .
@@ -130,5 +136,5 @@ $(OLD)/.installed: $(OLD)/.python-$(PYTHON_VERSION) $(SOURCES)
 
 clean: ## remove environments, builds and caches
 	rm -rf .venv .venv-numpy1 .venv-colcon .colcon build dist *.egg-info
-	rm -rf .numba_cache .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .numba_cache .mutants .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -42,7 +42,7 @@ from geared_dynamics.cli.recordings import (
     show_payload_frame,
 )
 from geared_dynamics.description.urdf_prune import number_or_none
-from geared_dynamics.errors import GearedDynamicsError
+from geared_dynamics.errors import GearedDynamicsError, printable
 from geared_dynamics.files import write_text
 from geared_dynamics.model.model import GearedModel
 from geared_dynamics.numerals import percent_cell
@@ -170,7 +170,7 @@ def run(args: argparse.Namespace) -> int:
         write_html(analyses, args.output / "report.html")
         console.print(f"saved {args.output / 'report.html'}", soft_wrap=True)
     for problem in failed:
-        print(f"geared-dynamics: error: {problem}", file=sys.stderr)
+        print(printable(f"geared-dynamics: error: {problem}"), file=sys.stderr)
     return SOME_FAILED if failed else 0
 
 

@@ -7,9 +7,11 @@ packages are installed, and importing the package does not pay for them.
 from __future__ import annotations
 
 import importlib
+from functools import cache
 from typing import Any
 
 
+@cache  # asked for at every element
 def lxml_etree() -> Any:
     """Return ``lxml.etree``, the XML parser."""
     return importlib.import_module("lxml.etree")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -104,12 +105,45 @@ def deficient(A: Array) -> bool:
 def rank(A: Array) -> int:
     """Rank of a matrix, the same in all units of its rows and columns.
 
+    The sum of the ranks of parts that share neither rows nor columns: an arm with a motor for
+    each joint falls into as many of them, and costs no more than they do.
+    """
+    scaled = A * np.multiply.outer(*scales(A))
+    return sum(rank_of_part(scaled[np.ix_(rows, columns)]) for rows, columns in parts(A))
+
+
+def parts(A: Array) -> list[tuple[list[int], list[int]]]:
+    """Rows and columns of the parts of a matrix that nonzero elements connect.
+
+    Rows and columns that are zero are in none.
+    """
+    rows, columns = (index.tolist() for index in np.nonzero(A))
+    columns_of: dict[int, list[int]] = {}
+    rows_of: dict[int, list[int]] = {}
+    for row, column in zip(rows, columns, strict=True):
+        columns_of.setdefault(row, []).append(column)
+        rows_of.setdefault(column, []).append(row)
+    found = []
+    while columns_of:
+        waiting, part = [next(iter(columns_of))], (set[int](), set[int]())
+        while waiting:
+            row = waiting.pop()
+            part[0].add(row)
+            for column in columns_of.pop(row, ()):
+                part[1].add(column)
+                waiting += rows_of.pop(column, ())
+        found.append((sorted(part[0]), sorted(part[1])))
+    return found
+
+
+def rank_of_part(scaled: Array) -> int:
+    """Rank of a matrix whose rows and columns have largest elements near 1.
+
     Elimination in which an element is zero if it is what rounding leaves of the terms that
     it was summed from, and not if it is merely small.
     """
-    left = A * np.multiply.outer(*scales(A))
-    terms = np.abs(left)
-    most: int = min(A.shape)
+    left, terms = scaled, np.abs(scaled)
+    most: int = min(scaled.shape)
     for found in range(most):
         size = np.where(np.abs(left) > ROUNDED * terms, np.abs(left), 0.0)
         i, j = np.unravel_index(int(np.argmax(size)), size.shape)
@@ -138,17 +172,38 @@ def inverse(size: Array) -> Array:
 
 def structural_rank(A: Array) -> int:
     """Largest rank that a matrix with these nonzero elements can have: a matching."""
+    joints_of: list[list[int]] = [[] for _ in range(A.shape[1])]
+    for joint, motor in zip(*(index.tolist() for index in np.nonzero(A)), strict=True):
+        joints_of[motor].append(joint)
     motor_of: dict[int, int] = {}
+    return sum(seated(motor, joints_of, motor_of) for motor in range(A.shape[1]))
 
-    def seat(motor: int, asked: set[int]) -> bool:
-        """Give the motor a joint of its own, moving others to further joints."""
-        for joint in np.flatnonzero(A[:, motor]).tolist():
+
+def seated(motor: int, joints_of: list[list[int]], motor_of: dict[int, int]) -> bool:
+    """Give a motor a joint of its own, moving others to further joints; False if it gets none.
+
+    Args:
+        motor: Which one.
+        joints_of: Joints that each motor turns with.
+        motor_of: Whose each joint is; changed.
+    """
+    asked: dict[int, int] = {}  # joint -> motor that would take it
+    before: dict[int, int] = {}  # motor -> joint that it would leave
+    waiting = deque([motor])
+    while waiting:
+        one = waiting.popleft()
+        for joint in joints_of[one]:
             if joint in asked:
                 continue
-            asked.add(joint)
-            if joint not in motor_of or seat(motor_of[joint], asked):
-                motor_of[joint] = motor
-                return True
-        return False
-
-    return sum(seat(motor, set()) for motor in range(A.shape[1]))
+            asked[joint] = one
+            if joint in motor_of:
+                before[motor_of[joint]] = joint
+                waiting.append(motor_of[joint])
+                continue
+            while True:  # everybody on the way here moves on by one
+                taker = asked[joint]
+                motor_of[joint] = taker
+                if taker == motor:
+                    return True
+                joint = before[taker]
+    return False

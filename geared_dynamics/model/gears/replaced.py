@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from geared_dynamics.description.merge import without
-from geared_dynamics.description.records import DrivetrainRecord, RobotRecord
+from geared_dynamics.description.records import DrivetrainRecord, JointRecord, RobotRecord
 from geared_dynamics.model.gears.rank import rank
 from geared_dynamics.model.gears.resolve import resolve
 from geared_dynamics.model.topology import MOVABLE
@@ -102,43 +102,66 @@ def ends_of_motors(
         leader: Who leads each movable joint.
         robot: The robot.
     """
+    ways = Ways(robot)
+    joints: dict[str, list[JointRecord]] = {}
+    for joint in robot.joints:
+        if joint.name in leader:
+            joints.setdefault(leader[joint.name][0], []).append(joint)
     far = {name: 0 for _, row in motors for name in row}
     for carrier, row in motors:
-        steps = distances(carrier, robot)
-        for joint, (name, _) in leader.items():
-            if name in row:
-                far[name] = max(far[name], steps[joint])
-    depth = distances("", robot)  # of two equally far joints, the one farther out
+        for name in row:
+            far[name] = max([far[name], *(ways.steps(carrier, j) for j in joints[name])])
+    # Of two equally far joints, the one farther out.
+    depth = {joint.name: ways.steps("", joint) for joint in robot.joints if joint.name in far}
     order = sorted(far, key=lambda name: (far[name], depth.get(name, 0)), reverse=True)
-    A = np.array([[row.get(name, 0.0) for _, row in motors] for name in order], float)
+    ratios = [[row.get(name, 0.0) for _, row in motors] for name in order]
+    A = np.array(ratios, float).reshape(len(order), len(motors))
+    if rank(A) == len(order):
+        return set(order)
     independent = [rank(A[:k]) for k in range(1, len(order) + 1)]
     return {
         name for k, name in enumerate(order) if independent[k] > (independent[k - 1] if k else 0)
     }
 
 
-def distances(link: str, robot: RobotRecord) -> dict[str, int]:
-    """How many movable joints a train passes from a link to the far side of each joint.
+class Ways:
+    """How many movable joints lie between the links of a robot."""
 
-    Of a link that does not exist, from the root.
-    """
-    incoming = {joint.child: joint for joint in robot.joints}
+    def __init__(self, robot: RobotRecord) -> None:
+        """Place every link: how many joints, and how many movable ones, the root is away."""
+        self._incoming = {joint.child: joint for joint in robot.joints}
+        self._place: dict[str, tuple[int, int]] = {}
+        for joint in robot.joints:
+            waiting, link = [], joint.child
+            while link in self._incoming and link not in self._place:
+                waiting.append(self._incoming[link])
+                link = waiting[-1].parent
+            for step in reversed(waiting):
+                all_, movable = self._place.get(step.parent, (0, 0))
+                self._place[step.child] = all_ + 1, movable + (step.kind != "fixed")
 
-    def chain(name: str) -> list[str]:
-        """Movable joints between a link and the root."""
-        names = []
-        while name in incoming:
-            joint = incoming[name]
-            names += [joint.name] if joint.kind != "fixed" else []
-            name = joint.parent
-        return names
+    def steps(self, link: str, joint: JointRecord) -> int:
+        """How many movable joints a train passes from a link to the far side of a joint.
 
-    start = set(chain(link))
-    steps = {}
-    for joint in robot.joints:
-        way = start.symmetric_difference(chain(joint.child))
-        steps[joint.name] = len(way | {joint.name})
-    return steps
+        The joint itself counts, also where the link lies behind it. Of a link that does not
+        exist, from the root.
+        """
+        one, other, passed = link, joint.child, False
+        while one != other and (one in self._incoming or other in self._incoming):
+            if self._depth(one) >= self._depth(other):
+                one = self._incoming[one].parent
+            else:
+                passed = passed or other == joint.child
+                other = self._incoming[other].parent
+        common = self._movable(one) if one == other else 0
+        count = self._movable(link) + self._movable(joint.child) - 2 * common
+        return count + (joint.kind == "fixed" or not passed)
+
+    def _depth(self, link: str) -> int:
+        return self._place.get(link, (0, 0))[0]
+
+    def _movable(self, link: str) -> int:
+        return self._place.get(link, (0, 0))[1]
 
 
 def ends_of_drives(rows: Mapping[str, Row]) -> dict[str, set[str]]:

@@ -15,13 +15,14 @@ from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackRet
 
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.nodes.common.declaration import EmptyLists
+from geared_dynamics.nodes.common.log import PrintableLog
 
 SUCCESS = TransitionCallbackReturn.SUCCESS
 FAILURE = TransitionCallbackReturn.FAILURE
 ERROR = TransitionCallbackReturn.ERROR
 
 
-class SteadyLifecycleNode(EmptyLists, LifecycleNode):  # type: ignore[misc]  # untyped
+class SteadyLifecycleNode(EmptyLists, PrintableLog, LifecycleNode):  # type: ignore[misc]  # untyped
     """Override ``configured`` and so on: they return nothing and raise what is wrong."""
 
     def __init__(self, name: str, **options: Any) -> None:

@@ -12,6 +12,7 @@ import rclpy
 from rclpy.exceptions import NameValidationException
 from rclpy.signals import SignalHandlerOptions
 
+from geared_dynamics.errors import printable
 from geared_dynamics.nodes.common.executor import make_executor, spin
 
 
@@ -47,7 +48,8 @@ class Signals:
 def refused(name: str, why: str) -> int:
     """Say why the node cannot start; the exit code."""
     first = why.split(", at ")[0]  # what follows are places in ROS's own source
-    print(f"{name}: {first}; correct the arguments after --ros-args", file=sys.stderr)
+    text = f"{name}: {first}; correct the arguments after --ros-args"
+    print(printable(text), file=sys.stderr)
     return 2
 
 

@@ -25,7 +25,7 @@ from std_msgs.msg import Header
 from std_srvs.srv import SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectory
 
-from geared_dynamics.errors import GearedDynamicsError
+from geared_dynamics.errors import GearedDynamicsError, printable
 from geared_dynamics.nodes.common.executor import make_executor
 from geared_dynamics.nodes.common.messages import SECOND, trajectory_message
 from geared_dynamics.nodes.demo.recorder import TRAJECTORY, Recorded, Recorder, write_bag
@@ -170,7 +170,7 @@ def main() -> int:
     try:
         Conductor(task).conduct()
     except GearedDynamicsError as error:
-        print(error, file=sys.stderr, flush=True)
+        print(printable(str(error)), file=sys.stderr, flush=True)
         return 1
     except KeyboardInterrupt:
         return 130

@@ -19,6 +19,7 @@ from geared_dynamics.model import GearedModel
 from geared_dynamics.nodes.common import model_source
 from geared_dynamics.nodes.common.declaration import Declared, EmptyLists
 from geared_dynamics.nodes.common.failures import Failures
+from geared_dynamics.nodes.common.log import PrintableLog
 from geared_dynamics.nodes.common.messages import SECOND, NamedState, nanoseconds
 from geared_dynamics.nodes.common.parameters import ParameterError, Value
 from geared_dynamics.nodes.common.values import loaded, payload_words
@@ -34,7 +35,7 @@ PAUSE = 1.0  # [s] between two log lines about refused commands
 WARM = 5  # steps before the first real one
 
 
-class PlantNode(EmptyLists, Node):  # type: ignore[misc]  # rclpy has no types
+class PlantNode(EmptyLists, PrintableLog, Node):  # type: ignore[misc]  # rclpy has no types
     """See docs/demo.md.
 
     Attributes:

@@ -8,7 +8,7 @@ import sys
 import rclpy
 from rclpy.signals import SignalHandlerOptions
 
-from geared_dynamics.errors import GearedDynamicsError
+from geared_dynamics.errors import GearedDynamicsError, printable
 from geared_dynamics.nodes.common.executor import make_executor
 from geared_dynamics.nodes.plant import pace
 from geared_dynamics.nodes.plant.node import PlantNode
@@ -27,7 +27,7 @@ def run(argv: list[str]) -> int:
         pace.run(node, executor, lambda: bool(signals) or not rclpy.ok())
         node.destroy_node()
     except GearedDynamicsError as error:
-        print(f"plant_node: {error}", file=sys.stderr, flush=True)
+        print(printable(f"plant_node: {error}"), file=sys.stderr, flush=True)
         rclpy.try_shutdown()
         return 2
     rclpy.try_shutdown()

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from geared_dynamics.errors import GearedDynamicsError, MissingPackageError
+from geared_dynamics.errors import GearedDynamicsError, MissingPackageError, printable
 from geared_dynamics.nodes.publish.waypoints import read_waypoints
 
 NAME = "publish_trajectory"
@@ -70,11 +70,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         run(args, words[at:], found)
     except GearedDynamicsError as error:
-        print(f"{NAME}: error: {error}", file=sys.stderr)
+        print(printable(f"{NAME}: error: {error}"), file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 130
-    print(f"{NAME}: {len(found.times)} points on {args.topic}, {found.duration:g} s")
+    done = f"{NAME}: {len(found.times)} points on {args.topic}, {found.duration:g} s"
+    print(printable(done))
     return 0
 
 

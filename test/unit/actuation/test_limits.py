@@ -107,6 +107,35 @@ def test_envelope_range() -> None:
     np.testing.assert_allclose(high, [0.9, 0.9, 0.65, 0.0], rtol=1e-14)
 
 
+POINTS = [[80.0, 0.9], [300.0, 0.6], [500.0, 0.4]]
+
+
+def test_the_envelope_is_flat_below_its_first_point() -> None:
+    """Commands and ranges against NumPy's interpolation, below, on, between and beyond points."""
+    model = limited(envelope=POINTS)
+    speeds, torques = np.transpose(POINTS)
+
+    def most(speed: np.ndarray) -> np.ndarray:
+        return np.interp(np.abs(speed), speeds, torques, right=0.0)
+
+    speed = np.array([0.0, -40.0, 80.0, 500.0])
+    np.testing.assert_allclose(gd.torque_range(model, speed)[1], most(speed), rtol=1e-14)
+    q, v, _ = state(model, 3)
+    A = model.structure_matrix
+    seen = set()
+    for shown in (0.0, 10.0, 79.0, 80.5, 200.0, 400.0, 501.0):
+        # All motors at one speed, and torques of all sizes.
+        v = np.linalg.lstsq(A.T, np.full(4, shown), rcond=None)[0]
+        for part in np.geomspace(0.01, 100.0, 200):
+            found = gd.motor_commands(model, q, v, part * np.ones(4))
+            allowed, size = most(found.speed), np.abs(found.torque)
+            told = (found.binding & int(gd.Limit.ENVELOPE)) != 0
+            np.testing.assert_array_equal(told, size > allowed)
+            near = np.abs(size - allowed) < 0.05
+            seen |= {(shown < 80.0, bool(b)) for b in told[near]}
+    assert len(seen) == 4
+
+
 def test_thermal_budget() -> None:
     """A constant current heats like 1 - exp(-t/T); steps add up; the budget is met just so."""
     model = limited(thermal={"continuous_current": 5.0, "time_constant": 30.0})

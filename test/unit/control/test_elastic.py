@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import geared_dynamics as gd
+from elastic_arms import elastic_arm
 from simulated_arms import State, arm
 
 control = gd.control
@@ -151,3 +152,28 @@ def test_switches_of_elastic_arms() -> None:
     assert np.abs(coupled - full).max() > 1e-3 * np.abs(full).max()
     with pytest.raises(gd.GearedDynamicsError, match="use_rotor_inertia"):
         control.elastic_controller(plant, terms=control.Terms(use_rotor_inertia=False))
+
+
+def test_gravity_behind_coupled_drives_with_springs() -> None:
+    """A motor that turns with two joints: tau_m = S g is not S' g. What they give is g again."""
+    plant = elastic_arm(11, 3)
+    A = plant.structure_matrix
+    assert np.abs(A - A.T).max() > 1.0
+    q = np.array([0.3, -0.7, 0.5])
+    gravity = gd.gravity_forces(plant, q)
+    still = np.zeros((7, 3))
+    still[0] = q
+    on, off = (
+        control.elastic_controller(
+            plant, "flatness", terms=control.Terms(use_gravity_compensation=given)
+        )
+        for given in (True, False)
+    )
+    np.testing.assert_allclose(A @ on.fallback(q, None, None), gravity, rtol=1e-9)
+    assert not off.fallback(q, None, None).any()
+    whole, rest = (
+        made.step(made.start(), None, wanted(still[: made.derivatives_needed + 1]), DT)[1].command
+        for made in (on, off)
+    )
+    np.testing.assert_allclose(A @ whole, gravity, rtol=1e-6)
+    np.testing.assert_allclose(A @ (whole - rest), gravity, rtol=1e-6)

@@ -41,6 +41,9 @@ BOMB = (
         f"<?pi <!DOCTYPE no> ?>{MINIMAL}",
         '<robot xmlns="http://www.ros.org" name="r"><link name="base"/></robot>',
         '<robot xmlns:xacro="http://www.ros.org/wiki/xacro" name="r"><link name="base"/></robot>',
+        # As deep as it may be, after many elements that were closed.
+        f'<robot name="r"><link name="base"/>{"<a><b/></a>" * DEPTH_LIMIT}'
+        f"{'<a>' * (DEPTH_LIMIT - 1)}{'</a>' * (DEPTH_LIMIT - 1)}</robot>",
     ],
 )
 def test_text_is_recognised(source: str | bytes) -> None:
@@ -85,6 +88,12 @@ BAD = {
     "doctype only": (f"<!-- c -->\n<!DOCTYPE robot>{MINIMAL}", "line 2", "<!DOCTYPE"),
     "own depth": (
         f'<robot name="r">{"<a>" * DEPTH_LIMIT}{"</a>" * DEPTH_LIMIT}</robot>',
+        f"nested deeper than {DEPTH_LIMIT}",
+        "flat",
+    ),
+    "depth after closed elements": (
+        f'<robot name="r">{"<a><b/></a>" * DEPTH_LIMIT}'
+        f"{'<a>' * DEPTH_LIMIT}{'</a>' * DEPTH_LIMIT}</robot>",
         f"nested deeper than {DEPTH_LIMIT}",
         "flat",
     ),

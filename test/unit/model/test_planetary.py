@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 import geared_dynamics as gd
 from geared_dynamics.description.records import (
     DrivetrainRecord,
+    JointRecord,
+    LinkRecord,
     MeshRecord,
     PlanetaryRecord,
     RobotRecord,
@@ -233,3 +235,38 @@ def test_phase_counts_from_x_for_an_axis_along_z() -> None:
         build_model(robot, DrivetrainRecord(planetary=(record,))).drivetrain.wheels[1].position
     )
     assert place == pytest.approx((RADIUS * np.cos(PHASE), RADIUS * np.sin(PHASE), 0.03))
+
+
+@pytest.mark.parametrize("housing", ["link_1", "link_2", "casing"])
+def test_axis_and_place_where_the_joint_itself_is_turned(housing: str) -> None:
+    """Every joint's origin has a rotation: axis and centre in the housing, one fixed to link_1."""
+    first, second = (rotation_with_z(np.array(z)) for z in ((0.0, 0.6, 0.8), (0.48, -0.6, 0.64)))
+    robot = arm()
+    joints = [
+        replace(joint, rotation=vec(turn))
+        for joint, turn in zip(robot.joints, (first, second), strict=True)
+    ]
+    aside = np.array([0.2, -0.1, 0.05])
+    fixed = {
+        "parent": "link_1",
+        "child": "casing",
+        "position": vec(aside),
+        "axis": vec((1, 0, 0)),
+    }
+    joints.append(JointRecord(name="bolts", kind="fixed", rotation=vec(second.T), **fixed))
+    links = (*robot.links, LinkRecord("casing"))
+    # In the root frame at q = 0: how the links are turned, and where they are.
+    poses = {"link_1": (first, np.array([0, 0, 0.1]))}
+    poses["link_2"] = (first @ second, poses["link_1"][1] + first @ CENTRE)
+    poses["casing"] = (first @ second.T, poses["link_1"][1] + first @ aside)
+    axis = first @ second @ AXIS
+    turn, origin = poses[housing]
+    record = replace(gearbox(("ring", "sun", "carrier"), 3), housing=housing)
+    robot = replace(robot, links=links, joints=tuple(joints))
+    model = build_model(robot, DrivetrainRecord(planetary=(record,)))
+    sun = next(wheel for wheel in model.drivetrain.wheels if wheel.name == "box.sun")
+    assert sun.carrier == housing
+    np.testing.assert_allclose(sun.axis, turn.T @ axis, atol=1e-12)
+    centre = poses["link_2"][1] + 0.05 * axis  # the sun lies 5 cm along the axis
+    np.testing.assert_allclose(sun.position, turn.T @ (centre - origin), atol=1e-12)
+    assert np.abs(turn.T @ axis - AXIS).max() > 0.1 or housing == "link_2"

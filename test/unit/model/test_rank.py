@@ -104,3 +104,31 @@ def test_rank_in_any_units(n: int) -> None:
 def test_nothing_has_no_rank() -> None:
     assert rank(np.zeros((3, 0))) == structural_rank(np.zeros((3, 0))) == 0
     assert rank(np.zeros((2, 2))) == structural_rank(np.zeros((2, 2))) == 0
+
+
+def test_rank_is_the_sum_over_parts_that_share_nothing() -> None:
+    """Whole numbers, rows and columns shuffled: NumPy's singular values are exact enough."""
+    random = np.random.default_rng(5)
+    for _ in range(200):
+        A, corner = np.zeros((9, 8)), [0, 0]
+        while corner[0] < 9 and corner[1] < 8:
+            rows, columns = random.integers(1, 4, 2)
+            block = random.integers(-2, 3, (rows, columns)).astype(float)
+            here = A[corner[0] :, corner[1] :][:rows, :columns]
+            here[:] = block[: len(here), : here.shape[1]]
+            corner[0] += rows
+            corner[1] += columns
+        A = A[random.permutation(9)][:, random.permutation(8)]
+        assert rank(A) == np.linalg.matrix_rank(A)
+
+
+def test_long_arms_of_coupled_motors_have_a_matching() -> None:
+    """Motor k turns with joints k - 1 and k: to give each its own, all may have to move."""
+    n = 2500
+    coupled = np.eye(n) + np.eye(n, k=1)
+    assert structural_rank(coupled) == structural_rank(coupled[:, ::-1]) == n
+    coupled[:, -1] = 0.0
+    assert structural_rank(coupled) == n - 1
+    last = np.eye(n, k=1)  # nobody has joint n, but for the first motor, who comes last
+    last[:, 0] = 1.0
+    assert structural_rank(last) == structural_rank(last[:, ::-1]) == n

@@ -57,3 +57,24 @@ def test_an_arm_with_too_few_motors_is_refused() -> None:
     model = gd.load_model(URDF / "elbow.urdf")
     with pytest.raises(ModelError, match="do not tell every joint's position"):
         encoders(model, "motor", np.zeros(0), np.zeros(0))
+
+
+@pytest.mark.parametrize("wrong", ["sign", "offset"])
+def test_one_kind_of_correction_alone_counts(model: gd.GearedModel, wrong: str) -> None:
+    """Joint-side readings of encoders that count backwards, or begin elsewhere, but not both."""
+    rng = np.random.default_rng(3)
+    q, v = rng.normal(size=(2, model.n))
+    offset, sign = np.zeros(6), np.ones(6)
+    if wrong == "sign":
+        sign[2] = -1.0
+    else:
+        offset[4] = 0.3
+    back = np.linalg.inv(model.structure_matrix.T)
+    shown = back @ (sign * gd.motor_angles(model, q) + offset - model.motor_zeros)
+    rate = back @ (sign * gd.motor_speeds(model, v))
+    made = encoders(model, "joint", offset, sign)
+    assert not made.plain
+    found, speed = made.joints(shown, rate)
+    np.testing.assert_allclose(found, q, atol=1e-12)
+    np.testing.assert_allclose(speed, v, atol=1e-12)
+    assert np.abs(shown - q).max() > 1e-3

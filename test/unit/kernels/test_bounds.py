@@ -1,0 +1,220 @@
+"""No kernel reads or writes outside its memory, or reads what nobody has written.
+
+All of them, on arms of several kinds, interpreted with checked pointers beside the compiled code
+(``checked_kernels``). The last tests break a kernel on purpose, and see that it is found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import geared_dynamics as gd
+from checked_kernels import Checked, OutsideError, broken
+from control_arms import balancers
+from driven_arms import driven_arm
+from flat_arms import flat_arm
+from geared_dynamics import kernels
+from geared_dynamics.actuation.terms import drive_terms
+from geared_dynamics.dynamics.terms import torque_terms
+from geared_dynamics.observers.ahead import ahead
+from random_robots import random_robot
+from simulated_arms import arm
+
+DT = 1e-3
+ROWS = [(), (3,)]  # one state, a batch
+
+
+@pytest.fixture
+def checked(monkeypatch: pytest.MonkeyPatch) -> Iterator[Checked]:
+    """Kernels that run both ways."""
+    found = Checked(monkeypatch)
+    yield found
+    assert found.calls
+
+
+def motion(model: gd.GearedModel, rows: tuple[int, ...], count: int, seed: int = 0) -> Any:
+    """q, v, a, ... (count, *rows, n)."""
+    return np.random.default_rng(seed).normal(size=(count, *rows, model.n))
+
+
+def rigid(model: gd.GearedModel, rows: tuple[int, ...]) -> None:
+    """Everything of a rigid arm without motors."""
+    q, v, a, s = motion(model, rows, 4)
+    gd.inverse_dynamics(model, q, v, a)
+    wrenches = np.ones((*rows, len(model.body_names), 6))
+    gd.inverse_dynamics(model, q, v, a, wrenches)
+    torque_terms(model, q, v, a)
+    gd.inverse_dynamics_derivatives(model, np.stack([q, v, a, s], axis=len(rows)))
+    gd.forward_dynamics(model, q, v, a)
+    gd.mass_matrix(model, q)
+    gd.coriolis_matrix(model, q, v)
+    gd.kinetic_energy(model, q, v)
+    gd.regressor(model, q, v, a)
+    gd.external_forces(model, q, wrenches)
+    for link in model.body_names:
+        gd.pose(model, q, link)
+        gd.jacobian(model, q, link)
+        gd.jacobian_drift(model, q, v, link)
+
+
+def driven(model: gd.GearedModel, rows: tuple[int, ...]) -> None:
+    """What motors, friction and balancers add."""
+    q, v, a, jerk = motion(model, rows, 4)
+    gd.friction_forces(model, v, q=q)
+    gd.motor_commands(model, q, v, a)
+    gd.motor_commands(model, q, v, a, jerk=jerk)
+    gd.balancer_forces(model, q)
+    gd.balancer_force_rates(model, q, v)
+    gd.balancer_energy(model, q)
+    if not rows:
+        drive_terms(model, q, v, v, None)
+        drive_terms(model, q, v, v, 0.1)
+        gd.driven_acceleration(model, q, v, np.ones(len(model.motor_names)))
+
+
+def elastic(model: gd.GearedModel) -> None:
+    """Springs, and the feedforward behind them."""
+    count, random = model.elasticity.count, np.random.default_rng(1)
+    q, v = random.normal(size=(2, model.n))
+    theta = model.elasticity.rigid @ q + 1e-3 * random.normal(size=count)
+    speed = model.elasticity.rigid @ v
+    torque = random.normal(size=len(model.motor_names))
+    gd.elastic.forward_dynamics(model, q, theta, v, speed, torque)
+    gd.elastic.joint_torque(model, q, theta, v, speed)
+    path = random.normal(size=(7, model.n))
+    for method in ("expanded", "exact"):
+        try:
+            gd.elastic.feedforward(model, path, method, 2, friction=True)
+            gd.elastic.motor_commands(model, path, method, 2)
+        except gd.GearedDynamicsError:
+            assert method == "exact"
+    gd.elastic.friction_forces(model, v, speed, q, theta)
+
+
+def observed(model: gd.GearedModel) -> None:
+    """A Kalman filter on an arm that stands, and on one that moves."""
+    ob, shown = gd.observers, gd.motor_angles(model, np.full(model.n, 0.2))
+    gains = ob.kalman_gains(model, resolution=1e-4, noise=1e-4)
+    weight = gd.motor_torques(model, gd.gravity_forces(model, np.full(model.n, 0.2)))
+    for speed in (0.0, 30.0):
+        measured = ob.Measurement(shown, weight)
+        state = ob.kalman_start(model, gains, measurement=measured)
+        for k in range(3):
+            measured = ob.Measurement(shown + speed * DT * k, weight)
+            state = ob.kalman_step(model, gains, state, measured, DT)
+        assert ahead(model, state, [(DT, weight)]) is not None
+    assigned = ob.nonlinear_gains(model, resolution=1e-4, bandwidth=20.0)
+    other = ob.nonlinear_start(model, assigned, measured)
+    ob.nonlinear_step(model, assigned, other, measured, DT)
+
+
+def controlled(model: gd.GearedModel) -> None:
+    """Laws, and the quick look of the safety step."""
+    control = gd.control
+    q, v, a = motion(model, (), 3)
+    gains = control.Gains(np.full(model.n, 9.0), np.full(model.n, 6.0), kind="acceleration")
+    for law in ("feedforward", "computed_torque", "pd_plus_feedforward"):
+        given = None if law == "feedforward" else gains
+        for side in ("motor_torque", "joint_torque"):
+            made = control.controller(model, law, gains=given, side=side)
+            state, wanted = control.State(q + 0.1, v), control.Reference(q, v, a)
+            made.step(made.start(), state, wanted, DT)
+    safety = control.safety
+    policy, memory = safety.default_policy(model), safety.START
+    for k in range(4):
+        seen = safety.Observation(1.0 + DT * k, 1.0 + DT * k, q, v, 1.0 + DT * k, q, 1.0 + DT * k)
+        memory, _ = safety.step(policy, memory, seen, np.zeros(model.n), lambda p, *_: 0.0 * p)
+
+
+def chain(joints: int) -> gd.GearedModel:
+    """A serial arm: one of more than twelve joints is eliminated."""
+    row = {"a": 0.1, "alpha": 0.3, "d": 0.1, "mass": 1.0, "tensor": np.eye(3)}
+    return gd.from_dh([row] * joints)
+
+
+PARTS: dict[str, tuple[Callable[..., None], Callable[[], gd.GearedModel]]] = {
+    "rigid tree": (rigid, lambda: random_robot(4, joints=5).load()),
+    "long chain": (rigid, lambda: chain(14)),
+    "one joint": (rigid, lambda: random_robot(6, joints=1, mimics=0, wheels=0).load()),
+    "driven": (driven, lambda: driven_arm(4, 3, balancers=balancers(driven_arm(4, 3)))),
+    "driven, plain": (driven, lambda: driven_arm(2, 2, friction=None, efficiency=None)),
+}
+SINGLE: dict[str, tuple[Callable[..., None], Callable[[], gd.GearedModel]]] = {
+    "elastic": (elastic, lambda: flat_arm(3, 3, friction=True, motor=MOTOR)),
+    "partly elastic": (elastic, lambda: arm(elastic=(2,), friction=True)),
+    "observed": (observed, lambda: arm(friction=True)),
+    "controlled": (controlled, lambda: driven_arm(3, 3)),
+}
+MOTOR: dict[str, Any] = {"resistance": 0.8, "inductance": 1e-3, "torque_constant": 0.06}
+
+
+@pytest.mark.parametrize("rows", ROWS)
+@pytest.mark.parametrize("case", PARTS)
+def test_batches_and_single_states_stay_in_their_memory(
+    checked: Checked, case: str, rows: tuple[int, ...]
+) -> None:
+    work, make = PARTS[case]
+    work(make(), rows)
+
+
+@pytest.mark.parametrize("case", SINGLE)
+def test_steps_stay_in_their_memory(checked: Checked, case: str) -> None:
+    work, make = SINGLE[case]
+    work(make())
+
+
+def test_no_kernel_is_left_out(checked: Checked) -> None:
+    for work, make in PARTS.values():
+        work(make(), ())
+    for work, make in SINGLE.values():
+        work(make())
+    assert set(kernels.KERNELS) - set(checked.calls) == set()
+
+
+# -- negative controls ---------------------------------------------------------------------------
+
+FAULTS = {
+    "one number too few": (
+        "np.empty(6 * n + 1 + int(model[layout.BODIES]) * inverse.SIZE)",
+        "np.empty(6 * n + int(model[layout.BODIES]) * inverse.SIZE)",
+    ),
+    "before the first": ("limit = shift(x, 3 * n)\n", "limit = shift(x, -1)\n"),
+    "an input is written": (
+        "    friction = shift(result, m * n + m)\n",
+        "    friction = row(q, k)\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", FAULTS)
+def test_a_wrong_place_is_noticed(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In ``kernels.plant``, whose compiled code goes on with what lies there."""
+    before, after = FAULTS[case]
+    broken(monkeypatch, before, after)
+    Checked(monkeypatch)
+    model = driven_arm(4, 3)
+    q, v = motion(model, (), 2)
+    q.flags.writeable = False
+    with pytest.raises(OutsideError):
+        drive_terms(model, q, v, v, 0.1)
+
+
+def test_a_number_that_nobody_wrote_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A copy left out: compiled, it would be what was there before, often zero."""
+    broken(monkeypatch, "            gather(q, k, n, x)\n            & ", "            ")
+    Checked(monkeypatch)
+    model = driven_arm(4, 3)
+    with pytest.raises((AssertionError, ValueError)):
+        drive_terms(model, *motion(model, (), 3), 0.1)
+
+
+def test_sources_as_they_are_raise_nothing_there(checked: Checked) -> None:
+    model = driven_arm(4, 3)
+    q, v = motion(model, (), 2)
+    q.flags.writeable = False
+    drive_terms(model, q, v, v, 0.1)
+    assert checked.calls["drive_terms"] == 1

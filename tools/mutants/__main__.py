@@ -1,0 +1,285 @@
+"""Change the sources at random places, and see whether their tests notice.
+
+    python tools/mutants --seed 1a2b3c4d --count 40 --rooms control safety
+
+Each mutant is a copy of the tree with one small change. The tests that execute the changed
+lines run first, then the whole test files that they stand in. One that all of them pass has
+survived, and is printed; those that ``tools/mutants/equivalent.yaml`` lists change nothing that
+anybody could see. ``--only FILE:LINE`` tries all mutants of some lines instead of a sample.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from choice import kernel_lines, room, sample, test_files
+from lines import SHARED, Record, Recorder, digest, read, write
+from mutations import Mutant, mutants, refusals
+from trial import failures, forked, load_libraries, prepare
+
+ROOT = Path(__file__).resolve().parents[2]
+RECORDS = ROOT / ".mutants"
+OPTIONS = ["-x", "-q", "--tb=line", "-p", "no:cacheprovider", "-p", "no:xdist", "-W", "ignore"]
+LIMIT = 60.0  # [s] that tests may take beyond what they take unchanged
+COMPILATION = 240.0  # [s] more where kernels are compiled
+
+
+class Outcome(NamedTuple):
+    """What became of a mutant: killed, survived, timeout, unreached or equivalent."""
+
+    mutant: Mutant
+    what: str
+    by: str
+    seconds: float
+
+
+class Laboratory:
+    """A copy of the tree in which mutants are tried."""
+
+    def __init__(self, folder: Path) -> None:
+        """Make the copy."""
+        self.tree = prepare(ROOT, folder)
+        self.log = folder / "log"
+        self.records: dict[Path, Record] = {}
+
+    def record(self, test: Path) -> Record | None:
+        """What a test file executes, None where it cannot be used: it fails unchanged."""
+        if test not in self.records:
+            path = RECORDS / digest(self.tree, test)
+            found = read(path)
+            if found is None:
+                for old in RECORDS.glob(f"{path.name.rpartition('-')[0]}-*"):
+                    old.unlink()
+                print(f"recording {test}", flush=True)
+                forked(partial(watched, self.tree, test, path), self.tree, self.log, 1200.0)
+                found = read(path)
+            if found is None:
+                sys.exit(f"{test}: pytest did not end; its output:\n{self.log.read_text()}")
+            if not found.passed:
+                print(f"{test} is left out: it fails without any mutant", flush=True)
+            self.records[test] = found
+        record = self.records[test]
+        return record if record.passed else None
+
+    def tried(self, mutant: Mutant) -> Outcome:
+        """Run the tests of a mutant."""
+        begin = time.monotonic()
+        what, by = self.run(mutant)
+        return Outcome(mutant, what, by, time.monotonic() - begin)
+
+    def run(self, mutant: Mutant) -> tuple[str, str]:
+        """What becomes of a mutant, and by which test."""
+        first, whole, length = self.tests(mutant)
+        if not whole:
+            return "unreached", "no test executes it"
+        file = self.tree / mutant.path
+        text = file.read_text("utf-8")
+        file.write_text(mutant.applied(text), "utf-8")
+        limit = LIMIT + 3.0 * length + COMPILATION * (room(mutant.path) == "kernels")
+        try:
+            for tests in filter(None, (first, whole)):
+                work = partial(tested, self.tree, tests)
+                status = forked(work, self.tree, self.log, limit)
+                if status is None:
+                    return "timeout", ""
+                if status:
+                    return "killed", failures(self.log)
+        finally:
+            file.write_text(text, "utf-8")
+        return "survived", f"{len(whole)} test files pass"
+
+    def tests(self, mutant: Mutant) -> tuple[list[str], list[str], float]:
+        """The tests that execute a mutant, the files that may notice it, their time [s]."""
+        name = mutant.path.partition("/")[2]
+        spans = [(name, mutant.line, mutant.last)]
+        if room(mutant.path) == "kernels":
+            spans += [(file, line, line) for file, line in kernel_lines(self.tree, mutant.path)]
+        first: list[tuple[float, str]] = []
+        whole: list[tuple[float, str]] = []
+        for test in test_files(self.tree, mutant.path):
+            record = self.record(test)
+            if record is None:
+                continue
+            found = {t for span in spans for t in record.of(*span)}
+            if found:
+                whole.append((sum(record.seconds.values()), str(test)))
+            first += [(record.seconds.get(t, 0.0), t) for t in found - {SHARED}]
+        chosen = [test for _, test in sorted(first)]
+        return chosen, [test for _, test in sorted(whole)], sum(s for s, _ in whole)
+
+    def silent(self, path: str) -> list[int]:
+        """Lines of a source with a ``raise`` that none of its tests executes."""
+        lines: set[int] = set()
+        for test in test_files(self.tree, path):
+            record = self.record(test)
+            for files in record.lines.values() if record is not None else ():
+                lines |= files.get(path.partition("/")[2], set())
+        text = (self.tree / path).read_text("utf-8")
+        return [first for first, last in refusals(text) if not lines & set(range(first, last + 1))]
+
+
+def watched(tree: Path, test: Path, path: Path) -> int:
+    """Run a test file while its lines are noted."""
+    import pytest
+
+    recorder = Recorder(tree / "geared_dynamics")
+    status = pytest.main([str(test), *OPTIONS[1:]], plugins=[recorder])
+    recorder.passed = recorder.passed and status in (0, 5)
+    write(recorder, path)
+    return int(status)
+
+
+def tested(tree: Path, tests: list[str]) -> int:
+    """Run tests until one fails; nothing collected is no failure."""
+    import pytest
+
+    status = int(pytest.main([*tests, *OPTIONS]))
+    return 0 if status == 5 else status
+
+
+# -- what is printed -----------------------------------------------------------------------------
+
+
+def equivalents() -> dict[tuple[str, str, str], str]:
+    """Mutants that nobody can tell from the original, with the reason."""
+    import yaml
+
+    path = Path(__file__).with_name("equivalent.yaml")
+    listed = yaml.safe_load(path.read_text("utf-8")) or []
+    return {(item["path"], item["before"], item["after"]): item["why"] for item in listed}
+
+
+def excused(mutant: Mutant, text: str, known: dict[tuple[str, str, str], str]) -> str:
+    """Why a mutant is equivalent, empty where it is not said to be."""
+    minus, plus = [], []
+    for line in mutant.difference(text).splitlines():
+        (minus if line.startswith("-") else plus).append(line[1:].strip())
+    return known.get((mutant.path, " ".join(minus), " ".join(plus)), "")
+
+
+def table(outcomes: list[Outcome]) -> str:
+    """Numbers for each room."""
+    kinds = ("killed", "timeout", "survived", "unreached", "equivalent")
+    counts: dict[str, dict[str, int]] = defaultdict(lambda: dict.fromkeys(kinds, 0))
+    for outcome in outcomes:
+        for name in (room(outcome.mutant.path), "all"):
+            counts[name][outcome.what] += 1
+    lines = [f"{'room':14s}" + "".join(f"{kind:>12s}" for kind in kinds) + f"{'noticed':>10s}"]
+    for name in sorted(counts, key=lambda n: (n == "all", n)):
+        count = counts[name]
+        good = count["killed"] + count["timeout"]
+        rest = good + count["survived"] + count["unreached"]
+        share = f"{good / rest:10.1%}" if rest else f"{'-':>10s}"
+        lines.append(f"{name:14s}" + "".join(f"{count[kind]:12d}" for kind in kinds) + share)
+    return "\n".join(lines)
+
+
+def chosen(arguments: argparse.Namespace) -> list[Mutant]:
+    """The mutants that are asked for."""
+    if not arguments.only:
+        return sample(ROOT, arguments.rooms, arguments.count, arguments.seed)
+    found = []
+    for place in arguments.only:
+        path, _, line = place.partition(":")
+        path = Path(path).resolve().relative_to(ROOT).as_posix()
+        all_ = mutants(path, (ROOT / path).read_text("utf-8"))
+        found += [m for m in all_ if not line or m.line <= int(line) <= m.last]
+    return found
+
+
+def head() -> str:
+    """The first eight digits of the commit, the usual seed."""
+    command = ["git", "-C", str(ROOT), "rev-parse", "HEAD"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.stdout[:8] or "0"
+
+
+def report_raises(rooms: list[str]) -> None:
+    """Print the raise lines of some rooms that no test executes."""
+    with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
+        laboratory = Laboratory(Path(folder))
+        load_libraries(Path(folder) / "cache")
+        count = 0
+        for file in sorted((ROOT / "geared_dynamics").rglob("*.py")):
+            path = file.relative_to(ROOT).as_posix()
+            if room(path) in rooms or not rooms:
+                source = file.read_text("utf-8").splitlines()
+                for line in laboratory.silent(path):
+                    count += 1
+                    print(f"{path}:{line}: {source[line - 1].strip()}", flush=True)
+    print(f"{count} raise lines that no test executes")
+
+
+def try_all(found: list[Mutant], texts: dict[str, str]) -> list[Outcome]:
+    """Try mutants one after the other, and print what becomes of each."""
+    known, outcomes = equivalents(), []
+    with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
+        laboratory = Laboratory(Path(folder))
+        load_libraries(Path(folder) / "cache")
+        for number, mutant in enumerate(found, 1):
+            text = texts[mutant.path]
+            why = excused(mutant, text, known)
+            done = Outcome(mutant, "equivalent", why, 0.0) if why else laboratory.tried(mutant)
+            outcomes.append(done)
+            place = f"{mutant.path}:{mutant.line} ({mutant.operator})"
+            print(f"{number:4d} {done.what:10s} {done.seconds:6.1f} s  {place}", flush=True)
+            if done.what not in ("killed", "timeout"):
+                print(f"{mutant.difference(text)}\n     {done.by}", flush=True)
+    return outcomes
+
+
+def options() -> argparse.Namespace:
+    """What the command line says."""
+    parser = argparse.ArgumentParser(description="See whether tests notice changes.")
+    parser.add_argument("--seed", default="", help="of the choice; usual: the commit")
+    parser.add_argument("--count", type=int, default=40, help="how many mutants")
+    parser.add_argument("--rooms", nargs="*", default=[], help="rooms; usual: all")
+    parser.add_argument("--only", nargs="*", default=[], help="all mutants of FILE or FILE:LINE")
+    parser.add_argument("--raises", action="store_true", help="list raise lines not executed")
+    parser.add_argument("--list", action="store_true", help="show the mutants, run nothing")
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Try the mutants that are asked for."""
+    arguments = options()
+    if "NUMBA_CACHE_DIR" not in os.environ:
+        os.environ["NUMBA_CACHE_DIR"] = str(kernel_cache())
+    if arguments.raises:
+        report_raises(arguments.rooms)
+        return
+    arguments.seed = arguments.seed or head()
+    found = chosen(arguments)
+    print(f"seed {arguments.seed}: {len(found)} mutants", flush=True)
+    texts = {path: (ROOT / path).read_text("utf-8") for path in {m.path for m in found}}
+    if not arguments.list:
+        print(f"\nseed {arguments.seed}\n{table(try_all(found, texts))}")
+        return
+    for mutant in found:
+        print(f"{mutant.path}:{mutant.line} {mutant.operator}")
+        print(mutant.difference(texts[mutant.path]))
+
+
+def kernel_cache() -> Path:
+    """Folder of compiled kernels that the tests use."""
+    import importlib.util
+
+    spec = importlib.util.spec_from_file_location("conftest", ROOT / "test" / "conftest.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return Path(module.kernel_cache())
+
+
+if __name__ == "__main__":
+    main()
