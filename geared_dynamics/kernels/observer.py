@@ -212,7 +212,7 @@ def advance(
         out[width + i] = state[width + i]
     rate = shift(state, size)
     if not observer_linear.linearise(
-        model, springs, drives, bodies, state, rate, outside, given, rest, work
+        model, springs, drives, bodies, state, rate, outside, given, dt, rest, work
     ):
         return False
     by_x, by_rate = shift(work, size + square), shift(work, size + 2 * square)
