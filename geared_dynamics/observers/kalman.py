@@ -55,6 +55,7 @@ from geared_dynamics.observers.screening import FORGET, screened
 from geared_dynamics.observers.stiction import in_motion, no_rows, passing
 
 NONE = readonly(np.zeros(0))
+STANDS = np.zeros(1, bool)  # where no friction is stated
 ASTRAY = 1.0  # standard deviations
 # Times the deviation by friction at rest where a motor moves: the rows follow the slope of a
 # smooth sign, and what is torn off goes beyond it.
@@ -228,7 +229,8 @@ def kalman_step(
         return state._replace(health=held(health, health.faults | fault))
     if Fault.COMMAND in health.faults:
         gains = doubtful(model, gains, health.tau_m)
-    moving = in_motion(state.health.past, gains.noise)[: sizes.motors]
+    motors = gains.noise[: sizes.motors]
+    moving = in_motion(state.health.past, motors) if gains.stiction.size else STANDS
     predicted = predict(model, gains, state, health.tau_m, tau, dt, count, moving)
     if predicted is None:
         return state._replace(health=held(health, health.faults | Fault.DIVERGED))
@@ -265,7 +267,9 @@ def faded(gains: KalmanGains, wake: Array, open_: Array, dt: float, moving: Bool
     """The largest deviations of late (k,) of rows (e, k); they fade as the filter's errors do."""
     if not len(open_):
         return wake
-    now = np.sqrt(np.einsum("ij,ij->j", open_, open_)) * (TORN if moving.any() else 1.0)
+    now = np.sqrt(np.einsum("ij,ij->j", open_, open_))
+    if moving[-1]:
+        now *= TORN
     return np.asarray(np.maximum(now, exp(-gains.fade * dt) * wake))
 
 

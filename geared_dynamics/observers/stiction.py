@@ -80,22 +80,30 @@ def passing(stiction: Array, interval: float, age: float, dt: float, moving: Boo
         interval: In which the friction at rest is one number [s].
         age: At the end of the step [s].
         dt: Its length [s].
-        moving: Which motors' readings are known to move (m,).
+        moving: Which motors' readings are known to move, and any of them (m + 1,): a joint may
+            move off where any motor does.
     """
     if not stiction.size:
         return np.zeros(0)
     now, before = int(age / interval), int((age - dt) / interval)
     laws = stiction.copy()
-    of_motors = np.append(moving, moving.any())  # a joint may move off where any motor does
-    laws[:, HEAD - 1] = of_motors[laws[:, HEAD - 1].astype(np.int64)]
-    head = [float(now % WINDOWS), float(now != before)]
-    return np.concatenate([head, laws.ravel()])
+    laws[:, HEAD - 1] = moving[laws[:, HEAD - 1].astype(np.int64)]
+    return np.concatenate([[float(now % WINDOWS), float(now != before)], laws.ravel()])
 
 
 def in_motion(past: Past, noise: Array) -> BoolArray:
-    """Which readings (c,) are not where they were some instants ago, noise (c,) apart."""
-    before = past.rows[max(-len(past.rows), -1 - LOOK)]
-    return np.asarray(~(np.abs(past.rows[-1] - before) <= STILL * noise))
+    """Which motors' readings are not where they were some instants ago, and any (m + 1,).
+
+    Args:
+        past: The last readings, the motors' first.
+        noise: Standard deviation of the motors' (m,) [rad].
+    """
+    m, before = len(noise), past.rows[max(-len(past.rows), -1 - LOOK)]
+    found = np.empty(m + 1, bool)
+    still = np.abs(past.rows[-1][:m] - before[:m]) <= STILL * noise  # a missing one moves
+    np.logical_not(still, out=found[:m])
+    found[m] = found[:m].any()
+    return found
 
 
 def no_rows(stiction: Array, size: int) -> Array:

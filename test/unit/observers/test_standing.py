@@ -164,6 +164,19 @@ def test_a_link_that_sticks_beside_free_rotors_is_told_by_them(bandwidth: float)
     assert off.max() < 6e-5
 
 
+def test_what_friction_hides_of_a_standing_rotor_is_stated() -> None:
+    """Level over stiffness while it stands, and nothing is claimed while it slides."""
+    model = recorded(0.1, "sticking")[0]
+    _, found = followed(30.0, 0.1, "sticking")
+    level = 0.1 * np.array([120.0, 100.0, 80.0]) / model.elasticity.stiffness
+    still, moving = (ob.estimate(model, found[k]).q_deviation for k in (20, 800))
+    np.testing.assert_allclose(still, level, rtol=1e-12)
+    assert np.isnan(moving).all()
+    wide = ob.redundant_start(model, found[20])
+    np.testing.assert_array_equal(ob.estimate(model, wide).q_deviation, still)
+    assert np.isnan(ob.estimate(model, found[20]).external_deviation).all()
+
+
 def test_the_redundant_observer_stays_with_it_as_well() -> None:
     model, _, readings, torques = recorded(0.05, "sticking", seconds=0.4)
     gains = ob.nonlinear_gains(model, resolution=TURN)
