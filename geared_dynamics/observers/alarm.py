@@ -27,7 +27,7 @@ from geared_dynamics.observers.border import above_zero, each, one_state, second
 from geared_dynamics.observers.stiction import largest
 
 SETTLING = 5.0
-DOUBT = 1.5
+DOUBT = 1.1
 
 
 class AlarmState(NamedTuple):
