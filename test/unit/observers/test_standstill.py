@@ -18,7 +18,7 @@ from geared_dynamics.dynamics.elastic.springs import packed_springs
 from geared_dynamics.dynamics.packing import packed
 from geared_dynamics.kernels import layout as at
 from geared_dynamics.kernels.observer_layout import GROUPS
-from observer_arms import DT, TURN, moved
+from observer_arms import DT, TURN
 from simulated_arms import arm
 
 pytest.importorskip("mujoco")
@@ -232,10 +232,14 @@ def coasting(model: gd.GearedModel, speed: float, extra: float, steps: int) -> n
     z = np.concatenate([q, q + weight / model.elasticity.stiffness, np.zeros(6)])
     z[10] = speed / A[4, 1]
     tau_m = np.linalg.solve(A[3:], weight) + extra * np.eye(3)[1]
-    found = [speed]
+    parts = packed(extended(model)), packed_springs(model), packed_drives(model)
+    gains = ob.kalman_gains(model, resolution=TURN, stiction=0.0)
+    given, out = np.concatenate([tau_m, np.zeros(3), [DT]]), np.empty(18 + 18 * 18 + 18)
+    found, factor, state = [speed], np.zeros(18 * 18), np.concatenate([z, np.zeros(6)])
     for _ in range(steps):
-        z = moved(model, z, tau_m, np.zeros(3), parts=1)
-        found.append(float(A[4, 1] * z[10]))
+        assert kernels.observer_predict(*parts, gains.tuning, state, factor, given, out) == at.OK
+        state = out[:18].copy()
+        found.append(float(A[4, 1] * state[10]))
     return np.array(found)
 
 
