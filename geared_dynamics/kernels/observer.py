@@ -23,6 +23,10 @@ from geared_dynamics.kernels.kinds import Array, Pointer
 from geared_dynamics.kernels.memory import keep, pointer, row, shift
 from geared_dynamics.kernels.observer_linear import add_scaled
 
+# Part of their deviation that rows of friction have in a reading: friction stays within its level,
+# so that many deviations of it are no more than one or two.
+BOUNDED = 0.5
+
 
 @njit(error_model="numpy")
 def observer_transition(
@@ -120,6 +124,8 @@ def observer_predict(
                 value += reading[j] * result[j]
             shown[i] = value
             shown[c + i] = observer_factor.spread(k, rows, U, reading, more)
+            for j in range(k, rows):
+                shown[c + i] -= (1.0 - BOUNDED * BOUNDED) * more[j] * more[j]
         if not finite(result, k + rows * k + 2 * c):
             return at.OVERFLOW
     return keep(buffer, at.OK)
