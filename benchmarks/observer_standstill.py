@@ -264,7 +264,8 @@ def followed(case: Case) -> Seen:
             else ob.kalman_step(model, gains, state, y, DT)
         )
         v, vtheta, force = np.split(state.mean[6:15], 3)
-        raised = ob.alarm_step(model, raised, force, v, vtheta, DT, floor=FLOOR, share=SHARE)
+        known = {"floor": FLOOR, "share": SHARE, "friction": state.friction_deviations[12:15]}
+        raised = ob.alarm_step(model, raised, force, v, vtheta, DT, **known)
         flags = (raised.raised, state.health.valid, state.consistent)
         found.append((state.mean, state.deviations, *flags))
     parts = [np.array(part) for part in zip(*found, strict=True)]

@@ -23,6 +23,10 @@ from geared_dynamics.kernels.kinds import Array, Pointer
 from geared_dynamics.kernels.memory import keep, pointer, row, shift
 from geared_dynamics.kernels.observer_linear import add_scaled
 
+# Part of their deviation that rows of friction have in a reading: friction stays within its level,
+# so that many deviations of it are no more than one or two.
+BOUNDED = 0.5
+
 
 @njit(error_model="numpy")
 def observer_transition(
@@ -46,7 +50,7 @@ def observer_transition(
         if not (gather(state, e, k, start) & gather(given, e, motors + n + 1, inputs)):
             return at.NOT_FINITE
         result = row(out, e)
-        if not advance(m, s, d, bodies, start, inputs, work, result):
+        if not advance(m, s, d, bodies, start, inputs, 0.0, work, result):
             return at.NOT_POSITIVE
         for i in range(size):
             result[k + i] = work[i]
@@ -103,7 +107,7 @@ def observer_predict(
         if not gather(factor, e, rows * k, before):
             return at.NOT_FINITE
         result, dt = row(out, e), inputs[motors + n]
-        if not advance(m, s, d, bodies, start, inputs, work, result):
+        if not advance(m, s, d, bodies, start, inputs, inputs[motors + n], work, result):
             return at.NOT_POSITIVE
         U, shown = shift(result, k), shift(result, k + rows * k)
         spread(size, c, dt, t, work, before, more, U)
@@ -120,6 +124,8 @@ def observer_predict(
                 value += reading[j] * result[j]
             shown[i] = value
             shown[c + i] = observer_factor.spread(k, rows, U, reading, more)
+            for j in range(k, rows):
+                shown[c + i] -= (1.0 - BOUNDED * BOUNDED) * more[j] * more[j]
         if not finite(result, k + rows * k + 2 * c):
             return at.OVERFLOW
     return keep(buffer, at.OK)
@@ -197,10 +203,14 @@ def advance(
     bodies: int,
     state: Pointer,
     given: Pointer,
+    ahead: float,
     work: Pointer,
     out: Pointer,
 ) -> bool:
-    """Predicted state (k,); work: a, H^-1, da/dx, da/dx', phi and exp (2N, 2N)."""
+    """Predicted state (k,); work: a, H^-1, da/dx, da/dx', phi and exp (2N, 2N).
+
+    The slope of friction is the secant over the time ahead; the tangent where that is zero.
+    """
     n, motors = int(springs[has.JOINTS]), int(springs[has.MOTORS])
     size = n + int(springs[has.SHAFTS])
     square, width = size * size, 2 * size
@@ -212,7 +222,7 @@ def advance(
         out[width + i] = state[width + i]
     rate = shift(state, size)
     if not observer_linear.linearise(
-        model, springs, drives, bodies, state, rate, outside, given, rest, work
+        model, springs, drives, bodies, state, rate, outside, given, ahead, rest, work
     ):
         return False
     by_x, by_rate = shift(work, size + square), shift(work, size + 2 * square)

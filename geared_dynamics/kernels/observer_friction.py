@@ -13,8 +13,9 @@ error that it makes is carried on beside the covariance, in rows of one standard
     row+ = (1 - K C) (F row + share dt V r' band)
 
 For each law one row stands for an f that stays, and WINDOWS rows for changes of it within
-successive intervals, each until it has died out. Changes are half as large where all is calm,
-and as large as the level where a speed is not far from zero, but not zero: there f jumps.
+successive intervals, each until it has died out. Changes are half as large where all is calm. Of
+a law that is known to move they go from one end of the band to the other where its speed is not
+far from zero, but not zero: there f jumps.
 
 Source: S. F. Schmidt, Application of state-space methods to navigation problems, 1966.
 """
@@ -29,8 +30,9 @@ from geared_dynamics.kernels.observer_layout import GROUPS, HEAD
 from geared_dynamics.kernels.observer_linear import add_scaled
 
 STAYS = 1.0 / math.sqrt(3.0)  # deviation of what lies anywhere within +-1
-CALM = 0.5  # part of that for its change within one interval, at rest
-STIRRED = 5.0  # times the speed by scale: above 1 the change is the whole
+CALM = 0.5  # part of that for its change within one interval, at rest,
+JUMP = 2.0  # and where the law moves off or comes to rest
+STIRRED = 5.0  # times the speed by scale: above 1 the jump is the whole
 KICK = 1.5
 NOTHING = 1e-24  # sum of squares of a row that has died out
 
@@ -85,7 +87,7 @@ def respond(
         head = shift(given, 2 + law * (HEAD + size))
         along, push = shift(head, HEAD), shift(work, law * width)
         amount, stirred = band(size, dt, head, rate, following, inverted, factor)
-        work[count * width + law] = STAYS * (CALM + (1.0 - CALM) * stirred)
+        work[count * width + law] = STAYS * (CALM + (JUMP - CALM) * stirred)
         for i in range(width):
             push[i] = 0.0
         for e in range(size):
@@ -143,5 +145,6 @@ def band(
     scale = math.sqrt(square)  # above zero: a law has a level
     ratio = slowest / scale
     left = 2.0 / (math.exp(2.0 * ratio) + 1.0) if ratio < 20.0 else 0.0
-    stirred = min(1.0, STIRRED * max(abs(first), abs(last)) / scale)
+    fastest = max(abs(first), abs(last)) / scale
+    stirred = head[3] * min(1.0, STIRRED * fastest)
     return head[0] * max(left, head[2]), stirred

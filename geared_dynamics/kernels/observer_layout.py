@@ -9,14 +9,14 @@ A covariance P is kept as U (k, k) with U' U = P: its rows are the columns of a 
 
 What friction at rest leaves open (``observer_friction``), of p laws: rows (GROUPS p, k) behind U,
 and behind the step's length the number of the present interval, whether it begins, and of each
-law level, smoothing, share in motion and its row over x (N).
+law level, smoothing, share in motion, whether it is known to move, and its row over x (N).
 """
 
 from numba import njit
 
 WINDOWS = 5  # intervals in which friction at rest may be another number
 GROUPS = 1 + WINDOWS
-HEAD = 3  # numbers of a law before its row over x
+HEAD = 4  # numbers of a law before its row over x
 
 
 @njit(inline="always")

@@ -35,10 +35,14 @@ def linearise(
     rate: Pointer,
     outside: Pointer,
     shaft: Pointer,
+    dt: float,
     work: Pointer,
     found: Pointer,
 ) -> bool:
-    """Fill found with a (N), H^-1, da/dx and da/dx' (N, N each); False if H is not positive."""
+    """Fill found with a (N), H^-1, da/dx and da/dx' (N, N each); False if H is not positive.
+
+    The derivatives are those of a step of length dt (``observer_slopes.slope_of_step``).
+    """
     n, motors = int(springs[has.JOINTS]), int(springs[has.MOTORS])
     size = n + int(springs[has.SHAFTS])
     square = size * size
@@ -69,7 +73,7 @@ def linearise(
     slopes.posture_slopes(model, n, size, x, rate, found, scratch, stiff)
     slopes.rate_slopes(model, size, x, rate, zero, scratch, damp)
     slopes.add_spring_slopes(springs, size, x, stiff, damp)
-    slopes.add_friction_slopes(springs, drives, size, rate, speed, damp)
+    slopes.add_friction_slopes(springs, drives, size, dt, rate, found, inverted, speed, damp)
     product(size, inverted, stiff, -1.0, by_x)
     product(size, inverted, damp, -1.0, by_rate)
     return True

@@ -17,6 +17,8 @@ from geared_dynamics.kernels.drive import motor_at
 from geared_dynamics.kernels.kinds import Pointer
 from geared_dynamics.kernels.memory import shift
 
+PLAIN = 3.0  # smoothing rates beyond which the smooth sign is one
+SAME = 1e-3  # smoothing rates within which a tangent is as good as a secant
 STEP = 1e-5  # of the central difference [rad or m]: rounding and curvature are then alike
 
 
@@ -81,21 +83,81 @@ def add_spring_slopes(
 
 @njit(error_model="numpy")
 def add_friction_slopes(
-    springs: Pointer, drives: Pointer, size: int, rate: Pointer, speed: Pointer, damp: Pointer
+    springs: Pointer,
+    drives: Pointer,
+    size: int,
+    dt: float,
+    rate: Pointer,
+    a: Pointer,
+    inverted: Pointer,
+    speed: Pointer,
+    damp: Pointer,
 ) -> None:
-    """Add the slopes of the joints' friction at x' and of the rotors' at their speeds (m,)."""
+    """Add the slopes of the joints' friction at x' and of the rotors' at their speeds (m,).
+
+    a (N,) are the accelerations, inverted is H^-1 (N, N), dt the length of the step; 2 m more
+    numbers follow the speeds.
+    """
     for law in range(int(drives[on.JOINT_LAWS]), int(drives[on.JOINT_LAWS_END]), on.LAW_SIZE):
         d, mu = int(drives[law + on.INDEX]), drives[law + on.MULTIPLIER]
-        damp[d * size + d] += mu * mu * friction_slope(drives, law, mu * rate[d])
+        ease = mu * mu * inverted[d * size + d]
+        slope = slope_of_step(drives, law, mu * rate[d], dt * mu * a[d], dt * ease)
+        damp[d * size + d] += mu * mu * slope
     first, end = int(springs[has.STRUCTURE]), int(springs[has.STRUCTURE_END])
+    motors = int(springs[has.MOTORS])
+    change, ease_at = shift(speed, motors), shift(speed, 2 * motors)
+    for motor in range(motors):
+        change[motor], ease_at[motor] = 0.0, 0.0
+    for e in range(first, end, has.STRUCTURE_SIZE):
+        d, motor = int(springs[e]), int(springs[e + 1])
+        change[motor] += dt * springs[e + 2] * a[d]
+        for f in range(first, end, has.STRUCTURE_SIZE):
+            if int(springs[f + 1]) == motor:
+                weight = springs[e + 2] * springs[f + 2]
+                ease_at[motor] += weight * inverted[d * size + int(springs[f])]
     for e in range(first, end, has.STRUCTURE_SIZE):
         motor = int(springs[e + 1])
         law = int(drives[motor_at(drives, motor) + on.LAW])
         if law > 0:
-            slope = springs[e + 2] * friction_slope(drives, law, speed[motor])
+            slope = slope_of_step(drives, law, speed[motor], change[motor], dt * ease_at[motor])
             for f in range(first, end, has.STRUCTURE_SIZE):
                 if int(springs[f + 1]) == motor:
-                    damp[int(springs[e]) * size + int(springs[f])] += slope * springs[f + 2]
+                    place = int(springs[e]) * size + int(springs[f])
+                    damp[place] += slope * springs[e + 2] * springs[f + 2]
+
+
+@njit(error_model="numpy")
+def slope_of_step(drives: Pointer, law: int, rate: float, change: float, ease: float) -> float:
+    """Slope of the friction over a step: the secant from the rate to where the step leads.
+
+    The tangent at the rate alone is steep at rest, where it would hold what is torn off, and flat
+    beyond some smoothing rates, where it would let what comes to rest jump to and fro for ever.
+    Where the step leads is found with the friction at its end:
+
+        x = rate + change - ease (f(x) - f(rate)),    f ~ level min(|x| / smoothing, 1) sign x
+
+    Args:
+        drives: Packed drives.
+        law: Where the law begins.
+        rate: At the beginning.
+        change: Of the rate over the step by all forces at the beginning.
+        ease: Of the rate over the step by a unit force.
+    """
+    rounding = drives[law + on.ROUNDING]
+    clear = PLAIN * rounding
+    if abs(rate) > clear and abs(rate + change) > clear and rate * (rate + change) > 0.0:
+        return friction_slope(drives, law, rate)
+    top = friction.level(drives, law, rate, rate, 0.0)
+    here = top * friction.direction(rate, rounding)
+    free, taken = rate + change + ease * here, ease * top
+    if abs(free) <= taken + rounding:
+        x = free * rounding / (rounding + taken) if rounding > 0.0 else 0.0
+    else:
+        x = free - math.copysign(taken, free)
+    if abs(x - rate) <= SAME * rounding or x == rate:
+        return friction_slope(drives, law, rate)
+    there = friction.level(drives, law, x, x, 0.0) * friction.direction(x, rounding)
+    return (there - here) / (x - rate) + drives[law + on.VISCOUS]
 
 
 @njit(error_model="numpy")

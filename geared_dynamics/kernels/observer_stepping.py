@@ -76,7 +76,7 @@ def observer_sliding(
         if not gather(given, e, motors + n + 1 + count, inputs):
             return at.NOT_FINITE
         result = row(out, e)
-        if not advance(m, s, smooth, bodies, start, inputs, work, free):
+        if not advance(m, s, smooth, bodies, start, inputs, 0.0, work, free):
             return at.NOT_POSITIVE
         phi = shift(work, size + 3 * size * size)
         for i in range(size):

@@ -7,7 +7,9 @@ false force is large and changes its sign within some milliseconds. A true force
 
 A rotor or joint at rest hides, or pretends, any force within its level of friction. So the whole
 level raises the threshold there. When it moves off, the observer needs a while to drop what it
-had taken for a force: the raise fades over SETTLING times ``lasting``.
+had taken for a force: the raise fades over SETTLING times ``lasting``. What friction at one joint
+makes of the forces at the others while an observer settles the filter states; DOUBT times that
+deviation (``friction``) raises the threshold where it is more.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from geared_dynamics.observers.border import above_zero, each, one_state, second
 from geared_dynamics.observers.stiction import largest
 
 SETTLING = 5.0
+DOUBT = 1.1
 
 
 class AlarmState(NamedTuple):
@@ -59,6 +62,7 @@ def alarm_step(
     share: float = 0.3,
     lasting: float = 0.01,
     hold: float = 0.05,
+    friction: ArrayLike | None = None,
 ) -> AlarmState:
     """State after dt: raised where the force stays beyond the threshold of ``alarm``, one sign.
 
@@ -75,6 +79,8 @@ def alarm_step(
             ringing. The default fits the Kalman filter's default bandwidth of 30 Hz; at
             another, scale it inversely. One instant alone raises nothing, unless this is zero.
         hold: After a longer step nobody knows what the force did: the time starts anew [s].
+        friction: What friction at rest leaves open of the force, standard deviation (n,) [N m or
+            N]: ``KalmanState.friction_deviations[2N:2N + n]``; unused where ``share`` is 0.
     """
     lasting = above_zero("lasting", lasting, "a time [s]", zero=True)
     dt, hold = seconds("dt", dt), above_zero("hold", hold, "a time [s]")
@@ -87,10 +93,14 @@ def alarm_step(
         return state
     fading = exp(-dt / (SETTLING * lasting)) if lasting > 0.0 else 0.0
     hidden = np.maximum(stiction(model, v, vtheta, share), fading * state.hidden)
+    open_ = hidden
+    if friction is not None and share > 0.0:
+        stated = each("friction", friction, model.n, "a deviation [N m or N]", zero=True)
+        open_ = np.maximum(hidden, DOUBT * stated)
     size = np.abs(force)
     side = np.sign(force) * (size > least)
     if side.any():  # friction only raises the threshold: most instants do without
-        side = np.sign(force) * (size > moving_threshold(model, v, vtheta, floor, share) + hidden)
+        side = np.sign(force) * (size > moving_threshold(model, v, vtheta, floor, share) + open_)
     went_on = (side * state.lasted > 0.0) & (dt <= hold)
     first = min(dt, 0.5 * lasting) if dt <= hold else 0.0
     lasted = np.where(went_on, state.lasted + side * dt, side * first)

@@ -10,11 +10,14 @@ from geared_dynamics.arrays import Array, BoolArray
 from geared_dynamics.dynamics.elastic.motors import motor_speeds
 from geared_dynamics.dynamics.elastic.springs import joint_torque
 from geared_dynamics.model import GearedModel
+from geared_dynamics.observers.alarm import on_joints
 from geared_dynamics.observers.health import Health
 from geared_dynamics.observers.kalman import KalmanState
 from geared_dynamics.observers.kalman_gains import KalmanGains
 from geared_dynamics.observers.nonlinear import NonlinearGains, NonlinearState
 from geared_dynamics.observers.plan import refuse_mean, refuse_other
+from geared_dynamics.observers.redundant import RedundantState
+from geared_dynamics.observers.stiction import largest
 
 
 class Estimate(NamedTuple):
@@ -38,8 +41,9 @@ class Estimate(NamedTuple):
             or a force acts that the observer does not estimate.
         behind: Whether it lags behind its readings at present, after a push that is faster than
             its bandwidth: it is then off by more than its deviations say.
-        q_deviation: Standard deviation of the joint position (n,); NaN of the observers without
-            covariance.
+        q_deviation: Standard deviation of the joint position (n,). Of the observers without
+            covariance it is what friction at rest hides, its level over the stiffness, at joints
+            whose rotor or link stands, and NaN elsewhere.
         external_deviation: That of the external force (n,) [N m or N]; NaN there too.
         resting: Joints at which friction at rest is most of that (n,): the force may be no
             contact at all, and a smaller one may hide. False of the observers without
@@ -100,6 +104,10 @@ def estimate(
     q, theta, v, vtheta, force = np.split(state.mean, [n, N, N + n, 2 * N])
     force = force if force.size else np.zeros(N)
     deviation = state.deviations if isinstance(state, KalmanState) else np.full(3 * N, np.nan)
+    if isinstance(state, NonlinearState):
+        deviation[:n] = hidden(model, state.standing)
+    elif isinstance(state, RedundantState):
+        deviation[:n] = hidden(model, state.inner.standing)
     friction = state.friction_deviations if isinstance(state, KalmanState) else np.zeros(3 * N)
     known = slice(2 * N, 2 * N + n)
     return Estimate(
@@ -119,6 +127,29 @@ def estimate(
         external_deviation=deviation[known],
         resting=2.0 * friction[known] ** 2 > deviation[known] ** 2,
     )
+
+
+def hidden(model: GearedModel, standing: BoolArray) -> Array:
+    """How far friction of what stands may hold the links from where they seem (n,), NaN if none.
+
+    Level on the joint by the stiffness of its springs: the observers that know of no external
+    force take it for zero, and a link that is held within the band shows at no encoder.
+
+    Args:
+        model: Geared model with elastic joints.
+        standing: Which laws stand, joints' and then rotors' (e,).
+    """
+    joints, rotors = model.joint_friction, model.motors.friction
+    own, n = model.elasticity, model.n
+    levels = np.zeros(n), np.zeros(len(model.motor_names))
+    parts = (joints, standing[: joints.count]), (rotors, standing[joints.count :])
+    for level, (laws, still) in zip(levels, parts, strict=True):
+        np.add.at(level, laws.index, still * np.abs(laws.multiplier) * largest(laws))
+    force = on_joints(model, *levels)
+    K = np.diag((own.stretch.T * own.stiffness) @ own.stretch)[:n]
+    found = np.full(n, np.nan)
+    np.divide(force, K, out=found, where=(force > 0.0) & (K > 0.0))
+    return found
 
 
 def most(state: KalmanState | NonlinearState, gains: KalmanGains | NonlinearGains) -> float:

@@ -17,12 +17,13 @@ Prediction and linearisation: ``kernels/observer*.py``.
 from __future__ import annotations
 
 from dataclasses import replace
+from math import exp
 from typing import NamedTuple
 
 import numpy as np
 
 from geared_dynamics import kernels
-from geared_dynamics.arrays import Array, ArrayLike, readonly
+from geared_dynamics.arrays import Array, ArrayLike, BoolArray, readonly
 from geared_dynamics.dynamics.drives import packed_drives
 from geared_dynamics.dynamics.elastic.extended import extended
 from geared_dynamics.dynamics.elastic.springs import packed_springs, structure_matrix
@@ -51,10 +52,14 @@ from geared_dynamics.observers.plan import (
 )
 from geared_dynamics.observers.rest import at_rest
 from geared_dynamics.observers.screening import FORGET, screened
-from geared_dynamics.observers.stiction import no_rows, passing
+from geared_dynamics.observers.stiction import in_motion, no_rows, passing
 
 NONE = readonly(np.zeros(0))
+STANDS = np.zeros(1, bool)  # where no friction is stated
 ASTRAY = 1.0  # standard deviations
+# Times the deviation by friction at rest where a motor moves: the rows follow the slope of a
+# smooth sign, and what is torn off goes beyond it.
+TORN = 1.25
 
 
 class KalmanState(NamedTuple):
@@ -73,6 +78,7 @@ class KalmanState(NamedTuple):
         consistent: Whether chance explains the ratio.
         friction: What friction at rest leaves open, in rows of one standard deviation (e k,).
         ringing: How fast a joint vibrates while its motor is at rest (n,) [rad/s].
+        wake: Deviations (k,) by friction at rest, the largest of late: they fade exponentially.
     """
 
     mean: Array
@@ -86,6 +92,7 @@ class KalmanState(NamedTuple):
     consistent: bool = True
     friction: Array = NONE
     ringing: Array = NONE
+    wake: Array = NONE
 
     @property
     def covariance(self) -> Array:
@@ -111,7 +118,9 @@ class KalmanState(NamedTuple):
         """Rows (r, k) whose squares sum up to the covariance.
 
         A link may vibrate unseen where its motor is at rest, as far as friction holds that: its
-        velocity is as uncertain as its position times the frequency.
+        velocity is as uncertain as its position times the frequency. What a motor that moved off
+        leaves behind swings as it dies out, in a phase that nobody knows: its deviation does not
+        pass through zero with the rows, but is what they were of late (``wake``).
         """
         k, n = len(self.mean), len(self.ringing)
         U = self.root.reshape(k, k)
@@ -120,7 +129,9 @@ class KalmanState(NamedTuple):
         open_ = self.friction.reshape(-1, k)
         unseen = np.zeros((len(open_) // GROUPS, k))
         unseen[:, k // 3 : k // 3 + n] = self.ringing * open_[: len(unseen), :n]
-        return np.concatenate([U, open_, unseen])
+        left = self.wake**2 - np.einsum("ij,ij->j", open_, open_)
+        swinging = np.diag(np.sqrt(np.maximum(left, 0.0)))
+        return np.concatenate([U, open_, unseen, swinging])
 
 
 def kalman_start(
@@ -180,6 +191,7 @@ def kalman_start(
         health=health,
         friction=no_rows(gains.stiction, sizes.state),
         ringing=gains.ringing,
+        wake=np.zeros(sizes.state),
     )
 
 
@@ -217,7 +229,9 @@ def kalman_step(
         return state._replace(health=held(health, health.faults | fault))
     if Fault.COMMAND in health.faults:
         gains = doubtful(model, gains, health.tau_m)
-    predicted = predict(model, gains, state, health.tau_m, tau, dt, count)
+    motors = gains.noise[: sizes.motors]
+    moving = in_motion(state.health.past, motors) if gains.stiction.size else STANDS
+    predicted = predict(model, gains, state, health.tau_m, tau, dt, count, moving)
     if predicted is None:
         return state._replace(health=held(health, health.faults | Fault.DIVERGED))
     mean, factor, shown, spread = predicted
@@ -245,8 +259,18 @@ def kalman_step(
     fits = ratio <= gains.most
     return KalmanState(
         out[:k], out[k:end], innovation, deviation, nis, number, ratio, health, fits, out[end:-1],
-        gains.ringing,
+        gains.ringing, faded(gains, state.wake, out[end:-1].reshape(-1, k), dt, moving),
     )  # fmt: skip
+
+
+def faded(gains: KalmanGains, wake: Array, open_: Array, dt: float, moving: BoolArray) -> Array:
+    """The largest deviations of late (k,) of rows (e, k); they fade as the filter's errors do."""
+    if not len(open_):
+        return wake
+    now = np.sqrt(np.einsum("ij,ij->j", open_, open_))
+    if moving[-1]:
+        now *= TORN
+    return np.asarray(np.maximum(now, exp(-gains.fade * dt) * wake))
 
 
 def doubtful(model: GearedModel, gains: KalmanGains, tau_m: Array) -> KalmanGains:
@@ -269,13 +293,14 @@ def predict(
     tau: Array,
     dt: float,
     count: int,
+    moving: BoolArray,
 ) -> tuple[Array, Array, Array, Array] | None:
     """Mean, root with friction's rows, readings and their variances after dt; None if none."""
     k, c, part, age = gains.sizes.state, gains.sizes.readings, dt / count, state.health.age
     arm, springs, drives = packed(extended(model)), packed_springs(model), packed_drives(model)
     mean, factor = state.mean, np.concatenate([state.root, friction_rows(gains, state)])
     for number in range(1, count + 1):
-        at_rest = passing(gains.stiction, gains.interval, age + number * part, part)
+        at_rest = passing(gains.stiction, gains.interval, age + number * part, part, moving)
         given = np.concatenate([tau_m, outside(model, tau, mean), [part], at_rest])
         out = np.empty(k + len(factor) + 2 * c)
         found = kernels.observer_predict(

@@ -26,6 +26,7 @@ STUCK = 0.2
 SUDDEN, LINK_SUDDEN = 3e3, 3e3  # [rad/s^2], and [rad/s^2 or m/s^2]
 TURN = 2.0 * pi  # [rad] An encoder whose step or noise is no part of a turn tells nothing.
 GATE = 10.0  # standard deviations
+FADE = 0.4  # of the bandwidth [rad/s]: at least so fast the filter's slowest errors die out
 INTERVAL = 0.3  # periods of the bandwidth: five of them outlast what the filter makes of a step
 
 
@@ -46,9 +47,10 @@ class KalmanGains(Frozen):
         window: Over which consistency is judged [s].
         rate: Readings per second [1/s].
         stiction: What friction may be at rest (p, HEAD + N), a row for each law of joints and
-            motors: level [N or N m], smoothing, share in motion, its row over x.
+            motors: level [N or N m], smoothing, share in motion, motor or -1, its row over x.
         ringing: How fast a joint vibrates while its motor is at rest (n,) [rad/s].
         interval: In which the friction at rest is one number [s].
+        fade: How fast an error dies out that friction has left, at least [1/s].
     """
 
     sizes: Sizes
@@ -65,6 +67,7 @@ class KalmanGains(Frozen):
     stiction: Array
     ringing: Array
     interval: float
+    fade: float
 
     @property
     def most(self) -> float:
@@ -201,6 +204,7 @@ def kalman_gains(
         stiction=readonly(stiction_rows(model, stiction, friction_error)),
         ringing=readonly(ringing(model, posture_)),
         interval=float(max(INTERVAL * 2.0 * pi / np.max(w), 1.0 / float(rate))),
+        fade=FADE * float(np.min(w)),
     )
 
 

@@ -139,3 +139,17 @@ def test_times_that_are_none_are_refused(name: str, value: Any) -> None:
     given: dict[str, Any] = {"dt": DT, name: value}
     with pytest.raises(gd.GearedDynamicsError, match=name):
         ob.alarm_step(arm(), ob.alarm_start(arm()), still, still, still, floor=1.0, **given)
+
+
+def test_what_friction_elsewhere_leaves_open_is_no_contact() -> None:
+    """A stated deviation raises the threshold in that instant; a larger force is still found."""
+    model, still = arm(), np.zeros(3)
+    state = ob.alarm_start(model)
+    for size, friction, raised in ((4.0, 3.0, False), (8.0, 3.0, True), (4.0, 0.0, True)):
+        for _ in range(12):
+            state = ob.alarm_step(
+                model, state, [size, 0, 0], still, still, DT, floor=1.0, friction=friction
+            )
+        assert state.raised[0] == raised
+    with pytest.raises(gd.GearedDynamicsError, match="friction"):
+        ob.alarm_step(model, state, still, still, still, DT, floor=1.0, friction=-1.0)

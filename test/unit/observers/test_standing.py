@@ -127,6 +127,27 @@ def test_it_stays_with_an_arm_that_starts_from_rest(
     assert off.max() < 1e-5
 
 
+@pytest.mark.parametrize("bandwidth", [10.0, 30.0])
+@pytest.mark.parametrize("coulomb", [0.02, 0.07])
+def test_the_filter_states_what_friction_hides_from_rest_to_rest(
+    bandwidth: float, coulomb: float
+) -> None:
+    """Also where rotors move off, while what that leaves behind swings and dies out."""
+    model, states, readings, torques = recorded(coulomb, "sticking")
+    gains = ob.kalman_gains(model, resolution=TURN, bandwidth=bandwidth)
+    state = ob.kalman_start(model, gains, ob.Measurement(readings[0], torques[0]))
+    off, stated = [], []
+    for y, tau_m, true in zip(readings[1:], torques[1:], states[1:], strict=True):
+        state = ob.kalman_step(model, gains, state, ob.Measurement(y, tau_m), DT)
+        assert state.health.valid
+        off.append(np.abs(state.mean[:3] - true[:3]))
+        stated.append(state.deviations[:3])
+    assert np.max(np.array(off)[100:] / np.array(stated)[100:]) <= 3.0
+    level = coulomb * np.array([120.0, 100.0, 80.0]) / model.elasticity.stiffness
+    assert np.all(stated[100] <= level), "not inflated at rest"
+    assert np.all(stated[800] < 1e-5), "nor in motion"
+
+
 def test_without_telling_what_stands_the_arm_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     """Negative control: with one gain for all, friction at rest counts as the springs' torque."""
     nothing = lambda model, step, rate, before, *rest: np.zeros(len(before), bool)  # noqa: E731
@@ -141,6 +162,19 @@ def test_a_link_that_sticks_beside_free_rotors_is_told_by_them(bandwidth: float)
     off, found = followed(bandwidth, 0.0, "sticking", 1.0)
     assert all(state.health.valid for state in found)
     assert off.max() < 6e-5
+
+
+def test_what_friction_hides_of_a_standing_rotor_is_stated() -> None:
+    """Level over stiffness while it stands, and nothing is claimed while it slides."""
+    model = recorded(0.1, "sticking")[0]
+    _, found = followed(30.0, 0.1, "sticking")
+    level = 0.1 * np.array([120.0, 100.0, 80.0]) / model.elasticity.stiffness
+    still, moving = (ob.estimate(model, found[k]).q_deviation for k in (20, 800))
+    np.testing.assert_allclose(still, level, rtol=1e-12)
+    assert np.isnan(moving).all()
+    wide = ob.redundant_start(model, found[20])
+    np.testing.assert_array_equal(ob.estimate(model, wide).q_deviation, still)
+    assert np.isnan(ob.estimate(model, found[20]).external_deviation).all()
 
 
 def test_the_redundant_observer_stays_with_it_as_well() -> None:

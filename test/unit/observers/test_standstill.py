@@ -196,7 +196,7 @@ def test_the_rows_of_friction_follow_the_dense_equations() -> None:
     step[: 2 * N, : 2 * N], step[: 2 * N, 2 * N :] = F, DT * V
     after = out[k + k * k : -2 * c].reshape(GROUPS, p, k)
     push = after - (rows @ step.T).reshape(GROUPS, p, k)
-    level, along = gains.stiction[:, 0], gains.stiction[:, 3:]
+    level, along = gains.stiction[:, 0], gains.stiction[:, 4:]
     full = DT * (level[:, None] * along) @ V.T  # at rest the band is the level
     atol = 1e-9 * np.abs(after).max()
     np.testing.assert_allclose(push[0, :, : 2 * N], full / np.sqrt(3.0), rtol=1e-3, atol=atol)
@@ -223,6 +223,39 @@ def test_rows_that_belong_to_no_law_are_refused() -> None:
     out = np.empty(18 + len(factor) + 2 * c)
     found = kernels.observer_predict(*parts, gains.tuning, np.zeros(18), factor, given, out)
     assert found == at.WRONG_SHAPE
+
+
+def coasting(model: gd.GearedModel, speed: float, extra: float, steps: int) -> np.ndarray:
+    """Speeds (steps + 1,) of rotor 2 as predicted from one, its torque so far above gravity."""
+    A, q = gd.elastic.structure_matrix(model), np.array([0.3, -0.5, 0.8])
+    weight = gd.gravity_forces(model, q)
+    z = np.concatenate([q, q + weight / model.elasticity.stiffness, np.zeros(6)])
+    z[10] = speed / A[4, 1]
+    tau_m = np.linalg.solve(A[3:], weight) + extra * np.eye(3)[1]
+    parts = packed(extended(model)), packed_springs(model), packed_drives(model)
+    gains = ob.kalman_gains(model, resolution=TURN, stiction=0.0)
+    given, out = np.concatenate([tau_m, np.zeros(3), [DT]]), np.empty(18 + 18 * 18 + 18)
+    found, factor, state = [speed], np.zeros(18 * 18), np.concatenate([z, np.zeros(6)])
+    for _ in range(steps):
+        assert kernels.observer_predict(*parts, gains.tuning, state, factor, given, out) == at.OK
+        state = out[:18].copy()
+        found.append(float(A[4, 1] * state[10]))
+    return np.array(found)
+
+
+def test_what_comes_to_rest_is_predicted_at_rest(bench: Any) -> None:
+    """With a smooth sign that is flat at some smoothing rates it jumps to and fro for ever."""
+    speeds = coasting(bench.model_of(np.full(3, 0.08)), 0.33, 0.0, 30)
+    assert np.abs(speeds[10:]).max() < 0.02
+
+
+def test_what_is_torn_off_is_not_held_by_the_slope_at_rest(bench: Any) -> None:
+    level, model = 0.04, bench.model_of(np.full(3, 0.04))
+    A = gd.elastic.structure_matrix(model)
+    H = gd.elastic.mass_matrix(model, np.array([0.3, -0.5, 0.8]))
+    ease = (A.T @ np.linalg.solve(H, A))[1, 1]
+    speed = coasting(model, 0.0, 5.0 * level, 1)[-1]
+    assert speed == pytest.approx(DT * ease * 4.5 * level, rel=0.15)
 
 
 @pytest.mark.parametrize(("stiction", "stuck"), [(None, False), (0.0, True)])
