@@ -26,6 +26,15 @@ from geared_dynamics.trajectory.sampling import (
 )
 from geared_dynamics.trajectory.smooth import smooth
 from geared_dynamics.trajectory.spline import Spline
+from geared_dynamics.trajectory.stopping import decelerating
+from geared_dynamics.trajectory.tolerances import (
+    JointTolerance,
+    ToleranceError,
+    Tolerances,
+    of_goal,
+    tolerances,
+    violation,
+)
 from geared_dynamics.trajectory.turns import shortest_way
 from geared_dynamics.trajectory.validation import checked
 from geared_dynamics.trajectory.waypoints import Waypoints
@@ -35,6 +44,7 @@ __all__ = [
     "INVALID_JOINTS",
     "OLD_HEADER_TIMESTAMP",
     "Dense",
+    "JointTolerance",
     "JointTrajectory",
     "Piecewise",
     "Point",
@@ -44,13 +54,17 @@ __all__ = [
     "Sample",
     "SampleBuffer",
     "Spline",
+    "ToleranceError",
+    "Tolerances",
     "TrajectoryError",
     "Waypoints",
     "checked",
+    "decelerating",
     "derivatives",
     "derivatives_into",
     "follow",
     "jerk_bounded",
+    "of_goal",
     "prepare",
     "resample",
     "rest_to_rest",
@@ -60,5 +74,7 @@ __all__ = [
     "smooth",
     "state",
     "through",
+    "tolerances",
     "trapezoidal",
+    "violation",
 ]

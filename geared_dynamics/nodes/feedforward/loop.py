@@ -61,6 +61,7 @@ class Loop:
         present: What was wanted at the time of the last cycle.
         emergency_stop: Whether it is pressed.
         acknowledged: Whether a reset was asked for since the last cycle.
+        resting: Whether the motion is over for good: its end is kept for any time.
         counters: For diagnostics.
         clock: What ROS time does.
         given_up: Whether a trajectory was dropped that came while the cause of a stop was still
@@ -81,6 +82,7 @@ class Loop:
         self.present, self.ahead = SampleBuffer(n), SampleBuffer(n)
         self.emergency_stop = False
         self.acknowledged = False
+        self.resting = False
         self.counters = Counters()
         self.given_up = False
         self.period = given.period
@@ -185,7 +187,7 @@ class Loop:
         try:
             sample_into(motion, clock, present)
             sample_into(motion, later, ahead)
-            if not present.finished:
+            if self.resting or not present.finished:
                 self._heard = now
             reference = self._reference or complete(control, motion, later, present, ahead)
             measured = behind(control, q, v) if given.elastic else State(q, v)  # type: ignore[arg-type]
@@ -262,6 +264,7 @@ class Loop:
             before = state(self.q, self.v)
         self.motion = follow(waypoints, before, clock, rules)
         self._heard = now
+        self.resting = False
         self.acknowledged = True
 
     def _refuse_while_stopped(self, now: float) -> None:
