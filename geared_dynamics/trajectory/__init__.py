@@ -31,8 +31,8 @@ from geared_dynamics.trajectory.tolerances import (
     JointTolerance,
     ToleranceError,
     Tolerances,
-    of_goal,
-    tolerances,
+    default_tolerances,
+    goal_tolerances,
     violation,
 )
 from geared_dynamics.trajectory.turns import shortest_way
@@ -60,11 +60,12 @@ __all__ = [
     "Waypoints",
     "checked",
     "decelerating",
+    "default_tolerances",
     "derivatives",
     "derivatives_into",
     "follow",
+    "goal_tolerances",
     "jerk_bounded",
-    "of_goal",
     "prepare",
     "resample",
     "rest_to_rest",
@@ -74,7 +75,6 @@ __all__ = [
     "smooth",
     "state",
     "through",
-    "tolerances",
     "trapezoidal",
     "violation",
 ]

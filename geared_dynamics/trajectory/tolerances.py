@@ -49,7 +49,7 @@ class ToleranceError(ValueError):
     """A tolerance in a goal that has no meaning; its text says which."""
 
 
-def tolerances(path: Array, goal: Array, stopped: float, goal_time: float) -> Tolerances:
+def default_tolerances(path: Array, goal: Array, stopped: float, goal_time: float) -> Tolerances:
     """Tolerances as parameters give them.
 
     Args:
@@ -63,7 +63,7 @@ def tolerances(path: Array, goal: Array, stopped: float, goal_time: float) -> To
     return Tolerances(readonly(np.array([path, zero, zero])), readonly(ends), goal_time)
 
 
-def of_goal(
+def goal_tolerances(
     default: Tolerances,
     joints: Sequence[str],
     path: Sequence[JointTolerance],

@@ -22,7 +22,7 @@ from geared_dynamics.trajectory import (
     ToleranceError,
     Tolerances,
     decelerating,
-    of_goal,
+    goal_tolerances,
     shortest_way,
     violation,
 )
@@ -190,7 +190,7 @@ class Goals:
         assert loop.motion is not None  # just accepted
         default = loop.prepared.tolerances
         try:
-            limits = of_goal(default, loop.prepared.rules.joints, path, goal, goal_time)
+            limits = goal_tolerances(default, loop.prepared.rules.joints, path, goal, goal_time)
         except ToleranceError as error:
             self.notes.append(f"{error}; the parameters' tolerances are used")
             limits = default
@@ -323,5 +323,3 @@ class Goals:
         found, self.active = self.active, None
         if found is not None and found.key is not None:
             self.ended.append((found.key, ending))
-
-

@@ -26,7 +26,9 @@ from geared_dynamics.nodes.common.timing import Timing
 from geared_dynamics.nodes.common.values import numbers, payload_words, signs
 from geared_dynamics.nodes.common.wire import Seen, StateReader
 from geared_dynamics.nodes.feedforward import references
+from geared_dynamics.nodes.feedforward.action import TrajectoryAction
 from geared_dynamics.nodes.feedforward.exchange import Exchange
+from geared_dynamics.nodes.feedforward.goals import DEACTIVATED
 from geared_dynamics.nodes.feedforward.loop import Loop
 from geared_dynamics.nodes.feedforward.outputs import (
     Commands,
@@ -39,6 +41,7 @@ from geared_dynamics.nodes.feedforward.report import Reporter
 from geared_dynamics.nodes.feedforward.schema import SCHEMA
 from geared_dynamics.nodes.feedforward.services import Services
 from geared_dynamics.nodes.feedforward.settings import unlimited, unread_gains
+from geared_dynamics.nodes.feedforward.tolerated import without_effect
 from geared_dynamics.nodes.feedforward.tuning import publish_state
 
 NEWEST_STATE = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
@@ -55,6 +58,7 @@ class FeedforwardNode(SteadyLifecycleNode):
         super().__init__(name, automatically_declare_parameters_from_overrides=True, **options)
         self.parameters = Declared(self, SCHEMA)
         self.exchange = Exchange(self)
+        self.action = TrajectoryAction(self)
         self.publishers_by_topic = Publishers(self)
         self.description = Description(self, str(self._value("robot_description_topic")))
         self.timing = Timing()
@@ -125,6 +129,7 @@ class FeedforwardNode(SteadyLifecycleNode):
     def end(self) -> None:
         """Leave the arm its last command."""
         self.deactivated()
+        self.action.flush()
 
     # -- transitions -------------------------------------------------------------------------
 
@@ -163,7 +168,12 @@ class FeedforwardNode(SteadyLifecycleNode):
         self.description.used = self.description.text
         self.description.begin(model)
         free = unlimited(loop.prepared.policy, model, cast(Any, values["output"]))
-        for note in (*model.notes, *unread_gains(values, model), *free):
+        for note in (
+            *model.notes,
+            *unread_gains(values, model),
+            *without_effect(values, model),
+            *free,
+        ):
             self.get_logger().warning(note)
         self.get_logger().info(
             f"configured: {model.name}, mode {values['mode']}, joints "
@@ -195,6 +205,7 @@ class FeedforwardNode(SteadyLifecycleNode):
             QoSProfile(depth=10),
             raw=True,
         )
+        self.action.offer()
 
     def _refuse_wrong(self) -> None:
         if self.parameters.wrong:
@@ -214,6 +225,7 @@ class FeedforwardNode(SteadyLifecycleNode):
         self.zero = self.ros_time.now()
         self._stamp, self.heard = 0, time.monotonic()
         self.timing = Timing()
+        self.action.begin(self.loop)
         self.reporter.begin()
         realtime.settle()
         self.active = True
@@ -223,6 +235,7 @@ class FeedforwardNode(SteadyLifecycleNode):
         if not self.active:
             return
         self.active = False
+        self.action.abort(DEACTIVATED)
         try:
             if not self.annotating and self.loop is not None:
                 self._send(self.loop.farewell(self._value("on_deactivate") == "zero"))
@@ -281,6 +294,7 @@ class FeedforwardNode(SteadyLifecycleNode):
             decision = self.loop.decision  # type: ignore[union-attr]
             if decision is not None and not self.reporter.calm(decision):
                 self.reporter.look(decision)
+            self.action.look(begin, 1e-9 * (now - self.zero))
         if self.exchange.carrying is not None:
             self.exchange.take_load()
 
@@ -344,6 +358,9 @@ class FeedforwardNode(SteadyLifecycleNode):
         if not self.active or loop is None:
             return
         if not self.annotating and now - self.heard > loop.stale:
-            self._send(loop.silence(now, 1e-9 * (self.ros_time.now() - self.zero)))
+            clock = 1e-9 * (self.ros_time.now() - self.zero)
+            self._send(loop.silence(now, clock))
             self.reporter.look(loop.decision)
+            self.action.look(now, clock)
+        self.action.watch()
         publish_state(self, now)

@@ -44,7 +44,12 @@ def take(node: FeedforwardNode, data: bytes) -> None:
 
 
 def annotate(node: FeedforwardNode, message: JointTrajectory, clock: float) -> None:
-    """Publish a trajectory with the model's effort.
+    """Publish a trajectory with the model's effort."""
+    publisher(node).publish(annotation(node, message, clock))
+
+
+def annotation(node: FeedforwardNode, message: JointTrajectory, clock: float) -> JointTrajectory:
+    """A trajectory with the model's effort.
 
     Args:
         node: The node.
@@ -69,10 +74,9 @@ def annotate(node: FeedforwardNode, message: JointTrajectory, clock: float) -> N
         cast(float, values["annotate.period"]),
         cast(float, values["annotate.tolerance"]),
     )
-    sent = trajectory_message(
+    return trajectory_message(
         message.header, given.rules.joints, made.times, (made.q, made.v, made.a, made.effort)
     )
-    publisher(node).publish(sent)
 
 
 def publisher(node: FeedforwardNode) -> Any:

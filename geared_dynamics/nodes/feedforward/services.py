@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from std_srvs.srv import SetBool, Trigger
 
+from geared_dynamics.control.safety import events as at
+from geared_dynamics.nodes.feedforward.goals import stopped
+
 if TYPE_CHECKING:
     from geared_dynamics.nodes.feedforward.node import FeedforwardNode
 
@@ -22,6 +25,8 @@ class Services:
     def _on_emergency_stop(self, request: SetBool.Request, response: SetBool.Response) -> Any:
         """True stops, false releases: the arm is held until a new trajectory comes."""
         node = self._node
+        if request.data and node.annotating:
+            node.action.abort(stopped(at.EMERGENCY_STOP))
         if node.annotating:
             response.message = "in the mode annotate another controller moves the arm: stop that"
             return response

@@ -9,7 +9,7 @@ from geared_dynamics.arrays import Array
 from geared_dynamics.model import GearedModel
 from geared_dynamics.nodes.common.parameters import Values
 from geared_dynamics.nodes.common.values import numbers
-from geared_dynamics.trajectory import Tolerances, tolerances
+from geared_dynamics.trajectory import Tolerances, default_tolerances
 
 
 def tolerances_of(values: Values, model: GearedModel) -> Tolerances:
@@ -19,7 +19,7 @@ def tolerances_of(values: Values, model: GearedModel) -> Tolerances:
         for name in ("trajectory", "goal")
     )
     stopped = cast(float, values["constraints.stopped_velocity_tolerance"])
-    return tolerances(path, goal, stopped, cast(float, values["constraints.goal_time"]))
+    return default_tolerances(path, goal, stopped, cast(float, values["constraints.goal_time"]))
 
 
 def deceleration_of(values: Values, model: GearedModel) -> Array | None:

@@ -12,19 +12,19 @@ from geared_dynamics.trajectory import (
     ToleranceError,
     Tolerances,
     decelerating,
+    default_tolerances,
     derivatives,
-    of_goal,
+    goal_tolerances,
     sample,
-    tolerances,
     violation,
 )
 
 JOINTS = ("joint1", "joint2", "joint3")
-DEFAULT = tolerances(np.full(3, 0.1), np.full(3, 0.05), 0.01, 0.5)
+DEFAULT = default_tolerances(np.full(3, 0.1), np.full(3, 0.05), 0.01, 0.5)
 
 
 def goal(path: Any = (), end: Any = (), time: float = 0.0) -> Tolerances:
-    return of_goal(DEFAULT, JOINTS, path, end, time)
+    return goal_tolerances(DEFAULT, JOINTS, path, end, time)
 
 
 def test_parameters_give_position_on_the_way_and_rest_at_the_end() -> None:
