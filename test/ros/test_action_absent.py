@@ -21,7 +21,7 @@ def test_without_control_msgs_there_is_a_line_and_no_action(rig: Rig) -> None:
     rig.until_active()
     gravity = gd.gravity_forces(elbow(), np.array(POSTURE))
     rig.until_command(gravity, "gravity")
-    rig.reconfigure()
+    rig.reconfigure(bandwidth=11.0)
     rig.until_active()
     assert process.output.count("control_msgs is not installed") == 1
     names = {name for name, _ in rig.graph.node.get_service_names_and_types()}
