@@ -69,6 +69,7 @@ class Pursuit(NamedTuple):
         tolerances: That hold for it.
         begin: Time from which its points count [s].
         times: Of the points after that [s].
+        bounds: Path tolerances of position and velocity (2, n), infinite where there is none.
         first: Whether no cycle has looked at it yet.
     """
 
@@ -77,6 +78,7 @@ class Pursuit(NamedTuple):
     tolerances: Tolerances
     begin: float
     times: Sequence[float]
+    bounds: Array
     first: bool = True
 
 
@@ -139,6 +141,12 @@ def stopped(events: int) -> Ending:
     return Ending("aborted", INVALID_GOAL, f"Aborted: the arm was stopped by {names}")
 
 
+def bounds(limits: Tolerances) -> Array:
+    """Path tolerances of position and velocity (2, n), infinite where there is none."""
+    path = limits.path[:2]
+    return np.where(path > 0.0, path, np.inf)
+
+
 def finite(*rows: Array | None) -> bool:
     """Whether all rows are there and hold numbers."""
     return all(row is not None and bool(np.isfinite(row).all()) for row in rows)
@@ -159,6 +167,8 @@ class Goals:
         self.active: Pursuit | None = None
         self.ended: list[tuple[object, Ending]] = []
         self.notes: list[str] = []
+        self._error = np.zeros((2, loop.prepared.bare.n))
+        self._rows = tuple(self._error)
 
     def accept(
         self,
@@ -195,7 +205,8 @@ class Goals:
             self.notes.append(f"{error}; the parameters' tolerances are used")
             limits = default
         times = [float(point.time) for point in trajectory.points]
-        self.active = Pursuit(key, loop.motion, limits, trajectory.start or clock, times)
+        begin = trajectory.start or clock
+        self.active = Pursuit(key, loop.motion, limits, begin, times, bounds(limits))
 
     def cancel(self, key: object, clock: float) -> bool:
         """End a goal as its client asks, and stop the arm; whether it was under way.
@@ -249,7 +260,6 @@ class Goals:
             return None
         progress = self._progress(found, clock)
         if progress is not None and decision.running:
-            self.active = found._replace(first=False)
             self._judge(found, clock, progress)
         return progress
 
@@ -280,7 +290,7 @@ class Goals:
         limits = loop.prepared.tolerances
         if loop.motion is None or loop.resting or not limits.goal_time:
             return None
-        return Pursuit(None, loop.motion, limits, loop.motion.begin, (), False)
+        return Pursuit(None, loop.motion, limits, loop.motion.begin, (), bounds(limits), False)
 
     def _progress(self, found: Pursuit, clock: float) -> Progress | None:
         """Where the arm is on its trajectory; None where nobody knows."""
@@ -288,15 +298,25 @@ class Goals:
         q, v, wanted = loop.q, loop.v, loop.present
         if q is None or v is None or clock != clock:
             return None
-        turning = loop.prepared.rules.turning
-        way = shortest_way(q, wanted.q, turning) if turning.any() else wanted.q - q
+        position, velocity = self._rows
+        np.subtract(wanted.q, q, out=position)
+        np.subtract(wanted.v, v, out=velocity)
+        rules = loop.prepared.rules
+        if rules.continuous:
+            position[:] = shortest_way(q, wanted.q, rules.turning)
         time = clock - found.begin
-        return Progress(bisect_left(found.times, time), time, np.array([way, wanted.v - v]))
+        return Progress(bisect_left(found.times, time), time, self._error)
 
     def _judge(self, found: Pursuit, clock: float, progress: Progress) -> None:
         loop = self.loop
         joints = loop.prepared.rules.joints
-        over = clock - found.motion.end if loop.present.finished else -1.0
+        over = -1.0
+        if loop.present.finished:
+            over = clock - found.motion.end
+        elif not found.first and bool((np.abs(progress.error) <= found.bounds).all()):
+            return  # as in nearly all cycles
+        if found.first:
+            self.active = found._replace(first=False)
         ending = judged(found.tolerances, found.first, over, progress.error, joints)
         if ending is None or (found.key is None and ending.code != GOAL_TOLERANCE_VIOLATED):
             return
