@@ -126,6 +126,7 @@ def test_goals_and_trajectories_preempt_goals(rig: Rig, client: GoalClient) -> N
         {"points": [(0.1, POSTURE, [1.0] * 3)]},
         {"points": [(0.2, POSTURE), (0.1, POSTURE)]},
         {"start": 5},
+        {"points": [(0.001 * k, POSTURE, STILL) for k in range(1, 2002)]},
     ],
 )
 def test_a_goal_that_cannot_be_followed_is_rejected_and_the_one_before_goes_on(

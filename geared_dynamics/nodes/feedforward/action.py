@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 ACTION = "~/follow_joint_trajectory"
 KEPT = 10  # [s] for which a result can be asked for after a goal's end, as rclcpp's default
+MOST_POINTS = 2000  # read and checked within a cycle: longer than state_timeout if there are more
 FLUSH = 10  # events that are handled so that clients learn of the end of the node
 
 
@@ -176,6 +177,7 @@ class TrajectoryAction:
         try:
             if not node.active or node.loop is None or self.goals is None:
                 raise TrajectoryError("node", f"is {node.state_label}", "activate it first")
+            refuse_long(goal.trajectory)
             clock = 1e-9 * (node.ros_time.now() - node.zero)
             if node.annotating:
                 self._new = self._annotated(goal, clock)
@@ -265,6 +267,14 @@ class TrajectoryAction:
 
     def _ros_time(self) -> int:
         return int(self._node.ros_time.now())
+
+
+def refuse_long(trajectory: Any) -> None:
+    """Raise for a goal that would stop the loop for too long."""
+    count = len(trajectory.points)
+    if count > MOST_POINTS:
+        remedy = f"give at most {MOST_POINTS}, or send it on ~/joint_trajectory"
+        raise TrajectoryError("goal", f"has {count} points", remedy)
 
 
 def joint_tolerances(messages: Sequence[Any]) -> list[JointTolerance]:
