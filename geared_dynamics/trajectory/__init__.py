@@ -27,6 +27,15 @@ from geared_dynamics.trajectory.sampling import (
 )
 from geared_dynamics.trajectory.smooth import smooth
 from geared_dynamics.trajectory.spline import Spline
+from geared_dynamics.trajectory.stopping import decelerating
+from geared_dynamics.trajectory.tolerances import (
+    JointTolerance,
+    ToleranceError,
+    Tolerances,
+    default_tolerances,
+    goal_tolerances,
+    violation,
+)
 from geared_dynamics.trajectory.turns import shortest_way
 from geared_dynamics.trajectory.validation import checked
 from geared_dynamics.trajectory.waypoints import Waypoints
@@ -36,6 +45,7 @@ __all__ = [
     "INVALID_JOINTS",
     "OLD_HEADER_TIMESTAMP",
     "Dense",
+    "JointTolerance",
     "JointTrajectory",
     "Limits",
     "Piecewise",
@@ -47,12 +57,17 @@ __all__ = [
     "Sample",
     "SampleBuffer",
     "Spline",
+    "ToleranceError",
+    "Tolerances",
     "TrajectoryError",
     "Waypoints",
     "checked",
+    "decelerating",
+    "default_tolerances",
     "derivatives",
     "derivatives_into",
     "follow",
+    "goal_tolerances",
     "jerk_bounded",
     "led_in",
     "prepare",
@@ -66,4 +81,5 @@ __all__ = [
     "state",
     "through",
     "trapezoidal",
+    "violation",
 ]

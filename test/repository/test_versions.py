@@ -96,7 +96,8 @@ def test_pip_brings_the_messages_that_the_nodes_import(root: Path) -> None:
     """Beside what rclpy's wheel brings, and what exists in a ROS system only."""
     listed = set(re.findall(r'"ros-jazzy-([a-z-]+)', (root / "setup.py").read_text("utf-8")))
     brought = {"builtin_interfaces", "rcl_interfaces", "ament_index_python", "rosgraph_msgs"}
-    system_only = {"launch", "launch_ros", "xacro"}
+    brought |= {"action_msgs"}
+    system_only = {"launch", "launch_ros", "xacro", "control_msgs"}
     wanted = ros_packages(root) - OPTIONAL - brought - system_only
     assert wanted <= {name.replace("-", "_") for name in listed}
 

@@ -168,13 +168,12 @@ def test_diagnostics_and_timing(node: Rig) -> None:
     timing = node.graph.listen(f"{node.node}/timing", Float64MultiArray)
 
     def complete() -> bool:
-        return bool(arrays.count and len(arrays.last.status) == 5 and timing.count)
+        return bool(arrays.count and len(arrays.last.status) == 6 and timing.count)
 
     node.feed_until(complete, "diagnostics", 10.0)
     status = {entry.name: entry for entry in arrays.last.status}
-    assert set(status) == {
-        f"feedforward_node: {name}" for name in ("model", "loop", "ages", "trajectories", "safety")
-    }
+    names = "model", "loop", "ages", "trajectories", "safety", "surroundings"
+    assert set(status) == {f"feedforward_node: {name}" for name in names}
     model = {pair.key: pair.value for pair in status["feedforward_node: model"].values}
     assert model["robot"] == "elbow"
     assert model["wheels"] == "3"

@@ -16,7 +16,16 @@ ELBOW = ROOT / "urdf" / "elbow.urdf"
 DRIVES = ROOT / "urdf" / "elbow.drivetrain.yaml"
 # Of the mode annotate; used by other releases of rclpy.
 SELDOM = {"/feedforward_node/annotated_trajectory", "/parameter_events"}
-KINDS = {"topics": ("publish", "subscribe"), "services": ("reply", "request")}
+KINDS = {
+    "topics": ("publish", "subscribe"),
+    "services": ("reply", "request"),
+    "actions": ("execute", "call"),
+}
+# What an action's server uses, as sros2 expands it.
+ACTION = {
+    "publish": ("feedback", "status"),
+    "reply": ("send_goal", "cancel_goal", "get_result"),
+}
 
 
 def profile(name: str = "feedforward_node") -> ET.Element:
@@ -37,6 +46,10 @@ def allowed(kind: str, name: str = "feedforward_node") -> set[str]:
                 name.replace("~", node, 1) if name.startswith("~") else f"/{name.lstrip('/')}"
                 for name in names
             }
+        if group.get("execute") == "ALLOW":
+            names = [(entry.text or "").strip().replace("~", node, 1) for entry in group]
+            parts = ACTION.get(kind, ())
+            found |= {f"{name}/_action/{part}" for name in names for part in parts}
     return found
 
 
@@ -100,7 +113,8 @@ def test_the_policy_allows_what_the_node_uses(
         assert names <= allowed(kind), f"{kind}: {sorted(names - allowed(kind))}"
     if mode == "computed_torque":
         more = {kind: allowed(kind) - names for kind, names in used(graph).items()}
-        assert set().union(*more.values()) <= SELDOM
+        rest = {name for name in set().union(*more.values()) if "/_action/" not in name}
+        assert rest <= SELDOM, "actions are there where control_msgs is"
 
 
 @pytest.mark.parametrize("source", ["commands", "joint_commands"])

@@ -61,6 +61,7 @@ class Loop:
         present: What was wanted at the time of the last cycle.
         emergency_stop: Whether it is pressed.
         acknowledged: Whether a reset was asked for since the last cycle.
+        resting: Whether the motion is over for good: its end is kept for any time.
         counters: For diagnostics.
         clock: What ROS time does.
         pace: How fast time goes along the reference.
@@ -82,6 +83,7 @@ class Loop:
         self.present, self.ahead = SampleBuffer(n), SampleBuffer(n)
         self.emergency_stop = False
         self.acknowledged = False
+        self.resting = False
         self.counters = Counters()
         self.given_up = False
         self.period = given.period
@@ -196,7 +198,7 @@ class Loop:
                 clock, later = pace.go(clock, later)
             sample_into(motion, clock, present)
             sample_into(motion, later, ahead)
-            if not present.finished:
+            if self.resting or not present.finished:
                 self._heard = now
             if not pace.even:
                 pace.slow(present, ahead)
@@ -285,6 +287,7 @@ class Loop:
         self.motion = started(route, before, clock)
         self.pace.begin(clock, resting=old is None)
         self._heard = now
+        self.resting = False
         self.acknowledged = True
 
     def refuse(self, now: float) -> None:

@@ -24,7 +24,9 @@ from geared_dynamics.nodes.common.ros_time import RosTime
 from geared_dynamics.nodes.common.timing import Timing
 from geared_dynamics.nodes.common.values import numbers, payload_words, signs
 from geared_dynamics.nodes.common.wire import Seen, StateReader
+from geared_dynamics.nodes.feedforward.action import TrajectoryAction
 from geared_dynamics.nodes.feedforward.exchange import Exchange
+from geared_dynamics.nodes.feedforward.goals import DEACTIVATED
 from geared_dynamics.nodes.feedforward.loop import Loop
 from geared_dynamics.nodes.feedforward.outputs import (
     Commands,
@@ -40,6 +42,7 @@ from geared_dynamics.nodes.feedforward.services import Services
 from geared_dynamics.nodes.feedforward.settings import side_of, unlimited, unread_gains
 from geared_dynamics.nodes.feedforward.speed_scaling import SpeedScaling
 from geared_dynamics.nodes.feedforward.surroundings import Surroundings
+from geared_dynamics.nodes.feedforward.tolerated import without_effect
 from geared_dynamics.nodes.feedforward.tuning import publish_state
 
 NEWEST_STATE = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
@@ -56,6 +59,7 @@ class FeedforwardNode(SteadyLifecycleNode):
         super().__init__(name, automatically_declare_parameters_from_overrides=True, **options)
         self.parameters = Declared(self, SCHEMA)
         self.exchange = Exchange(self)
+        self.action = TrajectoryAction(self)
         self.publishers_by_topic = Publishers(self)
         self.description = Description(self, str(self._value("robot_description_topic")))
         self.timing = Timing()
@@ -131,6 +135,7 @@ class FeedforwardNode(SteadyLifecycleNode):
     def end(self) -> None:
         """Leave the arm its last command."""
         self.deactivated()
+        self.action.flush()
 
     # -- transitions -------------------------------------------------------------------------
 
@@ -169,7 +174,12 @@ class FeedforwardNode(SteadyLifecycleNode):
         self.description.used = self.description.text
         self.description.begin(model)
         free = unlimited(loop.prepared.policy, model, side_of(values))
-        for note in (*model.notes, *unread_gains(values, model), *free):
+        for note in (
+            *model.notes,
+            *unread_gains(values, model),
+            *without_effect(values, model),
+            *free,
+        ):
             self.get_logger().warning(note)
         self.get_logger().info(
             f"configured: {model.name}, mode {values['mode']}, joints "
@@ -205,6 +215,7 @@ class FeedforwardNode(SteadyLifecycleNode):
             raw=True,
         )
         self.speed_scaling = SpeedScaling(self)
+        self.action.offer()
 
     def _refuse_wrong(self) -> None:
         if self.parameters.wrong:
@@ -227,6 +238,7 @@ class FeedforwardNode(SteadyLifecycleNode):
         self._stamp, self.heard = 0, time.monotonic()
         self.timing = Timing()
         self.references.begin()
+        self.action.begin(self.loop)
         self.reporter.begin()
         self.surroundings.begin(self.heard)
         realtime.settle()
@@ -238,6 +250,7 @@ class FeedforwardNode(SteadyLifecycleNode):
             return
         self.active = False
         self.references.drop()
+        self.action.abort(DEACTIVATED)
         try:
             if not self.annotating and self.loop is not None:
                 self._send(self.loop.farewell(self._value("on_deactivate") == "zero"))
@@ -296,6 +309,7 @@ class FeedforwardNode(SteadyLifecycleNode):
             decision = self.loop.decision  # type: ignore[union-attr]
             if decision is not None and not self.reporter.calm(decision):
                 self.reporter.look(decision)
+            self.action.look(begin, 1e-9 * (now - self.zero))
         if self.exchange.carrying is not None:
             self.exchange.take_load()
         if self.references.work is not None:
@@ -361,9 +375,12 @@ class FeedforwardNode(SteadyLifecycleNode):
         if not self.active or loop is None:
             return
         if not self.annotating and now - self.heard > loop.stale:
-            self._send(loop.silence(now, 1e-9 * (self.ros_time.now() - self.zero)))
+            clock = 1e-9 * (self.ros_time.now() - self.zero)
+            self._send(loop.silence(now, clock))
             self.reporter.look(loop.decision)
+            self.action.look(now, clock)
         if self.references.work is not None:
             self.references.look()
+        self.action.watch()
         publish_state(self, now)
         self.surroundings.look(now)

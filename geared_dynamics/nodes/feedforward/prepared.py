@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from geared_dynamics.arrays import Array
 from geared_dynamics.control import ElasticController
 from geared_dynamics.control.safety import Policy
 from geared_dynamics.model import GearedModel
@@ -12,10 +13,12 @@ from geared_dynamics.nodes.common.values import loaded
 from geared_dynamics.nodes.feedforward.settings import (
     AnyController,
     controller_of,
+    law_of,
     policy_of,
     rules_of,
 )
-from geared_dynamics.trajectory import Rules
+from geared_dynamics.nodes.feedforward.tolerated import deceleration_of, tolerances_of
+from geared_dynamics.trajectory import Rules, Tolerances
 
 POLICY = ("safety.", "joint_limits.", "constraints.", "cmd_timeout", "output")
 
@@ -34,6 +37,9 @@ class Prepared:
         continued: Whether a new trajectory continues the old reference.
         elastic: Whether the arm is driven as one with elastic joints.
         clock_timeout: How long ROS time may stand still in a motion [s].
+        tolerances: Of trajectories that bring none along.
+        deceleration: With which a cancelled motion is stopped (n,); None: none is given.
+        open_loop: Whether the law has no feedback.
     """
 
     bare: GearedModel
@@ -45,6 +51,9 @@ class Prepared:
     continued: bool
     elastic: bool
     clock_timeout: float
+    tolerances: Tolerances
+    deceleration: Array | None
+    open_loop: bool
 
 
 def prepared(
@@ -77,6 +86,9 @@ def prepared(
         continued=bool(values["interpolate_from_desired_state"]),
         elastic=isinstance(control, ElasticController),
         clock_timeout=float(values["safety.clock_timeout"]),  # type: ignore[arg-type]
+        tolerances=tolerances_of(values, model),
+        deceleration=deceleration_of(values, model),
+        open_loop=law_of(values) == "feedforward",
     )
 
 

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 from rclpy.exceptions import InvalidTopicNameException
+from rclpy.serialization import serialize_message
 from trajectory_msgs.msg import JointTrajectory
 
 from geared_dynamics.control import Controller
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.nodes.common import realtime
-from geared_dynamics.nodes.common.messages import SECOND
+from geared_dynamics.nodes.common.messages import SECOND, trajectory_message
 from geared_dynamics.nodes.common.parameters import ParameterError
 from geared_dynamics.nodes.common.trajectory_wire import (
     read_trajectory,
@@ -27,6 +28,7 @@ from geared_dynamics.nodes.common.trajectory_wire import (
 )
 from geared_dynamics.nodes.feedforward.acceptance import Route, limits_of, routed
 from geared_dynamics.nodes.feedforward.annotate import (
+    Annotated,
     Annotation,
     Posture,
     Tail,
@@ -35,7 +37,14 @@ from geared_dynamics.nodes.feedforward.annotate import (
     tail_of,
 )
 from geared_dynamics.nodes.feedforward.prepared import Prepared
-from geared_dynamics.trajectory import Reference, TrajectoryError, checked, follow, sample, state
+from geared_dynamics.trajectory import (
+    Reference,
+    TrajectoryError,
+    checked,
+    follow,
+    sample,
+    state,
+)
 
 if TYPE_CHECKING:
     from geared_dynamics.nodes.feedforward.node import FeedforwardNode
@@ -165,29 +174,51 @@ class References:
     def _annotate(self, received: Any, tail: Tail) -> None:
         """Publish a trajectory with the model's effort."""
         node = self._node
-        assert node.loop is not None
-        given = node.loop.prepared
-        posture, header = self._posture(), received.header
-        answer = annotate(tail, posture, annotation_of(given))
-        stamp = node.posture_stamp if answer.stamp == "posture" else 0
-        if answer.stamp == "given":
-            stamp = received.stamp
-        header.stamp.sec, header.stamp.nanosec = divmod(stamp, SECOND)
-        dense = answer.dense
+        dense = self._annotated(received, tail)
         rows = dense.q, dense.v, dense.a, dense.effort
         output = publisher(node)
-        output.publish(serialised(header, given.rules.joints, dense.times, rows))
+        assert node.loop is not None
+        joints = node.loop.prepared.rules.joints
+        output.publish(serialised(received.header, joints, dense.times, rows))
         if not output.get_subscription_count():
             remedy = "start and activate the controller, or give its topic, then send it again"
             node.get_logger().warning(
                 f"trajectory sent, and nobody listens on {output.topic_name}: {remedy}"
             )
+
+    def _annotated(self, received: Any, tail: Tail) -> Annotated:
+        """The motion with the model's effort; the time of its beginning goes into the header."""
+        node = self._node
+        assert node.loop is not None
+        given, header, posture = node.loop.prepared, received.header, self._posture()
+        answer = annotate(tail, posture, annotation_of(given))
+        stamp = node.posture_stamp if answer.stamp == "posture" else 0
+        if answer.stamp == "given":
+            stamp = received.stamp
+        header.stamp.sec, header.stamp.nanosec = divmod(stamp, SECOND)
         self._sent = None
         if given.continued and posture is not None:
             self._sent = follow(tail.waypoints, posture.state, posture.time, given.rules)
         self.last = "; ".join(answer.warnings)
         for line in answer.warnings:
             node.get_logger().warning(f"trajectory sent although it is beyond limits: {line}")
+        return answer.dense
+
+    def annotation(self, message: JointTrajectory) -> JointTrajectory:
+        """The trajectory of a goal with the model's effort.
+
+        Args:
+            message: As it came.
+
+        Raises:
+            GearedDynamicsError: where it is refused.
+        """
+        node, given = self._node, self._ready()
+        received, tail = prepare(serialize_message(message), given, node.zero, self._clock())
+        assert isinstance(tail, Tail)  # of the mode annotate
+        dense = self._annotated(received, tail)
+        rows = dense.q, dense.v, dense.a, dense.effort
+        return trajectory_message(received.header, given.rules.joints, dense.times, rows)
 
     def _posture(self) -> Posture | None:
         """Where the next motion begins, in the controller's time; None: not known.

@@ -174,6 +174,13 @@ OUTPUT = (
         "where the mode annotate publishes: the controller's joint_trajectory",
         when="start",
     ),
+    Parameter(
+        "annotate.action",
+        "string",
+        "",
+        "the controller's action, for goals; empty: follow_joint_trajectory beside annotate.topic",
+        when="start",
+    ),
     Parameter("annotate.period", "double", 0.01, "longest step between its points [s]", 1e-3, 1.0),
     Parameter(
         "annotate.tolerance",

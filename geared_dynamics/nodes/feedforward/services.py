@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from std_srvs.srv import SetBool, Trigger
 
+from geared_dynamics.control.safety import events as at
+from geared_dynamics.nodes.feedforward.goals import stopped
+
 if TYPE_CHECKING:
     from geared_dynamics.nodes.feedforward.node import FeedforwardNode
 
@@ -25,6 +28,8 @@ class Services:
         In the mode annotate another controller moves the arm: no trajectory goes there.
         """
         node = self._node
+        if request.data and node.annotating:
+            node.action.abort(stopped(at.EMERGENCY_STOP))
         node.stopped, response.success = bool(request.data), True
         if node.loop is None:
             kept = "it sends nothing, and holds once it is active" if node.stopped else "released"

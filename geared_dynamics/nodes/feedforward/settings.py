@@ -26,6 +26,7 @@ from geared_dynamics.errors import ModelError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.nodes.common.parameters import ParameterError, Values
 from geared_dynamics.nodes.common.values import numbers
+from geared_dynamics.nodes.feedforward.tolerated import reference_timeout
 from geared_dynamics.trajectory import Rules
 
 ROUNDING = 1e-6  # part of a limit by which a parameter may exceed it: decimals left out
@@ -177,8 +178,7 @@ def policy_of(values: Values, model: GearedModel) -> Policy:
         options[field] = np.where(np.isnan(own), usual, own)
     tolerance = numbers(values, "constraints.{}.trajectory", model.joint_names)
     options["tracking"] = np.where(tolerance > 0.0, tolerance, np.inf)
-    timeout = cast(float, values["cmd_timeout"])
-    options["reference_timeout"] = timeout if timeout > 0.0 else math.inf
+    options["reference_timeout"] = reference_timeout(values)
     return default_policy(model, side, **options)
 
 
