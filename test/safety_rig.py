@@ -43,7 +43,7 @@ def same(one: object, other: object) -> bool:
 def step(*arguments: Any) -> Any:
     """The safety step, which decides as the complete look does where it took the quick one."""
     found = S.step(*arguments)
-    complete = judgement(*arguments, *[None] * (6 - len(arguments)))
+    complete = judgement(*arguments, *[None] * (7 - len(arguments)))
     assert same(found, complete)
     return found
 
