@@ -72,6 +72,11 @@ class Rig:
             raise gd.GearedDynamicsError("model", "is broken", "mend it")
         return GRAVITY if q is None else GRAVITY + 10.0 * (posture - q) - v
 
+    def slow_down(self, q: Any, v: Any, a: Any, rate: Any) -> np.ndarray:
+        if self.broken:
+            raise gd.GearedDynamicsError("model", "is broken", "mend it")
+        return GRAVITY + 0.1 * a
+
     def cycle(self, dt: float = 0.001, *, fresh: bool = True, heard: bool = True, **facts: Any):
         """One step; ``facts`` are fields of the observation, and ``wanted``."""
         self.now += dt
@@ -94,7 +99,13 @@ class Rig:
         seen = S.Observation(**(given | facts))
         called = len(self.calls)
         self.memory, self.decision = step(
-            self.policy, self.memory, seen, wanted, self.fallback if self.model else None
+            self.policy,
+            self.memory,
+            seen,
+            wanted,
+            self.fallback if self.model else None,
+            None,
+            S.Brake(self.slow_down, True) if self.model else None,
         )
         del self.calls[called + (len(self.calls) - called) // 2 :]  # those of the second look
         return self.decision
@@ -106,9 +117,11 @@ class Rig:
         return self.decision
 
 
-def running(**options: Any) -> Rig:
-    """An arm that runs."""
+def running(at: Any = None, **options: Any) -> Rig:
+    """An arm that runs, at a position."""
     rig = Rig(policy(**options))
+    if at is not None:
+        rig.q, rig.q_d = np.array(at), np.array(at)
     rig.run(0.05)
     assert rig.decision.running
     return rig

@@ -5,6 +5,7 @@ coordinates x_d (theta of elastic drives, q of rigid ones) and A_d the motors' r
 
     flatness           tau_m = tau_m,d
     flatness_plus_pd   tau_m = tau_m,d + A_d^-1 (Kp (x_d,d - x_d) + Kv (x_d,d' - x_d'))
+    decelerate         tau_m = tau_m of (q, v, a, 0, ...), their higher derivatives zero
     hold               tau_m = A^-1 g(posture) + A_d^-1 (Kp E_d (posture - y) - Kv E_d y')
 
 y = E_d^-1 x_d is the joint position that the motors show. Feedback of the motors' position is
@@ -29,6 +30,7 @@ from geared_dynamics.control.elastic_gains import Feedback
 from geared_dynamics.control.error import position_error, turns
 from geared_dynamics.control.gains import Gains
 from geared_dynamics.control.limits import command_limits
+from geared_dynamics.control.safety.values import Brake
 from geared_dynamics.control.sides import Saturation, refuse_unknown, without_friction
 from geared_dynamics.control.terms import Terms
 from geared_dynamics.control.values import Memory, Output, Reference, Side, State
@@ -59,6 +61,7 @@ class ElasticController:
         saturation: Whether commands are clipped (``each``) or not (``none``).
         driven: The driven coordinates.
         arm: The model that the feedforward counts, without what is switched off.
+        smooth: The same without friction.
         per_turn: As of ``error.turns``.
         limits: Largest commands (m,) or (n,).
     """
@@ -74,6 +77,7 @@ class ElasticController:
     saturation: Saturation
     driven: Driven
     arm: GearedModel
+    smooth: GearedModel
     per_turn: Array | None
     limits: Array
 
@@ -217,7 +221,56 @@ class ElasticController:
                 torque = torque + found.shares @ force
         return self.sent(torque, speed, None).command
 
-    def sent(self, torque: Array, speed: Array, commands: MotorCommands | None) -> Output:
+    @property
+    def brake(self) -> Brake:
+        """How the arm is slowed down, for ``gd.control.safety.step``.
+
+        Damping by what the links do acts through the springs and excites them: only the motors'
+        own motion is fed back.
+        """
+        return Brake(self.decelerate, closed=self.feedback == "motor")
+
+    def nominal(self, q: Array, v: Array, a: Array) -> Array:
+        """Command of a motion without feedback, as of ``Controller.nominal``.
+
+        Args:
+            q: Joint position (n,) [rad or m].
+            v: Joint velocity (n,).
+            a: Joint acceleration (n,), taken as constant.
+        """
+        return self.planned(self.arm, q, v, a, self.saturation)
+
+    def decelerate(self, q: Array, v: Array, a: Array, rate: Array) -> Array:
+        """Command of an acceleration from a state, not made to fit the motors' limits.
+
+        Args:
+            q: Joint position (n,), as of ``measured``: the springs' deflection is left out.
+            v: Its rate (n,).
+            a: Joint acceleration (n,).
+            rate: Velocity at which friction is taken (n,): zero, or ``v``.
+        """
+        return self.planned(self.arm if rate.any() else self.smooth, q, v, a, "none")
+
+    def planned(
+        self, arm: GearedModel, q: Array, v: Array, a: Array, saturation: Saturation
+    ) -> Array:
+        """Command of a motion whose acceleration is constant, by an arm."""
+        n = self.model.n
+        path = np.zeros((self.derivatives_needed + 1, n))
+        path[:3] = vector("q", q, n), vector("v", v, n), vector("a", a, n)
+        commands = motor_commands(arm, path, self.method, self.order)
+        torque = commands.torque - self.carried(path[0])
+        command = self.sent(torque, commands.speed, commands, saturation).command
+        refuse_overflow(command)
+        return command
+
+    def sent(
+        self,
+        torque: Array,
+        speed: Array,
+        commands: MotorCommands | None,
+        saturation: Saturation | None = None,
+    ) -> Output:
         """The command of motor torques (m,) on the side that is sent."""
         motors, model = self.model.motors, self.model
         joint = model.structure_matrix @ torque
@@ -237,7 +290,7 @@ class ElasticController:
         if self.side != "joint_torque":
             bit = int(BITS.get(self.side, Limit.VOLTAGE))
             exceeded = exceeded | bit * (np.abs(command) > self.limits)
-        if self.saturation != "none":
+        if (saturation or self.saturation) != "none":
             command = np.clip(command, -self.limits, self.limits)
         return Output(np.asarray(command), joint, exceeded)
 
@@ -351,6 +404,7 @@ def elastic_controller(
         saturation=saturation,
         driven=driven(model),
         arm=arm,
+        smooth=without_friction(arm),
         per_turn=turns(model),
         limits=readonly(command_limits(model, side)),
     )
@@ -367,3 +421,5 @@ def warm(made: ElasticController) -> None:
     made.step(made.start(), state, Reference(still, still, still, None, path), 0.0)
     made.hold(still, state)
     made.hold(still, None)
+    made.nominal(still, still, still)
+    made.decelerate(still, still, still, still)

@@ -79,7 +79,7 @@ def nominal_command(
 
 @njit(error_model="numpy")
 def joints_calm(limits: Pointer, n: int, x: Pointer, span: float) -> bool:
-    """Whether positions, speeds, errors and ways of x = q, v, q_d, last (4 n) are far from limits."""
+    """Whether positions, speeds, errors, ways of x = q, v, q_d, last (4 n) are far from limits."""
     good = True
     for i in range(n):
         r = at.HEADER_SIZE + i * at.JOINT_SIZE

@@ -40,13 +40,13 @@ def undisturbed(
         wanted: Command of the law.
         fallback: The command that holds a posture, for gravity's at times.
     """
-    (mode, since, before, clock, latched, _, clear, _, returning, _, _, heard_last, posture, settled,
-     sent, origin, gravity, refreshed, _, resumed, track, _, _) = memory  # fmt: skip
-    (now, stamp, q, v, heard, q_d, time, missing, reordered, failed, stop, _,
-     sampled, leaving, _) = seen
+    (mode, since, before, clock, latched, _, clear, _, returning, _, _, last_good, posture,
+     settled, sent, origin, gravity, refreshed, _, resumed, track, _, _) = memory  # fmt: skip
+    (now, stamp, q, v, heard, q_d, time, missing, reordered, failed, stop, _, sampled, leaving,
+     _) = seen  # fmt: skip
     if mode is not RUNNING or latched or returning or missing or reordered or failed or stop:
         return None
-    if leaving is not None or track is None or heard_last is None or track.doubted is not None:
+    if leaving is not None or track is None or last_good is None or track.doubted is not None:
         return None
     if before is None or clock is None or time is None or sent is None:
         return None
@@ -55,7 +55,7 @@ def undisturbed(
     age, silence = now - stamp, policy.state_timeout
     if not (before <= now < math.inf and -silence <= age <= silence):
         return None
-    if stamp == track.arrived or stamp - heard_last > silence:
+    if stamp == track.arrived or stamp - last_good > silence:
         return None
     if sampled is not None and track.sampled is not None and sampled - track.sampled > silence:
         return None

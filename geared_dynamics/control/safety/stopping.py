@@ -1,4 +1,4 @@
-r"""A stop before the node ends: the arm is braked to rest, and left with gravity's command or zero.
+r"""A stop before the node ends: braked to rest, the arm is left with gravity's command or zero.
 
 With v the velocity and T what is left of ``stop_time``, in each cycle
 
@@ -126,13 +126,13 @@ def foreseen(memory: SafetyMemory, brake: Brake | None, command: Array, cut: int
 
 
 def caused(brake: Brake, guess: Guess, command: Array) -> Array:
-    """Acceleration (n,) at a state from a command (m,); the planned one where that is not known."""
+    """Acceleration (n,) at a state from a command (m,); the planned one where none follows."""
     q, v = guess.q, guess.v
     rate = np.zeros_like(v) if guess.measured else v
     base = brake.command(q, v, np.zeros_like(v), rate)
     columns = [brake.command(q, v, unit, rate) - base for unit in np.eye(len(v))]
     found = np.linalg.lstsq(np.array(columns).T, command - base, rcond=None)[0]
-    return found if bool(np.isfinite(found).all()) else guess.a
+    return np.asarray(found) if np.isfinite(found).all() else guess.a
 
 
 def finished(policy: Policy, memory: SafetyMemory, found: int) -> bool:

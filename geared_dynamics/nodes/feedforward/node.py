@@ -26,6 +26,7 @@ from geared_dynamics.nodes.common.timing import Timing
 from geared_dynamics.nodes.common.values import numbers, payload_words, signs
 from geared_dynamics.nodes.common.wire import Seen, StateReader
 from geared_dynamics.nodes.feedforward import references
+from geared_dynamics.nodes.feedforward.departure import Departure
 from geared_dynamics.nodes.feedforward.exchange import Exchange
 from geared_dynamics.nodes.feedforward.loop import Loop
 from geared_dynamics.nodes.feedforward.outputs import (
@@ -76,9 +77,10 @@ class FeedforwardNode(SteadyLifecycleNode):
         self.zero = 0  # ROS time from which the loop counts [ns]
         self._stamp = 0  # of the newest joint state [ns]
         self.ros_time = RosTime(self.get_clock())
-        self._inputs = False
+        self.states: Any = None  # the subscription to joint states
         self.reporter = Reporter(self)
         self.failures = Failures(self)
+        self.departure = Departure(self)
 
     def _value(self, name: str) -> Value:
         return self.parameters.values[name]
@@ -125,6 +127,23 @@ class FeedforwardNode(SteadyLifecycleNode):
     def end(self) -> None:
         """Leave the arm its last command."""
         self.deactivated()
+
+    def halt(self) -> None:
+        """Begin to bring the arm to rest."""
+        self.departure.begin()
+
+    def hurry(self) -> None:
+        """End without braking."""
+        self.departure.hurry()
+
+    def pace(self) -> None:
+        """Go on braking where no joint states come."""
+        self.departure.pace()
+
+    @property
+    def halting(self) -> bool:
+        """Whether the arm is still brought to rest."""
+        return self.departure.under_way
 
     # -- transitions -------------------------------------------------------------------------
 
@@ -182,11 +201,10 @@ class FeedforwardNode(SteadyLifecycleNode):
 
     def _make_inputs(self) -> None:
         """Subscribe, once."""
-        if self._inputs:
+        if self.states is not None:
             return
-        self._inputs = True
-        self.create_subscription(
-            JointState, "joint_states", self._on_joint_state, NEWEST_STATE, raw=True
+        self.states = self.create_subscription(
+            JointState, "joint_states", self.on_joint_state, NEWEST_STATE, raw=True
         )
         self.create_subscription(
             JointTrajectory,
@@ -219,14 +237,13 @@ class FeedforwardNode(SteadyLifecycleNode):
         self.active = True
 
     def deactivated(self) -> None:
-        """Send the command to leave behind, and end."""
+        """End, once the arm rests and has the command that is left behind."""
         if not self.active:
             return
-        self.active = False
         try:
-            if not self.annotating and self.loop is not None:
-                self._send(self.loop.farewell(self._value("on_deactivate") == "zero"))
+            self.departure.complete()
         finally:
+            self.active = False
             realtime.unsettle()
 
     def failed(self, error: Exception) -> None:
@@ -240,16 +257,19 @@ class FeedforwardNode(SteadyLifecycleNode):
             self.failures.log(error, "the node goes on")
             return
         try:
-            clock = 1e-9 * (self.ros_time.now() - self.zero)
-            command = loop.failing(time.monotonic(), clock, error)
+            command = loop.failing(time.monotonic(), self.clock_time(), error)
         except Exception as second:
             self.failures.log(second, "gravity as computed last is sent")
             command = loop.remaining()
-        self._send(command)
+        self.send(command)
         self.failures.log(error, "the arm is held; a new trajectory or ~/reset ends it")
         self.reporter.look(loop.decision)
 
-    def _send(self, command: Array | None) -> None:
+    def clock_time(self) -> float:
+        """ROS time as the loop counts it [s]."""
+        return 1e-9 * (self.ros_time.now() - self.zero)
+
+    def send(self, command: Array | None) -> None:
         """Send a command that answers no joint state."""
         if command is not None and self.commands is not None:
             self.commands.send(command, self.ros_time.now())
@@ -261,7 +281,8 @@ class FeedforwardNode(SteadyLifecycleNode):
 
     # -- each cycle --------------------------------------------------------------------------
 
-    def _on_joint_state(self, data: bytes) -> None:
+    def on_joint_state(self, data: bytes) -> None:
+        """Answer a joint state, serialised, whatever goes wrong."""
         if not self.active:
             return
         try:
@@ -315,7 +336,8 @@ class FeedforwardNode(SteadyLifecycleNode):
         if self.annotating:
             loop.q, loop.v, loop.stamp = q, v, begin
             return None, latency
-        return loop.cycle(begin, clock, q, v, found.reordered), latency
+        sampled = 1e-9 * (stamp - self.zero) if stamp else None
+        return loop.cycle(begin, clock, q, v, found.reordered, sampled), latency
 
     def _unusable(self, reading: Reading, seen: Seen, begin: float, clock: float) -> Array | None:
         """Command where a joint state of ours lacks something, and a line in the log."""
@@ -344,6 +366,6 @@ class FeedforwardNode(SteadyLifecycleNode):
         if not self.active or loop is None:
             return
         if not self.annotating and now - self.heard > loop.stale:
-            self._send(loop.silence(now, 1e-9 * (self.ros_time.now() - self.zero)))
+            self.send(loop.silence(now, self.clock_time()))
             self.reporter.look(loop.decision)
         publish_state(self, now)
