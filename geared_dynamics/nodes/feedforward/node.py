@@ -40,6 +40,7 @@ from geared_dynamics.nodes.feedforward.report import Reporter
 from geared_dynamics.nodes.feedforward.schema import SCHEMA
 from geared_dynamics.nodes.feedforward.services import Services
 from geared_dynamics.nodes.feedforward.settings import unlimited, unread_gains
+from geared_dynamics.nodes.feedforward.tracking import untracked
 from geared_dynamics.nodes.feedforward.tuning import publish_state
 
 NEWEST_STATE = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
@@ -182,7 +183,8 @@ class FeedforwardNode(SteadyLifecycleNode):
         self.description.used = self.description.text
         self.description.begin(model)
         free = unlimited(loop.prepared.policy, model, cast(Any, values["output"]))
-        for note in (*model.notes, *unread_gains(values, model), *free):
+        loose = untracked(values, model)
+        for note in (*model.notes, *unread_gains(values, model), *free, *loose):
             self.get_logger().warning(note)
         self.get_logger().info(
             f"configured: {model.name}, mode {values['mode']}, joints "

@@ -26,6 +26,7 @@ from geared_dynamics.errors import ModelError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.nodes.common.parameters import ParameterError, Values
 from geared_dynamics.nodes.common.values import numbers
+from geared_dynamics.nodes.feedforward.tracking import tracking_of
 from geared_dynamics.trajectory import Rules
 
 ROUNDING = 1e-6  # part of a limit by which a parameter may exceed it: decimals left out
@@ -170,8 +171,7 @@ def policy_of(values: Values, model: GearedModel) -> Policy:
         usual = np.array(getattr(standard, field))
         refuse_wider(field, pattern, model.joint_names, own, usual)
         options[field] = np.where(np.isnan(own), usual, own)
-    tolerance = numbers(values, "constraints.{}.trajectory", model.joint_names)
-    options["tracking"] = np.where(tolerance > 0.0, tolerance, np.inf)
+    options["tracking"] = tracking_of(values, model)
     timeout = cast(float, values["cmd_timeout"])
     options["reference_timeout"] = timeout if timeout > 0.0 else math.inf
     return default_policy(model, side, **options)
