@@ -19,6 +19,7 @@ from typing import NamedTuple
 from geared_dynamics.arrays import Array
 from geared_dynamics.control.safety import events as at
 from geared_dynamics.control.safety import watch
+from geared_dynamics.control.safety.events import Mode
 from geared_dynamics.control.safety.policy import FACTOR, Policy
 from geared_dynamics.control.safety.values import Observation, SafetyMemory, Track
 
@@ -100,10 +101,15 @@ def overdue(policy: Policy, memory: SafetyMemory, seen: Observation) -> bool:
     """Whether a state comes later after the last good one than ``state_timeout``.
 
     By its arrival, whatever delayed it, and by its stamp: what comes at once after a pause of the
-    loop may have been waiting.
+    loop may have been waiting. Not where the arm is blind already, and that is known.
     """
     track, timeout = memory.track, policy.state_timeout
-    if memory.stamp is None or track is None or seen.state_stamp is None:
+    if (
+        memory.mode is Mode.BLIND
+        or memory.stamp is None
+        or track is None
+        or seen.state_stamp is None
+    ):
         return False
     if seen.state_stamp - memory.stamp > timeout:
         return True

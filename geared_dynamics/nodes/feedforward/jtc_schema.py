@@ -34,8 +34,8 @@ JTC = (
               "time after a trajectory's end at which the reference is dropped; 0: never [s]",
               0.0),
     Parameter("constraints.<joint>.trajectory", "double", float("nan"),
-              "largest position error; 0: any; NaN: 0.2 rad or 0.05 m in the mode computed_torque, "
-              "else any; in a JTC's parameter file 0 [rad or m]"),
+              "largest position error; 0: any; NaN: 0.2 rad or 0.05 m in the mode "
+              "computed_torque, any in the others and in a JTC's file [rad or m]"),
     Parameter("gains.<joint>.p", "double", 0.0, "law pd_plus_feedforward [N m/rad or N/m]", 0.0),
     Parameter("gains.<joint>.i", "double", 0.0, "likewise [N m/(rad s)]", 0.0),
     Parameter("gains.<joint>.d", "double", 0.0, "likewise [N m s/rad]", 0.0),
