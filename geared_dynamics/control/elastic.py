@@ -21,12 +21,13 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from geared_dynamics.actuation.commands import Limit, MotorCommands
+from geared_dynamics.actuation.commands import MotorCommands
 from geared_dynamics.actuation.elastic import motor_commands
-from geared_dynamics.arrays import Array, IntArray, readonly
+from geared_dynamics.arrays import Array, readonly
 from geared_dynamics.control.arguments import choice, refuse_overflow, vector
 from geared_dynamics.control.driven import Driven, driven
 from geared_dynamics.control.elastic_gains import Feedback
+from geared_dynamics.control.elastic_output import elastic_output
 from geared_dynamics.control.error import position_error, turns
 from geared_dynamics.control.gains import Gains
 from geared_dynamics.control.limits import command_limits
@@ -42,7 +43,6 @@ from geared_dynamics.errors import ArrayError, ModelError
 from geared_dynamics.model import GearedModel, require_model
 
 ElasticLaw = Literal["flatness", "flatness_plus_pd"]
-BITS = {"motor_torque": Limit.TORQUE, "motor_current": Limit.CURRENT}
 
 
 @dataclass(frozen=True, eq=False)
@@ -238,7 +238,7 @@ class ElasticController:
             v: Joint velocity (n,).
             a: Joint acceleration (n,), taken as constant.
         """
-        return self.planned(self.arm, q, v, a, self.saturation)
+        return self.planned(self.arm, q, v, a, clip=True)
 
     def decelerate(self, q: Array, v: Array, a: Array, rate: Array) -> Array:
         """Command of an acceleration from a state, not made to fit the motors' limits.
@@ -249,50 +249,25 @@ class ElasticController:
             a: Joint acceleration (n,).
             rate: Velocity at which friction is taken (n,): zero, or ``v``.
         """
-        return self.planned(self.arm if rate.any() else self.smooth, q, v, a, "none")
+        return self.planned(self.arm if rate.any() else self.smooth, q, v, a, clip=False)
 
-    def planned(
-        self, arm: GearedModel, q: Array, v: Array, a: Array, saturation: Saturation
-    ) -> Array:
+    def planned(self, arm: GearedModel, q: Array, v: Array, a: Array, clip: bool) -> Array:
         """Command of a motion whose acceleration is constant, by an arm."""
         n = self.model.n
         path = np.zeros((self.derivatives_needed + 1, n))
         path[:3] = vector("q", q, n), vector("v", v, n), vector("a", a, n)
         commands = motor_commands(arm, path, self.method, self.order)
         torque = commands.torque - self.carried(path[0])
-        command = self.sent(torque, commands.speed, commands, saturation).command
+        command = self.sent(torque, commands.speed, commands, clip).command
         refuse_overflow(command)
         return command
 
     def sent(
-        self,
-        torque: Array,
-        speed: Array,
-        commands: MotorCommands | None,
-        saturation: Saturation | None = None,
+        self, torque: Array, speed: Array, commands: MotorCommands | None, clip: bool = True
     ) -> Output:
         """The command of motor torques (m,) on the side that is sent."""
-        motors, model = self.model.motors, self.model
-        joint = model.structure_matrix @ torque
-        exceeded: IntArray = np.zeros(len(torque), np.int64)
-        if commands is not None:
-            exceeded = commands.binding
-        if self.side == "joint_torque":
-            command = joint
-        elif self.side == "motor_torque":
-            command = torque
-        else:
-            command = torque / motors.torque_constant
-            if self.side == "motor_voltage":
-                inductive = 0.0 if commands is None else commands.inductive_voltage
-                command = motors.resistance * command + motors.back_emf_constant * speed
-                command = command + inductive
-        if self.side != "joint_torque":
-            bit = int(BITS.get(self.side, Limit.VOLTAGE))
-            exceeded = exceeded | bit * (np.abs(command) > self.limits)
-        if (saturation or self.saturation) != "none":
-            command = np.clip(command, -self.limits, self.limits)
-        return Output(np.asarray(command), joint, exceeded)
+        clip = clip and self.saturation != "none"
+        return elastic_output(self.model, self.side, self.limits, torque, speed, commands, clip)
 
     def with_model(self, model: GearedModel) -> ElasticController:
         """The same controller for another model of the same joints.
