@@ -77,7 +77,8 @@ class Rig:
             raise gd.GearedDynamicsError("model", "is broken", "mend it")
         return GRAVITY + 0.1 * a
 
-    def cycle(self, dt: float = 0.001, *, fresh: bool = True, heard: bool = True, **facts: Any):
+    def cycle(self, dt: float = 0.001, *, fresh: bool = True, heard: bool = True, look_twice: bool = True,
+              **facts: Any):  # fmt: skip
         """One step; ``facts`` are fields of the observation, and ``wanted``."""
         self.now += dt
         if fresh:
@@ -98,7 +99,7 @@ class Rig:
         wanted = facts.pop("wanted", self.wanted)
         seen = S.Observation(**(given | facts))
         called = len(self.calls)
-        self.memory, self.decision = step(
+        self.memory, self.decision = (step if look_twice else S.step)(
             self.policy,
             self.memory,
             seen,
@@ -107,7 +108,8 @@ class Rig:
             None,
             S.Brake(self.slow_down, True) if self.model else None,
         )
-        del self.calls[called + (len(self.calls) - called) // 2 :]  # those of the second look
+        if look_twice:
+            del self.calls[called + (len(self.calls) - called) // 2 :]  # those of the second look
         return self.decision
 
     def run(self, seconds: float, **facts: Any) -> Any:
