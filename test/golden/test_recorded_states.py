@@ -32,7 +32,9 @@ def bag(path: Path) -> tuple[np.ndarray, ...]:
     """Stamps (k,) [s], positions and velocities (k, n) as they were sent."""
     typesys = pytest.importorskip("rosbags.typesys", reason="needs geared_dynamics[analysis]")
     store = typesys.get_typestore(typesys.Stores.LATEST)
-    query = "SELECT data FROM messages JOIN topics ON topics.id = topic_id WHERE type = ? ORDER BY "
+    query = (
+        "SELECT data FROM messages JOIN topics ON topics.id = topic_id WHERE type = ? ORDER BY "
+    )
     with sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True) as base:
         kind = "sensor_msgs/msg/JointState"
         rows = base.execute(query + "messages.id", (kind,)).fetchall()
