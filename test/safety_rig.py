@@ -108,8 +108,8 @@ class Rig:
             None,
             S.Brake(self.slow_down, True) if self.model else None,
         )
-        if look_twice:
-            del self.calls[called + (len(self.calls) - called) // 2 :]  # those of the second look
+        if look_twice:  # the calls of the second look are none
+            del self.calls[called + (len(self.calls) - called) // 2 :]
         return self.decision
 
     def run(self, seconds: float, **facts: Any) -> Any:

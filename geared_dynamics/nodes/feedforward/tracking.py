@@ -51,7 +51,7 @@ def of_a_jtc(values: Values) -> bool:
 
 
 def untracked(values: Values, model: GearedModel) -> list[str]:
-    """A line where the node closes the loop of joints that may be anywhere, and nobody said so."""
+    """A line where the node closes the loop of joints that may be anywhere, unasked."""
     if values["mode"] != "computed_torque":
         return []
     silent = np.isnan(numbers(values, PATTERN, model.joint_names))
