@@ -77,8 +77,15 @@ class Rig:
             raise gd.GearedDynamicsError("model", "is broken", "mend it")
         return GRAVITY + 0.1 * a
 
-    def cycle(self, dt: float = 0.001, *, fresh: bool = True, heard: bool = True, look_twice: bool = True,
-              **facts: Any):  # fmt: skip
+    def cycle(
+        self,
+        dt: float = 0.001,
+        *,
+        fresh: bool = True,
+        heard: bool = True,
+        look_twice: bool = True,
+        **facts: Any,
+    ) -> Any:
         """One step; ``facts`` are fields of the observation, and ``wanted``."""
         self.now += dt
         if fresh:

@@ -60,6 +60,5 @@ def untracked(values: Values, model: GearedModel) -> list[str]:
     if not names:
         return []
     remedy = f"set {PATTERN.format('<joint>')}, {ANGLE:g} rad or {LENGTH:g} m by default"
-    return [
-        f"position errors of {', '.join(names)} stop nothing, as in a JTC without this tolerance; {remedy}"
-    ]
+    finding = f"position errors of {', '.join(names)} stop nothing, as in a JTC without tolerances"
+    return [f"{finding}; {remedy}"]

@@ -383,26 +383,3 @@ def test_limits_of_the_motors_side() -> None:
     effort = np.array(control_limits.efforts(model))
     found = S.default_policy(model, "joint_torque").command
     np.testing.assert_allclose(found, np.minimum(together, effort))
-
-
-NO_POSITIONS = {
-    "longer": np.zeros(3),
-    "shorter": np.zeros(1),
-    "a column": np.zeros((2, 1)),
-    "a number": np.array(0.4),
-    "empty": np.zeros(0),
-    "a list": [0.3, 0.4],
-    "text": "0.3",
-}
-
-
-@pytest.mark.parametrize("tracking", [(0.2, 0.2), (np.inf, np.inf)])
-@pytest.mark.parametrize("case", NO_POSITIONS)
-def test_a_reference_of_another_shape_is_none(case: str, tracking: tuple[float, float]) -> None:
-    rig = running(NEAR, tracking=tracking)
-    decision = rig.cycle(q_d=NO_POSITIONS[case])
-    assert decision.events & S.Event.NO_REFERENCE
-    assert decision.mode is S.Mode.HOLDING
-    assert np.isfinite(decision.command).all()
-    rig.q = np.array([2.1, 0.4])  # beyond a limit, where the reference may lead back
-    assert rig.cycle(q_d=NO_POSITIONS[case]).events & S.Event.POSITION_LIMIT
