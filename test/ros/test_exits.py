@@ -138,7 +138,10 @@ def test_zero_stays_zero(graph: Graph, processes: Processes) -> None:
     client.call_async(SetBool.Request(data=True))
     arm.until(lambda: not np.any(rig.commands.last.data), "zero")
     assert graph.change_state(rig.node, "deactivate")
-    arm.until(lambda: graph.node is not None, "what was sent")
+    rig.process.signal(signal.SIGINT)  # type: ignore[union-attr]
+    arm.until(lambda: not rig.process.running, "its end")  # type: ignore[union-attr]
+    for _ in range(50):
+        graph.spin_once(0.002)  # what it has sent
     assert not np.any(rig.commands.last.data)
 
 
