@@ -21,6 +21,8 @@ POSTURE = [0.3, 0.5, -0.4]
 SECOND = 1_000_000_000
 PATIENT = 1.0  # [s] without joint states: a test run may be kept waiting by others
 LEAD = 1e-3  # [s], update_rate 1000
+SLEW = 4.0  # [rad/s] at which the robot goes where a test wants it
+PERIOD = 4e-3  # [s] between joint states
 
 
 def elbow(**options: Any) -> gd.GearedModel:
@@ -74,7 +76,8 @@ class Rig:
     """One node and its robot, whose joint states the test publishes.
 
     Attributes:
-        q: Where the robot is.
+        q: Where the robot is to be: it goes there as fast as its joints can.
+        at: Where it is.
         names: In which order it says so.
         now: Simulated time [s]; None: no simulated clock.
         program: What Python starts: the node, or a script that changes it.
@@ -89,6 +92,7 @@ class Rig:
         self.graph, self.processes, self.space = graph, processes, space
         self.node = f"{space}/feedforward_node"
         self.q, self.v, self.names = list(POSTURE), [0.0] * 3, list(JOINTS)
+        self.at = list(POSTURE)
         self.now: float | None = None
         self.creep = 1e-9
         self.program: tuple[str, str] = ("-m", "geared_dynamics.nodes.feedforward_node")
@@ -145,17 +149,41 @@ class Rig:
         """Publish the time, where it is simulated, and the joint state."""
         from rosgraph_msgs.msg import Clock
 
+        moving = self.move()
         if self.now is not None:
-            self.now += self.creep
+            self.now += PERIOD if moving else self.creep
             message = Clock()
             whole = round(self.now * SECOND)
             message.clock.sec, message.clock.nanosec = divmod(whole, SECOND)
             self._clock.publish(message)
         index = [JOINTS.index(name) if name in JOINTS else None for name in self.names]
-        q = [0.0 if k is None else self.q[k] for k in index]
+        q = [0.0 if k is None or k >= len(self.at) else self.at[k] for k in index]
         v = [0.0 if k is None else self.v[k] for k in index]
         stamp = time.time_ns() if self.now is None else round(self.now * SECOND)
         self.states.publish(joint_state(self.names, q, v, stamp))
+
+    def move(self) -> bool:
+        """Go on towards ``q`` for a period; whether the robot was not there yet."""
+        step, here = SLEW * PERIOD, self.at
+        ways = [to - be for to, be in zip(self.q, here, strict=True)]
+        moving = any(abs(way) > step for way in ways)
+        # What is no number, or comes after such, is there at once: an encoder's fault.
+        self.at = [
+            be + max(-step, min(step, way)) if abs(way) < np.inf else to
+            for to, be, way in zip(self.q, here, ways, strict=True)
+        ]
+        self.at = [
+            to if abs(to - be) <= 1e-12 else be for to, be in zip(self.q, self.at, strict=True)
+        ]
+        return moving
+
+    def until_there(self) -> None:
+        """Wait until the robot is where it is to be."""
+        self.feed_until(lambda: self.at == list(self.q), "the robot at its place")
+
+    def place(self, q: Sequence[float]) -> None:
+        """Be somewhere at once, as no robot can."""
+        self.q, self.at = list(q), list(q)
 
     def feed_until(self, condition: Any, what: str, timeout: float = 6.0) -> Any:
         """Publish joint states every few milliseconds until a condition holds."""
@@ -164,7 +192,7 @@ class Rig:
         def met() -> Any:
             nonlocal due
             if time.monotonic() >= due:
-                due = time.monotonic() + 0.004
+                due = time.monotonic() + PERIOD
                 self.send()
             return condition()
 

@@ -43,7 +43,7 @@ def same(one: object, other: object) -> bool:
 def step(*arguments: Any) -> Any:
     """The safety step, which decides as the complete look does where it took the quick one."""
     found = S.step(*arguments)
-    complete = judgement(*arguments, *[None] * (6 - len(arguments)))
+    complete = judgement(*arguments, *[None] * (7 - len(arguments)))
     assert same(found, complete)
     return found
 
@@ -72,7 +72,20 @@ class Rig:
             raise gd.GearedDynamicsError("model", "is broken", "mend it")
         return GRAVITY if q is None else GRAVITY + 10.0 * (posture - q) - v
 
-    def cycle(self, dt: float = 0.001, *, fresh: bool = True, heard: bool = True, **facts: Any):
+    def slow_down(self, q: Any, v: Any, a: Any, rate: Any) -> np.ndarray:
+        if self.broken:
+            raise gd.GearedDynamicsError("model", "is broken", "mend it")
+        return GRAVITY + 0.1 * a
+
+    def cycle(
+        self,
+        dt: float = 0.001,
+        *,
+        fresh: bool = True,
+        heard: bool = True,
+        look_twice: bool = True,
+        **facts: Any,
+    ) -> Any:
         """One step; ``facts`` are fields of the observation, and ``wanted``."""
         self.now += dt
         if fresh:
@@ -93,10 +106,17 @@ class Rig:
         wanted = facts.pop("wanted", self.wanted)
         seen = S.Observation(**(given | facts))
         called = len(self.calls)
-        self.memory, self.decision = step(
-            self.policy, self.memory, seen, wanted, self.fallback if self.model else None
+        self.memory, self.decision = (step if look_twice else S.step)(
+            self.policy,
+            self.memory,
+            seen,
+            wanted,
+            self.fallback if self.model else None,
+            None,
+            S.Brake(self.slow_down, True) if self.model else None,
         )
-        del self.calls[called + (len(self.calls) - called) // 2 :]  # those of the second look
+        if look_twice:  # the calls of the second look are none
+            del self.calls[called + (len(self.calls) - called) // 2 :]
         return self.decision
 
     def run(self, seconds: float, **facts: Any) -> Any:
@@ -106,9 +126,11 @@ class Rig:
         return self.decision
 
 
-def running(**options: Any) -> Rig:
-    """An arm that runs."""
+def running(at: Any = None, **options: Any) -> Rig:
+    """An arm that runs, at a position."""
     rig = Rig(policy(**options))
+    if at is not None:
+        rig.q, rig.q_d = np.array(at), np.array(at)
     rig.run(0.05)
     assert rig.decision.running
     return rig

@@ -6,7 +6,7 @@ complete and have run once, so that a loop can exchange one for the other betwee
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import get_args
 
 import numpy as np
@@ -17,8 +17,17 @@ from geared_dynamics.control.compensation import compensation, term_torques
 from geared_dynamics.control.compiled import CompiledLaw, compiled_command, compiled_law
 from geared_dynamics.control.error import integral_bound, integrate, turns
 from geared_dynamics.control.gains import Gains
-from geared_dynamics.control.laws import CLOSED, LAWS, Rate, Setting, feedforward, hold
+from geared_dynamics.control.laws import (
+    CLOSED,
+    LAWS,
+    Rate,
+    Setting,
+    decelerate,
+    feedforward,
+    hold,
+)
 from geared_dynamics.control.limits import efforts
+from geared_dynamics.control.safety.values import Brake
 from geared_dynamics.control.sides import NOTHING, Drives, Saturation, drives, output
 from geared_dynamics.control.terms import Terms, TermTorques
 from geared_dynamics.control.values import Memory, Output, Reference, Side, State
@@ -35,6 +44,7 @@ class Controller:
         law: Name of the law.
         setting: Prepared model, gains, continuous joints.
         drives: The output side.
+        unclipped: The same without the motors' limits.
         effort: Joint force at which the integral stops growing (n,), infinite for none.
         integrating: Whether the gains have an integral part.
         bound: Largest integral of the error (n,) [rad s or m s].
@@ -45,6 +55,7 @@ class Controller:
     law: str
     setting: Setting
     drives: Drives
+    unclipped: Drives
     effort: Array
     integrating: bool
     bound: Array
@@ -169,6 +180,27 @@ class Controller:
         refuse_overflow(result.command)
         return result.command
 
+    @property
+    def brake(self) -> Brake:
+        """How the arm is slowed down, for ``gd.control.safety.step``."""
+        return Brake(self.decelerate, closed=True)
+
+    def decelerate(self, q: Array, v: Array, a: Array, rate: Array) -> Array:
+        """Command of an acceleration from a state, not made to fit the motors' limits.
+
+        Args:
+            q: Joint position (n,) [rad or m].
+            v: Joint velocity (n,).
+            a: Joint acceleration (n,), with the complete mass matrix whatever is switched off.
+            rate: Velocity at which friction is taken (n,).
+        """
+        n = self.model.n
+        state, wanted = (vector("q", q, n), vector("v", v, n)), vector("a", a, n)
+        found = decelerate(self.setting, *state, wanted, vector("rate", rate, n))
+        result = output(self.unclipped, found, state[1], None)
+        refuse_overflow(result.command)
+        return result.command
+
     def term_torques(self, state: State | None, reference: Reference) -> TermTorques:
         """Each term's joint force where this law evaluates the model (n,) [N m or N].
 
@@ -282,11 +314,13 @@ def controller(
     closed = each if law in CLOSED else None
     setting = Setting(given, closed, turns(model), friction_rate)
     integrating = closed is not None and bool(np.any(closed.ki > 0.0))
+    side_of = drives(model, given.terms, side, saturation)
     made = Controller(
         model=model,
         law=law,
         setting=setting,
-        drives=drives(model, given.terms, side, saturation),
+        drives=side_of,
+        unclipped=replace(side_of, saturation="none", bounded=False),
         effort=efforts(model),
         integrating=integrating,
         bound=readonly(np.zeros(model.n)) if closed is None else integral_bound(closed),
@@ -305,6 +339,7 @@ def warm(made: Controller) -> None:
     made.hold(still, state)
     made.hold(still, None)
     made.nominal(still, still, still)
+    made.decelerate(still, still, still, still)
 
 
 def replace_jerk(reference: Reference) -> Reference:

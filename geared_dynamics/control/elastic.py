@@ -5,6 +5,7 @@ coordinates x_d (theta of elastic drives, q of rigid ones) and A_d the motors' r
 
     flatness           tau_m = tau_m,d
     flatness_plus_pd   tau_m = tau_m,d + A_d^-1 (Kp (x_d,d - x_d) + Kv (x_d,d' - x_d'))
+    decelerate         tau_m = tau_m of (q, v, a, 0, ...), their higher derivatives zero
     hold               tau_m = A^-1 g(posture) + A_d^-1 (Kp E_d (posture - y) - Kv E_d y')
 
 y = E_d^-1 x_d is the joint position that the motors show. Feedback of the motors' position is
@@ -20,15 +21,17 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from geared_dynamics.actuation.commands import Limit, MotorCommands
+from geared_dynamics.actuation.commands import MotorCommands
 from geared_dynamics.actuation.elastic import motor_commands
-from geared_dynamics.arrays import Array, IntArray, readonly
+from geared_dynamics.arrays import Array, readonly
 from geared_dynamics.control.arguments import choice, numbers, refuse_overflow, vector
 from geared_dynamics.control.driven import Driven, driven
 from geared_dynamics.control.elastic_gains import Feedback
+from geared_dynamics.control.elastic_output import elastic_output
 from geared_dynamics.control.error import position_error, turns
 from geared_dynamics.control.gains import Gains
 from geared_dynamics.control.limits import command_limits
+from geared_dynamics.control.safety.values import Brake
 from geared_dynamics.control.sides import Saturation, refuse_unknown, without_friction
 from geared_dynamics.control.terms import Terms
 from geared_dynamics.control.values import Memory, Output, Reference, Side, State
@@ -41,7 +44,6 @@ from geared_dynamics.errors import ArrayError, ModelError
 from geared_dynamics.model import GearedModel, require_model
 
 ElasticLaw = Literal["flatness", "flatness_plus_pd"]
-BITS = {"motor_torque": Limit.TORQUE, "motor_current": Limit.CURRENT}
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +62,7 @@ class ElasticController:
         saturation: Whether commands are clipped (``each``) or not (``none``).
         driven: The driven coordinates.
         arm: The model that the feedforward counts, without what is switched off.
+        smooth: The same without friction.
         per_turn: As of ``error.turns``.
         limits: Largest commands (m,) or (n,).
     """
@@ -75,6 +78,7 @@ class ElasticController:
     saturation: Saturation
     driven: Driven
     arm: GearedModel
+    smooth: GearedModel
     per_turn: Array | None
     limits: Array
 
@@ -98,14 +102,13 @@ class ElasticController:
             reference: Wanted motion with ``derivatives``; its other fields are not read.
             dt: Not read: these laws have no integral.
         """
+        place, k = "reference.derivatives", self.derivatives_needed
+        remedy = f"give q and its derivatives up to order {k}, a row each"
         if reference.derivatives is None:
-            k = self.derivatives_needed
-            remedy = f"give q and its derivatives up to order {k}"
-            raise ArrayError("reference.derivatives", "are not given", remedy)
-        remedy = f"give one row for each derivative (k + 1, {self.model.n})"
-        path, arm = as_numbers("reference.derivatives", reference.derivatives, remedy), self.arm
+            raise ArrayError(place, "are not given", remedy)
+        path, arm = as_numbers(place, reference.derivatives, remedy), self.arm
         if path.ndim != 2:
-            raise ArrayError("reference.derivatives", f"have shape {path.shape}", remedy)
+            raise ArrayError(place, f"have shape {path.shape}", remedy)
         planned = feedforward(arm, path, self.method, self.order, friction=True)
         commands = motor_commands(arm, path, self.method, self.order)
         torque = commands.torque - self.carried(path[0])
@@ -165,10 +168,10 @@ class ElasticController:
         if state.theta is None or state.vtheta is None:
             remedy = "give theta and vtheta, or use joint-side feedback"
             raise ArrayError("state.theta", "is not given", remedy)
-        # Joints behind springs are not read here: their q and v may be NaN.
-        links, speeds = numbers("state.q", state.q, n), numbers("state.v", state.v, n)
-        x = np.concatenate([links, vector("state.theta", state.theta, count)])
-        rate = np.concatenate([speeds, vector("state.vtheta", state.vtheta, count)])
+        shafts = vector("state.theta", state.theta, count)  # q and v behind springs may be NaN
+        x = np.concatenate([numbers("state.q", state.q, n), shafts])
+        shafts = vector("state.vtheta", state.vtheta, count)
+        rate = np.concatenate([numbers("state.v", state.v, n), shafts])
         y = vector("state.q", x[found.rows], n)
         return found.inverse @ y, found.inverse @ vector("state.v", rate[found.rows], n)
 
@@ -195,8 +198,9 @@ class ElasticController:
             posture: Joint position to hold, as of ``measured`` (n,) [rad or m].
             state: Measured state, or None where it is not known any more.
         """
-        seen = (None, None) if state is None else self.measured(state)
-        command = self.fallback(posture, *seen)
+        command = self.fallback(
+            posture, *((None, None) if state is None else self.measured(state))
+        )
         return Output(command, self.static(posture), np.zeros(0, np.int64))
 
     def fallback(self, posture: Array, q: Array | None, v: Array | None) -> Array:
@@ -209,7 +213,7 @@ class ElasticController:
         """
         model, found, n = self.model, self.driven, self.model.n
         where = vector("posture", posture, n)
-        torque, speed = np.zeros(len(model.motor_names)), np.zeros(len(model.motor_names))
+        torque, speed = np.zeros((2, len(model.motor_names)))
         if self.terms.use_gravity_compensation:
             torque = self.static(where) @ motor_shares(model)
         if q is not None and v is not None:
@@ -221,29 +225,53 @@ class ElasticController:
                 torque = torque + found.shares @ force
         return self.sent(torque, speed, None).command
 
-    def sent(self, torque: Array, speed: Array, commands: MotorCommands | None) -> Output:
+    @property
+    def brake(self) -> Brake:
+        """How the arm is slowed down, for ``gd.control.safety.step``.
+
+        Damping by what the links do acts through the springs and excites them: only the motors'
+        own motion is fed back.
+        """
+        return Brake(self.decelerate, closed=self.feedback == "motor")
+
+    def nominal(self, q: Array, v: Array, a: Array) -> Array:
+        """Command of a motion without feedback, as of ``Controller.nominal``.
+
+        Args:
+            q: Joint position (n,) [rad or m].
+            v: Joint velocity (n,).
+            a: Joint acceleration (n,), taken as constant.
+        """
+        return self.planned(self.arm, q, v, a, clip=True)
+
+    def decelerate(self, q: Array, v: Array, a: Array, rate: Array) -> Array:
+        """Command of an acceleration from a state, not made to fit the motors' limits.
+
+        Args:
+            q: Joint position (n,), as of ``measured``: the springs' deflection is left out.
+            v: Its rate (n,).
+            a: Joint acceleration (n,).
+            rate: Velocity at which friction is taken (n,): zero, or ``v``.
+        """
+        return self.planned(self.arm if rate.any() else self.smooth, q, v, a, clip=False)
+
+    def planned(self, arm: GearedModel, q: Array, v: Array, a: Array, clip: bool) -> Array:
+        """Command of a motion whose acceleration is constant, by an arm."""
+        n = self.model.n
+        path = np.zeros((self.derivatives_needed + 1, n))
+        path[:3] = vector("q", q, n), vector("v", v, n), vector("a", a, n)
+        commands = motor_commands(arm, path, self.method, self.order)
+        torque = commands.torque - self.carried(path[0])
+        command = self.sent(torque, commands.speed, commands, clip).command
+        refuse_overflow(command)
+        return command
+
+    def sent(
+        self, torque: Array, speed: Array, commands: MotorCommands | None, clip: bool = True
+    ) -> Output:
         """The command of motor torques (m,) on the side that is sent."""
-        motors, model = self.model.motors, self.model
-        joint = model.structure_matrix @ torque
-        exceeded: IntArray = np.zeros(len(torque), np.int64)
-        if commands is not None:
-            exceeded = commands.binding
-        if self.side == "joint_torque":
-            command = joint
-        elif self.side == "motor_torque":
-            command = torque
-        else:
-            command = torque / motors.torque_constant
-            if self.side == "motor_voltage":
-                inductive = 0.0 if commands is None else commands.inductive_voltage
-                command = motors.resistance * command + motors.back_emf_constant * speed
-                command = command + inductive
-        if self.side != "joint_torque":
-            bit = int(BITS.get(self.side, Limit.VOLTAGE))
-            exceeded = exceeded | bit * (np.abs(command) > self.limits)
-        if self.saturation != "none":
-            command = np.clip(command, -self.limits, self.limits)
-        return Output(np.asarray(command), joint, exceeded)
+        clip = clip and self.saturation != "none"
+        return elastic_output(self.model, self.side, self.limits, torque, speed, commands, clip)
 
     def with_model(self, model: GearedModel) -> ElasticController:
         """The same controller for another model of the same joints.
@@ -355,6 +383,7 @@ def elastic_controller(
         saturation=saturation,
         driven=driven(model),
         arm=arm,
+        smooth=without_friction(arm),
         per_turn=turns(model),
         limits=readonly(command_limits(model, side)),
     )
@@ -371,3 +400,5 @@ def warm(made: ElasticController) -> None:
     made.step(made.start(), state, Reference(still, still, still, None, path), 0.0)
     made.hold(still, state)
     made.hold(still, None)
+    made.nominal(still, still, still)
+    made.decelerate(still, still, still, still)

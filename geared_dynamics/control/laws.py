@@ -11,6 +11,7 @@ the terms that are switched on, F friction at the reference's velocity, and the 
     pd_plus_feedforward   tau = tau_s(q_d, v_d, a_d) + F + f
     gravity_compensation  tau = g(q)
     hold                  tau = g(q) + f  with e = posture - q, e' = -v
+    decelerate            tau = tau_s(q, v, 0) + M(q) a + F
 
 Friction is taken at the reference's velocity: the measured one is noise around zero at
 standstill, and compensating the jump of Coulomb friction with it chatters.
@@ -175,6 +176,25 @@ def hold(setting: Setting, state: State | None, posture: Array) -> Demand:
     if setting.gains is not None:
         force += feedback(setting, state.q, error, -state.v, None)
     return Demand(force, None, state.q, given.still, error)
+
+
+def decelerate(setting: Setting, q: Array, v: Array, a: Array, rate: Array) -> Demand:
+    """tau_s(q, v, 0) + M(q) a + F: an acceleration from a state, with the complete mass matrix.
+
+    Args:
+        setting: Prepared model.
+        q: Joint position (n,) [rad or m].
+        v: Joint velocity (n,).
+        a: Joint acceleration (n,).
+        rate: Velocity at which friction is taken (n,).
+    """
+    given = setting.given
+    if given.accelerating:
+        force = compensated_force(given, q, v, a)
+    else:
+        force = compensated_force(given, q, v, given.still)
+        force += inertial_force(given, q, a)
+    return Demand(force, compensated_friction(given, q, v, a, rate), q, rate, None)
 
 
 def correction(setting: Setting, error: Array, rate_error: Array, integral: Array | None) -> Array:

@@ -53,9 +53,9 @@ KERNELS: dict[str, tuple[str, int, int]] = {
     "observer_predict": ("observer", 3, 3),
     "observer_update": ("observer", 2, 4),
     "control_law": ("laws", 2, 5),
-    "nominal_command": ("calm", 0, 5),
+    "nominal_command": ("calm", 0, 6),
 }
-SCALARS = {"nominal_command": 1}  # numbers between the inputs and the output
+SCALARS = {"nominal_command": 2}  # numbers between the inputs and the output
 
 
 def __getattr__(name: str) -> Callable[..., int]:

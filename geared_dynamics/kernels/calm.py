@@ -29,7 +29,9 @@ def nominal_command(
     q_d: Array,
     wanted: Array,
     before: Array,
+    last: Array,
     dt: float,
+    span: float,
     out: Array,
 ) -> int:
     """Copy wanted (m,) to out and return OK, or DISTURBED where something is to be told.
@@ -41,7 +43,9 @@ def nominal_command(
         q_d: The reference's position.
         wanted: Command of the law (m,) or (K, m).
         before: Command of the cycle before.
-        dt: Time since then [s].
+        last: Position of the joint state before (n,) or (K, n).
+        dt: Time since the command before [s].
+        span: Time in which the position may have moved [s].
         out: What may be sent (m,) or (K, m).
     """
     n, m = int(limits[at.JOINTS]), int(limits[at.COMMANDS])
@@ -49,21 +53,24 @@ def nominal_command(
         return layout.WRONG_SHAPE
     if not (fits(q, n, out) and fits(v, n, out) and fits(q_d, n, out)):
         return layout.WRONG_SHAPE
+    if not fits(last, n, out):
+        return layout.WRONG_SHAPE
     if not (apart(wanted, out) and apart(before, out)):
         return layout.OVERLAP
-    buffer = np.empty(3 * n + 2 * m)
+    buffer = np.empty(4 * n + 2 * m)
     x, p = pointer(buffer), pointer(limits)
-    u = shift(x, 3 * n)
+    u = shift(x, 4 * n)
     for k in range(states(q)):
         if not (
             gather(q, k, n, x)
             & gather(v, k, n, shift(x, n))
             & gather(q_d, k, n, shift(x, 2 * n))
+            & gather(last, k, n, shift(x, 3 * n))
             & gather(wanted, k, m, u)
             & gather(before, k, m, shift(u, m))
         ):
             return at.DISTURBED
-        if not (joints_calm(p, n, x) and commands_calm(p, n, m, u, shift(u, m), dt)):
+        if not (joints_calm(p, n, x, span) and commands_calm(p, n, m, u, shift(u, m), dt)):
             return at.DISTURBED
         for i in range(m):
             row(out, k)[i] = u[i]
@@ -71,8 +78,8 @@ def nominal_command(
 
 
 @njit(error_model="numpy")
-def joints_calm(limits: Pointer, n: int, x: Pointer) -> bool:
-    """Whether positions, speeds and errors of x = q, v, q_d (3 n) are far from all limits."""
+def joints_calm(limits: Pointer, n: int, x: Pointer, span: float) -> bool:
+    """Whether positions, speeds, errors, ways of x = q, v, q_d, last (4 n) are far from limits."""
     good = True
     for i in range(n):
         r = at.HEADER_SIZE + i * at.JOINT_SIZE
@@ -80,6 +87,12 @@ def joints_calm(limits: Pointer, n: int, x: Pointer) -> bool:
         good &= limits[r + at.LOWER] <= q <= limits[r + at.UPPER]
         good &= abs(v) <= limits[r + at.SPEED]
         good &= abs(q) <= LARGEST and abs(v) <= LARGEST
+        good &= abs(v) <= limits[r + at.FASTEST]
+        way = abs(q - x[3 * n + i])
+        if limits[r + at.ENDLESS] != 0.0 and way > math.pi:
+            good &= way <= FAR
+            way = abs(way - TURN * np.rint(way / TURN)) + DOUBT
+        good &= way <= limits[r + at.STEP] * span
         error = x[2 * n + i] - q
         if limits[r + at.ENDLESS] != 0.0 and abs(error) > math.pi:
             good &= abs(error) <= FAR

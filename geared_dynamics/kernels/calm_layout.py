@@ -12,7 +12,9 @@ LOWER, UPPER = 0, 1  # positions beyond which a limit is near [rad or m]
 SPEED = 2  # speed above which its limit is near [1/s]
 ERROR = 3  # largest position error that is nothing to tell [rad or m]
 ENDLESS = 4  # whether the joint turns endlessly, 0 or 1
-JOINT_SIZE = 5
+FASTEST = 5  # speed beyond which a state is impossible [1/s]
+STEP = 6  # distance per time beyond which two positions are impossible [1/s]
+JOINT_SIZE = 7
 
 # A command's row.
 MOST = 0  # largest magnitude, in the unit that is sent

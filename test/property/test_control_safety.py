@@ -25,11 +25,13 @@ OPTION = {
     Event.TIME_JUMP: "on_time_jump",
     Event.COMPUTATION: "on_computation",
     Event.EMERGENCY_STOP: "on_emergency_stop",
+    Event.IMPOSSIBLE_STATE: "on_impossible_state",
 }
-STOPPING = Event.STALE_STATE | Event.NO_REFERENCE
+ENDS = Event.STALE_STATE | Event.NO_REFERENCE | Event.ENDING
+STOPPING = ENDS
 for one in OPTION:
     STOPPING |= one
-LATCHING = STOPPING & ~(Event.STALE_STATE | Event.NO_REFERENCE | Event.STALE_REFERENCE)
+LATCHING = STOPPING & ~(ENDS | Event.STALE_REFERENCE)
 # A reference that is missing or has ended keeps nobody from acknowledging the rest.
 WRONG = STOPPING & ~(Event.NO_REFERENCE | Event.STALE_REFERENCE)
 NUMBERS = st.sampled_from([0.0, 0.3, -1.0, 2.5, 300.0, math.nan, math.inf, 1e200])
@@ -53,13 +55,16 @@ class Abuse(RuleBasedStateMachine):
         self.clear: float | None = None
         self.acknowledged = False
         self.good: float | None = None
+        self.leaving: str | None = None
+        self.hurried = False
 
     def cycle(self, dt: float, **facts: object) -> None:
         self.before, self.dt = self.rig.decision, dt
         self.rig.broken = self.broken
-        self.rig.cycle(dt, emergency_stop=self.stop, acknowledged=self.ack, **facts)
+        going = {"leaving": self.leaving, "hurried": self.hurried}
+        self.rig.cycle(dt, emergency_stop=self.stop, acknowledged=self.ack, **going, **facts)
         found = Event(self.rig.decision.found)
-        usable = not found & (Event.BAD_STATE | Event.NAMES_MISSING)
+        usable = not found & (Event.BAD_STATE | Event.NAMES_MISSING | Event.IMPOSSIBLE_STATE)
         if facts.get("fresh", True) and usable:
             self.good = self.rig.now
         if self.before is not None and self.before.latched:
@@ -136,6 +141,10 @@ class Abuse(RuleBasedStateMachine):
     def break_model(self, broken: bool) -> None:
         self.broken = broken
 
+    @rule(what=st.sampled_from(["gravity", "zero"]), hurried=st.booleans())
+    def leave(self, what: str, hurried: bool) -> None:
+        self.leaving, self.hurried = what, hurried
+
     @rule()
     def acknowledge(self) -> None:
         self.ack = True
@@ -180,7 +189,12 @@ class Abuse(RuleBasedStateMachine):
         worst = max((RANK[self.options[OPTION[e]]] for e in OPTION if e in active), default=0)
         if worst == 2:
             return Mode.ZEROING
-        if Event.STALE_STATE in active:
+        old = self.good is None or self.rig.now - self.good > self.rig.policy.state_timeout
+        if Event.ENDING in active:
+            braking = self.before is not None and self.before.mode is Mode.BRAKING
+            return Mode.BRAKING if braking or not old else Mode.BLIND
+        doubted = Event.IMPOSSIBLE_STATE in Event(self.rig.decision.found)
+        if old or doubted:
             return Mode.BLIND
         return Mode.RAMPING if worst == 1 else Mode.HOLDING
 
@@ -195,7 +209,7 @@ class Abuse(RuleBasedStateMachine):
         if self.good is None or self.rig.decision.command is None:
             return
         if self.rig.now - self.good > self.rig.policy.state_timeout + 1e-9:
-            assert self.rig.decision.mode in {Mode.BLIND, Mode.ZEROING}
+            assert self.rig.decision.mode in {Mode.BLIND, Mode.ZEROING, Mode.BRAKING}
 
     def teardown(self) -> None:
         """Left alone without states, every arm ends in gravity's command, or zero if asked."""
@@ -206,6 +220,8 @@ class Abuse(RuleBasedStateMachine):
             self.cycle(0.1, fresh=False, wanted=None)
         found = self.rig.decision
         rest = np.zeros(2) if self.end == "zero" else GRAVITY
+        if found.mode is Mode.BRAKING:
+            rest = np.zeros(2) if self.leaving == "zero" else GRAVITY
         if found.mode is Mode.ZEROING:
             rest = np.zeros(2)
         np.testing.assert_allclose(found.command, rest, atol=1e-9)

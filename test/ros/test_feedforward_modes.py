@@ -99,20 +99,25 @@ def test_the_held_posture_is_the_reference(stream: Rig) -> None:
 
 
 def test_computed_torque_closes_the_loop(stream: Rig) -> None:
-    stream.reconfigure(mode="computed_torque", bandwidth=8.0, damping_ratio=0.9)
+    loose = {
+        f"constraints__{name}__trajectory": 0.0 for name in JOINTS
+    }  # it stays behind at first
+    stream.reconfigure(mode="computed_torque", bandwidth=8.0, damping_ratio=0.9, **loose)
     stream.advance(104.0)
     stream.go(GOAL, 105.0)
     since = stream.log_length
     stream.until_said("running", since)
     model, t = elbow(), 105.8
     at, ahead = wanted(t, 105.0, 104.0), wanted(t + LEAD, 105.0, 104.0)
-    stream.advance(t)
     stream.q = (at.q - [0.02, -0.01, 0.03]).tolist()
+    stream.until_there()
+    stream.advance(t)
     stream.v = (at.v + np.array([0.01, 0.02, -0.01])).tolist()
     feedback = 64.0 * (at.q - stream.q) + 14.4 * (at.v - stream.v)
     exact = gd.inverse_dynamics(model, stream.q, stream.v, ahead.a + feedback)
     stream.until_command(exact, "computed torque", 1e-5)
     stream.q, stream.v = list(POSTURE), [0.0] * 3
+    stream.until_there()
 
 
 def test_annotate_fills_in_effort(stream: Rig) -> None:

@@ -35,6 +35,7 @@ def node(rig: Rig) -> Rig:
 def running(node: Rig) -> Rig:
     """The node following a reference that moves little, from a stop."""
     node.q, node.v, node.names, node.creep = list(POSTURE), [0.0] * 3, list(JOINTS), CREEP
+    node.until_there()
     node.until_active()
     press(node, True)
     node.until_active()
@@ -277,6 +278,7 @@ def test_a_trajectory_further_beyond_a_limit_is_refused(running: Rig) -> None:
     since = running.log_length
     running.q = [0.3, 0.5, 1.5]
     running.until_said("holding: position limit", since)
+    running.until_there()
     still = [0.0] * 3
     running.go([(0.001, [0.3, 0.5, 1.6], still, still), (60.0, [0.3, 0.5, 1.7], still, still)])
     running.until_said("trajectory refused: position, joint 'joint_3': is 1.7 at 60", since)

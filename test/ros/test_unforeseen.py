@@ -69,7 +69,8 @@ def node(rig: Rig) -> Rig:
 @pytest.fixture
 def running(node: Rig) -> Rig:
     """The node following a reference that moves little."""
-    node.q, node.v = list(POSTURE), [0.0] * 3
+    node.place(POSTURE)
+    node.v = [0.0] * 3
     node.until_active()
     since = node.log_length
     node.go(FAR)
@@ -156,7 +157,7 @@ def held(rig: Rig, defect: str, since: int) -> None:
     rig.until_said(f"unexpected exception ({defect}", since)
     rig.until_said("Traceback", since)
     rig.until_said("holding: computation", since)
-    rig.q = list(POSTURE)
+    rig.place(POSTURE)
     rig.until_command(gd.gravity_forces(elbow(), POSTURE), "gravity while it is held")
     since = rig.log_length
     rig.go(FAR)
@@ -165,7 +166,7 @@ def held(rig: Rig, defect: str, since: int) -> None:
 
 def test_an_exception_in_the_loop(running: Rig) -> None:
     since = running.log_length
-    running.q[0] = 9.0
+    running.place([9.0, *POSTURE[1:]])
     held(running, "ZeroDivisionError: defect in a joint state", since)
 
 
@@ -173,13 +174,13 @@ def test_an_exception_in_the_loop_for_long(running: Rig) -> None:
     """The last state becomes stale: gravity where the arm was, and a line a second."""
     since, process = running.log_length, running.process
     assert process is not None
-    running.q[0] = 9.0
+    running.place([9.0, *POSTURE[1:]])
     running.until_said("blind: stale state", since)
     running.until_command(gd.gravity_forces(elbow(), POSTURE), "gravity all the same", 0.2)
     lines = process.output[since:].count("unexpected exception (ZeroDivisionError")
     assert lines < 10, "one line for each joint state"
     since = running.log_length
-    running.q = list(POSTURE)
+    running.place(POSTURE)
     running.until_said("holding: no reference, computation", since)
     running.go(FAR)
     running.until_said("running: following", since)

@@ -4,8 +4,10 @@ from geared_dynamics.control.safety.events import Event, Mode
 from geared_dynamics.control.safety.policy import Policy
 from geared_dynamics.control.safety.presets import default_policy
 from geared_dynamics.control.safety.step import step
+from geared_dynamics.control.safety.stopping import finished
 from geared_dynamics.control.safety.values import (
     START,
+    Brake,
     Decision,
     Observation,
     SafetyMemory,
@@ -13,6 +15,7 @@ from geared_dynamics.control.safety.values import (
 
 __all__ = [
     "START",
+    "Brake",
     "Decision",
     "Event",
     "Mode",
@@ -20,5 +23,6 @@ __all__ = [
     "Policy",
     "SafetyMemory",
     "default_policy",
+    "finished",
     "step",
 ]

@@ -17,8 +17,9 @@ from geared_dynamics.arrays import Array
 from geared_dynamics.control.safety.commands import REFRESH, static
 from geared_dynamics.control.safety.events import Mode
 from geared_dynamics.control.safety.limits import LONGEST
+from geared_dynamics.control.safety.newest import elapsed
 from geared_dynamics.control.safety.policy import Policy
-from geared_dynamics.control.safety.values import Fallback, Observation, SafetyMemory
+from geared_dynamics.control.safety.values import Fallback, Observation, SafetyMemory, Track
 
 RUNNING = Mode.RUNNING
 
@@ -39,10 +40,13 @@ def undisturbed(
         wanted: Command of the law.
         fallback: The command that holds a posture, for gravity's at times.
     """
-    (mode, since, before, clock, latched, _, clear, _, returning, _, _, _, posture, settled, sent,
-     origin, gravity, refreshed, _, resumed) = memory  # fmt: skip
-    (now, stamp, q, v, heard, q_d, time, missing, reordered, failed, stop, _) = seen
+    (mode, since, before, clock, latched, _, clear, _, returning, _, _, last_good, posture,
+     settled, sent, origin, gravity, refreshed, _, resumed, track, _, _) = memory  # fmt: skip
+    (now, stamp, q, v, heard, q_d, time, missing, reordered, failed, stop, _, sampled, leaving,
+     _) = seen  # fmt: skip
     if mode is not RUNNING or latched or returning or missing or reordered or failed or stop:
+        return None
+    if leaving is not None or track is None or last_good is None or track.doubted is not None:
         return None
     if before is None or clock is None or time is None or sent is None:
         return None
@@ -50,6 +54,10 @@ def undisturbed(
         return None
     age, silence = now - stamp, policy.state_timeout
     if not (before <= now < math.inf and -silence <= age <= silence):
+        return None
+    if stamp == track.arrived or stamp - last_good > silence:
+        return None
+    if sampled is not None and track.sampled is not None and sampled - track.sampled > silence:
         return None
     if not clock <= time <= clock + policy.time_jump:
         return None
@@ -60,18 +68,22 @@ def undisturbed(
     if resumed is not None and now - resumed < policy.resume_time:
         return None  # fading in
     command = np.empty(len(policy.command))
-    dt = min(now - before, LONGEST)
+    dt, span = min(now - before, LONGEST), elapsed(track, stamp, sampled)
+    last = track.q
     where = q if q_d is None else q_d
     try:
-        if kernels.nominal_command(policy.packed, q, v, where, wanted, sent, dt, command):
+        if kernels.nominal_command(
+            policy.packed, q, v, where, wanted, sent, last, dt, span, command
+        ):
             return None
     except kernels.NOT_TAKEN:
         return None  # arrays of another kind
     clear = now if clear is None else clear
     # Copies, as in the complete look: the caller may fill its arrays anew in every cycle.
-    kept = SafetyMemory(RUNNING, since, now, time, 0, 0, clear, False, False, q.copy(), v.copy(),
+    q = q.copy()
+    kept = SafetyMemory(RUNNING, since, now, time, 0, 0, clear, False, False, q, v.copy(),
                         stamp, posture, settled, command, origin, gravity, refreshed, now,
-                        resumed)  # fmt: skip
+                        resumed, Track(q, stamp, sampled))  # fmt: skip
     if gravity is None or now - refreshed >= REFRESH:
         try:
             kept = kept._replace(static=static(policy, kept, fallback), refreshed=now)

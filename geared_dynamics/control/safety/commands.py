@@ -9,7 +9,14 @@ from geared_dynamics.control.arguments import finite
 from geared_dynamics.control.safety.events import Mode
 from geared_dynamics.control.safety.limits import faded, fraction
 from geared_dynamics.control.safety.policy import Policy
-from geared_dynamics.control.safety.values import Fallback, Nominal, SafetyMemory
+from geared_dynamics.control.safety.stopping import LONGEST, braked
+from geared_dynamics.control.safety.values import (
+    Brake,
+    Fallback,
+    Nominal,
+    Observation,
+    SafetyMemory,
+)
 from geared_dynamics.errors import ArrayError, ModelError
 
 REFRESH = 0.02  # [s] after which gravity's command is computed again, for when nothing else can
@@ -22,17 +29,22 @@ Composed = tuple[Array, SafetyMemory, "Exception | None"]
 def composed(
     policy: Policy,
     memory: SafetyMemory,
-    now: float,
+    seen: Observation,
     wanted: Array | None,
     fallback: Fallback | None,
     nominal: Nominal | None,
+    brake: Brake | None,
 ) -> Composed:
     """Command of the memory's mode, the memory with what had to be computed, what failed."""
+    now = seen.now
     if memory.mode is Mode.RUNNING:
         return running(policy, memory, now, wanted, fallback)
     if memory.mode is Mode.ZEROING:
         return to_zero(policy, memory, now), memory, None
     try:
+        if memory.mode is Mode.BRAKING:
+            target, memory = braked(policy, memory, seen, called(fallback), brake)
+            return checked(policy, target), memory, None
         target, memory = supported(policy, memory, now, fallback, nominal)
     except Exception as error:  # whatever a model may raise; handed on in the decision
         return unsupported(policy, memory, now), memory, error
@@ -145,7 +157,8 @@ def unsupported(policy: Policy, memory: SafetyMemory, now: float) -> Array:
 
 def to_zero(policy: Policy, memory: SafetyMemory, now: float) -> Array:
     """The command at which the mode began, faded to zero."""
-    if memory.origin is None:
+    late = memory.leaving is not None and now - memory.leaving >= LONGEST
+    if memory.origin is None or late:
         return np.zeros(len(policy.command))
     return (1.0 - fraction(now - memory.since, policy.ramp_time)) * memory.origin
 

@@ -32,6 +32,9 @@ class Event(enum.IntFlag):
     COMMAND_LIMIT = 1 << 15
     COMMAND_RATE = 1 << 16
     RESUME_ERROR = 1 << 17
+    # Stop the motion as those above do.
+    IMPOSSIBLE_STATE = 1 << 18
+    ENDING = 1 << 19
 
 
 class Mode(enum.IntEnum):
@@ -40,7 +43,8 @@ class Mode(enum.IntEnum):
     ``WAITING``: nothing is sent, for no joint state has come yet. ``RUNNING``: the wanted
     command. ``HOLDING``: gravity and feedback about a posture. ``RAMPING``: the same with
     damping only, faded in. ``BLIND``: a stop by the model alone, then gravity. ``ZEROING``: fading
-    to zero, where that is configured.
+    to zero, where that is configured. ``BRAKING``: a stop, and then what is left behind: the
+    node ends.
     """
 
     WAITING = 0
@@ -49,6 +53,7 @@ class Mode(enum.IntEnum):
     RAMPING = 3
     BLIND = 4
     ZEROING = 5
+    BRAKING = 6
 
 
 # Plain integers: flags' own operators cost half a microsecond each.
@@ -70,6 +75,11 @@ VELOCITY_NEAR = int(Event.VELOCITY_NEAR)
 COMMAND_LIMIT = int(Event.COMMAND_LIMIT)
 COMMAND_RATE = int(Event.COMMAND_RATE)
 RESUME_ERROR = int(Event.RESUME_ERROR)
+IMPOSSIBLE_STATE = int(Event.IMPOSSIBLE_STATE)
+ENDING = int(Event.ENDING)
+
+# A joint state with one of these says nothing about the arm.
+UNUSABLE = BAD_STATE | NAMES_MISSING | IMPOSSIBLE_STATE
 
 # A cycle with one of these does not run. BAD_STATE and NAMES_MISSING leave the state before in
 # force: they stop the arm when that becomes stale.
@@ -84,6 +94,8 @@ STOPPING = (
     | TIME_JUMP
     | COMPUTATION
     | EMERGENCY_STOP
+    | IMPOSSIBLE_STATE
+    | ENDING
 )
 # These stay until somebody acknowledges them, by a reset or by a new reference.
 LATCHING = (
@@ -94,6 +106,7 @@ LATCHING = (
     | TIME_JUMP
     | COMPUTATION
     | EMERGENCY_STOP
+    | IMPOSSIBLE_STATE
 )
 # After these alone the arm runs again at once: nothing was wrong.
 IDLE = STALE_REFERENCE | NO_REFERENCE

@@ -22,8 +22,10 @@ def packed_limits(policy: Policy) -> Array:
     kernels.nominal_command  # noqa: B018
     errors = [min(e, policy.resume_error) if policy.tracked else math.inf for e in policy.tracking]
     joints = [
-        (*near, error, float(endless))
-        for near, error, endless in zip(policy.rows, errors, policy.continuous, strict=True)
+        (*near, error, float(endless), *bounds)
+        for near, error, endless, bounds in zip(
+            policy.rows, errors, policy.continuous, policy.bounds, strict=True
+        )
     ]
     commands = zip(policy.command, policy.command_rate, strict=True)
     flat = [number for rows in (joints, commands) for row in rows for number in row]

@@ -16,6 +16,10 @@ from geared_dynamics.errors import ArrayError
 BlindEnd = Literal["gravity", "zero"]
 Numbers = tuple[float, ...]
 
+FACTOR = 2.0  # times its limit no joint is
+# Of joints without a speed limit: largest speed, and a speed that few joints reach [1/s].
+FASTEST, USUAL = 1e3, 20.0
+
 # Which option says what follows on an event.
 OPTIONS = {
     at.STALE_REFERENCE: "on_stale_reference",
@@ -26,6 +30,7 @@ OPTIONS = {
     at.TIME_JUMP: "on_time_jump",
     at.COMPUTATION: "on_computation",
     at.EMERGENCY_STOP: "on_emergency_stop",
+    at.IMPOSSIBLE_STATE: "on_impossible_state",
 }
 
 
@@ -57,6 +62,7 @@ class Policy(Frozen):
         recovery_time: How long nothing may be wrong before the arm runs again [s].
         resume_time: Length of the fade from holding to running [s].
         resume_error: Largest position error with which the arm runs again [rad or m].
+        stop_time: Length of the stop before the node ends, where the limits allow it [s].
         on_stale_reference: ``hold``, ``ramp_down`` or ``zero``; likewise the others.
         on_bad_command: For NaN in the wanted command.
         on_position_limit: For a joint beyond its range.
@@ -65,6 +71,7 @@ class Policy(Frozen):
         on_time_jump: For a clock that was reset.
         on_computation: For a law that raises.
         on_emergency_stop: For the emergency stop.
+        on_impossible_state: For joint states that no arm can be in one after the other.
     """
 
     lower: Numbers
@@ -90,6 +97,7 @@ class Policy(Frozen):
     recovery_time: float = 0.1
     resume_time: float = 0.2
     resume_error: float = 0.1
+    stop_time: float = 0.2
     on_stale_reference: Reaction = "hold"
     on_bad_command: Reaction = "hold"
     on_position_limit: Reaction = "hold"
@@ -98,9 +106,12 @@ class Policy(Frozen):
     on_time_jump: Reaction = "hold"
     on_computation: Reaction = "hold"
     on_emergency_stop: Reaction = "hold"
+    on_impossible_state: Reaction = "hold"
     # For a quick look at every joint: near limits and near speed.
     rows: tuple[tuple[float, float, float], ...] = field(init=False, repr=False, compare=False)
     severity: tuple[tuple[int, int], ...] = field(init=False, repr=False, compare=False)
+    # Of each joint: largest speed that is possible, and speed at which positions may move.
+    bounds: tuple[tuple[float, float], ...] = field(init=False, repr=False, compare=False)
     tracked: bool = field(init=False, repr=False, compare=False)
     packed: Array = field(init=False, repr=False, compare=False)
 
@@ -114,6 +125,8 @@ class Policy(Frozen):
         severity = tuple((bit, REACTIONS.index(getattr(self, o))) for bit, o in OPTIONS.items())
         object.__setattr__(self, "rows", rows)
         object.__setattr__(self, "severity", severity)
+        bounds = tuple(possible(speed) for speed in self.velocity)
+        object.__setattr__(self, "bounds", bounds)
         object.__setattr__(self, "tracked", any(math.isfinite(x) for x in self.tracking))
         object.__setattr__(self, "packed", packed_limits(self))
 
@@ -142,7 +155,8 @@ class Policy(Frozen):
         self._check_numbers()
 
     def _check_numbers(self) -> None:
-        above = ("state_timeout", "reference_timeout", "time_jump", "ramp_time", "resume_error")
+        above = ("state_timeout", "reference_timeout", "time_jump", "ramp_time", "resume_error",
+                 "stop_time")  # fmt: skip
         for name in (*above, *NOT_NEGATIVE):
             value = getattr(self, name)
             number = isinstance(value, (int, float)) and not isinstance(value, bool)
@@ -151,6 +165,11 @@ class Policy(Frozen):
             if not number or not least or not (endless or math.isfinite(value)):
                 remedy = "give a time above zero" if name in above else "give a number from zero"
                 raise ArrayError(f"policy.{name}", f"is {value!r}", remedy)
+
+
+def possible(limit: float) -> tuple[float, float]:
+    """Largest possible speed, and that of positions, of a joint with a speed limit [1/s]."""
+    return (FACTOR * limit, FACTOR * limit) if limit < math.inf else (FASTEST, FACTOR * USUAL)
 
 
 NOT_NEGATIVE = (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 from geared_dynamics.arrays import Array
 from geared_dynamics.control.safety import events as at
@@ -12,8 +11,11 @@ from geared_dynamics.control.safety.calm import undisturbed
 from geared_dynamics.control.safety.commands import composed
 from geared_dynamics.control.safety.events import Mode
 from geared_dynamics.control.safety.limits import LONGEST, limited
+from geared_dynamics.control.safety.newest import Known, newest
 from geared_dynamics.control.safety.policy import Policy
+from geared_dynamics.control.safety.stopping import foreseen
 from geared_dynamics.control.safety.values import (
+    Brake,
     Decision,
     Fallback,
     Nominal,
@@ -25,15 +27,6 @@ from geared_dynamics.errors import ArrayError
 SENT = SafetyMemory._fields.index("sent")
 
 
-class Known(NamedTuple):
-    """The last good state (q, v, stamp), and what was found while looking for one."""
-
-    q: Array | None
-    v: Array | None
-    stamp: float | None
-    found: int
-
-
 def step(
     policy: Policy,
     memory: SafetyMemory,
@@ -41,6 +34,7 @@ def step(
     wanted: Array | None,
     fallback: Fallback | None,
     nominal: Nominal | None = None,
+    brake: Brake | None = None,
 ) -> tuple[SafetyMemory, Decision]:
     """One cycle: the next memory, and what to send.
 
@@ -53,11 +47,13 @@ def step(
             where it is needed; None: there is no model.
         nominal: The command of a motion without feedback, ``controller.nominal``, with which
             an arm is braked whose joint states stopped; None: it coasts.
+        brake: The command of a deceleration, ``controller.brake``, with which an arm is brought
+            to rest that is left; None: by the fallback's damping.
     """
     calm = undisturbed(policy, memory, seen, wanted, fallback)
     if calm is not None:
         return calm[0], Decision(calm[1], Mode.RUNNING, 0, 0)
-    return judgement(policy, memory, seen, wanted, fallback, nominal)
+    return judgement(policy, memory, seen, wanted, fallback, nominal, brake)
 
 
 def judgement(
@@ -67,6 +63,7 @@ def judgement(
     wanted: Array | None,
     fallback: Fallback | None,
     nominal: Nominal | None,
+    brake: Brake | None = None,
 ) -> tuple[SafetyMemory, Decision]:
     """``step`` with the complete look at everything."""
     if not math.isfinite(seen.now):
@@ -76,13 +73,13 @@ def judgement(
         memory = rebased(memory, seen.now)
     known = newest(policy, memory, seen)
     if known.q is None:
-        return waiting(memory, seen, known.found | jump)
-    if known.found & (at.BAD_STATE | at.NAMES_MISSING):
+        return waiting(memory, seen, known, known.found | jump)
+    if known.found & at.UNUSABLE:
         wanted = None  # made of a state that says nothing
     found = jump | known.found | conditions(policy, memory, seen, known, wanted)
     before, last = memory.sent, memory.now
     memory = judged(policy, memory, seen, known, found, wanted)
-    target, memory, error = composed(policy, memory, seen.now, wanted, fallback, nominal)
+    target, memory, error = composed(policy, memory, seen, wanted, fallback, nominal, brake)
     if error is not None:
         found |= at.COMPUTATION
         memory = memory._replace(
@@ -94,30 +91,21 @@ def judgement(
     dt = 0.0 if last is None else min(max(seen.now - last, 0.0), LONGEST)
     command, cut = limited(policy, target, before, dt)
     memory = SafetyMemory._make((*memory[:SENT], command, *memory[SENT + 1 :]))
+    if cut and error is None:
+        memory = foreseen(memory, brake, command, cut)
     return memory, Decision(command, memory.mode, found | cut, memory.latched, error)
 
 
-def newest(policy: Policy, memory: SafetyMemory, seen: Observation) -> Known:
-    """The newest good state: this cycle's, or the one before."""
-    if seen.state_stamp is None:
-        return Known(memory.q, memory.v, memory.stamp, 0)
-    fault = watch.usable(policy, seen)
-    if seen.names_reordered:
-        fault |= at.NAMES_REORDERED
-    if fault & (at.BAD_STATE | at.NAMES_MISSING):
-        return Known(memory.q, memory.v, memory.stamp, fault)
-    if seen.q is None or seen.v is None:  # not so: it is usable
-        return Known(memory.q, memory.v, memory.stamp, fault)
-    # Copies: the caller may fill its arrays anew in every cycle.
-    return Known(seen.q.copy(), seen.v.copy(), seen.state_stamp, fault)
-
-
-def waiting(memory: SafetyMemory, seen: Observation, found: int) -> tuple[SafetyMemory, Decision]:
+def waiting(
+    memory: SafetyMemory, seen: Observation, known: Known, found: int
+) -> tuple[SafetyMemory, Decision]:
     """No good state yet: nothing is sent, the emergency stop counts."""
     if seen.emergency_stop:
         found |= at.EMERGENCY_STOP
-    latched = memory.latched | (found & at.EMERGENCY_STOP)
-    memory = memory._replace(now=seen.now, clock=seen.clock, latched=latched, since=seen.now)
+    latched = memory.latched | (found & (at.EMERGENCY_STOP | at.IMPOSSIBLE_STATE))
+    memory = memory._replace(
+        now=seen.now, clock=seen.clock, latched=latched, since=seen.now, track=known.track
+    )
     return memory, Decision(None, Mode.WAITING, found, latched)
 
 
@@ -125,9 +113,9 @@ def conditions(
     policy: Policy, memory: SafetyMemory, seen: Observation, known: Known, wanted: Array | None
 ) -> int:
     """Events of this cycle, but for the clock's and the newest state's own."""
-    q, v, stamp = known.q, known.v, known.stamp
+    q, v = known.q, known.v
     found = watch.reference(policy, seen)
-    if stamp is None or watch.stale(seen.now - stamp, policy.state_timeout):
+    if aged(policy, known, seen.now):
         found |= at.STALE_STATE
     elif q is not None and v is not None:
         q_d = None if found else seen.q_d
@@ -142,7 +130,9 @@ def conditions(
             found |= at.RESUME_ERROR  # nobody said how far the reference is
     if seen.emergency_stop:
         found |= at.EMERGENCY_STOP
-    if not known.found & (at.BAD_STATE | at.NAMES_MISSING):
+    if seen.leaving is not None:
+        found |= at.ENDING
+    if not known.found & at.UNUSABLE:
         # What a law makes of a bad state says nothing about the law.
         found |= watch.command(policy, wanted)
         if seen.failed:
@@ -153,8 +143,15 @@ def conditions(
     return found
 
 
+def aged(policy: Policy, known: Known, now: float) -> bool:
+    """Whether the last good state is too old to be used."""
+    return known.stamp is None or watch.stale(now - known.stamp, policy.state_timeout)
+
+
 def rebased(memory: SafetyMemory, now: float) -> SafetyMemory:
     """Memory after the steady clock itself went back: every time in it is now."""
+    track = memory.track
+    doubted = None if track is None or track.doubted is None else now
     return memory._replace(
         now=now,
         since=now,
@@ -163,6 +160,9 @@ def rebased(memory: SafetyMemory, now: float) -> SafetyMemory:
         refreshed=now,
         wanted=None if memory.wanted is None else now,
         resumed=None,
+        track=None if track is None else track._replace(arrived=-math.inf, doubted=doubted),
+        leaving=None if memory.leaving is None else now,
+        guess=None,
     )
 
 
@@ -195,7 +195,8 @@ def judged(
     returning = memory.returning
     resumed = memory.resumed
     if stopping or latched:
-        mode = reaction(policy, stopping | latched, found)
+        old = aged(policy, known, now)
+        mode = reaction(policy, stopping | latched, found, old, mode is Mode.BRAKING)
     elif mode is not Mode.RUNNING and calm and not found & at.RESUME_ERROR and wanted is not None:
         mode = Mode.RUNNING
         returning = bool(events & at.POSITION_LIMIT)
@@ -207,6 +208,9 @@ def judged(
     if mode is Mode.RUNNING:
         events = 0
     changed = mode is not memory.mode
+    leaving = memory.leaving
+    if seen.leaving is not None and leaving is None:
+        leaving = now
     # By position: ``_replace`` would cost as much as all of the above.
     return SafetyMemory(
         mode,
@@ -229,17 +233,30 @@ def judged(
         memory.refreshed,
         now if wanted is not None else memory.wanted,
         resumed,
+        known.track,
+        leaving,
+        None if changed else memory.guess,
     )
 
 
-def reaction(policy: Policy, active: int, found: int) -> Mode:
-    """Mode that follows from the events; the severest of their reactions wins."""
+def reaction(policy: Policy, active: int, found: int, old: bool, braking: bool) -> Mode:
+    """Mode that follows from the events; the severest of their reactions wins.
+
+    Args:
+        policy: The reactions.
+        active: Events of this cycle that stop the arm, and those latched.
+        found: Events of this cycle.
+        old: Whether the last good state is too old to be used.
+        braking: Whether the arm is braked already, so that its state is expected without any.
+    """
     worst = 0
     for bit, severity in policy.severity:
         if active & bit and severity > worst:
             worst = severity
     if worst == 2:
         return Mode.ZEROING
-    if found & at.STALE_STATE:
+    if active & at.ENDING and (braking or not old):
+        return Mode.BRAKING
+    if old or found & at.IMPOSSIBLE_STATE:
         return Mode.BLIND  # no feedback is possible
     return Mode.RAMPING if worst == 1 else Mode.HOLDING

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from geared_dynamics.arrays import Array
 from geared_dynamics.control.safety.events import Event, Mode
@@ -13,6 +13,21 @@ Fallback = Callable[[Array, "Array | None", "Array | None"], Array]
 
 # (q, v, a) -> command of that motion from the model alone.
 Nominal = Callable[[Array, Array, Array], Array]
+
+# What the node leaves behind when it ends.
+Leaving = Literal["gravity", "zero"]
+
+
+class Brake(NamedTuple):
+    """How an arm is slowed down; ``controller.brake``.
+
+    Attributes:
+        command: (q, v, a, rate) -> command for the acceleration a (n,), with friction at rate.
+        closed: Whether it may be fed with what is measured; else with what the model expects.
+    """
+
+    command: Callable[[Array, Array, Array, Array], Array]
+    closed: bool
 
 
 class Observation(NamedTuple):
@@ -32,6 +47,9 @@ class Observation(NamedTuple):
         failed: The law raised an error, or there is no model.
         emergency_stop: The emergency stop is pressed.
         acknowledged: A reset was asked for, or a new reference accepted, since the last cycle.
+        sampled: The newest joint state's own stamp, on any clock [s]; None: it has none.
+        leaving: What to leave behind: the arm is to be brought to rest for good; None: it is not.
+        hurried: Whether to leave without braking any more.
     """
 
     now: float
@@ -46,6 +64,45 @@ class Observation(NamedTuple):
     failed: bool = False
     emergency_stop: bool = False
     acknowledged: bool = False
+    sampled: float | None = None
+    leaving: Leaving | None = None
+    hurried: bool = False
+
+
+class Track(NamedTuple):
+    """The newest joint state that could be read, with which the next one is compared.
+
+    Attributes:
+        q: Its position (n,).
+        arrived: When it came [s], steady.
+        sampled: Its own stamp [s], or None.
+        doubted: When the last impossible one came [s]; None: since then they are good again.
+    """
+
+    q: Array
+    arrived: float
+    sampled: float | None
+    doubted: float | None = None
+
+
+class Guess(NamedTuple):
+    """The state that an arm is expected to have while it is braked.
+
+    Attributes:
+        q: Position (n,).
+        v: Velocity (n,).
+        a: Acceleration from the command sent then (n,).
+        at: When [s], steady.
+        slow: Since when it has been slow [s]; None: it is not.
+        measured: Whether this was measured.
+    """
+
+    q: Array
+    v: Array
+    a: Array
+    at: float
+    slow: float | None
+    measured: bool
 
 
 class SafetyMemory(NamedTuple):
@@ -72,6 +129,9 @@ class SafetyMemory(NamedTuple):
         refreshed: When that was computed.
         wanted: When the last wanted command came.
         resumed: When running began again after a fault; -inf: long ago.
+        track: The newest joint state that could be read, or None.
+        leaving: Since when the arm is brought to rest for good, or None.
+        guess: Where it is expected meanwhile, or None.
     """
 
     mode: Mode = Mode.WAITING
@@ -94,6 +154,9 @@ class SafetyMemory(NamedTuple):
     refreshed: float = 0.0
     wanted: float | None = None
     resumed: float | None = None
+    track: Track | None = None
+    leaving: float | None = None
+    guess: Guess | None = None
 
 
 START = SafetyMemory()

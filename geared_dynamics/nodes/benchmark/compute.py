@@ -62,7 +62,7 @@ def measure(node: FeedforwardNode, task: Task) -> list[int]:
     moving, times = motion(task.start), []
     origin = time.time_ns()
     # The callbacks of the node's subscriptions, as the executor calls them.
-    node._on_joint_state(state(task.joints, origin, task.start, [0.0] * len(task.joints)))
+    node.on_joint_state(state(task.joints, origin, task.start, [0.0] * len(task.joints)))
     node.references.take(serialize_message(trajectory_message(task, moving, origin)))
     begin = time.monotonic_ns()
     for cycle in range(round(task.rate * task.duration)):
@@ -74,7 +74,7 @@ def measure(node: FeedforwardNode, task: Task) -> list[int]:
         )
         time.sleep(max(due - time.monotonic_ns(), 0) / SECOND)
         start = time.perf_counter_ns()
-        node._on_joint_state(message)
+        node.on_joint_state(message)
         times.append(time.perf_counter_ns() - start)
     if sink.last is None or not np.any(deserialize_message(sink.last, JointState).effort):
         raise GearedDynamicsError("loop-benchmark", "the node sent no torque", "see its log")

@@ -36,15 +36,20 @@ def spin(
         spin_once(executor, LONGEST_WAIT, failed)
 
 
-def spin_once(executor: Executor, longest: float, failed: Callable[[Exception], None]) -> None:
+def spin_once(executor: Executor, longest: float, failed: Callable[[Exception], None]) -> bool:
     """Wait for an event and handle it; no exception of a callback ends the process.
 
     Args:
         executor: The executor.
         longest: Wait at most so long [s].
         failed: What follows on an exception.
+
+    Returns:
+        Whether there was no exception.
     """
     try:
         executor.spin_once(timeout_sec=longest)
     except Exception as error:
         failed(error)
+        return False
+    return True

@@ -3,13 +3,17 @@
 A request for a transition that the present state does not have raises out of ``spin`` in rclpy
 and ends the process; here it is answered with ``success: false`` and a log line. An exception
 in a transition's callback is swallowed there; here it is logged.
+
+A transition out of the active state may take time, in which the node has to go on: it is made, and
+the request answered, by ``finish_transition`` once ``halting`` is over. rclpy's EventsExecutor has
+no coroutines for this: what sends the answer is kept from sending it.
 """
 
 from __future__ import annotations
 
 import traceback
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 
@@ -22,6 +26,12 @@ FAILURE = TransitionCallbackReturn.FAILURE
 ERROR = TransitionCallbackReturn.ERROR
 
 
+class Later(NamedTuple):
+    """In place of an answer: what makes it, later."""
+
+    answer: Callable[[], Any]
+
+
 class SteadyLifecycleNode(EmptyLists, PrintableLog, LifecycleNode):  # type: ignore[misc]  # untyped
     """Override ``configured`` and so on: they return nothing and raise what is wrong."""
 
@@ -30,6 +40,8 @@ class SteadyLifecycleNode(EmptyLists, PrintableLog, LifecycleNode):  # type: ign
         super().__init__(name, **options)
         service = self._service_change_state
         service.callback = self._guarded(service.callback)
+        service.send_response = self._postponing(service.send_response)
+        self._postponed: Callable[[], None] | None = None  # the transition, and its answer
 
     # -- for subclasses ----------------------------------------------------------------------
 
@@ -52,6 +64,20 @@ class SteadyLifecycleNode(EmptyLists, PrintableLog, LifecycleNode):  # type: ign
             f"{self.state_label}: waiting for the transition {transition} "
             f"(ros2 lifecycle set {name} {transition}); the parameter autostart does it by itself"
         )
+
+    def halt(self) -> None:
+        """Begin to bring to rest what moves, before the node is deactivated or ends."""
+
+    def hurry(self) -> None:
+        """Do without."""
+
+    def pace(self) -> None:
+        """Go on with it, between two events."""
+
+    @property
+    def halting(self) -> bool:
+        """Whether that is under way."""
+        return False
 
     # -- rclpy's side ------------------------------------------------------------------------
 
@@ -117,9 +143,34 @@ class SteadyLifecycleNode(EmptyLists, PrintableLog, LifecycleNode):  # type: ign
                 )
                 response.success = False
                 return response
+            if self._postponed is not None:
+                self.get_logger().error("a transition is under way; ask again after it")
+                response.success = False
+                return response
+            if self.state_label == "active":
+                self.halt()
+                if self.halting:
+                    return Later(lambda: callback(request, response))
             return callback(request, response)
 
         return change_state
+
+    def _postponing(self, send: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:
+        """What sends the service's answers, which keeps those that are not there yet."""
+
+        def send_response(response: Any, header: Any) -> None:
+            if isinstance(response, Later):
+                self._postponed = lambda: send(response.answer(), header)
+            else:
+                send(response, header)
+
+        return send_response
+
+    def finish_transition(self) -> None:
+        """Make a transition that has waited for the end of ``halting``, and answer its request."""
+        postponed, self._postponed = self._postponed, None
+        if postponed is not None:
+            postponed()
 
     @property
     def state_label(self) -> str:

@@ -33,8 +33,9 @@ JTC = (
     Parameter("cmd_timeout", "double", 0.0,
               "time after a trajectory's end at which the reference is dropped; 0: never [s]",
               0.0),
-    Parameter("constraints.<joint>.trajectory", "double", 0.0,
-              "largest position error; 0: any [rad or m]", 0.0),
+    Parameter("constraints.<joint>.trajectory", "double", float("nan"),
+              "largest position error; 0: any; NaN: 0.2 rad or 0.05 m in the mode "
+              "computed_torque, any in the others and in a JTC's file [rad or m]"),
     Parameter("constraints.<joint>.goal", "double", 0.0,
               "largest position error after a trajectory's end; 0: any [rad or m]", 0.0),
     Parameter("constraints.stopped_velocity_tolerance", "double", 0.01,

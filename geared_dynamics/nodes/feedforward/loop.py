@@ -6,6 +6,8 @@ The only place with memory between cycles. What a cycle reads and the user can c
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from geared_dynamics.arrays import Array
@@ -17,6 +19,8 @@ from geared_dynamics.control import (
 )
 from geared_dynamics.control.safety import Decision, Mode, Observation, SafetyMemory
 from geared_dynamics.control.safety import events as at
+from geared_dynamics.control.safety.newest import in_doubt
+from geared_dynamics.control.safety.values import Leaving
 from geared_dynamics.nodes.feedforward.acceptance import Route, limits_of, routed, started
 from geared_dynamics.nodes.feedforward.even_clock import EvenClock
 from geared_dynamics.nodes.feedforward.pace import Pace
@@ -65,6 +69,8 @@ class Loop:
         counters: For diagnostics.
         clock: What ROS time does.
         pace: How fast time goes along the reference.
+        leaving: What to leave behind where the arm is brought to rest for good, else None.
+        hurried: Whether to leave without braking any more.
         given_up: Whether a trajectory was dropped that came while the cause of a stop was still
             there; the one who tells of it sets it back.
     """
@@ -86,6 +92,8 @@ class Loop:
         self.resting = False
         self.counters = Counters()
         self.given_up = False
+        self.leaving: Leaving | None = None
+        self.hurried = False
         self.period = given.period
         self._heard: float | None = None
         self.clock = EvenClock()
@@ -98,7 +106,13 @@ class Loop:
     # -- the cycle ---------------------------------------------------------------------------
 
     def cycle(
-        self, now: float, clock: float, q: Array, v: Array, reordered: bool = False
+        self,
+        now: float,
+        clock: float,
+        q: Array,
+        v: Array,
+        reordered: bool = False,
+        sampled: float | None = None,
     ) -> Array | None:
         """A joint state has come: the command (n,) or (m,), None while there is none to send.
 
@@ -108,6 +122,7 @@ class Loop:
             q: Joint position (n,), whatever it holds; not to be written to afterwards.
             v: Joint velocity (n,), likewise.
             reordered: Whether its names came in another order than before.
+            sampled: Its own stamp, on any clock [s]; None: it has none.
         """
         dt = 0.0 if self.stamp is None else now - self.stamp
         if 0.0 < dt < LONGEST:
@@ -118,7 +133,7 @@ class Loop:
         q_d = None if self.motion is None else self.present.q
         seen = Observation(now, now, q, v, heard, q_d, self._evened(now, clock, True),
                            False, reordered, failed, self.emergency_stop,
-                           self.acknowledged)  # fmt: skip
+                           self.acknowledged, sampled, self.leaving, self.hurried)  # fmt: skip
         return self._decide(seen, wanted)
 
     def unusable(self, now: float, clock: float, missing: bool) -> Array | None:
@@ -173,7 +188,8 @@ class Loop:
         following = self.motion is not None
         heard, q_d = (self._heard, self.present.q) if following else (None, None)
         return Observation(now, self.stamp, self.q, self.v, heard, q_d, self._evened(now, clock),
-                           False, False, False, stop, acknowledged)  # fmt: skip
+                           False, False, False, stop, acknowledged,
+                           None, self.leaving, self.hurried)  # fmt: skip
 
     def _evened(self, now: float, clock: float, fresh: bool = False) -> float:
         """The safety step's clock; a stop of ROS time counts while a motion is under way."""
@@ -215,9 +231,9 @@ class Loop:
         """Put a wanted command through the safety step."""
         given, memory = self.prepared, self._safety
         control = given.control
-        nominal = None if given.elastic else control.nominal  # type: ignore[union-attr]
+        brake = None if self.leaving is None else control.brake
         self._safety, made = safety.step(
-            given.policy, memory, seen, wanted, control.fallback, nominal
+            given.policy, memory, seen, wanted, control.fallback, control.nominal, brake
         )
         self.acknowledged = False
         self.decision = made
@@ -296,6 +312,8 @@ class Loop:
         Args:
             now: Steady time [s].
         """
+        if self.leaving is not None:
+            raise TrajectoryError("node", "ends", "activate it again first")
         if self.emergency_stop:
             remedy = "release ~/emergency_stop first"
             raise TrajectoryError("emergency stop", "is pressed", remedy)
@@ -315,6 +333,10 @@ class Loop:
             finding = f"the last good one came {now - self.stamp:.2f} s ago"
             remedy = "send the trajectory again once the robot's driver runs"
             raise TrajectoryError("joint_states", finding, remedy)
+        if in_doubt(self._safety.track):
+            finding = "positions or velocities changed more than a joint can move"
+            remedy = "see that one driver publishes joint_states, then send it again"
+            raise TrajectoryError("joint_states", finding, remedy)
         if found & at.VELOCITY_LIMIT:
             finding = "a joint is faster than its limit"
             raise TrajectoryError("joint_states", finding, "send it again once the arm rests")
@@ -325,21 +347,27 @@ class Loop:
         self._blank = given.control.start()
         self._reference = standing(given.control, self.present, self.ahead)
 
-    def farewell(self, zero: bool) -> Array | None:
-        """The command to leave behind: gravity where the arm is, or zero.
+    def leave(self, what: Leaving) -> None:
+        """Bring the arm to rest from the next cycle on, for good.
 
         Args:
-            zero: Whether zero is wanted.
+            what: Whose command is left behind: gravity's, or zero.
         """
-        if self.q is None:
-            return None
-        if zero:
-            return np.zeros(len(self.prepared.policy.command))
-        try:
-            return self.prepared.control.fallback(self.q, None, None)
-        except Exception as error:  # whatever a model may raise: the last command is sent
-            self.error = error
-            return self.remaining()
+        self.motion = None
+        self.leaving = what
+
+    @property
+    def left(self) -> bool:
+        """Whether the last command of an arm that is left has been sent."""
+        made = self.decision
+        if made is None:
+            return True
+        return safety.finished(self.prepared.policy, self._safety, made.found)
+
+    @property
+    def decided(self) -> float:
+        """Steady time of the last cycle [s]; -inf before the first."""
+        return -math.inf if self._safety.now is None else self._safety.now
 
     def rehearse(self, cycles: int) -> None:
         """Run cycles of a copy, so that the first real one finds everything in memory.
@@ -361,4 +389,7 @@ class Loop:
                 twin.accept(points, now, now)
         twin.unusable(1.0, 1.0, missing=True)
         twin.silence(2.0, 2.0)
-        twin.farewell(zero=False)
+        twin.leave("gravity")
+        for k in range(3):
+            twin.silence(2.0 + 1e-3 * k, 2.0 + 1e-3 * k)
+            twin.cycle(2.01 + 1e-3 * k, 2.01 + 1e-3 * k, still.copy(), still.copy())

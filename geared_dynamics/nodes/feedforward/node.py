@@ -25,6 +25,7 @@ from geared_dynamics.nodes.common.timing import Timing
 from geared_dynamics.nodes.common.values import numbers, payload_words, signs
 from geared_dynamics.nodes.common.wire import Seen, StateReader
 from geared_dynamics.nodes.feedforward.action import TrajectoryAction
+from geared_dynamics.nodes.feedforward.departure import Departure
 from geared_dynamics.nodes.feedforward.exchange import Exchange
 from geared_dynamics.nodes.feedforward.goals import DEACTIVATED
 from geared_dynamics.nodes.feedforward.loop import Loop
@@ -39,10 +40,9 @@ from geared_dynamics.nodes.feedforward.references import References, publisher
 from geared_dynamics.nodes.feedforward.report import Reporter
 from geared_dynamics.nodes.feedforward.schema import SCHEMA
 from geared_dynamics.nodes.feedforward.services import Services
-from geared_dynamics.nodes.feedforward.settings import side_of, unlimited, unread_gains
+from geared_dynamics.nodes.feedforward.settings import remarks
 from geared_dynamics.nodes.feedforward.speed_scaling import SpeedScaling
 from geared_dynamics.nodes.feedforward.surroundings import Surroundings
-from geared_dynamics.nodes.feedforward.tolerated import without_effect
 from geared_dynamics.nodes.feedforward.tuning import publish_state
 
 NEWEST_STATE = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
@@ -82,12 +82,13 @@ class FeedforwardNode(SteadyLifecycleNode):
         self._stamp = 0  # of the newest joint state [ns]
         self.posture_stamp = 0  # of that whose posture the mode annotate begins with [ns]
         self.ros_time = RosTime(self.get_clock())
-        self._inputs = False
+        self.states: Any = None  # the subscription to joint states
         self.references = References(self)
         self.reporter = Reporter(self)
         self.failures = Failures(self)
         self.speed_scaling: SpeedScaling | None = None
         self.surroundings = Surroundings(self)
+        self.departure = Departure(self)
 
     def _value(self, name: str) -> Value:
         return self.parameters.values[name]
@@ -137,6 +138,25 @@ class FeedforwardNode(SteadyLifecycleNode):
         self.deactivated()
         self.action.flush()
 
+    def halt(self) -> None:
+        """Begin to bring the arm to rest; who waits for a motion learns that it is none."""
+        self.references.drop()
+        self.action.abort(DEACTIVATED)
+        self.departure.begin()
+
+    def hurry(self) -> None:
+        """End without braking."""
+        self.departure.hurry()
+
+    def pace(self) -> None:
+        """Go on braking where no joint states come."""
+        self.departure.pace()
+
+    @property
+    def halting(self) -> bool:
+        """Whether the arm is still brought to rest."""
+        return self.departure.under_way
+
     # -- transitions -------------------------------------------------------------------------
 
     def configured(self) -> None:
@@ -173,13 +193,7 @@ class FeedforwardNode(SteadyLifecycleNode):
         self.parameters.configured = True
         self.description.used = self.description.text
         self.description.begin(model)
-        free = unlimited(loop.prepared.policy, model, side_of(values))
-        for note in (
-            *model.notes,
-            *unread_gains(values, model),
-            *without_effect(values, model),
-            *free,
-        ):
+        for note in (*model.notes, *remarks(values, model, loop.prepared.policy)):
             self.get_logger().warning(note)
         self.get_logger().info(
             f"configured: {model.name}, mode {values['mode']}, joints "
@@ -201,11 +215,10 @@ class FeedforwardNode(SteadyLifecycleNode):
 
     def _make_inputs(self) -> None:
         """Subscribe, once."""
-        if self._inputs:
+        if self.states is not None:
             return
-        self._inputs = True
-        self.create_subscription(
-            JointState, "joint_states", self._on_joint_state, NEWEST_STATE, raw=True
+        self.states = self.create_subscription(
+            JointState, "joint_states", self.on_joint_state, NEWEST_STATE, raw=True
         )
         self.create_subscription(
             JointTrajectory,
@@ -245,16 +258,15 @@ class FeedforwardNode(SteadyLifecycleNode):
         self.active = True
 
     def deactivated(self) -> None:
-        """Send the command to leave behind, and end."""
+        """End, once the arm rests and has the command that is left behind."""
         if not self.active:
             return
-        self.active = False
         self.references.drop()
         self.action.abort(DEACTIVATED)
         try:
-            if not self.annotating and self.loop is not None:
-                self._send(self.loop.farewell(self._value("on_deactivate") == "zero"))
+            self.departure.complete()
         finally:
+            self.active = False
             realtime.unsettle()
 
     def failed(self, error: Exception) -> None:
@@ -268,16 +280,19 @@ class FeedforwardNode(SteadyLifecycleNode):
             self.failures.log(error, "the node goes on")
             return
         try:
-            clock = 1e-9 * (self.ros_time.now() - self.zero)
-            command = loop.failing(time.monotonic(), clock, error)
+            command = loop.failing(time.monotonic(), self.clock_time(), error)
         except Exception as second:
             self.failures.log(second, "gravity as computed last is sent")
             command = loop.remaining()
-        self._send(command)
+        self.send(command)
         self.failures.log(error, "the arm is held; a new trajectory or ~/reset ends it")
         self.reporter.look(loop.decision)
 
-    def _send(self, command: Array | None) -> None:
+    def clock_time(self) -> float:
+        """ROS time as the loop counts it [s]."""
+        return 1e-9 * (self.ros_time.now() - self.zero)
+
+    def send(self, command: Array | None) -> None:
         """Send a command that answers no joint state."""
         if command is not None and self.commands is not None:
             self.commands.send(command, self.ros_time.now())
@@ -289,7 +304,8 @@ class FeedforwardNode(SteadyLifecycleNode):
 
     # -- each cycle --------------------------------------------------------------------------
 
-    def _on_joint_state(self, data: bytes) -> None:
+    def on_joint_state(self, data: bytes) -> None:
+        """Answer a joint state, serialised, whatever goes wrong."""
         if not self.active:
             return
         try:
@@ -346,7 +362,8 @@ class FeedforwardNode(SteadyLifecycleNode):
         if self.annotating:
             loop.q, loop.v, loop.stamp, self.posture_stamp = q, v, begin, stamp or now
             return None, latency
-        return loop.cycle(begin, clock, q, v, found.reordered), latency
+        sampled = 1e-9 * (stamp - self.zero) if stamp else None
+        return loop.cycle(begin, clock, q, v, found.reordered, sampled), latency
 
     def _unusable(self, reading: Reading, seen: Seen, begin: float, clock: float) -> Array | None:
         """Command where a joint state of ours lacks something, and a line in the log."""
@@ -375,8 +392,8 @@ class FeedforwardNode(SteadyLifecycleNode):
         if not self.active or loop is None:
             return
         if not self.annotating and now - self.heard > loop.stale:
-            clock = 1e-9 * (self.ros_time.now() - self.zero)
-            self._send(loop.silence(now, clock))
+            clock = self.clock_time()
+            self.send(loop.silence(now, clock))
             self.reporter.look(loop.decision)
             self.action.look(now, clock)
         if self.references.work is not None:

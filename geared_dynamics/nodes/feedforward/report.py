@@ -112,6 +112,8 @@ class Reporter:
             log.info("running: following the reference")
         elif mode is Mode.WAITING:
             log.info("waiting for joint states; nothing is sent")
+        elif mode is Mode.BRAKING:
+            log.info("braking: the node ends")
         elif mode is Mode.HOLDING and not (decision.found & at.STOPPING & ~at.IDLE):
             end = "" if not decision.latched else "; a new trajectory or ~/reset ends it"
             if decision.found & at.RESUME_ERROR:

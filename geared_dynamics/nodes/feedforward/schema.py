@@ -285,6 +285,14 @@ SAFETY = (
         "largest position error with which the arm runs again [rad or m]",
         1e-6,
     ),
+    Parameter(
+        "safety.stop_time",
+        "double",
+        0.2,
+        "length of the stop before the node ends, where the limits allow it [s]",
+        0.02,
+        1.5,
+    ),
     *(
         Parameter(f"safety.on_{event}", "string", "hold", f"reaction to {text}", choices=REACTIONS)
         for event, text in (
@@ -296,6 +304,7 @@ SAFETY = (
             ("time_jump", "a clock that was reset or stands still"),
             ("computation", "a computation that failed"),
             ("emergency_stop", "the emergency stop"),
+            ("impossible_state", "joint states that no arm can have one after the other"),
         )
     ),
     *(

@@ -26,7 +26,8 @@ from geared_dynamics.errors import ModelError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.nodes.common.parameters import ParameterError, Values
 from geared_dynamics.nodes.common.values import numbers
-from geared_dynamics.nodes.feedforward.tolerated import reference_timeout
+from geared_dynamics.nodes.feedforward.tolerated import reference_timeout, without_effect
+from geared_dynamics.nodes.feedforward.tracking import tracking_of, untracked
 from geared_dynamics.trajectory import Rules
 
 ROUNDING = 1e-6  # part of a limit by which a parameter may exceed it: decimals left out
@@ -176,8 +177,7 @@ def policy_of(values: Values, model: GearedModel) -> Policy:
         usual = np.array(getattr(standard, field))
         refuse_wider(field, pattern, model.joint_names, own, usual)
         options[field] = np.where(np.isnan(own), usual, own)
-    tolerance = numbers(values, "constraints.{}.trajectory", model.joint_names)
-    options["tracking"] = np.where(tolerance > 0.0, tolerance, np.inf)
+    options["tracking"] = tracking_of(values, model)
     options["reference_timeout"] = reference_timeout(values)
     return default_policy(model, side, **options)
 
@@ -225,3 +225,13 @@ def unlimited(policy: Policy, model: GearedModel, side: Side) -> list[str]:
         remedy = "give <limit effort> in the URDF, or joint_limits.<joint>.max_effort"
     what = f"no limit is known for the commands of {', '.join(free)}"
     return [f"{what}: neither their size nor their rate is limited; {remedy}"]
+
+
+def remarks(values: Values, model: GearedModel, policy: Policy) -> list[str]:
+    """What the user should know of the parameters: a line each, for the log."""
+    return [
+        *unread_gains(values, model),
+        *without_effect(values, model),
+        *unlimited(policy, model, side_of(values)),
+        *untracked(values, model),
+    ]

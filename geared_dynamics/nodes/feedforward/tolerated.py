@@ -5,19 +5,21 @@ from __future__ import annotations
 import math
 from typing import cast
 
+import numpy as np
+
 from geared_dynamics.arrays import Array
 from geared_dynamics.model import GearedModel
 from geared_dynamics.nodes.common.parameters import Values
 from geared_dynamics.nodes.common.values import numbers
+from geared_dynamics.nodes.feedforward.tracking import tracking_of
 from geared_dynamics.trajectory import Tolerances, default_tolerances
 
 
 def tolerances_of(values: Values, model: GearedModel) -> Tolerances:
     """Tolerances of trajectories that bring none along."""
-    path, goal = (
-        numbers(values, f"constraints.{{}}.{name}", model.joint_names)
-        for name in ("trajectory", "goal")
-    )
+    goal = numbers(values, "constraints.{}.goal", model.joint_names)
+    path = tracking_of(values, model)
+    path = np.where(np.isfinite(path), path, 0.0)
     stopped = cast(float, values["constraints.stopped_velocity_tolerance"])
     return default_tolerances(path, goal, stopped, cast(float, values["constraints.goal_time"]))
 

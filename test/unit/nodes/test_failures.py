@@ -87,7 +87,9 @@ def test_gravity_is_left_where_all_else_fails(
 
     np.testing.assert_allclose(moving.remaining(), gd.gravity_forces(model, REST), atol=1e-9)
     monkeypatch.setattr(type(moving.prepared.control), "fallback", defective)
-    command = moving.farewell(zero=False)
+    monkeypatch.setattr(type(moving.prepared.control), "decelerate", defective)
+    moving.leave("gravity")
+    command = moving.silence(moving.decided + 0.1, moving.decided + 0.1)
     np.testing.assert_allclose(command, gd.gravity_forces(model, REST), atol=1e-9)
     assert moving.error is DEFECT
 

@@ -148,7 +148,9 @@ def test_silence_before_the_first_state_sends_nothing(model: gd.GearedModel) -> 
     loop = Loop(made(model))
     assert loop.silence(1.0, 1.0) is None
     assert loop.unusable(1.1, 1.1, missing=True) is None
-    assert loop.farewell(zero=False) is None
+    loop.leave("gravity")
+    assert loop.silence(1.2, 1.2) is None
+    assert loop.left
 
 
 def test_silence_holds_by_gravity_and_counts_no_missing_reference(model: gd.GearedModel) -> None:
@@ -223,10 +225,21 @@ def test_a_rehearsal_leaves_no_trace(model: gd.GearedModel) -> None:
 def test_the_last_command(model: gd.GearedModel) -> None:
     loop = Loop(made(model))
     run(loop, 0.0, 0.05)
-    np.testing.assert_allclose(
-        loop.farewell(zero=False), gd.gravity_forces(model, REST), atol=1e-9
-    )
-    assert not np.any(loop.farewell(zero=True))
+    loop.leave("gravity")
+    np.testing.assert_allclose(left(loop, 0.05), gd.gravity_forces(model, REST), atol=1e-9)
+    loop = Loop(made(model))
+    run(loop, 0.0, 0.05)
+    loop.leave("zero")
+    assert not np.any(left(loop, 0.05))
+
+
+def left(loop: Loop, now: float) -> Any:
+    """The last command of an arm that is left, without joint states."""
+    for k in range(1, 400):
+        command = loop.silence(now + 0.005 * k, now + 0.005 * k)
+        if loop.left:
+            return command
+    raise AssertionError("it does not end")
 
 
 @pytest.mark.parametrize(("feedback", "mode"), [("joint", "stream"), ("motor", "computed_torque")])
