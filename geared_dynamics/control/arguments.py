@@ -8,7 +8,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike
-from geared_dynamics.dynamics.border import FLOAT, as_input, check_finite
+from geared_dynamics.control.values import Reference
+from geared_dynamics.dynamics.border import FLOAT, as_input, as_numbers, check_finite
 from geared_dynamics.errors import ArrayError, UnknownNameError
 
 
@@ -28,6 +29,17 @@ def vector(name: str, value: ArrayLike, n: int) -> Array:
     if not finite(array):
         check_finite(name, array)
     return array
+
+
+def derivatives_of(reference: Reference, order: int) -> Array:
+    """Return a wanted motion's q and derivatives (k + 1, n); more than ``order`` may be given."""
+    place, remedy = "reference.derivatives", f"give q and its derivatives up to order {order}"
+    if reference.derivatives is None:
+        raise ArrayError(place, "are not given", remedy)
+    path = as_numbers(place, reference.derivatives, f"{remedy}, a row each")
+    if path.ndim != 2:
+        raise ArrayError(place, f"have shape {path.shape}", f"{remedy}, a row each")
+    return path
 
 
 def finite(values: Array) -> bool:

@@ -24,7 +24,13 @@ import numpy as np
 from geared_dynamics.actuation.commands import MotorCommands
 from geared_dynamics.actuation.elastic import motor_commands
 from geared_dynamics.arrays import Array, readonly
-from geared_dynamics.control.arguments import choice, numbers, refuse_overflow, vector
+from geared_dynamics.control.arguments import (
+    choice,
+    derivatives_of,
+    numbers,
+    refuse_overflow,
+    vector,
+)
 from geared_dynamics.control.driven import Driven, driven
 from geared_dynamics.control.elastic_gains import Feedback
 from geared_dynamics.control.elastic_output import elastic_output
@@ -35,7 +41,6 @@ from geared_dynamics.control.safety.values import Brake
 from geared_dynamics.control.sides import Saturation, refuse_unknown, without_friction
 from geared_dynamics.control.terms import Terms
 from geared_dynamics.control.values import Memory, Output, Reference, Side, State
-from geared_dynamics.dynamics.border import as_numbers
 from geared_dynamics.dynamics.elastic.feedforward import derivatives_needed, feedforward
 from geared_dynamics.dynamics.elastic.feedforward_plan import Method
 from geared_dynamics.dynamics.rigid import gravity_forces
@@ -102,13 +107,7 @@ class ElasticController:
             reference: Wanted motion with ``derivatives``; its other fields are not read.
             dt: Not read: these laws have no integral.
         """
-        place, k = "reference.derivatives", self.derivatives_needed
-        remedy = f"give q and its derivatives up to order {k}, a row each"
-        if reference.derivatives is None:
-            raise ArrayError(place, "are not given", remedy)
-        path, arm = as_numbers(place, reference.derivatives, remedy), self.arm
-        if path.ndim != 2:
-            raise ArrayError(place, f"have shape {path.shape}", remedy)
+        path, arm = derivatives_of(reference, self.derivatives_needed), self.arm
         planned = feedforward(arm, path, self.method, self.order, friction=True)
         commands = motor_commands(arm, path, self.method, self.order)
         torque = commands.torque - self.carried(path[0])
@@ -168,10 +167,9 @@ class ElasticController:
         if state.theta is None or state.vtheta is None:
             remedy = "give theta and vtheta, or use joint-side feedback"
             raise ArrayError("state.theta", "is not given", remedy)
-        shafts = vector("state.theta", state.theta, count)  # q and v behind springs may be NaN
-        x = np.concatenate([numbers("state.q", state.q, n), shafts])
-        shafts = vector("state.vtheta", state.vtheta, count)
-        rate = np.concatenate([numbers("state.v", state.v, n), shafts])
+        angle, speed = numbers("state.q", state.q, n), numbers("state.v", state.v, n)  # or NaN
+        x = np.concatenate([angle, vector("state.theta", state.theta, count)])
+        rate = np.concatenate([speed, vector("state.vtheta", state.vtheta, count)])
         y = vector("state.q", x[found.rows], n)
         return found.inverse @ y, found.inverse @ vector("state.v", rate[found.rows], n)
 
@@ -198,10 +196,8 @@ class ElasticController:
             posture: Joint position to hold, as of ``measured`` (n,) [rad or m].
             state: Measured state, or None where it is not known any more.
         """
-        command = self.fallback(
-            posture, *((None, None) if state is None else self.measured(state))
-        )
-        return Output(command, self.static(posture), np.zeros(0, np.int64))
+        seen = (None, None) if state is None else self.measured(state)
+        return Output(self.fallback(posture, *seen), self.static(posture), np.zeros(0, np.int64))
 
     def fallback(self, posture: Array, q: Array | None, v: Array | None) -> Array:
         """Command that holds a posture, for ``gd.control.safety.step``.

@@ -95,6 +95,12 @@ class Declared:
         """Say what validates new values: it returns what then applies them."""
         self._validate = validate
 
+    def refuse_wrong(self) -> None:
+        """Raise where a parameter was given a value that it cannot have."""
+        if self.wrong:
+            remedy = "set them rightly and configure again; read-only ones at a new start"
+            raise ParameterError("parameters", "; ".join(self.wrong.values()), remedy)
+
     def declare(self, joints: Sequence[str], motors: Sequence[str]) -> None:
         """Declare those of these joints and motors that are not declared yet."""
         self._busy = True

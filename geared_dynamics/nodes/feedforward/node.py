@@ -19,7 +19,7 @@ from geared_dynamics.nodes.common.encoders import Encoders, encoders
 from geared_dynamics.nodes.common.failures import DamagedMessageError, Failures
 from geared_dynamics.nodes.common.joint_map import JointMap, Reading
 from geared_dynamics.nodes.common.lifecycle import SUCCESS, SteadyLifecycleNode
-from geared_dynamics.nodes.common.parameters import ParameterError, Value
+from geared_dynamics.nodes.common.parameters import Value
 from geared_dynamics.nodes.common.ros_time import RosTime
 from geared_dynamics.nodes.common.timing import Timing
 from geared_dynamics.nodes.common.values import numbers, payload_words, signs
@@ -168,7 +168,7 @@ class FeedforwardNode(SteadyLifecycleNode):
             self.preparing = False
 
     def _prepare(self) -> None:
-        self._refuse_wrong()
+        self.parameters.refuse_wrong()
         model = model_source.load(self.parameters.values, self.description.text)
         self.parameters.declare(model.joint_names, model.motor_names)
         self._refuse_wrong()
@@ -229,14 +229,6 @@ class FeedforwardNode(SteadyLifecycleNode):
         )
         self.speed_scaling = SpeedScaling(self)
         self.action.offer()
-
-    def _refuse_wrong(self) -> None:
-        if self.parameters.wrong:
-            lines = "; ".join(self.parameters.wrong.values())
-            remedy = (
-                "set them rightly and configure again; those that are read-only at a new start"
-            )
-            raise ParameterError("parameters", lines, remedy)
 
     def activated(self) -> None:
         """Hold the arm from its first joint state on."""

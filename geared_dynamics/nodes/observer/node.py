@@ -20,7 +20,7 @@ from geared_dynamics.nodes.common.declaration import Declared
 from geared_dynamics.nodes.common.description import Description
 from geared_dynamics.nodes.common.failures import DamagedMessageError, Failures
 from geared_dynamics.nodes.common.lifecycle import SUCCESS, SteadyLifecycleNode
-from geared_dynamics.nodes.common.parameters import ParameterError, Value
+from geared_dynamics.nodes.common.parameters import Value
 from geared_dynamics.nodes.common.ros_time import RosTime
 from geared_dynamics.nodes.common.timing import Timing
 from geared_dynamics.nodes.common.values import payload_words
@@ -129,7 +129,7 @@ class ElasticObserverNode(SteadyLifecycleNode):
             self.preparing = False
 
     def _prepare(self) -> None:
-        self._refuse_wrong()
+        self.parameters.refuse_wrong()
         model = model_source.load(self.parameters.values, self.description.text)
         self.parameters.declare(model.joint_names, model.motor_names)
         self._refuse_wrong()
@@ -178,12 +178,6 @@ class ElasticObserverNode(SteadyLifecycleNode):
         )
         if not self.autostarting:
             self.logs_waiting("activate")
-
-    def _refuse_wrong(self) -> None:
-        if self.parameters.wrong:
-            lines = "; ".join(self.parameters.wrong.values())
-            remedy = "set the parameter rightly and configure again"
-            raise ParameterError("parameters", lines, remedy)
 
     def activated(self) -> None:
         """Estimate from the next joint state on."""
