@@ -56,8 +56,7 @@ def test_the_tightest_limit_is_used_as_far_as_wanted(brisk: gd.GearedModel) -> N
 
 
 def test_an_arm_that_cannot_carry_itself_bent_swings_less() -> None:
-    with pytest.warns(gd.GearedDynamicsWarning):
-        manutec = robot("manutec_r3")
+    manutec = robot("manutec_r3")
     motion = demanding(manutec)
     assert effort_of_motion(manutec, *motion[1:]) <= WORK
     assert np.ptp(motion.q) < np.ptp(swing(manutec).at(waypoint_times()).q)
