@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import geared_dynamics as gd
 from geared_dynamics.control.safety import calm, values
+from geared_dynamics.control.safety.events import STOPPING
 from safety_rig import LIMIT, RATE, Rig, policy, running, step
 
 S = gd.control.safety
@@ -109,6 +110,28 @@ def test_edges_of_ways(before: float | None, stamp: float | None, joint: int, si
         _, found = step(rig.policy, rig.memory, seen, rig.wanted, rig.fallback)
         assert (quick is not None) is possible
         assert bool(found.found & S.Event.IMPOSSIBLE_STATE) is not possible
+
+
+@pytest.mark.parametrize("doubted", [True, False])
+def test_what_only_the_complete_look_judges(doubted: bool) -> None:
+    """States in doubt; the same state again, whose numbers the caller has filled anew."""
+    rig = running()
+    assert rig.memory.track is not None
+    if doubted:
+        rig.memory = rig.memory._replace(track=rig.memory.track._replace(doubted=rig.now))
+        seen, event = observed(rig), S.Event.IMPOSSIBLE_STATE
+    else:
+        seen, event = observed(rig, state_stamp=rig.now, q=rig.q + 0.01), S.Event.NONE
+    memory, found = step(rig.policy, rig.memory, seen, rig.wanted, rig.fallback)
+    assert found.found & STOPPING == event
+    assert memory.track.arrived == (seen.state_stamp if doubted else rig.now)
+    np.testing.assert_array_equal(memory.track.q, rig.q)
+
+
+def test_an_arm_that_is_left_is_braked_from_the_first_cycle_on() -> None:
+    rig = running()
+    found = rig.cycle(leaving="gravity")
+    assert (found.mode, found.found & STOPPING) == (S.Mode.BRAKING, S.Event.ENDING)
 
 
 @pytest.mark.parametrize("late", [-1e-9, 1e-9])

@@ -68,13 +68,14 @@ def undisturbed(
         return None
     if stamp == arrived or stamp - last_good > silence:
         return None
-    # As ``newest.elapsed``, whose call would cost as much as the rest of this.
-    span = max(stamp - arrived, 0.0) + ARRIVAL
+    # As ``newest.elapsed``: its call, and those of ``min`` and ``max``, would cost as much again.
     if sampled is not None and taken is not None and sampled > taken:
         span = sampled - taken
         if span > silence:
             return None
         span += SLACK
+    else:
+        span = stamp - arrived + ARRIVAL if stamp > arrived else ARRIVAL
     if not clock <= time <= clock + policy.time_jump:
         return None
     if policy.needs_reference:
@@ -84,11 +85,12 @@ def undisturbed(
     if resumed is not None and now - resumed < policy.resume_time:
         return None  # fading in
     command = np.empty(len(policy.command))
-    dt, where = min(now - before, LONGEST), q if q_d is None else q_d
+    dt = now - before
+    if dt > LONGEST:
+        dt = LONGEST
     try:
-        if kernels.nominal_command(
-            policy.packed, q, v, where, wanted, sent, last, dt, span, command
-        ):
+        if kernels.nominal_command(policy.packed, q, v, q if q_d is None else q_d, wanted, sent,
+                                   last, dt, span, command):  # fmt: skip
             return None
     except kernels.NOT_TAKEN:
         return None  # arrays of another kind
