@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import geared_dynamics as gd
-from geared_dynamics.control.safety import calm
+from geared_dynamics.control.safety import calm, values
+from geared_dynamics.control.safety.events import STOPPING
 from safety_rig import LIMIT, RATE, Rig, policy, running, step
 
 S = gd.control.safety
@@ -89,6 +90,65 @@ def test_edges_of_commands(joint: int, sign: float, steps: int, limit: str) -> N
     assert bool(found.found) is not inside  # type: ignore[attr-defined]
 
 
+STAMPS = [(None, None), (5.0, None), (None, 5.0), (5.0, 5.0), (5.0, 4.9), (5.0, 5.002)]
+
+
+@pytest.mark.parametrize(("before", "stamp"), STAMPS)
+@pytest.mark.parametrize("joint", [0, 1])
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_edges_of_ways(before: float | None, stamp: float | None, joint: int, sign: float) -> None:
+    """By stamps where they go on, 5 ms of slack; else by arrivals, which are 1 ms apart, 25 ms."""
+    rig = running(tracking=(math.inf, math.inf))
+    rig.cycle(sampled=before)
+    span = 0.002 + 0.005 if (before, stamp) == (5.0, 5.002) else 0.001 + 0.025
+    way = sign * 2.0 * rig.policy.velocity[joint] * span
+    for part, possible in ((1.0 - 1e-9, True), (1.0 + 1e-9, False)):
+        q = rig.q.copy()
+        q[joint] += part * way
+        seen = observed(rig, q=q, sampled=stamp)
+        quick = calm.undisturbed(rig.policy, rig.memory, seen, rig.wanted, rig.fallback)
+        _, found = step(rig.policy, rig.memory, seen, rig.wanted, rig.fallback)
+        assert (quick is not None) is possible
+        assert bool(found.found & S.Event.IMPOSSIBLE_STATE) is not possible
+
+
+@pytest.mark.parametrize("doubted", [True, False])
+def test_what_only_the_complete_look_judges(doubted: bool) -> None:
+    """States in doubt; the same state again, whose numbers the caller has filled anew."""
+    rig = running()
+    assert rig.memory.track is not None
+    if doubted:
+        rig.memory = rig.memory._replace(track=rig.memory.track._replace(doubted=rig.now))
+        seen, event = observed(rig), S.Event.IMPOSSIBLE_STATE
+    else:
+        seen, event = observed(rig, state_stamp=rig.now, q=rig.q + 0.01), S.Event.NONE
+    memory, found = step(rig.policy, rig.memory, seen, rig.wanted, rig.fallback)
+    assert found.found & STOPPING == event
+    assert memory.track.arrived == (seen.state_stamp if doubted else rig.now)
+    np.testing.assert_array_equal(memory.track.q, rig.q)
+
+
+def test_an_arm_that_is_left_is_braked_from_the_first_cycle_on() -> None:
+    rig = running()
+    found = rig.cycle(leaving="gravity")
+    assert (found.mode, found.found & STOPPING) == (S.Mode.BRAKING, S.Event.ENDING)
+
+
+@pytest.mark.parametrize("late", [-1e-9, 1e-9])
+@pytest.mark.parametrize("by_stamp", [True, False])
+def test_edges_of_pauses(by_stamp: bool, late: float) -> None:
+    rig = running(velocity=(math.inf, math.inf))
+    rig.cycle(sampled=5.0)
+    pause = rig.policy.state_timeout + late
+    now = rig.now + (0.001 if by_stamp else pause)
+    times = {"now": now, "state_stamp": now, "reference_stamp": now, "clock": now}
+    seen = observed(rig, sampled=5.0 + (pause if by_stamp else 0.001), **times)
+    quick = calm.undisturbed(rig.policy, rig.memory, seen, rig.wanted, rig.fallback)
+    _, found = step(rig.policy, rig.memory, seen, rig.wanted, rig.fallback)
+    assert (quick is None) is (late > 0.0)
+    assert bool(found.found & S.Event.STALE_STATE) is (late > 0.0)
+
+
 @pytest.mark.parametrize("row", ["q", "v", "q_d", "wanted"])
 @pytest.mark.parametrize("bad", [math.nan, math.inf, 1e308, -1e308])
 def test_numbers_that_are_none(row: str, bad: float) -> None:
@@ -119,10 +179,11 @@ def test_what_is_kept_is_the_memorys_own() -> None:
     wanted = ARM.wanted.copy()  # type: ignore[union-attr]
     made = calm.undisturbed(ARM.policy, ARM.memory, observed(ARM, **facts), wanted, ARM.fallback)
     assert made is not None
-    memory, command = made
-    for mine, theirs in itertools.product(
-        (memory.q, memory.v, memory.sent, command), (*facts.values(), wanted)
-    ):
+    memory, decision = made
+    assert (type(memory), type(memory.track)) == (S.SafetyMemory, values.Track)
+    assert type(decision) is S.Decision
+    kept = (memory.q, memory.v, memory.sent, decision.command, memory.track.q)
+    for mine, theirs in itertools.product(kept, (*facts.values(), wanted)):
         assert not np.shares_memory(mine, theirs)  # type: ignore[arg-type]
 
 

@@ -52,7 +52,7 @@ def step(
     """
     calm = undisturbed(policy, memory, seen, wanted, fallback)
     if calm is not None:
-        return calm[0], Decision(calm[1], Mode.RUNNING, 0, 0)
+        return calm
     return judgement(policy, memory, seen, wanted, fallback, nominal, brake)
 
 

@@ -100,6 +100,7 @@ def test_numbers_go_out_in_the_order_of_the_names(
 def test_in_silence_the_loop_gets_both_clocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """The steady time of the watchdog, and ROS time since activation in seconds."""
     heard: list[tuple[float, float]] = []
+    looked: list[tuple[float, float]] = []
     published: list[float] = []
     monkeypatch.setattr(feedforward_node, "publish_state", lambda _, now: published.append(now))
     monkeypatch.setattr(feedforward_node, "time", SimpleNamespace(monotonic=lambda: 100.0))
@@ -116,10 +117,14 @@ def test_in_silence_the_loop_gets_both_clocks(monkeypatch: pytest.MonkeyPatch) -
         ros_time=SimpleNamespace(now=lambda: 7_250_000_000),
         zero=5_000_000_000,
         reporter=SimpleNamespace(look=lambda _: None),
-        _send=lambda _: None,
+        action=SimpleNamespace(look=lambda *times: looked.append(times), watch=lambda: None),
+        references=SimpleNamespace(work=None),
+        surroundings=SimpleNamespace(look=lambda _: None),
+        send=lambda _: None,
     )
+    node.clock_time = lambda: feedforward_node.FeedforwardNode.clock_time(node)
     feedforward_node.FeedforwardNode._watch(node)
-    assert heard == [(100.0, pytest.approx(2.25))]
+    assert heard == looked == [(100.0, pytest.approx(2.25))]
     node.heard = 99.96  # not long enough ago
     feedforward_node.FeedforwardNode._watch(node)
     assert len(heard) == 1

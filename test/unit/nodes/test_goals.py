@@ -30,6 +30,7 @@ NAMES = {
     "stop": "EMERGENCY_STOP",
     "silence": "STALE_STATE",
     "speed": "VELOCITY_LIMIT",
+    "absurd speed": "IMPOSSIBLE_STATE",
     "tracking": "TRACKING_ERROR",
     "clock": "TIME_JUMP",
     "failure": "COMPUTATION",
@@ -49,6 +50,10 @@ def test_a_fault_ends_the_goal_and_the_motion(model: gd.GearedModel, fault: str)
         for _ in range(10):
             bench.silence()
     elif fault == "speed":
+        bench.offset[1, 0] = 1.5 * bench.loop.prepared.policy.velocity[0]
+        bench.wanted[1, 0] = bench.offset[1, 0]
+        bench.cycle()
+    elif fault == "absurd speed":
         bench.wanted[1, 0] = bench.offset[1, 0] = 50.0
         bench.cycle()
     elif fault == "tracking":
