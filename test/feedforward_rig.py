@@ -105,7 +105,12 @@ class Rig:
     # -- the process -------------------------------------------------------------------------
 
     def start(self, **parameters: Any) -> Process:
-        """Start the node with parameters; ``__`` in a name stands for a dot."""
+        """Start the node with parameters; ``__`` in a name stands for a dot.
+
+        One that still runs is ended first: a module's fixture that fails is set up again.
+        """
+        if self.process is not None and self.process.running:
+            self.process.clear()
         given: dict[str, Any] = {"urdf_path": URDF, "drivetrain": DRIVETRAIN, "update_rate": 1000}
         given |= {"mode": "stream", "safety.state_timeout": PATIENT}
         given |= {name.replace("__", "."): value for name, value in parameters.items()}
