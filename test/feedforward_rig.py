@@ -186,6 +186,19 @@ class Rig:
         """Wait until the robot is where it is to be."""
         self.feed_until(lambda: self.at == list(self.q), "the robot at its place")
 
+    def until_known(self) -> None:
+        """Wait until the node knows where the robot is and how fast, which it says."""
+        from sensor_msgs.msg import JointState
+
+        box = self.graph.listen(f"{self.node}/feedback", JointState)
+        seen = box.count
+
+        def known() -> bool:
+            fresh = box.count > seen
+            return fresh and [*box.last.position, *box.last.velocity] == [*self.q, *self.v]
+
+        self.feed_until(known, "the node to know where the robot is")
+
     def place(self, q: Sequence[float]) -> None:
         """Be somewhere at once, as no robot can."""
         self.q, self.at = list(q), list(q)
