@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import itertools
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 import geared_dynamics as gd
-from feedforward_rig import JOINTS, POSTURE, Rig, elbow, joint_state
+from feedforward_rig import JOINTS, POSTURE, SECOND, Rig, elbow, joint_state
 
 STEP = 1e-3  # [s] of the integration
 PERIOD = 4e-3  # [s] between joint states
+
+
+def stamp_of(message: Any) -> int:
+    """Stamp of a message's header [ns]."""
+    return int(message.header.stamp.sec * SECOND + message.header.stamp.nanosec)
 
 
 class Arm:
@@ -35,6 +41,7 @@ class Arm:
         self.silent = False
         self.way = self.fastest = 0.0
         self._from, self.path = self.q, [self.q]
+        self._left = (self.q, self.v, 0)
         self._due = self._time = time.monotonic()
 
     @property
@@ -62,14 +69,41 @@ class Arm:
                 tau = np.array(inbox.last.data)
             else:
                 tau = gd.gravity_forces(self.model, self.q)
-            tau = tau - gd.friction_forces(self.model, self.v)
-            self.v = self.v + STEP * gd.forward_dynamics(self.model, self.q, self.v, tau)
-            self.q = self.q + STEP * self.v
-            self.path.append(self.q)
-            self.way = max(self.way, float(np.abs(self.q - self._from).max()))
+            self.step(tau)
         if now >= self._due and not self.silent:
             self._due = now + PERIOD
             self.rig.states.publish(joint_state(JOINTS, self.q, self.v, time.time_ns()))
+
+    def step(self, tau: np.ndarray) -> None:
+        """Go on for a step under torques (n,)."""
+        tau = tau - gd.friction_forces(self.model, self.v)
+        self.v = self.v + STEP * gd.forward_dynamics(self.model, self.q, self.v, tau)
+        self.q = self.q + STEP * self.v
+        self.path.append(self.q)
+        self.way = max(self.way, float(np.abs(self.q - self._from).max()))
+
+    def fall_silent(self) -> None:
+        """Publish no more, after one that says where the arm is now."""
+        self._due = 0.0
+        self.advance()
+        self._left, self.silent = (self.q, self.v, time.time_ns()), True
+
+    def replay(self, sent: Sequence[Any]) -> None:
+        """Move once more since ``fall_silent``, by commands at the times that they are stamped with.
+
+        Without joint states the node counts on its own time only: where the test's process
+        stalls, the arm must not wait.
+
+        Args:
+            sent: ``JointState`` with efforts, oldest first.
+        """
+        self.q, self.v, now = self._left
+        self.way = 0.0
+        for before, after in itertools.pairwise(sent):
+            tau, until = np.array(before.effort), stamp_of(after)
+            while now < until:
+                self.step(tau)
+                now += round(STEP * SECOND)
 
     def until(self, condition: Callable[[], Any], what: str, timeout: float = 20.0) -> None:
         """Move until a condition holds."""

@@ -105,7 +105,12 @@ class Rig:
     # -- the process -------------------------------------------------------------------------
 
     def start(self, **parameters: Any) -> Process:
-        """Start the node with parameters; ``__`` in a name stands for a dot."""
+        """Start the node with parameters; ``__`` in a name stands for a dot.
+
+        One that still runs is ended first: a module's fixture that fails is set up again.
+        """
+        if self.process is not None and self.process.running:
+            self.process.clear()
         given: dict[str, Any] = {"urdf_path": URDF, "drivetrain": DRIVETRAIN, "update_rate": 1000}
         given |= {"mode": "stream", "safety.state_timeout": PATIENT}
         given |= {name.replace("__", "."): value for name, value in parameters.items()}
@@ -180,6 +185,19 @@ class Rig:
     def until_there(self) -> None:
         """Wait until the robot is where it is to be."""
         self.feed_until(lambda: self.at == list(self.q), "the robot at its place")
+
+    def until_known(self) -> None:
+        """Wait until the node knows where the robot is and how fast, which it says."""
+        from sensor_msgs.msg import JointState
+
+        box = self.graph.listen(f"{self.node}/feedback", JointState)
+        seen = box.count
+
+        def known() -> bool:
+            fresh = box.count > seen
+            return fresh and [*box.last.position, *box.last.velocity] == [*self.q, *self.v]
+
+        self.feed_until(known, "the node to know where the robot is")
 
     def place(self, q: Sequence[float]) -> None:
         """Be somewhere at once, as no robot can."""

@@ -21,14 +21,16 @@ RERUNS = 2  # of a test between processes that has failed
 os.environ.setdefault("ROS_PYTHON_CHECK_FIELDS", "1")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Skip what needs rclpy where it is not installed; elsewhere let it fail more than once.
 
     The nodes watch the clock: on a machine that stalls for longer than their limits they stop,
     as they should. A test that met such a stall is run again, and the summary lists it.
+    ``--reruns N`` says how often; the mark would go before it.
     """
+    reruns = config.getoption("reruns", default=None)
     skip = pytest.mark.skip(reason="rclpy is not installed (the extra 'ros', or a ROS 2 system)")
-    mark = pytest.mark.flaky(reruns=RERUNS) if HAS_ROS else skip
+    mark = pytest.mark.flaky(reruns=RERUNS if reruns is None else reruns) if HAS_ROS else skip
     for item in items:
         if item.path.is_relative_to(HERE) and "ros_domain" in getattr(item, "fixturenames", ()):
             item.add_marker(mark)

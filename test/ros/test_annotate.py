@@ -51,22 +51,8 @@ def node(rig: Rig) -> Rig:
 def arm(node: Rig) -> Rig:
     """The node, knowing that the arm rests at its posture."""
     node.q, node.v = list(POSTURE), [0.0] * 3
-    settled(node)
+    node.until_known()
     return node
-
-
-def settled(rig: Rig) -> None:
-    """Wait until the node knows where the arm is."""
-    from sensor_msgs.msg import JointState
-
-    box = rig.graph.listen(f"{rig.node}/feedback", JointState)
-    seen = box.count
-
-    def known() -> bool:
-        fresh = box.count > seen
-        return fresh and [*box.last.position, *box.last.velocity] == [*rig.q, *rig.v]
-
-    rig.feed_until(known, "the node to know where the arm is")
 
 
 def inbox(rig: Rig) -> Any:
@@ -149,7 +135,7 @@ def test_a_stamp_changes_the_motion_as_it_does_for_the_controller(arm: Rig, stam
 def test_a_replacement_in_motion_does_not_step_back(arm: Rig) -> None:
     """The controller gets it later than the posture with which it begins."""
     arm.v = list(MOVING)
-    settled(arm)
+    arm.until_known()
     message = annotated(arm)
     assert arm.now is not None
     stamp = seconds(message.header.stamp)
@@ -252,7 +238,7 @@ def test_a_posture_that_is_old_is_not_begun_with(arm: Rig) -> None:
     arm.graph.wait_for_message("/diagnostics", DiagnosticArray, stale)
     words = "trajectory refused: joint_states: the last good one came"
     refused(arm, words, lambda: arm.go(GOAL), feed=False)
-    settled(arm)
+    arm.until_known()
     annotated(arm)
 
 
@@ -271,7 +257,7 @@ def test_the_emergency_stop_stops_further_trajectories(arm: Rig) -> None:
         status(arm, "refused: the emergency stop is pressed")
         for transition in ("deactivate", "activate"):
             assert arm.graph.change_state(arm.node, transition)
-        settled(arm)
+        arm.until_known()
         refused(arm, "trajectory refused: emergency stop: is pressed", lambda: arm.go(GOAL))
     finally:
         assert press(False).message == "released; trajectories are sent again"
@@ -286,7 +272,7 @@ def test_the_old_reference_is_continued_on_request(arm: Rig) -> None:
         assert arm.now is not None
         stamp = seconds(first.header.stamp)
         arm.now = stamp + 0.4  # the arm itself stands still
-        settled(arm)
+        arm.until_known()
         second = annotated(arm, [(2.0, POSTURE, [0.0] * 3)])
         begin = seconds(second.header.stamp)
         old = sample(controller(arm, first, stamp), begin)

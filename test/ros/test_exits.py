@@ -63,10 +63,16 @@ def test_a_signal_in_motion(
 @pytest.mark.parametrize("mode", MODES)
 def test_joint_states_end_with_the_signal(graph: Graph, processes: Processes, mode: str) -> None:
     """As where driver and node get the same Ctrl-C: braked open loop, by the model."""
-    arm = moving(graph, processes, **MODES[mode])
-    arm.silent = True
+    from sensor_msgs.msg import JointState
+
+    topic = "/feedforward_node/joint_commands"
+    stamped = graph.listen(topic, JointState, qos=1000)
+    arm = moving(graph, processes, publish_joint_commands=True, **MODES[mode])
+    arm.fall_silent()
     arm.rig.process.signal(signal.SIGINT)  # type: ignore[union-attr]
     arm.until(lambda: not arm.rig.process.running, "its end")  # type: ignore[union-attr]
+    arm.until(lambda: stamped.count == arm.rig.commands.count, "all that it has sent")
+    arm.replay(stamped.messages)
     assert arm.speed < 0.15 * arm.fastest
     assert arm.way < 0.25 * arm.fastest
     within_rates(arm)

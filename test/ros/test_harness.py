@@ -14,6 +14,7 @@ import pytest
 from ros_harness import Graph, Processes
 from ros_harness.domain import FIRST, LAST, own_domain
 
+HERE = Path(__file__).resolve().parent
 ECHO = ("-m", "geared_dynamics.nodes.benchmark.echo")
 IDLE = "import time\nprint('ready', flush=True)\nwhile True: time.sleep(1)\n"
 
@@ -120,3 +121,58 @@ def nodes(graph: Graph) -> list[str]:
     """Full names of all nodes on the graph."""
     pairs = graph.node.get_node_names_and_namespaces()
     return [f"{space.rstrip('/')}/{name}" for name, space in pairs]
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from ros_harness import Processes
+run = Processes({}, Path(sys.argv[1])).start("-c", sys.argv[2], name="parent")
+while "ready" not in run.output: pass
+print(run.output, flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_killed_test_run_leaves_nothing_behind(tmp_path: Path) -> None:
+    """Neither the process nor its child, though nobody is there any more to end them."""
+    script = tmp_path / "idle.py"
+    script.write_text(IDLE, encoding="utf-8")
+    code = (
+        "import subprocess, sys\n"
+        f"child = subprocess.Popen([sys.executable, {str(script)!r}])\n"
+        "print('child', child.pid, flush=True)\nchild.wait()\n"
+    )
+    paths = os.pathsep.join([str(HERE.parent), str(HERE.parents[1])])
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED, str(tmp_path), code],
+        env=os.environ | {"PYTHONPATH": paths}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    child = int(killed.stdout.split("child")[1].split()[0])
+    deadline = time.monotonic() + 10.0
+    while is_alive(child):
+        assert time.monotonic() < deadline, "the child is left behind"
+
+
+@pytest.mark.parametrize(("options", "times"), [((), 3), (("--reruns", "0"), 1)])
+def test_reruns_can_be_switched_off(tmp_path: Path, options: tuple[str, ...], times: int) -> None:
+    """A test between processes that fails runs three times, or once where that is asked for."""
+    pytest.importorskip("pytest_rerunfailures")
+    count = tmp_path / "count"
+    failing = (
+        "from pathlib import Path\n"
+        "def test_fails(ros_domain):\n"
+        f"    with Path({str(count)!r}).open('a') as file: file.write('x')\n"
+        "    assert False\n"
+    )
+    (tmp_path / "test_failing.py").write_text(failing, encoding="utf-8")
+    conftest = (HERE / "conftest.py").read_text(encoding="utf-8")
+    (tmp_path / "conftest.py").write_text(conftest, encoding="utf-8")
+    words = ["-m", "pytest", "-q", "-p", "no:xdist", "--rootdir", str(tmp_path), *options]
+    subprocess.run(
+        [sys.executable, *words, str(tmp_path)],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(HERE.parent), str(HERE.parents[1])])},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert len(count.read_text(encoding="utf-8")) == times

@@ -18,7 +18,8 @@ from geared_dynamics.nodes.publish.waypoints import read_waypoints
 
 ROOT = Path(__file__).resolve().parents[2]
 LAUNCH = sorted((ROOT / "launch").glob("*.launch.py"))
-PRESETS = sorted((ROOT / "config").glob("*.yaml"))
+FILES = sorted((ROOT / "config").glob("*.yaml"))
+PRESETS = [file for file in FILES if file.name != "moveit_controllers.yaml"]  # MoveIt reads that
 EXAMPLES = sorted((ROOT / "config" / "examples").glob("*.yaml"))
 ONE_ARM = ROOT / "launch" / "feedforward.launch.py"
 

@@ -9,8 +9,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+from ros_harness.guard import Guard
+
 GRACE = 10.0  # [s] from SIGINT to SIGKILL
 TAIL = 6000  # characters of a process's output that a failure shows
+GUARD = Guard()
 
 
 class Process:
@@ -31,6 +34,7 @@ class Process:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
+        GUARD.add(self.pid)
 
     @property
     def pid(self) -> int:
@@ -83,6 +87,7 @@ class Process:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.pid, signal.SIGKILL)  # itself, or what it started and left behind
         self._popen.wait(GRACE)
+        GUARD.remove(self.pid)
 
     def report(self) -> str:
         """Say how it is and how its output ends."""
