@@ -132,7 +132,7 @@ class ElasticObserverNode(SteadyLifecycleNode):
         self.parameters.refuse_wrong()
         model = model_source.load(self.parameters.values, self.description.text)
         self.parameters.declare(model.joint_names, model.motor_names)
-        self._refuse_wrong()
+        self.parameters.refuse_wrong()
         self.parameters.warn_of_unknown()
         values = self.parameters.values
         payload_limit.warm_up(model, values)
