@@ -49,7 +49,7 @@ def test_a_fault_ends_the_goal_and_the_motion(model: gd.GearedModel, fault: str)
         for _ in range(10):
             bench.silence()
     elif fault == "speed":
-        bench.wanted[1, 0] = bench.offset[1, 0] = 50.0
+        bench.wanted[1, 0] = bench.offset[1, 0] = 6.0  # of 4, below twice the limit
         bench.cycle()
     elif fault == "tracking":
         bench.wanted[0, 1] = 0.3
