@@ -210,7 +210,7 @@ class References:
             GearedDynamicsError: where it is refused.
         """
         node, given = self._node, self._ready()
-        received, tail = prepare(serialize_message(message), given, node.zero, self._clock())
+        received, tail = prepare(serialize_message(message), given, node.zero, node.clock_time())
         assert isinstance(tail, Tail)  # of the mode annotate
         dense = self._annotated(received, tail)
         rows = dense.q, dense.v, dense.a, dense.effort
