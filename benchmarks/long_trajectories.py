@@ -1,8 +1,9 @@
 """How long a cycle of the feedforward node waits while a long trajectory comes in.
 
-``python benchmarks/long_trajectories.py``: a node in this process, joint states at 1 kHz through
-its own callbacks, and trajectories of some thousand points in between; no DDS. A cycle is late by
-what the trajectory's callback takes and by what a thread beside the loop holds the interpreter.
+``python benchmarks/long_trajectories.py [MODE]``: a node in this process, in a mode
+(``stream``), joint states at 1 kHz through its own callbacks, and trajectories of some thousand
+points in between; no DDS. A cycle is late by what the trajectory's callback takes and by what a
+thread beside the loop holds the interpreter.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def late(node: Any, state: JointState, data: bytes) -> tuple[float, float]:
         message = bytes(serialize_message(state))
         if k == BEFORE:
             node.references.take(data)
-        node._on_joint_state(message)
+        node.on_joint_state(message)
         row = int(k >= BEFORE)
         found[row] = max(found[row], time.perf_counter() - due)
         due = max(due, time.perf_counter() - PERIOD)
@@ -63,6 +64,7 @@ def late(node: Any, state: JointState, data: bytes) -> tuple[float, float]:
 def main() -> None:
     """Measure and print."""
     files = [f"urdf_path:={URDF / 'elbow.urdf'}", f"drivetrain:={URDF / 'elbow.drivetrain.yaml'}"]
+    files.append(f"mode:={sys.argv[1] if len(sys.argv) > 1 else 'stream'}")
     options = [part for word in files for part in ("-p", word)]
     rclpy.init(args=[sys.argv[0], "--ros-args", *options])
     node = FeedforwardNode()

@@ -64,7 +64,10 @@ def generate_launch_description() -> LaunchDescription:
                 description="by the wall clock, or waiting for each command with a /clock",
             ),
             DeclareLaunchArgument(
-                "observer", default_value="kalman", choices=OBSERVERS, description="which one"
+                "observer",
+                default_value="kalman",
+                choices=OBSERVERS,
+                description="kind of the observer",
             ),
             DeclareLaunchArgument(
                 "encoder_counts",
@@ -92,6 +95,7 @@ def make_nodes(context: LaunchContext) -> list[object]:
 
     space = f"/{value('namespace').strip('/')}" if value("namespace") else ""
     commands = f"{space}/feedforward_node/joint_commands"
+    logger = ".".join([*filter(None, space.split("/")), "plant_node"])
     shared = {name: value(name) for name in PASSED}
     shared |= {
         "use_sim_time": str(value("pace") == "lock_step").lower(),
@@ -110,7 +114,7 @@ def make_nodes(context: LaunchContext) -> list[object]:
         namespace=value("namespace"),
         parameters=[*filter(None, [value("params_file")]), own],
         remappings=[("~/joint_commands", commands)],
-        ros_arguments=["--log-level", f"plant_node:={value('log_level')}"],
+        ros_arguments=["--log-level", f"{logger}:={value('log_level')}"],
         output="screen",
         emulate_tty=True,
     )

@@ -106,8 +106,8 @@ def inner_coefficients(
     try:
         return np.asarray(np.linalg.solve(matrix[:, known:-known], points[1:-1] - ends))
     except np.linalg.LinAlgError:
-        finding = "lie so unevenly that no spline through the points can be computed"
-        raise ArrayError("times", finding, "give times whose distances are of one size") from None
+        finding = "are spaced so unevenly that no spline through the points can be computed"
+        raise ArrayError("times", finding, "give times with similar distances") from None
 
 
 def first_coefficients(knots: Array, degree: int, position: Array, rates: Array) -> Array:

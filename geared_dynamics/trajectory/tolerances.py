@@ -91,7 +91,9 @@ def goal_tolerances(
     ):
         for one in given:
             if one.name not in joints:
-                raise ToleranceError(f"{place} names joint {one.name!r}, which is none of ours")
+                raise ToleranceError(
+                    f"{place} names joint {one.name!r}, which this arm does not have"
+                )
             k = joints.index(one.name)
             for kind, name in enumerate(KINDS):
                 what = f"{place} of joint {one.name!r}, {name},"

@@ -79,7 +79,7 @@ def joints_of(trajectory: JointTrajectory, rules: Rules) -> list[str]:
         finding = f"joint {', '.join(map(repr, missing))} missing"
         remedy = (
             "name all joints, or set allow_partial_joints_goal: the others then hold; the nodes "
-            "leave out joints that nobody moves, such as a gripper's, by locked_joints"
+            "leave out joints without a drive, such as a gripper's, by locked_joints"
         )
         raise TrajectoryError(place, finding, remedy, INVALID_JOINTS)
     return names

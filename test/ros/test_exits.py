@@ -95,7 +95,9 @@ def test_a_transition_in_motion(graph: Graph, processes: Processes, transition: 
     arm.until(again.done, "the refusal of another one")
     assert not again.result().success
     assert not future.done()
-    arm.until(lambda: rig.said("trajectory refused: node: ends"), "the refusal of a trajectory")
+    arm.until(
+        lambda: rig.said("trajectory refused: node: is stopping"), "the refusal of a trajectory"
+    )
     arm.until(future.done, "the answer")
     assert future.result().success
     at_rest(arm)

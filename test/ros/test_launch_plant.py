@@ -156,7 +156,7 @@ def test_a_universal_robot_by_its_names(processes: Processes, graph: Graph) -> N
     assert {"/joint_states", "/speed_scaling_state_broadcaster/speed_scaling"} <= set(topics)
     found = graph.get_parameters("/feedforward_node", ["speed_scaling.full", "update_rate"])
     assert found == {"speed_scaling.full": 100.0, "update_rate": 500}
-    graph.until(lambda: f"nobody listens on {output}" in process.output, "the warning", 10.0)
+    graph.until(lambda: f"no subscriber on {output}" in process.output, "the warning", 10.0)
 
 
 def test_gazebo_has_a_controller_for_the_mode() -> None:

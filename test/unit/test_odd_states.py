@@ -97,5 +97,5 @@ def test_times_of_a_motion_that_are_none(t: Any) -> None:
 
 
 def test_times_too_uneven_for_a_spline() -> None:
-    with pytest.raises(gd.GearedDynamicsError, match="times: lie so unevenly"):
+    with pytest.raises(gd.GearedDynamicsError, match="times: are spaced so unevenly"):
         tr.through([0.0, 1e-320, 1.0], np.zeros((3, 1)), continuous=2)

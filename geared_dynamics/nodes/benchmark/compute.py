@@ -18,11 +18,11 @@ from sensor_msgs.msg import JointState
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.nodes.benchmark.driver import trajectory_message
 from geared_dynamics.nodes.benchmark.motion import motion
+from geared_dynamics.nodes.benchmark.slots import SECOND
 from geared_dynamics.nodes.benchmark.task import DONE, Task, read_task
 from geared_dynamics.nodes.feedforward.node import FeedforwardNode
 from geared_dynamics.nodes.feedforward.outputs import Commands, Publishers
 
-SECOND = 1_000_000_000  # [ns]
 UNMEASURED = 6  # a sixth of the cycles, at the beginning
 
 

@@ -17,12 +17,12 @@ from sensor_msgs.msg import JointState
 from geared_dynamics import observers as ob
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.nodes.benchmark.motion import motion
+from geared_dynamics.nodes.benchmark.slots import SECOND
 from geared_dynamics.nodes.benchmark.task import DONE, Task, read_task
 from geared_dynamics.nodes.benchmark.torques import Table
 from geared_dynamics.nodes.observer.node import ElasticObserverNode
 from geared_dynamics.nodes.observer.values import Level
 
-SECOND = 1_000_000_000  # [ns]
 UNMEASURED = 6  # a sixth of the cycles, at the beginning
 
 

@@ -64,7 +64,7 @@ class Declared:
     Attributes:
         values: By name.
         wrong: Names given a value at the start that was refused, with the reason. They have
-            their default; the node does not run before they are set rightly.
+            their default; the node does not run before they are corrected.
     """
 
     def __init__(self, node: Node, schema: Iterable[Parameter]) -> None:
@@ -98,7 +98,7 @@ class Declared:
     def refuse_wrong(self) -> None:
         """Raise where a parameter was given a value that it cannot have."""
         if self.wrong:
-            remedy = "set them rightly and configure again; read-only ones at a new start"
+            remedy = "correct them and configure again; read-only ones need a restart of the node"
             raise ParameterError("parameters", "; ".join(self.wrong.values()), remedy)
 
     def declare(self, joints: Sequence[str], motors: Sequence[str]) -> None:

@@ -20,6 +20,7 @@ from sensor_msgs.msg import JointState
 
 from geared_dynamics.arrays import Array
 from geared_dynamics.nodes.common.failures import DamagedMessageError
+from geared_dynamics.nodes.common.messages import SECOND
 
 STAMP = struct.Struct("<iI")
 BEGIN = struct.Struct("<HxxiI")  # encoding, options that plain CDR does not use, stamp
@@ -28,7 +29,6 @@ LITTLE = b"\x00\x01"  # plain CDR, least significant byte first
 PLAIN = int.from_bytes(LITTLE, "little")  # the same as BEGIN reads it
 HEAD = 4  # bytes before the message
 AFTER_STAMP = HEAD + STAMP.size
-SECOND = 1_000_000_000  # [ns]
 FIELDS = ("position", "velocity", "effort")
 
 

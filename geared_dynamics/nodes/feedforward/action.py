@@ -179,7 +179,7 @@ class TrajectoryAction:
             if not node.active or node.loop is None or self.goals is None:
                 raise TrajectoryError("node", f"is {node.state_label}", "activate it first")
             refuse_long(goal.trajectory)
-            clock = 1e-9 * (node.ros_time.now() - node.zero)
+            clock = node.clock_time()
             if node.annotating:
                 self._new = self._annotated(goal)
             else:
@@ -231,7 +231,7 @@ class TrajectoryAction:
         if self._relay is not None and self._relay.cancel(handle):
             return CancelResponse.ACCEPT
         keys = [key for key, held in self._handles.items() if held == handle]
-        clock = 1e-9 * (node.ros_time.now() - node.zero)
+        clock = node.clock_time()
         if self.goals is None or not keys or not self.goals.cancel(keys[0], clock):
             return CancelResponse.REJECT
         self._deliver()

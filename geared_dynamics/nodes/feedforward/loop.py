@@ -313,7 +313,7 @@ class Loop:
             now: Steady time [s].
         """
         if self.leaving is not None:
-            raise TrajectoryError("node", "ends", "activate it again first")
+            raise TrajectoryError("node", "is stopping", "activate it again first")
         if self.emergency_stop:
             remedy = "release ~/emergency_stop first"
             raise TrajectoryError("emergency stop", "is pressed", remedy)
@@ -335,7 +335,7 @@ class Loop:
             raise TrajectoryError("joint_states", finding, remedy)
         if in_doubt(self._safety.track):
             finding = "positions or velocities changed more than a joint can move"
-            remedy = "see that one driver publishes joint_states, then send it again"
+            remedy = "let only one driver publish joint_states, then send it again"
             raise TrajectoryError("joint_states", finding, remedy)
         if found & at.VELOCITY_LIMIT:
             finding = "a joint is faster than its limit"

@@ -117,13 +117,13 @@ class References:
         """Prepare a trajectory, here or beside the loop."""
         given = self._ready()
         if len(data) <= SHORT:
-            self._hand_over(*prepare(data, given, self._node.zero, self._clock()))
+            self._hand_over(*prepare(data, given, self._node.zero, self._node.clock_time()))
             self.drop()  # what came before is replaced
             return
         self.drop()
         if self._beside is None:
             self._beside = ThreadPoolExecutor(1, "trajectories", realtime.step_back)
-        arguments = data, given, self._node.zero, self._clock()
+        arguments = data, given, self._node.zero, self._node.clock_time()
         self.work = Work(data, given, self._beside.submit(prepare, *arguments))
 
     def _finished(self, work: Work) -> None:
@@ -150,7 +150,7 @@ class References:
         if isinstance(prepared, Tail):
             self._annotate(received, prepared)
         else:
-            loop.begin(prepared, time.monotonic(), self._clock())
+            loop.begin(prepared, time.monotonic(), self._node.clock_time())
             self.last = ""
         self.accepted += 1
 
@@ -164,10 +164,6 @@ class References:
                 node.loop.counters.refused += 1
             self.last = refusal(error)
             node.get_logger().error(self.last)
-
-    def _clock(self) -> float:
-        """ROS time, counted as the loop does [s]."""
-        return 1e-9 * (self._node.ros_time.now() - self._node.zero)
 
     # -- the mode annotate -------------------------------------------------------------------
 
@@ -183,7 +179,7 @@ class References:
         if not output.get_subscription_count():
             remedy = "start and activate the controller, or give its topic, then send it again"
             node.get_logger().warning(
-                f"trajectory sent, and nobody listens on {output.topic_name}: {remedy}"
+                f"trajectory sent, but there is no subscriber on {output.topic_name}: {remedy}"
             )
 
     def _annotated(self, received: Any, tail: Tail) -> Annotated:
@@ -214,7 +210,7 @@ class References:
             GearedDynamicsError: where it is refused.
         """
         node, given = self._node, self._ready()
-        received, tail = prepare(serialize_message(message), given, node.zero, self._clock())
+        received, tail = prepare(serialize_message(message), given, node.zero, node.clock_time())
         assert isinstance(tail, Tail)  # of the mode annotate
         dense = self._annotated(received, tail)
         rows = dense.q, dense.v, dense.a, dense.effort

@@ -135,7 +135,7 @@ class Reporter:
         """Log why a joint state cannot be used."""
         if reading is Reading.MISSING:
             text = f"joint_states lacks {', '.join(found.absent)}; publish all joints together, "
-            text += "or name joints that nobody measures, such as a gripper's, in locked_joints"
+            text += "or name joints without a sensor, such as a gripper's, in locked_joints"
         elif reading is Reading.TWICE:
             text = f"joint_states names {', '.join(found.twice)} more than once; publish it once"
         elif reading is Reading.NO_VELOCITY:

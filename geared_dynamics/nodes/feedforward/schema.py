@@ -100,7 +100,7 @@ LAW = (
         "speed_scaling.full",
         "double",
         1.0,
-        "what ~/speed_scaling_input says at full speed; 100 where it is in percent",
+        "value of ~/speed_scaling_input at full speed; 100 where it is in percent",
         1e-6,
         1e6,
     ),
@@ -304,7 +304,7 @@ SAFETY = (
             ("time_jump", "a clock that was reset or stands still"),
             ("computation", "a computation that failed"),
             ("emergency_stop", "the emergency stop"),
-            ("impossible_state", "joint states that no arm can have one after the other"),
+            ("impossible_state", "successive joint states that no arm can have"),
         )
     ),
     *(

@@ -46,7 +46,9 @@ class SpeedScaling:
         full = cast(float, node.parameters.values["speed_scaling.full"])
         factor = value / full
         if not math.isfinite(factor) or factor < 0.0:
-            node.reporter.say("speed_scaling", f"{TOPIC}: {value:g} is no speed; it is not used")
+            node.reporter.say(
+                "speed_scaling", f"{TOPIC}: {value:g} is not a valid factor; it is ignored"
+            )
             return
         if factor > 1.0 + ROUNDING:
             text = f"{TOPIC}: {value:g} is more than full speed, speed_scaling.full: {full:g}; "

@@ -1,4 +1,4 @@
-"""What a robot's driver does not do for the node: nobody listens, joint states come too slowly."""
+"""What is missing around the node: subscribers to what it sends, joint states at their rate."""
 
 from __future__ import annotations
 
@@ -13,14 +13,13 @@ if TYPE_CHECKING:
 WINDOW = 2.0  # [s] between two looks; in that time nodes have found each other
 SLOW = 0.9  # part of update_rate below which joint states are slow
 NOT_SLOW = 0.95  # and above which they no longer are
-SECOND = 1_000_000_000  # [ns]
 
 
 class Surroundings:
     """Looks every two seconds while the node is active; logs what has changed.
 
     Attributes:
-        unheard: Topics on which the node sends and nobody listens.
+        unheard: Topics on which the node sends and that have no subscriber.
         rate: At which joint states come [1/s], ROS time, where that is too slow; else 0.
     """
 
@@ -64,11 +63,11 @@ class Surroundings:
         topics = "" if heard else " and ".join(output.topic_name for output in outputs)
         if topics and topics != self.unheard:
             log.warning(
-                f"nobody listens on {topics}: what the node sends moves nothing. Start and "
+                f"no subscriber on {topics}: what the node sends moves nothing. Start and "
                 "activate the controller (ros2 control list_controllers), or give its topic"
             )
         elif self.unheard and heard:
-            log.info(f"{self.unheard}: somebody listens now")
+            log.info(f"{self.unheard}: there is a subscriber now")
         self.unheard = topics
 
     def _outputs(self) -> list[Any]:
@@ -98,7 +97,9 @@ class Surroundings:
         """An entry of ``/diagnostics``."""
         found = []
         if self.unheard:
-            found.append(f"nobody listens on {self.unheard}")
+            found.append(f"no subscriber on {self.unheard}")
         if self.rate:
-            found.append(f"joint states come {self.rate:.3g} times a second, slower than said")
-        return Status("surroundings", WARN if found else OK, "; ".join(found) or "as said", {})
+            found.append(
+                f"joint states come {self.rate:.3g} times a second, slower than update_rate"
+            )
+        return Status("surroundings", WARN if found else OK, "; ".join(found) or "as expected", {})

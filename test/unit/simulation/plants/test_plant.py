@@ -11,7 +11,6 @@ from plant_arms import example, hold, pendulum
 
 S = gd.simulation
 Settings = S.PlantSettings
-RUB = {"j": {"friction": {"viscous": 0.02, "coulomb": 0.1}}}
 
 
 def plant(model: gd.GearedModel | None = None, command: str = "torque", **settings: object):
