@@ -10,6 +10,8 @@ OUT ?= demo_report
 SEED ?=
 COUNT ?= 40
 ROOMS ?=
+# One process more than there are processors: tests between processes wait half of their time.
+WORKERS ?= $(shell $(PYTHON) -c 'import os; print(1 + (os.cpu_count() or 1))')
 PYTEST = $(BIN)/python -m pytest -rsxXR --tb=short
 SOURCES = setup.py setup.cfg pyproject.toml tools/install.py
 
@@ -47,7 +49,7 @@ imports: $(VENV)/.installed ## the borders between the rooms
 
 unit: $(VENV)/.installed ## the tests; TESTS="test/unit -k mesh" selects
 	$(BIN)/python tools/compile_kernels.py
-	$(PYTEST) -n auto $(TESTS)
+	$(PYTEST) -n $(WORKERS) $(TESTS)
 
 validate: $(VENV)/.installed ## long proofs: the tests with twenty times as many random examples, and the marked ones
 	HYPOTHESIS_PROFILE=validate $(PYTEST) -n auto -m "validate or not validate" $(TESTS)
