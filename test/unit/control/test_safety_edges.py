@@ -26,7 +26,7 @@ def test_every_event_has_a_bit_of_its_own() -> None:
     names = """STALE_STATE STALE_REFERENCE NO_REFERENCE BAD_STATE BAD_COMMAND POSITION_LIMIT
         VELOCITY_LIMIT TRACKING_ERROR NAMES_MISSING TIME_JUMP COMPUTATION EMERGENCY_STOP
         NAMES_REORDERED POSITION_NEAR VELOCITY_NEAR COMMAND_LIMIT COMMAND_RATE
-        RESUME_ERROR""".split()
+        RESUME_ERROR IMPOSSIBLE_STATE ENDING""".split()
     assert {name: int(Event[name]) for name in names} == {
         name: 1 << bit for bit, name in enumerate(names)
     }
@@ -44,12 +44,12 @@ def test_which_events_stop_latch_and_pass() -> None:
     idle = Event.STALE_REFERENCE | Event.NO_REFERENCE
     for name in told.split():
         assert not at.STOPPING & Event[name], name
-    assert at.LATCHING == at.STOPPING & ~(idle | Event.STALE_STATE)
+    assert at.LATCHING == at.STOPPING & ~(idle | Event.STALE_STATE | Event.ENDING)
     assert idle == at.IDLE
 
 
 def test_numbers_of_the_modes_stay() -> None:
-    names = "WAITING RUNNING HOLDING RAMPING BLIND ZEROING".split()
+    names = "WAITING RUNNING HOLDING RAMPING BLIND ZEROING BRAKING".split()
     assert {mode.name: mode.value for mode in Mode} == {n: k for k, n in enumerate(names)}
 
 
@@ -176,7 +176,7 @@ def test_an_arm_just_as_slow_as_it_may_be_is_at_rest() -> None:
 @pytest.mark.parametrize("side", [1.0, -1.0])
 def test_an_arm_that_was_led_back_is_stopped_when_it_goes_beyond_again(side: float) -> None:
     """Back is: within the tolerance of its range, on either side. 2.02 is not stopped."""
-    rig = running()
+    rig = running(at=[side * 1.99, 0.4])
     rig.q = np.array([side * 2.1, 0.4])
     rig.q_d = rig.q - np.array([side * 0.05, 0.0])
     rig.cycle()
@@ -259,12 +259,12 @@ def test_a_stop_pressed_before_the_first_state_counts() -> None:
 def test_what_is_just_allowed_is_no_event(facts: dict[str, Any], event: S.Event) -> None:
     """Thresholds that numbers hit exactly; one digit more is beyond."""
     rig = running(
+        at=0.96 * facts.get("q", np.zeros(2)),  # near: no arm jumps
         tracking=(0.25, 0.25),
         position_tolerance=0.25,
         velocity=(4.0, 4.0),
         velocity_tolerance=0.25,
     )
-    rig.q = rig.q_d = np.zeros(2)
     assert rig.cycle().running
     assert not rig.cycle(**facts).events & event
     more = {name: np.nextafter(value, 10.0 * value) for name, value in facts.items()}
@@ -331,7 +331,7 @@ def test_only_options_of_a_policy_are_options_of_a_preset(name: str) -> None:
 
 def test_only_an_arm_that_was_beyond_a_limit_is_led_back() -> None:
     """After another stop, an excursion with a reference that leads back stops the arm."""
-    rig = running()
+    rig = running(at=[1.99, 0.4])
     rig.cycle(emergency_stop=True)
     rig.cycle(acknowledged=True)
     rig.run(0.3)
@@ -343,8 +343,8 @@ def test_only_an_arm_that_was_beyond_a_limit_is_led_back() -> None:
 
 
 def test_an_arm_that_runs_untracked_is_not_told_of_its_distance() -> None:
-    rig = running(tracking=(math.inf, math.inf))
-    rig.q_d = rig.q + np.array([0.5, 0.0])
+    rig = running(at=[1.9, 0.4], tracking=(math.inf, math.inf))
+    rig.q_d = rig.q - np.array([0.5, 0.0])
     rig.q = np.array([1.99, 0.4])  # so near a limit that all is looked at
     assert rig.cycle().events == Event.POSITION_NEAR
 

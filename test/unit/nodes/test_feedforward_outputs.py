@@ -116,8 +116,12 @@ def test_in_silence_the_loop_gets_both_clocks(monkeypatch: pytest.MonkeyPatch) -
         ros_time=SimpleNamespace(now=lambda: 7_250_000_000),
         zero=5_000_000_000,
         reporter=SimpleNamespace(look=lambda _: None),
-        _send=lambda _: None,
+        send=lambda _: None,
+        action=SimpleNamespace(look=lambda *_: None, watch=lambda: None),
+        references=SimpleNamespace(work=None),
+        surroundings=SimpleNamespace(look=lambda _: None),
     )
+    node.clock_time = lambda: feedforward_node.FeedforwardNode.clock_time(node)
     feedforward_node.FeedforwardNode._watch(node)
     assert heard == [(100.0, pytest.approx(2.25))]
     node.heard = 99.96  # not long enough ago
