@@ -10,7 +10,8 @@ from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 
 from geared_dynamics.arrays import Array
-from geared_dynamics.nodes.common.wire import HEAD, SECOND, STAMP
+from geared_dynamics.nodes.common.messages import SECOND
+from geared_dynamics.nodes.common.wire import HEAD, STAMP
 from geared_dynamics.nodes.observer.values import Level
 
 
