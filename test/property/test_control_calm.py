@@ -134,6 +134,18 @@ def test_an_arm_that_is_left_is_braked_from_the_first_cycle_on() -> None:
     assert (found.mode, found.found & STOPPING) == (S.Mode.BRAKING, S.Event.ENDING)
 
 
+@pytest.mark.parametrize(("part", "inside"), [(0.99, True), (1.2, False)])
+def test_a_long_pause_lets_a_command_change_no_more(part: float, inside: bool) -> None:
+    """Joint states may be missing for longer than the 0.1 s for which a rate counts at most."""
+    rig = running(state_timeout=0.3, command=(1e3, 1e3))
+    now = rig.now + 0.15
+    seen = observed(rig, now=now, state_stamp=now, reference_stamp=now, clock=now)
+    wanted = rig.memory.sent + part * 0.1 * RATE
+    _, found = step(rig.policy, rig.memory, seen, wanted, rig.fallback)
+    assert (found.found == 0) is inside
+    np.testing.assert_allclose(found.command - rig.memory.sent, min(part, 1.0) * 0.1 * RATE)
+
+
 @pytest.mark.parametrize("late", [-1e-9, 1e-9])
 @pytest.mark.parametrize("by_stamp", [True, False])
 def test_edges_of_pauses(by_stamp: bool, late: float) -> None:

@@ -357,3 +357,10 @@ def test_without_a_model_the_error_says_so() -> None:
     found = rig.cycle(emergency_stop=True)
     assert isinstance(found.error, gd.errors.ModelError)
     assert found.error.finding == "there is no model"
+
+
+def test_only_what_is_near_its_limit_is_told() -> None:
+    rig = running()
+    assert rig.cycle(v=np.array([2.8, 0.0])).events == Event.VELOCITY_NEAR
+    rig = running(at=[1.96, 0.4])
+    assert rig.cycle().events == Event.POSITION_NEAR
