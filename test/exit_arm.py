@@ -89,7 +89,7 @@ class Arm:
         self._left, self.silent = (self.q, self.v, time.time_ns()), True
 
     def replay(self, sent: Sequence[Any]) -> None:
-        """Move once more since ``fall_silent``, by commands at the times that they are stamped with.
+        """Move once more since ``fall_silent``, by commands at the times of their stamps.
 
         Without joint states the node counts on its own time only: where the test's process
         stalls, the arm must not wait.
