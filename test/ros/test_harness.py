@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from feedforward_rig import Rig
 from ros_harness import Graph, Processes
 from ros_harness.domain import FIRST, LAST, own_domain
 
@@ -176,3 +177,13 @@ def test_reruns_can_be_switched_off(tmp_path: Path, options: tuple[str, ...], ti
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert len(count.read_text(encoding="utf-8")) == times
+
+
+def test_a_rig_that_starts_again_ends_its_node_first(processes: Processes, graph: Graph) -> None:
+    """As where a module's fixture has failed and is set up once more."""
+    rig = Rig(graph, processes)
+    first = rig.start()
+    graph.until(lambda: rig.said("configured"), "the first node")
+    rig.start()
+    assert not first.running
+    graph.until(lambda: rig.said("configured"), "the second node")

@@ -11,7 +11,8 @@ that must not be braked by what is measured (``Brake.closed``), the state is the
     q <- q + v dt + a' dt^2 / 2,   v <- v + a' dt
 
 from the last good state, a' the acceleration that the command sent causes: where limits or rates
-have cut it, by least squares from the commands of unit accelerations, in which it is linear.
+have cut it, and before the first one that brakes, by least squares from the commands of unit
+accelerations, in which it is linear.
 Measured, friction is left out, which helps; expected, it is counted at the expected velocity.
 """
 
@@ -39,19 +40,28 @@ SHORT, LONG = 0.02, 0.2  # [s] of rest, and of slowness, that are the end
 REST = 0.1  # part of ``hold_velocity`` that is rest
 
 
-def expected(memory: SafetyMemory, now: float, closed: bool) -> tuple[Array, Array, bool]:
+def expected(
+    policy: Policy, memory: SafetyMemory, now: float, brake: Brake | None
+) -> tuple[Array, Array, bool]:
     """Position and velocity (n,) at a time, and whether they are measured ones.
 
     Args:
+        policy: Whose ``hold_velocity`` is the slowest that counts as motion.
         memory: With a good state.
         now: The time [s].
-        closed: Whether measured states count after the first.
+        brake: The command of a deceleration; where it is ``closed``, or None, measured states
+            count after the first.
     """
     q, v, stamp, guess = memory.q, memory.v, memory.stamp, memory.guess
     if q is None or v is None or stamp is None:
         raise ModelError("state", "was never good", "wait for one")
     if guess is None:
-        return q + max(now - stamp, 0.0) * v, v, True
+        dt, fast = max(now - stamp, 0.0), float(np.abs(v).max(initial=0.0))
+        if brake is None or memory.sent is None or not dt or fast <= policy.hold_velocity:
+            return q + dt * v, v, True
+        a = caused(brake, Guess(q, v, np.zeros_like(v), stamp, None, False), memory.sent)
+        return q + dt * (v + 0.5 * dt * a), v + dt * a, True
+    closed = brake is None or brake.closed
     if closed and stamp > guess.at:
         return q + max(now - stamp, 0.0) * v, v, True
     dt = max(now - guess.at, 0.0)
@@ -75,7 +85,7 @@ def braked(
         brake: The command of a deceleration; None: by the fallback's damping.
     """
     now = seen.now
-    q, v, measured = expected(memory, now, brake is None or brake.closed)
+    q, v, measured = expected(policy, memory, now, brake)
     fast, limit = float(np.abs(v).max(initial=0.0)), policy.hold_velocity
     slow = None if memory.guess is None else memory.guess.slow
     slow = None if fast > limit else now if slow is None else slow

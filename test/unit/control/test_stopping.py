@@ -34,9 +34,13 @@ def plant(root) -> gd.GearedModel:
 
 def stopped(
     plant: gd.GearedModel, law: str = "feedforward", *, seen: bool = True, every: int = 1,
-    leaving: str = "gravity", made: Any = None, zero: bool = False, **options: Any,
+    leaving: str = "gravity", made: Any = None, zero: bool = False, leave_at: float = EXIT,
+    late: float = 0.0, **options: Any,
 ) -> Stop:  # fmt: skip
-    """Leave an arm in the midst of a fast motion; without states it goes on by the model."""
+    """Leave an arm in the midst of a fast motion; without states it goes on by the model.
+
+    ``late``: how long nothing is sent before that; without states the last one is as old.
+    """
     gains = control.gains_from_bandwidth(10.0) if law == "computed_torque" else None
     made = made or control.controller(plant, law, gains=gains)
     policy = S.default_policy(plant, **({"lower": -np.inf, "upper": np.inf} | options))
@@ -47,12 +51,12 @@ def stopped(
     most, rate = np.array(policy.command), np.array(policy.command_rate)
     for k in range(1, 5000):
         now += DT
-        leave = now > EXIT
+        leave, quiet = now > leave_at + late, now > leave_at
         if leave and not before:
             before, begin = float(np.abs(v).max()), q
-        if k % every == 0 or (leave and k % 5 == 0):
+        if leave >= quiet and (k % every == 0 or (leave and k % 5 == 0)):
             path, wanted = motion.derivatives(min(now, 1.0), 2), None
-            if k % every == 0 and (seen or not leave):
+            if k % every == 0 and (seen or not quiet):
                 stamp, message = now, (q, v)
                 law_memory, out = made.step(
                     law_memory, control.State(q, v), control.Reference(*path), DT * every
@@ -75,7 +79,7 @@ def stopped(
         v = v + DT * gd.forward_dynamics(plant, q, v, force)
         q = q + DT * v
     way = float(np.abs(q - begin).max())
-    return Stop(way, before, float(np.abs(v).max()), now - EXIT, tau, q)
+    return Stop(way, before, float(np.abs(v).max()), now - leave_at - late, tau, q)
 
 
 @pytest.mark.parametrize("law", ["feedforward", "computed_torque"])
@@ -96,6 +100,17 @@ def test_without_joint_states(plant, law: str, every: int) -> None:
     assert found.way < 0.14 * found.before
     assert found.after < 0.03 * found.before
     assert found.seconds < 1.0
+
+
+@pytest.mark.parametrize("leave_at", [0.2, 0.3, 0.7, 0.8])
+@pytest.mark.parametrize("late", [0.01, 0.025])
+def test_what_was_sent_last_goes_on_until_braking_begins(
+    plant, leave_at: float, late: float
+) -> None:
+    """It accelerates the arm, or brakes it, between the last joint state and the first command."""
+    found = stopped(plant, seen=False, leave_at=leave_at, late=late)
+    assert found.before > 0.5
+    assert found.after < 0.05 * found.before
 
 
 def test_coasting_would_show(plant, monkeypatch: pytest.MonkeyPatch) -> None:
