@@ -60,8 +60,8 @@ def main() -> None:
         again = [starts - 1 for starts, _ in found if starts > 1]
         far = [off > FAR for _, off in found]
         print(
-            f"{kind}, {band:g} Hz, {len(hard)} runs: {len(again)} lost, {sum(again)} starts again; "
-            f"valid and beyond {FAR} rad for at most {max(map(longest, far))} instants in a row, "
+            f"{kind}, {band:g} Hz, {len(hard)} runs: {len(again)} lost, {sum(again)} starts more; "
+            f"valid, beyond {FAR} rad for at most {max(map(longest, far))} instants at once, "
             f"{sum(int(one.sum()) for one in far)} in all; at the end at most "
             f"{1e3 * max(off[-1] for _, off in found):.1f} mrad",
             flush=True,

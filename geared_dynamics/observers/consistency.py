@@ -53,7 +53,7 @@ def coloured(wanted: float) -> float:
 
     Of the nonlinear observer white noise \sigma on the encoders makes innovations of at most
 
-        \sigma^2 mean over \omega of |(1 - e^{-i \omega}) / (1 - r e^{-i \omega})|^8,  r = exp(-w dt)
+        \sigma^2 mean over \omega of |(1 - e^{-i \omega}) / (1 - r e^{-i \omega})|^8, r = e^{-w dt}
 
     the variance of a chain of integrators with its four roots at r.
 

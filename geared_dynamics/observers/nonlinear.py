@@ -68,8 +68,8 @@ SETTLE = 15.0
 LARGE = 0.1
 # A faster rate falls back within so many of its decay times.
 RETURN = 4.0
-# A state is lost whose corrections stay beyond their bounds for so many decay times of the quickest
-# rate: those of an observer that follows a push come within them after three.
+# A state is lost whose corrections stay beyond their bounds for so many decay times of the
+# quickest rate: those of an observer that follows a push come within them after five.
 LOST = 8.0
 
 
