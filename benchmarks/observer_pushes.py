@@ -193,6 +193,9 @@ def observed(
             model, resolution=TURN, noise=NOISE, bandwidth=band, rate=run.rate
         )
         start, step = ob.nonlinear_start, ob.nonlinear_step
+    if kind == "redundant":
+        step = ob.redundant_step
+        start = lambda *given: ob.redundant_start(model, ob.nonlinear_start(*given))  # noqa: E731
     times = np.arange(len(shown)) / run.rate if times is None else times
     state, rows, last, begun = None, [], 0.0, 0
     for k, when in enumerate(times):

@@ -8,7 +8,11 @@ count as a few instants; a model that is wrong all the time is above the median 
 
 from __future__ import annotations
 
-from math import sqrt
+from math import exp, pi, sqrt
+
+import numpy as np
+
+from geared_dynamics.observers.assignment import DEPTH
 
 # Above this many standard deviations of its own the share is not chance.
 CHANCE = 5.0
@@ -42,3 +46,21 @@ def most_by_chance(instants: float) -> float:
     exponentially; the ratio is twice as large.
     """
     return 1.0 + CHANCE / sqrt(2.0 * max(instants, 1.0))
+
+
+def coloured(wanted: float) -> float:
+    r"""Standard deviation of an innovation by that of its reading, at most.
+
+    Of the nonlinear observer white noise \sigma on the encoders makes innovations of at most
+
+        \sigma^2 mean over \omega of |(1 - e^{-i \omega}) / (1 - r e^{-i \omega})|^8, r = e^{-w dt}
+
+    the variance of a chain of integrators with its four roots at r.
+
+    Args:
+        wanted: Decay of the error in a step, w dt.
+    """
+    turn = np.cos(np.linspace(0.0, pi, 2001))
+    r = exp(-wanted)
+    share = (2.0 - 2.0 * turn) / (1.0 + r * r - 2.0 * r * turn)
+    return float(np.sqrt(np.mean(share**DEPTH)))

@@ -69,7 +69,8 @@ class KalmanState(NamedTuple):
         mean: q, theta, v, vtheta, unaccounted force on q and theta (k,).
         root: U, by rows (k k,): U' U is the covariance that makes the gains.
         innovation: Readings less their predictions in the last step (c,); NaN where missing.
-        deviation: Their standard deviations (c,).
+        deviation: Their standard deviations (c,), to which friction at rest counts half: it is
+            bounded.
         nis: Normalised innovation squared of the last step.
         used: How many readings that sums over.
         ratio: Twice the share of instants within the window in which nis was above its median:

@@ -4,13 +4,8 @@ r"""The complete elastic model as an observer, with poles assigned at every post
     z  = z- + G(z) (measured - shown)        motors' encoders alone, see ``assignment``
 
 It needs no covariance and one number, its bandwidth; it assumes that the model is right: what
-acts on the links from outside is not estimated. Whether that holds the innovations tell: those of
-white noise \sigma on the encoders have at most the variance
-
-    \sigma^2 mean over \omega of |(1 - e^{-i \omega}) / (1 - r e^{-i \omega})|^8,  r = exp(-w dt)
-
-which is that of a chain of integrators with its four roots at r. Convergence: ``contraction``,
-docs/observers.md.
+acts on the links from outside is not estimated. Whether that holds the innovations tell
+(``consistency.coloured``). Convergence: ``contraction``, docs/observers.md.
 
 f, what multiplies the sign of a rate, is found with the step (``kernels/observer_stepping``), so
 that A and the gain are those of sliding friction, whatever the rates are. Where friction holds a
@@ -28,9 +23,9 @@ from geared_dynamics.arrays import Array, ArrayLike, BoolArray
 from geared_dynamics.dynamics.elastic.springs import structure_matrix
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.model import GearedModel
-from geared_dynamics.observers.assignment import DEPTH, QUICK, Seen, seen
+from geared_dynamics.observers.assignment import QUICK, Seen, seen
 from geared_dynamics.observers.border import one_state
-from geared_dynamics.observers.consistency import judged, most_by_chance
+from geared_dynamics.observers.consistency import coloured, judged, most_by_chance
 from geared_dynamics.observers.health import (
     FLOOR,
     Fault,
@@ -73,6 +68,9 @@ SETTLE = 15.0
 LARGE = 0.1
 # A faster rate falls back within so many of its decay times.
 RETURN = 4.0
+# A state is lost whose corrections stay beyond their bounds for so many decay times of the
+# quickest rate: those of an observer that follows a push come within them after five.
+LOST = 8.0
 
 
 class NonlinearGains(NamedTuple):
@@ -123,6 +121,8 @@ class NonlinearState(NamedTuple):
         ratio: Twice the share of instants within the window in which the innovations' squares
             were above their median: 1 if the model is right, 2 at most (``consistency``).
         consistent: Whether chance explains the ratio.
+        beyond: Steps of late in which the correction was beyond its bounds, less the others; at
+            least 0.
     """
 
     mean: Array
@@ -135,6 +135,7 @@ class NonlinearState(NamedTuple):
     rate: float
     ratio: float = 1.0
     consistent: bool = True
+    beyond: int = 0
 
 
 def nonlinear_gains(
@@ -208,18 +209,6 @@ def nonlinear_gains(
         window,
         window * rate,
     )
-
-
-def coloured(wanted: float) -> float:
-    """Standard deviation of an innovation by that of its reading, at most: see above.
-
-    Args:
-        wanted: Decay of the error in a step, w dt.
-    """
-    turn = np.cos(np.linspace(0.0, pi, 2001))
-    r = exp(-wanted)
-    share = (2.0 - 2.0 * turn) / (1.0 + r * r - 2.0 * r * turn)
-    return float(np.sqrt(np.mean(share**DEPTH)))
 
 
 def nonlinear_start(
@@ -338,7 +327,12 @@ def corrected(
     change = state.gain @ (gains.seen.inverse @ taken)
     if not np.all(np.isfinite(change)):
         return state._replace(health=held(health, health.faults | Fault.DIVERGED))
-    rate, change = followed(gains.rate, state.rate, change, bool(used.all()), dt)
+    complete = bool(used.all())
+    rate, change, cut = followed(gains.rate, state.rate, change, complete, dt)
+    beyond = state.beyond if not complete else max(0, state.beyond + (1 if cut else -1))
+    if beyond > LOST / QUICK:
+        health = held(health, health.faults | Fault.DIVERGED)
+        return state._replace(innovation=innovation, health=health)
     ratio = state.ratio
     if Fault.SETTLING not in health.faults:
         scaled = taken / gains.expected
@@ -351,6 +345,7 @@ def corrected(
         rate=rate,
         ratio=ratio,
         consistent=ratio <= gains.most,
+        beyond=beyond,
     )
 
 
@@ -379,8 +374,8 @@ def renewed(
 
 def followed(
     least: float, rate: float, change: Array, complete: bool, dt: float
-) -> tuple[float, Array]:
-    """Rate of the next step [1/s], and the correction of this one, bounded (2N,).
+) -> tuple[float, Array, bool]:
+    """Rate of the next step [1/s], this one's correction, bounded (2N,), and whether it is cut.
 
     Args:
         least: Of the tuning [1/s].
@@ -395,4 +390,5 @@ def followed(
         faster = max(rate, min(rate * min(2.0, np.sqrt(size)), QUICK / dt))
     else:
         faster = max(least, rate * exp(-rate * dt / RETURN))
-    return float(faster), change / max(1.0, moved / LARGE, sped * dt / (QUICK * LARGE))
+    over = max(moved / LARGE, sped * dt / (QUICK * LARGE))
+    return float(faster), change / max(1.0, over), bool(over > 1.0)

@@ -121,6 +121,59 @@ def test_a_correction_of_ordinary_size_leaves_the_rate_as_tuned() -> None:
         assert state.rate == gains.rate
 
 
+def thrown(off: float, speed: float, band: float, joint: int, kind: str) -> list[Any]:
+    """States of an observer whose link is off by so much [rad], [rad/s], beside an arm at rest."""
+    phi, torque, _ = pushed(1, 0.0, 0, 0.0)
+    gains = ob.nonlinear_gains(model(), resolution=TURN, noise=NOISE, bandwidth=band)
+    state: Any = ob.nonlinear_start(model(), gains, ob.Measurement(phi[0], torque[0]))
+    wrong = state.mean.copy()
+    wrong[[joint, 6 + joint]] += off, speed
+    state, step = state._replace(mean=wrong), ob.nonlinear_step
+    if kind == "redundant":
+        state, step = ob.redundant_start(model(), state), ob.redundant_step
+    states = []
+    for row, tau_m in zip(shown(phi)[1:80], torque[1:80], strict=True):
+        state = step(model(), gains, state, ob.Measurement(row, tau_m), DT)
+        states.append(state)
+    return states
+
+
+@pytest.mark.parametrize("kind", ["nonlinear", "redundant"])
+@pytest.mark.parametrize(
+    ("off", "speed", "joint"), [(1.0, 0.0, 1), (0.5, 10.0, 2), (2.0, 30.0, 2)]
+)
+def test_a_slow_observer_that_does_not_come_back_is_invalid(
+    off: float, speed: float, joint: int, kind: str
+) -> None:
+    """Its corrections, at its quickest rate, stay beyond their bounds: it used to stay valid."""
+    states = thrown(off, speed, 5.0, joint, kind)
+    valid = np.array([s.health.valid for s in states])
+    lost = int(np.argmin(valid))
+    assert 20 <= lost <= 40
+    assert Fault.DIVERGED in states[lost].health.faults
+    assert not valid[lost:].any()
+    np.testing.assert_array_equal(states[-1].mean, states[lost].mean)
+
+
+@pytest.mark.parametrize(("off", "speed"), [(0.05, 0.0), (0.1, 3.0), (0.2, 0.0)])
+def test_a_slow_observer_that_comes_back_stays_valid(off: float, speed: float) -> None:
+    """Negative control: corrections beyond their bounds for some instants are no divergence."""
+    states = thrown(off, speed, 5.0, 2, "nonlinear")
+    assert all(s.health.valid for s in states)
+    assert max(s.beyond for s in states) <= 10
+    assert abs(states[-1].mean[2] - 0.6) < 0.02
+
+
+def test_corrections_beyond_their_bounds_are_counted_against_the_others() -> None:
+    """A hard push makes some, and they are forgotten once it is followed."""
+    phi, torque, _ = pushed(2, 400.0, 0)
+    states = followed("nonlinear", 5.0, shown(phi), torque)
+    counts = [s.beyond for s in states]
+    assert 0 < max(counts) <= 10
+    assert counts[:AT] == [0] * AT
+    assert 0 in counts[int(np.argmax(counts)) :]
+
+
 @pytest.mark.parametrize("at", [70, AT + 4, AT + 15, AT + 60])
 @pytest.mark.parametrize("size", [3.5e-3, -3.5e-3, 0.05, 2 * np.pi])
 @pytest.mark.parametrize("push", [(1, 50.0, 5), (2, 400.0, 0)])

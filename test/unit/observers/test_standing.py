@@ -47,8 +47,8 @@ class Smooth:
     def __init__(self, model: gd.GearedModel, x: np.ndarray) -> None:
         self.model, self.z = model, np.concatenate([x, np.zeros(len(x))])
 
-    def advance(self, tau_m: np.ndarray) -> None:
-        self.z = moved(self.model, self.z, tau_m, np.zeros(3), parts=8)
+    def advance(self, tau_m: np.ndarray, push: Any = (0.0, 0.0, 0.0)) -> None:
+        self.z = moved(self.model, self.z, tau_m, np.asarray(push), parts=8)
 
 
 class Sticking(Smooth):
@@ -58,10 +58,11 @@ class Sticking(Smooth):
         super().__init__(model, x)
         self.arm = EquationsMechanism(model, DT / 5)
         self.arm.place(x, np.zeros(len(x)))
+        self.arm._B = np.hstack([self.arm._B, np.eye(len(x), 3)])  # forces on the joints, too
 
-    def advance(self, tau_m: np.ndarray) -> None:
+    def advance(self, tau_m: np.ndarray, push: Any = (0.0, 0.0, 0.0)) -> None:
         for _ in range(5):
-            self.arm.advance(tau_m, np.zeros(3))
+            self.arm.advance(np.concatenate([tau_m, push]), np.zeros(6))
         self.z = np.concatenate([self.arm.x, self.arm.rate])
 
 
@@ -175,6 +176,54 @@ def test_what_friction_hides_of_a_standing_rotor_is_stated() -> None:
     wide = ob.redundant_start(model, found[20])
     np.testing.assert_array_equal(ob.estimate(model, wide).q_deviation, still)
     assert np.isnan(ob.estimate(model, found[20]).external_deviation).all()
+
+
+def disturbed(plant: str, band: float, coulomb: float, torque: float, push: float) -> Any:
+    """Errors of joint 2 [rad], states and flags where its torque or an external one jumps."""
+    real, lean = rubbing(0.1), rubbing(coulomb)
+    A, S = gd.elastic.structure_matrix(real), real.structure_matrix
+    body = PLANTS[plant](real, at_rest(real, S.T @ np.array([0.2, -0.4, 0.6])))
+    hold, second = np.linalg.solve(S, gd.gravity_forces(real, body.z[:3])), np.eye(3)[1]
+    gains, state = ob.nonlinear_gains(lean, resolution=TURN, bandwidth=band), None
+    off, states = [], []
+    for k in range(350):
+        acting = k >= 100
+        y = TURN * np.round(A.T @ body.z[:6] / TURN)
+        measurement = ob.Measurement(y, tau_m := hold + acting * torque * second)
+        if state is None:
+            state = ob.nonlinear_start(lean, gains, measurement)
+        else:
+            state = ob.nonlinear_step(lean, gains, state, measurement, DT)
+        off.append(abs(state.mean[1] - body.z[1]))
+        states.append(state)
+        body.advance(tau_m, acting * push * second)
+    flagged = [s.health.behind or not (s.consistent and s.health.valid) for s in states]
+    return lean, np.array(off), states, np.array(flagged)
+
+
+@pytest.mark.parametrize("plant", PLANTS)
+@pytest.mark.parametrize("band", [10.0, 30.0])
+@pytest.mark.parametrize("push", [9.0, 30.0, -60.0])
+def test_a_push_on_standing_rotors_is_flagged_within_three_deviations(
+    push: float, band: float, plant: str
+) -> None:
+    model, off, states, flagged = disturbed(plant, band, 0.1, 0.0, push)
+    assert not flagged[20:100].any()
+    stated = ob.estimate(model, states[90]).q_deviation[1]
+    assert off[100:].max() > 1.4 * stated, "a push that is worth a flag"
+    assert off[~flagged].max() <= 3.0 * stated
+
+
+@pytest.mark.parametrize("plant", PLANTS)
+@pytest.mark.parametrize(("torque", "held"), [(0.015, True), (0.03, False), (0.06, False)])
+def test_a_torque_that_friction_of_the_model_does_not_hold_is_flagged(
+    torque: float, held: bool, plant: str
+) -> None:
+    """The rotor stands, by 0.1 N m of which the model knows 0.02."""
+    _, off, _, flagged = disturbed(plant, 30.0, 0.02, torque, 0.0)
+    assert flagged[110:].all() != held
+    assert flagged[110:].any() != held
+    assert off[~flagged].max() < 1e-5
 
 
 def test_the_redundant_observer_stays_with_it_as_well() -> None:
