@@ -49,7 +49,7 @@ imports: $(VENV)/.installed ## the borders between the rooms
 
 unit: $(VENV)/.installed ## the tests; TESTS="test/unit -k mesh" selects
 	$(BIN)/python tools/compile_kernels.py
-	$(PYTEST) -n $(WORKERS) $(TESTS)
+	$(PYTEST) -n $(WORKERS) --dist worksteal $(TESTS)
 
 validate: $(VENV)/.installed ## long proofs: the tests with twenty times as many random examples, and the marked ones
 	HYPOTHESIS_PROFILE=validate $(PYTEST) -n auto -m "validate or not validate" $(TESTS)
@@ -79,16 +79,18 @@ OLD = .venv-numpy1
 LEFT_OUT = repository ros golden crosscheck
 LEFT_OUT += $(addprefix unit/,nodes demo graph cli analysis simulation observers)
 NOT_MATHEMATICS = $(addprefix --ignore=test/,$(LEFT_OUT))
-.PHONY: numpy1-installed colcon-installed # their environments alone
+.PHONY: numpy1-installed numpy1-compiled colcon-installed # what takes long before their tests
 
 ifeq ($(HAS_NUMPY1),1)
 numpy1-installed: $(OLD)/.installed
 
-numpy1: $(OLD)/.installed ## the tests of the mathematics with NumPy 1.26
+numpy1-compiled: $(OLD)/.installed
 	$(OLD)/bin/python tools/compile_kernels.py
+
+numpy1: numpy1-compiled ## the tests of the mathematics with NumPy 1.26
 	HYPOTHESIS_PROFILE=brief $(OLD)/bin/python -m pytest -rsxXR --tb=short -n auto $(NOT_MATHEMATICS) $(TESTS)
 else
-numpy1-installed:
+numpy1-installed numpy1-compiled:
 
 numpy1:
 	@echo "left out: NumPy 1.26 has no wheels for Python $(PYTHON_VERSION)"
