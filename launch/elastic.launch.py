@@ -16,6 +16,7 @@ from launch.actions import (
     GroupAction,
     IncludeLaunchDescription,
     OpaqueFunction,
+    Shutdown,
 )
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
@@ -117,6 +118,7 @@ def make_nodes(context: LaunchContext) -> list[object]:
         ros_arguments=["--log-level", f"{logger}:={value('log_level')}"],
         output="screen",
         emulate_tty=True,
+        on_exit=Shutdown(reason="the plant has ended"),
     )
     mover = {"preset": "elastic_simulated", "mode": "computed_torque"}
     watcher = {"preset": "simulated", "observer": value("observer"), "joint_commands": commands}

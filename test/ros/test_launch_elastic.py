@@ -97,3 +97,10 @@ def test_a_load_is_seen_as_an_external_torque(
     weight = gd.gravity_forces(loaded, q) - gd.gravity_forces(model, q)
     assert abs(weight[1]) > 20.0
     assert (np.abs(np.array(external.last.effort) + weight) < held + 0.05 * np.abs(weight)).all()
+
+
+def test_a_plant_that_dies_ends_the_launch(processes: Processes, ros_domain: int) -> None:
+    process = launch(processes, "encoder_counts:=-1")  # which only the plant refuses
+    process.wait(60.0)
+    assert "plant_node: parameters: encoder_counts: is -1" in process.output
+    assert process.output.count("process has finished cleanly") == 2
