@@ -33,6 +33,16 @@ class OutsideError(AssertionError):
     """A kernel reads or writes where it must not."""
 
 
+def bytes_of(array: Any) -> tuple[int, int]:
+    """Address of an array's first byte, and of that behind its last."""
+    low = high = array.ctypes.data
+    if not array.size:
+        return low, high
+    for size, stride in zip(array.shape, array.strides, strict=True):
+        low, high = low + min((size - 1) * stride, 0), high + max((size - 1) * stride, 0)
+    return low, high + array.itemsize
+
+
 class Span:
     """A pointer to numbers, with the memory that it may reach."""
 
@@ -68,7 +78,7 @@ class Memory(ModuleType):
     def row(array: Any, k: int) -> Span:
         """Pointer to row k, to the start of a vector."""
         start = array.ctypes.data + (int(k) * array.strides[0] if array.ndim == 2 else 0)
-        return Span(array, start, *np.lib.array_utils.byte_bounds(array))
+        return Span(array, start, *bytes_of(array))
 
     @staticmethod
     def pointer(array: Any) -> Span:
