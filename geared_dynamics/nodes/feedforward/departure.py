@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 PACE = 5e-3  # [s] between two commands where no joint states come
 DEADLINE = 2.0  # [s] after which the node ends all the same: launch escalates after five
-HURRY = 0.1  # [s] left for the way to gravity's command after a second signal
+HURRY = 0.4  # [s] left for the way to gravity's command after a second signal, if it takes any
 
 
 class Departure:
