@@ -51,7 +51,7 @@ def has_library() -> bool:
 
 
 def usual_storage() -> Storage:
-    """Return in what a bag is kept where nobody says: MCAP, or SQLite without ``rosbags``."""
+    """Return the storage of a bag where none is given: MCAP, or SQLite without ``rosbags``."""
     return "mcap" if has_library() else "sqlite3"
 
 

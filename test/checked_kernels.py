@@ -87,7 +87,7 @@ class Memory(ModuleType):
 
     @staticmethod
     def shift(start: Span, count: int) -> Span:
-        """Pointer to any place, as long as nobody reads or writes there."""
+        """Pointer to any place, as long as nothing is read or written there."""
         return Span(start.array, start.address + WORD * int(count), start.low, start.high)
 
     @staticmethod

@@ -15,7 +15,7 @@ class Goal:
     """A goal that was sent, and all that came back.
 
     Attributes:
-        accepted: None while nobody has answered.
+        accepted: None while there is no answer.
         feedback: Messages, oldest first.
         answer: Status and result; None while there is none.
     """

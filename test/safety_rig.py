@@ -69,12 +69,12 @@ class Rig:
     def fallback(self, posture: Any, q: Any, v: Any) -> np.ndarray:
         self.calls.append((posture, q, v))
         if self.broken:
-            raise gd.GearedDynamicsError("model", "is broken", "mend it")
+            raise gd.GearedDynamicsError("model", "is broken", "repair it")
         return GRAVITY if q is None else GRAVITY + 10.0 * (posture - q) - v
 
     def slow_down(self, q: Any, v: Any, a: Any, rate: Any) -> np.ndarray:
         if self.broken:
-            raise gd.GearedDynamicsError("model", "is broken", "mend it")
+            raise gd.GearedDynamicsError("model", "is broken", "repair it")
         return GRAVITY + 0.1 * a
 
     def cycle(

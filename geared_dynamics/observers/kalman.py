@@ -120,7 +120,7 @@ class KalmanState(NamedTuple):
 
         A link may vibrate unseen where its motor is at rest, as far as friction holds that: its
         velocity is as uncertain as its position times the frequency. What a motor that moved off
-        leaves behind swings as it dies out, in a phase that nobody knows: its deviation does not
+        leaves behind swings as it dies out, in an unknown phase: its deviation does not
         pass through zero with the rows, but is what they were of late (``wake``).
         """
         k, n = len(self.mean), len(self.ringing)

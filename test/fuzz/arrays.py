@@ -20,7 +20,7 @@ STRANGE: tuple[Any, ...] = (
 
 
 def guarded(values: np.ndarray, *, front: bool = False) -> np.ndarray:
-    """Copy of an array that ends (or begins) where a page begins that nobody may touch.
+    """Copy of an array that ends (or begins) where a page begins that must not be touched.
 
     One number too many read or written is a segmentation fault.
     """

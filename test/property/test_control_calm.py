@@ -114,7 +114,7 @@ def test_edges_of_ways(before: float | None, stamp: float | None, joint: int, si
 
 @pytest.mark.parametrize("doubted", [True, False])
 def test_what_only_the_complete_look_judges(doubted: bool) -> None:
-    """States in doubt; the same state again, whose numbers the caller has filled anew."""
+    """States in doubt; the same state again, whose numbers the caller has overwritten."""
     rig = running()
     assert rig.memory.track is not None
     if doubted:

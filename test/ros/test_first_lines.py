@@ -18,7 +18,7 @@ STATES = "joint_states:=/robot/states"
 
 
 def start(processes: Processes, module: str, drivetrain: Path, *words: str) -> Process:
-    """Start a node in a namespace, which nobody configures."""
+    """Start a node in a namespace, and do not configure it."""
     values = {"urdf_path": URDF, "drivetrain": drivetrain, "autostart": "false"}
     options = [part for name, value in values.items() for part in ("-p", f"{name}:={value}")]
     ros = ["--ros-args", "-r", "__ns:=/arm", "-r", STATES, *options, *words]

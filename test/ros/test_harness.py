@@ -136,7 +136,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 
 def test_a_killed_test_run_leaves_nothing_behind(tmp_path: Path) -> None:
-    """Neither the process nor its child, though nobody is there any more to end them."""
+    """Neither the process nor its child, though the run that would end them is gone."""
     script = tmp_path / "idle.py"
     script.write_text(IDLE, encoding="utf-8")
     code = (

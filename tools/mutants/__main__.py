@@ -150,7 +150,7 @@ def tested(tree: Path, tests: list[str]) -> int:
 
 
 def equivalents() -> dict[tuple[str, str, str], str]:
-    """Mutants that nobody can tell from the original, with the reason."""
+    """Mutants that no test can tell from the original, with the reason."""
     import yaml
 
     path = Path(__file__).with_name("equivalent.yaml")

@@ -95,7 +95,7 @@ def undisturbed(
     except kernels.NOT_TAKEN:
         return None  # arrays of another kind
     clear = now if clear is None else clear
-    # Copies, as in the complete look: the caller may fill its arrays anew in every cycle.
+    # Copies, as in the complete look: the caller may overwrite its arrays in every cycle.
     q = q.copy()
     kept = made(SafetyMemory, (
         RUNNING, since, now, time, 0, 0, clear, False, False, q, v.copy(), stamp, posture, settled,

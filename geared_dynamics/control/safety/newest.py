@@ -7,7 +7,7 @@ and so is a position that is farther from the one before than
 
 with dt between the stamps of the two and 5 ms of slack; where stamps are missing or do not go on,
 between their arrivals, which a loop that was busy brings closer together, and 25 ms. After an
-impossible one nobody knows which of the two is right: until they have been possible for
+impossible one it is unknown which of the two is right: until they have been possible for
 ``state_timeout`` none is used.
 """
 
@@ -67,7 +67,7 @@ def newest(policy: Policy, memory: SafetyMemory, seen: Observation) -> Known:
         if seen.state_stamp - track.doubted <= policy.state_timeout:
             return before._replace(found=fault | at.IMPOSSIBLE_STATE, track=track)
         track = track._replace(doubted=None)
-    # Copies: the caller may fill its arrays anew in every cycle.
+    # Copies: the caller may overwrite its arrays in every cycle.
     return Known(q.copy(), v.copy(), seen.state_stamp, fault, track)
 
 

@@ -133,7 +133,7 @@ class TrajectoryAction:
         goals = self.goals
         if goals is None or not goals.judging:
             return
-        if self._new is not None:  # rclpy did not take the goal: nobody could cancel it
+        if self._new is not None:  # rclpy did not take the goal: no client could cancel it
             goals.cancel(self._new, clock)
             self._new = None
         progress, feedback = goals.look(clock), self._feedback

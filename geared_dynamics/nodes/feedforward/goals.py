@@ -35,7 +35,7 @@ SUCCESSFUL, PATH_TOLERANCE_VIOLATED, GOAL_TOLERANCE_VIOLATED = 0, -4, -5
 HELD = at.STALE_REFERENCE | at.RESUME_ERROR  # a hold that does not end with its cause
 UNREAD = at.BAD_STATE | at.NAMES_MISSING  # a joint state that says nothing about the goal
 TOLD = (at.STOPPING | at.RESUME_ERROR) & ~at.NO_REFERENCE
-BLIND_STOP = 0.5  # [s] in which a law without feedback brakes, where nobody gives decelerations
+BLIND_STOP = 0.5  # [s] in which a law without feedback brakes, where no decelerations are given
 
 
 class Ending(NamedTuple):
@@ -160,7 +160,7 @@ class Goals:
     Attributes:
         active: The trajectory that is judged; None for none.
         ended: Keys and ends of goals since ``take`` was called last.
-        notes: What the log should say, likewise.
+        notes: What the log should say, since the last ``take``.
     """
 
     def __init__(self, loop: Loop) -> None:
@@ -308,7 +308,7 @@ class Goals:
         return Pursuit(None, loop.motion, limits, loop.motion.begin, (), bounds(limits), False)
 
     def _progress(self, found: Pursuit, clock: float) -> Progress | None:
-        """Where the arm is on its trajectory; None where nobody knows."""
+        """Where the arm is on its trajectory; None where that is not known."""
         loop = self.loop
         q, v, wanted = loop.q, loop.v, loop.present
         if q is None or v is None or clock != clock:

@@ -42,7 +42,7 @@ class Pace:
             rate: From 0 to 1.
         """
         if self.even:
-            self._clock = math.nan  # nobody has called go: the next one begins
+            self._clock = math.nan  # go was not called meanwhile: its next call begins
         self.asked = rate
         self._look()
 

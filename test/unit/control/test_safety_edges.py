@@ -60,7 +60,7 @@ def test_numbers_of_the_modes_stay() -> None:
 
 @pytest.mark.parametrize("side", [1.0, -1.0])
 def test_an_arm_that_starts_beyond_a_limit_waits_for_a_reset(side: float) -> None:
-    """Although the reference leads back: nobody has looked at it yet."""
+    """Although the reference leads back: it was not looked at yet."""
     rig = Rig(policy())
     rig.q = np.array([side * 2.1, 0.4])
     rig.q_d = rig.q - np.array([side * 0.05, 0.0])

@@ -1,4 +1,4 @@
-"""No kernel reads or writes outside its memory, or reads what nobody has written.
+"""No kernel reads or writes outside its memory, or reads what was not written.
 
 All of them, on arms of several kinds, interpreted with checked pointers beside the compiled code
 (``checked_kernels``). The last tests break a kernel on purpose, and see that it is found.

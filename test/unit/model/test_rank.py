@@ -129,6 +129,6 @@ def test_long_arms_of_coupled_motors_have_a_matching() -> None:
     assert structural_rank(coupled) == structural_rank(coupled[:, ::-1]) == n
     coupled[:, -1] = 0.0
     assert structural_rank(coupled) == n - 1
-    last = np.eye(n, k=1)  # nobody has joint n, but for the first motor, who comes last
+    last = np.eye(n, k=1)  # no motor has joint n but the first one, which comes last
     last[:, 0] = 1.0
     assert structural_rank(last) == structural_rank(last[:, ::-1]) == n
