@@ -3,7 +3,8 @@
 Time is an argument; a reference is a value.
 """
 
-from geared_dynamics.trajectory.bounds import Limits, refuse_beyond
+from geared_dynamics.trajectory.bounds import MotionLimits, refuse_beyond
+from geared_dynamics.trajectory.deceleration import decelerating
 from geared_dynamics.trajectory.errors import (
     INVALID_GOAL,
     INVALID_JOINTS,
@@ -27,7 +28,6 @@ from geared_dynamics.trajectory.sampling import (
 )
 from geared_dynamics.trajectory.smooth import smooth
 from geared_dynamics.trajectory.spline import Spline
-from geared_dynamics.trajectory.stopping import decelerating
 from geared_dynamics.trajectory.tolerances import (
     JointTolerance,
     ToleranceError,
@@ -47,7 +47,7 @@ __all__ = [
     "Dense",
     "JointTolerance",
     "JointTrajectory",
-    "Limits",
+    "MotionLimits",
     "Piecewise",
     "Point",
     "PointArrays",

@@ -28,7 +28,7 @@ BERNSTEIN = np.array(
 )
 
 
-class Limits(NamedTuple):
+class MotionLimits(NamedTuple):
     """What joints may do; infinite for anything.
 
     Attributes:
@@ -41,14 +41,14 @@ class Limits(NamedTuple):
     upper: Array
     velocity: Array
 
-    def including(self, q: Array, v: Array) -> Limits:
+    def including(self, q: Array, v: Array) -> MotionLimits:
         """Limits that an arm which is beyond them may come back to.
 
         Args:
             q: Position at the beginning (n,).
             v: Velocity at the beginning (n,).
         """
-        return Limits(
+        return MotionLimits(
             np.minimum(self.lower, q),
             np.maximum(self.upper, q),
             np.maximum(self.velocity, np.abs(v)),
@@ -75,7 +75,7 @@ class Beyond(NamedTuple):
 
 def refuse_beyond(
     reference: Reference,
-    limits: Limits,
+    limits: MotionLimits,
     names: tuple[str, ...],
     offset: float = 0.0,
     first: int = 0,
@@ -111,7 +111,11 @@ def worded(found: Beyond, names: tuple[str, ...], offset: float) -> tuple[str, s
 
 
 def beyond(
-    reference: Reference, limits: Limits, quantity: str, first: int = 0, last: int | None = None
+    reference: Reference,
+    limits: MotionLimits,
+    quantity: str,
+    first: int = 0,
+    last: int | None = None,
 ) -> Beyond | None:
     """The first time at which a limit is exceeded; None where it never is."""
     n, chosen = reference.n, slice(first, last)
@@ -137,7 +141,9 @@ def beyond(
     return Beyond(quantity, j, when, float(values[k]), float(limit))
 
 
-def _at_rest(reference: Reference, limits: Limits, row: int, wanted: IntArray) -> Beyond | None:
+def _at_rest(
+    reference: Reference, limits: MotionLimits, row: int, wanted: IntArray
+) -> Beyond | None:
     """The end, which a reference without segments consists of."""
     if row:
         return None

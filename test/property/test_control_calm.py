@@ -192,7 +192,7 @@ def test_what_is_kept_is_the_memorys_own() -> None:
     made = calm.undisturbed(ARM.policy, ARM.memory, observed(ARM, **facts), wanted, ARM.fallback)
     assert made is not None
     memory, decision = made
-    assert (type(memory), type(memory.track)) == (S.SafetyMemory, values.Track)
+    assert (type(memory), type(memory.track)) == (S.SafetyMemory, values.StateTrack)
     assert type(decision) is S.Decision
     kept = (memory.q, memory.v, memory.sent, decision.command, memory.track.q)
     for mine, theirs in itertools.product(kept, (*facts.values(), wanted)):

@@ -24,7 +24,7 @@ from geared_dynamics.control.safety.values import (
     Fallback,
     Observation,
     SafetyMemory,
-    Track,
+    StateTrack,
 )
 
 RUNNING = Mode.RUNNING
@@ -100,7 +100,7 @@ def undisturbed(
     kept = made(SafetyMemory, (
         RUNNING, since, now, time, 0, 0, clear, False, False, q, v.copy(), stamp, posture, settled,
         command, origin, gravity, refreshed, now, resumed,
-        made(Track, (q, stamp, sampled, None)), None, None,
+        made(StateTrack, (q, stamp, sampled, None)), None, None,
     ))  # fmt: skip
     if gravity is None or now - refreshed >= REFRESH:
         try:

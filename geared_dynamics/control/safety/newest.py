@@ -21,13 +21,13 @@ from geared_dynamics.control.safety import events as at
 from geared_dynamics.control.safety import watch
 from geared_dynamics.control.safety.events import Mode
 from geared_dynamics.control.safety.policy import FACTOR, Policy
-from geared_dynamics.control.safety.values import Observation, SafetyMemory, Track
+from geared_dynamics.control.safety.values import Observation, SafetyMemory, StateTrack
 
 SLACK = 5e-3  # [s] by which stamps may be off
 ARRIVAL = 25e-3  # [s] by which arrivals may be
 
 
-class Known(NamedTuple):
+class NewestState(NamedTuple):
     """The last good state, and what was found while looking for one.
 
     Attributes:
@@ -42,13 +42,13 @@ class Known(NamedTuple):
     v: Array | None
     stamp: float | None
     found: int
-    track: Track | None
+    track: StateTrack | None
 
 
-def newest(policy: Policy, memory: SafetyMemory, seen: Observation) -> Known:
+def newest(policy: Policy, memory: SafetyMemory, seen: Observation) -> NewestState:
     """The newest good state: this cycle's, or the one before."""
     track, q, v = memory.track, seen.q, seen.v
-    before = Known(memory.q, memory.v, memory.stamp, 0, track)
+    before = NewestState(memory.q, memory.v, memory.stamp, 0, track)
     if seen.state_stamp is None:
         return before
     fault = watch.usable(policy, seen)
@@ -62,16 +62,16 @@ def newest(policy: Policy, memory: SafetyMemory, seen: Observation) -> Known:
             fault |= at.STALE_STATE
         doubted = None if track is None else track.doubted
         doubted = seen.state_stamp if leap else doubted
-        track = Track(q.copy(), seen.state_stamp, seen.sampled, doubted)
+        track = StateTrack(q.copy(), seen.state_stamp, seen.sampled, doubted)
     if track.doubted is not None:
         if seen.state_stamp - track.doubted <= policy.state_timeout:
             return before._replace(found=fault | at.IMPOSSIBLE_STATE, track=track)
         track = track._replace(doubted=None)
     # Copies: the caller may overwrite its arrays in every cycle.
-    return Known(q.copy(), v.copy(), seen.state_stamp, fault, track)
+    return NewestState(q.copy(), v.copy(), seen.state_stamp, fault, track)
 
 
-def elapsed(track: Track | None, arrived: float, sampled: float | None) -> float:
+def elapsed(track: StateTrack | None, arrived: float, sampled: float | None) -> float:
     """Time in which a position may have moved since the one before, slack included [s]."""
     if track is None:
         return math.inf
@@ -80,7 +80,7 @@ def elapsed(track: Track | None, arrived: float, sampled: float | None) -> float
     return max(arrived - track.arrived, 0.0) + ARRIVAL
 
 
-def impossible(policy: Policy, track: Track | None, q: Array, v: Array, span: float) -> bool:
+def impossible(policy: Policy, track: StateTrack | None, q: Array, v: Array, span: float) -> bool:
     """Whether no arm can have this state after the one before, in a time span [s]."""
     last = q.tolist() if track is None else track.q.tolist()
     rows = zip(q.tolist(), v.tolist(), last, policy.bounds, policy.continuous, strict=True)
@@ -118,6 +118,6 @@ def overdue(policy: Policy, memory: SafetyMemory, seen: Observation) -> bool:
     return seen.sampled - track.sampled > timeout
 
 
-def in_doubt(track: Track | None) -> bool:
+def in_doubt(track: StateTrack | None) -> bool:
     """Whether joint states are not used since an impossible one."""
     return track is not None and track.doubted is not None

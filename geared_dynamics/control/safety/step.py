@@ -11,7 +11,7 @@ from geared_dynamics.control.safety.calm import undisturbed
 from geared_dynamics.control.safety.commands import composed
 from geared_dynamics.control.safety.events import Mode
 from geared_dynamics.control.safety.limits import LONGEST, limited
-from geared_dynamics.control.safety.newest import Known, newest
+from geared_dynamics.control.safety.newest import NewestState, newest
 from geared_dynamics.control.safety.policy import Policy
 from geared_dynamics.control.safety.stopping import foreseen
 from geared_dynamics.control.safety.values import (
@@ -97,7 +97,7 @@ def judgement(
 
 
 def waiting(
-    memory: SafetyMemory, seen: Observation, known: Known, found: int
+    memory: SafetyMemory, seen: Observation, known: NewestState, found: int
 ) -> tuple[SafetyMemory, Decision]:
     """No good state yet: nothing is sent, the emergency stop counts."""
     if seen.emergency_stop:
@@ -110,7 +110,11 @@ def waiting(
 
 
 def conditions(
-    policy: Policy, memory: SafetyMemory, seen: Observation, known: Known, wanted: Array | None
+    policy: Policy,
+    memory: SafetyMemory,
+    seen: Observation,
+    known: NewestState,
+    wanted: Array | None,
 ) -> int:
     """Events of this cycle, but for the clock's and the newest state's own."""
     q, v = known.q, known.v
@@ -143,7 +147,7 @@ def conditions(
     return found
 
 
-def aged(policy: Policy, known: Known, now: float) -> bool:
+def aged(policy: Policy, known: NewestState, now: float) -> bool:
     """Whether the last good state is too old to be used."""
     return known.stamp is None or watch.stale(now - known.stamp, policy.state_timeout)
 
@@ -170,7 +174,7 @@ def judged(
     policy: Policy,
     memory: SafetyMemory,
     seen: Observation,
-    known: Known,
+    known: NewestState,
     found: int,
     wanted: Array | None,
 ) -> SafetyMemory:

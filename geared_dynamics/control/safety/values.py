@@ -69,7 +69,7 @@ class Observation(NamedTuple):
     hurried: bool = False
 
 
-class Track(NamedTuple):
+class StateTrack(NamedTuple):
     """The newest joint state that could be read, with which the next one is compared.
 
     Attributes:
@@ -154,7 +154,7 @@ class SafetyMemory(NamedTuple):
     refreshed: float = 0.0
     wanted: float | None = None
     resumed: float | None = None
-    track: Track | None = None
+    track: StateTrack | None = None
     leaving: float | None = None
     guess: Guess | None = None
 

@@ -12,7 +12,7 @@ import numpy as np
 from geared_dynamics.control.safety import Policy
 from geared_dynamics.trajectory import (
     JointTrajectory,
-    Limits,
+    MotionLimits,
     Reference,
     Rules,
     Sample,
@@ -27,7 +27,7 @@ from geared_dynamics.trajectory import (
 SLACK = 1e-3  # [rad or m] beyond a limit that planners and rounding may make
 
 
-class Route(NamedTuple):
+class CheckedRoute(NamedTuple):
     """A trajectory that waits for the state from which it begins.
 
     Attributes:
@@ -40,23 +40,25 @@ class Route(NamedTuple):
     waypoints: Waypoints
     motion: Reference
     rules: Rules
-    limits: Limits
+    limits: MotionLimits
 
 
-def limits_of(policy: Policy) -> Limits:
+def limits_of(policy: Policy) -> MotionLimits:
     """Positions and speeds that a trajectory may have: no others stop the arm.
 
     Args:
         policy: Of the safety step.
     """
-    return Limits(
+    return MotionLimits(
         np.array(policy.lower) - SLACK,
         np.array(policy.upper) + SLACK,
         np.array(policy.velocity) * (1.0 + policy.velocity_tolerance),
     )
 
 
-def routed(trajectory: JointTrajectory, rules: Rules, limits: Limits, clock: float) -> Route:
+def routed(
+    trajectory: JointTrajectory, rules: Rules, limits: MotionLimits, clock: float
+) -> CheckedRoute:
     """Check a trajectory and all that is known of it without the present state.
 
     Args:
@@ -77,10 +79,10 @@ def routed(trajectory: JointTrajectory, rules: Rules, limits: Limits, clock: flo
         refuse_beyond(motion, limits, rules.joints, since_start(waypoints, clock), first)
     # Looked up in every cycle; made here, beside the loop.
     _ = motion.rows, motion.times
-    return Route(waypoints, motion, rules, limits)
+    return CheckedRoute(waypoints, motion, rules, limits)
 
 
-def started(route: Route, before: Sample, clock: float) -> Reference:
+def started(route: CheckedRoute, before: Sample, clock: float) -> Reference:
     """The reference from the present state on; the route is used up.
 
     Args:

@@ -20,7 +20,7 @@ from geared_dynamics.arrays import Array, Frozen
 from geared_dynamics.control import Controller, Reference, feedforward
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.trajectory import (
-    Limits,
+    MotionLimits,
     Rules,
     Sample,
     TrajectoryError,
@@ -84,7 +84,7 @@ class Annotation(Frozen):
 
     control: Controller
     rules: Rules
-    limits: Limits
+    limits: MotionLimits
     effort: Array
     jump: float
     resting: float
@@ -225,7 +225,7 @@ def joined(way: Annotated, tail: Annotated, lead: float) -> Annotated:
 
 
 def _checked(
-    motion: Motion, given: Annotation, findings: Findings, limits: Limits, offset: float
+    motion: Motion, given: Annotation, findings: Findings, limits: MotionLimits, offset: float
 ) -> Annotated:
     """Annotate a motion within limits; times in errors count from the trajectory's start."""
     names = given.rules.joints

@@ -21,7 +21,7 @@ from geared_dynamics.control.safety import Decision, Mode, Observation, SafetyMe
 from geared_dynamics.control.safety import events as at
 from geared_dynamics.control.safety.newest import in_doubt
 from geared_dynamics.control.safety.values import Leaving
-from geared_dynamics.nodes.feedforward.acceptance import Route, limits_of, routed, started
+from geared_dynamics.nodes.feedforward.acceptance import CheckedRoute, limits_of, routed, started
 from geared_dynamics.nodes.feedforward.even_clock import EvenClock
 from geared_dynamics.nodes.feedforward.pace import Pace
 from geared_dynamics.nodes.feedforward.prepared import Prepared
@@ -279,7 +279,7 @@ class Loop:
         given = self.prepared
         self.begin(routed(trajectory, given.rules, limits_of(given.policy), clock), now, clock)
 
-    def begin(self, route: Route, now: float, clock: float) -> None:
+    def begin(self, route: CheckedRoute, now: float, clock: float) -> None:
         """Follow a trajectory that was checked before, perhaps beside the loop.
 
         Args:

@@ -26,7 +26,7 @@ from geared_dynamics.nodes.common.trajectory_wire import (
     serialised,
     trajectory_of,
 )
-from geared_dynamics.nodes.feedforward.acceptance import Route, limits_of, routed
+from geared_dynamics.nodes.feedforward.acceptance import CheckedRoute, limits_of, routed
 from geared_dynamics.nodes.feedforward.annotate import (
     Annotated,
     Annotation,
@@ -63,7 +63,7 @@ class Work(NamedTuple):
 
     data: bytes
     given: Prepared
-    future: Future[tuple[Any, Route | Tail]]
+    future: Future[tuple[Any, CheckedRoute | Tail]]
 
 
 class References:
@@ -143,7 +143,7 @@ class References:
             raise TrajectoryError("emergency stop", "is pressed", remedy)
         return node.loop.prepared
 
-    def _hand_over(self, received: Any, prepared: Route | Tail) -> None:
+    def _hand_over(self, received: Any, prepared: CheckedRoute | Tail) -> None:
         """Follow what was prepared, or send it on."""
         loop = self._node.loop
         assert loop is not None
@@ -236,7 +236,9 @@ class References:
         return Posture(sample(self._sent, when), when)
 
 
-def prepare(data: bytes, given: Prepared, zero: int, clock: float) -> tuple[Any, Route | Tail]:
+def prepare(
+    data: bytes, given: Prepared, zero: int, clock: float
+) -> tuple[Any, CheckedRoute | Tail]:
     """What came, and the trajectory ready for the state from which it begins.
 
     Args:

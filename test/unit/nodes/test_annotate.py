@@ -23,7 +23,7 @@ from geared_dynamics.nodes.feedforward.annotate import (
 )
 from geared_dynamics.trajectory import (
     JointTrajectory,
-    Limits,
+    MotionLimits,
     Point,
     Rules,
     TrajectoryError,
@@ -143,7 +143,7 @@ def test_a_motion_without_end_is_refused(model: gd.GearedModel) -> None:
 
 V0 = [0.4, -0.3, 0.5, 0.2, 0.0, -0.6]
 NOW = 100.0
-FREE = Limits(*(np.full(6, sign * np.inf) for sign in (-1, 1, 1)))
+FREE = MotionLimits(*(np.full(6, sign * np.inf) for sign in (-1, 1, 1)))
 
 
 def given(model: gd.GearedModel, **changes: Any) -> Annotation:
@@ -277,12 +277,12 @@ def test_joints_that_are_not_named_stay(model: gd.GearedModel) -> None:
 # -- limits -----------------------------------------------------------------------------------
 
 
-def limits(**changes: Any) -> Limits:
+def limits(**changes: Any) -> MotionLimits:
     """Of the second joint only."""
-    rows = {name: getattr(FREE, name).copy() for name in Limits._fields}
+    rows = {name: getattr(FREE, name).copy() for name in MotionLimits._fields}
     for name, value in changes.items():
         rows[name][1] = value
-    return Limits(**rows)
+    return MotionLimits(**rows)
 
 
 def effort(most: float) -> Any:

@@ -22,7 +22,7 @@ from geared_dynamics.nodes.feedforward.prepared import Prepared, differ, prepare
 from geared_dynamics.nodes.feedforward.schema import SCHEMA
 from geared_dynamics.trajectory import (
     JointTrajectory,
-    Limits,
+    MotionLimits,
     Point,
     Rules,
     TrajectoryError,
@@ -346,7 +346,7 @@ def test_a_trajectory_that_does_not_end_a_stop_is_dropped(model: gd.GearedModel)
     with pytest.raises(TrajectoryError, match=r"position, joint 'joint_3': is 1.7 at 1.000 s"):
         loop.accept(farther, 0.05, 0.05)
     free = np.full(3, np.inf)
-    route = routed(farther, loop.prepared.rules, Limits(-free, free, free), 0.05)
+    route = routed(farther, loop.prepared.rules, MotionLimits(-free, free, free), 0.05)
     loop.begin(route, 0.05, 0.05)
     run(loop, 0.05, 0.3, q=beyond)
     assert loop.motion is None

@@ -9,7 +9,7 @@ import pytest
 
 from geared_dynamics.trajectory import (
     JointTrajectory,
-    Limits,
+    MotionLimits,
     Point,
     PointArrays,
     Rules,
@@ -59,7 +59,9 @@ def test_a_limit_is_found_where_dense_samples_find_it(degree: int) -> None:
             for part in (0.5, 0.99, 0.9999, 1.0001, 1.5):
                 most = ANY.copy()
                 most[j] = part * peak
-                limits = Limits(-most, most, ANY) if row == 0 else Limits(-ANY, ANY, most)
+                limits = (
+                    MotionLimits(-most, most, ANY) if row == 0 else MotionLimits(-ANY, ANY, most)
+                )
                 seen = beyond(motion, limits, quantity)
                 assert (seen is not None) == (part < 1.0)
                 if seen is None:
@@ -81,13 +83,13 @@ def test_it_is_looked_at_between_the_waypoints() -> None:
     """All waypoints are within the limits; the cubic between them is not, nor is its speed."""
     points = [Point(1.0, [0.0] * 3, [3.0, 0, 0]), Point(2.0, [0.0] * 3, [0.0] * 3)]
     _, motion, _ = moved(points)
-    limits = Limits(-ANY, np.full(3, 0.4), ANY)
+    limits = MotionLimits(-ANY, np.full(3, 0.4), ANY)
     with pytest.raises(TrajectoryError) as raised:
         refuse_beyond(motion, limits, NAMES, offset=10.0)
     # 3 s (1 - s)^2 is largest at s = 1/3, 4/9; found at one of 257 samples
     assert raised.value.place == "position, joint 'a'"
     assert "is 0.444439 at 11.332 s, beyond 0.4" in raised.value.finding
-    refuse_beyond(motion, Limits(-ANY, np.full(3, 0.45), ANY), NAMES)
+    refuse_beyond(motion, MotionLimits(-ANY, np.full(3, 0.45), ANY), NAMES)
 
 
 def test_the_end_counts_where_there_is_no_segment() -> None:
@@ -95,11 +97,11 @@ def test_the_end_counts_where_there_is_no_segment() -> None:
     waypoints = checked(JointTrajectory(NAMES, [Point(0.0, [0.0, 2.0, 0.0])]), rules, 0.0)
     motion = follow(waypoints, state([0.0] * 3), 0.0, rules)
     with pytest.raises(TrajectoryError, match=r"is 2 at 0\.000 s, beyond 1\.5"):
-        refuse_beyond(motion, Limits(-ANY, np.full(3, 1.5), ANY), NAMES)
+        refuse_beyond(motion, MotionLimits(-ANY, np.full(3, 1.5), ANY), NAMES)
 
 
 def test_an_arm_beyond_a_limit_may_come_back() -> None:
-    limits = Limits(-np.ones(3), np.ones(3), np.ones(3))
+    limits = MotionLimits(-np.ones(3), np.ones(3), np.ones(3))
     wider = limits.including(np.array([1.2, 0.0, -1.5]), np.array([0.0, -3.0, 0.5]))
     assert wider.upper.tolist() == [1.2, 1.0, 1.0]
     assert wider.lower.tolist() == [-1.0, -1.0, -1.5]
