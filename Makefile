@@ -7,6 +7,7 @@ BIN = $(VENV)/bin
 TESTS ?=
 ROBOT ?=
 OUT ?= demo_report
+NAMES ?=
 SEED ?=
 COUNT ?= 40
 ROOMS ?=
@@ -24,7 +25,7 @@ ifneq ($(OLD_ENOUGH),1)
 $(error $(PYTHON) is Python $(PYTHON_VERSION); 3.10 or newer is needed: make PYTHON=python3.12)
 endif
 
-.PHONY: help install demo test lint types imports unit validate fuzz figures benchmark mutants numpy1 colcon format clean
+.PHONY: help install demo test lint types imports unit validate fuzz figures benchmark house mutants numpy1 colcon format clean
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-18s%s\n", $$1, $$2}'
@@ -64,6 +65,9 @@ figures: $(VENV)/.installed ## accuracy on published robots and references: meas
 benchmark: $(VENV)/.installed ## timings, printed
 	set -e; for script in $$(grep -l __main__ benchmarks/*.py); do \
 	    echo "== $$script"; $(BIN)/python $$script; done
+
+house: $(VENV)/.installed ## sizes, doors and walks of the package; NAMES=1 lists what is counted
+	$(BIN)/python tools/house $(if $(NAMES),--names)
 
 mutants: $(VENV)/.installed ## change sources at random, see whether tests notice; SEED= COUNT= ROOMS="control safety"
 	$(BIN)/python tools/mutants --seed "$(SEED)" --count $(COUNT) --rooms $(ROOMS)

@@ -1,0 +1,106 @@
+"""The figures of the house, on a small package of which they are known."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = {
+    "__init__.py": "",
+    "arm.py": '''"""An arm.
+
+Not counted.
+"""
+
+# Nor this.
+from geared_dynamics.rooms import Motor
+from geared_dynamics.wheel import turn
+
+
+class Arm:
+    """Of one motor."""
+
+    def spin(self, motor: Motor) -> float:
+        """Its motor's turn."""
+        return turn(
+            motor,
+        )
+''',
+    "wheel.py": '''"""A wheel."""
+
+
+def turn(x):
+    """Turn it."""
+    from geared_dynamics.arm import Arm
+
+    return Arm and x
+''',
+    "rooms/__init__.py": '"""Two."""\n\nfrom geared_dynamics.rooms.motor import Motor\n',
+    "rooms/motor.py": '"""A motor."""\n\n\nclass Motor:\n    """It."""\n',
+    "rooms/lamp.py": "class Motor:\n    pass\n\n\nclass Arm2:\n    pass\n",
+}
+
+
+@pytest.fixture(scope="module")
+def tree() -> Any:
+    sys.path.insert(0, str(ROOT / "tools" / "house"))
+    try:
+        yield importlib.import_module("tree")
+    finally:
+        sys.path.remove(str(ROOT / "tools" / "house"))
+        sys.modules.pop("tree", None)
+
+
+@pytest.fixture(scope="module")
+def house(tree: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    root = tmp_path_factory.mktemp("house")
+    for name, text in SOURCES.items():
+        path = root / "geared_dynamics" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return tree.House(root)
+
+
+def test_lines_are_code_and_nothing_else(house: Any) -> None:
+    arm = house.modules["geared_dynamics.arm"]
+    assert (len(arm.code), len(arm.import_lines), arm.functions) == (7, 2, [4])
+    assert house.modules["geared_dynamics.rooms.motor"].code == {4}
+
+
+def test_importers_are_found_behind_lists_of_names(house: Any) -> None:
+    assert house.importers["geared_dynamics.rooms.motor"] == {"geared_dynamics.arm"}
+    assert house.importers["geared_dynamics.rooms.lamp"] == set()
+    assert house.lonely() == [f"geared_dynamics.{m}" for m in ("arm", "rooms.motor", "wheel")]
+
+
+def test_circles_and_names_twice(house: Any, tree: Any) -> None:
+    assert house.circles() == [["geared_dynamics.arm", "geared_dynamics.wheel"]]
+    assert house.classes_twice() == {"Motor": 2}
+    edges = {"a": {"b"}, "b": {"c"}, "c": {"a", "d"}, "d": {"e"}, "e": {"d"}, "f": {"a"}}
+    assert sorted(tree.circles(edges)) == [["a", "b", "c"], ["d", "e"]]
+
+
+def test_rooms(house: Any, tree: Any) -> None:
+    assert tree.rooms(house)["rooms"] == (3, 6)
+
+
+def test_the_walks_are_those_of_real_calls() -> None:
+    """A call of the package counts, what it does between rooms too, and libraries do not."""
+    sys.path.insert(0, str(ROOT / "tools" / "house"))
+    try:
+        walks = importlib.import_module("walks")
+        call = walks.inverse()
+        call()
+        walk = walks.walked("inverse", call)
+        loaded = walks.walked("load", walks.load)
+    finally:
+        sys.path.remove(str(ROOT / "tools" / "house"))
+        sys.modules.pop("walks", None)
+    assert (walk.calls, walk.switches) == (2, 0)
+    assert loaded.switches > 2
+    assert loaded.files > loaded.depth > 3
