@@ -43,6 +43,7 @@ def published(rig: Rig) -> Any:
     publisher.publish(String(data=TEXT))
     given = {"cmd_timeout": 60.0, "constraints.joint_1.trajectory": 0.5}
     rig.start(urdf_path=None, drivetrain=DRIVETRAIN, **given)
+    rig.graph.until(lambda: rig.said("configured"), "the node")
     rig.until_active()
     return lambda text: publisher.publish(String(data=text))
 
