@@ -34,6 +34,12 @@ UNMEASURED = 6  # a sixth of the cycles, at the beginning
 class Swallow(Publishers):
     """Takes the place of all publishers: what is published ends here."""
 
+    topic_name = "swallowed"
+
+    def get_subscription_count(self) -> int:
+        """Return one: somebody takes it."""
+        return 1
+
     def __init__(self) -> None:
         """Begin with nothing; no node is needed."""
         self.last: Any = None
