@@ -48,6 +48,27 @@ def test_nobody_listens_to_the_commands(fresh: Rig, graph: Graph) -> None:
     assert fresh.process.output.count("no subscriber on") == 1
 
 
+def test_another_node_that_commands_the_arm_is_named(fresh: Rig, graph: Graph) -> None:
+    """A second one of ours, say; once it is gone that is said too."""
+    from diagnostic_msgs.msg import DiagnosticArray
+    from std_msgs.msg import Float64MultiArray
+
+    told = graph.listen("/diagnostics", DiagnosticArray)
+    fresh.start()
+    other = graph.publisher(f"{fresh.node}/commands", Float64MultiArray)
+    fresh.until_said("others publish commands on /feedforward_node/commands (/test)")
+    seen = told.count
+    fresh.feed_until(lambda: told.count > seen + 1, "a report")
+    found = entries(told.last)["surroundings"]
+    assert "others publish commands on /feedforward_node/commands (/test)" in found.message
+    assert found.level == b"\x01"
+    since = fresh.log_length
+    graph.node.destroy_publisher(other)
+    fresh.until_said("the only one again that sends commands", since)
+    assert fresh.process is not None
+    assert fresh.process.output.count("others publish commands") == 1
+
+
 def test_nobody_listens_to_the_annotated_trajectory(fresh: Rig, graph: Graph) -> None:
     from trajectory_msgs.msg import JointTrajectory
 

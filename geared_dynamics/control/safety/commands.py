@@ -9,10 +9,11 @@ from geared_dynamics.control.arguments import finite
 from geared_dynamics.control.safety.events import Mode
 from geared_dynamics.control.safety.limits import faded, fraction
 from geared_dynamics.control.safety.policy import Policy
-from geared_dynamics.control.safety.stopping import LONGEST, braked
+from geared_dynamics.control.safety.stopping import LONGEST, braked, predicted
 from geared_dynamics.control.safety.values import (
     Brake,
     Fallback,
+    Guess,
     Nominal,
     Observation,
     SafetyMemory,
@@ -45,7 +46,7 @@ def composed(
         if memory.mode is Mode.BRAKING:
             target, memory = braked(policy, memory, seen, called(fallback), brake)
             return checked(policy, target), memory, None
-        target, memory = supported(policy, memory, now, fallback, nominal)
+        target, memory = supported(policy, memory, now, fallback, nominal, brake)
     except Exception as error:  # whatever a model may raise; handed on in the decision
         return unsupported(policy, memory, now), memory, error
     return target, memory, None
@@ -80,10 +81,11 @@ def supported(
     now: float,
     fallback: Fallback | None,
     nominal: Nominal | None,
+    brake: Brake | None,
 ) -> tuple[Array, SafetyMemory]:
     """Command that keeps the arm from falling: held, slowed down, or by gravity alone."""
     if memory.mode is Mode.BLIND:
-        return unseen(policy, memory, now, fallback, nominal)
+        return unseen(policy, memory, now, fallback, nominal, brake)
     q, v = memory.q, memory.v
     if memory.mode is Mode.RAMPING:
         part = fraction(now - memory.since, policy.ramp_time)
@@ -104,12 +106,14 @@ def unseen(
     now: float,
     fallback: Fallback | None,
     nominal: Nominal | None,
+    brake: Brake | None,
 ) -> tuple[Array, SafetyMemory]:
     """Without joint states: brake an arm that moved, by the model alone, then gravity.
 
-    From where the arm must have been when the mode began, q0 = q + v (since - stamp), the
-    stop in T = ``blind_time`` is q0 + v t - v t^2 / (2 T). Without ``nominal``, and for an arm
-    at rest, gravity at the last posture.
+    From where the arm must have been when the mode began, q0 with velocity v under the command
+    that was sent since the last joint state, the stop in T = ``blind_time`` is
+    q0 + v t - v t^2 / (2 T). Without ``brake`` v stays in between; without ``nominal``, and for an
+    arm at rest, gravity at the last posture.
     """
     q, v, stamp = memory.q, memory.v, memory.stamp
     if q is None or v is None or stamp is None:
@@ -118,8 +122,12 @@ def unseen(
     moved = nominal is not None and length > 0.0 and speed(v) > policy.hold_velocity
     if memory.posture is None:
         found = static(policy, memory, fallback)
-        start = q + max(memory.since - stamp, 0.0) * v if moved else q
-        memory = memory._replace(static=found, refreshed=now, posture=start)
+        gap = memory.since - stamp
+        start, v = predicted(brake, memory.sent, q, v, gap) if moved else (q, v)
+        guess = Guess(start, v, memory.since, None, False)
+        memory = memory._replace(static=found, refreshed=now, posture=start, guess=guess)
+    elif memory.guess is not None:
+        v = memory.guess.v
     start = q if memory.posture is None else memory.posture
     if moved and nominal is not None:
         if t < length:

@@ -13,7 +13,6 @@ from geared_dynamics.control.safety.events import Mode
 from geared_dynamics.control.safety.limits import LONGEST, limited
 from geared_dynamics.control.safety.newest import NewestState, newest
 from geared_dynamics.control.safety.policy import Policy
-from geared_dynamics.control.safety.stopping import foreseen
 from geared_dynamics.control.safety.values import (
     Brake,
     Decision,
@@ -48,7 +47,8 @@ def step(
         nominal: The command of a motion without feedback, ``controller.nominal``, with which
             an arm is braked whose joint states stopped; None: it coasts.
         brake: The command of a deceleration, ``controller.brake``, with which an arm is brought
-            to rest that is left; None: by the fallback's damping.
+            to rest that is left (None: by the fallback's damping), and by which it is known what
+            it did since the last joint state (None: its speed stays).
     """
     calm = undisturbed(policy, memory, seen, wanted, fallback)
     if calm is not None:
@@ -91,8 +91,6 @@ def judgement(
     dt = 0.0 if last is None else min(max(seen.now - last, 0.0), LONGEST)
     command, cut = limited(policy, target, before, dt)
     memory = SafetyMemory._make((*memory[:SENT], command, *memory[SENT + 1 :]))
-    if cut and error is None:
-        memory = foreseen(memory, brake, command, cut)
     return memory, Decision(command, memory.mode, found | cut, memory.latched, error)
 
 

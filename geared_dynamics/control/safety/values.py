@@ -91,7 +91,6 @@ class Guess(NamedTuple):
     Attributes:
         q: Position (n,).
         v: Velocity (n,).
-        a: Acceleration from the command sent then (n,).
         at: When [s], steady.
         slow: Since when it has been slow [s]; None: it is not.
         measured: Whether this was measured.
@@ -99,7 +98,6 @@ class Guess(NamedTuple):
 
     q: Array
     v: Array
-    a: Array
     at: float
     slow: float | None
     measured: bool
