@@ -97,7 +97,8 @@ class Forks:
         """
         request = {"words": list(words), "env": dict(os.environ | env), "log": str(log),
                    "folder": str(Path.cwd())}  # fmt: skip
-        self._socket.send(json.dumps(request).encode())
+        with contextlib.suppress(BrokenPipeError):  # the next line says why
+            self._socket.send(json.dumps(request).encode())
         while (answer := self._receive()).get("started") is None:
             self._note(answer)
         return Fork(self, answer["started"])
