@@ -13,12 +13,23 @@ from ros_harness import Graph, Processes
 
 GOAL = [0.6, 0.8, -0.1]
 STILL = [0.0] * 3
+WINDOW = 0.5  # [s] between two looks of the node, in place of 2 s
+BRISK = f"""
+import sys
+from geared_dynamics.nodes.feedforward import surroundings
+
+surroundings.WINDOW = {WINDOW}
+from geared_dynamics.nodes.feedforward_node import main
+sys.exit(main())
+"""
 
 
 @pytest.fixture
 def fresh(graph: Graph, processes: Processes) -> Rig:
-    """A node of the test's own."""
-    return Rig(graph, processes)
+    """A node of the test's own, which looks around more often than others."""
+    rig = Rig(graph, processes)
+    rig.program = ("-c", BRISK)
+    return rig
 
 
 def entries(message: Any) -> dict[str, Any]:
@@ -99,7 +110,7 @@ def test_slow_joint_states_are_named_with_both_rates(fresh: Rig) -> None:
     since = fresh.log_length
     assert fresh.set(update_rate=5).successful
     begin = time.monotonic()
-    fresh.feed_until(lambda: time.monotonic() > begin + 4.5, "two windows")
+    fresh.feed_until(lambda: time.monotonic() > begin + 2.25 * WINDOW, "two windows")
     assert "update_rate says" not in fresh.process.output[since:]
 
 

@@ -43,6 +43,7 @@ def smooth() -> dict[str, np.ndarray]:
     return {"time": np.array(time), "phi": np.array(phi), "tau": np.array(tau)}
 
 
+@pytest.fixture(scope="module")
 def pushed() -> dict[str, np.ndarray]:
     """A motion with 20 N m on the second joint for a third of a second."""
     plant, rows = Plant(), []
@@ -75,10 +76,10 @@ def drives_with(change: str) -> gd.GearedModel:
     ["stiffness", "friction", "ratio", "mass", "torques late", "encoders late", "filter", "push"],
 )
 def test_what_noise_does_not_explain_gets_no_noise(
-    smooth: dict[str, np.ndarray], wrong: str, stated: float
+    smooth: dict[str, np.ndarray], pushed: dict[str, np.ndarray], wrong: str, stated: float
 ) -> None:
     """However large the noise is stated: it changes no innovation."""
-    shown = pushed() if wrong == "push" else smooth
+    shown = pushed if wrong == "push" else smooth
     phi, tau, time = shown["phi"], shown["tau"], shown["time"]
     if wrong == "torques late":
         phi, tau, time = phi[2:], tau[:-2], time[2:]
