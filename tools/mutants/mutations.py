@@ -40,6 +40,8 @@ ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
 }
 # Calls whose arguments are texts for people, or for the type checker.
 TEXTS = {"cast", "TypeVar", "warn", "warning", "error", "info", "debug", "get_logger"}
+# Calls with the same result for two arguments in either order.
+COMMUTATIVE = {"min", "max", "minimum", "maximum", "hypot"}
 
 
 class Mutant(NamedTuple):
@@ -269,7 +271,9 @@ def swapped(node: ast.AST) -> Iterator[Change]:
     """Two arguments beside each other in the other order."""
     if not isinstance(node, ast.Call) or any(isinstance(a, ast.Starred) for a in node.args):
         return
-    if called(node) in {*TEXTS, "isinstance", "getattr", "hasattr"} or called(node)[:1].isupper():
+    if called(node) in TEXTS | COMMUTATIVE | {"isinstance", "getattr", "hasattr"}:
+        return
+    if called(node)[:1].isupper():
         return
     for k in range(len(node.args) - 1):
         args = list(node.args)
