@@ -91,6 +91,11 @@ def test_arguments_whose_order_does_not_matter_keep_it(tool: Any) -> None:
     assert found == ["atan2(y, x)"]
 
 
+def test_a_strict_zip_stays_strict(tool: Any) -> None:
+    found = tool.mutations.mutants("law.py", "a = zip(x, y[1], strict=True)\n")
+    assert {m.after for m in found} == {"zip(y[1], x, strict=True)", "2"}
+
+
 def test_the_same_seed_gives_the_same_mutants_in_the_stated_numbers(tool: Any) -> None:
     choice = tool.choice
     sizes = {"control": 900, "safety": 500, "model": 3000, "nodes": 1000}

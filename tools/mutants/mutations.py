@@ -155,6 +155,8 @@ def counted(node: ast.AST) -> Iterator[ast.AST]:
         yield from node.body
     elif isinstance(node, ast.Call) and called(node) in TEXTS | {"format"}:
         return
+    elif isinstance(node, ast.Call) and called(node) == "zip":
+        yield from node.args  # ``strict`` is an assertion
     elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
         return  # a docstring
     else:
