@@ -1,7 +1,7 @@
 """Mutations of a source: each a small change of one expression or statement.
 
 Left alone is what no test can or should notice: docstrings, annotations, decorators, assertions
-for the type checker, and the texts of errors, warnings and log lines.
+for the type checker, strictness of zips, and the texts of errors, warnings and log lines.
 """
 
 from __future__ import annotations
