@@ -16,13 +16,16 @@ from elastic_arms import elbow as elastic_elbow
 from elbow_run import MODEL, Q, T
 from geared_dynamics import bags
 from geared_dynamics.analysis.comparison import schedule
+from geared_dynamics.analysis.comparison.liveliest import bare_plan, refuse_silent
 from geared_dynamics.analysis.extras import extra
+from geared_dynamics.analysis.identification.equations import refuse_unmeasured
 from geared_dynamics.analysis.identification.gains import drive_gains_from_load
 from geared_dynamics.analysis.observing.replay import stretches
 from geared_dynamics.analysis.reading import mcap_file, sqlite_file
 from geared_dynamics.analysis.reading.bag import open_bag
 from geared_dynamics.analysis.reading.cdr import LONGEST, NotJointStateError, layout_of
 from geared_dynamics.analysis.reading.description import recorded_description
+from geared_dynamics.analysis.reading.folder import tables_in
 from geared_dynamics.analysis.reading.mcap_records import decompressed
 from geared_dynamics.analysis.reading.meaning import Meaning
 from geared_dynamics.analysis.reading.readers import ArrayReader, SeriesReader
@@ -106,6 +109,23 @@ CASES: dict[str, tuple[Callable[[Path], object], str]] = {
 }
 
 
+def tables(folder: Path) -> object:
+    """Tables of two recordings in one folder."""
+    for name in ("walk_0.csv", "walk_1.csv", "swing_0.csv"):
+        with_content(folder, name, b"time,a\n0,1\n")
+    return tables_in(folder)
+
+
+CASES |= {
+    "two recordings of tables": (tables, r"tables of 2 recordings: swing\.csv, walk\.csv"),
+    "no table": (lambda f: open_recording(f / "none.csv", NAMES), "cannot be read|is not there"),
+    "efforts of zero": (
+        lambda _: refuse_unmeasured(MODEL, np.array([True, False, True]), "bag"),
+        r"zero in all samples of joint_2; record a source that measures them",
+    ),
+}
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_refused(case: str, tmp_path: Path) -> None:
     call, words = CASES[case]
@@ -117,6 +137,25 @@ def joint_state(count: int) -> bytes:
     """The beginning of a message with this many names."""
     head = b"\x00\x01\x00\x00" + struct.pack("<iII", 1, 0, 1) + b"\x00" + bytes(3)
     return head + struct.pack("<I", count) + bytes(64)
+
+
+def test_tables_of_one_recording_are_in_the_order_of_their_numbers(tmp_path: Path) -> None:
+    for k in (10, 2, 1):
+        with_content(tmp_path, f"run_{k}.csv", b"time,a\n0,1\n")
+    assert [path.name for path in tables_in(tmp_path)] == ["run_1.csv", "run_2.csv", "run_10.csv"]
+    with_content(tmp_path, "bag.db3", b"")
+    assert tables_in(tmp_path) == []
+
+
+@pytest.mark.parametrize("column", [0, 1])
+def test_a_joint_without_a_number_in_the_whole_recording(column: int) -> None:
+    q, tau = Q.copy(), np.ones_like(Q)
+    (q, tau)[column][:, 1] = np.nan
+    plan = bare_plan(MODEL, recording_from_arrays(T, q, tau), Meaning())
+    what = ("positions", "efforts")[column]
+    with pytest.raises(GearedDynamicsError, match=f"has no {what} of joint_2 .NaN in all samples"):
+        refuse_silent(plan)
+    refuse_silent(bare_plan(MODEL, recording_from_arrays(T, Q, np.ones_like(Q)), Meaning()))
 
 
 def test_a_message_of_more_names_than_any_robot_has_joints() -> None:
