@@ -291,3 +291,11 @@ def test_a_dash_among_the_delays_is_explained() -> None:
     assert figures.delay_note(found) == ""
     dashed = [found[0], found[1]._replace(delay=np.nan)]
     assert figures.delay_note(dashed) == "delay -: none found within 50 ms to either side"
+
+
+def test_a_recording_at_rest_has_nothing_to_compare() -> None:
+    still = np.tile(Q[:1], (len(T), 1))
+    recording = recording_from_arrays(T, still, np.ones_like(still))
+    with pytest.raises(RecordingError, match="no sample to compare .*rest") as caught:
+        analyze(MODEL, recording, bandwidth_hz=20.0, rest=0.05)
+    assert caught.value.remedy == "record the robot in motion, or lower --rest-speed"

@@ -189,7 +189,7 @@ def test_a_disk_that_is_full_at_the_end_leaves_nothing(
 
 def test_a_picture_shows_each_joint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     figures = pytest.importorskip("matplotlib.figure", reason="needs geared_dynamics[analysis]")
-    found, drawn = analysis(MODEL, seconds=4.0), []
+    found, drawn = analysis(MODEL, seconds=2.0), []
     real = figures.Figure.savefig
 
     def savefig(figure: object, *args: object, **more: object) -> None:
