@@ -296,6 +296,6 @@ def test_a_dash_among_the_delays_is_explained() -> None:
 def test_a_recording_at_rest_has_nothing_to_compare() -> None:
     still = np.tile(Q[:1], (len(T), 1))
     recording = recording_from_arrays(T, still, np.ones_like(still))
-    with pytest.raises(RecordingError, match="no sample to compare .*rest") as caught:
+    with pytest.raises(RecordingError, match=r"no sample to compare .*rest") as caught:
         analyze(MODEL, recording, bandwidth_hz=20.0, rest=0.05)
     assert caught.value.remedy == "record the robot in motion, or lower --rest-speed"

@@ -29,7 +29,11 @@ from geared_dynamics.analysis.reading.folder import tables_in
 from geared_dynamics.analysis.reading.mcap_records import decompressed
 from geared_dynamics.analysis.reading.meaning import Meaning
 from geared_dynamics.analysis.reading.readers import ArrayReader, SeriesReader
-from geared_dynamics.analysis.reading.recording import open_recording, recording_from_arrays
+from geared_dynamics.analysis.reading.recording import (
+    is_table,
+    open_recording,
+    recording_from_arrays,
+)
 from geared_dynamics.errors import GearedDynamicsError, MissingPackageError
 from recorded_motions import JOINT_STATE, motion, write_sqlite
 
@@ -143,8 +147,12 @@ def test_tables_of_one_recording_are_in_the_order_of_their_numbers(tmp_path: Pat
     for k in (10, 2, 1):
         with_content(tmp_path, f"run_{k}.csv", b"time,a\n0,1\n")
     assert [path.name for path in tables_in(tmp_path)] == ["run_1.csv", "run_2.csv", "run_10.csv"]
+    assert is_table(tmp_path) is True
+    assert is_table(tmp_path / "run_1.CSV") is True
     with_content(tmp_path, "bag.db3", b"")
     assert tables_in(tmp_path) == []
+    assert is_table(tmp_path) is False
+    assert is_table(tmp_path / "bag.db3") is False
 
 
 @pytest.mark.parametrize("column", [0, 1])
