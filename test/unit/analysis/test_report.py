@@ -16,9 +16,17 @@ import geared_dynamics as gd
 from geared_dynamics.analysis.comparison.analyze import Analysis, analyze
 from geared_dynamics.analysis.comparison.figures import joint_figures
 from geared_dynamics.analysis.comparison.span import BUCKETS, extremes_of
+from geared_dynamics.analysis.comparison.totals import BINS
 from geared_dynamics.analysis.reading.recording import recording_from_arrays
 from geared_dynamics.analysis.report.bag_file import TorqueBag
-from geared_dynamics.analysis.report.curves import DRAWN, FINEST, coarser, envelope
+from geared_dynamics.analysis.report.curves import (
+    DRAWN,
+    FEWEST,
+    FINEST,
+    coarser,
+    envelope,
+    profile,
+)
 from geared_dynamics.analysis.report.html import COLOURS, residuals, torques, write_html
 from geared_dynamics.analysis.report.png import write_png
 from geared_dynamics.analysis.report.tables import SamplesFile, write_motors, write_summary
@@ -214,3 +222,15 @@ def test_a_picture_shows_each_joint(tmp_path: Path, monkeypatch: pytest.MonkeyPa
             np.testing.assert_array_equal(line.get_xydata().T, envelope(found, k, j))
             assert line.get_color() == COLOURS[k]
     assert [axes.get_xlabel() for axes in figure.axes] == ["", "", "time [s]"]
+
+
+def test_profiles_show_bins_with_enough_samples() -> None:
+    """Mean and RMS of each bin over its centre; those with fewer than FEWEST are left out."""
+    sums = np.zeros((3, 2, BINS))
+    sums[0, 1, 0], sums[0, 1, 7], sums[0, 1, 9] = FEWEST - 1, FEWEST, 100 * FEWEST
+    sums[1, 1, 7], sums[2, 1, 7] = 2.0 * FEWEST, 9.0 * FEWEST
+    range_ = np.array([[0.0, -3.0], [1.0, 3.0]])
+    found = profile(sums, range_, 1)
+    np.testing.assert_allclose(found[0], [-3.0 + 7.5 * 6.0 / BINS, -3.0 + 9.5 * 6.0 / BINS])
+    np.testing.assert_allclose(found[1], [2.0, 0.0])
+    np.testing.assert_allclose(found[2], [3.0, 0.0])
