@@ -7,6 +7,7 @@ import math
 import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, Literal, get_args
 
@@ -207,17 +208,29 @@ class TableReader:
         """Numbers of some lines in the columns that are used; NaN where a cell is none."""
         used = self._used()
         try:
-            if not self.style.fits(data, self.width):
-                raise ValueError
-            text = io.StringIO(self.style.text(data))
             with warnings.catch_warnings():
                 warnings.simplefilter("error", UserWarning)  # no lines at all
-                found = np.loadtxt(text, delimiter=self.style.delimiter, usecols=used, ndmin=2)
+                return self._quick(data, used)
         except (ValueError, UserWarning):
             rows = self.style.rows(data, used, self.width)
             found = np.array([[number(cell) for cell in row] for row in rows], float)
-            found = found.reshape(-1, len(used))
-        return found
+        return found.reshape(-1, len(used))
+
+    def _quick(self, data: bytes, used: list[int]) -> Array:
+        """Numbers of lines that have nothing else in the columns that are used.
+
+        Raises:
+            ValueError: If a line does not fit the headings, or a cell is no number.
+        """
+        text, between = self.style.text(data), self.style.delimiter
+        if len(used) == self.width:  # then NumPy itself sees that all lines have as many cells
+            with suppress(ValueError):
+                found = np.loadtxt(io.StringIO(text), delimiter=between, ndmin=2)
+                if found.shape[1] == self.width:
+                    return found
+        if not self.style.fits(data, self.width):
+            raise ValueError
+        return np.loadtxt(io.StringIO(text), delimiter=between, usecols=used, ndmin=2)
 
     def _used(self) -> list[int]:
         """Numbers of the columns that are read, in rising order."""
