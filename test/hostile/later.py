@@ -188,7 +188,7 @@ CASES: Cases = {
     "wiped page": Case("a page of messages was overwritten by zeros", on_leaf(wiped), (200, 299),
         LOST),
     "scattered cells": Case("messages that begin behind their page", on_leaf(scattered_cells),
-        (200, 299), LOST),
+        (100, 299), LOST),
     "endless payload": Case("a message of 2^64-1 bytes", on_leaf(endless_payload), (200, 299),
         "damaged|" + LOST),
     "long row header": Case("a row whose header is longer than the row", on_leaf(long_header),
@@ -237,6 +237,9 @@ CASES: Cases = {
         None, "has no"),
     "Windows path": Case("a path with a backslash", folder_of(
         INFORMATION + "  relative_file_paths: ['bag\\bag_0.db3']\n"), COUNT, "no file of a bag"),
+    "another file in metadata": Case("a file that is not there, beside one that is", folder_of(
+        INFORMATION + "  relative_file_paths: [other_0.db3]\n"), None,
+        "none of the files that metadata.yaml lists is there: .*other_0.db3.* is not there"),
     "metadata with a mark": Case("metadata with a mark of UTF-8 and CR LF", folder_of(
         "\ufeff" + INFORMATION.replace("\n", "\r\n") + "  relative_file_paths: [bag_0.db3]\r\n"),
         COUNT),

@@ -78,7 +78,7 @@ def open_folder(path: Path, open_file: Callable[[Path], Container]) -> Container
     if problems and not files:
         raise problems[0]
     if not files:
-        raise nothing_in(path)
+        raise nothing_in(path, notes)
     if len(files) == 1 and not notes:
         return files[0]
     return Folder(path, files, notes)
@@ -183,7 +183,8 @@ def listed_files(data: object) -> tuple[list[str], list[str]]:
     paths = information.get("relative_file_paths") if isinstance(information, dict) else None
     named = [name for name in paths if isinstance(name, str)] if isinstance(paths, list) else []
     every = dict.fromkeys(name.removesuffix(PACKED) for name in named)
-    own = [name for name in every if name == Path(name).name and name.endswith(ENDINGS)]
+    plain = [name for name in every if name == Path(name).name and "\\" not in name]
+    own = [name for name in plain if name.endswith(ENDINGS)]
     return own, sorted(set(every) - set(own))
 
 
@@ -209,13 +210,16 @@ def tables_in(path: Path) -> list[Path]:
     return sorted(tables, key=lambda item: number_in_name(item.name))
 
 
-def nothing_in(path: Path) -> RecordingError:
-    """The error of a folder without a file that can be read."""
+def nothing_in(path: Path, notes: Sequence[str]) -> RecordingError:
+    """The error of a folder without a file that can be read, with what was noted on the way."""
     names = sorted(item.name for item in entries(path))
     packed = [name for name in names if name.endswith(PACKED)]
     if packed:
         finding = f"holds compressed files only ({packed[0]})"
         return RecordingError(str(path), finding, f"run in it: zstd -d {packed[0]}")
+    if any(name.endswith(ENDINGS) for name in names):
+        finding = f"none of the files that {METADATA} lists is there: {'; '.join(notes)}"
+        return RecordingError(str(path), finding, f"give one of its files, or correct {METADATA}")
     there = ", ".join(names[:5]) or "nothing"
     finding = f"holds no .db3 and no .mcap file, but {there}"
     return RecordingError(str(path), finding, PLACE_OF_SCHEMA)

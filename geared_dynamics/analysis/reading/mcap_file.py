@@ -125,7 +125,7 @@ class McapFile:
             elif kind == STATISTICS:
                 stated = stated_counts(data[start:end])
             elif kind == DATA_END:
-                self._check(data, at, int.from_bytes(data[start : start + 4], "little"))
+                self._check(data, at, int.from_bytes(data[start : min(start + 4, end)], "little"))
             elif kind == FOOTER:
                 closed = True
                 self._refuse_more(data, end)

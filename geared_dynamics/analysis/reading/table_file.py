@@ -268,14 +268,22 @@ def whole_lines(stream: BinaryIO, size: int, style: Style) -> Iterator[bytes]:
     while size > 0:
         data = stream.read(min(size, READ))
         size = size - len(data) if data else 0
-        lines, end, last = (rest + data).rpartition(b"\n") if size else (rest + data, b"", b"")
-        rest = last if len(last) <= LONGEST else last[:LONGEST]
-        if len(data) > LONGEST:
+        data = rest + data
+        end = data.rfind(b"\n") + 1 if size else len(data)
+        lines, rest = data[:end], data[end : end + LONGEST]
+        if has_long_line(lines):
             empty = style.delimiter.encode()
             parts = lines.split(b"\n")
             lines = b"\n".join(x if len(x) < LONGEST else empty for x in parts)
+        del data  # before the lines are read: it may be most of the memory
         if lines or not size:
-            yield lines + end
+            yield lines
+
+
+def has_long_line(data: bytes) -> bool:
+    """Whether a line may be beyond all measure: then half its length has no end of a line."""
+    half = LONGEST // 2
+    return any(data.find(b"\n", k, k + half) < 0 for k in range(0, len(data) - half, half))
 
 
 def refuse_twice(path: str, headings: Sequence[str], used: Sequence[int]) -> None:

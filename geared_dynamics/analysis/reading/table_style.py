@@ -18,6 +18,7 @@ UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 CONTROL = frozenset(range(9))  # bytes that no text has
 ZEROS = bytes(64)  # no text: what a disk has behind the end of what was written
 LONGEST = 1 << 22  # bytes of a row
+PIECE = 1 << 16  # bytes that are compared at a time
 
 
 class Style(NamedTuple):
@@ -59,9 +60,9 @@ class Style(NamedTuple):
         """
         if b'"' in data:
             return False
-        letters, between = np.frombuffer(data, np.uint8), self.delimiter.encode()
-        cuts = np.count_nonzero(letters == between[0])  # quicker than bytes.count
-        lines = np.count_nonzero(letters == ord("\n")) + (not data.endswith(b"\n"))
+        between = self.delimiter.encode()
+        cuts = occurrences(data, between)
+        lines = occurrences(data, b"\n") + (not data.endswith(b"\n"))
         if cuts <= lines * (width - 1):
             return True
         ends = data.count(between + b"\n") + data.count(between + b"\r\n")
@@ -71,6 +72,13 @@ class Style(NamedTuple):
         """Headings, without the mark of a comment before them."""
         text = line.decode("utf-8-sig", "replace").strip().lstrip("# ")
         return [cell.strip() for cell in self.cells(text)]
+
+
+def occurrences(data: bytes, letter: bytes) -> int:
+    """How often a byte occurs; quicker than ``bytes.count``, in pieces that take no memory."""
+    letters, code = np.frombuffer(data, np.uint8), letter[0]
+    pieces = (letters[k : k + PIECE] for k in range(0, letters.size, PIECE))
+    return sum(int(np.count_nonzero(piece == code)) for piece in pieces)
 
 
 def style_of(path: str, start: bytes) -> Style:
