@@ -88,11 +88,14 @@ def analyse(case: Case, path: Path) -> str:
         words += [f"--{name}", str(value)]
     errors = io.StringIO()
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(errors):
-        code = command(words)
+        try:
+            code = command(words)
+        except SystemExit as end:  # a number that the command line itself refuses
+            code = end.code
     text = errors.getvalue()
     if len(text) > LONGEST:
         return f"{len(text)} characters of errors"
-    if code not in (0, 1, 2) or (code == 2 and "; " not in text):
+    if code not in (0, 1, 2) or (code == 2 and not re.search("; |argument ", text)):
         return f"code {code}: {text[:500]}"
     return "" if code == 2 or case.count is not None else "not refused"
 
