@@ -23,6 +23,7 @@ import numpy as np
 from geared_dynamics.arrays import Array
 from geared_dynamics.control.safety import events as at
 from geared_dynamics.control.safety.events import Mode
+from geared_dynamics.control.safety.limits import checked
 from geared_dynamics.control.safety.policy import Policy
 from geared_dynamics.control.safety.values import (
     Brake,
@@ -32,7 +33,6 @@ from geared_dynamics.control.safety.values import (
     Observation,
     SafetyMemory,
 )
-from geared_dynamics.errors import ModelError
 
 SOFT = 0.1  # [s], T_s: slow against the period of any joint states that are not stale
 LONGEST = 1.8  # [s] after which an arm that is not at rest is left as if it were
@@ -52,9 +52,7 @@ def expected(
         brake: The command of a deceleration; where it is ``closed``, or None, measured states
             count after the first.
     """
-    q, v, stamp, guess = memory.q, memory.v, memory.stamp, memory.guess
-    if q is None or v is None or stamp is None:
-        raise ModelError("state", "was never good", "wait for one")
+    (q, v, stamp), guess = memory.good, memory.guess
     if guess is None:
         dt, fast = max(now - stamp, 0.0), float(np.abs(v).max(initial=0.0))
         if brake is None or memory.sent is None or not dt or fast <= policy.hold_velocity:
@@ -90,13 +88,13 @@ def braked(
     slow = None if memory.guess is None else memory.guess.slow
     slow = None if fast > limit else now if slow is None else slow
     if not memory.settled and (over(memory, now, slow, fast <= REST * limit) or seen.hurried):
-        static = fallback(q, None, None)
+        static = checked(policy, fallback(q, None, None))
         memory = memory._replace(posture=q, settled=True, static=static.copy(), refreshed=now)
     still = np.zeros_like(v)
     a = still if memory.settled else -v / max(policy.stop_time - (now - memory.since), SOFT)
     memory = memory._replace(guess=Guess(q, v, a, now, slow, measured))
-    if memory.settled and memory.static is not None:
-        return left_behind(memory.static, seen.leaving), memory
+    if memory.settled:
+        return left_behind(memory.static, seen.leaving), memory  # type: ignore[arg-type]
     if brake is None:
         return fallback(q, q, v), memory
     return brake.command(q, v, a, still if measured else v), memory
@@ -104,12 +102,9 @@ def braked(
 
 def over(memory: SafetyMemory, now: float, slow: float | None, resting: bool) -> bool:
     """Whether braking is over: the arm rests, or it took too long."""
-    began = memory.since if memory.leaving is None else memory.leaving
-    if now - began >= LONGEST:
+    if now - memory.leaving >= LONGEST:  # type: ignore[operator]
         return True
-    if slow is None or now - memory.since < SHORT:
-        return False
-    return now - slow >= (SHORT if resting else LONG)
+    return slow is not None and now - slow >= (SHORT if resting else LONG)
 
 
 def left_behind(static: Array, leaving: Leaving | None) -> Array:
@@ -117,19 +112,16 @@ def left_behind(static: Array, leaving: Leaving | None) -> Array:
     return np.zeros_like(static) if leaving == "zero" else static
 
 
-def foreseen(memory: SafetyMemory, brake: Brake | None, command: Array, cut: int) -> SafetyMemory:
+def foreseen(memory: SafetyMemory, brake: Brake | None, command: Array) -> SafetyMemory:
     """Memory with the acceleration that a command causes which limits or rates have cut.
 
     Args:
         memory: Of this cycle.
         brake: The command of a deceleration.
         command: What is sent (m,).
-        cut: What was cut, ``Event`` as an integer.
     """
     guess = memory.guess
-    if memory.mode is not Mode.BRAKING or not cut or memory.settled:
-        return memory
-    if guess is None or brake is None:
+    if memory.mode is not Mode.BRAKING or memory.settled or guess is None or brake is None:
         return memory
     a = caused(brake, guess, command)
     return memory._replace(guess=guess._replace(a=a))
@@ -154,11 +146,11 @@ def finished(policy: Policy, memory: SafetyMemory, found: int) -> bool:
         found: Events of that cycle.
     """
     mode, sent = memory.mode, memory.sent
-    if mode is Mode.WAITING or sent is None:
+    if sent is None:
         return True
-    if found & at.COMMAND_RATE or memory.leaving is None or memory.now is None:
+    if found & at.COMMAND_RATE or memory.leaving is None:
         return False
     if mode is Mode.BLIND:
-        over_now = memory.now - memory.since >= policy.blind_time
+        over_now = memory.now - memory.since >= policy.blind_time  # type: ignore[operator]
         return over_now and (policy.blind_end == "gravity" or not sent.any())
     return not sent.any() if mode is Mode.ZEROING else memory.settled
