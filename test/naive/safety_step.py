@@ -21,7 +21,7 @@ OPTION = {name: f"on_{name.lower()}" for name in LATCHED | {"STALE_REFERENCE"}}
 SEVERITY = ("hold", "ramp_down", "zero")
 
 
-class Broken(Exception):
+class NoCommandError(Exception):
     """The model gives no command."""
 
 
@@ -117,7 +117,7 @@ class Twin:
         failed = False
         try:
             target = self.target(seen, wanted, model)
-        except Broken:
+        except NoCommandError:
             self.__dict__ = kept
             target, failed = self.blind(now), True
         failed = failed or self.static_failed
@@ -356,7 +356,7 @@ class Twin:
         """The fallback's command, where it is one."""
         found = model.held(posture, q, v)
         if found is None or not all(map(math.isfinite, found)):
-            raise Broken
+            raise NoCommandError
         return list(found)
 
     def target(self, seen: Any, wanted: Any, model: Any) -> list[float]:
@@ -384,7 +384,7 @@ class Twin:
             try:
                 self.static = self.called(model, self.q, None, None)
                 self.refreshed = now
-            except Broken:
+            except NoCommandError:
                 self.static_failed = True
         if wanted is None:
             return list(self.sent)
@@ -453,7 +453,7 @@ class Twin:
         now, none, limit = seen.now, [0.0] * self.n, self.rules.hold_velocity
         c = self.constants
         if model.fallback is None:
-            raise Broken
+            raise NoCommandError
         q, v, measured = self.expected(now, model)
         slow = None if self.guess is None else self.guess[4]
         if size(v) > limit:
@@ -477,7 +477,7 @@ class Twin:
         else:
             sent = model.slowed(q, v, a, none if measured else v)
         if sent is None or not all(map(math.isfinite, sent)):
-            raise Broken
+            raise NoCommandError
         return list(sent)
 
     def finished(self, found: set[str]) -> bool:

@@ -57,7 +57,9 @@ def test_laws(name: str, law: str) -> None:
     n = model.n
     for trial in range(6):
         on = control.Terms() if trial == 0 else switches(random)
-        kind = "acceleration" if law == "computed_torque" else ("torque", "acceleration")[trial % 2]
+        kind = (
+            "acceleration" if law == "computed_torque" else ("torque", "acceleration")[trial % 2]
+        )
         kp, kv, ki = random.uniform(1.0, 30.0, (3, n))
         gains = control.Gains(kp, kv, ki if trial % 3 else 0.0, kind=kind)
         rate = ("reference", "measured")[trial // 3]

@@ -152,7 +152,9 @@ def test_the_measured_states_of_a_motor_law_move_the_integral_too() -> None:
     n = model.n
     e, none = np.linspace(0.1, 0.2, n), np.zeros(n)
     memory = control.Memory(np.full(n, 0.5))
-    memory, _ = made.step(memory, control.State(-e, none), control.Reference(none, none, none), 0.25)
+    memory, _ = made.step(
+        memory, control.State(-e, none), control.Reference(none, none, none), 0.25
+    )
     np.testing.assert_allclose(memory.integral, 0.5 + 0.25 * e, rtol=1e-12)
 
 

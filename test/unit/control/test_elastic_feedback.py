@@ -131,7 +131,7 @@ def test_what_is_clipped_and_what_is_not() -> None:
     )
     weight = gd.motor_torques(plant, gd.gravity_forces(plant, Q))
     for call in (lambda m: m.nominal(Q, v, a), lambda m: m.decelerate(Q, v, a, v)):
-        np.testing.assert_allclose(call(loose) - call(light), weight, rtol=1e-7)
+        np.testing.assert_allclose(call(loose) - call(light), weight, atol=1e-9)
 
 
 def test_a_law_without_feedback_reads_no_gains() -> None:
@@ -152,7 +152,8 @@ def test_motors_that_turn_the_same_are_no_drive_for_two_joints() -> None:
     link = (
         '<link name="l{0}"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0"'
         ' ixz="0" iyz="0"/></inertial></link><joint name="j{0}" type="continuous">'
-        '<parent link="l{1}"/><child link="l{0}"/><origin xyz="0.5 0 0"/><axis xyz="0 1 0"/></joint>'
+        '<parent link="l{1}"/><child link="l{0}"/><origin xyz="0.5 0 0"/>'
+        '<axis xyz="0 1 0"/></joint>'
     )
     wheel = {"carrier": "l0", "axis": [0, 1, 0], "mass": 0.1, "inertia": {"axial": 1e-4}}
 
@@ -183,7 +184,8 @@ def test_gains_are_those_of_half_the_lowest_frequency() -> None:
     M = gd.mass_matrix(model, q)
     m = [sum(back[i, j] * M[i, k] * back[k, j] for i in range(4) for k in range(4))
          for j in range(4)]  # fmt: skip
-    omega = 0.5 * gd.elastic.modes(model, q, rotors="held").frequency.min()
+    frequency = gd.elastic.modes(model, q, rotors="held").frequency
+    omega = 0.5 * frequency[frequency > 0.0].min()  # joints without a spring do not vibrate
     np.testing.assert_allclose(found.kp, omega**2 * np.array(m), rtol=1e-9)
     np.testing.assert_allclose(found.kv, 1.4 * omega * np.array(m), rtol=1e-9)
     assert found.kind == "torque"
