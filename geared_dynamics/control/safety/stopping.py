@@ -25,6 +25,7 @@ import numpy as np
 from geared_dynamics.arrays import Array
 from geared_dynamics.control.safety import events as at
 from geared_dynamics.control.safety.events import Mode
+from geared_dynamics.control.safety.limits import checked
 from geared_dynamics.control.safety.policy import Policy
 from geared_dynamics.control.safety.values import (
     Brake,
@@ -34,7 +35,6 @@ from geared_dynamics.control.safety.values import (
     Observation,
     SafetyMemory,
 )
-from geared_dynamics.errors import ModelError
 
 SOFT = 0.1  # [s], T_s: slow against the period of any joint states that are not stale
 LONGEST = 1.8  # [s] after which an arm that is not at rest is left as if it were
@@ -56,9 +56,7 @@ def expected(
         brake: The command of a deceleration; where it is ``closed``, or None, measured states
             count after the first.
     """
-    q, v, stamp, guess = memory.q, memory.v, memory.stamp, memory.guess
-    if q is None or v is None or stamp is None:
-        raise ModelError("state", "was never good", "wait for one")
+    (q, v, stamp), guess = memory.good, memory.guess
     closed = brake is None or brake.closed
     if guess is None and float(np.abs(v).max(initial=0.0)) <= policy.hold_velocity:
         brake = None  # its friction may hold it, whatever was sent
@@ -109,20 +107,20 @@ def braked(
         brake: The command of a deceleration; None: by the fallback's damping.
     """
     now = seen.now
-    if memory.settled and memory.static is not None:
-        return left_behind(memory.static, seen.leaving), memory
+    if memory.settled:
+        return left_behind(memory.static, seen.leaving), memory  # type: ignore[arg-type]
     q, v, measured = expected(policy, memory, now, brake)
     fast, limit = float(np.abs(v).max(initial=0.0)), policy.hold_velocity
     slow = None if memory.guess is None else memory.guess.slow
     slow = None if fast > limit else now if slow is None else slow
     if over(memory, now, slow, fast <= REST * limit) or seen.hurried:
-        static = fallback(q, None, None)
+        static = checked(policy, fallback(q, None, None))
         memory = memory._replace(posture=q, settled=True, static=static.copy(), refreshed=now)
     still = np.zeros_like(v)
     a = still if memory.settled else -v / max(policy.stop_time - (now - memory.since), SOFT)
     memory = memory._replace(guess=Guess(q, v, now, slow, measured))
-    if memory.settled and memory.static is not None:
-        return left_behind(memory.static, seen.leaving), memory
+    if memory.settled:
+        return left_behind(memory.static, seen.leaving), memory  # type: ignore[arg-type]
     if brake is None:
         return fallback(q, q, v), memory
     return brake.command(q, v, a, still if measured else v), memory
@@ -130,12 +128,9 @@ def braked(
 
 def over(memory: SafetyMemory, now: float, slow: float | None, resting: bool) -> bool:
     """Whether braking is over: the arm rests, or it took too long."""
-    began = memory.since if memory.leaving is None else memory.leaving
-    if now - began >= LONGEST:
+    if now - memory.leaving >= LONGEST:  # type: ignore[operator]
         return True
-    if slow is None or now - memory.since < SHORT:
-        return False
-    return now - slow >= (SHORT if resting else LONG)
+    return slow is not None and now - slow >= (SHORT if resting else LONG)
 
 
 def left_behind(static: Array, leaving: Leaving | None) -> Array:
@@ -167,11 +162,11 @@ def finished(policy: Policy, memory: SafetyMemory, found: int) -> bool:
         found: Events of that cycle.
     """
     mode, sent = memory.mode, memory.sent
-    if mode is Mode.WAITING or sent is None:
+    if sent is None:
         return True
-    if found & at.COMMAND_RATE or memory.leaving is None or memory.now is None:
+    if found & at.COMMAND_RATE or memory.leaving is None:
         return False
     if mode is Mode.BLIND:
-        over_now = memory.now - memory.since >= policy.blind_time
+        over_now = memory.now - memory.since >= policy.blind_time  # type: ignore[operator]
         return over_now and (policy.blind_end == "gravity" or not sent.any())
     return not sent.any() if mode is Mode.ZEROING else memory.settled

@@ -156,6 +156,11 @@ class SafetyMemory(NamedTuple):
     leaving: float | None = None
     guess: Guess | None = None
 
+    @property
+    def good(self) -> tuple[Array, Array, float]:
+        """The last good q, v and when they came: known in every mode but WAITING."""
+        return self.q, self.v, self.stamp  # type: ignore[return-value]
+
 
 START = SafetyMemory()
 
