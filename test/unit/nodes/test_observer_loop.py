@@ -308,7 +308,7 @@ def test_a_payload_changes_the_model_in_the_middle() -> None:
 
 
 def test_a_slow_observer_that_diverges_starts_again_by_itself() -> None:
-    """Thrown off by 4 rad at a motor it stayed lost and valid; now it is invalid at once and soon right."""
+    """Thrown off by 4 rad it stayed lost and valid; now it is invalid at once and soon right."""
     bench = Bench(observer="nonlinear", bandwidth=5.0)
     bench.run(600)
     assert bench.loop.state is not None
