@@ -16,6 +16,10 @@ WORKERS ?= auto
 PYTEST = $(BIN)/python -m pytest -rsxXR --tb=short
 SOURCES = setup.py setup.cfg pyproject.toml tools/install.py
 
+# Where an environment forbids it, each of the hundreds of processes that the tests start would
+# compile the package's five hundred files again.
+export PYTHONDONTWRITEBYTECODE =
+
 PYTHON_VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 OLD_ENOUGH := $(shell $(PYTHON) -c 'import sys; print(int(sys.version_info >= (3, 10)))')
 # NumPy 1.26 has wheels up to Python 3.12.

@@ -6,19 +6,16 @@ look at what ``elastic_observer_node`` publishes; docs/observer_node.md says wha
 
 from __future__ import annotations
 
-import sys
+import runpy
 from pathlib import Path
+from types import SimpleNamespace
 
-from ament_index_python.packages import PackageNotFoundError, get_package_prefix
 from launch import LaunchContext, LaunchDescription
 from launch.actions import (
     DeclareLaunchArgument,
-    GroupAction,
-    IncludeLaunchDescription,
     OpaqueFunction,
     Shutdown,
 )
-from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
@@ -27,6 +24,7 @@ PACKAGE = "geared_dynamics"
 EXECUTABLE = "plant_node"
 MODULE = "geared_dynamics.nodes.plant.plant_node"
 
+shared = SimpleNamespace(**runpy.run_path(str(Path(__file__).resolve().with_name("shared.py"))))
 SHARE = Path(__file__).resolve().parents[1]
 FEEDFORWARD = SHARE / "launch" / "feedforward.launch.py"
 OBSERVER = SHARE / "launch" / "observer.launch.py"
@@ -83,6 +81,17 @@ def generate_launch_description() -> LaunchDescription:
             DeclareLaunchArgument(
                 "log_level", default_value="info", choices=LEVELS, description="of all nodes"
             ),
+            DeclareLaunchArgument(
+                "enclave",
+                default_value="",
+                description="of the feedforward node, for SROS2; empty: none",
+            ),
+            DeclareLaunchArgument(
+                "observer_enclave", default_value="", description="of the observer; empty: none"
+            ),
+            DeclareLaunchArgument(
+                "plant_enclave", default_value="", description="of the plant; empty: none"
+            ),
             OpaqueFunction(function=make_nodes),
         ]
     )
@@ -94,11 +103,11 @@ def make_nodes(context: LaunchContext) -> list[object]:
     def value(name: str) -> str:
         return str(LaunchConfiguration(name).perform(context))
 
-    space = f"/{value('namespace').strip('/')}" if value("namespace") else ""
+    namespace, level = value("namespace"), value("log_level")
+    space = f"/{namespace.strip('/')}" if namespace else ""
     commands = f"{space}/feedforward_node/joint_commands"
-    logger = ".".join([*filter(None, space.split("/")), "plant_node"])
-    shared = {name: value(name) for name in PASSED}
-    shared |= {
+    passed = {name: value(name) for name in PASSED}
+    passed |= {
         "use_sim_time": str(value("pace") == "lock_step").lower(),
         "joint_states": "motor_states",
     }
@@ -110,38 +119,23 @@ def make_nodes(context: LaunchContext) -> list[object]:
         "drivetrain": ParameterValue(value("drivetrain"), value_type=str),
     }
     plant = Node(
-        **command(),
+        **shared.command(PACKAGE, EXECUTABLE, MODULE),
         name="plant_node",
-        namespace=value("namespace"),
+        namespace=namespace,
         parameters=[*filter(None, [value("params_file")]), own],
         remappings=[("~/joint_commands", commands)],
-        ros_arguments=["--log-level", f"{logger}:={value('log_level')}"],
+        ros_arguments=shared.ros_arguments(
+            context, namespace, "plant_node", level, value("plant_enclave")
+        ),
         output="screen",
         emulate_tty=True,
         on_exit=Shutdown(reason="the plant has ended"),
     )
-    mover = {"preset": "elastic_simulated", "mode": "computed_torque"}
+    mover = {"preset": "elastic_simulated", "mode": "computed_torque", "enclave": value("enclave")}
     watcher = {"preset": "simulated", "observer": value("observer"), "joint_commands": commands}
+    watcher["enclave"] = value("observer_enclave")
     return [
         plant,
-        included(FEEDFORWARD, shared | mover),
-        included(OBSERVER, shared | watcher),
+        shared.included(FEEDFORWARD, passed | mover),
+        shared.included(OBSERVER, passed | watcher),
     ]
-
-
-def included(path: Path, values: dict[str, str]) -> GroupAction:
-    """Another launch file with these arguments and no others of ours."""
-    source = PythonLaunchDescriptionSource(str(path))
-    file = IncludeLaunchDescription(source, launch_arguments=list(values.items()))
-    return GroupAction([file], scoped=True, forwarding=False)
-
-
-def command() -> dict[str, object]:
-    """Return how to start the plant: the installed executable, or the module."""
-    try:
-        installed = Path(get_package_prefix(PACKAGE), "lib", PACKAGE, EXECUTABLE).exists()
-    except PackageNotFoundError:
-        installed = False
-    if installed:
-        return {"package": PACKAGE, "executable": EXECUTABLE}
-    return {"executable": sys.executable, "arguments": ["-m", MODULE]}

@@ -6,10 +6,10 @@ What the command line says wins over ``params_file``, and that over the preset.
 
 from __future__ import annotations
 
-import sys
+import runpy
 from pathlib import Path
+from types import SimpleNamespace
 
-from ament_index_python.packages import PackageNotFoundError, get_package_prefix
 from launch import LaunchContext, LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch.substitutions import LaunchConfiguration
@@ -20,6 +20,7 @@ PACKAGE = "geared_dynamics"
 EXECUTABLE = "feedforward_node"
 MODULE = "geared_dynamics.nodes.feedforward_node"
 
+shared = SimpleNamespace(**runpy.run_path(str(Path(__file__).resolve().with_name("shared.py"))))
 CONFIG = Path(__file__).resolve().parents[1] / "config"
 PRESETS = sorted(path.stem for path in CONFIG.glob("*.yaml"))
 TRUTH = ["true", "false"]
@@ -132,45 +133,18 @@ def make_node(context: LaunchContext) -> list[LifecycleNode]:
             remappings.append((f"~/{output}", value(output)))
     if value("speed_scaling"):
         remappings.append(("~/speed_scaling_input", value("speed_scaling")))
+    own = (value("namespace"), value("name"), value("log_level"), value("enclave"))
     node = LifecycleNode(
-        **command(),
+        **shared.command(PACKAGE, EXECUTABLE, MODULE),
         name=value("name"),
         namespace=value("namespace"),
         parameters=parameters(context),
         remappings=remappings,
-        ros_arguments=options(context, value("name")),
+        ros_arguments=shared.ros_arguments(context, *own),
         output="screen",
         emulate_tty=True,
     )
     return [node]
-
-
-def options(context: LaunchContext, name: str) -> list[str]:
-    """Return ROS arguments: the level of the logger, which has the node's full name; enclave."""
-
-    def value(name: str) -> str:
-        return str(LaunchConfiguration(name).perform(context))
-
-    space = value("namespace")
-    if not space.startswith("/"):  # in that of a PushROSNamespace around us
-        space = f"{context.launch_configurations.get('ros_namespace', '')}/{space}"
-    logger = ".".join(filter(None, [*space.split("/"), name]))
-    enclave = ["--enclave", value("enclave")] if value("enclave") else []
-    return ["--log-level", f"{logger}:={value('log_level')}", *enclave]
-
-
-def command() -> dict[str, object]:
-    """Return how to start the node: the installed executable, or the module.
-
-    An editable installation by pip has no executable where ROS looks for one.
-    """
-    try:
-        installed = Path(get_package_prefix(PACKAGE), "lib", PACKAGE, EXECUTABLE).exists()
-    except PackageNotFoundError:
-        installed = False
-    if installed:
-        return {"package": PACKAGE, "executable": EXECUTABLE}
-    return {"executable": sys.executable, "arguments": ["-m", MODULE]}
 
 
 def parameters(context: LaunchContext) -> list[object]:
@@ -182,10 +156,11 @@ def parameters(context: LaunchContext) -> list[object]:
     if value("urdf") and value("xacro"):
         raise RuntimeError("urdf, xacro: both are given; give one of them")
     for name in ("urdf", "xacro", "params_file"):
-        refuse_missing(name, value(name))
+        shared.refuse_missing(name, value(name))
     texts = {key: value(name) for name, key in AS_PARAMETER.items() if value(name)}
     if value("xacro"):
-        texts["robot_description"] = processed(value("xacro"), value("xacro_args"))
+        words = shared.pairs("xacro_args", value("xacro_args"))
+        texts["robot_description"] = shared.processed(value("xacro"), words)
     # Without a type launch would read texts as YAML.
     chosen: dict[str, object] = {
         name: ParameterValue(text, value_type=str) for name, text in texts.items()
@@ -196,21 +171,3 @@ def parameters(context: LaunchContext) -> list[object]:
     if value("params_file"):
         files.append(value("params_file"))
     return [*files, chosen]
-
-
-def refuse_missing(argument: str, path: str) -> None:
-    """Say which argument names a file that does not exist."""
-    if path and not Path(path).is_file():
-        raise RuntimeError(f"{argument}: there is no file {path!r}; give the path of one")
-
-
-def processed(path: str, words: str) -> str:
-    """Return the URDF that a xacro file makes with arguments ``name:=value``."""
-    import xacro
-
-    pairs = [word.partition(":=") for word in words.split()]
-    wrong = [name for name, sign, _ in pairs if not (name and sign)]
-    if wrong:
-        raise RuntimeError(f"xacro_args: {wrong[0]!r} is not of the form name:=value")
-    document = xacro.process_file(path, mappings={name: text for name, _, text in pairs})
-    return str(document.toxml())

@@ -9,7 +9,9 @@ until a trajectory comes, and after it.
 
 from __future__ import annotations
 
+import runpy
 from pathlib import Path
+from types import SimpleNamespace
 
 from launch import LaunchContext, LaunchDescription
 from launch.actions import (
@@ -26,6 +28,7 @@ from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
 
+shared = SimpleNamespace(**runpy.run_path(str(Path(__file__).resolve().with_name("shared.py"))))
 SHARE = Path(__file__).resolve().parents[1]
 ONE_ARM = SHARE / "launch" / "feedforward.launch.py"
 XACRO = SHARE / "urdf" / "brisk6.urdf.xacro"
@@ -125,13 +128,11 @@ def make_all(context: LaunchContext) -> list[object]:
 
 def described(path: str, controllers: str) -> str:
     """The URDF for Gazebo."""
-    import xacro
-
     for argument, file in (("xacro", path), ("controllers_file", controllers)):
         if not Path(file).is_file():
             raise RuntimeError(f"{argument}: there is no file {file!r}; give the path of one")
     mappings = {"sim": "gazebo", "controllers": str(Path(controllers).resolve())}
-    return str(xacro.process_file(path, mappings=mappings).toxml())
+    return str(shared.processed(path, mappings))
 
 
 def spawner(controller: str, parameters: str) -> Node:
@@ -167,6 +168,4 @@ def feedforward(
         values["annotated_trajectory"] = f"/{controller}/joint_trajectory"
     else:
         values["commands"] = f"/{controller}/commands"
-    source = PythonLaunchDescriptionSource(str(ONE_ARM))
-    node = IncludeLaunchDescription(source, launch_arguments=list(values.items()))
-    return GroupAction([node], scoped=True, forwarding=False)
+    return shared.included(ONE_ARM, values)

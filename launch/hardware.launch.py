@@ -10,20 +10,20 @@ What the drivers call their topics and controllers, and which of them take effor
 
 from __future__ import annotations
 
+import runpy
 from pathlib import Path
+from types import SimpleNamespace
 
 import yaml
 from launch import LaunchContext, LaunchDescription
 from launch.actions import (
     DeclareLaunchArgument,
-    GroupAction,
-    IncludeLaunchDescription,
     LogInfo,
     OpaqueFunction,
 )
-from launch.launch_description_sources import AnyLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 
+shared = SimpleNamespace(**runpy.run_path(str(Path(__file__).resolve().with_name("shared.py"))))
 SHARE = Path(__file__).resolve().parents[1]
 ONE_ARM = SHARE / "launch" / "feedforward.launch.py"
 STOCK = SHARE / "config" / "drivers" / "stock.yaml"
@@ -125,13 +125,14 @@ def make_all(context: LaunchContext) -> list[object]:
         values["annotated_trajectory"] = f"{controller}/joint_trajectory"
     else:
         values["commands"] = f"{controller}/commands"
-    found: list[object] = [included(str(ONE_ARM), values)]
+    found: list[object] = [shared.included(str(ONE_ARM), values)]
     if not value(argument) and "controllers" in driver:
         found.insert(0, LogInfo(msg=hint(controller, driver)))
     if value("driver"):
         if not Path(value("driver")).is_file():
             raise RuntimeError(f"driver: there is no file {value('driver')!r}; give its path")
-        found.insert(0, included(value("driver"), pairs(value("driver_args"))))
+        words = shared.pairs("driver_args", value("driver_args"))
+        found.insert(0, shared.included(value("driver"), words))
     return found
 
 
@@ -154,21 +155,3 @@ def hint(controller: str, driver: dict[str, str]) -> str:
         f"ros2 run controller_manager spawner {controller} --inactive --param-file {file}, "
         f"then {switch}"
     )
-
-
-def included(path: str, values: dict[str, str]) -> GroupAction:
-    """Another launch file with these arguments and no others of ours."""
-    source = AnyLaunchDescriptionSource(path)
-    file = IncludeLaunchDescription(source, launch_arguments=list(values.items()))
-    return GroupAction([file], scoped=True, forwarding=False)
-
-
-def pairs(words: str) -> dict[str, str]:
-    """Arguments from ``name:=value ...``."""
-    found = {}
-    for word in words.split():
-        name, sign, text = word.partition(":=")
-        if not (name and sign):
-            raise RuntimeError(f"driver_args: {word!r} is not of the form name:=value")
-        found[name] = text
-    return found

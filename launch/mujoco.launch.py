@@ -6,19 +6,16 @@ then the node holds the arm. The launch ends with the plant.
 
 from __future__ import annotations
 
-import sys
+import runpy
 from pathlib import Path
+from types import SimpleNamespace
 
-from ament_index_python.packages import PackageNotFoundError, get_package_prefix
 from launch import LaunchContext, LaunchDescription
 from launch.actions import (
     DeclareLaunchArgument,
-    GroupAction,
-    IncludeLaunchDescription,
     OpaqueFunction,
     Shutdown,
 )
-from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
@@ -27,6 +24,7 @@ PACKAGE = "geared_dynamics"
 EXECUTABLE = "plant_node"
 MODULE = "geared_dynamics.nodes.plant.plant_node"
 
+shared = SimpleNamespace(**runpy.run_path(str(Path(__file__).resolve().with_name("shared.py"))))
 SHARE = Path(__file__).resolve().parents[1]
 ONE_ARM = SHARE / "launch" / "feedforward.launch.py"
 MODES = ["stream", "computed_torque"]
@@ -103,7 +101,7 @@ def make_nodes(context: LaunchContext) -> list[object]:
     files = [value("params_file")] if value("params_file") else []
     space = f"/{value('namespace').strip('/')}" if value("namespace") else ""
     plant = Node(
-        **command(),
+        **shared.command(PACKAGE, EXECUTABLE, MODULE),
         name="plant_node",
         namespace=value("namespace"),
         parameters=[*files, robot | own],
@@ -111,41 +109,14 @@ def make_nodes(context: LaunchContext) -> list[object]:
             # Commands by name carry the time that lock step waits for.
             ("~/joint_commands", f"{space}/feedforward_node/joint_commands"),
         ],
-        ros_arguments=options(context, "plant_node"),
+        ros_arguments=shared.ros_arguments(
+            context, value("namespace"), "plant_node", value("log_level"), value("plant_enclave")
+        ),
         output="screen",
         emulate_tty=True,
         on_exit=Shutdown(reason="the plant has ended"),
     )
     passed = ("namespace", "urdf", "drivetrain", "mode", "params_file", "log_level", "enclave")
-    shared = {name: value(name) for name in passed}
-    arguments = shared | {"use_sim_time": str(locked).lower(), "preset": "simulated"}
-    node = IncludeLaunchDescription(
-        PythonLaunchDescriptionSource(str(ONE_ARM)), launch_arguments=list(arguments.items())
-    )
-    return [plant, GroupAction([node], scoped=True, forwarding=False)]
-
-
-def options(context: LaunchContext, name: str) -> list[str]:
-    """Return ROS arguments: the level of the logger, which has the node's full name; enclave."""
-
-    def value(name: str) -> str:
-        return str(LaunchConfiguration(name).perform(context))
-
-    space = value("namespace")
-    if not space.startswith("/"):  # in that of a PushROSNamespace around us
-        space = f"{context.launch_configurations.get('ros_namespace', '')}/{space}"
-    logger = ".".join(filter(None, [*space.split("/"), name]))
-    enclave = value("plant_enclave")
-    level = ["--log-level", f"{logger}:={value('log_level')}"]
-    return [*level, *(["--enclave", enclave] if enclave else [])]
-
-
-def command() -> dict[str, object]:
-    """Return how to start the plant: the installed executable, or the module."""
-    try:
-        installed = Path(get_package_prefix(PACKAGE), "lib", PACKAGE, EXECUTABLE).exists()
-    except PackageNotFoundError:
-        installed = False
-    if installed:
-        return {"package": PACKAGE, "executable": EXECUTABLE}
-    return {"executable": sys.executable, "arguments": ["-m", MODULE]}
+    values = {name: value(name) for name in passed}
+    values |= {"use_sim_time": str(locked).lower(), "preset": "simulated"}
+    return [plant, shared.included(ONE_ARM, values)]

@@ -6,19 +6,21 @@ feedforward.launch.py; config/examples/two_robots.yaml shows one.
 
 from __future__ import annotations
 
+import runpy
 from pathlib import Path
+from types import SimpleNamespace
 
 import yaml
 from launch import LaunchContext, LaunchDescription
 from launch.actions import (
     DeclareLaunchArgument,
     GroupAction,
-    IncludeLaunchDescription,
     OpaqueFunction,
 )
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 
+shared = SimpleNamespace(**runpy.run_path(str(Path(__file__).resolve().with_name("shared.py"))))
 ONE_ARM = Path(__file__).resolve().parent / "feedforward.launch.py"
 FILES = ("urdf", "xacro", "drivetrain", "params_file")
 SHARED = ("use_sim_time", "log_level", "autostart")
@@ -57,10 +59,13 @@ def generate_launch_description() -> LaunchDescription:
 def make_robots(context: LaunchContext) -> list[GroupAction]:
     """Return one group for each arm of the file."""
     path = Path(LaunchConfiguration("robots_file").perform(context))
-    shared = {name: LaunchConfiguration(name).perform(context) for name in SHARED}
+    common = {name: LaunchConfiguration(name).perform(context) for name in SHARED}
     robots = read_robots(path)
     refuse_unknown(path, robots, context)
-    return [one(name, shared | own) for name, own in robots.items()]
+    return [
+        shared.included(ONE_ARM, common | own | {"namespace": name})
+        for name, own in robots.items()
+    ]
 
 
 def refuse_unknown(path: Path, robots: dict[str, dict[str, str]], context: LaunchContext) -> None:
@@ -72,15 +77,6 @@ def refuse_unknown(path: Path, robots: dict[str, dict[str, str]], context: Launc
             if key not in known:
                 valid = ", ".join(sorted(known))
                 raise RuntimeError(f"{path}: {name}: there is no argument {key!r}; valid: {valid}")
-
-
-def one(name: str, arguments: dict[str, str]) -> GroupAction:
-    """Include the launch file of one arm; its arguments stay its own."""
-    included = IncludeLaunchDescription(
-        PythonLaunchDescriptionSource(str(ONE_ARM)),
-        launch_arguments=list((arguments | {"namespace": name}).items()),
-    )
-    return GroupAction([included], scoped=True, forwarding=False)
 
 
 def read_robots(path: Path) -> dict[str, dict[str, str]]:

@@ -51,6 +51,12 @@ def add_parser(subparsers: Subparsers) -> None:
         "whose ratio to itself shows the noise",
     )
     parser.add_argument("--mode", choices=("computed_torque", "stream"), default="computed_torque")
+    parser.add_argument(
+        "--goal",
+        action="store_true",
+        help="the feedforward node follows an action goal, with feedback at 20 Hz, in place of a "
+        "trajectory; needs control_msgs",
+    )
     parser.add_argument("--rate", type=rate, default=1000, help="per node [1/s], default 1000")
     parser.add_argument("--duration", type=seconds, default=60.0, help="[s], default 60")
     parser.add_argument(
@@ -64,6 +70,9 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Measure and print; return 1 if asked to check and a limit is exceeded."""
+    if args.goal and args.node != "feedforward":
+        finding = f"--goal: the {args.node} node has no action"
+        raise gd.GearedDynamicsError("loop-benchmark", finding, "measure --node feedforward")
     urdf, drivetrain = robot_files(args)
     model = gd.load_model(urdf, drivetrain)
     joints, start = model.joint_names, posture(model)
@@ -92,7 +101,7 @@ def node_of(
     if args.node == "echo":
         return echo()
     assert not isinstance(drivetrain, str)  # only the observer's robot has a text
-    return feedforward(urdf, drivetrain, args.mode, args.rate)
+    return feedforward(urdf, drivetrain, args.mode, args.rate, goal=args.goal)
 
 
 def robot_files(args: argparse.Namespace) -> tuple[Path, Path | str | None]:

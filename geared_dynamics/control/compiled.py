@@ -65,17 +65,10 @@ def compiled_law(law: str, setting: Setting, side: Side, integrating: bool) -> C
 
 
 def complete(given: Compensation) -> bool:
-    """Whether the force is one recursion of the model itself."""
-    whole = given.whole
-    return (
-        whole is not None
-        and whole.model is given.model
-        and given.accelerating
-        and whole.with_v
-        and given.missing is None
-        and given.armature is None
-        and not given.balanced
-    )
+    """Whether the force is one recursion of the model itself: all terms but friction are on."""
+    on = given.terms
+    gravity = on.use_gravity_compensation and not given.balanced
+    return given.accelerating and gravity and on.use_coriolis_compensation
 
 
 def compiled_command(made: CompiledLaw, state: State, reference: Reference) -> Array | None:

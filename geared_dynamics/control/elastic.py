@@ -118,23 +118,22 @@ class ElasticController:
                 np.concatenate([path[0], planned.theta]),
                 np.concatenate([path[1], planned.vtheta]),
             )
-            torque = torque + self.corrected(state, *wanted)
+            torque = torque + self.corrected(self.gains, state, *wanted)
         speed = self.speeds(state, commands.speed)
         result = self.sent(torque, speed, commands)
         refuse_overflow(result.command)
         return memory, result
 
-    def corrected(self, state: State, x: Array, rate: Array) -> Array:
+    def corrected(self, gains: Gains, state: State, x: Array, rate: Array) -> Array:
         """Motor torques of the feedback (m,) [N m].
 
         Args:
+            gains: Gains with an entry for each driven coordinate.
             state: Measured state.
             x: Wanted q and theta (n + n_e,).
             rate: Their rates.
         """
-        gains, found, n = self.gains, self.driven, self.model.n
-        if gains is None:
-            return np.zeros(found.shares.shape[0])
+        found, n = self.driven, self.model.n
         measured, measured_rate = self.measured(state)
         y, dy = x[:n], rate[:n]
         if self.feedback == "motor":
@@ -219,7 +218,9 @@ class ElasticController:
                 error = found.rigid @ position_error(where, y, self.per_turn)
                 force = self.gains.kp * error - self.gains.kv * (found.rigid @ dy)
                 torque = torque + found.shares @ force
-        return self.sent(torque, speed, None).command
+        command = self.sent(torque, speed, None).command
+        refuse_overflow(command)
+        return command
 
     @property
     def brake(self) -> Brake:

@@ -181,19 +181,19 @@ class Sheet:
         label = written(self.manner.axis(pair), start + PAD, y, "italic")
         return [label], [Stroke(points, "sliding" if pair.slides else "turning")]
 
-    def port(self, end: End) -> tuple[float, float, int]:
-        """Where a gear pair leaves a vertex: x, y, and -1 for left or +1 for right."""
+    def port(self, end: End) -> tuple[float, float]:
+        """Where a gear pair leaves a vertex: x, y."""
         k, member = end
         name = self.graph.gearings[k].members[member]
         box = self.box(name)
         if name not in self.seats.level:
             order = self.ports.left[name].index(end)
-            return box.x, box.y + HEIGHT / 2 + LANE * (order + 1), -1
+            return box.x, box.y + HEIGHT / 2 + LANE * (order + 1)
         y = box.y + HEIGHT / 2
         if self.routes[k].sides[member] > 0:
             order = self.ports.right[name].index(end)
-            return box.x + box.width, y + PORT * order, 1
-        return box.x, y + PORT * (1 + self.ports.left[name].index(end)), -1
+            return box.x + box.width, y + PORT * order
+        return box.x, y + PORT * (1 + self.ports.left[name].index(end))
 
     def lane(self, end: End) -> float:
         """Where in its gutter a gear pair runs up or down."""
@@ -205,7 +205,7 @@ class Sheet:
 
     def path(self, k: int) -> tuple[Point, ...]:
         """A heavy edge from member to member."""
-        (x1, y1, _), (x2, y2, _) = self.port((k, 0)), self.port((k, 1))
+        (x1, y1), (x2, y2) = self.port((k, 0)), self.port((k, 1))
         first, last = self.lane((k, 0)), self.lane((k, 1))
         if not self.routes[k].track:
             return (x1, y1), (first, y1), (first, y2), (x2, y2)
@@ -225,7 +225,7 @@ class Sheet:
         labels: list[Label] = []
         for member, side in enumerate(self.routes[k].sides):
             if side and not (gearing.stated and labels):
-                x, y, _ = self.port((k, member))
+                x, y = self.port((k, member))
                 text = gearing.label(member)
                 left = x + PAD if side > 0 else x - PAD - text_width(text)
                 labels.append(written(text, left, y))

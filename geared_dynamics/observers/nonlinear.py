@@ -14,7 +14,7 @@ rotor its encoder shows nothing of the link: the gain then moves the rotor alone
 
 from __future__ import annotations
 
-from math import exp, pi
+from math import pi
 from typing import NamedTuple
 
 import numpy as np
@@ -45,6 +45,7 @@ from geared_dynamics.observers.kalman_gains import (
     positive,
     rubbing,
 )
+from geared_dynamics.observers.pace import ATTEMPTS, calmer, excess, next_rate, sizes, slower
 from geared_dynamics.observers.plan import (
     Measurement,
     Sizes,
@@ -64,12 +65,8 @@ from geared_dynamics.observers.standing import Step, gain_of, kept, law_count, p
 FRESH = 0.02
 # Of the decay times of a wrong start: so long all readings are believed.
 SETTLE = 15.0
-# So far off [rad or m, or that times w], by its correction, the linear gain is not enough.
-LARGE = 0.1
-# A faster rate falls back within so many of its decay times.
-RETURN = 4.0
-# A state is lost whose corrections stay beyond their bounds for so many decay times of the
-# quickest rate: those of an observer that follows a push come within them after five.
+# A state is lost whose corrections, at the tuning's own rate, stay beyond their bounds for so many
+# decay times of the quickest rate.
 LOST = 8.0
 
 
@@ -121,8 +118,8 @@ class NonlinearState(NamedTuple):
         ratio: Twice the share of instants within the window in which the innovations' squares
             were above their median: 1 if the model is right, 2 at most (``consistency``).
         consistent: Whether chance explains the ratio.
-        beyond: Steps of late in which the correction was beyond its bounds, less the others; at
-            least 0.
+        beyond: Steps of late in which the correction was beyond its bounds at the tuning's own
+            rate, less the others; at least 0.
     """
 
     mean: Array
@@ -321,15 +318,15 @@ def corrected(
         return state._replace(innovation=innovation, health=health)
     taken = np.where(used, innovation, 0.0)
     try:
-        state = renewed(model, gains, state, mean, steps, taken, used, dt)
+        state, change, over = quickest(model, gains, state, mean, steps, taken, used, dt)
     except np.linalg.LinAlgError:  # steps of a state far outside
         return state._replace(health=held(health, health.faults | Fault.DIVERGED))
-    change = state.gain @ (gains.seen.inverse @ taken)
     if not np.all(np.isfinite(change)):
         return state._replace(health=held(health, health.faults | Fault.DIVERGED))
-    complete = bool(used.all())
-    rate, change, cut = followed(gains.rate, state.rate, change, complete, dt)
-    beyond = state.beyond if not complete else max(0, state.beyond + (1 if cut else -1))
+    rate, beyond = calmer(gains.rate, state.rate, dt), state.beyond
+    if used.all():
+        rate = next_rate(gains.rate, state.rate, *sizes(change), dt)
+        beyond = max(0, beyond + (1 if over > 1.0 else -1))
     if beyond > LOST / QUICK:
         health = held(health, health.faults | Fault.DIVERGED)
         return state._replace(innovation=innovation, health=health)
@@ -347,6 +344,31 @@ def corrected(
         consistent=ratio <= gains.most,
         beyond=beyond,
     )
+
+
+def quickest(
+    model: GearedModel,
+    gains: NonlinearGains,
+    state: NonlinearState,
+    mean: Array,
+    steps: list[Step],
+    innovation: Array,
+    used: BoolArray,
+    dt: float,
+) -> tuple[NonlinearState, Array, float]:
+    """State with the quickest gain that corrects within bounds; the correction (2N,).
+
+    Also the part of its bounds that it would take: above 1 at the tuning's own rate only.
+    """
+    over, change = np.inf, state.mean
+    for _ in range(ATTEMPTS):
+        state = renewed(model, gains, state, mean, steps, innovation, used, dt)
+        change = state.gain @ (gains.seen.inverse @ innovation)
+        over = excess(*sizes(change), dt)
+        if not over > 1.0 or state.rate <= gains.rate:
+            break
+        state = state._replace(rate=slower(gains.rate, state.rate, over))
+    return state, change / max(1.0, over), over
 
 
 def renewed(
@@ -370,25 +392,3 @@ def renewed(
         return state
     gain, _ = gain_of(model, gains.seen, gains.structure, state.rate, steps, standing)
     return state._replace(gain=gain, made_at=here, standing=standing)
-
-
-def followed(
-    least: float, rate: float, change: Array, complete: bool, dt: float
-) -> tuple[float, Array, bool]:
-    """Rate of the next step [1/s], this one's correction, bounded (2N,), and whether it is cut.
-
-    Args:
-        least: Of the tuning [1/s].
-        rate: Of this step [1/s].
-        change: Its correction (2N,).
-        complete: Whether all readings were used.
-        dt: [s].
-    """
-    moved, sped = np.abs(change).reshape(2, -1).max(axis=1)
-    size = max(moved, sped / rate) / (LARGE * rate * dt)
-    if complete and size > 1.0:
-        faster = max(rate, min(rate * min(2.0, np.sqrt(size)), QUICK / dt))
-    else:
-        faster = max(least, rate * exp(-rate * dt / RETURN))
-    over = max(moved / LARGE, sped * dt / (QUICK * LARGE))
-    return float(faster), change / max(1.0, over), bool(over > 1.0)

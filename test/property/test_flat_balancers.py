@@ -144,3 +144,31 @@ def test_posture_without_force_is_refused_by_name() -> None:
             call(arm, path(arm, 5))
         with pytest.raises(gd.GearedDynamicsError, match=r"no volume left at q\[0\]"):
             call(arm, [path(arm, 5), path(arm, 5)])
+
+
+@pytest.mark.parametrize(("method", "order"), METHODS)
+def test_a_coil_without_free_length_passes_where_its_anchors_meet(
+    method: Any, order: int | None
+) -> None:
+    """Its force is its stiffness times the way between them: smooth, also at no length."""
+    bare, point = elbow(), np.array([0.1, 0.2, 0.05])
+    given = path(bare, 1 + gd.elastic.derivatives_needed(bare, method, order))
+    given[5:] *= 0.3
+    first, last = (gd.pose(bare, given[0], link) for link in ("link_1", "link_3"))
+    met = np.linalg.solve(last, first @ np.append(point, 1.0))[:3]
+    coil = LineElementRecord(
+        "coil",
+        "coil",
+        (("link_1", tuple(point)), ("link_3", tuple(met))),
+        length=0.2,
+        stiffness=400.0,
+        preload=80.0,
+    )
+    arm = with_springs(bare, coil)
+    at = gd.elastic.feedforward(arm, given, method, order)
+    assert np.isfinite(at.tau_m).all()
+    assert error(at.tau_m, gd.elastic.feedforward(bare, given, method, order).tau_m) > 1e-6
+    step = 1e-5
+    around = [gd.elastic.feedforward(arm, later(given, s * step), method, order) for s in (-1, 1)]
+    mean = 0.5 * (around[0].tau_m + around[1].tau_m)
+    np.testing.assert_allclose(at.tau_m, mean, rtol=1e-6, atol=1e-6 * np.abs(mean).max())

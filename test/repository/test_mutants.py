@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from geared_dynamics import kernels
+
 ROOT = Path(__file__).resolve().parents[2]
 
 SOURCE = '''"""Not 1 < 2."""
@@ -83,6 +85,17 @@ def test_texts_annotations_and_errors_are_left_alone(tool: Any) -> None:
     assert spans == {(5, 5), (8, 8), (10, 10), (11, 11), (13, 13), (15, 15), (16, 16)}
 
 
+def test_arguments_whose_order_does_not_matter_keep_it(tool: Any) -> None:
+    text = "a = max(x, y)\nb = np.minimum(x, y)\nc = atan2(x, y)\n"
+    found = [m.after for m in tool.mutations.mutants("law.py", text) if m.operator == "arguments"]
+    assert found == ["atan2(y, x)"]
+
+
+def test_a_strict_zip_stays_strict(tool: Any) -> None:
+    found = tool.mutations.mutants("law.py", "a = zip(x, y[1], strict=True)\n")
+    assert {m.after for m in found} == {"zip(y[1], x, strict=True)", "2"}
+
+
 def test_the_same_seed_gives_the_same_mutants_in_the_stated_numbers(tool: Any) -> None:
     choice = tool.choice
     sizes = {"control": 900, "safety": 500, "model": 3000, "nodes": 1000}
@@ -101,6 +114,7 @@ TESTS = {
     "kernels/observer_linear.py": ("property/test_observers.py",),
     "load.py": ("unit/test_errors.py", "property/test_gear_graphs.py"),
     "description/xml_input.py": ("unit/description/test_xml_input.py",),
+    "nodes/feedforward/loop.py": ("unit/nodes/test_loop.py",),
 }
 
 
@@ -119,6 +133,15 @@ def test_who_calls_a_kernel_is_found_by_what_it_imports(tool: Any) -> None:
     files = {file for file, _ in tool.choice.kernel_lines(ROOT, "geared_dynamics/kernels/calm.py")}
     assert "control/safety/calm.py" in files
     assert "dynamics/rigid.py" not in files
+
+
+def test_every_kernel_is_called_somewhere(tool: Any) -> None:
+    """By ``kernels.NAME`` or by its name: a source without callers would meet no test."""
+    sources = {source for source, _, _ in kernels.KERNELS.values()}
+    for source in sources | {"vector", "memory", "border", "springs", "observer_slopes"}:
+        path = f"geared_dynamics/kernels/{source}.py"
+        assert tool.choice.kernel_lines(ROOT, path), source
+        assert len(tool.choice.test_files(ROOT, path)) > 4, source
 
 
 def test_small_project(tmp_path: Path) -> None:

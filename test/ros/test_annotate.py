@@ -42,8 +42,10 @@ def node(rig: Rig) -> Rig:
         joint_limits__joint_1__max_velocity=2.0,
         joint_limits__joint_2__max_effort=60.0,
         joint_limits__joint_3__max_position=1.0,
+        annotate__beyond_limits="warn",  # while the node runs nobody can choose it otherwise
     )
     rig.feed_until(lambda: rig.said("configured"), "the node to be configured")
+    assert rig.set(annotate__beyond_limits="refuse").successful
     return rig
 
 

@@ -71,7 +71,8 @@ def test_joint_states_end_with_the_signal(graph: Graph, processes: Processes, mo
     arm.fall_silent()
     arm.rig.process.signal(signal.SIGINT)  # type: ignore[union-attr]
     arm.until(lambda: not arm.rig.process.running, "its end")  # type: ignore[union-attr]
-    arm.until(lambda: stamped.count == arm.rig.commands.count, "all that it has sent")
+    # Of the others, whose queue is short, a test that was kept waiting may have lost some.
+    arm.until(lambda: stamped.count >= arm.rig.commands.count, "all that it has sent")
     arm.replay(stamped.messages)
     assert arm.speed < 0.15 * arm.fastest
     assert arm.way < 0.25 * arm.fastest

@@ -179,6 +179,53 @@ def test_reruns_can_be_switched_off(tmp_path: Path, options: tuple[str, ...], ti
     assert len(count.read_text(encoding="utf-8")) == times
 
 
+TELL = """
+import os, signal, sys
+stops = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGCHLD, signal.SIGPIPE)]
+group, files = os.getpgid(0) == os.getsid(0) == os.getpid(), len(os.listdir("/proc/self/fd"))
+folders = [os.getcwd(), *sys.path]
+print(__name__, sys.argv, group, files, stops, os.environ["ROS_DOMAIN_ID"], folders)
+print(sys.stdin.read(), sys.stdout.line_buffering, sys.stdout.write_through, file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize(
+    ("end", "code"),
+    [
+        ("", 0),
+        ("import atexit; atexit.register(print, 'at the end')", 0),
+        ("sys.exit(3)", 3),
+        ("sys.exit('words')", 1),
+        ("1 / 0", 1),
+        ("raise KeyboardInterrupt", -signal.SIGINT),
+        ("os.kill(os.getpid(), signal.SIGKILL)", -signal.SIGKILL),
+        ("import threading; threading.Thread(target=lambda: print('thread')).start()", 0),
+    ],
+)
+def test_a_fork_is_as_a_process_of_its_own(processes: Processes, end: str, code: int) -> None:
+    """Its arguments, signals, files, folders, output and end."""
+    words = ("-c", f"{TELL}\n{end}", "--some", "thing")
+    fork, own = (processes.start(*words, fork=fork) for fork in (True, False))
+    assert (fork.wait(), own.wait()) == (code, code)
+    assert fork.output.splitlines()[:2] == own.output.splitlines()[:2]
+    assert fork.output.splitlines()[-1] == own.output.splitlines()[-1]
+    assert "--some" in fork.output
+    assert "True" in fork.output
+
+
+def test_a_fork_has_compiled_kernels_already_but_no_node(processes: Processes) -> None:
+    code = (
+        "import sys; print('geared_dynamics.kernels.inverse' in sys.modules,"
+        " [name for name in sys.modules if name.startswith('geared_dynamics.nodes')])"
+    )
+    told = []
+    for fork in (True, False):
+        process = processes.start("-c", code, fork=fork)
+        assert process.wait() == 0
+        told.append(process.output.strip())
+    assert told == ["True []", "False []"]
+
+
 def test_a_rig_that_starts_again_ends_its_node_first(processes: Processes, graph: Graph) -> None:
     """As where a module's fixture has failed and is set up once more."""
     rig = Rig(graph, processes)

@@ -99,6 +99,24 @@ def test_a_load_is_seen_as_an_external_torque(
     assert (np.abs(np.array(external.last.effort) + weight) < held + 0.05 * np.abs(weight)).all()
 
 
+def test_each_node_has_its_enclave(processes: Processes, graph: Graph) -> None:
+    """And the level of the log holds in a namespace."""
+    names = {"feedforward_node": "feedforward", "elastic_observer_node": "elastic_observer",
+             "plant_node": "plant"}  # fmt: skip
+    enclaves = {node: f"/geared_dynamics/{name}" for node, name in names.items()}
+    given = dict(
+        zip(("enclave", "observer_enclave", "plant_enclave"), enclaves.values(), strict=True)
+    )
+    process = launch(processes, "namespace:=arm", "log_level:=error",
+                     *(f"{name}:={value}" for name, value in given.items()))  # fmt: skip
+    wanted = {(node, "/arm", enclave) for node, enclave in enclaves.items()}
+    rows = graph.node.get_node_names_and_namespaces_with_enclaves
+    graph.until(lambda: wanted <= set(map(tuple, rows())), "the nodes in their enclaves")
+    for node in ("feedforward_node", "elastic_observer_node"):
+        graph.wait_for_state(f"/arm/{node}", "active")
+    assert "[INFO] [arm." not in process.output
+
+
 def test_a_plant_that_dies_ends_the_launch(processes: Processes, ros_domain: int) -> None:
     process = launch(processes, "encoder_counts:=-1")  # which only the plant refuses
     process.wait(60.0)

@@ -21,6 +21,7 @@ LAUNCH = sorted((ROOT / "launch").glob("*.launch.py"))
 FILES = sorted((ROOT / "config").glob("*.yaml"))
 PRESETS = [file for file in FILES if file.name != "moveit_controllers.yaml"]  # MoveIt reads that
 EXAMPLES = sorted((ROOT / "config" / "examples").glob("*.yaml"))
+SHARED = ROOT / "launch" / "shared.py"
 ONE_ARM = ROOT / "launch" / "feedforward.launch.py"
 
 # What a preset's head says about each term -> the switches for it.
@@ -115,6 +116,25 @@ def test_the_program_exists(file: Path) -> None:
     assert values["PACKAGE"] == "geared_dynamics"
     assert console_scripts()[values["EXECUTABLE"]] == values["MODULE"]
     assert importlib.util.find_spec(values["MODULE"]) is not None
+
+
+@pytest.mark.parametrize("file", [*LAUNCH, SHARED], ids=lambda path: path.stem)
+def test_no_launch_file_imports_the_package(file: Path) -> None:
+    """Which takes a second and more; what they share stands beside them, and is no launch file."""
+    found = [
+        node for node in ast.walk(tree(file)) if isinstance(node, (ast.Import, ast.ImportFrom))
+    ]
+    names = [a.name for node in found for a in node.names if isinstance(node, ast.Import)]
+    names += [node.module or "" for node in found if isinstance(node, ast.ImportFrom)]
+    assert not {name.partition(".")[0] for name in names} & {"geared_dynamics", "numpy", "numba"}
+
+
+def test_what_launch_files_share_is_written_once() -> None:
+    own = {node.name for node in tree(SHARED).body if isinstance(node, ast.FunctionDef)}
+    assert {"command", "ros_arguments", "included"} <= own
+    for file in LAUNCH:
+        again = {node.name for node in tree(file).body if isinstance(node, ast.FunctionDef)}
+        assert not own & again, file.name
 
 
 def test_each_program_can_be_found_by_ros_after_pip() -> None:

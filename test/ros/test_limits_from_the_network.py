@@ -41,7 +41,9 @@ def published(rig: Rig) -> Any:
 
     publisher = rig.graph.publisher("/robot_description", String, latched())
     publisher.publish(String(data=TEXT))
-    rig.start(urdf_path=None, drivetrain=DRIVETRAIN)
+    given = {"cmd_timeout": 60.0, "constraints.joint_1.trajectory": 0.5}
+    rig.start(urdf_path=None, drivetrain=DRIVETRAIN, **given)
+    rig.graph.until(lambda: rig.said("configured"), "the node")
     rig.until_active()
     return lambda text: publisher.publish(String(data=text))
 
@@ -131,6 +133,17 @@ def test_an_inactive_node_takes_a_description_and_then_keeps_it(node: Rig, publi
             {"payload__mass": 1.0, "payload__inertia": [1e6, 0.0, 0.0, 1e6, 0.0, 1e6]},
             "payload.inertia: is that of 1 kg more than",
         ),
+        ({"safety__command_rate": 0.0}, "safety.command_rate: allows any, and while the node"),
+        ({"safety__command_rate": 2600.0}, "safety.command_rate: allows 2600"),
+        ({"safety__state_timeout": 1.1}, "safety.state_timeout: is 1.1, and while the node runs"),
+        ({"safety__blind_time": 1e6}, "safety.blind_time: is 1e+06"),
+        ({"safety__on_computation": "zero"}, "safety.on_computation: is 'zero', which only the"),
+        ({"on_deactivate": "zero"}, "on_deactivate: is 'zero', which only the start of the node"),
+        ({"cmd_timeout": 0.0}, "cmd_timeout: allows any, and while the node runs it is 60 at"),
+        ({"constraints__goal_time": 61.0}, "cmd_timeout: allows any"),
+        ({"constraints__joint_1__trajectory": 0.0}, "constraints.joint_1.trajectory: allows any"),
+        ({"speed_scaling__full": 1e-3}, "read-only"),
+        ({"type": "joint_trajectory_controller/JointTrajectoryController"}, "read-only"),
         ({"payload__max_mass": 1e6}, "read-only"),
         ({"allow_description_changes": True}, "read-only"),
         ({"lock_paths": True}, "read-only"),
@@ -155,11 +168,36 @@ def test_limits_are_lowered_and_raised_again(node: Rig) -> None:
 def test_a_command_takes_its_time(node: Rig) -> None:
     """The default of safety.command_rate: from one command to another through those between."""
     assert gravity()[1] > 40.0
-    gone = between(node, use_gravity_compensation=False)
-    assert any(1.0 < value < gravity()[1] - 1.0 for value in gone), gone
-    back = between(node, use_gravity_compensation=True, safety__command_rate=0.0)
-    assert not any(1.0 < value < gravity()[1] - 1.0 for value in back), back
+    for gravity_on in (False, True):
+        passed = between(node, use_gravity_compensation=gravity_on)
+        assert any(1.0 < value < gravity()[1] - 1.0 for value in passed), passed
+
+
+def test_no_state_of_the_lifecycle_lets_parameters_widen_limits(node: Rig) -> None:
+    """Limits that the description gives are looked at again when the node is configured."""
+    for transition in ("deactivate", "cleanup"):
+        assert node.graph.change_state(node.node, transition)
+    result = node.set(safety__state_timeout=5.0)
+    assert not result.successful
+    assert "safety.state_timeout: is 5" in result.reason
+    assert node.set(safety__command_rate=0.0).successful  # no description to compare with
+    since = node.log_length
+    assert not node.graph.change_state(node.node, "configure")
+    node.until_said("safety.command_rate: allows any, and while the node runs it is", since)
     assert node.set(safety__command_rate=float("nan")).successful
+    for transition in ("configure", "activate"):
+        assert node.graph.change_state(node.node, transition)
+    node.until_active()
+
+
+def test_what_the_start_gives_can_be_given_again(graph: Graph, processes: Processes) -> None:
+    rig = Rig(graph, processes, "/loose")
+    rig.start(safety__command_rate=0.0, on_deactivate="zero")
+    graph.wait_for_state(rig.node, "active")
+    for rate in (500.0, 0.0, float("nan"), 0.0):
+        assert rig.set(safety__command_rate=rate).successful
+    for left in ("gravity", "zero"):
+        assert rig.set(on_deactivate=left).successful
 
 
 def between(node: Rig, **parameters: Any) -> list[float]:

@@ -47,6 +47,19 @@ def test_the_feedforward_node_with_a_robot_of_ones_own(
     assert 0.0 < float(rows["one cycle in the process, median [us]"])
 
 
+def test_the_feedforward_node_with_a_goal(ros_domain: int, processes: Processes) -> None:
+    """The goal is followed to the end with feedback, else the driver says so and fails."""
+    pytest.importorskip("control_msgs", reason="control_msgs is not installed (from ROS)")
+    robot = [str(ROOT / "urdf" / f"elbow.{kind}") for kind in ("urdf", "drivetrain.yaml")]
+    options = ("--goal", "--duration", "1", "--json", "--domain", str(ros_domain))
+    command = processes.start(*COMMAND, *robot, *BRIEF, *options, name="benchmark")
+    assert command.wait(240.0) == 0, command.report()
+    text = command.output
+    data = json.loads(text[text.index("{") : text.rindex("}") + 1])
+    assert data["nodes"]["measured"]["round_trip_us"]["lost"] < 100
+    assert data["compute_us"] > 0.0
+
+
 def test_the_observer_node_and_its_step(ros_domain: int, processes: Processes) -> None:
     options = ("--node", "observer", "--duration", "1", "--json", "--domain", str(ros_domain))
     brief = ("--rate", "500", "--warmup", "0.1")

@@ -13,12 +13,23 @@ from ros_harness import Graph, Processes
 
 GOAL = [0.6, 0.8, -0.1]
 STILL = [0.0] * 3
+WINDOW = 0.5  # [s] between two looks of the node, in place of 2 s
+BRISK = f"""
+import sys
+from geared_dynamics.nodes.feedforward import surroundings
+
+surroundings.WINDOW = {WINDOW}
+from geared_dynamics.nodes.feedforward_node import main
+sys.exit(main())
+"""
 
 
 @pytest.fixture
 def fresh(graph: Graph, processes: Processes) -> Rig:
-    """A node of the test's own."""
-    return Rig(graph, processes)
+    """A node of the test's own, which looks around more often than others."""
+    rig = Rig(graph, processes)
+    rig.program = ("-c", BRISK)
+    return rig
 
 
 def entries(message: Any) -> dict[str, Any]:
@@ -46,6 +57,27 @@ def test_nobody_listens_to_the_commands(fresh: Rig, graph: Graph) -> None:
     fresh.until_said("there is a subscriber now", since)
     assert fresh.process is not None
     assert fresh.process.output.count("no subscriber on") == 1
+
+
+def test_another_node_that_commands_the_arm_is_named(fresh: Rig, graph: Graph) -> None:
+    """A second one of ours, say; once it is gone that is said too."""
+    from diagnostic_msgs.msg import DiagnosticArray
+    from std_msgs.msg import Float64MultiArray
+
+    told = graph.listen("/diagnostics", DiagnosticArray)
+    fresh.start()
+    other = graph.publisher(f"{fresh.node}/commands", Float64MultiArray)
+    fresh.until_said("others publish commands on /feedforward_node/commands (/test)")
+    seen = told.count
+    fresh.feed_until(lambda: told.count > seen + 1, "a report")
+    found = entries(told.last)["surroundings"]
+    assert "others publish commands on /feedforward_node/commands (/test)" in found.message
+    assert found.level == b"\x01"
+    since = fresh.log_length
+    graph.node.destroy_publisher(other)
+    fresh.until_said("the only one again that sends commands", since)
+    assert fresh.process is not None
+    assert fresh.process.output.count("others publish commands") == 1
 
 
 def test_nobody_listens_to_the_annotated_trajectory(fresh: Rig, graph: Graph) -> None:
@@ -78,7 +110,7 @@ def test_slow_joint_states_are_named_with_both_rates(fresh: Rig) -> None:
     since = fresh.log_length
     assert fresh.set(update_rate=5).successful
     begin = time.monotonic()
-    fresh.feed_until(lambda: time.monotonic() > begin + 4.5, "two windows")
+    fresh.feed_until(lambda: time.monotonic() > begin + 2.25 * WINDOW, "two windows")
     assert "update_rate says" not in fresh.process.output[since:]
 
 

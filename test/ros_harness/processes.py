@@ -9,31 +9,29 @@ import subprocess
 import sys
 from pathlib import Path
 
+from ros_harness.environment import ros_environment
+from ros_harness.forks import Fork, Forks
 from ros_harness.guard import Guard
 
 GRACE = 10.0  # [s] from SIGINT to SIGKILL
 TAIL = 6000  # characters of a process's output that a failure shows
 GUARD = Guard()
+EACH_ITS_OWN = ("ROS_DOMAIN_ID", "ROS_LOG_DIR")  # the rest of the environment all graphs share
+FORKS: list[Forks] = []  # the server of this process's forks, once there is one
 
 
 class Process:
     """A process in a group of its own, its output in a file."""
 
-    def __init__(self, name: str, command: list[str], env: dict[str, str], log: Path) -> None:
+    def __init__(
+        self, name: str, command: list[str], log: Path, started: subprocess.Popen[bytes] | Fork
+    ) -> None:
         self.name = name
         self.command = command
         self.log = log
         self.ending = False  # the test ends it, or expects it to end
         self.terminal = False  # whether Ctrl-C reaches its children too, as in a terminal
-        with log.open("wb") as sink:
-            self._popen = subprocess.Popen(
-                command,
-                env=os.environ | env,
-                stdin=subprocess.DEVNULL,
-                stdout=sink,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
+        self._popen = started
         GUARD.add(self.pid)
 
     @property
@@ -106,7 +104,11 @@ class Processes:
         self.all: list[Process] = []
 
     def start(
-        self, *arguments: str | Path, name: str = "", env: dict[str, str] | None = None
+        self,
+        *arguments: str | Path,
+        name: str = "",
+        env: dict[str, str] | None = None,
+        fork: bool = True,
     ) -> Process:
         """Start this Python with arguments: ``"-m", module, ...`` or a script's path.
 
@@ -114,14 +116,35 @@ class Processes:
             arguments: What follows ``python`` on the command line.
             name: How to call it in messages; by default the module's or script's name.
             env: Environment variables besides those of the graph.
+            fork: Whether it may be forked from a Python that has what nodes import, where it
+                would see no other environment while it imports them.
         """
         words = [str(argument) for argument in arguments]
-        return self.run([sys.executable, *words], name or _name(words), env)
+        name, command = name or _name(words), [sys.executable, *words]
+        server = forks_of(self.env | (env or {})) if fork and words[0] in {"-m", "-c"} else None
+        if server is None:
+            return self.run(command, name, env)
+        log = self._log(name)
+        return self._add(Process(name, command, log, server.start(words, self.env, log)))
 
     def run(self, command: list[str], name: str, env: dict[str, str] | None = None) -> Process:
         """Start any command."""
-        log = self.folder / f"{len(self.all)}_{name}.log"
-        process = Process(name, command, self.env | (env or {}), log)
+        log = self._log(name)
+        with log.open("wb") as sink:
+            started = subprocess.Popen(
+                command,
+                env=os.environ | self.env | (env or {}),
+                stdin=subprocess.DEVNULL,
+                stdout=sink,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        return self._add(Process(name, command, log, started))
+
+    def _log(self, name: str) -> Path:
+        return self.folder / f"{len(self.all)}_{name}.log"
+
+    def _add(self, process: Process) -> Process:
         self.all.append(process)
         return process
 
@@ -142,6 +165,21 @@ class Processes:
             process.clear(grace)
         died = [process.report() for process in self.all if process not in asked]
         assert not died, "died unasked: " + "\n\n".join(died)
+
+
+def forks_of(env: dict[str, str]) -> Forks | None:
+    """Return the server of forks, started at its first use, if this is a graph's environment."""
+    plain = unvaried(ros_environment(0, Path()))
+    if unvaried(env) != plain:
+        return None
+    if not FORKS:
+        FORKS.append(Forks(plain))
+    return FORKS[0]
+
+
+def unvaried(env: dict[str, str]) -> dict[str, str]:
+    """Return what no fork may change of an environment: imports may have read it."""
+    return {name: value for name, value in env.items() if name not in EACH_ITS_OWN}
 
 
 def _name(words: list[str]) -> str:

@@ -134,9 +134,9 @@ def patterns(cell: str) -> list[str]:
 def tests_of(cell: str) -> list[str]:
     """Test files that a cell names; a bare name is in the folder of the one before."""
     found, folder = [], ""
-    for name in re.findall(r"`([^`]+)`", cell):
-        name = name.removeprefix("test/")
-        if "/" in name:
+    for text in re.findall(r"`([^`]+)`", cell):
+        name = text.removeprefix("test/")
+        if "/" in text:
             folder = name.rpartition("/")[0]
             found.append(name)
         else:
@@ -154,9 +154,11 @@ def kernel_lines(root: Path, path: str) -> list[tuple[str, int]]:
     used = [name for name, module in entries if Path(path).stem in reached(root, module)]
     if not used:
         return []
-    call = re.compile(rf"\bkernels\.({'|'.join(used)})\b")
+    names = "|".join(used)
+    call = re.compile(rf"\bkernels\.({names})\b|\"({names})\"")  # as it is, or by its name
     found = []
-    for file in sorted((root / PACKAGE).rglob("*.py")):
+    files = [f for f in sorted((root / PACKAGE).rglob("*.py")) if f.parent.name != "kernels"]
+    for file in files:
         for number, line in enumerate(file.read_text("utf-8").splitlines(), 1):
             if call.search(line):
                 found.append((file.relative_to(root / PACKAGE).as_posix(), number))

@@ -1,7 +1,7 @@
 """Mutations of a source: each a small change of one expression or statement.
 
 Left alone is what no test can or should notice: docstrings, annotations, decorators, assertions
-for the type checker, and the texts of errors, warnings and log lines.
+for the type checker, strictness of zips, and the texts of errors, warnings and log lines.
 """
 
 from __future__ import annotations
@@ -40,6 +40,8 @@ ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
 }
 # Calls whose arguments are texts for people, or for the type checker.
 TEXTS = {"cast", "TypeVar", "warn", "warning", "error", "info", "debug", "get_logger"}
+# Calls with the same result for two arguments in either order.
+COMMUTATIVE = {"min", "max", "minimum", "maximum", "hypot"}
 
 
 class Mutant(NamedTuple):
@@ -153,6 +155,8 @@ def counted(node: ast.AST) -> Iterator[ast.AST]:
         yield from node.body
     elif isinstance(node, ast.Call) and called(node) in TEXTS | {"format"}:
         return
+    elif isinstance(node, ast.Call) and called(node) == "zip":
+        yield from node.args  # ``strict`` is an assertion
     elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
         return  # a docstring
     else:
@@ -269,7 +273,9 @@ def swapped(node: ast.AST) -> Iterator[Change]:
     """Two arguments beside each other in the other order."""
     if not isinstance(node, ast.Call) or any(isinstance(a, ast.Starred) for a in node.args):
         return
-    if called(node) in {*TEXTS, "isinstance", "getattr", "hasattr"} or called(node)[:1].isupper():
+    if called(node) in TEXTS | COMMUTATIVE | {"isinstance", "getattr", "hasattr"}:
+        return
+    if called(node)[:1].isupper():
         return
     for k in range(len(node.args) - 1):
         args = list(node.args)

@@ -13,7 +13,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 KEPT = 400  # characters of output that a failed run shows
-FOLDERS = ("geared_dynamics", "test", "urdf", "examples", "config", "launch", "docs", "resource")
+FOLDERS = (
+    *("geared_dynamics", "test", "benchmarks", "urdf", "examples"),
+    *("config", "launch", "docs", "resource"),
+)
 
 
 def prepare(root: Path, folder: Path) -> Path:

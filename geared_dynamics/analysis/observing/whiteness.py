@@ -24,8 +24,10 @@ goes with the position has at most the variance
     q = d^2 \sum_h exp(-(2 pi h sigma / d)^2) / (2 pi^2 h^2)
 
 and no correlation up to q counts (B. Widrow, I. Kollar, Quantization Noise, 2008). Correlations of
-k pairs scatter by Bartlett's formula (M. S. Bartlett, J. R. Stat. Soc. Suppl. 8, 1946); the bound
-holds for all motors and lags together with the probability 1 - CHANCE.
+k pairs scatter by Bartlett's formula (M. S. Bartlett, J. R. Stat. Soc. Suppl. 8, 1946). Each motor
+is judged alone, and at each lag all m together: what is wrong colours most motors, and the sum of
+their squares over their variances, chi squared with m degrees of freedom, shows it where none of
+them does. The bounds hold for all motors, lags and both tests with the probability 1 - CHANCE.
 """
 
 from __future__ import annotations
@@ -48,6 +50,7 @@ from geared_dynamics.observers import KalmanGains, KalmanState
 LAGS = 20
 CHANCE = 1e-3  # part of the recordings of an exact model that are called coloured, at most
 SHARE = 0.1  # of the variance: less colour does not count, the noise that fits is right within 5 %
+TOGETHER = 0.5  # of that share, RMS of all motors: so much counts where all show it
 PAIRS = 30  # of samples a lag apart; with fewer the lag is not judged
 DOUBLINGS = 20  # of the recursion of X: a million steps
 STEADY = 1.0 + 1e-9  # Eigenvalues of what nothing moves are 1: a shaft's force with motors alone.
@@ -166,13 +169,17 @@ def whiteness(
     expected = np.clip(rho, np.minimum(model, 0.0), np.maximum(model, 0.0))
     scatter = np.array([np.maximum(1.0, bartlett(model[:, j])) for j in range(m)]).T
     scatter = np.sqrt(scatter / np.maximum(pairs[1:], 1))
-    chance = NormalDist().inv_cdf(1.0 - 0.5 * CHANCE / (m * LAGS)) * scatter
+    likely = 1.0 - 0.5 * CHANCE / LAGS  # half of the chance for each of the two tests
+    chance = NormalDist().inv_cdf(1.0 - 0.5 * (1.0 - likely) / m) * scatter
     total = covariance[0] * np.mean(deviation**2, axis=0)
     beside = np.sqrt(np.maximum(0.0, scale * noise**2 - steps**2 / 12.0))
     rounding = rounded(beside, steps) / np.maximum(total, np.finfo(float).tiny)
     bound = np.maximum(chance, SHARE) + rounding
     bound = np.where(some[1:], bound, np.inf)
     apart = np.abs(rho - expected)[1:]
+    beyond = np.where(some[1:], np.maximum(apart - rounding, 0.0), 0.0)
+    least, common = together(beyond, scatter, likely)
+    bound = np.where(common[:, None], np.minimum(bound, least + rounding), bound)
     worst = np.argmax(np.where(some[1:], apart - bound, -np.inf), axis=0)
     at = worst, np.arange(m)
     return Whiteness(
@@ -184,6 +191,28 @@ def whiteness(
         coloured=apart[at] > bound[at],
         scale=scale,
     )
+
+
+def together(beyond: Array, scatter: Array, likely: float) -> tuple[Array, BoolArray]:
+    """Bounds of each motor where all are judged together (LAGS, m), and the lags beyond (LAGS,).
+
+    At those the mean square of what is beyond, over its bounds, is above one.
+
+    Args:
+        beyond: How far correlations are from what noise explains, unsigned (LAGS, m).
+        scatter: Their standard deviations by chance (LAGS, m).
+        likely: Probability of less, of each lag.
+    """
+    m = beyond.shape[1]
+    least = np.maximum(np.sqrt(chi_squared(likely, m) / m) * scatter, TOGETHER * SHARE)
+    return least, np.mean((beyond / least) ** 2, axis=1) > 1.0
+
+
+def chi_squared(likely: float, degrees: int) -> float:
+    """What chi squared is below with a probability (Wilson and Hilferty 1931)."""
+    part = 2.0 / (9.0 * degrees)
+    spread = NormalDist().inv_cdf(likely) * part**0.5
+    return float(degrees * (1.0 - part + spread) ** 3)
 
 
 def scales(share: Array, variance: Array) -> Array:

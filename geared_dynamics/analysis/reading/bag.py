@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from geared_dynamics.analysis.reading import mcap_file, sqlite_file
-from geared_dynamics.analysis.reading.container import Container
-from geared_dynamics.analysis.reading.folder import PLACE_OF_SCHEMA, open_folder
+from geared_dynamics.analysis.reading.container import ZSTANDARD, Container, regular_file
+from geared_dynamics.analysis.reading.folder import PLACE_OF_SCHEMA, is_folder, open_folder
 from geared_dynamics.analysis.reading.problems import RecordingError
 
 
@@ -16,23 +16,15 @@ def open_bag(path: Path) -> Container:
     Raises:
         RecordingError: If there is none, or it is not a bag.
     """
-    if path.is_dir():
+    if is_folder(path):
         return open_folder(path, open_bag)
-    if path.exists() and not path.is_file():
-        finding = "is no regular file"
-        raise RecordingError(str(path), finding, "copy it into a file: a bag is read in parts")
-    try:
-        with path.open("rb") as stream:
-            start = stream.read(16)
-    except OSError as error:
-        raise RecordingError(
-            str(path), f"cannot be read ({error.strerror})", "check the path"
-        ) from None
+    with regular_file(path, "copy it into a file: a bag is read in parts") as stream:
+        start = stream.read(16)
     if start.startswith(mcap_file.MAGIC):
         return mcap_file.McapFile(path)
     if start.startswith(sqlite_file.MAGIC):
         return sqlite_file.SqliteFile(path)
-    if start.startswith(sqlite_file.ZSTANDARD):
+    if start.startswith(ZSTANDARD):
         raise RecordingError(str(path), "is compressed as a whole", f"run: zstd -d {path.name}")
     finding = "is empty" if not start else "is neither an SQLite nor an MCAP file"
     raise RecordingError(str(path), finding, PLACE_OF_SCHEMA)

@@ -14,10 +14,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from geared_dynamics.arrays import Array, IntArray
+from geared_dynamics.arrays import Array, BoolArray, IntArray
 
 HEADER = 4  # bytes of encapsulation
 LONGEST = 4096  # names, and numbers of a list; more means that these bytes are no JointState
+LAYOUTS = 16  # of a batch that are looked for one after the other
+MOST_NAMES = 2**15  # in all layouts of a batch: what has more is no recording of robots
+SECOND = 10**9  # [ns]
+Bytes = np.ndarray[tuple[int, int], np.dtype[np.uint8]]
 
 
 class NotJointStateError(ValueError):
@@ -57,7 +61,12 @@ class Cursor:
     def __init__(self, data: bytes, order: str) -> None:
         """Start behind the encapsulation."""
         self.data, self.order, self.at = data, order, HEADER
-        self.fixed = [0, 1]
+        self.fixed = bytearray(len(data))
+        self.share(0, 2)
+
+    def share(self, start: int, end: int) -> None:
+        """Mark bytes that all messages of the layout share."""
+        self.fixed[start:end] = b"\1" * (end - start)
 
     def align(self, size: int) -> None:
         """Skip padding."""
@@ -70,7 +79,7 @@ class Cursor:
             (value,) = struct.unpack_from(self.order + "I", self.data, self.at)
         except struct.error:
             raise NotJointStateError("it ends within a field") from None
-        self.fixed += range(self.at, self.at + 4)
+        self.share(self.at, self.at + 4)
         self.at += 4
         return int(value)
 
@@ -80,8 +89,9 @@ class Cursor:
         end = self.at + size
         if not 0 < size <= LONGEST or end > len(self.data):
             raise NotJointStateError("a text of it is too long")
-        if keep:
-            self.fixed += range(self.at, end)
+        if self.data[end - 1]:
+            raise NotJointStateError("a text of it does not end with a zero")
+        self.share(self.at if keep else end - 1, end)
         text = self.data[self.at : end - 1]
         self.at = end
         return text
@@ -120,7 +130,7 @@ def layout_of(data: bytes) -> Layout:
     lists = tuple(cursor.numbers() for _ in range(3))
     if len(data) - cursor.at > 3 and len(data) != reserved(start, lists):
         raise NotJointStateError("it is longer than a JointState")
-    fixed = np.array(cursor.fixed, np.int64)
+    fixed = np.flatnonzero(np.frombuffer(cursor.fixed, np.uint8))
     return Layout(names, cursor.order, lists, fixed, len(data))
 
 
@@ -145,9 +155,9 @@ def tables(messages: list[bytes]) -> tuple[list[Table], int]:
         The tables, in the order of their first messages, and how many messages are damaged.
     """
     found: list[Table] = []
-    damaged = 0
+    layouts = names = damaged = 0
     rest = np.arange(len(messages))
-    while rest.size:
+    while rest.size and layouts < LAYOUTS and names <= MOST_NAMES:
         first = messages[rest[0]]
         try:
             layout = layout_of(first)
@@ -157,21 +167,70 @@ def tables(messages: list[bytes]) -> tuple[list[Table], int]:
             continue
         lengths = np.fromiter((len(messages[i]) for i in rest), np.int64, len(rest))
         alike = rest[lengths == layout.length]
-        raw = np.frombuffer(b"".join([messages[i] for i in alike]), np.uint8)
-        raw = raw.reshape(len(alike), layout.length)
+        raw = stacked(messages, alike)
         same = (raw[:, layout.fixed] == raw[0, layout.fixed]).all(axis=1)
-        found.append(table(layout, alike[same], raw if same.all() else raw[same]))
+        damaged += add(found, table(layout, alike[same], raw if same.all() else raw[same]), same)
+        layouts, names = layouts + 1, names + len(layout.names)
         taken = np.zeros(len(messages), bool)
         taken[alike[same]] = True
         rest = rest[~taken[rest]]
+    more, harm = scattered(messages, rest.tolist(), names)
+    return found + more, damaged + harm
+
+
+def scattered(messages: list[bytes], places: list[int], names: int) -> tuple[list[Table], int]:
+    """Read messages of many layouts: each message alone says which one it has.
+
+    To compare the first one with all others, layout by layout, would take the square of their
+    number.
+
+    Args:
+        messages: The batch.
+        places: Those of it that are read.
+        names: How many names the layouts have that were found before.
+    """
+    groups: dict[tuple[object, ...], tuple[Layout, list[int]]] = {}
+    damaged = 0
+    for k, place in enumerate(places):
+        if names > MOST_NAMES:
+            damaged += len(places) - k
+            break
+        try:
+            layout = layout_of(messages[place])
+        except NotJointStateError:
+            damaged += 1
+            continue
+        key = (layout.names, layout.order, layout.lists, layout.length)
+        if key not in groups:
+            names += len(layout.names)
+            groups[key] = (layout, [])
+        groups[key][1].append(place)
+    found: list[Table] = []
+    for layout, members in groups.values():
+        index = np.array(members)
+        damaged += add(found, table(layout, index, stacked(messages, index)), index >= 0)
     return found, damaged
 
 
-def table(
-    layout: Layout, index: IntArray, raw: np.ndarray[tuple[int, int], np.dtype[np.uint8]]
-) -> Table:
-    """Read stacked messages (k, length)."""
+def add(found: list[Table], one: Table, read: BoolArray) -> int:
+    """Add a table, unless nothing is left of it; return how many of what was read is damaged."""
+    if len(one.place):
+        found.append(one)
+    return int(read.sum()) - len(one.place)
+
+
+def stacked(messages: list[bytes], index: IntArray) -> Bytes:
+    """Messages of one length (k, length)."""
+    raw = np.frombuffer(b"".join([messages[i] for i in index]), np.uint8)
+    return raw.reshape(len(index), -1)
+
+
+def table(layout: Layout, index: IntArray, raw: Bytes) -> Table:
+    """Read stacked messages (k, length), but those whose stamps are no times."""
     stamp = np.ascontiguousarray(raw[:, HEADER : HEADER + 8]).view(layout.order + "u4")
+    timed = stamp[:, 1] < SECOND
+    if not timed.all():
+        index, raw, stamp = index[timed], raw[timed], stamp[timed]
     seconds = stamp[:, 0].astype(np.int32).astype(np.int64)  # signed in the message
     lists = tuple(
         np.ascontiguousarray(raw[:, start : start + 8 * count])
@@ -180,4 +239,4 @@ def table(
         .astype(np.float64, copy=False)
         for start, count in layout.lists
     )
-    return Table(layout, index, seconds * 10**9 + stamp[:, 1], lists)
+    return Table(layout, index, seconds * SECOND + stamp[:, 1], lists)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import stat
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, Protocol
 
-from geared_dynamics.analysis.reading.problems import RecordingError
+from geared_dynamics.analysis.reading.problems import RecordingError, unreadable
 
 JOINT_STATE = "sensor_msgs/msg/JointState"
 PIECE = 4096  # messages, about, that are read at a time
+LONGEST_NAME = 4096  # characters of a topic's name or type; ROS takes 255
+ENCODINGS = ("cdr", "")  # of messages that are read
+ZSTANDARD = b"\x28\xb5\x2f\xfd"  # first bytes of what zstd compressed
+ALIKE = 8  # messages that show whether all are compressed
 
 
 class Topic(NamedTuple):
@@ -18,6 +23,11 @@ class Topic(NamedTuple):
 
     name: str
     type: str
+
+    @classmethod
+    def of(cls, name: str, kind: str, encoding: str) -> Topic:
+        """Return a topic whose type says how its messages are encoded, unless it is CDR."""
+        return cls(name, kind if encoding in ENCODINGS else f"{kind}, encoded as {encoding}")
 
 
 class Raw(NamedTuple):
@@ -50,6 +60,27 @@ class Container(Protocol):
 
 
 @contextmanager
+def regular_file(path: Path, remedy: str) -> Iterator[BinaryIO]:
+    """Open a file for the first time; a pipe would be waited for without end.
+
+    Args:
+        path: The file.
+        remedy: What to do where it is something else.
+
+    Raises:
+        RecordingError: If it cannot be opened, or is no regular file.
+    """
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise RecordingError(str(path), "is no regular file", remedy)
+        stream = path.open("rb")
+    except (OSError, ValueError) as error:  # ValueError: a zero in the path
+        raise unreadable(path, error) from None
+    with stream:
+        yield stream
+
+
+@contextmanager
 def reopened(place: Path, path: str) -> Iterator[BinaryIO]:
     """Open a file that was opened before, perhaps on another machine.
 
@@ -68,3 +99,10 @@ def not_there(place: Path, path: str, why: str) -> RecordingError:
     """The error of a file that cannot be opened again."""
     remedy = "leave it in place; workers of a cluster must see it under the same path"
     return RecordingError(path, f"cannot be opened again as {place} ({why})", remedy)
+
+
+def refuse_packed(path: str, messages: Sequence[bytes]) -> None:
+    """Raise if messages are compressed one by one; a single one that looks so is damaged."""
+    if messages and all(data[:4] == ZSTANDARD for data in messages[:ALIKE]):
+        remedy = "decompress it: ros2 bag convert, with compression_mode none"
+        raise RecordingError(path, "has messages compressed one by one", remedy)

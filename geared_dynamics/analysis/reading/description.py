@@ -6,7 +6,8 @@ from pathlib import Path
 
 from geared_dynamics.analysis.reading.bag import open_bag
 from geared_dynamics.analysis.reading.container import Container
-from geared_dynamics.analysis.reading.problems import RecordingError
+from geared_dynamics.analysis.reading.folder import NAMED, TABLES, is_folder
+from geared_dynamics.analysis.reading.problems import RecordingError, quoted
 from geared_dynamics.description.source import NamedBytes
 
 TEXT = "std_msgs/msg/String"
@@ -20,7 +21,7 @@ def recorded_description(path: str | Path) -> NamedBytes:
     Raises:
         RecordingError: If there is none, or more than one robot's.
     """
-    if not Path(path).is_dir() and Path(path).suffix.lower() in (".csv", ".txt", ".tsv"):
+    if not is_folder(Path(path)) and Path(path).suffix.lower() in TABLES:
         raise RecordingError(str(path), "is a table and holds no robot", REMEDY)
     bag = open_bag(Path(path))
     topics = [topic.name for topic in bag.topics() if topic.type == TEXT]
@@ -28,7 +29,7 @@ def recorded_description(path: str | Path) -> NamedBytes:
     if not topics:
         raise RecordingError(bag.path, f"has no topic {NAME} of type {TEXT}", REMEDY)
     if len(topics) > 1:
-        finding = f"has several robots: {', '.join(topics)}"
+        finding = f"has several robots: {quoted(topics, NAMED)}"
         raise RecordingError(bag.path, finding, REMEDY)
     found = NamedBytes(first_text(bag, topics[0]))
     found.name = f"{bag.path}, {topics[0]}"

@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 
 from geared_dynamics.analysis.reading.container import Container, Raw, Topic
-from geared_dynamics.analysis.reading.problems import RecordingError
+from geared_dynamics.analysis.reading.problems import RecordingError, shortened, unreadable
 from geared_dynamics.description.source import decode, read_file
 from geared_dynamics.description.yaml_loader import load_yaml
 from geared_dynamics.errors import DescriptionError
@@ -29,7 +29,7 @@ class Folder:
     def __init__(self, path: Path, files: list[Container], notes: list[str]) -> None:
         """Join files; ``notes`` are about those that are left out."""
         self.path, self.files = str(path), files
-        self.notes = (*notes, *(note for file in files for note in file.notes))
+        self.notes = (*notes, *first_of([note for file in files for note in file.notes]))
 
     def topics(self) -> tuple[Topic, ...]:
         """Topics of any of the files."""
@@ -74,14 +74,34 @@ def open_folder(path: Path, open_file: Callable[[Path], Container]) -> Container
             files.append(open_file(path / name))
         except RecordingError as error:
             problems.append(error)
-            notes.append(f"{error.place} {error.finding}: it is left out")
+    notes += first_of([f"{error.place} {error.finding}: it is left out" for error in problems])
     if problems and not files:
         raise problems[0]
     if not files:
-        raise nothing_in(path)
+        raise nothing_in(path, notes)
     if len(files) == 1 and not notes:
         return files[0]
     return Folder(path, files, notes)
+
+
+def is_folder(path: Path) -> bool:
+    """Return whether a path leads to a folder."""
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False
+
+
+def entries(path: Path) -> list[Path]:
+    """What a folder holds.
+
+    Raises:
+        RecordingError: If it cannot be read.
+    """
+    try:
+        return list(path.iterdir())
+    except OSError as error:
+        raise unreadable(path, error) from None
 
 
 def is_file(path: Path) -> bool:
@@ -97,23 +117,26 @@ def left_out(path: Path, name: str) -> str:
     packed = f"{name}{PACKED}"
     if is_file(path / packed):
         return f"{path / packed} is compressed and left out (zstd -d {packed})"
-    return f"{path / name} belongs to this bag, but is not there"
+    return f"{path / shortened(name)} belongs to this bag, but is not there"
 
 
 def files_of(path: Path) -> tuple[list[str], list[str]]:
     """Names of a bag's files in order, as they are without compression, and notes."""
-    found = [item.name for item in path.iterdir() if item.name.endswith(ENDINGS) and is_file(item)]
+    found = [item.name for item in entries(path) if item.name.endswith(ENDINGS) and is_file(item)]
     there = sorted({name.removesuffix(PACKED) for name in found}, key=number_in_name)
     notes: list[str] = []
     listed = None
     if is_file(path / METADATA):
         try:
             listed, odd = listed_files(metadata(path / METADATA))
-            notes += first_of([f"{path / METADATA} lists {x!r}, no file of a bag" for x in odd])
+            notes += first_of(
+                [f"{path / METADATA} lists {shortened(x)!r}, no file of a bag" for x in odd]
+            )
         except DescriptionError as error:
             notes.append(f"{path / METADATA} cannot be read ({error.finding})")
         if listed:
-            others = [name for name in there if name not in listed]
+            known = set(listed)
+            others = [name for name in there if name not in known]
             texts = [f"{path / name} is not in {METADATA}: it is left out" for name in others]
             notes += first_of(texts)
             return listed, notes
@@ -160,7 +183,8 @@ def listed_files(data: object) -> tuple[list[str], list[str]]:
     paths = information.get("relative_file_paths") if isinstance(information, dict) else None
     named = [name for name in paths if isinstance(name, str)] if isinstance(paths, list) else []
     every = dict.fromkeys(name.removesuffix(PACKED) for name in named)
-    own = [name for name in every if name == Path(name).name and name.endswith(ENDINGS)]
+    plain = [name for name in every if name == Path(name).name and "\\" not in name]
+    own = [name for name in plain if name.endswith(ENDINGS)]
     return own, sorted(set(every) - set(own))
 
 
@@ -170,9 +194,9 @@ def tables_in(path: Path) -> list[Path]:
     Raises:
         RecordingError: If they are not the parts of one recording.
     """
-    if not path.is_dir() or (path / METADATA).exists():
+    if not is_folder(path) or is_file(path / METADATA):
         return []
-    items = [item for item in path.iterdir() if item.is_file()]
+    items = [item for item in entries(path) if is_file(item)]
     tables = [item for item in items if item.suffix.lower() in TABLES]
     if not tables or any(item.name.endswith(ENDINGS) for item in items):
         return []
@@ -186,13 +210,17 @@ def tables_in(path: Path) -> list[Path]:
     return sorted(tables, key=lambda item: number_in_name(item.name))
 
 
-def nothing_in(path: Path) -> RecordingError:
-    """The error of a folder without a file that can be read."""
-    packed = sorted(path.glob(f"*{PACKED}"))
+def nothing_in(path: Path, notes: Sequence[str]) -> RecordingError:
+    """The error of a folder without a file that can be read, with what was noted on the way."""
+    names = sorted(item.name for item in entries(path))
+    packed = [name for name in names if name.endswith(PACKED)]
     if packed:
-        finding = f"holds compressed files only ({packed[0].name})"
-        return RecordingError(str(path), finding, f"run in it: zstd -d {packed[0].name}")
-    there = ", ".join(sorted(item.name for item in path.iterdir())[:5]) or "nothing"
+        finding = f"holds compressed files only ({packed[0]})"
+        return RecordingError(str(path), finding, f"run in it: zstd -d {packed[0]}")
+    if any(name.endswith(ENDINGS) for name in names):
+        finding = f"none of the files that {METADATA} lists is there: {'; '.join(notes)}"
+        return RecordingError(str(path), finding, f"give one of its files, or correct {METADATA}")
+    there = ", ".join(names[:5]) or "nothing"
     finding = f"holds no .db3 and no .mcap file, but {there}"
     return RecordingError(str(path), finding, PLACE_OF_SCHEMA)
 

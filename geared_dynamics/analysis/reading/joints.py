@@ -9,9 +9,13 @@ import numpy as np
 
 from geared_dynamics.analysis.reading.cdr import Table, tables
 from geared_dynamics.analysis.reading.container import Raw
-from geared_dynamics.analysis.reading.problems import RecordingError
+from geared_dynamics.analysis.reading.problems import LONGEST_WORD, RecordingError, quoted
 from geared_dynamics.analysis.reading.samples import Samples, Tally
 from geared_dynamics.arrays import Array
+
+LATEST = 2**62  # [ns] of a stamp, so that differences of two are numbers as well
+NAMED = 64  # joints that an error names
+COMPARED = 1000  # names that a missing one is compared with
 
 
 def joint_samples(raw: Raw, names: tuple[str, ...]) -> Samples:
@@ -22,13 +26,16 @@ def joint_samples(raw: Raw, names: tuple[str, ...]) -> Samples:
         names: The joints, as the messages call them, in the model's order.
     """
     n, count = len(names), len(raw.messages)
-    stamp = np.array(raw.received, np.int64)
+    stamp = np.clip(np.array(raw.received, np.int64), -LATEST, LATEST)
     values = np.full((3, count, n), np.nan)
     there = np.zeros(count, bool)
     found, damaged = tables(raw.messages)
     foreign = partial = 0
     for table in found:
         known = [name for name in names if name in table.layout.names]
+        if any(table.layout.names.count(name) > 1 for name in known):  # which one is meant?
+            damaged += len(table.place)
+            continue
         if len(known) < n:
             foreign += len(table.place) * (not known)
             partial += len(table.place) * bool(known)
@@ -84,16 +91,17 @@ def matched(
     Raises:
         RecordingError: If a joint is not there.
     """
-    wanted = renamed(joints, given)
-    missing = [name for name in wanted if name not in seen]
+    wanted, known = renamed(joints, given), set(seen)
+    missing = [name for name in wanted if name not in known]
     if not missing:
         return wanted
-    finding = f"has no joint {', '.join(missing)}; it has {', '.join(seen) or 'none'}"
+    finding = f"has no joint {', '.join(missing)}; it has {quoted(seen, NAMED) or 'none'}"
     if len(missing) == len(wanted):
         finding += ", so it may be of another robot"
-    near = [(joint, *difflib.get_close_matches(joint, seen, 1)) for joint in joints]
+    compared = [name for name in seen[:COMPARED] if len(name) <= LONGEST_WORD]
+    near = [(joint, *difflib.get_close_matches(joint, compared, 1)) for joint in joints]
     pairs = [pair for pair in near if len(pair) == 2]
-    if len(seen) == len(joints) and len(missing) == len(wanted):
+    if len(compared) == len(seen) == len(joints) == len(missing):
         pairs = list(zip(joints, seen, strict=True))
     distinct = len({pair[1] for pair in pairs}) == len(pairs)
     example = " ".join("=".join(pair) for pair in pairs) if pairs and distinct else "JOINT=NAME"

@@ -10,25 +10,37 @@ from __future__ import annotations
 
 import mmap
 import struct
+import zlib
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from geared_dynamics.analysis.reading.container import PIECE, Raw, Topic, reopened
+from geared_dynamics.analysis.reading.container import (
+    LONGEST_NAME,
+    PIECE,
+    Raw,
+    Topic,
+    refuse_packed,
+    reopened,
+)
 from geared_dynamics.analysis.reading.mcap_records import (
     CHANNEL,
     CHUNK,
+    DATA_END,
     FOOTER,
     HEAD_OF_MESSAGE,
     INDEX,
     MESSAGE,
     RECORD,
     SCHEMA,
+    STATISTICS,
     counted,
     indexed,
+    is_empty,
     messages_of,
     of_kinds,
+    stated_counts,
     text,
     uncompressed,
 )
@@ -38,6 +50,7 @@ from geared_dynamics.arrays import IntArray
 MAGIC = b"\x89MCAP0\r\n"
 BLOCK = 1 << 20  # bytes of a block, unless a chunk is larger
 LONGEST = 1 << 28  # bytes of a chunk that is believed to be one, cut off by the file's end
+CHECKED = 1 << 24  # bytes that a checksum is formed of at a time
 TRUNCATED = "was not closed or is cut off: what is there is read"
 
 
@@ -51,11 +64,11 @@ class Block(NamedTuple):
 
 
 class Chunk(NamedTuple):
-    """A chunk: start and end of its contents, and the channels in it, where it has an index."""
+    """A chunk: start and end of its contents, messages by channel, where it has an index."""
 
     start: int
     end: int
-    channels: set[int] | None
+    counts: dict[int, int] | None
 
 
 class McapFile:
@@ -91,13 +104,14 @@ class McapFile:
         """Note blocks and what they hold; whether the file has a proper end."""
         at, open_block = len(MAGIC), OpenBlock(self.path)
         closed = False
+        stated: dict[int, int] | None = None
         while at + RECORD.size <= len(data):
             kind, size = RECORD.unpack_from(data, at)
             start, end = at + RECORD.size, at + RECORD.size + size
             if end > len(data):
                 if kind == CHUNK and len(data) - start < LONGEST:
                     open_block.settle(data)
-                    open_block.add(kind, at, len(data), data)
+                    open_block.add(kind, at, end, data)
                 break
             if kind in (MESSAGE, CHUNK):
                 open_block.settle(data)
@@ -108,14 +122,56 @@ class McapFile:
                 open_block.index(data[start:end], end)
             elif kind in (SCHEMA, CHANNEL):
                 self._learn(kind, data[start:end])
+            elif kind == STATISTICS:
+                stated = stated_counts(data[start:end])
+            elif kind == DATA_END:
+                self._check(data, at, int.from_bytes(data[start : min(start + 4, end)], "little"))
             elif kind == FOOTER:
                 closed = True
+                self._refuse_more(data, end)
+                break
+            elif not kind:  # no record: what a disk has behind the end of what was written
                 break
             at = end
         open_block.settle(data)
         if open_block.start >= 0:
             self.blocks.append(open_block.closed())
+        if closed and stated is not None:
+            self._compare(stated)
         return closed
+
+    def _note(self, finding: str) -> None:
+        """Note damage, once."""
+        note = f"{self.path} {finding}"
+        self.notes = self.notes if note in self.notes else (*self.notes, note)
+
+    def _refuse_more(self, data: mmap.mmap, end: int) -> None:
+        """Note what follows the footer: the magic is the end of a file."""
+        more = len(data) - end - len(MAGIC)
+        if more > 0:
+            self._note(f"has {more} bytes behind its end, which are not read")
+        elif data[end:] != MAGIC:
+            self._note(TRUNCATED)
+
+    def _check(self, data: mmap.mmap, end: int, stated: int) -> None:
+        """Note a wrong checksum of all that is before the data's end, where there is one.
+
+        Writers begin with the file, with what follows the magic, or with what follows the header.
+        """
+        head = len(MAGIC) + RECORD.size + RECORD.unpack_from(data, len(MAGIC))[1]
+        starts = (0, len(MAGIC), head)
+        if stated and all(checksum(data, start, end) != stated for start in starts):
+            self._note("does not have the checksum that it states: something in it is damaged")
+
+    def _compare(self, stated: dict[int, int]) -> None:
+        """Note other numbers of messages than the file's statistics name."""
+        there: dict[int, int] = {}
+        for block in self.blocks:
+            for number, count in block.counts.items():
+                there[number] = there.get(number, 0) + count
+        if {k: n for k, n in there.items() if n} != {k: n for k, n in stated.items() if n}:
+            said, found = sum(stated.values()), sum(there.values())
+            self._note(f"states {said} messages and has {found}, or others: some may be lost")
 
     def _learn_from_chunks(self, data: mmap.mmap) -> None:
         """Read the channels that only stand among the messages."""
@@ -123,23 +179,38 @@ class McapFile:
             if block.counts and self.channels.keys() >= block.counts.keys():
                 continue
             content = data[block.start : block.end]
-            parts = [uncompressed(content[a:b], self.path) for a, b, _ in chunks_of(content)]
-            for records in parts:
+            for a, b, _ in chunks_of(content):
+                records = uncompressed(content[a:b], self.path, b > len(content))
                 for kind, first, last in of_kinds(records, (SCHEMA, CHANNEL)):
                     self._learn(kind, records[first:last])
 
     def _learn(self, kind: int, content: bytes) -> None:
-        """Note a schema or a channel; a damaged one is none."""
+        """Note a schema or a channel; a damaged one is none, and the first of a number counts."""
         try:
             if kind == SCHEMA:
                 (number,) = struct.unpack_from("<H", content)
-                self.schemas[number] = text(content, 2)[0]
+                name = self._name(content, 2)[0]
+                other = self.schemas.setdefault(number, name) != name
             else:
                 number, schema = struct.unpack_from("<HH", content)
-                self.channels[number] = Topic(text(content, 4)[0], self.schemas.get(schema, ""))
+                name, end = self._name(content, 4)
+                encoding = self._name(content, end)[0]
+                topic = Topic.of(name, self.schemas.get(schema, ""), encoding)
+                other = self.channels.setdefault(number, topic) != topic
         except struct.error:
-            note = f"{self.path} has a damaged list of topics"
-            self.notes = self.notes if note in self.notes else (*self.notes, note)
+            self._note("has a damaged list of topics")
+            return
+        if other:
+            what = "schema" if kind == SCHEMA else "channel"
+            self._note(f"has a {what} {number} that is defined twice: the first one counts")
+
+    @staticmethod
+    def _name(content: bytes, at: int) -> tuple[str, int]:
+        """Read a name and where it ends; raise struct.error if it is damaged."""
+        name, end = text(content, at)
+        if end > len(content) or len(name) > LONGEST_NAME:
+            raise struct.error
+        return name, end
 
     def topics(self) -> tuple[Topic, ...]:
         """Its topics."""
@@ -154,7 +225,9 @@ class McapFile:
         key = f"starts of {topic}"
         if key not in self._cached:
             wanted = self._wanted(topic)
-            counts = [sum(block.counts.get(k, 0) for k in wanted) for block in self.blocks]
+            counts = [
+                sum(block.counts[k] for k in wanted & block.counts.keys()) for block in self.blocks
+            ]
             self._cached[key] = np.concatenate([[0], np.cumsum(np.array(counts, np.int64))])
         found: IntArray = self._cached[key]
         return found
@@ -186,6 +259,7 @@ class McapFile:
             messages += found.messages[a:b]
             received += found.received[a:b]
             lost += 0 if a else found.lost
+        refuse_packed(self.path, messages)
         return Raw(messages, received, lost)
 
     def _block(self, topic: str, number: int) -> Raw:
@@ -205,19 +279,27 @@ class McapFile:
         messages: list[bytes] = []
         received: list[int] = []
         lost = at = 0
-        behind = Chunk(len(content) + RECORD.size, 0, set())
-        for start, end, channels in [*chunks_of(content), behind]:
-            parts = [content[at : start - RECORD.size]]  # messages outside of chunks
-            at = end
-            if channels is None or channels & wanted:
-                parts.append(uncompressed(content[start:end], self.path))
-                lost += not parts[-1]
-            for records in parts:
-                some, when, damaged = messages_of(records, wanted)
-                messages += some
-                received += when
-                lost += damaged
+        behind = Chunk(len(content) + RECORD.size, 0, {})
+        for start, end, counts in [*chunks_of(content), behind]:
+            some, when, damaged = messages_of(content[at : start - RECORD.size], wanted)
+            at = end  # what is outside of chunks
+            if counts is None or not wanted.isdisjoint(counts) or self._unknown(counts):
+                cut = end > len(content)
+                records = uncompressed(content[start:end], self.path, cut)
+                more, when_more, harm = messages_of(records, wanted)
+                stated = None if counts is None else sum(counts.get(k, 0) for k in wanted)
+                # Damaged, or not what its index says.
+                empty = not records and not is_empty(content[start:end])
+                damaged |= empty or harm or stated not in (None, len(more))
+                some, when = some + more, when + when_more
+            messages += some
+            received += when
+            lost += damaged
         return Raw(messages, received, lost)
+
+    def _unknown(self, counts: dict[int, int]) -> bool:
+        """Whether an index names channels that the file does not have: it is not believed."""
+        return not self.channels.keys() >= counts.keys()
 
 
 class OpenBlock:
@@ -239,7 +321,7 @@ class OpenBlock:
 
     def add(self, kind: int, at: int, end: int, data: mmap.mmap) -> None:
         """Add a chunk or a message."""
-        self.start, self.end = at if self.start < 0 else self.start, end
+        self.start, self.end = at if self.start < 0 else self.start, min(end, len(data))
         if kind == CHUNK:
             self.chunk = (at + RECORD.size, end)
         elif end - at >= RECORD.size + HEAD_OF_MESSAGE.size:
@@ -261,8 +343,8 @@ class OpenBlock:
         if self.chunk is None:
             return
         start, end = self.chunk
-        records = uncompressed(data[start:end], self.path)
-        self.lost += not records
+        records = uncompressed(data[start:end], self.path, end > len(data))
+        self.lost += not records and not is_empty(data[start:end])
         for channel, messages in counted(records).items():
             self.count(channel, messages)
         self.chunk = None
@@ -283,7 +365,15 @@ def chunks_of(content: bytes) -> list[Chunk]:
             continue
         found = indexed(content[start:end])
         if found is not None and chunks:
-            last = chunks[-1]
-            channels = {found[0]} | (last.channels or set())
-            chunks[-1] = last._replace(channels=channels)
+            counts = chunks[-1].counts or {}
+            counts[found[0]] = counts.get(found[0], 0) + found[1]
+            chunks[-1] = chunks[-1]._replace(counts=counts)
     return chunks
+
+
+def checksum(data: mmap.mmap, start: int, end: int) -> int:
+    """CRC-32 of a part of a file."""
+    check = 0
+    for at in range(start, end, CHECKED):
+        check = zlib.crc32(data[at : min(at + CHECKED, end)], check)
+    return check

@@ -13,7 +13,7 @@ import numpy as np
 
 from geared_dynamics.analysis.reading.bag import open_bag
 from geared_dynamics.analysis.reading.cleaning import time_steps
-from geared_dynamics.analysis.reading.folder import TABLES, lost_splits, tables_in
+from geared_dynamics.analysis.reading.folder import TABLES, is_folder, lost_splits, tables_in
 from geared_dynamics.analysis.reading.problems import RecordingError
 from geared_dynamics.analysis.reading.readers import ArrayReader, Reader, SeriesReader
 from geared_dynamics.analysis.reading.samples import Samples, Tally, joined
@@ -159,7 +159,7 @@ def open_recording(
 
 def is_table(path: Path) -> bool:
     """Whether a path is that of a table of text, or of a folder with the parts of one."""
-    if path.is_dir():
+    if is_folder(path):
         return bool(tables_in(path))
     return path.suffix.lower() in TABLES
 

@@ -6,7 +6,7 @@ import warnings
 
 from geared_dynamics.analysis.reading.container import JOINT_STATE, Container
 from geared_dynamics.analysis.reading.joints import matched, names_seen
-from geared_dynamics.analysis.reading.problems import RecordingError
+from geared_dynamics.analysis.reading.problems import RecordingError, quoted, shortened
 from geared_dynamics.analysis.reading.readers import BagReader
 from geared_dynamics.analysis.reading.spreading import spread
 from geared_dynamics.errors import GearedDynamicsWarning
@@ -14,6 +14,7 @@ from geared_dynamics.errors import GearedDynamicsWarning
 PROBED = 16  # pieces in which names are looked for
 MOST = 256  # topics that are looked into
 LISTED = 20  # topics that an error names
+MOST_NAMES = 10_000  # of joints on a topic that are looked at
 
 
 def open_topic(
@@ -29,9 +30,8 @@ def open_topic(
         RecordingError: If there is none.
     """
     there = bag.topics()
-    listed = ", ".join(f"{known.name} ({known.type})" for known in there[:LISTED]) or "none"
-    if len(there) > LISTED:
-        listed += f" and {len(there) - LISTED} more"
+    words = [f"{shortened(known.name)} ({shortened(known.type)})" for known in there]
+    listed = quoted(words, LISTED) or "none"
     if topic is not None:
         kinds = [known.type for known in there if known.name == topic]
         if not kinds:
@@ -39,7 +39,9 @@ def open_topic(
             raise RecordingError(bag.path, f"has no topic {topic!r}", remedy)
         if kinds[0] != JOINT_STATE:
             remedy = f"give one of type {JOINT_STATE}; its topics are: {listed}"
-            raise RecordingError(f"{bag.path}, {topic}", f"is of type {kinds[0]}", remedy)
+            raise RecordingError(
+                f"{bag.path}, {topic}", f"is of type {shortened(kinds[0])}", remedy
+            )
     names = [known.name for known in there if known.type == JOINT_STATE]
     names = names if topic is None else [topic]
     if not names:
@@ -67,7 +69,7 @@ def open_topic(
     if not found:
         raise problems[0]
     if len(found) > 1:
-        others = ", ".join(reader.topic for reader in found[1:])
+        others = quoted([reader.topic for reader in found[1:]], LISTED)
         text = f"{bag.path}: {found[0].topic} is read; {others} has these joints too (--topic)"
         warnings.warn(text, GearedDynamicsWarning, stacklevel=4)
     return found[0]
@@ -79,6 +81,8 @@ def joints_on(bag: Container, topic: str) -> tuple[str, ...]:
     pieces = bag.pieces(topic)
     first = spread(pieces, PROBED)
     for piece in first:
+        if len(seen) > MOST_NAMES:
+            break
         seen |= dict.fromkeys(names_seen(bag.read(topic, piece)))
     for piece in range(pieces):  # none there: the messages may be in few places
         if seen:

@@ -48,11 +48,11 @@ def undisturbed(
         wanted: Command of the law.
         fallback: The command that holds a posture, for gravity's at times.
     """
-    (mode, since, before, clock, latched, _, clear, _, returning, _, _, last_good, posture,
+    (mode, since, before, clock, latched, _, clear, _, _, _, _, last_good, posture,
      settled, sent, origin, gravity, refreshed, _, resumed, track, _, _) = memory  # fmt: skip
     (now, stamp, q, v, heard, q_d, time, missing, reordered, failed, stop, _, sampled, leaving,
      _) = seen  # fmt: skip
-    if mode is not RUNNING or latched or returning or missing or reordered or failed or stop:
+    if mode is not RUNNING or latched or missing or reordered or failed or stop:
         return None
     if leaving is not None or track is None or last_good is None:
         return None

@@ -5,19 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from geared_dynamics.arrays import Array
-from geared_dynamics.control.arguments import finite
 from geared_dynamics.control.safety.events import Mode
-from geared_dynamics.control.safety.limits import faded, fraction
+from geared_dynamics.control.safety.limits import checked, faded, fraction
 from geared_dynamics.control.safety.policy import Policy
-from geared_dynamics.control.safety.stopping import LONGEST, braked
+from geared_dynamics.control.safety.stopping import LONGEST, braked, predicted
 from geared_dynamics.control.safety.values import (
     Brake,
     Fallback,
+    Guess,
     Nominal,
     Observation,
     SafetyMemory,
 )
-from geared_dynamics.errors import ArrayError, ModelError
+from geared_dynamics.errors import ModelError
 
 REFRESH = 0.02  # [s] after which gravity's command is computed again, for when nothing else can
 # Rest counts only after this time [s]: one wild position at which an arm is stopped must not
@@ -43,9 +43,9 @@ def composed(
         return to_zero(policy, memory, now), memory, None
     try:
         if memory.mode is Mode.BRAKING:
-            target, memory = braked(policy, memory, seen, called(fallback), brake)
-            return checked(policy, target), memory, None
-        target, memory = supported(policy, memory, now, fallback, nominal)
+            target, braking = braked(policy, memory, seen, called(fallback), brake)
+            return checked(policy, target), braking, None
+        target, memory = supported(policy, memory, now, fallback, nominal, brake)
     except Exception as error:  # whatever a model may raise; handed on in the decision
         return unsupported(policy, memory, now), memory, error
     return target, memory, None
@@ -65,13 +65,12 @@ def running(
             memory = memory._replace(static=static(policy, memory, fallback), refreshed=now)
         except Exception as raised:  # as above
             error = raised
-    target = memory.sent if wanted is None else wanted
-    if target is None:
-        return np.zeros(len(policy.command)), memory, error
-    if memory.resumed is not None and wanted is not None:
+    if wanted is None:
+        return memory.sent, memory, error  # type: ignore[return-value]
+    if memory.resumed is not None:
         part = fraction(now - memory.resumed, policy.resume_time)
-        target = faded(memory.origin, wanted, part)
-    return target, memory, error
+        wanted = faded(memory.origin, wanted, part)
+    return wanted, memory, error
 
 
 def supported(
@@ -80,16 +79,17 @@ def supported(
     now: float,
     fallback: Fallback | None,
     nominal: Nominal | None,
+    brake: Brake | None,
 ) -> tuple[Array, SafetyMemory]:
     """Command that keeps the arm from falling: held, slowed down, or by gravity alone."""
     if memory.mode is Mode.BLIND:
-        return unseen(policy, memory, now, fallback, nominal)
-    q, v = memory.q, memory.v
+        return unseen(policy, memory, now, fallback, nominal, brake)
+    q, v, _ = memory.good
     if memory.mode is Mode.RAMPING:
         part = fraction(now - memory.since, policy.ramp_time)
-        target = checked(policy, called(fallback)(q, q, v))  # type: ignore[arg-type]
+        target = checked(policy, called(fallback)(q, q, v))
         return faded(memory.origin, target, part), memory
-    if not memory.settled and q is not None and v is not None:
+    if not memory.settled:
         slow = speed(v) <= policy.hold_velocity
         held = now - memory.since
         settled = (slow and held >= DWELL) or held >= policy.settle_time
@@ -104,22 +104,26 @@ def unseen(
     now: float,
     fallback: Fallback | None,
     nominal: Nominal | None,
+    brake: Brake | None,
 ) -> tuple[Array, SafetyMemory]:
     """Without joint states: brake an arm that moved, by the model alone, then gravity.
 
-    From where the arm must have been when the mode began, q0 = q + v (since - stamp), the
-    stop in T = ``blind_time`` is q0 + v t - v t^2 / (2 T). Without ``nominal``, and for an arm
-    at rest, gravity at the last posture.
+    From where the arm must have been when the mode began, q0 with velocity v under the command
+    that was sent since the last joint state, the stop in T = ``blind_time`` is
+    q0 + v t - v t^2 / (2 T). Without ``brake`` v stays in between; without ``nominal``, and for an
+    arm at rest, gravity at the last posture.
     """
-    q, v, stamp = memory.q, memory.v, memory.stamp
-    if q is None or v is None or stamp is None:
-        raise ArrayError("state", "was never good", "wait for one")
+    q, v, stamp = memory.good
     length, t = policy.blind_time, now - memory.since
     moved = nominal is not None and length > 0.0 and speed(v) > policy.hold_velocity
     if memory.posture is None:
         found = static(policy, memory, fallback)
-        start = q + max(memory.since - stamp, 0.0) * v if moved else q
-        memory = memory._replace(static=found, refreshed=now, posture=start)
+        gap = memory.since - stamp
+        start, v = predicted(brake, memory.sent, q, v, gap) if moved else (q, v)
+        guess = Guess(start, v, memory.since, None, False)
+        memory = memory._replace(static=found, refreshed=now, posture=start, guess=guess)
+    elif memory.guess is not None:
+        v = memory.guess.v
     start = q if memory.posture is None else memory.posture
     if moved and nominal is not None:
         if t < length:
@@ -173,10 +177,3 @@ def called(fallback: Fallback | None) -> Fallback:
     if fallback is None:
         raise ModelError("fallback", "there is no model", "load one")
     return fallback
-
-
-def checked(policy: Policy, command: Array) -> Array:
-    """Refuse a fallback's command that cannot be sent."""
-    if command.shape == (len(policy.command),) and finite(command):
-        return command
-    raise ArrayError("fallback", f"gives {command.tolist()}", "give a controller of this arm")

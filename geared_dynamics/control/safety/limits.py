@@ -1,4 +1,4 @@
-"""Commands made to fit: magnitude and rate of change."""
+"""Commands made to fit: magnitude and rate of change; those that cannot be sent at all."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ import math
 import numpy as np
 
 from geared_dynamics.arrays import Array
+from geared_dynamics.control.arguments import finite
 from geared_dynamics.control.safety import events as at
 from geared_dynamics.control.safety.policy import Policy
+from geared_dynamics.errors import ArrayError
 
 LONGEST = 0.1  # [s] that a rate of change counts at most, however long nothing was sent
 
@@ -28,12 +30,11 @@ def limited(policy: Policy, command: Array, before: Array | None, dt: float) -> 
     previous = [math.nan] * len(policy.command) if before is None else before.tolist()
     rows = zip(command.tolist(), previous, policy.command, policy.command_rate, strict=True)
     for value, last, most, rate in rows:
-        if rate < math.inf and last == last:
-            reach = rate * dt
-            if value > last + reach:
-                value, found = last + reach, found | at.COMMAND_RATE
-            elif value < last - reach:
-                value, found = last - reach, found | at.COMMAND_RATE
+        reach = rate * dt  # NaN of an infinite rate in no time: no comparison with NaN holds
+        if value > last + reach:
+            value, found = last + reach, found | at.COMMAND_RATE
+        elif value < last - reach:
+            value, found = last - reach, found | at.COMMAND_RATE
         if value > most:
             value, found = most, found | at.COMMAND_LIMIT
         elif value < -most:
@@ -54,3 +55,10 @@ def fraction(elapsed: float, duration: float) -> float:
     if elapsed >= duration:
         return 1.0
     return max(elapsed, 0.0) / duration
+
+
+def checked(policy: Policy, command: Array) -> Array:
+    """Refuse a fallback's command that cannot be sent."""
+    if command.shape == (len(policy.command),) and finite(command):
+        return command
+    raise ArrayError("fallback", f"gives {command.tolist()}", "give a controller of this arm")

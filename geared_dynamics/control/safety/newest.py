@@ -44,6 +44,11 @@ class NewestState(NamedTuple):
     found: int
     track: StateTrack | None
 
+    @property
+    def good(self) -> tuple[Array, Array, float]:
+        """Position, velocity and when they came, where there was a good state."""
+        return self.q, self.v, self.stamp  # type: ignore[return-value]
+
 
 def newest(policy: Policy, memory: SafetyMemory, seen: Observation) -> NewestState:
     """The newest good state: this cycle's, or the one before."""

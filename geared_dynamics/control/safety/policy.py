@@ -160,9 +160,9 @@ class Policy(Frozen):
         for name in (*above, *NOT_NEGATIVE):
             value = getattr(self, name)
             number = isinstance(value, (int, float)) and not isinstance(value, bool)
-            least = value > 0.0 if name in above else value >= 0.0 if number else False
+            enough = number and (value > 0.0 if name in above else value >= 0.0)
             endless = name in {"reference_timeout", "resume_error", "time_jump"}
-            if not number or not least or not (endless or math.isfinite(value)):
+            if not enough or not (endless or math.isfinite(value)):
                 remedy = "give a time above zero" if name in above else "give a number from zero"
                 raise ArrayError(f"policy.{name}", f"is {value!r}", remedy)
 

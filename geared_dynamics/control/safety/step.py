@@ -13,7 +13,6 @@ from geared_dynamics.control.safety.events import Mode
 from geared_dynamics.control.safety.limits import LONGEST, limited
 from geared_dynamics.control.safety.newest import NewestState, newest
 from geared_dynamics.control.safety.policy import Policy
-from geared_dynamics.control.safety.stopping import foreseen
 from geared_dynamics.control.safety.values import (
     Brake,
     Decision,
@@ -48,7 +47,8 @@ def step(
         nominal: The command of a motion without feedback, ``controller.nominal``, with which
             an arm is braked whose joint states stopped; None: it coasts.
         brake: The command of a deceleration, ``controller.brake``, with which an arm is brought
-            to rest that is left; None: by the fallback's damping.
+            to rest that is left (None: by the fallback's damping), and by which it is known what
+            it did since the last joint state (None: its speed stays).
     """
     calm = undisturbed(policy, memory, seen, wanted, fallback)
     if calm is not None:
@@ -69,7 +69,7 @@ def judgement(
     if not math.isfinite(seen.now):
         raise ArrayError("observation.now", f"is {seen.now}", "give a finite time [s]")
     jump = watch.jumped(policy, memory, seen)
-    if jump and memory.now is not None and not memory.now <= seen.now:
+    if memory.now is not None and seen.now < memory.now:
         memory = rebased(memory, seen.now)
     known = newest(policy, memory, seen)
     if known.q is None:
@@ -91,8 +91,6 @@ def judgement(
     dt = 0.0 if last is None else min(max(seen.now - last, 0.0), LONGEST)
     command, cut = limited(policy, target, before, dt)
     memory = SafetyMemory._make((*memory[:SENT], command, *memory[SENT + 1 :]))
-    if cut and error is None:
-        memory = foreseen(memory, brake, command, cut)
     return memory, Decision(command, memory.mode, found | cut, memory.latched, error)
 
 
@@ -117,12 +115,11 @@ def conditions(
     wanted: Array | None,
 ) -> int:
     """Events of this cycle, but for the clock's and the newest state's own."""
-    q, v = known.q, known.v
-    found = watch.reference(policy, seen)
+    found = missing = watch.reference(policy, seen)
     if aged(policy, known, seen.now):
         found |= at.STALE_STATE
-    elif q is not None and v is not None:
-        q_d = None if found else seen.q_d
+    else:
+        q, v, q_d = known.good[0], known.good[1], None if missing else seen.q_d
         found |= watch.joints(policy, memory, q, v, q_d)
         if q_d is not None and (policy.tracked or memory.mode is not Mode.RUNNING):
             error, beyond = watch.largest_error(policy, q, q_d)
@@ -130,7 +127,7 @@ def conditions(
                 found |= at.TRACKING_ERROR
             if not error <= policy.resume_error:
                 found |= at.RESUME_ERROR
-        elif policy.needs_reference and not found and memory.mode is not Mode.RUNNING:
+        elif policy.needs_reference and not missing and memory.mode is not Mode.RUNNING:
             found |= at.RESUME_ERROR  # nobody said how far the reference is
     if seen.emergency_stop:
         found |= at.EMERGENCY_STOP
@@ -149,7 +146,7 @@ def conditions(
 
 def aged(policy: Policy, known: NewestState, now: float) -> bool:
     """Whether the last good state is too old to be used."""
-    return known.stamp is None or watch.stale(now - known.stamp, policy.state_timeout)
+    return watch.stale(now - known.good[2], policy.state_timeout)
 
 
 def rebased(memory: SafetyMemory, now: float) -> SafetyMemory:
@@ -205,16 +202,16 @@ def judged(
         mode = Mode.RUNNING
         returning = bool(events & at.POSITION_LIMIT)
         resumed = now if events & ~at.IDLE else None
-    elif mode is Mode.WAITING or (mode is Mode.BLIND):
+    elif mode in (Mode.WAITING, Mode.BLIND, Mode.BRAKING):
         mode = Mode.HOLDING
-    if returning and known.q is not None and watch.within(policy, known.q):
+    if returning and watch.within(policy, known.good[0]):
         returning = False
     if mode is Mode.RUNNING:
         events = 0
     changed = mode is not memory.mode
-    leaving = memory.leaving
-    if seen.leaving is not None and leaving is None:
-        leaving = now
+    leaving = None
+    if seen.leaving is not None:
+        leaving = now if memory.leaving is None else memory.leaving
     # By position: ``_replace`` would cost as much as all of the above.
     return SafetyMemory(
         mode,

@@ -91,7 +91,6 @@ class Guess(NamedTuple):
     Attributes:
         q: Position (n,).
         v: Velocity (n,).
-        a: Acceleration from the command sent then (n,).
         at: When [s], steady.
         slow: Since when it has been slow [s]; None: it is not.
         measured: Whether this was measured.
@@ -99,7 +98,6 @@ class Guess(NamedTuple):
 
     q: Array
     v: Array
-    a: Array
     at: float
     slow: float | None
     measured: bool
@@ -157,6 +155,11 @@ class SafetyMemory(NamedTuple):
     track: StateTrack | None = None
     leaving: float | None = None
     guess: Guess | None = None
+
+    @property
+    def good(self) -> tuple[Array, Array, float]:
+        """The last good q, v and when they came: known in every mode but WAITING."""
+        return self.q, self.v, self.stamp  # type: ignore[return-value]
 
 
 START = SafetyMemory()

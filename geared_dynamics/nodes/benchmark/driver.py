@@ -19,7 +19,9 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy, qos_profile_sensor_data
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
+from geared_dynamics.errors import GearedDynamicsError, printable
 from geared_dynamics.nodes.benchmark.figures import NEVER
+from geared_dynamics.nodes.benchmark.goal import FollowedGoal
 from geared_dynamics.nodes.benchmark.motion import Motion, motion, waypoints
 from geared_dynamics.nodes.benchmark.slots import SECOND, Plan, plan
 from geared_dynamics.nodes.benchmark.task import DONE, MEASURING, Task, read_task
@@ -101,7 +103,10 @@ class Driver:
         """Meet both nodes, warm up, measure, write the times."""
         self.meet()
         self.origin = time.time_ns()
-        if self.task.trajectory:
+        goal = None
+        if self.task.goal:
+            goal = self.send_goal()
+        elif self.task.trajectory:
             self.send_trajectory()
         self.exchange(plan(self.task.rate, self.task.warmup))
         gc.collect()
@@ -109,6 +114,8 @@ class Driver:
         print(MEASURING, flush=True)
         self.exchange(plan(self.task.rate, self.task.duration))
         print(DONE, flush=True)
+        if goal is not None:
+            goal.refuse_ended()
         line, bare = self.lines
         times = (line.sent, line.received, bare.sent, bare.received)
         np.savez(self.task.times, *times, executor=np.array(type(self.executor).__name__))
@@ -126,9 +133,19 @@ class Driver:
                     if not line.replies
                 ]
                 raise SystemExit(f"no answer on {', '.join(silent)} within {PATIENCE:g} s")
-            for line in self.lines:
-                line.send(0, self.motion, time.time_ns())
-            self.executor.spin_once(timeout_sec=0.01)
+            self.tick()
+
+    def tick(self) -> None:
+        """Send a state at rest to both nodes and handle what comes for a moment."""
+        for line in self.lines:
+            line.send(0, self.motion, time.time_ns())
+        self.executor.spin_once(timeout_sec=0.01)
+
+    def send_goal(self) -> FollowedGoal:
+        """Ask the first node's action to follow the motion that the states will show."""
+        self.origin = time.time_ns() + round(LEAD * SECOND)
+        message = trajectory_message(self.task, self.motion, self.origin)
+        return FollowedGoal(self.node, self.task.goal, message, self.tick)
 
     def send_trajectory(self) -> None:
         """Ask the first node to follow the motion that the states will show."""
@@ -185,6 +202,9 @@ def main() -> int:
     rclpy.init(args=[])
     try:
         Driver(task).run()
+    except GearedDynamicsError as error:
+        print(printable(str(error)), file=sys.stderr, flush=True)
+        return 1
     except KeyboardInterrupt:
         return 130
     rclpy.try_shutdown()

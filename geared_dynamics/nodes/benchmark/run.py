@@ -26,7 +26,7 @@ from geared_dynamics.nodes.benchmark.torques import save
 
 PLACE = "loop-benchmark"
 HERE = "geared_dynamics.nodes.benchmark"
-COMPUTE_TIME = 3.0  # [s] for the cycle inside the process
+COMPUTE_TIME = 3.0  # [s] for the cycle inside the process, at most as long as over DDS
 STEPS = "steps.npy"
 DOMAINS = 101  # ids from 1 that leave Linux's own ports alone; 0 is where a robot may be
 
@@ -63,6 +63,8 @@ class Measured(NamedTuple):
         compute: Module that measures a cycle inside its process, empty for none.
         efforts: Torques that the joint states show, as of ``torques``; None for zeros.
         steps: Whether its first argument is a file for the times of its steps.
+        goal: Its action, below its namespace, to which the reference is sent as a goal; empty
+            for the trajectory's topic.
     """
 
     name: str
@@ -73,6 +75,7 @@ class Measured(NamedTuple):
     compute: str
     efforts: Array | None = None
     steps: bool = False
+    goal: str = ""
 
 
 def echo() -> Measured:
@@ -80,8 +83,10 @@ def echo() -> Measured:
     return Measured("echo", ["-m", f"{HERE}.echo"], "echo/joint_command", "", {}, "")
 
 
-def feedforward(urdf: Path, drivetrain: Path | None, mode: str, rate: int) -> Measured:
-    """Return the feedforward node for a robot."""
+def feedforward(
+    urdf: Path, drivetrain: Path | None, mode: str, rate: int, *, goal: bool = False
+) -> Measured:
+    """Return the feedforward node for a robot; ``goal``: it follows an action goal."""
     values = {
         "mode": mode,
         "urdf_path": str(urdf.resolve()),
@@ -94,7 +99,10 @@ def feedforward(urdf: Path, drivetrain: Path | None, mode: str, rate: int) -> Me
     arguments = ["-m", "geared_dynamics.nodes.feedforward_node"]
     node = "feedforward_node"
     topics = f"{node}/joint_commands", f"{node}/joint_trajectory"
-    return Measured(node, arguments, *topics, values, f"{HERE}.compute")
+    action = f"{node}/follow_joint_trajectory" if goal else ""
+    if goal:  # a machine that stalls for longer than joint states may be old would end it
+        values["safety.state_timeout"] = 1.0
+    return Measured(node, arguments, *topics, values, f"{HERE}.compute", goal=action)
 
 
 def measure(measured: Measured, options: Options) -> Result:
@@ -112,6 +120,9 @@ def measure(measured: Measured, options: Options) -> Result:
         raise GearedDynamicsError(PLACE, "needs signals and process groups", remedy)
     if importlib.util.find_spec("rclpy") is None:
         raise MissingPackageError(PLACE, "rclpy", "ros")
+    if measured.goal and importlib.util.find_spec("control_msgs") is None:
+        remedy = "install ros-<distro>-control-msgs, which PyPI does not have"
+        raise GearedDynamicsError(PLACE, "--goal needs control_msgs", remedy)
     with tempfile.TemporaryDirectory(prefix="loop_benchmark_") as name:
         folder = Path(name)
         env = environment(options.domain, folder)
@@ -138,7 +149,8 @@ def _compute(
     children: Children, folder: Path, measured: Measured, options: Options
 ) -> tuple[float, float]:
     """Return the median times of a cycle inside a process of its own, and of its step [us]."""
-    task = new_task(options, folder, "", measured)._replace(duration=COMPUTE_TIME)
+    brief = min(COMPUTE_TIME, options.duration)
+    task = new_task(options, folder, "", measured)._replace(duration=brief)
     write_task(task, folder / "compute.json")
     words = ["-m", measured.compute, str(folder / "compute.json")]
     child = children.start("compute", *words, *ros_arguments(folder, "compute", measured))
@@ -188,6 +200,7 @@ def new_task(options: Options, folder: Path, space: str, measured: Measured) -> 
         trajectory=f"{space}/measured/{measured.trajectory}" if measured.trajectory else "",
         times=str(folder / "times.npz"),
         efforts=efforts,
+        goal=f"{space}/measured/{measured.goal}" if measured.goal else "",
     )
 
 

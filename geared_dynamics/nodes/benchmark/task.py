@@ -23,6 +23,7 @@ class Task(NamedTuple):
         trajectory: Topic of the first node's reference, empty for none.
         times: File to write.
         efforts: File with the torques that the joint states show, empty for zeros.
+        goal: Action to which the reference is sent as a goal, empty for none.
     """
 
     joints: list[str]
@@ -35,6 +36,7 @@ class Task(NamedTuple):
     trajectory: str
     times: str
     efforts: str = ""
+    goal: str = ""
 
 
 def write_task(task: Task, path: Path) -> None:

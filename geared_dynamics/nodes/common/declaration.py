@@ -63,6 +63,7 @@ class Declared:
 
     Attributes:
         values: By name.
+        start: The values that the node was started with, or defaults.
         wrong: Names given a value at the start that was refused, with the reason. They have
             their default; the node does not run before they are corrected.
     """
@@ -78,6 +79,7 @@ class Declared:
         self._node = node
         self._schema = tuple(schema)
         self.values: dict[str, Value] = {}
+        self.start: dict[str, Value] = {}
         self.wrong: dict[str, str] = {}
         self._entries: dict[str, Parameter] = {}
         self._given = given_values(node)
@@ -130,7 +132,7 @@ class Declared:
                 self.wrong[entry.name] = str(error)
                 self._node.get_logger().error(f"parameter {error}")
         self._entries[entry.name] = entry
-        self.values[entry.name] = value
+        self.values[entry.name] = self.start[entry.name] = value
         declared = RosParameter(entry.name, TYPES[entry.kind], value).value
         self._node.declare_parameter(entry.name, declared, descriptor(entry), ignore_override=True)
 
@@ -181,6 +183,8 @@ class Declared:
             return SetParametersResult(successful=False, reason=str(error))
         try:
             self._refuse_late(names)
+            for name in names:
+                self._entries[name].refuse_weaker(values[name], self.start[name])
             apply = self._validate(values)
         except GearedDynamicsError as error:
             self._node.get_logger().error(f"parameters not changed: {error}")
@@ -239,4 +243,7 @@ def descriptor(entry: Parameter) -> Any:
         made.additional_constraints = "one of: " + ", ".join(entry.choices)
     elif limited:
         made.additional_constraints = interval(entry.low, entry.high)
+    if entry.reserved:
+        words = filter(None, [made.additional_constraints, entry.reserved])
+        made.additional_constraints = "; ".join(words)
     return made

@@ -36,7 +36,8 @@ def row(entry: Parameter) -> str:
         values = ", ".join(f"`{choice}`" for choice in entry.choices)
     elif (entry.low, entry.high) != (-math.inf, math.inf):
         values += f", {interval(entry.low, entry.high)}"
-    cells = (f"`{entry.name}`", shown(entry.default), values, WHEN[entry.when], entry.text)
+    when = "; ".join(filter(None, [WHEN[entry.when], entry.reserved]))
+    cells = (f"`{entry.name}`", shown(entry.default), values, when, entry.text)
     return f"| {' | '.join(cells)} |"
 
 

@@ -14,7 +14,20 @@ Values = Mapping[str, Value]
 Kind = Literal["bool", "int", "double", "string", "strings", "doubles", "ints"]
 # start: fixed for the node's life; configure: read when the node is configured; run: at any time.
 When = Literal["start", "configure", "run"]
+# In which direction a value takes protection away; "model": what the robot's description says
+# counts as well, see ``feedforward/ceilings.py``.
+Weaker = Literal["", "above", "below", "aside", "model"]
 JOINT, MOTOR = "<joint>", "<motor>"  # stand for each joint's or motor's name
+
+RESTART = "restart the node with this value in its parameter file or on its command line"
+
+RESERVED: Mapping[Weaker, str] = {
+    "": "",
+    "above": "above the default at the start only",
+    "below": "below the default at the start only",
+    "aside": "from the default to the start's value",
+    "model": "within description, default or start",
+}
 
 DESCRIPTION: Mapping[Kind, str] = {
     "bool": "true or false",
@@ -47,6 +60,10 @@ class Parameter:
         lock: Parameter, read-only, with which it keeps its value of the start; empty: none.
         ignored: A parameter of the joint trajectory controller that is accepted without effect.
         former: Name of earlier releases, still taken from files and the command line; empty: none.
+        weaker: Which values protect the arm less: those ``above`` or ``below`` the default or on
+            either side of it (``aside``). While the node runs, a value goes no farther in that
+            direction than the default or the value of the start, whichever is farther.
+        weakest: The choices that protect it less; only the start can make them.
     """
 
     name: str
@@ -60,11 +77,20 @@ class Parameter:
     ignored: bool = False
     lock: str = ""
     former: str = ""
+    weaker: Weaker = ""
+    weakest: tuple[str, ...] = ()
 
     @property
     def each(self) -> str:
         """``<joint>`` or ``<motor>`` where there is one for each, else empty."""
         return next((mark for mark in (JOINT, MOTOR) if mark in self.name), "")
+
+    @property
+    def reserved(self) -> str:
+        """Which values only the start can give, in words; empty where all can be set later."""
+        if self.weakest:
+            return f"{', '.join(self.weakest)} at the start only"
+        return RESERVED[self.weaker]
 
     def named(self, name: str) -> Parameter:
         """The parameter of one joint or motor."""
@@ -88,6 +114,28 @@ class Parameter:
                     remedy = suggestion(text, self.choices)
                     raise ParameterError(self.name, f"is {text!r}", remedy)
         return converted
+
+    def refuse_weaker(self, value: Value, start: Value) -> None:
+        """Refuse a value, given while the node runs, that takes protection away.
+
+        Args:
+            value: As ``checked``.
+            start: The value that the node was started with, or the default.
+
+        Raises:
+            ParameterError: naming what may be given.
+        """
+        if value in self.weakest and value not in {start, self.default}:
+            finding = f"is {value!r}, which only the start of the node can choose"
+            raise ParameterError(self.name, finding, RESTART)
+        if self.weaker in {"", "model"}:
+            return
+        usual, own, given = float(self.default), float(start), float(value)  # type: ignore[arg-type]
+        high = max(usual, own) if self.weaker != "below" else math.inf
+        low = min(usual, own) if self.weaker != "above" else -math.inf
+        if not low <= given <= high:
+            finding = f"is {given:g}, and while the node runs it is {interval(low, high)}"
+            raise ParameterError(self.name, finding, RESTART)
 
     def _refuse_out_of_range(self, value: Value) -> None:
         numbers = value if isinstance(value, list) else [value]

@@ -9,7 +9,8 @@ from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.nodes.common.parameters import Value
 from geared_dynamics.nodes.common.values import loaded, payload_words
-from geared_dynamics.nodes.feedforward.prepared import Prepared, differ, prepared
+from geared_dynamics.nodes.feedforward.ceilings import refuse_wider_than_start
+from geared_dynamics.nodes.feedforward.prepared import POLICY, Prepared, differ, prepared
 
 if TYPE_CHECKING:
     from geared_dynamics.nodes.feedforward.node import FeedforwardNode
@@ -39,6 +40,8 @@ class Exchange:
             carrying = loaded(node.model, values)
             # What answers the request and the rest of the work do not fit into one period.
             return functools.partial(setattr, self, "carrying", carrying)
+        if differ(old.values, values, POLICY):
+            refuse_wider_than_start(values, node.parameters.start, node.model)
         return functools.partial(self._exchange, prepared(values, node.model, old))
 
     def take_load(self) -> None:

@@ -12,9 +12,10 @@ METHODS = ("splines", "none")
 C: When = "configure"
 
 
-def ignored(name: str, kind: str, default: Value) -> Parameter:
+def ignored(name: str, kind: str, default: Value, when: When = "run") -> Parameter:
     """A parameter of JTC without effect here."""
-    return Parameter(name, kind, default, "of JTC; no effect here", ignored=True)  # type: ignore[arg-type]
+    text = "of JTC; no effect here"
+    return Parameter(name, kind, default, text, when=when, ignored=True)  # type: ignore[arg-type]
 
 
 JTC = (
@@ -32,16 +33,17 @@ JTC = (
               "a new trajectory continues the old reference, not the measured state"),
     Parameter("cmd_timeout", "double", 0.0,
               "time after a trajectory's end at which the reference is dropped; 0: never [s]",
-              0.0),
+              0.0, weaker="model"),
     Parameter("constraints.<joint>.trajectory", "double", float("nan"),
               "largest position error; 0: any; NaN: 0.2 rad or 0.05 m in the mode "
-              "computed_torque, any in the others and in a JTC's file [rad or m]"),
+              "computed_torque, any in the others and in a JTC's file [rad or m]", weaker="model"),
     Parameter("constraints.<joint>.goal", "double", 0.0,
               "largest position error after a trajectory's end; 0: any [rad or m]", 0.0),
     Parameter("constraints.stopped_velocity_tolerance", "double", 0.01,
               "largest velocity error there; 0: any [rad/s or m/s]", 0.0),
     Parameter("constraints.goal_time", "double", 0.0,
-              "how long after the end both may be larger; 0: for any time [s]", 0.0),
+              "how long after the end both may be larger; 0: for any time [s]", 0.0,
+              weaker="model"),
     Parameter("constraints.decelerate_on_cancel", "bool", False,
               "stop by max_deceleration_on_cancel, where all joints have one", when=C),
     Parameter("constraints.<joint>.max_deceleration_on_cancel", "double", 0.0,
@@ -64,8 +66,8 @@ JTC = (
     ignored("gains.<joint>.tracking_time_constant", "double", 0.0),
     ignored("gains.<joint>.error_deadband", "double", 0.0),
     ignored("gains.<joint>.angle_wraparound", "bool", False),
-    ignored("command_interfaces", "strings", []),
-    ignored("state_interfaces", "strings", []),
+    ignored("command_interfaces", "strings", [], "start"),
+    ignored("state_interfaces", "strings", [], "start"),
     ignored("allow_trajectory_replacement", "bool", True),
     ignored("positions_upsampling.enable", "bool", False),
     ignored("positions_upsampling.policy_frequency", "double", 0.0),
@@ -74,5 +76,5 @@ JTC = (
     ignored("speed_scaling.initial_scaling_factor", "double", 1.0),
     ignored("speed_scaling.state_interface", "string", ""),
     ignored("speed_scaling.command_interface", "string", ""),
-    ignored("type", "string", ""),
+    ignored("type", "string", "", "start"),
 )  # fmt: skip

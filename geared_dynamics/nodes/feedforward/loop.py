@@ -231,7 +231,7 @@ class Loop:
         """Put a wanted command through the safety step."""
         given, memory = self.prepared, self._safety
         control = given.control
-        brake = None if self.leaving is None else control.brake
+        brake = None if wanted is not None and self.leaving is None else control.brake
         self._safety, made = safety.step(
             given.policy, memory, seen, wanted, control.fallback, control.nominal, brake
         )

@@ -25,6 +25,7 @@ from geared_dynamics.nodes.common.timing import Timing
 from geared_dynamics.nodes.common.values import numbers, payload_words, signs
 from geared_dynamics.nodes.common.wire import Seen, StateReader
 from geared_dynamics.nodes.feedforward.action import TrajectoryAction
+from geared_dynamics.nodes.feedforward.ceilings import refuse_wider_than_start
 from geared_dynamics.nodes.feedforward.departure import Departure
 from geared_dynamics.nodes.feedforward.exchange import Exchange
 from geared_dynamics.nodes.feedforward.goals import DEACTIVATED
@@ -174,6 +175,7 @@ class FeedforwardNode(SteadyLifecycleNode):
         self.parameters.refuse_wrong()
         self.parameters.warn_of_unknown()
         values = self.parameters.values
+        refuse_wider_than_start(values, self.parameters.start, model)
         payload_limit.warm_up(model, values)
         self.annotating = values["mode"] == "annotate"
         self.encoders = self.encoders_of(model)

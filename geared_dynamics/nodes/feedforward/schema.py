@@ -103,6 +103,7 @@ LAW = (
         "value of ~/speed_scaling_input at full speed; 100 where it is in percent",
         1e-6,
         1e6,
+        when="start",
     ),
     Parameter("use_gravity_compensation", "bool", True, "add gravity; off if the robot does"),
     Parameter("use_coriolis_compensation", "bool", True, "add Coriolis and centrifugal forces"),
@@ -166,6 +167,7 @@ OUTPUT = (
         "gravity",
         "the last command: gravity at the present posture, or zero",
         choices=("gravity", "zero"),
+        weakest=("zero",),
     ),
     Parameter(
         "annotate.topic",
@@ -197,6 +199,7 @@ OUTPUT = (
         "what is done with a trajectory beyond limits of position, speed or effort, or one that "
         "begins with a jump: refuse it, or send it with a warning in the log",
         choices=("refuse", "warn"),
+        weakest=("warn",),
     ),
 )
 SAFETY = (
@@ -207,6 +210,7 @@ SAFETY = (
         "age at which a joint state is stale [s]",
         1e-3,
         10.0,
+        weaker="above",
     ),
     Parameter(
         "safety.position_margin",
@@ -222,6 +226,7 @@ SAFETY = (
         "distance beyond a limit at which the arm is stopped [rad or m]",
         0.0,
         0.5,
+        weaker="above",
     ),
     Parameter(
         "safety.velocity_tolerance",
@@ -230,14 +235,23 @@ SAFETY = (
         "part beyond the largest speed at which the arm is stopped",
         0.0,
         1.0,
+        weaker="above",
     ),
     Parameter(
         "safety.command_rate",
         "double",
         NOT_GIVEN,
         "largest change of a command per second; NaN: each command's limit in 20 ms; 0: any",
+        weaker="model",
     ),
-    Parameter("safety.time_jump", "double", 1.0, "step of the ROS clock that is a jump [s]", 1e-3),
+    Parameter(
+        "safety.time_jump",
+        "double",
+        1.0,
+        "step of the ROS clock that is a jump [s]",
+        1e-3,
+        weaker="above",
+    ),
     Parameter(
         "safety.clock_timeout",
         "double",
@@ -245,6 +259,7 @@ SAFETY = (
         "how long the ROS clock may stand still in a motion, and not be a jump [s]",
         0.01,
         60.0,
+        weaker="above",
     ),
     Parameter(
         "safety.blind_time",
@@ -253,6 +268,7 @@ SAFETY = (
         "how long gravity goes on without joint states, before blind_end [s]",
         0.0,
         1e6,
+        weaker="aside",
     ),
     Parameter(
         "safety.blind_end",
@@ -260,8 +276,11 @@ SAFETY = (
         "gravity",
         "gravity goes on, or fades to zero",
         choices=("gravity", "zero"),
+        weakest=("zero",),
     ),
-    Parameter("safety.ramp_time", "double", 0.5, "length of a fade [s]", 1e-3, 60.0),
+    Parameter(
+        "safety.ramp_time", "double", 0.5, "length of a fade [s]", 1e-3, 60.0, weaker="above"
+    ),
     Parameter(
         "safety.recovery_time",
         "double",
@@ -269,6 +288,7 @@ SAFETY = (
         "how long nothing may be wrong before the arm runs again [s]",
         0.0,
         60.0,
+        weaker="below",
     ),
     Parameter(
         "safety.resume_time",
@@ -277,6 +297,7 @@ SAFETY = (
         "length of the fade from holding to running [s]",
         0.0,
         60.0,
+        weaker="below",
     ),
     Parameter(
         "safety.resume_error",
@@ -284,6 +305,7 @@ SAFETY = (
         0.1,
         "largest position error with which the arm runs again [rad or m]",
         1e-6,
+        weaker="above",
     ),
     Parameter(
         "safety.stop_time",
@@ -292,9 +314,17 @@ SAFETY = (
         "length of the stop before the node ends, where the limits allow it [s]",
         0.02,
         1.5,
+        weaker="above",
     ),
     *(
-        Parameter(f"safety.on_{event}", "string", "hold", f"reaction to {text}", choices=REACTIONS)
+        Parameter(
+            f"safety.on_{event}",
+            "string",
+            "hold",
+            f"reaction to {text}",
+            choices=REACTIONS,
+            weakest=("zero",),
+        )
         for event, text in (
             ("stale_reference", "a reference that ended, see cmd_timeout"),
             ("bad_command", "NaN in a command"),
@@ -308,7 +338,13 @@ SAFETY = (
         )
     ),
     *(
-        Parameter(f"joint_limits.<joint>.{name}", "double", NOT_GIVEN, f"{text}; NaN: the URDF's")
+        Parameter(
+            f"joint_limits.<joint>.{name}",
+            "double",
+            NOT_GIVEN,
+            f"{text}; NaN: the URDF's",
+            weaker="model",
+        )
         for name, text in (
             ("min_position", "lowest position [rad or m]"),
             ("max_position", "highest position [rad or m]"),

@@ -1,4 +1,4 @@
-"""What is missing around the node: subscribers to what it sends, joint states at their rate."""
+"""What is wrong around the node: no subscribers, others that send commands, slow joint states."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ class Surroundings:
 
     Attributes:
         unheard: Topics on which the node sends and that have no subscriber.
+        rivals: Other nodes that publish commands where this one does.
         rate: At which joint states come [1/s], ROS time, where that is too slow; else 0.
     """
 
     def __init__(self, node: FeedforwardNode) -> None:
         """Begin with nothing wrong."""
         self._node = node
-        self.unheard = ""
+        self.unheard = self.rivals = ""
         self.rate = 0.0
         self._due, self._before = 0.0, 0
         self._states = 0
@@ -37,7 +38,7 @@ class Surroundings:
         Args:
             now: Steady time [s].
         """
-        self.unheard, self.rate = "", 0.0
+        self.unheard, self.rivals, self.rate = "", "", 0.0
         self._next(now)
 
     def _next(self, now: float) -> None:
@@ -54,6 +55,7 @@ class Surroundings:
         if now < self._due:
             return
         self._look_for_listeners()
+        self._look_for_rivals()
         self._look_at_the_rate()
         self._next(now)
 
@@ -69,6 +71,21 @@ class Surroundings:
         elif self.unheard and heard:
             log.info(f"{self.unheard}: there is a subscriber now")
         self.unheard = topics
+
+    def _look_for_rivals(self) -> None:
+        """Whether the controller gets commands of two nodes in turn, for two motions."""
+        node = self._node
+        outputs = [] if node.annotating else self._outputs()
+        shared = [o.topic_name for o in outputs if node.count_publishers(o.topic_name) > 1]
+        found = " and ".join(f"{topic} ({others(node, topic)})" for topic in shared)
+        if found and found != self.rivals:
+            node.get_logger().error(
+                f"others publish commands on {found}: the arm gets those of both in turn. Stop "
+                "one of them, or give each its own topic"
+            )
+        elif self.rivals and not found:
+            node.get_logger().info("this node is the only one again that sends commands")
+        self.rivals = found
 
     def _outputs(self) -> list[Any]:
         node = self._node
@@ -98,8 +115,22 @@ class Surroundings:
         found = []
         if self.unheard:
             found.append(f"no subscriber on {self.unheard}")
+        if self.rivals:
+            found.append(f"others publish commands on {self.rivals}")
         if self.rate:
             found.append(
                 f"joint states come {self.rate:.3g} times a second, slower than update_rate"
             )
         return Status("surroundings", WARN if found else OK, "; ".join(found) or "as expected", {})
+
+
+def others(node: FeedforwardNode, topic: str) -> str:
+    """Names of the nodes that publish a topic, once this one is taken away once."""
+    found = [
+        f"{info.node_namespace.rstrip('/')}/{info.node_name}"
+        for info in node.get_publishers_info_by_topic(topic)
+    ]
+    own = node.get_fully_qualified_name()
+    if own in found:
+        found.remove(own)
+    return ", ".join(sorted(set(found)))

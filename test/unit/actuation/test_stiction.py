@@ -13,6 +13,7 @@ from geared_dynamics.actuation.terms import drive_terms
 from geared_dynamics.description.drive_records import FrictionRecord
 from motor_data import ROTOR, state, with_motors
 from naive.measure import error, holds
+from shafts import WHEEL
 
 JOINT = FrictionRecord(viscous=0.3, coulomb=0.8, static=1.1, static_negative=0.9, load=0.0)
 BARE = FrictionRecord()
@@ -131,3 +132,37 @@ def test_pieces_of_one_unknown() -> None:
         assert abs(2.0 * x + abs(x - 1.0) - c) < 1e-12
     folded = Pieces(*(np.array(x) for x in ([[1.0]], [1.0], [[2.0]], [[1.0]], [0.0])))
     assert not isinstance(follow(folded, np.array([3.0])), Solution)
+
+
+PENDULUM = """<robot name="p"><link name="base"/><link name="rod"><inertial><origin xyz="0 1 0"/>
+<mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial></link>
+<joint name="j" type="continuous"><parent link="base"/><child link="rod"/><axis xyz="1 0 0"/>
+</joint></robot>"""
+LOADS = [
+    # of the joint's load; torque beyond gravity's [N m]; acceleration
+    (0.0, 1.99, 0.0),
+    (0.0, 2.12, 0.12 / 12.0),
+    (0.5, 2.12, 0.0),
+    (0.5, 6.90, 0.0),
+    (0.5, -6.90, 0.0),
+    (0.5, 7.0, (7.0 - 2.0 - 0.5 * 9.81) / (12.0 + 6.0)),
+    (0.5, -7.0, -(7.0 - 2.0 - 0.5 * 9.81) / (12.0 - 6.0)),
+]
+
+
+@pytest.mark.parametrize(("load", "beyond", "expected"), LOADS)
+def test_the_load_presses_a_joint_at_rest(load: float, beyond: float, expected: float) -> None:
+    """|M a - beyond| <= 2 + load |9.81 + M a|, M = 1 + 1 + 100^2 1e-3 = 12 kg m^2."""
+    model = gd.load_model(
+        PENDULUM,
+        {
+            "version": 1,
+            "wheels": {"m": WHEEL},
+            "spins": [{"wheel": "m", "joint": "j", "ratio": 100}],
+            "motors": {"m": {"wheel": "m"}},
+            "joints": {"j": {"friction": {"coulomb": 2.0, "load": load}}},
+        },
+    )
+    found = gd.sticking(model, [0.0], [0.0], [(9.81 + beyond) / 100.0])
+    np.testing.assert_allclose(found.a, [expected], rtol=1e-9, atol=1e-12)
+    assert found.joints == (() if expected else ("j",))

@@ -255,7 +255,7 @@ def test_bad_bags_say_what_was_found_and_what_to_do(tmp_path: Path, case: str) -
 def test_runs_of_messages_are_those_one_by_one() -> None:
     """Messages of two channels and several sizes, in runs short and long."""
     random = np.random.default_rng(0)
-    records, expected, stamp = b"", [], 0
+    records, expected, borders, stamp = b"", [], [], 0
     for run in (1, 2, 40, 3, 1, 500, 1, 1, 33, 97):
         channel, size = int(random.integers(2)), int(random.integers(1, 4)) * 8
         for _ in range(run):
@@ -263,6 +263,7 @@ def test_runs_of_messages_are_those_one_by_one() -> None:
             body = mcap_records.HEAD_OF_MESSAGE.pack(channel, 0, stamp, 0) + random.bytes(size)
             records += mcap_records.RECORD.pack(mcap_records.MESSAGE, len(body)) + body
             expected.append((channel, stamp, body[-size:]))
+            borders.append(len(records))
         records += mcap_records.RECORD.pack(mcap_records.CHANNEL, 3) + b"abc"
     found, skip = [], mcap_records.RECORD.size + mcap_records.HEAD_OF_MESSAGE.size
     for at, step, count in mcap_records.runs(records):
@@ -275,7 +276,12 @@ def test_runs_of_messages_are_those_one_by_one() -> None:
             found.append((channel, received[k], records[start + skip : start + step]))
     assert found == expected
     for cut in range(len(records) - 700, len(records)):
-        assert sum(count for *_, count in mcap_records.runs(records[:cut])) <= len(expected)
+        messages, received, damaged = mcap_records.messages_of(records[:cut], {0, 1})
+        assert [*zip(received, messages, strict=True)] == [x[1:] for x in expected][
+            : len(messages)
+        ]
+        assert damaged == (cut not in borders)
+        assert cut - borders[len(messages) - 1] < 200
 
 
 def test_what_sqlite_keeps_in_place_of_a_message_is_damaged(tmp_path: Path) -> None:

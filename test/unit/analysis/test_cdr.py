@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import struct
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geared_dynamics.analysis.reading.cdr import NotJointStateError, layout_of, tables
+from geared_dynamics.analysis.reading.cdr import (
+    LONGEST,
+    NotJointStateError,
+    layout_of,
+    tables,
+)
 from geared_dynamics.analysis.report.joint_state import serialised
 
 LISTS = ("position", "velocity", "effort")
@@ -135,3 +142,43 @@ def test_a_changed_byte_does_no_harm(at: int, value: int) -> None:
     data[at % len(data)] = value
     found, damaged = tables([bytes(data)])
     assert len(found) + damaged == 1
+
+
+def state_of(frame: bytes, *names: bytes) -> bytes:
+    """A JointState whose texts are written as they are, lengths counted, without lists."""
+    data = b"\0\1\0\0" + struct.pack("<iI", 1, 2)
+    for text in (frame, len(names), *names):
+        data += bytes(-(len(data) - 4) % 4)
+        if isinstance(text, int):
+            data += struct.pack("<I", text)
+        else:
+            data += struct.pack("<I", len(text)) + text
+    data += bytes(-(len(data) - 4) % 4)
+    return data + struct.pack("<III", 0, 0, 0)
+
+
+def test_texts_of_a_message() -> None:
+    """CDR counts the zero byte at a text's end: an empty one has length 1, none has 0."""
+    assert layout_of(state_of(b"\0", b"a\0", b"\xc3\xa4\0")).names == ("a", "\u00e4")
+    assert layout_of(state_of(b"\0", b"\0")).names == ("",)
+    longest = b"x" * (LONGEST - 1) + b"\0"
+    assert layout_of(state_of(b"\0", longest)).names == ("x" * (LONGEST - 1),)
+    for texts in ((b"", b"a\0"), (b"\0", b""), (b"\0", b"x" + longest), (b"x" + longest,)):
+        with pytest.raises(NotJointStateError, match="a text of it is too long"):
+            layout_of(state_of(*texts))
+    with pytest.raises(NotJointStateError, match="its names are no text"):
+        layout_of(state_of(b"\0", b"\xff\0"))
+    for end in range(len(state_of(b"base\0", b"a\0"))):
+        with pytest.raises(NotJointStateError):
+            layout_of(state_of(b"base\0", b"a\0")[:end])
+
+
+@pytest.mark.parametrize(("count", "taken"), [(LONGEST, True), (LONGEST + 1, False)])
+def test_lists_of_a_message(count: int, taken: bool) -> None:
+    values = np.zeros((1, count))
+    (data,) = serialised(np.array([1]), ["a"], (values, None, None))
+    if taken:
+        assert layout_of(data).lists[0][1] == count
+    else:
+        with pytest.raises(NotJointStateError, match="a list of it is too long"):
+            layout_of(data)

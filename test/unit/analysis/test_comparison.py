@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import geared_dynamics as gd
+from geared_dynamics.analysis.comparison import figures
 from geared_dynamics.analysis.comparison.analyze import Analysis, analyze
 from geared_dynamics.analysis.comparison.coupling import (
     coupling_parts,
@@ -277,3 +278,24 @@ def test_a_coaxial_rotor_is_absorbed_and_a_skew_one_is_not() -> None:
         arm = gd.from_dh(rows, {"version": 1, "wheels": {"r3": wheel}, "spins": spins})
         assert coupling_sums(arm, Q, V, A).total.max() > 1e-3  # it is there in both
         assert unabsorbed_share(arm).any() == seen
+
+
+def test_cells_of_what_is_not_known_are_dashes() -> None:
+    assert [figures.milliseconds(x) for x in (0.0123, -0.0005, np.nan)] == ["12.3", "-0.5", "-"]
+    assert [figures.known(x) for x in (1234.5, 0.0, np.nan)] == ["1.23e+03", "0", "-"]
+    assert [figures.percents(x) for x in (12.34, 0.0, np.nan)] == ["12.3", "0.0", "-"]
+
+
+def test_a_dash_among_the_delays_is_explained() -> None:
+    found = joint_figures(analysis())
+    assert figures.delay_note(found) == ""
+    dashed = [found[0], found[1]._replace(delay=np.nan)]
+    assert figures.delay_note(dashed) == "delay -: none found within 50 ms to either side"
+
+
+def test_a_recording_at_rest_has_nothing_to_compare() -> None:
+    still = np.tile(Q[:1], (len(T), 1))
+    recording = recording_from_arrays(T, still, np.ones_like(still))
+    with pytest.raises(RecordingError, match=r"no sample to compare .*rest") as caught:
+        analyze(MODEL, recording, bandwidth_hz=20.0, rest=0.05)
+    assert caught.value.remedy == "record the robot in motion, or lower --rest-speed"

@@ -43,6 +43,7 @@ def smooth() -> dict[str, np.ndarray]:
     return {"time": np.array(time), "phi": np.array(phi), "tau": np.array(tau)}
 
 
+@pytest.fixture(scope="module")
 def pushed() -> dict[str, np.ndarray]:
     """A motion with 20 N m on the second joint for a third of a second."""
     plant, rows = Plant(), []
@@ -75,10 +76,10 @@ def drives_with(change: str) -> gd.GearedModel:
     ["stiffness", "friction", "ratio", "mass", "torques late", "encoders late", "filter", "push"],
 )
 def test_what_noise_does_not_explain_gets_no_noise(
-    smooth: dict[str, np.ndarray], wrong: str, stated: float
+    smooth: dict[str, np.ndarray], pushed: dict[str, np.ndarray], wrong: str, stated: float
 ) -> None:
     """However large the noise is stated: it changes no innovation."""
-    shown = pushed() if wrong == "push" else smooth
+    shown = pushed if wrong == "push" else smooth
     phi, tau, time = shown["phi"], shown["tau"], shown["time"]
     if wrong == "torques late":
         phi, tau, time = phi[2:], tau[:-2], time[2:]
@@ -189,6 +190,35 @@ def test_a_series_scatters_as_bartlett_says() -> None:
         rho[0], rho[1] = 1.0, -part / (1.0 + part**2)
         spread = np.var(found[1:] / found[0], axis=1) * k
         np.testing.assert_allclose(spread, bartlett(rho)[[0, 1, 4]], rtol=0.12)
+
+
+def judged(coloured: tuple[float, ...], count: int = 20_000) -> Any:
+    """Innovations of unit variance, each with a correlation of its own with the one before."""
+    random, m = np.random.default_rng(4), len(coloured)
+    e, part = random.normal(size=(count + 1, m)), np.array(coloured)
+    x = (e[1:] + part * e[:-1]) / np.sqrt(1.0 + part**2)
+    one, after = np.ones(m), np.arange(count) > 0
+    return whiteness.whiteness(x, np.ones((count, m)), after, whiteness.white(m), one, 1e-3 * one)
+
+
+def test_a_colour_that_all_motors_show_is_found_where_none_of_them_shows_enough() -> None:
+    """Torques that are late colour all: 0.075 each is a noise that is off by more than one is."""
+    found = judged((0.075, 0.075, -0.075))
+    assert np.abs(found.largest).max() < whiteness.SHARE
+    assert found.coloured.any()
+    assert np.all(found.lag[found.coloured] == 1)
+    assert not judged((0.075, 0.0, 0.0)).coloured.any(), "one motor alone: the noise is right"
+    assert not judged((0.03, 0.03, 0.03)).coloured.any()
+    assert judged((0.15, 0.0, 0.0)).coloured.tolist() == [True, False, False]
+
+
+def test_chi_squared_far_out_is_the_exact_one_or_a_little_more() -> None:
+    """By 10 % at one degree: fewer exact recordings are called coloured."""
+    stats = pytest.importorskip("scipy.stats")
+    for degrees in (1, 2, 3, 7):
+        for likely in (0.999, 1.0 - 2.5e-5):
+            exact = stats.chi2.ppf(likely, degrees)
+            assert 0.99 * exact < whiteness.chi_squared(likely, degrees) < 1.1 * exact
 
 
 @pytest.mark.parametrize("bandwidth", [5.0, 30.0])

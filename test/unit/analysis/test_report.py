@@ -6,6 +6,7 @@ import csv
 import errno
 import os
 import re
+import struct
 from pathlib import Path
 
 import numpy as np
@@ -13,11 +14,21 @@ import pytest
 
 import geared_dynamics as gd
 from geared_dynamics.analysis.comparison.analyze import Analysis, analyze
+from geared_dynamics.analysis.comparison.figures import joint_figures
 from geared_dynamics.analysis.comparison.span import BUCKETS, extremes_of
+from geared_dynamics.analysis.comparison.totals import BINS
 from geared_dynamics.analysis.reading.recording import recording_from_arrays
 from geared_dynamics.analysis.report.bag_file import TorqueBag
-from geared_dynamics.analysis.report.curves import FINEST, coarser, envelope
-from geared_dynamics.analysis.report.html import residuals, torques, write_html
+from geared_dynamics.analysis.report.curves import (
+    DRAWN,
+    FEWEST,
+    FINEST,
+    coarser,
+    envelope,
+    profile,
+)
+from geared_dynamics.analysis.report.html import COLOURS, residuals, torques, write_html
+from geared_dynamics.analysis.report.png import write_png
 from geared_dynamics.analysis.report.tables import SamplesFile, write_motors, write_summary
 from geared_dynamics.arrays import Array
 from recorded_motions import ROBOTS, elbow, motion
@@ -182,3 +193,44 @@ def test_a_disk_that_is_full_at_the_end_leaves_nothing(
         write(tmp_path / "out")
     assert caught.value.filename == str(tmp_path / "out")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_picture_shows_each_joint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    figures = pytest.importorskip("matplotlib.figure", reason="needs geared_dynamics[analysis]")
+    found, drawn = analysis(MODEL, seconds=2.0), []
+    real = figures.Figure.savefig
+
+    def savefig(figure: object, *args: object, **more: object) -> None:
+        drawn.append(figure)
+        real(figure, *args, **more)
+
+    monkeypatch.setattr(figures.Figure, "savefig", savefig)
+    write_png(found, tmp_path / "a.png")
+    data = (tmp_path / "a.png").read_bytes()
+    width, height = struct.unpack(">II", data[16:24])
+    assert data.startswith(b"\x89PNG")
+    assert (width, height) == (1210, pytest.approx(110 * (1.9 * 3 + 0.8), abs=1))
+    (figure,) = drawn
+    shown = [k for k, name in enumerate(DRAWN) if name != "without rotors"]
+    assert [text.get_text() for text in figure.axes[0].get_legend().get_texts()] == [
+        DRAWN[k] for k in shown
+    ]
+    for j, (axes, joint) in enumerate(zip(figure.axes, joint_figures(found), strict=True)):
+        assert axes.get_ylabel() == f"{joint.joint}\n[{joint.unit}]"
+        assert axes.get_title(loc="right") == f"residual {joint.percent[-1]:.1f} %"
+        for line, k in zip(axes.get_lines(), shown, strict=True):
+            np.testing.assert_array_equal(line.get_xydata().T, envelope(found, k, j))
+            assert line.get_color() == COLOURS[k]
+    assert [axes.get_xlabel() for axes in figure.axes] == ["", "", "time [s]"]
+
+
+def test_profiles_show_bins_with_enough_samples() -> None:
+    """Mean and RMS of each bin over its centre; those with fewer than FEWEST are left out."""
+    sums = np.zeros((3, 2, BINS))
+    sums[0, 1, 0], sums[0, 1, 7], sums[0, 1, 9] = FEWEST - 1, FEWEST, 100 * FEWEST
+    sums[1, 1, 7], sums[2, 1, 7] = 2.0 * FEWEST, 9.0 * FEWEST
+    range_ = np.array([[0.0, -3.0], [1.0, 3.0]])
+    found = profile(sums, range_, 1)
+    np.testing.assert_allclose(found[0], [-3.0 + 7.5 * 6.0 / BINS, -3.0 + 9.5 * 6.0 / BINS])
+    np.testing.assert_allclose(found[1], [2.0, 0.0])
+    np.testing.assert_allclose(found[2], [3.0, 0.0])

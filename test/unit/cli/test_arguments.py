@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -71,6 +72,26 @@ def test_robot_may_come_through_a_pipe(command: str) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert "elbow" in done.stdout
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="the shell that has it")
+def test_robot_and_drives_may_come_from_process_substitution() -> None:
+    """As in ``geared-dynamics check <(xacro arm.urdf.xacro) <(cat arm.drivetrain.yaml)``."""
+    pytest.importorskip("pinocchio")
+    words = f'"{sys.executable}" -m geared_dynamics.cli.main check --states 3'
+    files = f'<(cat "{ROBOT}") <(cat "{DRIVES}")'
+    done = subprocess.run(
+        ["bash", "-c", f"{words} {files}"], capture_output=True, text=True, cwd=ROOT, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "elbow" in done.stdout
+    missing = f"{words} <(true)"
+    done = subprocess.run(
+        ["bash", "-c", missing], capture_output=True, text=True, cwd=ROOT, check=False
+    )
+    assert done.returncode == 2
+    assert "/dev/fd/" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_error_in_the_file_names_the_file(

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
 import geared_dynamics as gd
 from geared_dynamics.arrays import Array
+from geared_dynamics.cli.identified_files import Targets, write
 from geared_dynamics.cli.main import main
 from recorded_motions import (
     JOINT_STATE,
@@ -124,3 +127,35 @@ def test_a_frozen_joint_at_rest_is_not(
         words = ["--joints", "joint_2", "joint_3", "--lock", f"joint_1={lock}"]
         assert main(["identify", bag, *robot, *words]) == 0
         assert ("is frozen at" in capsys.readouterr().out) == said
+
+
+@pytest.mark.parametrize(
+    ("known", "why"),
+    [([], "there are no physical parameters"), (["link_1.m"], "some parameters were known")],
+)
+def test_without_physical_parameters_only_the_table_is_written(
+    known: list[str], why: str, tmp_path: Path
+) -> None:
+    found: Any = SimpleNamespace(
+        base=SimpleNamespace(selection=[1, 0], names=["b", "a"]),
+        equations=SimpleNamespace(names=["col_a", "col_b"]),
+        x=[2.0, 1.0],
+        sigma=[0.2, 0.1],
+        files=[2.5, 1.5],
+        physical=None,
+    )
+    args: Any = SimpleNamespace(output=tmp_path / "new" / "out", known=known)
+    targets = Targets(args.output / "t.csv", args.output / "r.urdf", args.output / "d.yaml")
+    lines: list[str] = []
+    console: Any = SimpleNamespace(print=lines.append)
+    write(console, found, MODEL, args, targets, "", None)
+    assert lines == [
+        f"saved {targets.table}",
+        f"no files of the robot are written, for {why}",
+    ]
+    assert targets.table.read_text().split() == [
+        "parameter,column,value,sigma,files",
+        "b,col_b,2.0,0.2,2.5",
+        "a,col_a,1.0,0.1,1.5",
+    ]
+    assert [path.name for path in args.output.iterdir()] == ["t.csv"]

@@ -103,11 +103,14 @@ def test_without_joint_states(plant, law: str, every: int) -> None:
 
 
 @pytest.mark.parametrize("leave_at", [0.2, 0.3, 0.7, 0.8])
-@pytest.mark.parametrize("late", [0.01, 0.025])
+@pytest.mark.parametrize("late", [0.01, 0.025, 0.04, 0.06, 0.1])
 def test_what_was_sent_last_goes_on_until_braking_begins(
     plant, leave_at: float, late: float
 ) -> None:
-    """It accelerates the arm, or brakes it, between the last joint state and the first command."""
+    """It accelerates the arm, or brakes it, between the last joint state and the first command.
+
+    Before the time-out of joint states, and after it.
+    """
     found = stopped(plant, seen=False, leave_at=leave_at, late=late)
     assert found.before > 0.5
     assert found.after < 0.05 * found.before

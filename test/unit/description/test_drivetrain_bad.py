@@ -188,3 +188,22 @@ def test_bad_files_are_refused(tmp_path: Path, refused) -> None:
     file.write_text("version: 2\n", encoding="utf-8")
     error = refused(lambda: read_drivetrain(file), DescriptionError)
     assert error.place == f"{file}, version"
+
+
+OTHERS = {
+    "version further in": "settings:\n  version: 1\n",
+    "version 1 of a list": "- version: 1\n",
+    "version true": "version: true\n",
+    "no version": "robot: x\n",
+}
+
+
+@pytest.mark.parametrize("case", OTHERS)
+def test_a_yaml_file_of_another_kind_is_called_so(case, tmp_path, refused) -> None:
+    """Nothing of it is quoted: its path may come from a topic or a parameter."""
+    path = tmp_path / "settings.yaml"
+    path.write_text(OTHERS[case])
+    words = (str(path), "no drivetrain file", "no key 'version' with the number 1")
+    refused(lambda: read_drivetrain(path), DescriptionError, *words)
+    path.write_text("version: 1\n")
+    assert read_drivetrain(path).wheels == ()

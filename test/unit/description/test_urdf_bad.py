@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import os
+from types import SimpleNamespace
+
 import pytest
 
+from geared_dynamics.description import urdf
+from geared_dynamics.description.source import read_file
 from geared_dynamics.description.urdf import read_urdf
 from geared_dynamics.description.urdf_prune import COUNT_LIMIT
 from geared_dynamics.errors import DescriptionError, UnknownNameError
@@ -137,3 +142,31 @@ def test_error_names_the_file(tmp_path, refused) -> None:
     file.write_text(GOOD.replace('mass value="1"', 'mass value="-1"'), encoding="utf-8")
     error = refused(lambda: read_urdf(file), DescriptionError)
     assert error.place == f"{file}, link 'link_1'/inertial/mass/value"
+
+
+@pytest.mark.parametrize("kind", [Exception, AssertionError, KeyError])
+def test_what_the_parser_objects_to_is_passed_on(kind, monkeypatch, refused) -> None:
+    """Newer versions of urdf_parser_py check more than ours does."""
+
+    def objects(text: str) -> None:
+        raise kind("odd\n   limit")
+
+    parser = SimpleNamespace(URDF=SimpleNamespace(from_xml_string=objects))
+    monkeypatch.setattr(urdf, "urdf_parser", lambda: parser)
+    refused(
+        lambda: read_urdf(GOOD), DescriptionError, "urdf_parser_py: ", "odd", "correct the URDF"
+    )
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes have names on POSIX")
+def test_a_pipe_is_read_only_where_waiting_is_allowed(tmp_path, refused) -> None:
+    path = tmp_path / "arm.urdf"
+    os.mkfifo(path)
+    refused(
+        lambda: read_file(path, "URDF file", 100, regular=True),
+        DescriptionError, str(path), "no regular file", "give the path of a URDF file",
+    )  # fmt: skip
+    path.unlink()
+    path.write_bytes(b"x" * 100)
+    assert len(read_file(path, "URDF file", 100, regular=True)) == 100
+    refused(lambda: read_file(path, "URDF file", 99), DescriptionError, "larger than")

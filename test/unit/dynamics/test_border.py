@@ -13,6 +13,8 @@ import pytest
 from numpy.typing import NDArray
 
 import geared_dynamics as gd
+from geared_dynamics.dynamics import border
+from geared_dynamics.kernels import layout
 
 URDF = Path(__file__).parents[3] / "urdf"
 NAN = np.array([0.0, np.nan, 0.0])
@@ -261,3 +263,13 @@ def test_unaligned_output_is_refused(elbow: gd.GearedModel) -> None:
     out = np.zeros(25, np.uint8)[1:].view("f8")
     with pytest.raises(gd.GearedDynamicsError, match=r"out.*not aligned"):
         gd.inverse_dynamics(elbow, STATE, STATE, STATE, out=out)
+
+
+def test_shapes_that_only_the_kernel_objects_to() -> None:
+    """The last resort: every status of a kernel is an error, whatever the inputs look like."""
+    arrays = {"q": np.zeros(3), "v": np.zeros(2)}
+    for status in (layout.WRONG_SHAPE, layout.NOT_FINITE, layout.OVERLAP):
+        with pytest.raises(
+            gd.GearedDynamicsError, match=r"do not fit the model: q \(3,\), v \(2,\)"
+        ):
+            border.refuse(status, arrays, np.zeros(3))

@@ -1,7 +1,8 @@
 """No kernel reads or writes outside its memory, or reads what was not written.
 
 All of them, on arms of several kinds, interpreted with checked pointers beside the compiled code
-(``checked_kernels``). The last tests break a kernel on purpose, and see that it is found.
+(``checked_kernels``). The last tests break a kernel on purpose, and see that it is found. Between
+them each kernel gets what its entry has to refuse: wrong widths, NaN, outputs over inputs.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from flat_arms import flat_arm
 from geared_dynamics import kernels
 from geared_dynamics.actuation.terms import drive_terms
 from geared_dynamics.dynamics.terms import torque_terms
+from geared_dynamics.kernels import calm_layout, layout
 from geared_dynamics.observers.ahead import ahead
 from random_robots import random_robot
 from simulated_arms import arm
@@ -173,6 +175,131 @@ def test_no_kernel_is_left_out(checked: Checked) -> None:
     for work, make in SINGLE.values():
         work(make())
     assert set(kernels.KERNELS) - set(checked.calls) == set()
+
+
+# -- what each entry refuses ----------------------------------------------------------------------
+
+Call = tuple[Any, ...]  # arguments of a kernel: constants, inputs, numbers, the output
+OPEN = {"nominal_command": (0, 1, 2, 5)}  # inputs of states; its outputs are commands
+
+
+@pytest.fixture(scope="module")
+def calls() -> dict[str, list[Call]]:
+    """For each kernel arguments that it takes: one state, and a batch where there is one."""
+    found: dict[tuple[str, int], Call] = {}
+
+    def kept(name: str, kernel: Any) -> Any:
+        def call(*arguments: Any) -> int:
+            copies = tuple(np.array(x) if isinstance(x, np.ndarray) else x for x in arguments)
+            status = int(kernel(*arguments))
+            if status == layout.OK:
+                found.setdefault((name, arguments[-1].ndim), copies)
+            return status
+
+        return call
+
+    with pytest.MonkeyPatch.context() as patch:
+        for name in kernels.KERNELS:
+            patch.setattr(kernels, name, kept(name, getattr(kernels, name)))
+        for work, make in PARTS.values():
+            work(make(), ())
+            work(make(), (3,))
+        for work, make in SINGLE.values():
+            work(make())
+    return {name: [c for (own, _), c in found.items() if own == name] for name in kernels.KERNELS}
+
+
+def entry(name: str, arguments: Call) -> int:
+    """Status of a kernel."""
+    return int(getattr(kernels, name)(*arguments))
+
+
+def inputs(name: str) -> range:
+    """Where a kernel's inputs stand among its arguments."""
+    _, constants, count = kernels.KERNELS[name]
+    return range(1 + constants, 1 + constants + count)
+
+
+def exchanged(arguments: Call, place: int, value: Any) -> Call:
+    """The same with another argument."""
+    return (*arguments[:place], value, *arguments[place + 1 :])
+
+
+def narrower(x: Any) -> Any:
+    """One number less in each row."""
+    return np.ascontiguousarray(x[..., :-1])
+
+
+def wider(x: Any) -> Any:
+    """One number more in each row."""
+    return np.concatenate([x, x[..., -1:]], axis=-1)
+
+
+@pytest.mark.parametrize("name", kernels.KERNELS)
+def test_widths_that_do_not_fit(calls: dict[str, list[Call]], name: str) -> None:
+    for good in calls[name]:
+        assert entry(name, good) == layout.OK
+        for place in (*inputs(name), len(good) - 1):
+            changes = [narrower, wider] if good[place].shape[-1] else []
+            for change in changes:
+                wrong = exchanged(good, place, change(good[place]))
+                assert entry(name, wrong) == layout.WRONG_SHAPE, (place, change)
+            if good[place].ndim == 2:
+                more = np.concatenate([good[place], good[place]])
+                assert entry(name, exchanged(good, place, more)) == layout.WRONG_SHAPE
+
+
+@pytest.mark.parametrize("name", kernels.KERNELS)
+def test_inputs_that_are_not_finite(calls: dict[str, list[Call]], name: str) -> None:
+    refused = calm_layout.DISTURBED if name == "nominal_command" else layout.NOT_FINITE
+    for good in calls[name]:
+        for place in inputs(name):
+            for index in (0, -1) if good[place].size else ():
+                for value in (np.nan, np.inf, -np.inf):
+                    bad = good[place].copy()
+                    bad.flat[index] = value
+                    assert entry(name, exchanged(good, place, bad)) == refused, (place, index)
+
+
+@pytest.mark.parametrize("name", kernels.KERNELS)
+def test_outputs_over_inputs(calls: dict[str, list[Call]], name: str) -> None:
+    """One number in common is refused, memory side by side is not, before and behind."""
+    for good in calls[name]:
+        result = good[-1].copy()
+        assert entry(name, exchanged(good, len(good) - 1, result)) == layout.OK
+        for k, place in enumerate(inputs(name)):
+            x = good[place]
+            if not x.size or k in OPEN.get(name, ()):
+                continue
+            for common in (0, 1):
+                for first, last in ((x, result), (result, x)):
+                    memory = np.empty(x.size + result.size - common)
+                    parts = memory[: first.size], memory[first.size - common :]
+                    before, behind = (
+                        p.reshape(a.shape) for p, a in zip(parts, (first, last), strict=True)
+                    )
+                    given, out = (before, behind) if first is x else (behind, before)
+                    given[...] = x
+                    status = entry(name, (*exchanged(good, place, given)[:-1], out))
+                    assert status == (layout.OVERLAP if common else layout.OK), place
+                    if not common:
+                        np.testing.assert_array_equal(out, result)
+
+
+@pytest.mark.parametrize("name", kernels.KERNELS)
+def test_inputs_with_strides(calls: dict[str, list[Call]], name: str) -> None:
+    """Every other number of a longer row, backwards, and read-only: the same result."""
+    for good in calls[name]:
+        result = np.empty_like(good[-1])
+        for place in inputs(name):
+            x = good[place]
+            if x.size:
+                apart = np.repeat(x[..., ::-1], 2, axis=-1)[..., ::-2]
+                apart.flags.writeable = False
+                assert entry(name, (*exchanged(good, place, apart)[:-1], result)) == layout.OK
+                plain = np.empty_like(result)
+                assert entry(name, (*good[:-1], plain)) == layout.OK
+                np.testing.assert_array_equal(result, plain)
 
 
 # -- negative controls ---------------------------------------------------------------------------

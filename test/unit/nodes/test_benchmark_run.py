@@ -32,6 +32,14 @@ def test_without_ros_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None
         measure(echo(), OPTIONS)
 
 
+def test_a_goal_needs_control_msgs(monkeypatch: pytest.MonkeyPatch) -> None:
+    missing = {"control_msgs"}
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name in missing else 1)
+    node = feedforward(Path("a.urdf"), None, "stream", 1000, goal=True)
+    with pytest.raises(GearedDynamicsError, match=r"needs control_msgs.*control-msgs"):
+        measure(node, OPTIONS)
+
+
 def test_the_nodes_parameters_exist_and_are_in_range() -> None:
     schema = {parameter.name: parameter for parameter in SCHEMA}
     for rate in (1, 100, 4000):

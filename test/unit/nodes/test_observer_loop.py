@@ -308,12 +308,12 @@ def test_a_payload_changes_the_model_in_the_middle() -> None:
 
 
 def test_a_slow_observer_that_diverges_starts_again_by_itself() -> None:
-    """Thrown off by 2 rad it stayed lost and valid; now it is invalid at once and soon right."""
+    """Thrown off by 4 rad it stayed lost and valid; now it is invalid at once and soon right."""
     bench = Bench(observer="nonlinear", bandwidth=5.0)
     bench.run(600)
     assert bench.loop.state is not None
     wrong = bench.loop.state.mean.copy()
-    wrong[0] += 2.0
+    wrong[3] += 4.0
     bench.loop.state = bench.loop.state._replace(mean=wrong)
     found = bench.run(60)
     assert any(one.level is Level.INVALID and Fault.DIVERGED in one.faults for one in found)

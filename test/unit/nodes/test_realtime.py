@@ -41,3 +41,25 @@ def test_settling_takes_objects_out_of_the_collectors_sight() -> None:
     finally:
         realtime.unsettle()
     assert gc.get_freeze_count() == 0
+
+
+@pytest.mark.parametrize(("priority", "left"), [(40, 39), (2, 1), (1, 1)])
+def test_a_thread_that_was_started_by_the_loop_lets_it_go_first(
+    priority: int, left: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All calls are about the thread itself, 0."""
+    policy, asked = [os.SCHED_FIFO], []
+    system = {
+        "sched_getscheduler": lambda pid: policy[0] if pid == 0 else os.SCHED_OTHER,
+        "sched_getparam": lambda pid: os.sched_param(priority if pid == 0 else 99),
+        "sched_setscheduler": lambda pid, kind, given: asked.append(
+            (pid, kind, given.sched_priority)
+        ),
+    }
+    for name, call in system.items():
+        monkeypatch.setattr(os, name, call)
+    realtime.step_back()
+    assert asked == [(0, os.SCHED_FIFO, left)]
+    policy[0] = os.SCHED_OTHER
+    realtime.step_back()
+    assert len(asked) == 1

@@ -317,3 +317,19 @@ def test_unstable_default_gains_are_refused_with_parameters_that_there_are() -> 
     assert "feedback: is joint" in text
     assert "set feedback: motor" in text
     assert "gains.<joint>.p" in text
+
+
+@pytest.mark.parametrize("name", ["p", "d"])
+def test_gains_of_an_elastic_arm_are_its_own_where_one_is_given(name: str) -> None:
+    """Damping alone is a law, too: nothing is added to it unasked."""
+    arm = elastic_elbow(damping=1.0)
+    given: dict[str, Value] = {f"gains__joint_2__{name}": 7.0, "mode": "computed_torque"}
+    gains = controller_of(values(arm, **given), arm).gains
+    assert gains is not None
+    found = {"p": np.asarray(gains.kp), "d": np.asarray(gains.kv)}
+    np.testing.assert_array_equal(found.pop(name), [0.0, 7.0, 0.0])
+    assert not next(iter(found.values())).any()
+    usual = controller_of(values(arm, mode="computed_torque", feedback="motor"), arm).gains
+    assert usual is not None
+    assert np.asarray(usual.kp).all()
+    assert np.asarray(usual.kv).all()

@@ -66,10 +66,11 @@ def test_a_torque_that_friction_holds_is_within_the_stated_deviation(bench: Any)
     assert found.resting.all()
 
 
-def test_random_standstills_after_a_motion(bench: Any) -> None:
+@pytest.mark.parametrize("number", [8, pytest.param(16, marks=pytest.mark.validate)])
+def test_random_standstills_after_a_motion(bench: Any, number: int) -> None:
     """Both plants; all instants at which they stand, and those on the way there."""
     ends, instants, alarms = [], [], []
-    for seed in range(5001, 5017):
+    for seed in range(5001, 5001 + number):
         seen = bench.followed(bench.standstill(seed))
         assert seen.valid.all()
         standing = seen.standing  # an arm may slip on to the end
@@ -80,7 +81,7 @@ def test_random_standstills_after_a_motion(bench: Any) -> None:
         assert np.all(seen.deviation[standing, :3] <= 1.5 * seen.level / STIFFNESS)
         assert seen.consistent[standing].all()
     assert np.max(ends) <= 3.0
-    assert np.count_nonzero(ends) >= 12
+    assert np.count_nonzero(ends) >= 0.75 * number
     every = np.concatenate(instants, axis=1)
     assert np.mean(every <= 3.0) > 0.99
     assert every.max() <= 6.0
