@@ -30,6 +30,36 @@ def extended(model: GearedModel) -> GearedModel:
     return model.extended  # type: ignore[return-value]
 
 
+def with_springs(model: GearedModel) -> GearedModel:
+    """Return the arm with elastic joints as a rigid one of coordinates x = (q, theta).
+
+    Every rigid function takes it, and those of ``contact``, with x (..., n + n_e) for q. The
+    springs' forces are no part of it: add ``spring_forces`` to the force on x.
+
+    Args:
+        model: Geared model with elastic joints.
+
+    Raises:
+        ModelError: if no joint of the model is elastic.
+    """
+    arm, elastic = extended(model), model.elasticity
+    none, n = np.zeros(0), arm.n
+    rigid = Elasticity(
+        names=(),
+        joint=readonly_int([]),
+        passive=elastic.passive,
+        rigid=readonly(np.zeros((0, n))),
+        link_spin=arm.wheels.spin,
+        shaft_spin=readonly(np.zeros((len(arm.wheels.names), 0))),
+        stretch=readonly(np.zeros((0, n))),
+        stiffness=readonly(none),
+        damping=readonly(none),
+        rest=readonly(none),
+        gap=readonly(none),
+    )
+    return replace(arm, elasticity=rigid)
+
+
 def extend(model: GearedModel) -> GearedModel:
     """Let the wheels follow the shafts behind the springs."""
     elastic = model.elasticity
