@@ -40,7 +40,9 @@ def urdf() -> str:
 def drives(kind: str, *, stiffness: float | None = None, **motor: Any) -> dict[str, Any]:
     """Rotor 1 on the base, rotor 2 (0.5 kg) on link 1 at joint 2, axes z."""
     (first, low), (second, high) = DRIVES[kind]
-    joints = {} if stiffness is None else {k: {"stiffness": stiffness} for k in ("first", "second")}
+    joints = (
+        {} if stiffness is None else {k: {"stiffness": stiffness} for k in ("first", "second")}
+    )
     return {
         "version": 1,
         "wheels": {
@@ -86,4 +88,4 @@ def tip() -> np.ndarray:
 
 def wall(depth: float = 0.0, **options: Any) -> gd.contact.Surface:
     """s = x - x_w with x_w so that the tip at Q is ``depth`` inside."""
-    return gd.contact.Surface("tip", tip() + [depth, 0.0, 0.0], (2.0, 0.0, 0.0), **options)
+    return gd.contact.Surface("tip", tip() + depth * np.eye(3)[0], (2.0, 0.0, 0.0), **options)

@@ -193,7 +193,9 @@ def rough(
                         total += G[(3 * k + i) * size + j] * F[j]
                 local[i] = total
                 before[i] = one[i]
-            if not one_contact(shift(G, 3 * k * (size + 1)), size, k, kinds, local, sliding, mu, one):
+            if not one_contact(
+                shift(G, 3 * k * (size + 1)), size, k, kinds, local, sliding, mu, one
+            ):
                 return 2 + k
             for i in range(3):
                 change = max(change, abs(one[i] - before[i]))

@@ -50,7 +50,7 @@ def contact_impact(
     successive: float,
     out: Array,
 ) -> int:
-    """v after (n), impulse (m), loss, gears (motors), bearings (6 joints), wrench (6 c)."""
+    """V after (n), impulse (m), loss, gears (motors), bearings (6 joints), wrench (6 c)."""
     n, bodies = int(model[layout.COORDINATES]), int(model[layout.BODIES])
     c = pointer(contacts)
     m, count, width = int(c[at.ROWS]), int(c[at.CONTACTS]), int(c[at.GIVEN])
@@ -123,7 +123,7 @@ def contact_impact(
 
 @njit(error_model="numpy")
 def hits_size(deep: int) -> int:
-    """Scratch of the impacts in turn: three columns, mobilities, velocities, impulses, Stronge's."""
+    """Scratch of ``hit``: three columns, mobilities, velocities, impulses, Stronge's own."""
     return 3 * deep + 9 + 3 + 4 + contact_stronge.SCRATCH
 
 

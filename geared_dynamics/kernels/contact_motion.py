@@ -124,7 +124,7 @@ def constrained_dynamics(
     tolerance: float,
     out: Array,
 ) -> int:
-    """a (n), force (m), wrench (6 c), s'' (m), acceleration of supports (c), by states."""
+    """A (n), force (m), wrench (6 c), s'' (m), acceleration of supports (c), by states."""
     n, bodies = int(model[layout.COORDINATES]), int(model[layout.BODIES])
     c = pointer(contacts)
     m, count, width = int(c[at.ROWS]), int(c[at.CONTACTS]), int(c[at.GIVEN])
@@ -172,7 +172,9 @@ def constrained_dynamics(
         forward(n, matrix, u)
         for e in range(n, deep):
             u[e] = 0.0
-        status = conditions(c, n, extra, tolerance, rows, X, u, state, F, b, shift(result, n + 2 * m + 6 * count))
+        status = conditions(
+            c, n, extra, tolerance, rows, X, u, state, F, b, shift(result, n + 2 * m + 6 * count)
+        )
         if status != layout.OK:
             return status
         status = (

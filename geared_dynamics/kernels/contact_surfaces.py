@@ -80,7 +80,9 @@ def frictional(
     held = held_rows(contacts, state, chosen)
     orthonormalise(deep, X, chosen, held, m, Q, T)
     equalities(deep, chosen, held, m, Q, T, b, F, y)
-    surfaces(contacts, n, rows, X, state, b, Q, held, F, u, y, beside, free, kinds, sliding, tangential)
+    surfaces(
+        contacts, n, rows, X, state, b, Q, held, F, u, y, beside, free, kinds, sliding, tangential
+    )
     size = 3 * count
     for i in range(size):
         for j in range(i + 1):

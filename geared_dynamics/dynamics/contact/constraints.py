@@ -264,7 +264,9 @@ class Constraint:
         if not whole or not 1 <= self.count <= 6:
             raise ArrayError("Constraint.count", f"is {self.count!r}", "give 1 to 6 coordinates")
         if self.frame is not None and not isinstance(self.frame, str):
-            raise ArrayError("Constraint.frame", f"is {self.frame!r}", "give a link's name, or None")
+            raise ArrayError(
+                "Constraint.frame", f"is {self.frame!r}", "give a link's name, or None"
+            )
         _flag("Constraint.bilateral", self.bilateral)
 
 

@@ -15,9 +15,7 @@ from geared_dynamics.model import GearedModel
 IMMOBILE = 1e-14  # of the largest mobility at the frame
 
 
-def effective_mass(
-    model: GearedModel, q: ArrayLike, frame: str, direction: ArrayLike
-) -> Array:
+def effective_mass(model: GearedModel, q: ArrayLike, frame: str, direction: ArrayLike) -> Array:
     r"""Mass felt by a push on a frame's origin: 1 / (d' J M^{-1} J' d).
 
     Of the model as it is: ``with_coupling("diagonal")`` for the armature's. With elastic joints

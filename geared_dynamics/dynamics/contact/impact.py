@@ -104,7 +104,9 @@ def impact(
         raise UnknownNameError("order", "order", order, get_args(Order))
     e = not_negative("restitution", restitution)
     if e > 1.0:
-        raise ArrayError("restitution", f"is {e:g}", "give a number from 0 (plastic) to 1 (elastic)")
+        raise ArrayError(
+            "restitution", f"is {e:g}", "give a number from 0 (plastic) to 1 (elastic)"
+        )
     values = number("t", t, TIME), e, coefficient(ready, friction), limit(tolerance)
     still = np.zeros((len(ready.depths), 2)) if ready.depths else None
     inputs = {"q": q, "v": v}

@@ -167,7 +167,7 @@ def constrained_dynamics(
     values = number("t", t, TIME), coefficient(ready, friction), limit(tolerance)
     inputs = {"q": q, "v": v, "tau": tau}
     flat = call_contacts("constrained_dynamics", ready, inputs, values, width, depth)
-    a, force, wrench, change, support = np.split(
-        flat, np.cumsum([n, m, 6 * count, m]), axis=-1
+    a, force, wrench, change, support = np.split(flat, np.cumsum([n, m, 6 * count, m]), axis=-1)
+    return ConstrainedMotion(
+        a, force, wrench.reshape(*wrench.shape[:-1], count, 6), change, support
     )
-    return ConstrainedMotion(a, force, wrench.reshape(*wrench.shape[:-1], count, 6), change, support)

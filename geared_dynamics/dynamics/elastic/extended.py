@@ -42,20 +42,17 @@ def with_springs(model: GearedModel) -> GearedModel:
     Raises:
         ModelError: if no joint of the model is elastic.
     """
-    arm, elastic = extended(model), model.elasticity
-    none, n = np.zeros(0), arm.n
-    rigid = Elasticity(
+    arm, none = extended(model), readonly([])
+    stretch = readonly(np.zeros((0, arm.n)))
+    rigid = replace(
+        model.elasticity,
         names=(),
         joint=readonly_int([]),
-        passive=elastic.passive,
-        rigid=readonly(np.zeros((0, n))),
-        link_spin=arm.wheels.spin,
-        shaft_spin=readonly(np.zeros((len(arm.wheels.names), 0))),
-        stretch=readonly(np.zeros((0, n))),
-        stiffness=readonly(none),
-        damping=readonly(none),
-        rest=readonly(none),
-        gap=readonly(none),
+        stretch=stretch,
+        stiffness=none,
+        damping=none,
+        rest=none,
+        gap=none,
     )
     return replace(arm, elasticity=rigid)
 
