@@ -38,7 +38,7 @@ def main() -> None:
     for name, things in contacts(model, q).items():
         ready = gd.contact.prepare(model, things)
         # At rest to the contacts for motion, coming in for the impact.
-        J = gd.contact.coordinates(model, ready, q, v).jacobian
+        J = gd.contact.coordinates(model, ready, q, v, free=False).jacobian
         still = v - np.linalg.pinv(J) @ J @ v
         coming = still - np.linalg.pinv(J) @ np.ones(len(J))
         free = partial(gd.forward_dynamics, model, q, still, tau)

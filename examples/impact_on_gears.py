@@ -16,7 +16,7 @@ import numpy as np
 import geared_dynamics as gd
 
 FIGURES = Path(__file__).parent / "figures"
-LINK = {"mass": 4.0, "tensor": np.diag([0.01, 0.1, 0.1])}
+LINK = {"alpha": 0.0, "mass": 4.0, "tensor": np.diag([0.01, 0.1, 0.1])}
 ROWS = [
     {"a": 0.5, "com": (-0.25, 0.0, 0.0), **LINK},
     {"a": 0.4, "com": (-0.2, 0.0, 0.0), **LINK},

@@ -10,7 +10,7 @@ import math
 
 from numba import njit
 
-from geared_dynamics.kernels.contact_solve import EQUAL, KNOWN, OPEN
+from geared_dynamics.kernels.contact_solve import EQUAL, KNOWN, OPEN, TOUCHING
 from geared_dynamics.kernels.kinds import Pointer
 from geared_dynamics.kernels.memory import shift
 
@@ -218,7 +218,7 @@ def one_contact(
 ) -> bool:
     """Force of one contact, of the others as they are."""
     kind = kinds[k]
-    if kind != EQUAL and kind != KNOWN and b[0] >= 0.0:
+    if (kind == KNOWN and F[0] == 0.0) or (kind == TOUCHING and b[0] >= 0.0):
         F[0], F[1], F[2] = 0.0, 0.0, 0.0
         return True
     if sliding[2 * k] != 0.0 or sliding[2 * k + 1] != 0.0:

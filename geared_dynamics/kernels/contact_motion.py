@@ -34,10 +34,15 @@ from geared_dynamics.kernels.memory import keep, pointer, row, shift
 def contact_coordinates(
     model: Array, contacts: Array, q: Array, v: Array, given: Array, t: float, out: Array
 ) -> int:
-    """Rows (m + f) of s, rate, drift and Jacobian (n): constrained ones, then free ones."""
+    """Rows (m + f) of s, rate, drift and Jacobian (n): constrained ones, then free ones.
+
+    An output of m rows has no place for the free ones.
+    """
     n, bodies = int(model[layout.COORDINATES]), int(model[layout.BODIES])
     c = pointer(contacts)
     m, free, width = int(c[at.ROWS]), int(c[at.FREE]), int(c[at.GIVEN])
+    if out.shape[-1] == m * (n + 3):
+        free = 0
     if not (holds(out, (m + free) * (n + 3), model) and fits(q, n, out) and fits(v, n, out)):
         return layout.WRONG_SHAPE
     if not fits(given, width, out):
@@ -65,10 +70,11 @@ def contact_coordinates(
         result = row(out, k)
         for i in range(m):
             hand_over(shift(rows, i * size), n, shift(result, i * (n + 3)))
-        spare = shift(rows, m * size)
-        status = free_rows(form, c, n, seen, t, work, spare, shift(result, m * (n + 3)))
-        if status != layout.OK:
-            return status
+        if free > 0:
+            spare = shift(rows, m * size)
+            status = free_rows(form, c, n, seen, t, work, spare, shift(result, m * (n + 3)))
+            if status != layout.OK:
+                return status
         if not finite(result, (m + free) * (n + 3)):
             return layout.OVERFLOW
     return keep(buffer, layout.OK)

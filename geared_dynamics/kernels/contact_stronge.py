@@ -24,6 +24,7 @@ STILL = 1e-13  # speed of sliding, relative to the impact's speed, that is none
 STRAIGHT = 1e-14  # turning rate, relative to the largest mobility, that is none
 LEVELS = 5  # of extrapolation: midpoint rules with 2, 4, ..., 10 steps
 ACCURATE = 1e-12  # of a step, by the last two orders
+LARGEST = 4.0  # step, in units of the reciprocal mobility
 STEPS = 20_000
 # Scratch: state while turning, the same after a step, stages and tableau of the extrapolation.
 SCRATCH = STATE + (3 + 3 + LEVELS) * TURNING
@@ -221,7 +222,7 @@ def turn(
         _, bend = turning(G, size, mu, cos, sin)
         if status == ENDED or y[SPEED] <= math.log(still) or abs(bend) <= STRAIGHT * largest:
             break
-        step = min(1.3 * step, 0.5 / largest)
+        step = min(1.5 * step, LARGEST / largest)
     speed = math.exp(y[SPEED])
     z[X], z[Y] = speed * math.cos(y[ANGLE]), speed * math.sin(y[ANGLE])
     z[NORMAL], z[P], z[PX], z[PY] = y[T_NORMAL], y[T_P], y[T_PX], y[T_PY]

@@ -18,7 +18,7 @@ from random_gears import random_gears
 from random_robots import random_robot, random_state
 
 contact = gd.contact
-ARMS = 40  # of each of the five sets of contacts
+ARMS, FEW = 40, 6  # of each of the five sets of contacts, in the long and in the usual run
 ROUNDING = 1e-10
 WORST = 1e10  # condition of a posture that is no posture for this test
 
@@ -35,7 +35,6 @@ def arm_of(seed: int, kinds: tuple[str, ...]) -> tuple[gd.GearedModel, Lagrangia
         branched=seed % 5 == 4 and kinds != ("peg",),
         prismatic=seed % 3 > 0,
     )
-    model = case.load()
     drive = {**case.drivetrain, "motors": {}}
     for name in list(drive["wheels"])[:3]:
         drive["motors"][f"motor of {name}"] = {"wheel": name}
@@ -60,7 +59,7 @@ def case_of(
     seed: int, kinds: tuple[str, ...], *, bilateral: bool, resting: bool = False
 ) -> tuple[gd.GearedModel, LagrangianTwin, Touching, Any]:
     """Arm, contacts and a state at which they can be."""
-    for attempt in range(20):
+    for attempt in range(200):
         model, twin = arm_of(seed + 1000 * attempt, kinds)
         q, v, tau = random_state(model.n, seed + attempt)
         found = touching(model, twin, q, seed, kinds, bilateral=bilateral)
@@ -68,7 +67,11 @@ def case_of(
         if resting:  # to its objects
             v = v - np.linalg.pinv(rows.jacobian) @ rows.rate
             rows = found.rows(q, v, TIME)
-        if allowed(model, q, rows.jacobian) < 1e-6 and np.abs(v).max() < 20.0:
+        free = found.rows(q, v, TIME, free=True)
+        if (
+            allowed(model, q, rows.jacobian) < 1e-6
+            and max(np.abs(v).max(), np.abs(free.jacobian).max()) < 20.0  # far from gimbal lock
+        ):
             return model, twin, found, (q, v, 10.0 * tau, rows)
     raise AssertionError("no such arm")
 
@@ -130,8 +133,19 @@ def compare_impact(
 @pytest.mark.parametrize("kinds", SETS, ids=["+".join(k) for k in SETS])
 def test_random_arms(kinds: tuple[str, ...]) -> None:
     """Bilateral contacts of objects that move and turn."""
+    compare(kinds, range(ARMS, ARMS + FEW))
+
+
+@pytest.mark.validate
+@pytest.mark.parametrize("kinds", SETS, ids=["+".join(k) for k in SETS])
+def test_many_random_arms(kinds: tuple[str, ...]) -> None:
+    compare(kinds, range(ARMS))
+
+
+def compare(kinds: tuple[str, ...], seeds: range) -> None:
+    """Compare everything for some arms."""
     worst = {"coordinates": 0.0, "motion": 0.0, "impact": 0.0}
-    for seed in range(ARMS):
+    for seed in seeds:
         model, twin, touched, state = case_of(seed, kinds, bilateral=True)
         q, v, _, rows = state
         arm, limit = MaximalArm(twin, q, v), allowed(model, q, rows.jacobian) / ROUNDING
@@ -145,7 +159,7 @@ def test_random_arms(kinds: tuple[str, ...]) -> None:
         assert holds(f"contacts {'+'.join(kinds)}: {key}", value, ROUNDING)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(9))
 def test_contacts_that_only_push(seed: int) -> None:
     """Up to three surfaces: of all sets that may push, the one that satisfies every condition."""
     kinds = ("surface",) * (1 + seed % 3)
@@ -164,7 +178,7 @@ def test_a_ratio_one_percent_off_fails(seed: int) -> None:
     assert compare_impact(wrong, arm, touched, state, 0.0) > 1e-8
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(3))
 def test_gear_trains(seed: int) -> None:
     """Planetary sets and meshes: the wheels' spins are solved, and their bodies stand apart."""
     model = random_gears(seed).load()

@@ -3,10 +3,7 @@
 from geared_dynamics.dynamics.contact.constraints import (
     Constraint,
     Environment,
-    Line,
     LockedGear,
-    Peg,
-    Surface,
     springs_in_series,
 )
 from geared_dynamics.dynamics.contact.effective import effective_mass
@@ -19,6 +16,7 @@ from geared_dynamics.dynamics.contact.motion import (
     coordinates,
 )
 from geared_dynamics.dynamics.contact.packing import Prepared, prepare
+from geared_dynamics.dynamics.contact.shapes import Line, Peg, Surface
 
 __all__ = [
     "ConstrainedMotion",

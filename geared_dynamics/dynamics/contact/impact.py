@@ -8,9 +8,9 @@ import numpy as np
 
 from geared_dynamics import kernels
 from geared_dynamics.arrays import Array, ArrayLike
-from geared_dynamics.dynamics.contact.constraints import not_negative
 from geared_dynamics.dynamics.contact.motion import TIME, Contacts
 from geared_dynamics.dynamics.contact.packing import Prepared, prepare
+from geared_dynamics.dynamics.contact.shapes import not_negative
 from geared_dynamics.dynamics.contact.states import (
     NOTHING,
     call_contacts,

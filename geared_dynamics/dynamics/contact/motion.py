@@ -11,6 +11,7 @@ from geared_dynamics import kernels
 from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.dynamics.contact.constraints import Contact
 from geared_dynamics.dynamics.contact.packing import Prepared, prepare
+from geared_dynamics.dynamics.contact.shapes import flag
 from geared_dynamics.dynamics.contact.states import (
     NOTHING,
     call_contacts,
@@ -76,7 +77,13 @@ class ConstrainedMotion(NamedTuple):
 
 
 def coordinates(
-    model: GearedModel, contacts: Contacts, q: ArrayLike, v: ArrayLike, t: float = 0.0
+    model: GearedModel,
+    contacts: Contacts,
+    q: ArrayLike,
+    v: ArrayLike,
+    t: float = 0.0,
+    *,
+    free: bool = True,
 ) -> Coordinates:
     """Functional coordinates of contacts: what is constrained, and what stays free.
 
@@ -86,13 +93,17 @@ def coordinates(
         q: Joint position (..., n) [rad or m].
         v: Joint velocity (..., n).
         t: Time [s], of all states.
+        free: Whether to give the free coordinates as well; False: none of them, f = 0.
+
+    Raises:
+        GearedDynamicsError: where the pitch of a free coordinate is a right angle.
 
     References:
         Paper 004, eq. (20.83)-(20.86), fig. 20.12.
     """
     ready = prepare(model, contacts)
     numbers = (number("t", t, TIME),)
-    n, rows = model.n, ready.rows + ready.free
+    n, rows = model.n, ready.rows + (ready.free if flag("free", free) else 0)
     still = np.zeros((len(ready.depths), 2)) if ready.depths else None
     inputs = {"q": q, "v": v}
     flat = call_contacts(
@@ -144,7 +155,8 @@ def constrained_dynamics(
     n, m, count = model.n, ready.rows, len(ready.contacts)
     width = n + 2 * m + 7 * count
     try:
-        if ready.model is model and not ready.given and (friction == 0.0 or ready.smooth < 0):
+        plain = not ready.given and depth is None
+        if ready.model is model and plain and (friction == 0.0 or ready.smooth < 0):
             flat = np.empty(width)
             numbers = t, friction, tolerance
             if (

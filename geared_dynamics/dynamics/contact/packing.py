@@ -13,11 +13,9 @@ from geared_dynamics.dynamics.contact.constraints import (
     Constraint,
     Contact,
     Environment,
-    Geometric,
     LockedGear,
-    Surface,
-    not_negative,
 )
+from geared_dynamics.dynamics.contact.shapes import Geometric, Surface, not_negative
 from geared_dynamics.dynamics.packing import packed
 from geared_dynamics.errors import (
     ArrayError,
@@ -96,7 +94,9 @@ def prepare(
     if model.elasticity.count:
         warnings.warn(ELASTIC, GearedDynamicsWarning, stacklevel=3)
     rate = not_negative("stabilisation", stabilisation)
-    blocks, spins, sizes, given, smooth = [], [], [], 0, -1
+    blocks: list[Array] = []
+    spins: list[Array] = []
+    sizes, given, smooth = [], 0, -1
     for k, contact in enumerate(several):
         if not isinstance(contact, KINDS):
             remedy = "give Surface, Line, Peg, Constraint, LockedGear or Environment"
@@ -161,8 +161,8 @@ def packed_contact(model: GearedModel, contact: Contact, place: str) -> Array:
         pack_geometric(model, contact.surface, place, block)
         block[at.SUPPORT] = support_kind(contact)
         block[at.MASS] = contact.mass
-        if not contact.nonlinear:
-            block[at.STIFFNESS], block[at.DAMPING] = contact.stiffness, contact.damping
+        for place_of, law in ((at.STIFFNESS, contact.stiffness), (at.DAMPING, contact.damping)):
+            block[place_of] = 0.0 if callable(law) else law
         block[at.OUTER] = contact.tool_stiffness or 0.0
         block[at.NONLINEAR] = contact.nonlinear
     elif isinstance(contact, Geometric):

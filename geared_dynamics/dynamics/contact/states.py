@@ -11,9 +11,10 @@ import numpy as np
 from geared_dynamics import kernels
 from geared_dynamics.arrays import Array, ArrayLike, real
 from geared_dynamics.dynamics.border import as_input, as_numbers, check_finite, common_lead, refuse
-from geared_dynamics.dynamics.contact.constraints import Constraint, Environment, not_negative
+from geared_dynamics.dynamics.contact.constraints import Constraint, Environment
 from geared_dynamics.dynamics.contact.derivatives import of_joints, of_pose
 from geared_dynamics.dynamics.contact.packing import Prepared, has_depth
+from geared_dynamics.dynamics.contact.shapes import not_negative
 from geared_dynamics.dynamics.kinematics import jacobian, pose
 from geared_dynamics.errors import ArrayError, GearedDynamicsError, ModelError
 from geared_dynamics.kernels import contact_layout as at
@@ -49,7 +50,8 @@ def call_contacts(
     for key, value in arrays.items():
         check_finite(key, value)
     flat = [np.broadcast_to(x, (*lead, n)).reshape(prod(lead), n) for x in arrays.values()]
-    depths = np.broadcast_to(depths, (*lead, depths.shape[-1])).reshape(prod(lead), -1)
+    own = depths.shape[-1]
+    depths = np.broadcast_to(depths, (*lead, own)).reshape(prod(lead), own)
     given = np.empty((len(flat[0]), ready.given))
     for row, q, v, states in zip(given, flat[0], flat[1], depths, strict=True):
         row[:] = given_numbers(ready, q, v, states, numbers[0], laws=laws)
@@ -165,21 +167,18 @@ def nonlinear(
 
 def surface_state(ready: Prepared, k: int, q: Array, v: Array, t: float) -> tuple[float, float]:
     """Coordinate and rate of a surface."""
-    contact = ready.contacts[k]
-    surface = contact.surface if isinstance(contact, Environment) else contact
-    axis, point = surface.axis, surface.point  # type: ignore[union-attr]
-    turning = surface.angular_velocity  # type: ignore[union-attr]
-    moved = surface.velocity + t * surface.acceleration  # type: ignore[union-attr]
-    point = point + t * surface.velocity + 0.5 * t * t * surface.acceleration  # type: ignore[union-attr]
-    speed = float(np.linalg.norm(turning))
-    if speed > 0.0:
-        u, angle = turning / speed, speed * t
-        axis = np.cos(angle) * axis + np.sin(angle) * np.cross(u, axis)
-        axis = axis + (1.0 - np.cos(angle)) * (u @ surface.axis) * u  # type: ignore[union-attr]
-    frame = surface.frame  # type: ignore[union-attr]
-    r = pose(ready.model, q, frame)[:3, 3] - point
-    velocity = jacobian(ready.model, q, frame)[:3] @ v - moved - np.cross(turning, r)
-    return float(axis @ r), float(axis @ velocity)
+    n = ready.model.n
+    out = np.empty(ready.rows * (n + 3))
+    given = np.zeros(ready.given)  # of the other contacts, whose rows are not looked at
+    kernels.contact_coordinates(ready.form, ready.block, q, v, given, t, out)
+    s, rate = out.reshape(-1, n + 3)[first_row(ready, k), :2]
+    return float(s), float(rate)
+
+
+def first_row(ready: Prepared, k: int) -> int:
+    """Index of contact k's first coordinate."""
+    counts = ready.block[at.HEADER_SIZE + at.COUNT :: at.CONTACT_SIZE][:k]
+    return int(counts.sum())
 
 
 # -- errors --------------------------------------------------------------------------------------
@@ -228,7 +227,7 @@ def contact_error(
         return ModelError(place, finding, "leave one of them out, or move the arm")
     if reason == at.GIMBAL:
         finding = f"pitch is a right angle{where}, where yaw and roll have no rates"
-        return ArrayError(place, finding, "give another tool_axis")
+        return ArrayError(place, finding, "give another tool_axis, or coordinates free=False")
     if reason == at.JAMMED:
         finding = f"jams{where}: with this friction no force satisfies a rigid contact"
         return ModelError(place, finding, "give less friction, or an Environment, which yields")
@@ -241,10 +240,8 @@ def worst_violation(
 ) -> float:
     """Largest coordinate of a contact, with its sign."""
     n = ready.model.n
-    out = np.empty((ready.rows + ready.free) * (n + 3))
+    out = np.empty(ready.rows * (n + 3))
     q, v, given = (np.ascontiguousarray(x[index]) for x in (flat[0], flat[1], flat[-1]))
     kernels.contact_coordinates(ready.form, ready.block, q, v, given, t, out)
-    counts = ready.block[at.HEADER_SIZE + at.COUNT :: at.CONTACT_SIZE][: len(ready.contacts)]
-    first = int(counts[:k].sum())
-    values = out.reshape(-1, n + 3)[first : first + int(counts[k]), 0]
+    values = out.reshape(-1, n + 3)[first_row(ready, k) : first_row(ready, k + 1), 0]
     return float(values[np.abs(values).argmax()])

@@ -1,9 +1,8 @@
-"""Contacts: batches, functions, supports that yield, release, and what is refused."""
+"""Contacts: batches, functions, supports that yield, release; elastic and driven arms."""
 
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,13 +13,7 @@ from contact_arms import SLIDING, TAU, Q, V, planar, tip, wall
 from random_robots import random_robot, random_state
 
 contact = gd.contact
-ORIGIN = (0.0, 0.0, 0.0)
-X, Y = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)
-
-
-def floor(**options: Any) -> Any:
-    """s = y - y of the tip at Q."""
-    return contact.Surface("tip", tip(), Y, **options)
+X = (1.0, 0.0, 0.0)
 
 
 # -- forms of calls ------------------------------------------------------------------------------
@@ -159,7 +152,7 @@ def test_drift_decays(depth: float) -> None:
         ready = contact.prepare(model, wall(depth, bilateral=True), stabilisation=w)
         found = contact.constrained_dynamics(model, ready, Q, SLIDING, TAU)
         rate = contact.coordinates(model, ready, Q, SLIDING).rate
-        assert found.acceleration[0] == pytest.approx(w * w * depth - 2 * w * rate[0], abs=1e-12)
+        assert found.acceleration[0] == pytest.approx(w * w * depth - 2 * w * rate[0], abs=1e-10)
 
 
 def test_what_moves_along_is_at_rest_to_it() -> None:
@@ -233,214 +226,6 @@ def test_a_support_that_would_pull_lets_go() -> None:
     assert found.support[0] == pytest.approx(2e4 * 1e-6 / 2.0, rel=1e-6)
 
 
-# -- refusals ------------------------------------------------------------------------------------
-
-NAN = float("nan")
-REFUSED: dict[str, tuple[Callable[[], object], str]] = {
-    "inside": (lambda: contact.impact(planar(), wall(2e-6), Q, V), "tolerance"),
-    "inside, in motion": (
-        lambda: contact.constrained_dynamics(planar(), wall(2e-6), Q, V, TAU),
-        "Environment",
-    ),
-    "off a line": (
-        lambda: contact.impact(planar(), contact.Line("tip", ORIGIN, (0, 0, 1)), Q, V),
-        "violates",
-    ),
-    "twice the same": (
-        lambda: contact.impact(planar(), [wall(), wall()], Q, V),
-        r"contacts\[1\] \(Surface\): depends",
-    ),
-    "twice, in motion": (
-        lambda: contact.constrained_dynamics(planar(), [wall(bilateral=True)] * 2, Q, V, TAU),
-        "depends",
-    ),
-    "twice, with friction": (
-        lambda: contact.constrained_dynamics(
-            planar(), [wall(bilateral=True)] * 2, Q, V, TAU, friction=0.1
-        ),
-        "depends",
-    ),
-    "three in a plane": (
-        lambda: contact.impact(
-            planar(), [contact.Line("tip", tip(), (0, 0, 1)), contact.LockedGear("motor_1")], Q, V
-        ),
-        "depends",
-    ),
-    "across the plane": (
-        lambda: contact.impact(
-            planar(), contact.Surface("tip", tip(), (0, 0, 1), bilateral=True), Q, V
-        ),
-        "depends",
-    ),
-    "unknown frame": (
-        lambda: contact.impact(planar(), contact.Surface("tipp", tip(), X), Q, V),
-        "did you mean 'tip'",
-    ),
-    "a wheel": (
-        lambda: contact.prepare(planar(), contact.Surface("rotor_1", tip(), X)),
-        "is a wheel",
-    ),
-    "the root": (
-        lambda: contact.prepare(planar(), contact.Surface("base", tip(), X)),
-        "does not move",
-    ),
-    "unknown frame of a function": (
-        lambda: contact.prepare(planar(), contact.Constraint(moving_plane, frame="x")),
-        "no link",
-    ),
-    "unknown motor": (lambda: contact.prepare(planar(), contact.LockedGear("motor")), "motor_1"),
-    "frame is no name": (lambda: contact.Surface(5, tip(), X), "name of a link"),  # type: ignore[arg-type]
-    "zero normal": (lambda: contact.Surface("tip", ORIGIN, ORIGIN), "normal: is zero"),
-    "NaN normal": (lambda: contact.Surface("tip", ORIGIN, (NAN, 0, 0)), "NaN"),
-    "normal of two": (lambda: contact.Surface("tip", ORIGIN, (1, 0)), "shape"),
-    "zero direction": (lambda: contact.Line("tip", ORIGIN, ORIGIN), "direction: is zero"),
-    "zero axis": (lambda: contact.Peg("tip", ORIGIN, ORIGIN), "axis: is zero"),
-    "text point": (lambda: contact.Surface("tip", "abc", X), "point"),
-    "parallel": (lambda: contact.Surface("tip", ORIGIN, X, along=X), "parallel"),
-    "bilateral": (lambda: contact.Surface("tip", ORIGIN, X, bilateral="no"), "True or False"),  # type: ignore[arg-type]
-    "infinite speed": (lambda: wall(velocity=(np.inf, 0, 0)), "velocity"),
-    "negative stiffness": (lambda: contact.Environment(wall(), -1.0), "stiffness"),
-    "negative mass": (lambda: contact.Environment(wall(), 1.0, mass=-1.0), "mass"),
-    "NaN mass": (lambda: contact.Environment(wall(), 1.0, mass=NAN), "mass"),
-    "negative damping": (lambda: contact.Environment(wall(), 1.0, damping=-1.0), "damping"),
-    "two springs, no mass": (
-        lambda: contact.Environment(wall(), 1.0, tool_stiffness=1.0),
-        "springs_in_series",
-    ),
-    "tool spring of zero": (
-        lambda: contact.Environment(wall(), 1.0, mass=1.0, tool_stiffness=0.0),
-        "above zero",
-    ),
-    "environment that pulls": (
-        lambda: contact.Environment(wall(bilateral=True), 1.0),
-        "bilateral",
-    ),
-    "environment of a line": (
-        lambda: contact.Environment(contact.Line("tip", ORIGIN, X), 1.0),  # type: ignore[arg-type]
-        "contact.Surface",
-    ),
-    "stiffness by a function": (
-        lambda: contact.constrained_dynamics(
-            planar(), contact.Environment(wall(1e-3), lambda s: -1.0), Q, V, TAU
-        ),
-        "stiffness at s = -0.001 m",
-    ),
-    "no depth": (
-        lambda: contact.constrained_dynamics(
-            planar(), contact.Environment(wall(), 1.0, mass=1.0, tool_stiffness=1.0), Q, V, TAU
-        ),
-        "depth: is needed",
-    ),
-    "depth of nothing": (
-        lambda: contact.constrained_dynamics(planar(), wall(), Q, V, TAU, depth=[[0.0, 0.0]]),
-        "depth: has shape",
-    ),
-    "series of nothing": (lambda: contact.springs_in_series(), "at least one"),
-    "series with zero": (lambda: contact.springs_in_series(1.0, 0.0), "above zero"),
-    "restitution above 1": (lambda: contact.impact(planar(), wall(), Q, V, 1.1), "restitution"),
-    "negative restitution": (lambda: contact.impact(planar(), wall(), Q, V, -0.1), "restitution"),
-    "NaN restitution": (lambda: contact.impact(planar(), wall(), Q, V, NAN), "restitution"),
-    "negative friction": (lambda: contact.impact(planar(), wall(), Q, V, 0.0, -0.1), "friction"),
-    "NaN friction": (
-        lambda: contact.constrained_dynamics(planar(), wall(), Q, V, TAU, friction=NAN),
-        "friction",
-    ),
-    "friction of a line": (
-        lambda: contact.impact(planar(), contact.Line("tip", tip(), X), Q, V, friction=0.1),
-        "two for an edge",
-    ),
-    "tolerance": (lambda: contact.impact(planar(), wall(), Q, V, tolerance=-1.0), "tolerance"),
-    "NaN time": (
-        lambda: contact.constrained_dynamics(planar(), wall(), Q, V, TAU, NAN),
-        "t: is nan",
-    ),
-    "order": (lambda: contact.impact(planar(), wall(), Q, V, order="random"), "successive"),  # type: ignore[arg-type]
-    "NaN q": (lambda: contact.impact(planar(), wall(), [NAN, 0], V), r"q\[0\]"),
-    "NaN v": (lambda: contact.impact(planar(), wall(), Q, np.array([0, NAN])), r"v\[1\]"),
-    "NaN tau": (
-        lambda: contact.constrained_dynamics(planar(), wall(), Q, V, [NAN, 0.0]),
-        r"tau\[0\]",
-    ),
-    "q of three": (lambda: contact.impact(planar(), wall(), np.zeros(3), V), "q: has shape"),
-    "no contacts": (lambda: contact.prepare(planar(), []), "contacts"),
-    "a name": (lambda: contact.prepare(planar(), "wall"), "contact.Surface"),  # type: ignore[arg-type]
-    "a number among them": (lambda: contact.prepare(planar(), [wall(), 5]), r"contacts\[1\]"),  # type: ignore[list-item]
-    "of another model": (
-        lambda: contact.impact(planar(), contact.prepare(planar(), wall()), Q, V),
-        "prepare them again",
-    ),
-    "no model": (lambda: contact.impact("arm", wall(), Q, V), "GearedModel"),  # type: ignore[arg-type]
-    "stabilisation": (
-        lambda: contact.prepare(planar(), wall(), stabilisation=-1.0),
-        "stabilisation",
-    ),
-    "no function": (lambda: contact.Constraint(5), "function"),  # type: ignore[arg-type]
-    "count": (lambda: contact.Constraint(moving_plane, 0), "1 to 6"),
-    "what a function returns": (
-        lambda: contact.impact(planar(), contact.Constraint(lambda q, t: [0.0, 1.0]), Q, V),
-        "returns shape",
-    ),
-    "function of NaN": (
-        lambda: contact.impact(planar(), contact.Constraint(lambda q, t: NAN), Q, V),
-        "NaN",
-    ),
-    "function that fails": (
-        lambda: contact.impact(planar(), contact.Constraint(lambda q, t: "one"), Q, V),
-        "fails",
-    ),
-    "zero push": (lambda: contact.effective_mass(planar(), Q, "tip", ORIGIN), "zero"),
-    "no way to move": (
-        lambda: contact.effective_mass(planar(), Q, "tip", (0, 0, 1)),
-        "cannot move",
-    ),
-    "effective mass of nothing": (lambda: contact.effective_mass(planar(), Q, "t", X), "valid: base"),
-}
-
-
-@pytest.mark.parametrize("case", REFUSED)
-def test_bad_input_is_refused(case: str) -> None:
-    call, words = REFUSED[case]
-    for _ in ("cold", "warm"):
-        with pytest.raises(gd.GearedDynamicsError, match=words) as caught:
-            call()
-        assert caught.value.place
-        assert caught.value.remedy
-
-
-def test_gimbal_lock_is_refused() -> None:
-    """The tip's x axis stands across the wall, as does the frame's: pitch is a right angle."""
-    model = planar()
-    q = np.array([0.0, 0.0])
-    place = gd.pose(model, q, "tip")[:3, 3]
-    with pytest.raises(gd.GearedDynamicsError, match="tool_axis"):
-        contact.coordinates(model, contact.Surface("tip", place, X), q, V)
-    other = contact.Surface("tip", place, X, tool_axis=X)
-    assert np.isfinite(contact.coordinates(model, other, q, V).free.rate).all()
-
-
-def test_friction_that_jams_is_refused() -> None:
-    """Painleve: with much friction a sliding rod can neither slide on nor stay."""
-    link = {"alpha": 0.0, "mass": 1.0, "com": (-0.5, 0.0, 0.0), "tensor": 0.01 * np.eye(3)}
-    model = gd.from_dh([{"a": 1.0, **link}] * 2)
-    found = []
-    for seed in range(200):
-        rng = np.random.default_rng(seed)
-        q = rng.uniform(-3, 3, 2)
-        place = gd.pose(model, q, "link_2_dh")[:3, 3]
-        surface = contact.Surface("link_2_dh", place, (*rng.normal(size=2), 0.0))
-        J = gd.jacobian(model, q, "link_2_dh")[:2]
-        across = np.array([-surface.axis[1], surface.axis[0]])
-        v = np.linalg.solve(J, across)
-        try:
-            contact.constrained_dynamics(
-                model, surface, q, v, -30 * J.T @ surface.axis[:2], friction=5.0
-            )
-        except gd.GearedDynamicsError as error:
-            found.append(str(error))
-    assert found
-    assert all("jams" in text and "Environment" in text for text in found)
-
-
 def test_elastic_arms_are_warned_of() -> None:
     model = planar(stiffness=1e3)
     with pytest.warns(gd.GearedDynamicsWarning, match="with_springs"):
@@ -466,3 +251,18 @@ def test_elastic_arm_in_contact_moves_as_its_equations_say() -> None:
     )
     np.testing.assert_allclose(found.a, np.append(a, atheta), rtol=1e-10)
     np.testing.assert_allclose(found.acceleration, 0.0, atol=1e-9)
+
+
+def test_currents_go_on_over_an_impact_and_back_emf_jumps() -> None:
+    """The same motion as of the driven arm with the contact's force from outside."""
+    motor = {"resistance": 0.8, "inductance": 1e-3, "torque_constant": 0.06}
+    model, current, voltage = planar(**motor), np.array([2.0, -1.0]), np.array([12.0, 5.0])
+    tau = model.structure_matrix @ (0.06 * current)
+    hit = contact.impact(model, wall(), Q, V)
+    held = contact.constrained_dynamics(model, wall(), Q, hit.v, tau)
+    push = gd.jacobian(model, Q, "tip")[0] * held.force[0]
+    before = gd.driven_rates(model, Q, V, current, voltage)
+    after = gd.driven_rates(model, Q, hit.v, current, voltage, external=push)
+    np.testing.assert_allclose(after.a, held.a, rtol=1e-9)
+    speeds = model.structure_matrix.T @ (hit.v - V)
+    np.testing.assert_allclose(after.current - before.current, -0.06 * speeds / 1e-3, rtol=1e-9)

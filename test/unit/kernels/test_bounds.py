@@ -66,13 +66,14 @@ def touched(model: gd.GearedModel, rows: tuple[int, ...]) -> None:
     contact, (q, v, tau) = gd.contact, motion(model, (), 3)
     link, other = model.body_names[-1], model.body_names[-2]
     X, Y = gd.pose(model, q, link), gd.pose(model, q, other)
-    wall = contact.Surface(link, X[:3, 3], X[:3, 0], velocity=(0.1, 0.2, 0.3))
-    turning = contact.Surface(other, Y[:3, 3], Y[:3, 1], angular_velocity=(0.3, 0.2, 0.1))
+    along, across = X[:3, :3] @ (0.3, 0.5, 0.8), Y[:3, :3] @ (0.4, -0.5, 0.6)
+    wall = contact.Surface(link, X[:3, 3], along, velocity=(0.1, 0.2, 0.3))
+    turning = contact.Surface(other, Y[:3, 3], across, angular_velocity=(0.3, 0.2, 0.1))
     support = contact.Environment(wall, 1e4, damping=9.0, mass=0.5)
     soft = contact.Environment(wall, 1e4, mass=0.5, tool_stiffness=2e4)
     pose = contact.Constraint(lambda x, t: x[:2, 3] - X[:2, 3], 2, frame=link)
     stop = contact.Constraint(lambda x, t: x[0] - q[0], bilateral=False)
-    sets = [[wall, turning], [contact.Line(link, X[:3, 3], X[:3, 0]), turning], [support, turning]]
+    sets = [[wall, turning], [contact.Line(link, X[:3, 3], along), turning], [support, turning]]
     sets += [[contact.Peg(link, X[:3, 3], X[:3, 2])], [pose, stop], [soft]]
     sets += [[contact.LockedGear(model.motor_names[0]), wall], [contact.Environment(wall, 1e3)]]
     one = {"q": np.tile(q, (*rows, 1)), "v": np.tile(v, (*rows, 1))}
