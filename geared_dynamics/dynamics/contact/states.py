@@ -50,8 +50,8 @@ def call_contacts(
     for key, value in arrays.items():
         check_finite(key, value)
     flat = [np.broadcast_to(x, (*lead, n)).reshape(prod(lead), n) for x in arrays.values()]
-    own = depths.shape[-1]
-    depths = np.broadcast_to(depths, (*lead, own)).reshape(prod(lead), own)
+    size = depths.shape[-1]
+    depths = np.broadcast_to(depths, (*lead, size)).reshape(prod(lead), size)
     given = np.empty((len(flat[0]), ready.given))
     for row, q, v, states in zip(given, flat[0], flat[1], depths, strict=True):
         row[:] = given_numbers(ready, q, v, states, numbers[0], laws=laws)
