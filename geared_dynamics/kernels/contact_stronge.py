@@ -23,7 +23,7 @@ SPEED, ANGLE, T_NORMAL, T_P, T_PX, T_PY, T_WORK, T_LOST, TURNING = 0, 1, 2, 3, 4
 STILL = 1e-13  # speed of sliding, relative to the impact's speed, that is none
 STRAIGHT = 1e-14  # turning rate, relative to the largest mobility, that is none
 LEVELS = 5  # of extrapolation: midpoint rules with 2, 4, ..., 10 steps
-ACCURATE = 1e-12  # of a step, by the last two orders
+ACCURATE = 1e-11  # difference of the last two orders in a step, far above the last one's error
 LARGEST = 4.0  # step, in units of the reciprocal mobility
 STEPS = 20_000
 # Scratch: state while turning, the same after a step, stages and tableau of the extrapolation.

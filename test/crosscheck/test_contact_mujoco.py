@@ -18,7 +18,7 @@ mujoco = pytest.importorskip("mujoco")
 from geared_dynamics.simulation.mujoco.mechanism import MujocoMechanism  # noqa: E402
 
 STIFFNESS = (1e5, 1e6, 1e7)  # [N/m]
-STEPS = 1500  # about, of one impact
+STEPS = 6000  # about, of one impact
 
 
 def struck(model: gd.GearedModel, stiffness: float) -> tuple[np.ndarray, np.ndarray]:
@@ -48,7 +48,7 @@ def struck(model: gd.GearedModel, stiffness: float) -> tuple[np.ndarray, np.ndar
 
 def spins(model: gd.GearedModel, bodies: MujocoMechanism) -> np.ndarray:
     """Absolute spins of the rotors: rotor 2 rides on link 1."""
-    return np.asarray(bodies.speed + [0.0, bodies.rate[0]])
+    return np.asarray(bodies.speed + np.array([0.0, bodies.rate[0]]))
 
 
 @pytest.mark.parametrize("kind", ["A", "B"])

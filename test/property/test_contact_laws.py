@@ -380,7 +380,7 @@ def test_with_less_damping_the_tool_rebounds() -> None:
 
 @pytest.mark.validate
 def test_drift_over_ten_seconds() -> None:
-    """The arm swings along the wall; stages of the integrator may leave it, the motion does not."""
+    """Stages of the integrator may leave the wall, the motion along it does not."""
     model = planar()
     ready = contact.prepare(model, wall(bilateral=True))
     start = contact.impact(model, ready, Q, V)

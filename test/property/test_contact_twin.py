@@ -60,18 +60,17 @@ def case_of(
 ) -> tuple[gd.GearedModel, LagrangianTwin, Touching, Any]:
     """Arm, contacts and a state at which they can be."""
     for attempt in range(200):
-        model, twin = arm_of(seed + 1000 * attempt, kinds)
+        model, twin = arm_of(seed + 997 * attempt, kinds)
         q, v, tau = random_state(model.n, seed + attempt)
         found = touching(model, twin, q, seed, kinds, bilateral=bilateral)
         rows = found.rows(q, v, TIME)
         if resting:  # to its objects
             v = v - np.linalg.pinv(rows.jacobian) @ rows.rate
             rows = found.rows(q, v, TIME)
-        free = found.rows(q, v, TIME, free=True)
-        if (
-            allowed(model, q, rows.jacobian) < 1e-6
-            and max(np.abs(v).max(), np.abs(free.jacobian).max()) < 20.0  # far from gimbal lock
-        ):
+        # Far from gimbal lock, where the differences of the rates are not exact.
+        steep = np.abs(found.rows(q, v, TIME, free=True).jacobian).max() > 5.0
+        possible = allowed(model, q, rows.jacobian) < 1e-6
+        if possible and not steep and np.abs(v).max() < 20.0:
             return model, twin, found, (q, v, 10.0 * tau, rows)
     raise AssertionError("no such arm")
 

@@ -14,6 +14,8 @@ from contact_arms import TAU, Q, V, planar, tip, wall
 contact = gd.contact
 ORIGIN, X = (0.0, 0.0, 0.0), (1.0, 0.0, 0.0)
 NAN = float("nan")
+
+
 def height(pose: Any, t: float) -> float:
     """Place along z."""
     return float(pose[2, 3])
