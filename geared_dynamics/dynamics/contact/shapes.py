@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -138,6 +139,12 @@ class Surface(_Shaped):
     def bilateral(self) -> bool:
         """Whether it may pull."""
         return bool(self.__dict__["pulls"])
+
+    def holding(self) -> Surface:
+        """Return the same surface, which may pull."""
+        other = copy(self)
+        object.__setattr__(other, "pulls", True)
+        return other
 
 
 class Line(_Shaped):
