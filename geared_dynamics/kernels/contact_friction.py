@@ -16,6 +16,7 @@ from geared_dynamics.kernels.memory import shift
 
 SWEEPS = 20_000
 SAME = 1e-14  # of the largest force: two sweeps that agree so far are the solution
+ALIKE = 1e-11  # the same of the last two sweeps, where rounding keeps them apart
 LEAST = 1e-12  # of the larger one: a tangential direction with less mobility cannot move
 DIRECTIONS = 48  # where the angle of beginning sliding is looked for first
 
@@ -179,7 +180,7 @@ def rough(
         w: Scratch (6).
         F: Forces; on entry the known normal ones.
     """
-    size = 3 * count
+    size, change, largest = 3 * count, 0.0, 0.0
     for _ in range(SWEEPS):
         change, largest = 0.0, 0.0
         for k in range(count):
@@ -202,7 +203,7 @@ def rough(
                 largest = max(largest, abs(one[i]))
         if change <= SAME * largest or count == 1:
             return SOLVED
-    return NO_END
+    return SOLVED if change <= ALIKE * largest else NO_END
 
 
 @njit(error_model="numpy")

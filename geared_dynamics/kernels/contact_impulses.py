@@ -32,7 +32,7 @@ from geared_dynamics.kernels.contact_system import BAND, columns, touching, wren
 from geared_dynamics.kernels.kinds import Array, Pointer
 from geared_dynamics.kernels.memory import keep, pointer, row, shift
 
-REST = 1e-13  # rate of approach, relative to the largest before, that is none
+REST = 1e-11  # rate of approach, relative to the largest before, that is none
 LONGEST = 20_000  # impacts in a row
 
 

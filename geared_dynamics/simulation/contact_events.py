@@ -26,6 +26,7 @@ from geared_dynamics.kernels.contact_layout import CONTACT_SIZE, COUNT, HEADER_S
 from geared_dynamics.model import GearedModel
 
 NEAR = 1e-6  # distance within which a surface is touched at an event [m]
+MOST, ROUNDING = 1000, 1e-10  # impacts at one instant; speed of approach that is none [m/s]
 STILL, SLOW = 1e-6, 1e-5  # sliding that is none; sliding that ends where it turns back [m/s]
 
 
@@ -182,20 +183,22 @@ def settle(
     events: list[ContactEvent] = []
     q, v, depth = scene.split(x)
     nothing, still = np.zeros(scene.every.rows), np.zeros(scene.model.n)
-    seen = coordinates(scene.model, scene.every, q, v, t, free=False)
-    near = [k for k in scene.surfaces if abs(seen.s[scene.row(k)]) <= NEAR]
-    speeds = [-float(seen.rate[scene.row(k)]) for k in near]
     work = 0.0
-    if speeds and max(speeds) > 0.0:
-        e = scene.restitution if scene.restitution * max(speeds) > scene.rest else 0.0
+    for _ in range(MOST):  # what one impact drives into another surface is hit next
+        seen = coordinates(scene.model, scene.every, q, v, t, free=False)
+        near = [k for k in scene.surfaces if abs(seen.s[scene.row(k)]) <= NEAR]
+        fastest = max((-float(seen.rate[scene.row(k)]) for k in near), default=0.0)
+        if fastest <= ROUNDING:
+            break
+        e = scene.restitution if scene.restitution * fastest > scene.rest else 0.0
         found = impact(scene.model, scene.every, q, v, e, scene.friction, t=t, tolerance=NEAR)
-        hit = tuple(k for k in near if found.impulse[scene.row(k)] > 0.0)
-        if max(speeds) > scene.rest:
-            jump, loss = found.v - v, float(found.loss)
-            events.append(ContactEvent(t, "impact", hit, jump, found.impulse, loss))
         before, after = (float(kinetic_energy(scene.model, q, rate)) for rate in (v, found.v))
-        # A contact without an impact worth the name changes energy by rounding, which is work.
-        work = (float(found.loss) if events else 0.0) - (before - after)
+        loss = 0.0  # what is no impact worth the name changes energy by rounding: work
+        if fastest > scene.rest:
+            hit = tuple(k for k in near if found.impulse[scene.row(k)] > 0.0)
+            loss, jump = float(found.loss), found.v - v
+            events.append(ContactEvent(t, "impact", hit, jump, found.impulse, loss))
+        work += loss - (before - after)
         v = found.v
     tau = scene.torque(t, q, v)
     pushed = constrained_dynamics(

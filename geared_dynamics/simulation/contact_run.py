@@ -31,7 +31,7 @@ from geared_dynamics.simulation.contact_events import (
 from geared_dynamics.simulation.run import checked_times, refuse_tolerances
 
 Torque = ArrayLike | Callable[[float, Array, Array], ArrayLike]
-SHORTEST = 1e-7  # time for which a surface that is let go is not looked at [s]
+SHORTEST, LONGEST = 1e-7, 1e-5  # time for which a surface just left is not looked at [s]
 BELOW = 1e-12  # depth at which a surface is met: more than the rounding of its coordinate [m]
 Watch = tuple[str, int, Callable[[float, Array], float]]
 
@@ -105,7 +105,7 @@ def simulate(
         times: Where the motion is wanted (k,), rising, at least two [s].
         tau: Joint force (n,) [N m or N], or a function of t, q and v; zero if not given.
         restitution: e of impacts from which a frame parts faster than ``rest``.
-        friction: Coulomb's coefficient, of all surfaces.
+        friction: Coulomb's coefficient; of one surface, where there are several 0.
         depth: Place and velocity of each support with a coordinate (e, 2); zero if not given.
         rest: Speed of parting below which an impact is plastic [m/s].
         rtol: Relative error of a step, 2.3e-14 at least.
@@ -134,6 +134,9 @@ def simulate(
         coefficient(every, friction),
         not_negative("rest", rest),
     )
+    if scene.friction > 0.0 and len(scene.surfaces) > 1:
+        finding = f"acts on {len(scene.surfaces)} surfaces"
+        raise ArrayError("friction", finding, "give one surface that may be left, or friction=0")
     start = {name: finite_input(name, x, model.n) for name, x in (("q", q), ("v", v))}
     x = np.concatenate([*one_state(start), supports_of(len(every.depths), depth), np.zeros(2)])
     return follow(scene, when, x, rtol, atol, max_events)
@@ -268,7 +271,8 @@ def landing(
     if abs(seen.s[row]) <= NEAR:
         a = scene.momentary(touched, begin, x).a
         fall = abs(float(seen.jacobian[row] @ a + seen.drift[row]))
-        flight = max(0.5 * float(seen.rate[row]) / max(fall, 1e-9), SHORTEST)
+        flight = 0.5 * max(float(seen.rate[row]), 0.0) / max(fall, 1e-9)
+        flight = min(max(flight, SHORTEST), LONGEST)
     return lambda t, x: 1.0 if t < begin + flight else scene.distance(k, t, x) + BELOW
 
 
