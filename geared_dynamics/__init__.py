@@ -1,6 +1,6 @@
 """Complete dynamics of geared robot arms, from a URDF and a description of the drives."""
 
-from geared_dynamics import control, elastic, observers, simulation, trajectory
+from geared_dynamics import contact, control, elastic, observers, simulation, trajectory
 from geared_dynamics.actuation.combined import (
     CombinedSystem,
     combine_actuators,
@@ -79,6 +79,7 @@ __all__ = [
     "bias_forces",
     "cartesian",
     "combine_actuators",
+    "contact",
     "control",
     "coriolis_matrix",
     "dc_actuator",

@@ -156,9 +156,8 @@ class ElasticController:
         count = self.model.elasticity.count
         if self.feedback == "mixed":
             if state.vtheta is None:
-                raise ArrayError(
-                    "state.vtheta", "is not given", "give it, or use joint-side feedback"
-                )
+                remedy = "give it, or use joint-side feedback"
+                raise ArrayError("state.vtheta", "is not given", remedy)
             links = vector("state.q", state.q, n)
             shafts = vector("state.vtheta", state.vtheta, count)
             rate = np.concatenate([vector("state.v", state.v, n), shafts])

@@ -54,8 +54,16 @@ KERNELS: dict[str, tuple[str, int, int]] = {
     "observer_update": ("observer", 2, 4),
     "control_law": ("laws", 2, 5),
     "nominal_command": ("calm", 0, 6),
+    "contact_coordinates": ("contact_motion", 1, 3),
+    "constrained_dynamics": ("contact_motion", 1, 4),
+    "contact_impact": ("contact_impulses", 1, 3),
 }
-SCALARS = {"nominal_command": 2}  # numbers between the inputs and the output
+SCALARS = {
+    "nominal_command": 2,
+    "contact_coordinates": 1,
+    "constrained_dynamics": 3,
+    "contact_impact": 5,
+}  # numbers between the inputs and the output
 
 
 def __getattr__(name: str) -> Callable[..., int]:

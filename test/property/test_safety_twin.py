@@ -108,7 +108,7 @@ class Model:
             """By Cramer's rule, with the drag of the velocity that is gained until then."""
             rest = listed(self.slowing)(q, v, [0.0, 0.0], v)
             if rest is None:
-                from naive.safety_step import NoCommandError
+                from naive.safety_commands import NoCommandError
 
                 raise NoCommandError
             (a, b), (c, d) = (self.M + ahead * self.DRAG * np.eye(2)).tolist()

@@ -14,6 +14,7 @@ from geared_dynamics import analysis
 # Every public function, those of the namespaces with their own.
 THINGS = {name: getattr(gd, name) for name in gd.__all__}
 THINGS |= {f"elastic.{name}": getattr(gd.elastic, name) for name in gd.elastic.__all__}
+THINGS |= {f"contact.{name}": getattr(gd.contact, name) for name in gd.contact.__all__}
 THINGS |= {f"observers.{name}": getattr(gd.observers, name) for name in gd.observers.__all__}
 THINGS |= {f"analysis.{name}": getattr(analysis, name) for name in analysis.__all__}
 THINGS |= {f"simulation.{name}": getattr(gd.simulation, name) for name in gd.simulation.__all__}

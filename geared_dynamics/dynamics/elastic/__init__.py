@@ -13,6 +13,7 @@ from geared_dynamics.dynamics.elastic.dynamics import (
     mass_matrix,
 )
 from geared_dynamics.dynamics.elastic.energies import kinetic_energy, potential_energy
+from geared_dynamics.dynamics.elastic.extended import with_springs
 from geared_dynamics.dynamics.elastic.feedforward import (
     Feedforward,
     derivatives_needed,
@@ -50,4 +51,5 @@ __all__ = [
     "spring_energy",
     "spring_forces",
     "structure_matrix",
+    "with_springs",
 ]

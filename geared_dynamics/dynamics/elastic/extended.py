@@ -30,6 +30,33 @@ def extended(model: GearedModel) -> GearedModel:
     return model.extended  # type: ignore[return-value]
 
 
+def with_springs(model: GearedModel) -> GearedModel:
+    """Return the arm with elastic joints as a rigid one of coordinates x = (q, theta).
+
+    Every rigid function takes it, and those of ``contact``, with x (..., n + n_e) for q. The
+    springs' forces are no part of it: add ``spring_forces`` to the force on x.
+
+    Args:
+        model: Geared model with elastic joints.
+
+    Raises:
+        ModelError: if no joint of the model is elastic.
+    """
+    arm, none = extended(model), readonly([])
+    stretch = readonly(np.zeros((0, arm.n)))
+    rigid = replace(
+        model.elasticity,
+        names=(),
+        joint=readonly_int([]),
+        stretch=stretch,
+        stiffness=none,
+        damping=none,
+        rest=none,
+        gap=none,
+    )
+    return replace(arm, elasticity=rigid)
+
+
 def extend(model: GearedModel) -> GearedModel:
     """Let the wheels follow the shafts behind the springs."""
     elastic = model.elasticity

@@ -21,7 +21,7 @@ from geared_dynamics.analysis.extras import extra
 from geared_dynamics.analysis.identification.equations import refuse_unmeasured
 from geared_dynamics.analysis.identification.gains import drive_gains_from_load
 from geared_dynamics.analysis.observing.replay import stretches
-from geared_dynamics.analysis.reading import mcap_file, sqlite_file
+from geared_dynamics.analysis.reading import container, mcap_file
 from geared_dynamics.analysis.reading.bag import open_bag
 from geared_dynamics.analysis.reading.cdr import LONGEST, NotJointStateError, layout_of
 from geared_dynamics.analysis.reading.description import recorded_description
@@ -38,7 +38,7 @@ from geared_dynamics.errors import GearedDynamicsError, MissingPackageError
 from recorded_motions import JOINT_STATE, motion, write_sqlite
 
 NAMES = ("a", "b", "c")
-ZSTANDARD = sqlite_file.ZSTANDARD
+ZSTANDARD = container.ZSTANDARD
 
 
 def with_content(folder: Path, name: str, data: bytes) -> Path:

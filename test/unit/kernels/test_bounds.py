@@ -63,6 +63,35 @@ def rigid(model: gd.GearedModel, rows: tuple[int, ...]) -> None:
         gd.jacobian_drift(model, q, v, link)
 
 
+def touched(model: gd.GearedModel, rows: tuple[int, ...]) -> None:
+    """Contacts of every kind, alone and together, with friction and without."""
+    contact, (q, v, tau) = gd.contact, motion(model, (), 3)
+    link, other = model.body_names[-1], model.body_names[-2]
+    X, Y = gd.pose(model, q, link), gd.pose(model, q, other)
+    along, across = X[:3, :3] @ (0.3, 0.5, 0.8), Y[:3, :3] @ (0.4, -0.5, 0.6)
+    wall = contact.Surface(link, X[:3, 3], along, velocity=(0.1, 0.2, 0.3))
+    turning = contact.Surface(other, Y[:3, 3], across, angular_velocity=(0.3, 0.2, 0.1))
+    support = contact.Environment(wall, 1e4, damping=9.0, mass=0.5)
+    soft = contact.Environment(wall, 1e4, mass=0.5, tool_stiffness=2e4)
+    pose = contact.Constraint(lambda x, t: x[:2, 3] - X[:2, 3], 2, frame=link)
+    stop = contact.Constraint(lambda x, t: x[0] - q[0], bilateral=False)
+    sets = [[wall, turning], [contact.Line(link, X[:3, 3], along), turning], [support, turning]]
+    sets += [[contact.Peg(link, X[:3, 3], X[:3, 2])], [pose, stop], [soft]]
+    sets += [[contact.LockedGear(model.motor_names[0]), wall], [contact.Environment(wall, 1e3)]]
+    one = {"q": np.tile(q, (*rows, 1)), "v": np.tile(v, (*rows, 1))}
+    for things in sets:
+        ready = contact.prepare(model, things)
+        depth = np.array([[-1e-3, 0.1]]) if soft in things else None
+        mu = 0.0 if ready.smooth >= 0 else 0.4
+        contact.coordinates(model, ready, **one)
+        contact.impact(model, ready, **one, restitution=0.5, friction=mu)
+        contact.impact(model, ready, **one, order="successive")
+        for rate in (one["v"], 0.0 * one["v"]):
+            state = (one["q"], rate, 10.0 * tau)
+            contact.constrained_dynamics(model, ready, *state, friction=mu, depth=depth)
+            contact.constrained_dynamics(model, ready, *state, depth=depth)
+
+
 def driven(model: gd.GearedModel, rows: tuple[int, ...]) -> None:
     """What motors, friction and balancers add."""
     q, v, a, jerk = motion(model, rows, 4)
@@ -142,6 +171,7 @@ PARTS: dict[str, tuple[Callable[..., None], Callable[[], gd.GearedModel]]] = {
     "rigid tree": (rigid, lambda: random_robot(4, joints=5).load()),
     "long chain": (rigid, lambda: chain(14)),
     "one joint": (rigid, lambda: random_robot(6, joints=1, mimics=0, wheels=0).load()),
+    "touching": (touched, lambda: driven_arm(6, 6)),
     "driven": (driven, lambda: driven_arm(4, 3, balancers=balancers(driven_arm(4, 3)))),
     "driven, plain": (driven, lambda: driven_arm(2, 2, friction=None, efficiency=None)),
 }

@@ -59,6 +59,7 @@ class Around:
         self.node: Any = SimpleNamespace(
             get_logger=lambda: self.log,
             annotating=False,
+            count_publishers=lambda _: 1,
             commands=SimpleNamespace(publishers=outputs),
             parameters=SimpleNamespace(values={"update_rate": update_rate}),
             ros_time=SimpleNamespace(now=lambda: round(SECOND * self.now)),

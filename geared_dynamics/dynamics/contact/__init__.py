@@ -1,0 +1,39 @@
+"""Arms in contact: constraints, impacts, supports that yield. The public names: ``gd.contact``."""
+
+from geared_dynamics.dynamics.contact.constraints import (
+    Constraint,
+    Environment,
+    LockedGear,
+    springs_in_series,
+)
+from geared_dynamics.dynamics.contact.effective import effective_mass
+from geared_dynamics.dynamics.contact.impact import Impact, impact
+from geared_dynamics.dynamics.contact.motion import (
+    ConstrainedMotion,
+    Coordinates,
+    FreeCoordinates,
+    constrained_dynamics,
+    coordinates,
+)
+from geared_dynamics.dynamics.contact.packing import Prepared, prepare
+from geared_dynamics.dynamics.contact.shapes import Line, Peg, Surface
+
+__all__ = [
+    "ConstrainedMotion",
+    "Constraint",
+    "Coordinates",
+    "Environment",
+    "FreeCoordinates",
+    "Impact",
+    "Line",
+    "LockedGear",
+    "Peg",
+    "Prepared",
+    "Surface",
+    "constrained_dynamics",
+    "coordinates",
+    "effective_mass",
+    "impact",
+    "prepare",
+    "springs_in_series",
+]

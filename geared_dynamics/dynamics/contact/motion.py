@@ -1,0 +1,185 @@
+"""Arms that touch something: functional coordinates, and motion under constraints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from geared_dynamics import kernels
+from geared_dynamics.arrays import Array, ArrayLike
+from geared_dynamics.dynamics.contact.constraints import Contact
+from geared_dynamics.dynamics.contact.packing import Prepared, prepare
+from geared_dynamics.dynamics.contact.shapes import flag
+from geared_dynamics.dynamics.contact.states import (
+    NOTHING,
+    call_contacts,
+    coefficient,
+    limit,
+    number,
+)
+from geared_dynamics.model import GearedModel
+
+Contacts = Contact | Sequence[Contact] | Prepared
+TIME = "give a finite time [s]"
+
+
+class FreeCoordinates(NamedTuple):
+    """Coordinates that surfaces, lines and pegs leave free, f of them, as ``Coordinates``.
+
+    Of each contact in turn, those of x, y, z, yaw, pitch, roll in its object's axes that it
+    does not constrain.
+    """
+
+    s: Array
+    jacobian: Array
+    rate: Array
+    drift: Array
+
+
+class Coordinates(NamedTuple):
+    """Constrained coordinates s(q, t), m of them: s'' = jacobian a + drift.
+
+    Attributes:
+        s: Values (..., m) [m or rad]; above zero free, zero touching.
+        jacobian: ds/dq (..., m, n).
+        rate: s' = jacobian v + ds/dt (..., m).
+        drift: s'' at a = 0 (..., m): J' v + 2 d2s/dq dt v + d2s/dt2.
+        free: The same of the free coordinates.
+    """
+
+    s: Array
+    jacobian: Array
+    rate: Array
+    drift: Array
+    free: FreeCoordinates
+
+
+class ConstrainedMotion(NamedTuple):
+    """Motion of an arm in contact.
+
+    Attributes:
+        a: Joint acceleration (..., n).
+        force: Force or torque along each constrained coordinate (..., m) [N or N m].
+        wrench: Force [N] and moment [N m] on each contact's frame at its origin, root axes,
+            friction included (..., contacts, 6); zero of functions of q and of locked gears.
+        acceleration: s'' of each constrained coordinate (..., m).
+        support: Acceleration of each support's mass along the normal (..., contacts) [m/s^2];
+            zero of what has none.
+    """
+
+    a: Array
+    force: Array
+    wrench: Array
+    acceleration: Array
+    support: Array
+
+
+def coordinates(
+    model: GearedModel,
+    contacts: Contacts,
+    q: ArrayLike,
+    v: ArrayLike,
+    t: float = 0.0,
+    *,
+    free: bool = True,
+) -> Coordinates:
+    """Functional coordinates of contacts: what is constrained, and what stays free.
+
+    Args:
+        model: Geared model.
+        contacts: Contacts, prepared or not.
+        q: Joint position (..., n) [rad or m].
+        v: Joint velocity (..., n).
+        t: Time [s], of all states.
+        free: Whether to give the free coordinates as well; False: none of them, f = 0.
+
+    Raises:
+        GearedDynamicsError: where the pitch of a free coordinate is a right angle.
+
+    References:
+        Paper 004, eq. (20.83)-(20.86), fig. 20.12.
+    """
+    ready = prepare(model, contacts)
+    numbers = (number("t", t, TIME),)
+    n, rows = model.n, ready.rows + (ready.free if flag("free", free) else 0)
+    still = np.zeros((len(ready.depths), 2)) if ready.depths else None
+    inputs = {"q": q, "v": v}
+    flat = call_contacts(
+        "contact_coordinates", ready, inputs, numbers, rows * (n + 3), still, laws=False
+    )
+    table = flat.reshape(*flat.shape[:-1], rows, n + 3)
+    parts = []
+    for part in (table[..., : ready.rows, :], table[..., ready.rows :, :]):
+        parts.append((part[..., 0], part[..., 3:], part[..., 1], part[..., 2]))
+    return Coordinates(*parts[0], FreeCoordinates(*parts[1]))
+
+
+def constrained_dynamics(
+    model: GearedModel,
+    contacts: Contacts,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    t: float = 0.0,
+    friction: float = 0.0,
+    *,
+    tolerance: float = 1e-6,
+    depth: ArrayLike | None = None,
+) -> ConstrainedMotion:
+    """Acceleration and forces in contact: M a + h = tau + J'F with s'' = J a + drift.
+
+    Bilateral: s'' = 0. Unilateral: 0 <= F, 0 <= s'', F s'' = 0 where the frame touches; where
+    s > tolerance or s' > 1e-6 m/s it is free. Impacts are no part of it: ``impact`` first.
+
+    Args:
+        model: Geared model.
+        contacts: Contacts, prepared or not.
+        q: Joint position (..., n) [rad or m].
+        v: Joint velocity (..., n).
+        tau: Joint force (..., n) [N m or N], joint side.
+        t: Time [s], of all states.
+        friction: Coulomb's coefficient, of all surfaces.
+        tolerance: Least length of a violation that is refused [m or rad]; less decays.
+        depth: Place [m] and velocity of each support with a coordinate (..., e, 2).
+
+    Raises:
+        GearedDynamicsError: where the posture violates a rigid contact, contacts depend on
+            each other, or friction leaves no force.
+
+    References:
+        Paper 004, eq. (20.87)-(20.89), (20.92)-(20.94) with +h in (20.92).
+    """
+    ready = contacts if type(contacts) is Prepared else prepare(model, contacts)
+    n, m, count = model.n, ready.rows, len(ready.contacts)
+    width = n + 2 * m + 7 * count
+    try:
+        plain = not ready.given and depth is None
+        if ready.model is model and plain and (friction == 0.0 or ready.smooth < 0):
+            flat = np.empty(width)
+            numbers = t, friction, tolerance
+            if (
+                kernels.constrained_dynamics(
+                    ready.form, ready.block, q, v, tau, NOTHING, *numbers, flat
+                )
+                == 0
+            ):
+                split = n + m
+                return ConstrainedMotion(
+                    flat[:n],
+                    flat[n:split],
+                    flat[split : split + 6 * count].reshape(count, 6),
+                    flat[split + 6 * count : -count],
+                    flat[-count:],
+                )
+    except kernels.NOT_TAKEN:
+        pass  # a batch, or not plain float64 arrays: convert them below
+    ready = prepare(model, ready)
+    values = number("t", t, TIME), coefficient(ready, friction), limit(tolerance)
+    inputs = {"q": q, "v": v, "tau": tau}
+    flat = call_contacts("constrained_dynamics", ready, inputs, values, width, depth)
+    a, force, wrench, change, support = np.split(flat, np.cumsum([n, m, 6 * count, m]), axis=-1)
+    return ConstrainedMotion(
+        a, force, wrench.reshape(*wrench.shape[:-1], count, 6), change, support
+    )

@@ -1,0 +1,247 @@
+"""From a caller's arrays to the kernels of contacts and back: checks, functions, statuses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import prod
+from typing import NoReturn
+
+import numpy as np
+
+from geared_dynamics import kernels
+from geared_dynamics.arrays import Array, ArrayLike, real
+from geared_dynamics.dynamics.border import as_input, as_numbers, check_finite, common_lead, refuse
+from geared_dynamics.dynamics.contact.constraints import Constraint, Environment
+from geared_dynamics.dynamics.contact.derivatives import of_joints, of_pose
+from geared_dynamics.dynamics.contact.packing import Prepared, has_depth
+from geared_dynamics.dynamics.contact.shapes import not_negative
+from geared_dynamics.dynamics.kinematics import jacobian, pose
+from geared_dynamics.errors import ArrayError, GearedDynamicsError, ModelError
+from geared_dynamics.kernels import contact_layout as at
+
+NOTHING = np.empty(0)  # what Python computes where there is nothing to compute
+
+
+def call_contacts(
+    name: str,
+    ready: Prepared,
+    inputs: Mapping[str, ArrayLike],
+    numbers: tuple[float, ...],
+    width: int,
+    depth: ArrayLike | None = None,
+    *,
+    laws: bool = True,
+) -> Array:
+    """Run a kernel of contacts over one state or any leading batch dimensions.
+
+    Args:
+        name: The kernel.
+        ready: Prepared contacts.
+        inputs: By argument name, arrays (..., n); the first two are q and v.
+        numbers: What the kernel takes beside them; the first is the time.
+        width: Length of its result for one state.
+        depth: Positions and velocities (..., e, 2) of the supports with a coordinate.
+        laws: Whether stiffness and damping of supports count.
+    """
+    n = ready.model.n
+    arrays = {key: as_input(key, value, n) for key, value in inputs.items()}
+    depths = as_depths(ready, depth)
+    lead = common_lead(arrays | {"depth": depths})
+    for key, value in arrays.items():
+        check_finite(key, value)
+    flat = [np.broadcast_to(x, (*lead, n)).reshape(prod(lead), n) for x in arrays.values()]
+    size = depths.shape[-1]
+    depths = np.broadcast_to(depths, (*lead, size)).reshape(prod(lead), size)
+    given = np.empty((len(flat[0]), ready.given))
+    for row, q, v, states in zip(given, flat[0], flat[1], depths, strict=True):
+        row[:] = given_numbers(ready, q, v, states, numbers[0], laws=laws)
+    out = np.empty((len(given), width))
+    if len(given):
+        status = getattr(kernels, name)(ready.form, ready.block, *flat, given, *numbers, out)
+        if status != 0:
+            refuse_contact(status, name, ready, arrays, (*flat, given), numbers, width)
+    return out.reshape(*lead, width)
+
+
+def number(place: str, value: object, remedy: str) -> float:
+    """Return a finite number."""
+    try:
+        found = real(value)
+    except (TypeError, ValueError, OverflowError):
+        raise ArrayError(place, f"is {value!r}", remedy) from None
+    if not np.isfinite(found):
+        raise ArrayError(place, f"is {found}", remedy)
+    return found
+
+
+def coefficient(ready: Prepared, friction: object) -> float:
+    """Return a coefficient of friction, which all contacts must have a law for."""
+    mu = not_negative("friction", friction)
+    if mu > 0.0 and ready.smooth >= 0:
+        finding = f"acts on surfaces, and {ready.place(ready.smooth)} is none"
+        remedy = "give friction=0, or surfaces in its place (two for an edge)"
+        raise ArrayError("friction", finding, remedy)
+    return mu
+
+
+def limit(tolerance: object) -> float:
+    """Return a tolerance, which may be infinite."""
+    try:
+        found = real(tolerance)
+    except (TypeError, ValueError, OverflowError):
+        found = -1.0
+    if not found >= 0.0:
+        raise ArrayError("tolerance", f"is {tolerance!r}", "give a length of zero or more [m]")
+    return found
+
+
+def as_depths(ready: Prepared, depth: ArrayLike | None) -> Array:
+    """States of the supports that have a coordinate, (..., 2 e)."""
+    count = len(ready.depths)
+    if depth is None:
+        if count:
+            place = ready.place(ready.depths[0])
+            remedy = f"give depth=(..., {count}, 2): its place and velocity along the normal"
+            raise ArrayError("depth", f"is needed by {place}", remedy)
+        return np.zeros(0)
+    remedy = f"give shape (..., {count}, 2): place and velocity of each support with one"
+    states = as_numbers("depth", depth, remedy)
+    if states.ndim < 2 or states.shape[-2:] != (count, 2):
+        raise ArrayError("depth", f"has shape {states.shape}", remedy)
+    check_finite("depth", states)
+    return states.reshape(*states.shape[:-2], 2 * count)
+
+
+# -- what the user's functions give --------------------------------------------------------------
+
+
+def given_numbers(
+    ready: Prepared, q: Array, v: Array, depths: Array, t: float, *, laws: bool
+) -> Array:
+    """What Python computes of one state, contact by contact (given,)."""
+    parts, used = [np.zeros(0)], 0
+    for k, contact in enumerate(ready.contacts):
+        if isinstance(contact, Constraint):
+            place = f"{ready.place(k)}.function"
+            if contact.frame is None:
+                parts.append(of_joints(contact.function, contact.count, q, v, t, place))
+            else:
+                parts.append(pose_numbers(ready, contact, q, v, t, place))
+        elif isinstance(contact, Environment):
+            own = depths[used : used + 2] if has_depth(contact) else NOTHING
+            used += len(own)
+            if contact.nonlinear:
+                known = nonlinear(ready, k, contact, q, v, t, own) if laws else np.zeros(2)
+                parts.append(known)
+            parts.append(own)
+    return np.concatenate(parts)
+
+
+def pose_numbers(
+    ready: Prepared, contact: Constraint, q: Array, v: Array, t: float, place: str
+) -> Array:
+    """Numbers of a function of a frame's pose."""
+    frame = str(contact.frame)
+    X = pose(ready.model, q, frame)
+    twist = jacobian(ready.model, q, frame) @ v
+    return of_pose(contact.function, contact.count, X, twist, t, place)
+
+
+def nonlinear(
+    ready: Prepared, k: int, contact: Environment, q: Array, v: Array, t: float, own: Array
+) -> Array:
+    """Stiffness and damping of a support at a state (2,)."""
+    if len(own):
+        s, rate = own
+    else:
+        s, rate = surface_state(ready, k, q, v, t)
+    values = []
+    for name, law, state in (
+        ("stiffness", contact.stiffness, (s,)),
+        ("damping", contact.damping, (s, rate)),
+    ):
+        value = law(*map(float, state)) if callable(law) else law
+        values.append(not_negative(f"{ready.place(k)}.{name} at s = {s:g} m", value))
+    return np.array(values)
+
+
+def surface_state(ready: Prepared, k: int, q: Array, v: Array, t: float) -> tuple[float, float]:
+    """Coordinate and rate of a surface."""
+    n = ready.model.n
+    out = np.empty(ready.rows * (n + 3))
+    given = np.zeros(ready.given)  # of the other contacts, whose rows are not looked at
+    kernels.contact_coordinates(ready.form, ready.block, q, v, given, t, out)
+    s, rate = out.reshape(-1, n + 3)[first_row(ready, k), :2]
+    return float(s), float(rate)
+
+
+def first_row(ready: Prepared, k: int) -> int:
+    """Index of contact k's first coordinate."""
+    counts = ready.block[at.HEADER_SIZE + at.COUNT :: at.CONTACT_SIZE][:k]
+    return int(counts.sum())
+
+
+# -- errors --------------------------------------------------------------------------------------
+
+
+def refuse_contact(
+    status: int,
+    name: str,
+    ready: Prepared,
+    arrays: Mapping[str, Array],
+    flat: tuple[Array, ...],
+    numbers: tuple[float, ...],
+    width: int,
+) -> NoReturn:
+    """Turn a kernel's status into the error it stands for."""
+    if status < at.FAULT:
+        refuse(status, arrays, np.empty(0))
+    out = np.empty(width)
+    index = 0
+    for index in range(len(flat[0])):
+        rows = [np.ascontiguousarray(x[index]) for x in flat]
+        if getattr(kernels, name)(ready.form, ready.block, *rows, *numbers, out) == status:
+            break
+    where = f" at state {index}" if len(flat[0]) > 1 else ""
+    raise contact_error(status, ready, flat, index, numbers, where)
+
+
+def contact_error(
+    status: int,
+    ready: Prepared,
+    flat: tuple[Array, ...],
+    index: int,
+    numbers: tuple[float, ...],
+    where: str,
+) -> GearedDynamicsError:
+    """Name the contact that fails, and why."""
+    k, reason = divmod(status - at.FAULT, at.REASONS)
+    place = ready.place(k)
+    if reason == at.INSIDE:
+        s = worst_violation(ready, k, flat, index, numbers[0])
+        finding = f"s = {s:.3g} m or rad{where} violates a rigid contact by more than tolerance"
+        remedy = "move the arm onto it, give a larger tolerance, or an Environment, which yields"
+        return ArrayError(place, finding, remedy)
+    if reason == at.DEPENDENT:
+        finding = f"depends on the other contacts{where}, so that the forces are not unique"
+        return ModelError(place, finding, "leave one of them out, or move the arm")
+    if reason == at.GIMBAL:
+        finding = f"pitch is a right angle{where}, where yaw and roll have no rates"
+        return ArrayError(place, finding, "give another tool_axis, or coordinates free=False")
+    if reason == at.JAMMED:
+        finding = f"jams{where}: with this friction no force satisfies a rigid contact"
+        return ModelError(place, finding, "give less friction, or an Environment, which yields")
+    finding = f"the forces were not found{where}"
+    return ModelError(place, finding, "give less friction or fewer contacts at once")
+
+
+def worst_violation(
+    ready: Prepared, k: int, flat: tuple[Array, ...], index: int, t: float
+) -> float:
+    """Largest coordinate of a contact, with its sign."""
+    n = ready.model.n
+    out = np.empty(ready.rows * (n + 3))
+    q, v, given = (np.ascontiguousarray(x[index]) for x in (flat[0], flat[1], flat[-1]))
+    kernels.contact_coordinates(ready.form, ready.block, q, v, given, t, out)
+    values = out.reshape(-1, n + 3)[first_row(ready, k) : first_row(ready, k + 1), 0]
+    return float(values[np.abs(values).argmax()])

@@ -1,0 +1,188 @@
+"""Friction on the surfaces among an arm's contacts, beside others that hold without friction."""
+
+import math
+
+from numba import njit
+
+from geared_dynamics.kernels import contact_layout as at
+from geared_dynamics.kernels import layout
+from geared_dynamics.kernels.contact_friction import NO_END, SOLVED, rough
+from geared_dynamics.kernels.contact_rows import contact_at
+from geared_dynamics.kernels.contact_solve import (
+    EQUAL,
+    FOUND,
+    KNOWN,
+    OPEN,
+    TOUCHING,
+    add_scaled,
+    equalities,
+    inner,
+    orthonormalise,
+)
+from geared_dynamics.kernels.contact_system import BAND
+from geared_dynamics.kernels.kinds import Pointer
+from geared_dynamics.kernels.memory import shift
+
+
+@njit(error_model="numpy")
+def row_contact(contacts: Pointer, i: int) -> int:
+    """Contact to which the coordinate i belongs."""
+    k = 0
+    while i >= int(contacts[contact_at(k) + at.COUNT]):
+        i -= int(contacts[contact_at(k) + at.COUNT])
+        k += 1
+    return k
+
+
+@njit(error_model="numpy")
+def rubs(contacts: Pointer, k: int) -> bool:
+    """Whether contact k is a surface, on which Coulomb friction acts."""
+    place = contact_at(k)
+    return int(contacts[place + at.KIND]) == at.GEOMETRIC and int(contacts[place + at.COUNT]) == 1
+
+
+@njit(error_model="numpy")
+def frictional(
+    contacts: Pointer,
+    n: int,
+    mu: float,
+    rows: Pointer,
+    X: Pointer,
+    state: Pointer,
+    b: Pointer,
+    work: Pointer,
+    rubbing: Pointer,
+    F: Pointer,
+    u: Pointer,
+    y: Pointer,
+) -> int:
+    """Forces with friction on the surfaces, added to u = L'a; ``rubbing`` begins with them (3 c).
+
+    What is no surface keeps w = 0 whatever the surfaces do: their columns without its span.
+    """
+    m, count = int(contacts[at.ROWS]), int(contacts[at.CONTACTS])
+    deep = n + m
+    tangential, w = rubbing, shift(rubbing, 3 * count)
+    beside = shift(w, 6)
+    G = shift(beside, 3 * count * deep)
+    free = shift(G, 9 * count * count)
+    kinds, sliding = shift(free, 3 * count), shift(free, 4 * count)
+    Q, T, chosen = work, shift(work, m * deep), shift(work, m * (deep + m))
+    held = 0
+    for i in range(m):
+        if state[i] == EQUAL or (state[i] == TOUCHING and b[i] < 0.0):
+            chosen[held] = i
+            held += 1
+    failed = orthonormalise(deep, X, chosen, held, m, Q, T)
+    if failed != FOUND:
+        k = row_contact(contacts, int(chosen[failed]))
+        return at.FAULT + at.REASONS * k + at.DEPENDENT
+    held = held_rows(contacts, state, chosen)
+    orthonormalise(deep, X, chosen, held, m, Q, T)
+    equalities(deep, chosen, held, m, Q, T, b, F, y)
+    surfaces(
+        contacts, n, rows, X, state, b, Q, held, F, u, y, beside, free, kinds, sliding, tangential
+    )
+    size = 3 * count
+    for i in range(size):
+        for j in range(i + 1):
+            G[i * size + j] = inner(deep, shift(beside, i * deep), shift(beside, j * deep))
+            G[j * size + i] = G[i * size + j]
+    status = rough(count, G, kinds, free, sliding, mu, w, tangential)
+    if status != SOLVED:
+        k = 0 if status == NO_END else status - 2
+        return at.FAULT + at.REASONS * k + (at.UNSOLVED if status == NO_END else at.JAMMED)
+    for e in range(deep):
+        y[e] = 0.0
+    push(contacts, m, deep, X, tangential, F, y)
+    for j in range(held):
+        i = int(chosen[j])
+        b[i] += inner(deep, shift(X, i * deep), y)
+    add_scaled(deep, 1.0, y, u)
+    equalities(deep, chosen, held, m, Q, T, b, F, y)
+    add_scaled(deep, 1.0, y, u)
+    return layout.OK
+
+
+@njit(error_model="numpy")
+def held_rows(contacts: Pointer, state: Pointer, chosen: Pointer) -> int:
+    """Write the equalities that are no surfaces; return their number."""
+    held, i = 0, 0
+    for k in range(int(contacts[at.CONTACTS])):
+        for _ in range(int(contacts[contact_at(k) + at.COUNT])):
+            if state[i] == EQUAL and not rubs(contacts, k):
+                chosen[held] = i
+                held += 1
+            i += 1
+    return held
+
+
+@njit(error_model="numpy")
+def surfaces(
+    contacts: Pointer,
+    n: int,
+    rows: Pointer,
+    X: Pointer,
+    state: Pointer,
+    b: Pointer,
+    Q: Pointer,
+    held: int,
+    F: Pointer,
+    u: Pointer,
+    y: Pointer,
+    beside: Pointer,
+    free: Pointer,
+    kinds: Pointer,
+    sliding: Pointer,
+    force: Pointer,
+) -> None:
+    """Columns of the surfaces beside what is held, w without their forces, who slides where."""
+    m, count = int(contacts[at.ROWS]), int(contacts[at.CONTACTS])
+    size, deep, i = at.ROW_J + n, n + m, 0
+    for k in range(count):
+        kinds[k] = state[i] if rubs(contacts, k) else OPEN
+        first = shift(rows, (m + 2 * k) * size)
+        sx, sy = first[at.ROW_RATE], first[size + at.ROW_RATE]
+        speed = math.hypot(sx, sy)
+        sliding[2 * k] = sx / speed if speed > BAND else 0.0
+        sliding[2 * k + 1] = sy / speed if speed > BAND else 0.0
+        for j in range(3):
+            force[3 * k + j] = F[i] if j == 0 and kinds[k] == KNOWN else 0.0
+            column = shift(beside, (3 * k + j) * deep)
+            for e in range(deep):
+                column[e] = 0.0
+            free[3 * k + j] = 0.0
+            if kinds[k] != OPEN:
+                source = i if j == 0 else m + 2 * k + j - 1
+                whole = shift(X, source * deep)
+                add_scaled(deep, 1.0, whole, column)
+                free[3 * k + j] = inner(deep, whole, y)
+                if j == 0:
+                    free[3 * k] += b[i]
+                else:
+                    free[3 * k + j] += rows[source * size + at.ROW_DRIFT] + inner(n, whole, u)
+                for h in range(held):
+                    part = inner(deep, shift(Q, h * deep), column)
+                    add_scaled(deep, -part, shift(Q, h * deep), column)
+        i += int(contacts[contact_at(k) + at.COUNT])
+
+
+@njit(error_model="numpy")
+def push(
+    contacts: Pointer,
+    m: int,
+    deep: int,
+    X: Pointer,
+    tangential: Pointer,
+    F: Pointer,
+    y: Pointer,
+) -> None:
+    """Add X F of the surfaces to y, and write their normal forces to F."""
+    i = 0
+    for k in range(int(contacts[at.CONTACTS])):
+        if rubs(contacts, k):
+            F[i] = tangential[3 * k]
+            add_scaled(deep, F[i], shift(X, i * deep), y)
+            for j in range(2):
+                add_scaled(deep, tangential[3 * k + 1 + j], shift(X, (m + 2 * k + j) * deep), y)
+        i += int(contacts[contact_at(k) + at.COUNT])

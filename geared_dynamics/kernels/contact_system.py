@@ -1,0 +1,96 @@
+"""What motion and impact of an arm with contacts have in common: rows, columns, who touches."""
+
+from numba import njit
+
+from geared_dynamics.kernels import contact_layout as at
+from geared_dynamics.kernels import contact_rows, layout, mass, world
+from geared_dynamics.kernels.contact_rows import contact_at
+from geared_dynamics.kernels.contact_solve import EQUAL, OPEN, TOUCHING, factor, forward
+from geared_dynamics.kernels.kinds import Pointer
+from geared_dynamics.kernels.memory import shift
+
+BAND = 1e-6  # rate below which a coordinate is at rest [m/s or rad/s]
+VIOLATED = -1
+
+
+@njit(error_model="numpy")
+def columns(
+    model: Pointer,
+    contacts: Pointer,
+    n: int,
+    q: Pointer,
+    v: Pointer,
+    zero: Pointer,
+    given: Pointer,
+    t: float,
+    tangents: bool,
+    seen: Pointer,
+    work: Pointer,
+    matrix: Pointer,
+    rows: Pointer,
+    X: Pointer,
+) -> int:
+    """Rows of all coordinates, the factor L of the mass matrix, and X = L^-1 J'.
+
+    Columns have n + m places; the last m, of the supports' masses, are left zero.
+    """
+    m = int(contacts[at.ROWS])
+    size, deep, total = at.ROW_J + n, n + m, m
+    world.sweep(model, q, v, zero, seen)
+    status = contact_rows.constrained_rows(model, contacts, n, v, seen, given, t, work, rows)
+    if status != layout.OK:
+        return status
+    if tangents:
+        contact_rows.tangent_rows(model, contacts, n, seen, t, work, shift(rows, m * size))
+        total += 2 * int(contacts[at.CONTACTS])
+    mass.one_matrix(model, q, work, matrix)
+    if not factor(n, matrix):
+        return layout.NOT_POSITIVE
+    for i in range(total):
+        column, line = shift(X, i * deep), shift(rows, i * size + at.ROW_J)
+        for d in range(n):
+            column[d] = line[d]
+        for e in range(n, deep):
+            column[e] = 0.0
+        forward(n, matrix, column)
+    return layout.OK
+
+
+@njit(error_model="numpy")
+def touching(unilateral: float, line: Pointer, tolerance: float) -> int:
+    """What a coordinate of a rigid contact is; VIOLATED where the posture is inside it."""
+    s = line[at.ROW_S]
+    if s < -tolerance:
+        return VIOLATED
+    if unilateral > 0.0:
+        return OPEN if s > tolerance or line[at.ROW_RATE] > BAND else TOUCHING
+    return VIOLATED if s > tolerance else EQUAL
+
+
+@njit(error_model="numpy")
+def wrenches(
+    contacts: Pointer,
+    n: int,
+    rows: Pointer,
+    F: Pointer,
+    tangential: Pointer,
+    rough: bool,
+    out: Pointer,
+) -> None:
+    """Force and moment (6 c) on each contact's frame at its origin, root axes.
+
+    ``tangential`` holds 3 numbers per contact, of which the last two are friction.
+    """
+    m = int(contacts[at.ROWS])
+    size, i = at.ROW_J + n, 0
+    for k in range(int(contacts[at.CONTACTS])):
+        for e in range(6):
+            out[6 * k + e] = 0.0
+        for _ in range(int(contacts[contact_at(k) + at.COUNT])):
+            for e in range(6):
+                out[6 * k + e] += F[i] * rows[i * size + e]
+            i += 1
+        if rough:
+            for j in range(2):
+                for e in range(6):
+                    out[6 * k + e] += tangential[3 * k + 1 + j] * rows[(m + 2 * k + j) * size + e]

@@ -1,0 +1,305 @@
+"""Motion of an arm through approach, impact, contact and release, with events located."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from geared_dynamics.actuation.batch import one_state
+from geared_dynamics.arrays import Array, ArrayLike
+from geared_dynamics.dynamics.border import finite_input
+from geared_dynamics.dynamics.contact import coordinates, prepare
+from geared_dynamics.dynamics.contact.constraints import Contact
+from geared_dynamics.dynamics.contact.shapes import not_negative
+from geared_dynamics.dynamics.contact.states import coefficient
+from geared_dynamics.dynamics.energy import kinetic_energy, potential_energy
+from geared_dynamics.errors import ArrayError, MissingPackageError
+from geared_dynamics.model import GearedModel
+from geared_dynamics.simulation.contact_events import (
+    NEAR,
+    SLOW,
+    STILL,
+    ContactEvent,
+    Scene,
+    may_be_left,
+    refused,
+    settle,
+    stopped,
+)
+from geared_dynamics.simulation.run import checked_times, refuse_tolerances
+
+Torque = ArrayLike | Callable[[float, Array, Array], ArrayLike]
+SHORTEST, LONGEST = 1e-7, 1e-5  # time for which a surface just left is not looked at [s]
+BELOW = 1e-12  # depth at which a surface is met: more than the rounding of its coordinate [m]
+Watch = tuple[str, int, Callable[[float, Array], float]]
+
+
+class EnergyAccount(NamedTuple):
+    """Where the energy went [J]: end - start = work + contact_work - loss.
+
+    Attributes:
+        start: Kinetic and potential energy of the arm at the first time.
+        end: At the last.
+        work: Of the joint forces tau.
+        contact_work: Of all contacts on the arm: friction, moving walls, supports.
+        loss: Of all impacts.
+    """
+
+    start: float
+    end: float
+    work: float
+    contact_work: float
+    loss: float
+
+
+class ContactRun(NamedTuple):
+    """A simulated motion at k times.
+
+    Attributes:
+        t: Times (k,) [s].
+        q: Joint position (k, n) [rad or m].
+        v: Joint velocity (k, n), after what happens at that time.
+        force: Along each constrained coordinate (k, m) [N or N m].
+        depth: Place and velocity of each support with a coordinate (k, e, 2).
+        events: What happened, in order.
+        energy: The account.
+    """
+
+    t: Array
+    q: Array
+    v: Array
+    force: Array
+    depth: Array
+    events: tuple[ContactEvent, ...]
+    energy: EnergyAccount
+
+
+def simulate(
+    model: GearedModel,
+    contacts: Contact | Sequence[Contact],
+    q: ArrayLike,
+    v: ArrayLike,
+    times: ArrayLike,
+    tau: Torque | None = None,
+    *,
+    restitution: float = 0.0,
+    friction: float = 0.0,
+    depth: ArrayLike | None = None,
+    rest: float = 1e-4,
+    rtol: float = 1e-9,
+    atol: float = 1e-11,
+    max_events: int = 1000,
+) -> ContactRun:
+    """Motion with contacts over a time; needs SciPy (extra ``analysis``).
+
+    Surfaces are approached, hit, touched and left. Lines, pegs, constraints and locked gears
+    hold all the time. A support's mass that the tool itself hits is refused.
+
+    Args:
+        model: Geared model.
+        contacts: The contacts.
+        q: Joint position at the first time (n,) [rad or m].
+        v: Joint velocity (n,).
+        times: Where the motion is wanted (k,), rising, at least two [s].
+        tau: Joint force (n,) [N m or N], or a function of t, q and v; zero if not given.
+        restitution: e of impacts from which a frame parts faster than ``rest``.
+        friction: Coulomb's coefficient; of one surface, where there are several 0.
+        depth: Place and velocity of each support with a coordinate (e, 2); zero if not given.
+        rest: Speed of parting below which an impact is plastic [m/s].
+        rtol: Relative error of a step, 2.3e-14 at least.
+        atol: Absolute error of a step, in each number's own unit.
+        max_events: After so many events the motion is given up.
+
+    Raises:
+        GearedDynamicsError: as ``impact``; or where the events do not come to an end.
+        MissingPackageError: without SciPy.
+    """
+    refuse_tolerances(rtol, atol, max_events)
+    every, when = prepare(model, contacts), checked_times(times)
+    for k, contact in enumerate(every.contacts):
+        if refused(contact):
+            remedy = "give it a tool_stiffness, mass=0, or bilateral=True"
+            raise ArrayError(every.place(k), refused(contact), remedy)
+    e = not_negative("restitution", restitution)
+    if e > 1.0:
+        raise ArrayError("restitution", f"is {e:g}", "give a number from 0 to 1")
+    scene = Scene(
+        model,
+        every,
+        may_be_left(every.contacts),
+        torque_of(model, tau),
+        e,
+        coefficient(every, friction),
+        not_negative("rest", rest),
+    )
+    if scene.friction > 0.0 and len(scene.surfaces) > 1:
+        finding = f"acts on {len(scene.surfaces)} surfaces"
+        raise ArrayError("friction", finding, "give one surface that may be left, or friction=0")
+    start = {name: finite_input(name, x, model.n) for name, x in (("q", q), ("v", v))}
+    x = np.concatenate([*one_state(start), supports_of(len(every.depths), depth), np.zeros(2)])
+    return follow(scene, when, x, rtol, atol, max_events)
+
+
+def torque_of(model: GearedModel, tau: Torque | None) -> Callable[[float, Array, Array], Array]:
+    """Joint force as a checked function."""
+    if tau is None:
+        still = np.zeros(model.n)
+        return lambda t, q, v: still
+    if callable(tau):
+        given = tau
+        return lambda t, q, v: one_state({"tau": finite_input("tau", given(t, q, v), model.n)})[0]
+    (steady,) = one_state({"tau": finite_input("tau", tau, model.n)})
+    return lambda t, q, v: steady
+
+
+def supports_of(count: int, depth: ArrayLike | None) -> Array:
+    """States of the supports in a row (2 e,)."""
+    if depth is None:
+        return np.zeros(2 * count)
+    states = finite_input("depth", depth, 2)
+    if states.shape != (count, 2):
+        raise ArrayError("depth", f"has shape {states.shape}", f"give shape ({count}, 2)")
+    return states.ravel()
+
+
+def follow(scene: Scene, when: Array, x: Array, rtol: float, atol: float, most: int) -> ContactRun:
+    """Integrate from event to event."""
+    try:
+        from scipy.integrate import solve_ivp
+    except ImportError:
+        raise MissingPackageError("simulate", "scipy", "analysis") from None
+    begin, t, last = energy_of(scene, x), float(when[0]), float(when[-1])
+    x, touched, events, walls = settle(scene, (), t, x)
+    rows, forces, used = [], [], 0
+    while True:
+        watches = watched(scene, touched, t, x)
+        done: Any = solve_ivp(
+            lambda t, x, now=touched: rates(scene, now, t, x),
+            (t, last),
+            x,
+            "DOP853",
+            dense_output=True,
+            events=[watch[2] for watch in watches],
+            rtol=rtol,
+            atol=atol,
+        )
+        if done.status < 0:
+            finding = f"the motion cannot be followed beyond {done.t[-1]:.9g} s ({done.message})"
+            raise ArrayError("simulate", finding, "look at inputs and state there")
+        t, x, ended = float(done.t[-1]), done.y[:, -1], done.status == 0
+        for time in when[used:][when[used:] <= t if ended else when[used:] < t]:
+            rows.append(done.sol(time))
+            forces.append(scene.momentary(touched, float(time), rows[-1]).force)
+            used += 1
+        if ended:
+            break
+        if len(events) >= most:
+            finding = f"{most} events are used up at {t:.9g} s"
+            raise ArrayError("max_events", finding, "allow more, or give a larger rest")
+        x, touched, work = passed(scene, watches, done.t_events, touched, t, x, events)
+        walls += work
+    n, found = scene.model.n, np.array(rows)
+    loss = sum(event.loss for event in events)
+    account = EnergyAccount(begin, energy_of(scene, x), x[-2], x[-1] + walls, loss)
+    depth = found[:, 2 * n : -2].reshape(len(found), -1, 2)
+    q, v = found[:, :n], found[:, n : 2 * n]
+    return ContactRun(when, q, v, np.array(forces), depth, tuple(events), account)
+
+
+def energy_of(scene: Scene, x: Array) -> float:
+    """Kinetic and potential energy [J]."""
+    q, v, _ = scene.split(x)
+    return float(kinetic_energy(scene.model, q, v) + potential_energy(scene.model, q))
+
+
+def rates(scene: Scene, touched: tuple[int, ...], t: float, x: Array) -> Array:
+    """Derivative of q, v, the supports, and the works of tau and contacts."""
+    _, v, depth = scene.split(x)
+    found = scene.momentary(touched, t, x)
+    moving = np.zeros(0)
+    if depth is not None:
+        moving = np.column_stack([depth[:, 1], found.support]).ravel()
+    return np.concatenate([v, found.a, moving, [found.power, found.contact_power]])
+
+
+def watched(scene: Scene, touched: tuple[int, ...], t: float, x: Array) -> list[Watch]:
+    """Functions of time and state that cross zero from above where something happens."""
+    found: list[Watch] = []
+    for k in scene.surfaces:
+        if k not in touched:
+            found.append(("touch", k, landing(scene, touched, k, t, x)))
+            continue
+        found.append(("part", k, pushing(scene, touched, k)))
+        if scene.friction == 0.0:
+            continue
+        slip = scene.sliding(k, t, x).rate
+        speed = float(np.linalg.norm(slip))
+        if speed > 1.75 * STILL:
+            found.append(("turn", k, slowing(scene, k, slip / speed)))
+        else:
+            found.append(("slide", k, starting(scene, k)))
+    for _, _, function in found:
+        function.terminal, function.direction = True, -1.0  # type: ignore[attr-defined]
+    return found
+
+
+def pushing(scene: Scene, touched: tuple[int, ...], k: int) -> Callable[[float, Array], float]:
+    """Force of a surface that is touched."""
+    row = scene.row(k)
+    return lambda t, x: float(scene.momentary(touched, t, x).force[row])
+
+
+def slowing(scene: Scene, k: int, way: Array) -> Callable[[float, Array], float]:
+    """Speed of sliding along its first direction, above what sticks."""
+    return lambda t, x: float(way @ scene.sliding(k, t, x).rate) - 1.5 * STILL
+
+
+def starting(scene: Scene, k: int) -> Callable[[float, Array], float]:
+    """What is missing of a speed of sliding."""
+    return lambda t, x: 2.0 * STILL - float(np.linalg.norm(scene.sliding(k, t, x).rate))
+
+
+def landing(
+    scene: Scene, touched: tuple[int, ...], k: int, begin: float, x: Array
+) -> Callable[[float, Array], float]:
+    """Distance of a surface; of one that has just been left, not before half of the way back."""
+    q, v, _ = scene.split(x)
+    seen = coordinates(scene.model, scene.every, q, v, begin, free=False)
+    row, flight = scene.row(k), 0.0
+    if abs(seen.s[row]) <= NEAR:
+        a = scene.momentary(touched, begin, x).a
+        fall = abs(float(seen.jacobian[row] @ a + seen.drift[row]))
+        flight = 0.5 * max(float(seen.rate[row]), 0.0) / max(fall, 1e-9)
+        flight = min(max(flight, SHORTEST), LONGEST)
+    return lambda t, x: 1.0 if t < begin + flight else scene.distance(k, t, x) + BELOW
+
+
+def passed(
+    scene: Scene,
+    watches: list[Watch],
+    times: list[Array],
+    touched: tuple[int, ...],
+    t: float,
+    x: Array,
+    events: list[ContactEvent],
+) -> tuple[Array, tuple[int, ...], float]:
+    """State after an event, what is touched from there on, and the work of walls."""
+    nothing, still = np.zeros(scene.every.rows), np.zeros(scene.model.n)
+    work = 0.0
+    for (kind, k, _), fired in zip(watches, times, strict=True):
+        if len(fired) and kind in ("turn", "slide"):
+            if kind == "turn" and np.linalg.norm(scene.sliding(k, t, x).rate) > SLOW:
+                continue  # it has only turned aside: its direction is taken anew
+            if kind == "turn":
+                before = energy_of(scene, x)
+                x = stopped(scene, k, touched, t, x)
+                work += energy_of(scene, x) - before
+            name = "stick" if kind == "turn" else "slide"
+            events.append(ContactEvent(t, name, (k,), still, nothing, 0.0))
+        elif len(fired):
+            x, touched, new, walls = settle(scene, touched, t, x, k if kind == "part" else None)
+            events += new
+            work += walls
+    return x, touched, work

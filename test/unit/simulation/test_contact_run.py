@@ -1,0 +1,207 @@
+"""Approach, impact, contact and release of simulated arms: events, drift, energy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import geared_dynamics as gd
+from contact_arms import Q, V, planar, tip, wall
+from random_robots import random_robot, random_state
+
+contact = gd.contact
+TIMES = np.linspace(0.0, 0.5, 51)
+X, Y = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)
+
+
+def press(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Weight, a push towards smaller x, and damping."""
+    model = ARM
+    return gd.gravity_forces(model, q) - 20.0 * gd.jacobian(model, q, "tip")[0] - 1.0 * v
+
+
+ARM = planar()
+
+
+def balance(run: Any) -> float:
+    """What the account leaves open, of the largest energy in it."""
+    account = run.energy
+    open_ = account.end - account.start - account.work - account.contact_work + account.loss
+    return abs(open_) / max(1.0, *map(abs, account))
+
+
+def kinds(run: Any) -> list[str]:
+    """Kinds of the events."""
+    return [event.kind for event in run.events]
+
+
+def test_an_impact_and_sliding_along_the_wall() -> None:
+    run = contact.simulate(ARM, wall(), Q, V, TIMES, press)
+    assert kinds(run) == ["impact", "contact"]
+    first = run.events[0]
+    expected = contact.impact(ARM, wall(), Q, V)
+    np.testing.assert_allclose(first.impulse, expected.impulse, rtol=1e-12)
+    np.testing.assert_allclose(first.jump, expected.v - V, rtol=1e-12)
+    seen = contact.coordinates(ARM, wall(), run.q, run.v, free=False)
+    assert np.abs(seen.s).max() < 1e-9
+    assert (run.force > 0.0).all()
+    assert balance(run) < 1e-8
+
+
+def test_an_approach_ends_at_the_wall_and_not_within_it() -> None:
+    """The instant of the impact is that of free motion; the wall stands 20 mm ahead."""
+    ahead = contact.Surface("tip", tip() - [0.02, 0, 0], X)
+    run = contact.simulate(ARM, ahead, Q, V, TIMES, press)
+    event = run.events[0]
+    assert event.kind == "impact"
+    assert 0.0 < event.time < 0.1
+    near = contact.simulate(ARM, ahead, Q, V, [0.0, event.time], press)
+    assert abs(contact.coordinates(ARM, ahead, near.q[-1], near.v[-1], free=False).s[0]) < 1e-9
+    assert contact.coordinates(ARM, ahead, run.q, run.v, free=False).s.min() > -1e-9
+    assert balance(run) < 1e-8
+
+
+def test_bouncing_comes_to_rest() -> None:
+    run = contact.simulate(ARM, wall(), Q, V, TIMES, press, restitution=0.5)
+    impacts = [event for event in run.events if event.kind == "impact"]
+    assert len(impacts) > 5
+    assert kinds(run)[-1] == "contact"
+    losses = [event.loss for event in impacts]
+    assert min(losses) >= 0.0
+    assert contact.coordinates(ARM, wall(), run.q, run.v, free=False).s.min() > -1e-9
+    assert balance(run) < 1e-8
+
+
+def test_released_where_the_force_turns_to_pull() -> None:
+    def let_go(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        push = 20.0 * np.cos(10.0 * t)
+        return gd.gravity_forces(ARM, q) - push * gd.jacobian(ARM, q, "tip")[0] - 1.0 * v
+
+    run = contact.simulate(ARM, wall(), Q, V, TIMES, let_go)
+    assert kinds(run)[:3] == ["impact", "contact", "release"]
+    (time,) = [event.time for event in run.events if event.kind == "release"][:1]
+    before = contact.simulate(ARM, wall(), Q, V, [0.0, time - 1e-7], let_go)
+    assert 0.0 <= before.force[-1, 0] < 1e-3
+    assert balance(run) < 1e-8
+
+
+def test_sliding_ends_and_sticks() -> None:
+    run = contact.simulate(ARM, wall(), Q, V, TIMES, press, friction=0.6)
+    assert "stick" in kinds(run)
+    stuck = next(event.time for event in run.events if event.kind == "stick")
+    after = run.t > stuck
+    still = np.abs(run.v[after]).max() if "slide" not in kinds(run) else 0.0
+    assert still < 1e-6
+    assert run.energy.contact_work < 0.0
+    assert balance(run) < 1e-7
+
+
+def test_moving_walls_do_work() -> None:
+    run = contact.simulate(ARM, wall(velocity=(0.2, 0, 0)), Q, V, TIMES, press)
+    assert run.energy.contact_work > 0.0
+    assert balance(run) < 1e-8
+
+
+def test_planned_contact_without_speed() -> None:
+    """Braked so that the tip arrives with no speed: no impact, only a contact."""
+    J = gd.jacobian(ARM, Q, "tip")[:2]
+    reach, time = 0.01, 0.1
+    start = gd.pose(ARM, Q, "tip")[:3, 3]
+
+    def brake(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """Tip at x = start - reach (2 u - u^2), u = t / time, and held there."""
+        u = min(t / time, 1.0)
+        a = np.array([2.0 * reach / time**2 if u < 1.0 else -1.0, 0.0])
+        moving = gd.jacobian(ARM, q, "tip")[:2]
+        drift = gd.jacobian_drift(ARM, q, v, "tip")[:2]
+        return gd.inverse_dynamics(ARM, q, v, np.linalg.solve(moving, a - drift))
+
+    surface = contact.Surface("tip", start - [reach, 0, 0], X)
+    v = np.linalg.solve(J, [-2.0 * reach / time, 0.0])
+    run = contact.simulate(ARM, surface, Q, v, np.linspace(0, 0.2, 21), brake)
+    assert kinds(run) == ["contact"]
+    assert run.events[0].time == pytest.approx(time, abs=1e-3)
+    assert balance(run) < 1e-8
+
+
+def test_support_with_a_coordinate_of_its_own() -> None:
+    support = contact.Environment(wall(), 2e4, damping=200.0, mass=0.5, tool_stiffness=1e5)
+    run = contact.simulate(ARM, support, Q, V, TIMES, press)
+    assert run.depth.shape == (51, 1, 2)
+    assert run.events == ()
+    s = contact.coordinates(ARM, support, run.q, run.v, free=False).s[:, 0]
+    np.testing.assert_allclose(
+        run.force[:, 0], 1e5 * np.maximum(0, run.depth[:, 0, 0] - s), atol=1e-9
+    )
+    assert balance(run) < 1e-8
+
+
+@pytest.mark.parametrize(("e", "friction"), [(0.0, 0.0), (0.6, 0.0), (0.3, 0.25), (0.0, 0.4)])
+@pytest.mark.parametrize("seed", [0, 5, 25, 30])
+def test_random_arms_on_a_floor_and_a_wall(seed: int, e: float, friction: float) -> None:
+    """No energy from nowhere, nothing inside the surfaces, no force that pulls; with a wall
+    that moves where there is no friction.
+    """
+    model = random_robot(seed, joints=5, wheels=5).load()
+    q, v, _ = random_state(model.n, seed)
+    link = model.body_names[-1]
+    place, rng = gd.pose(model, q, link)[:3, 3], np.random.default_rng(seed)
+    axes = np.linalg.qr(rng.normal(size=(3, 2)))[0].T
+    speed = gd.jacobian(model, q, link)[:3] @ v
+    floor, side = -np.sign(axes @ speed)[:, None] * axes  # both ahead
+    surfaces = [
+        contact.Surface(link, place - 0.02 * floor, floor),
+        contact.Surface(link, place - 0.05 * side, side, velocity=0.1 * side),
+    ][: 1 if friction else 2]
+
+    def push(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        J = gd.jacobian(model, q, link)[:3]
+        return gd.gravity_forces(model, q) - J.T @ (30.0 * floor + 20.0 * side) - 2.0 * v
+
+    times = np.linspace(0.0, 0.4, 41)
+    run = contact.simulate(model, surfaces, q, v, times, push, restitution=e, friction=friction)
+    assert run.events[0].kind == "impact"
+    assert balance(run) < 1e-7
+    assert min(event.loss for event in run.events) >= 0.0
+    assert run.force.min() > -1e-9
+    for t, q_t, v_t in zip(run.t, run.q, run.v, strict=True):
+        # Surfaces that are reached within 1e-6 m of each other are hit together.
+        assert contact.coordinates(model, surfaces, q_t, v_t, t, free=False).s.min() > -1.1e-6
+
+
+REFUSED: dict[str, tuple[Callable[[], object], str]] = {
+    "mass that is hit": (
+        lambda: contact.simulate(ARM, contact.Environment(wall(), 1e4, mass=1.0), Q, V, TIMES),
+        "tool_stiffness",
+    ),
+    "inside": (lambda: contact.simulate(ARM, wall(1e-3), Q, V, TIMES), "tolerance"),
+    "times": (lambda: contact.simulate(ARM, wall(), Q, V, [0.0]), "times"),
+    "states": (lambda: contact.simulate(ARM, wall(), [Q, Q], V, TIMES), "q: has shape"),
+    "torque": (lambda: contact.simulate(ARM, wall(), Q, V, TIMES, [1.0]), "tau"),
+    "restitution": (
+        lambda: contact.simulate(ARM, wall(), Q, V, TIMES, restitution=2.0),
+        "restitution",
+    ),
+    "depth": (lambda: contact.simulate(ARM, wall(), Q, V, TIMES, depth=[[0.0, 0.0]]), "depth"),
+    "events": (
+        lambda: contact.simulate(ARM, wall(), Q, V, TIMES, press, restitution=0.9, max_events=3),
+        "used up",
+    ),
+    "friction of two": (
+        lambda: contact.simulate(
+            ARM, [wall(), contact.Surface("tip", tip(), Y)], Q, V, TIMES, friction=0.1
+        ),
+        "2 surfaces",
+    ),
+    "tolerances": (lambda: contact.simulate(ARM, wall(), Q, V, TIMES, rtol=0.0), "rtol"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_bad_input_is_refused(case: str) -> None:
+    call, words = REFUSED[case]
+    with pytest.raises(gd.GearedDynamicsError, match=words):
+        call()
