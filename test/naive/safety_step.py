@@ -124,7 +124,6 @@ class Twin:
         if failed:
             found.add("COMPUTATION")
             self.latched |= {"COMPUTATION"}
-            self.seen |= found
             self.clear, self.acknowledged = None, False
         dt = 0.0 if last is None else min(max(now - last, 0.0), self.constants.rate_span)
         before, self.sent = self.sent, []
