@@ -62,7 +62,7 @@ def test_commands_that_overflow_are_refused(call: str, elastic: bool) -> None:
     """Of inputs that are finite."""
     from simulated_arms import arm
 
-    far = 1.5e308
+    far = 1e10  # so that nothing but the feedback overflows
     if elastic:
         model = arm()
         huge = control.Gains(1e300, 1e300, kind="torque")

@@ -87,6 +87,20 @@ def test_feedback_is_its_equation(feedback: Any) -> None:
     np.testing.assert_allclose(blind[1].command, commands.voltage, rtol=1e-9)
 
 
+def test_holding_voltages_count_the_speeds_of_motors_that_turn_several_joints() -> None:
+    """u = R i + k_e A' y'."""
+    model = with_motors(elastic_arm(8, 4, share=0.4, extra=False))
+    gains = control.Gains(300.0, 30.0, kind="torque")
+    posture, q, v = np.random.default_rng(4).normal(size=(3, model.n))
+    i, u = (
+        control.elastic_controller(
+            model, gains=gains, side=f"motor_{side}", saturation="none"
+        ).fallback(posture, q, v)
+        for side in ("current", "voltage")
+    )
+    np.testing.assert_allclose(u, 0.8 * i + 0.06 * model.structure_matrix.T @ v, rtol=1e-9)
+
+
 def test_holding_tells_gravity_and_exceeds_nothing() -> None:
     plant = arm()
     made = control.elastic_controller(plant, gains=control.Gains(300.0, 30.0, kind="torque"))
@@ -132,6 +146,16 @@ def test_what_is_clipped_and_what_is_not() -> None:
     weight = gd.motor_torques(plant, gd.gravity_forces(plant, Q))
     for call in (lambda m: m.nominal(Q, v, a), lambda m: m.decelerate(Q, v, a, v)):
         np.testing.assert_allclose(call(loose) - call(light), weight, atol=1e-9)
+
+
+def test_joint_torques_exceed_no_limit_of_the_motors() -> None:
+    made = control.elastic_controller(arm(), "flatness", side="joint_torque")
+    out = made.sent(np.full(3, 1e4), np.zeros(3), None)
+    assert (np.abs(made.limits) < np.abs(out.joint_torque)).all()
+    np.testing.assert_array_equal(
+        out.command, np.clip(out.joint_torque, -made.limits, made.limits)
+    )
+    assert not out.exceeded.any()
 
 
 def test_a_law_without_feedback_reads_no_gains() -> None:
