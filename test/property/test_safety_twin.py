@@ -18,7 +18,8 @@ import pytest
 
 import geared_dynamics as gd
 from geared_dynamics.control.safety.step import judgement
-from naive.safety_step import Numbers, Twin
+from naive.safety_commands import NoCommandError, Numbers
+from naive.safety_step import Twin
 from safety_rig import same
 
 S = gd.control.safety
@@ -106,8 +107,6 @@ class Model:
             """By Cramer's rule."""
             rest = listed(self.slowing)(q, v, [0.0, 0.0], rate)
             if rest is None:
-                from naive.safety_step import NoCommandError
-
                 raise NoCommandError
             (a, b), (c, d) = self.M.tolist()
             x, y = sent[0] - rest[0], sent[1] - rest[1]

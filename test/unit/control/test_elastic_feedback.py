@@ -199,21 +199,29 @@ def test_motors_that_turn_the_same_are_no_drive_for_two_joints() -> None:
 # -- gains and loops -----------------------------------------------------------------------------
 
 
-def test_gains_are_those_of_half_the_lowest_frequency() -> None:
-    """K_p = omega^2 m, K_v = 2 zeta omega m, m = diag(E^-T M E^-1), on coupled drives."""
-    model = elastic_arm(8, 4, share=0.4, extra=False, damping=30.0)
-    q = np.array([0.3, -0.5, 0.2, 0.7])
+@pytest.mark.parametrize("belts", [0, 3])
+def test_gains_are_those_of_half_the_lowest_frequency(belts: int) -> None:
+    """K_p = omega^2 m, K_v = 2 zeta omega m, m = diag(E^-T M E^-1); E is not I with belts."""
+    model = elastic_arm(1, 3, share=0.4, extra=False, damping=30.0, belts=belts)
+    q = np.array([0.3, -0.5, 0.2])
     found = control.gains_from_modes(model, q)
-    back = np.linalg.inv(driven(model).rigid)
-    M = gd.mass_matrix(model, q)
-    m = [sum(back[i, j] * M[i, k] * back[k, j] for i in range(4) for k in range(4))
-         for j in range(4)]  # fmt: skip
+    E = driven(model).rigid
+    assert (np.abs(E - E.T).max() > 1.0) == bool(belts)
+    back, M, r = np.linalg.inv(E), gd.mass_matrix(model, q), range(3)
+    m = [sum(back[i, j] * M[i, k] * back[k, j] for i in r for k in r) for j in r]
     frequency = gd.elastic.modes(model, q, rotors="held").frequency
     omega = 0.5 * frequency[frequency > 0.0].min()  # joints without a spring do not vibrate
     np.testing.assert_allclose(found.kp, omega**2 * np.array(m), rtol=1e-9)
     np.testing.assert_allclose(found.kv, 1.4 * omega * np.array(m), rtol=1e-9)
     assert found.kind == "torque"
     assert not found.ki.any()
+
+
+def test_feedforward_knows_no_springs_between_wheels() -> None:
+    """So that behind a controller E_d is the identity."""
+    model = elastic_arm(1, 3, share=0.4, extra=False, belts=3)
+    with pytest.raises(gd.GearedDynamicsError):
+        control.elastic_controller(model, "flatness")
 
 
 def test_a_loop_that_grows_slowly_grows() -> None:
