@@ -114,11 +114,9 @@ class ElasticController:
         if self.gains is not None:
             if state is None:
                 raise ArrayError("state", "is None", f"give {self.law} a measured state")
-            wanted = (
-                np.concatenate([path[0], planned.theta]),
-                np.concatenate([path[1], planned.vtheta]),
-            )
-            torque = torque + self.corrected(self.gains, state, *wanted)
+            x = np.concatenate([path[0], planned.theta])
+            rate = np.concatenate([path[1], planned.vtheta])
+            torque = torque + self.corrected(self.gains, state, x, rate)
         speed = self.speeds(state, commands.speed)
         result = self.sent(torque, speed, commands)
         refuse_overflow(result.command)

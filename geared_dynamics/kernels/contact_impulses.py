@@ -60,7 +60,7 @@ def contact_impact(
         return layout.WRONG_SHAPE
     if not fits(given, width, out):
         return layout.WRONG_SHAPE
-    if not (apart(q, out) and apart(v, out)):
+    if not (apart(q, out) and apart(v, out) and apart(given, out)):
         return layout.OVERLAP
     if not (math.isfinite(t) and 0.0 <= e <= 1.0 and tolerance >= 0.0):
         return layout.NOT_FINITE

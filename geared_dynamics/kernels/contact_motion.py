@@ -47,7 +47,7 @@ def contact_coordinates(
         return layout.WRONG_SHAPE
     if not fits(given, width, out):
         return layout.WRONG_SHAPE
-    if not (apart(q, out) and apart(v, out)):
+    if not (apart(q, out) and apart(v, out) and apart(given, out)):
         return layout.OVERLAP
     if not math.isfinite(t):
         return layout.NOT_FINITE
@@ -139,7 +139,7 @@ def constrained_dynamics(
         return layout.WRONG_SHAPE
     if not (fits(tau, n, out) and fits(given, width, out)):
         return layout.WRONG_SHAPE
-    if not (apart(q, out) and apart(v, out) and apart(tau, out)):
+    if not (apart(q, out) and apart(v, out) and apart(tau, out) and apart(given, out)):
         return layout.OVERLAP
     if not (math.isfinite(t) and mu >= 0.0 and math.isfinite(mu) and tolerance >= 0.0):
         return layout.NOT_FINITE

@@ -115,7 +115,7 @@ def unseen(
     """
     q, v, stamp = memory.good
     length, t = policy.blind_time, now - memory.since
-    moved = nominal is not None and length > 0.0 and speed(v) > policy.hold_velocity
+    moved = length > 0.0 and speed(v) > policy.hold_velocity
     if memory.posture is None:
         found = static(policy, memory, fallback)
         gap = memory.since - stamp

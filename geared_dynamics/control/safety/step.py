@@ -84,7 +84,6 @@ def judgement(
         found |= at.COMPUTATION
         memory = memory._replace(
             latched=memory.latched | at.COMPUTATION,
-            seen=memory.seen | found,
             clear=None,
             acknowledged=False,
         )

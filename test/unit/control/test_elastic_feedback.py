@@ -87,6 +87,20 @@ def test_feedback_is_its_equation(feedback: Any) -> None:
     np.testing.assert_allclose(blind[1].command, commands.voltage, rtol=1e-9)
 
 
+def test_holding_voltages_count_the_speeds_of_motors_that_turn_several_joints() -> None:
+    """u = R i + k_e A' y'."""
+    model = with_motors(elastic_arm(8, 4, share=0.4, extra=False))
+    gains = control.Gains(300.0, 30.0, kind="torque")
+    posture, q, v = np.random.default_rng(4).normal(size=(3, model.n))
+    i, u = (
+        control.elastic_controller(
+            model, gains=gains, side=f"motor_{side}", saturation="none"
+        ).fallback(posture, q, v)
+        for side in ("current", "voltage")
+    )
+    np.testing.assert_allclose(u, 0.8 * i + 0.06 * model.structure_matrix.T @ v, rtol=1e-9)
+
+
 def test_holding_tells_gravity_and_exceeds_nothing() -> None:
     plant = arm()
     made = control.elastic_controller(plant, gains=control.Gains(300.0, 30.0, kind="torque"))
@@ -134,6 +148,16 @@ def test_what_is_clipped_and_what_is_not() -> None:
         np.testing.assert_allclose(call(loose) - call(light), weight, atol=1e-9)
 
 
+def test_joint_torques_exceed_no_limit_of_the_motors() -> None:
+    made = control.elastic_controller(arm(), "flatness", side="joint_torque")
+    out = made.sent(np.full(3, 1e4), np.zeros(3), None)
+    assert (np.abs(made.limits) < np.abs(out.joint_torque)).all()
+    np.testing.assert_array_equal(
+        out.command, np.clip(out.joint_torque, -made.limits, made.limits)
+    )
+    assert not out.exceeded.any()
+
+
 def test_a_law_without_feedback_reads_no_gains() -> None:
     plant = arm()
     reference, planned = moving(plant, control.elastic_controller(plant, "flatness"))
@@ -175,21 +199,29 @@ def test_motors_that_turn_the_same_are_no_drive_for_two_joints() -> None:
 # -- gains and loops -----------------------------------------------------------------------------
 
 
-def test_gains_are_those_of_half_the_lowest_frequency() -> None:
-    """K_p = omega^2 m, K_v = 2 zeta omega m, m = diag(E^-T M E^-1), on coupled drives."""
-    model = elastic_arm(8, 4, share=0.4, extra=False, damping=30.0)
-    q = np.array([0.3, -0.5, 0.2, 0.7])
+@pytest.mark.parametrize("belts", [0, 3])
+def test_gains_are_those_of_half_the_lowest_frequency(belts: int) -> None:
+    """K_p = omega^2 m, K_v = 2 zeta omega m, m = diag(E^-T M E^-1); E is not I with belts."""
+    model = elastic_arm(1, 3, share=0.4, extra=False, damping=30.0, belts=belts)
+    q = np.array([0.3, -0.5, 0.2])
     found = control.gains_from_modes(model, q)
-    back = np.linalg.inv(driven(model).rigid)
-    M = gd.mass_matrix(model, q)
-    m = [sum(back[i, j] * M[i, k] * back[k, j] for i in range(4) for k in range(4))
-         for j in range(4)]  # fmt: skip
+    E = driven(model).rigid
+    assert (np.abs(E - E.T).max() > 1.0) == bool(belts)
+    back, M, r = np.linalg.inv(E), gd.mass_matrix(model, q), range(3)
+    m = [sum(back[i, j] * M[i, k] * back[k, j] for i in r for k in r) for j in r]
     frequency = gd.elastic.modes(model, q, rotors="held").frequency
     omega = 0.5 * frequency[frequency > 0.0].min()  # joints without a spring do not vibrate
     np.testing.assert_allclose(found.kp, omega**2 * np.array(m), rtol=1e-9)
     np.testing.assert_allclose(found.kv, 1.4 * omega * np.array(m), rtol=1e-9)
     assert found.kind == "torque"
     assert not found.ki.any()
+
+
+def test_feedforward_knows_no_springs_between_wheels() -> None:
+    """So that behind a controller E_d is the identity."""
+    model = elastic_arm(1, 3, share=0.4, extra=False, belts=3)
+    with pytest.raises(gd.GearedDynamicsError):
+        control.elastic_controller(model, "flatness")
 
 
 def test_a_loop_that_grows_slowly_grows() -> None:

@@ -9,7 +9,15 @@ import numpy as np
 import pytest
 
 import geared_dynamics as gd
-from geared_dynamics.control.safety import calm, commands, limits, newest, stopping, values
+from geared_dynamics.control.safety import (
+    calm,
+    commands,
+    limits,
+    newest,
+    stopping,
+    values,
+    watch,
+)
 from geared_dynamics.control.safety import policy as policies
 from geared_dynamics.control.safety.presets import SWING
 from geared_dynamics.errors import ArrayError, UnknownNameError
@@ -301,3 +309,28 @@ def test_a_stop_does_not_end_in_a_command_that_is_none(leaving: str) -> None:
     assert (found.mode, bool(found.found & S.Event.COMPUTATION)) == (S.Mode.BRAKING, True)
     np.testing.assert_array_equal(found.command, gravity)
     assert np.isfinite(rig.memory.static).all()
+
+
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_all_joints_near_or_beyond_at_once_are_seen(side: float) -> None:
+    """Not only one of them."""
+    ends = {"lower": (-2.0, -2.0), "upper": (2.0, 2.0), "continuous": (False, False)}
+    rig = running((1.94, 1.94), **ends, command_rate=(INF, INF))
+    rig.q, rig.q_d = side * rig.q, side * rig.q_d
+    memory = rig.memory._replace(track=None)
+    for facts, event in (
+        ({"v": side * np.array([2.9, 3.9])}, S.Event.VELOCITY_NEAR),
+        ({"v": side * np.array([3.4, 4.5])}, S.Event.VELOCITY_NEAR | S.Event.VELOCITY_LIMIT),
+        ({"q": side * np.array([1.99, 1.99])}, S.Event.POSITION_NEAR),
+        ({"q": side * np.array([2.1, 2.1])}, S.Event.POSITION_NEAR | S.Event.POSITION_LIMIT),
+    ):
+        rig.memory = memory
+        rig.q_d = facts.get("q", rig.q)
+        assert rig.cycle(**facts).events == event
+
+
+def test_an_arm_on_the_edge_of_its_tolerance_is_back() -> None:
+    rules = policy(position_tolerance=0.25)
+    for edge in (2.25, -2.25):
+        assert watch.within(rules, np.array([edge, 9.0]))
+        assert not watch.within(rules, np.array([np.nextafter(edge, 2.0 * edge), 9.0]))
