@@ -85,7 +85,7 @@ format: $(VENV)/.installed ## let ruff mend what it can
 OLD = .venv-numpy1
 # Equations and files in full; what is built on them takes the same arrays, and as long again.
 LEFT_OUT = repository ros golden crosscheck
-LEFT_OUT += $(addprefix unit/,nodes demo graph cli analysis simulation observers)
+LEFT_OUT += $(addprefix unit/,runtime ros apps recordings analysis simulation observers)
 NOT_MATHEMATICS = $(addprefix --ignore=test/,$(LEFT_OUT))
 .PHONY: numpy1-installed numpy1-compiled colcon-installed # what takes long before their tests
 

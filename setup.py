@@ -142,11 +142,11 @@ setup(
     },
     entry_points={
         "console_scripts": [
-            "geared-dynamics = geared_dynamics.cli.main:main",
-            "feedforward_node = geared_dynamics.nodes.feedforward_node:main",
-            "plant_node = geared_dynamics.nodes.plant.plant_node:main",
-            "publish_trajectory = geared_dynamics.nodes.publish.publish_trajectory:main",
-            "elastic_observer_node = geared_dynamics.nodes.elastic_observer_node:main",
+            "geared-dynamics = geared_dynamics.apps.cli.main:main",
+            "feedforward_node = geared_dynamics.ros.feedforward_node:main",
+            "plant_node = geared_dynamics.ros.plant_node:main",
+            "publish_trajectory = geared_dynamics.ros.publish_trajectory:main",
+            "elastic_observer_node = geared_dynamics.ros.elastic_observer_node:main",
         ]
     },
     zip_safe=False,  # numba keeps its cache beside the sources

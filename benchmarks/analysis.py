@@ -19,11 +19,11 @@ import numpy as np
 from arms import drivetrain, rows
 
 import geared_dynamics as gd
-from geared_dynamics.analysis.comparison.analyze import analyze
-from geared_dynamics.analysis.comparison.figures import joint_figures
-from geared_dynamics.analysis.comparison.prediction import predicted
-from geared_dynamics.analysis.reading.recording import open_recording
-from geared_dynamics.analysis.report.joint_state import serialised
+from geared_dynamics.analysis.compare import analyze
+from geared_dynamics.analysis.comparison_figures import joint_figures
+from geared_dynamics.analysis.comparison_totals import predicted
+from geared_dynamics.recordings.joint_state_codec import serialised
+from geared_dynamics.recordings.recording import open_recording
 
 JOINTS, RATE = 7, 1000
 BATCH = 60 * RATE  # messages written at a time
@@ -168,7 +168,7 @@ def reading(folder, hours):
     """Print the time per message of our decoder and of the bag library's."""
     from rosbags.typesys import Stores, get_typestore
 
-    from geared_dynamics.analysis.reading.bag import open_bag
+    from geared_dynamics.recordings.bag import open_bag
 
     path, store = bag(folder, "db3", hours), get_typestore(Stores.ROS2_JAZZY)
     recording, container = open_recording(path, arm().joint_names), open_bag(path)

@@ -21,11 +21,12 @@ import numpy as np
 from noisy_recordings import Case, motion_of, recorded
 
 import geared_dynamics as gd
-from geared_dynamics.analysis.identification.columns import base_columns, columns
-from geared_dynamics.analysis.identification.equations import Settings, equations
-from geared_dynamics.analysis.identification.identify import identify
-from geared_dynamics.analysis.identification.least_squares import deviation
-from geared_dynamics.analysis.reading.problems import RecordingError
+from geared_dynamics.analysis.identification import identify
+from geared_dynamics.analysis.identification_equations import equations
+from geared_dynamics.analysis.identification_rows import Settings
+from geared_dynamics.analysis.least_squares import deviation
+from geared_dynamics.analysis.parameter_columns import base_columns, columns
+from geared_dynamics.errors import RecordingError
 
 FITTED = 0.8  # of a recording; the rest is held out
 FIXED = 5.0  # [Hz] in which all parameters are judged

@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 
 import geared_dynamics as gd
-from geared_dynamics.nodes.benchmark import robot, run
+from geared_dynamics.apps import latency_run
+from geared_dynamics.runtime import latency_figures
 
 ROUNDS = 3
 
@@ -37,17 +38,17 @@ def timed(function: Callable[..., Any], times: list[int]) -> Callable[..., Any]:
 
 def places() -> dict[str, tuple[Any, str]]:
     """Return where the parts of a cycle are found."""
-    from geared_dynamics.nodes.common import joint_map
-    from geared_dynamics.nodes.feedforward import loop, node, outputs
+    from geared_dynamics.ros import feedforward, feedforward_topics
+    from geared_dynamics.runtime import feedforward_loop, joint_readings
 
     return {
-        "respond, with all below": (node.FeedforwardNode, "respond"),
-        "JointMap.read": (joint_map.JointMap, "read"),
-        "Loop.cycle, with all below": (loop.Loop, "cycle"),
-        "sample_into, each of two": (loop, "sample_into"),
+        "respond, with all below": (feedforward.FeedforwardNode, "respond"),
+        "JointMap.read": (joint_readings.JointMap, "read"),
+        "Loop.cycle, with all below": (feedforward_loop.FeedforwardLoop, "cycle"),
+        "sample_into, each of two": (feedforward_loop, "sample_into"),
         "the law": (gd.control.Controller, "step"),
         "the safety step": (gd.control.safety, "step"),
-        "Commands.send": (outputs.Commands, "send"),
+        "Commands.send": (feedforward_topics.Commands, "send"),
     }
 
 
@@ -69,21 +70,21 @@ def main() -> None:
     """Print medians and 99th percentiles [us]."""
     rate = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
     seconds = float(sys.argv[2]) if len(sys.argv) > 2 else 2.0
-    files = robot.default_files()
+    files = latency_figures.default_files()
     model = gd.load_model(*files)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        os.environ |= run.environment(None, folder)
+        os.environ |= latency_run.environment(None, folder)
         import rclpy
 
-        from geared_dynamics.nodes.benchmark.compute import measure
-        from geared_dynamics.nodes.feedforward.node import FeedforwardNode
+        from geared_dynamics.ros.cycle_timing import measure
+        from geared_dynamics.ros.feedforward import FeedforwardNode
 
-        start = robot.posture(model)
-        options = run.Options(model.joint_names, start, rate, seconds, 0.0, None)
-        node_options = run.feedforward(*files, "computed_torque", rate)
-        task = run.new_task(options, folder, "", node_options)
-        rclpy.init(args=["cycle", *run.ros_arguments(folder, "cycle", node_options)])
+        start = latency_figures.posture(model)
+        options = latency_run.Options(model.joint_names, start, rate, seconds, 0.0, None)
+        node_options = latency_run.feedforward(*files, "computed_torque", rate)
+        task = latency_run.new_task(options, folder, "", node_options)
+        rclpy.init(args=["cycle", *latency_run.ros_arguments(folder, "cycle", node_options)])
         node = FeedforwardNode()
         node.start()
         whole: list[int] = []

@@ -11,9 +11,9 @@ from timing import interleaved, verdict
 
 import geared_dynamics as gd
 from geared_dynamics import kernels
+from geared_dynamics.dynamics.elastic.equations import packed_springs
 from geared_dynamics.dynamics.elastic.extended import extended
-from geared_dynamics.dynamics.elastic.springs import packed_springs
-from geared_dynamics.dynamics.elimination import DENSE, make_plan
+from geared_dynamics.dynamics.elimination_plan import DENSE, make_plan
 from geared_dynamics.dynamics.packing import packed
 
 LENGTHS = (3, 4, 5, 6, 7, 8, 9, 12, 18, 24)

@@ -14,8 +14,8 @@ from arms import drivetrain, rows
 from scipy.integrate import solve_ivp
 
 import geared_dynamics as gd
-from geared_dynamics.simulation.plant import ElasticPlant
-from geared_dynamics.simulation.rosenbrock import rosenbrock_step
+from geared_dynamics.simulation.driven_arm import ElasticPlant
+from geared_dynamics.simulation.integrators import rosenbrock_step
 
 SECONDS, WANTED = 0.2, 1e-5  # simulated; error of angles and velocities at the end
 START = np.array([0.3, -0.5, 0.8, 0.2, 0.4, -0.3])

@@ -13,8 +13,7 @@ from timing import interleaved, verdict
 
 import geared_dynamics as gd
 from geared_dynamics import kernels
-from geared_dynamics.dynamics.elastic.feedforward import FRICTIONLESS
-from geared_dynamics.dynamics.elastic.feedforward_plan import plan_of
+from geared_dynamics.dynamics.elastic.flatness import FRICTIONLESS, plan_of
 from geared_dynamics.dynamics.packing import packed
 
 METHODS = {

@@ -1,6 +1,6 @@
 """Forward dynamics: factorised mass matrix against elimination, over chain lengths.
 
-Shows whether geared_dynamics.dynamics.elimination chooses right, for arms with each
+Shows whether geared_dynamics.dynamics.elimination_plan chooses right, for arms with each
 rotor before its joint and for arms with all rotors on one link, and the public
 function beside Pinocchio's aba (which has armature only).
 
@@ -16,7 +16,7 @@ from timing import interleaved
 
 import geared_dynamics as gd
 from geared_dynamics import kernels
-from geared_dynamics.dynamics.elimination import DENSE, elimination_plan, make_plan
+from geared_dynamics.dynamics.elimination_plan import DENSE, elimination_plan, make_plan
 from geared_dynamics.dynamics.packing import packed
 
 LENGTHS = (3, 6, 9, 12, 13, 15, 18, 24, 36, 48)

@@ -14,18 +14,14 @@ from unittest.mock import patch
 import numpy as np
 
 import geared_dynamics as gd
-from geared_dynamics.analysis.identification import rows as rows_module
-from geared_dynamics.analysis.identification.columns import (
-    base_columns,
-    column_names,
-    columns,
-    prior,
-)
-from geared_dynamics.analysis.identification.equations import Settings, equations
-from geared_dynamics.analysis.identification.identify import identify
-from geared_dynamics.analysis.identification.least_squares import deviation, solve
-from geared_dynamics.analysis.reading.meaning import Meaning
-from geared_dynamics.analysis.reading.recording import open_recording, recording_from_arrays
+from geared_dynamics.analysis import identification_rows as rows_module
+from geared_dynamics.analysis.identification import identify
+from geared_dynamics.analysis.identification_equations import equations
+from geared_dynamics.analysis.identification_rows import Settings
+from geared_dynamics.analysis.least_squares import deviation, solve
+from geared_dynamics.analysis.parameter_columns import base_columns, column_names, columns, prior
+from geared_dynamics.recordings.motions import Meaning
+from geared_dynamics.recordings.recording import open_recording, recording_from_arrays
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(os.environ.get("GEARED_DYNAMICS_DATA", ROOT.parent / "shared" / "data"))

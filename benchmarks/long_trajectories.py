@@ -20,7 +20,7 @@ from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from geared_dynamics.nodes.feedforward.node import FeedforwardNode
+from geared_dynamics.ros.feedforward import FeedforwardNode
 
 URDF = Path(__file__).resolve().parents[1] / "urdf"
 POSTURE = [0.3, 0.5, -0.4]

@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 
 import geared_dynamics as gd
-from geared_dynamics.analysis.excitation.excite import Limits, limits_of, within
-from geared_dynamics.analysis.identification.columns import column_names, columns, prior
-from geared_dynamics.analysis.reading.recording import recording_from_arrays
+from geared_dynamics.analysis.excitation import MotionBounds, limits_of, within
+from geared_dynamics.analysis.parameter_columns import column_names, columns, prior
+from geared_dynamics.recordings.recording import recording_from_arrays
 
 ROOT = Path(__file__).resolve().parents[1]
 BLOCK = 8192  # samples whose columns are held at a time
@@ -130,7 +130,7 @@ def reach(model, case):
     try:
         found = limits_of(model, case.acceleration)
     except gd.GearedDynamicsError:
-        found = Limits(-2.0 * one, 2.0 * one, FASTEST * one, case.acceleration * one, one)
+        found = MotionBounds(-2.0 * one, 2.0 * one, FASTEST * one, case.acceleration * one, one)
     low, high = np.maximum(found.lower, -FARTHEST), np.minimum(found.upper, FARTHEST)
     return found._replace(lower=low, upper=high, torque=np.inf * one)
 

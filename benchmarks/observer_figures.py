@@ -17,9 +17,9 @@ from observer_plant import DT, TURN, Arm, Row, changed, elbow, moving, ratios
 from scipy import signal, stats
 
 import geared_dynamics as gd
-from geared_dynamics.observers.rest import at_rest
-from geared_dynamics.simulation.mujoco.mechanism import MujocoMechanism
-from geared_dynamics.simulation.plants.equations import EquationsMechanism
+from geared_dynamics.observers.readings import at_rest
+from geared_dynamics.simulation.equations_engine import EquationsMechanism
+from geared_dynamics.simulation.mujoco_engine import MujocoMechanism
 
 ob = gd.observers
 SKIP = 500  # instants before errors count

@@ -16,10 +16,10 @@ from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 
 import geared_dynamics as gd
-from geared_dynamics.dynamics.elastic.springs import structure_matrix
-from geared_dynamics.nodes.benchmark.observed import elastic_puma
-from geared_dynamics.nodes.observer.node import ElasticObserverNode
-from geared_dynamics.observers.rest import at_rest
+from geared_dynamics.apps.latency_run import elastic_puma
+from geared_dynamics.dynamics.elastic.equations import structure_matrix
+from geared_dynamics.observers.readings import at_rest
+from geared_dynamics.ros.elastic_observer import ElasticObserverNode
 
 ob = gd.observers
 PERIOD = 1e-3

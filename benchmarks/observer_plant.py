@@ -18,7 +18,7 @@ import numpy as np
 import yaml
 
 import geared_dynamics as gd
-from geared_dynamics.simulation.mujoco.mechanism import MujocoMechanism
+from geared_dynamics.simulation.mujoco_engine import MujocoMechanism
 
 URDF = Path(__file__).resolve().parents[1] / "urdf"
 KEEP = (

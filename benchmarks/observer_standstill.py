@@ -25,9 +25,9 @@ from observer_figures import FINE, NOISE, SENSOR
 from observer_plant import DT, SERVO, TURN, elbow
 
 import geared_dynamics as gd
-from geared_dynamics.observers.rest import at_rest
-from geared_dynamics.simulation.mujoco.mechanism import MujocoMechanism
-from geared_dynamics.simulation.plants.equations import EquationsMechanism
+from geared_dynamics.observers.readings import at_rest
+from geared_dynamics.simulation.equations_engine import EquationsMechanism
+from geared_dynamics.simulation.mujoco_engine import MujocoMechanism
 
 ob = gd.observers
 STEP = 2.5e-4  # of the plants [s]

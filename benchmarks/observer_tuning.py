@@ -24,9 +24,15 @@ from observer_recordings import STEP, kr300, recorded
 from scipy import signal
 
 import geared_dynamics as gd
-from geared_dynamics.analysis.observing import whiteness
-from geared_dynamics.analysis.observing.replay import Stretch, followed, replay
-from geared_dynamics.analysis.observing.tuning import fitted_noise, gains_of, verdict
+from geared_dynamics.analysis import whiteness
+from geared_dynamics.analysis.observer_tuning import (
+    ReplayedStretch,
+    fitted_noise,
+    followed,
+    gains_of,
+    replay,
+    verdict,
+)
 
 ob = gd.observers
 RATE, SECONDS, BANDWIDTHS = 1 / DT, 3.0, (5.0, 10.0, 30.0)
@@ -38,12 +44,12 @@ def model_of(arm: Arm) -> gd.GearedModel:
     return gd.load_model(arm.urdf, arm.drives)
 
 
-def stretch_of(row: Row) -> Stretch:
+def stretch_of(row: Row) -> ReplayedStretch:
     """A motion as the command gets it."""
-    return Stretch(DT * np.arange(len(row.phi)), row.phi, row.tau_m)
+    return ReplayedStretch(DT * np.arange(len(row.phi)), row.phi, row.tau_m)
 
 
-def judged(model: gd.GearedModel, samples: Stretch, noise: Any, bandwidth: float) -> Any:
+def judged(model: gd.GearedModel, samples: ReplayedStretch, noise: Any, bandwidth: float) -> Any:
     """Verdict with a noise."""
     gains = gains_of(model, TURN, noise, bandwidth, RATE)
     return verdict(replay(model, gains, [samples]), TURN)
@@ -65,7 +71,7 @@ def exact(seed: int, recordings: int = 60) -> None:
         )
 
 
-def nees(model: gd.GearedModel, run: Stretch, truth: Any, gains: ob.KalmanGains) -> float:
+def nees(model: gd.GearedModel, run: ReplayedStretch, truth: Any, gains: ob.KalmanGains) -> float:
     """Mean normalised error squared of position and velocity of the joints, over its number."""
     n = model.n
     N = gains.sizes.coordinates
@@ -128,7 +134,7 @@ def forces(seed: int, runs: int = 20) -> None:
 
 def walked(
     model: gd.GearedModel, gains: ob.KalmanGains, seed: int, instants: int
-) -> tuple[Stretch, np.ndarray]:
+) -> tuple[ReplayedStretch, np.ndarray]:
     """A motion under forces as the filter expects them, and the true q and v (t, 2n)."""
     random, n = np.random.default_rng(seed), model.n
     A = gd.elastic.structure_matrix(model)[n:]
@@ -154,7 +160,7 @@ def walked(
         )
         state = gd.simulation.ElasticState(*moved[:4])
         force = force + (gains.walk * np.sqrt(DT))[:n] * random.normal(size=n)
-    run = Stretch(DT * np.arange(instants), np.array(phi), np.array(torque))
+    run = ReplayedStretch(DT * np.arange(instants), np.array(phi), np.array(torque))
     return run, np.array(truth)
 
 
@@ -165,10 +171,10 @@ def coloured(seed: int) -> None:
     plain, model = stretch_of(moving(arm, SECONDS, seed)), model_of(arm)
     heavy = model.with_payload(0.5, (0.0, 0.05, 0.02), np.zeros((3, 3)), link="tip")
 
-    def pushed(push: Any) -> Stretch:
+    def pushed(push: Any) -> ReplayedStretch:
         return stretch_of(moving(arm, SECONDS, seed, push=push))
 
-    cases: dict[str, tuple[gd.GearedModel, Stretch]] = {
+    cases: dict[str, tuple[gd.GearedModel, ReplayedStretch]] = {
         "stiffness -20 %": (model_of(changed(arm, 0.8, 1.0)), plain),
         "stiffness +50 %": (model_of(changed(arm, 1.5, 1.0)), plain),
         "links +10 %": (model_of(changed(arm, 1.0, 1.1)), plain),
@@ -197,7 +203,7 @@ def coloured(seed: int) -> None:
                 print(f"{name:26} {bandwidth:3.0f} Hz: refused: {error.finding}")
 
 
-def concluded(model: gd.GearedModel, run: Stretch, bandwidth: float) -> str:
+def concluded(model: gd.GearedModel, run: ReplayedStretch, bandwidth: float) -> str:
     """What the command concludes."""
     found, after = fitted_noise(model, [run], TURN, TURN, bandwidth, RATE)
     j = int(np.argmax(np.abs(after.white.largest - after.white.explained) - after.white.bound))
@@ -221,16 +227,16 @@ def geared(arm: Arm, factor: float) -> gd.GearedModel:
     return model_of(arm._replace(drives=arm.drives | {"spins": spins}))
 
 
-def late(run: Stretch, by: int) -> Stretch:
+def late(run: ReplayedStretch, by: int) -> ReplayedStretch:
     """Torques that are late by so many samples, encoders where it is negative."""
     torque, phi = run.tau_m, run.phi
     k = len(phi) - abs(by)
     if by > 0:
-        return Stretch(run.time[:k], phi[by:], torque[:k])
-    return Stretch(run.time[:k], phi[:k], torque[-by:])
+        return ReplayedStretch(run.time[:k], phi[by:], torque[:k])
+    return ReplayedStretch(run.time[:k], phi[:k], torque[-by:])
 
 
-def filtered(arm: Arm, seed: int, cutoff: float) -> Stretch:
+def filtered(arm: Arm, seed: int, cutoff: float) -> ReplayedStretch:
     """Encoders with a low-pass of first order before noise and rounding."""
     row, random = moving(arm, SECONDS, seed, noise=0.0), np.random.default_rng(seed)
     pole = np.exp(-2.0 * np.pi * cutoff * DT)
@@ -247,7 +253,7 @@ def recorded_arm(_: int) -> None:
             phi = np.array(
                 [gd.elastic.motor_angles(model, angle, angle[:3]) for angle in samples.motor]
             )
-            stretch = Stretch(STEP * np.arange(len(phi)), phi, samples.torque)
+            stretch = ReplayedStretch(STEP * np.arange(len(phi)), phi, samples.torque)
             for bandwidth in (5.0, 30.0):
                 try:
                     found, after = fitted_noise(model, [stretch], TURN, 1e-3, bandwidth, 1 / STEP)

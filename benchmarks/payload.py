@@ -15,7 +15,7 @@ from rcl_interfaces.srv import SetParametersAtomically
 from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
 
-from geared_dynamics.nodes.common.executor import make_executor
+from geared_dynamics.ros.process import make_executor
 
 ROOT = Path(__file__).resolve().parents[1]
 ARM = ROOT / "urdf" / "puma560.urdf"
@@ -89,7 +89,7 @@ def main() -> None:
         "publish_commands": False,
     }
     options = [part for name, value in values.items() for part in ("-p", f"{name}:={value}")]
-    module = "geared_dynamics.nodes.feedforward_node"
+    module = "geared_dynamics.ros.feedforward_node"
     with subprocess.Popen([sys.executable, "-m", module, "--ros-args", *options]) as process:
         rclpy.init()
         driver = Driver()

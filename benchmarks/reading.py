@@ -39,7 +39,7 @@ def write_bags(folder, t, q, v, tau):
     from rosbags.rosbag2 import StoragePlugin, Writer
     from rosbags.typesys import Stores, get_typestore
 
-    from geared_dynamics.analysis.report.joint_state import serialised
+    from geared_dynamics.recordings.joint_state_codec import serialised
 
     stamps, store = np.rint(t * 1e9).astype(np.int64), get_typestore(Stores.ROS2_JAZZY)
     messages = serialised(stamps, JOINTS, (q, v, tau))
@@ -109,7 +109,7 @@ def write_trajectories(folder, q, v):
 
 def read_recording(path):
     """Open a recording and read all of it."""
-    from geared_dynamics.analysis.reading.recording import open_recording
+    from geared_dynamics.recordings.recording import open_recording
 
     found = open_recording(path, JOINTS)
     return sum(len(found.reader.read(k).stamp) for k in range(found.reader.pieces))

@@ -26,12 +26,11 @@ import numpy as np
 import yaml
 
 import geared_dynamics as gd
-from geared_dynamics.demo import plan as demo_plan
-from geared_dynamics.demo import run as demo_run
-from geared_dynamics.demo.control import WAYS, switches
-from geared_dynamics.demo.files import robot_files
-from geared_dynamics.demo.motion import Motion, demanding
-from geared_dynamics.nodes.benchmark.children import Child, Children
+from geared_dynamics.apps import demo_plan, demo_run
+from geared_dynamics.apps.demo_motion import DemoMotion, demanding
+from geared_dynamics.apps.demo_plan import WAYS, switches
+from geared_dynamics.apps.processes import Child, Children
+from geared_dynamics.files import robot_files
 
 ROOT = Path(__file__).resolve().parents[1]
 PLANT, NODE = demo_run.PLANT, demo_run.NODE
@@ -46,7 +45,7 @@ EVENT = re.compile(r": (holding|blind|ramping|zeroing|braking): ([^;(]*)")
 EXPECTED = "no reference"
 
 
-def motions(model: gd.GearedModel, first: Motion, rng: Any) -> Iterator[Motion]:
+def motions(model: gd.GearedModel, first: DemoMotion, rng: Any) -> Iterator[DemoMotion]:
     """The demo's motion, then others within its range, the demo's again, and so on."""
     low, high = first.q.min(axis=0), first.q.max(axis=0)
     fastest = 0.6 * np.abs(first.v).max(axis=0)
@@ -58,14 +57,14 @@ def motions(model: gd.GearedModel, first: Motion, rng: Any) -> Iterator[Motion]:
             path = gd.trajectory.rest_to_rest(here, goal, length, continuous=2)
             times = np.append(np.arange(0.0, length, STEP), length)
             rows = np.array([path.derivatives(t, 2) for t in times])
-            yield Motion(times, rows[:, 0], rows[:, 1], rows[:, 2])
+            yield DemoMotion(times, rows[:, 0], rows[:, 1], rows[:, 2])
             here = goal
         here = first.q[-1]
 
 
 def settings(
     robot: str, lock_step: bool
-) -> tuple[gd.GearedModel, Motion, dict[str, Any], dict[str, Any], str]:
+) -> tuple[gd.GearedModel, DemoMotion, dict[str, Any], dict[str, Any], str]:
     """Model, first motion, parameters of plant and node, and which topic feeds the node."""
     if robot != "wave6":
         made = demo_plan.make_plan(robot_files(robot), None)
@@ -96,7 +95,7 @@ class Conductor:
         from sensor_msgs.msg import JointState
         from trajectory_msgs.msg import JointTrajectory
 
-        from geared_dynamics.nodes.common.executor import make_executor
+        from geared_dynamics.ros.process import make_executor
 
         rclpy.init(args=[])
         self.node = rclpy.create_node("conductor", enable_rosout=False)
@@ -124,11 +123,11 @@ class Conductor:
             for child in children:
                 child.check()
 
-    def send(self, motion: Motion, children: tuple[Child, ...]) -> None:
+    def send(self, motion: DemoMotion, children: tuple[Child, ...]) -> None:
         """Send a motion, which begins as it comes, and wait until it is over."""
         from std_msgs.msg import Header
 
-        from geared_dynamics.nodes.common.messages import trajectory_message
+        from geared_dynamics.ros.joint_state_wire import trajectory_message
 
         rows = [motion.q, motion.v, motion.a, np.zeros_like(motion.q)]
         message = trajectory_message(Header(), self.joints, motion.times, rows)
@@ -145,7 +144,7 @@ def events(log: str) -> Counter[str]:
 
 def started(
     children: Children, folder: Path, robot: str, lock_step: bool
-) -> tuple[tuple[Child, ...], gd.GearedModel, Motion]:
+) -> tuple[tuple[Child, ...], gd.GearedModel, DemoMotion]:
     """Start plant and node."""
     model, first, plant_values, node_values, states = settings(robot, lock_step)
     for name, values in ((PLANT, plant_values), (NODE, node_values | {"autostart": True})):

@@ -1,54 +1,59 @@
 """Complete dynamics of geared robot arms, from a URDF and a description of the drives."""
 
 from geared_dynamics import contact, control, elastic, observers, simulation, trajectory
-from geared_dynamics.actuation.combined import (
-    CombinedSystem,
-    combine_actuators,
-    dc_actuator,
-)
-from geared_dynamics.actuation.commands import Limit, MotorCommands, motor_commands
-from geared_dynamics.actuation.driven import (
+from geared_dynamics.actuation.driven_dynamics import (
     DrivenRates,
     DrivenTerms,
     driven_acceleration,
     driven_rates,
     driven_terms,
 )
-from geared_dynamics.actuation.limits import Saturated, saturate, torque_range
-from geared_dynamics.actuation.linear import LinearActuator
-from geared_dynamics.actuation.motion import motion_from_torque
-from geared_dynamics.actuation.power import PowerBalance, power_balance
+from geared_dynamics.actuation.heat_and_power import (
+    PowerBalance,
+    power_balance,
+    thermal_current,
+    thermal_step,
+)
+from geared_dynamics.actuation.linear_actuators import (
+    CombinedSystem,
+    LinearActuator,
+    combine_actuators,
+    dc_actuator,
+)
+from geared_dynamics.actuation.motion_from_torque import Sticking, motion_from_torque, sticking
+from geared_dynamics.actuation.motor_commands import Limit, MotorCommands, motor_commands
+from geared_dynamics.actuation.motor_limits import Saturated, saturate, torque_range
 from geared_dynamics.actuation.stepping import DrivenState, driven_step
-from geared_dynamics.actuation.stiction import Sticking, sticking
-from geared_dynamics.actuation.thermal import thermal_current, thermal_step
 from geared_dynamics.dynamics import cartesian
-from geared_dynamics.dynamics.balancers import (
+from geared_dynamics.dynamics.frames import external_forces, jacobian, jacobian_drift, pose
+from geared_dynamics.dynamics.friction_and_balancers import (
     balancer_energy,
     balancer_force_rates,
     balancer_forces,
+    friction_forces,
 )
-from geared_dynamics.dynamics.base_parameters import BaseParameters, base_parameters
-from geared_dynamics.dynamics.contributions import WheelContribution, wheel_contributions
-from geared_dynamics.dynamics.derivatives import inverse_dynamics_derivatives
-from geared_dynamics.dynamics.energy import (
-    KineticEnergyTerms,
-    kinetic_energy,
-    kinetic_energy_terms,
-    potential_energy,
+from geared_dynamics.dynamics.motor_side import motor_angles, motor_speeds, motor_torques
+from geared_dynamics.dynamics.regressor import (
+    BaseParameters,
+    base_parameters,
+    parameter_names,
+    parameters,
+    regressor,
 )
-from geared_dynamics.dynamics.external import external_forces
-from geared_dynamics.dynamics.friction import friction_forces
-from geared_dynamics.dynamics.kinematics import jacobian, jacobian_drift, pose
-from geared_dynamics.dynamics.regressor import parameter_names, parameters, regressor
 from geared_dynamics.dynamics.rigid import (
+    KineticEnergyTerms,
     bias_forces,
     coriolis_matrix,
     forward_dynamics,
     gravity_forces,
     inverse_dynamics,
+    inverse_dynamics_derivatives,
+    kinetic_energy,
+    kinetic_energy_terms,
     mass_matrix,
+    potential_energy,
 )
-from geared_dynamics.dynamics.transmission import motor_angles, motor_speeds, motor_torques
+from geared_dynamics.dynamics.wheel_contributions import WheelContribution, wheel_contributions
 from geared_dynamics.errors import GearedDynamicsError, GearedDynamicsWarning
 from geared_dynamics.load import from_dh, from_rodrigues, load_model, to_urdf
 from geared_dynamics.model import GearedModel

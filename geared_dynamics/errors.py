@@ -1,10 +1,21 @@
-"""The package's errors: each names the place, the finding and the remedy."""
+"""Errors, notes, optional packages.
+
+Behind these functions they are ``Any`` to the type checker whether or not stub
+packages are installed, and importing the package does not pay for them.
+"""
 
 from __future__ import annotations
 
 import difflib
+import importlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+# -- The package's errors: each names the place, the finding and the remedy -----------------------
+
 
 # Controls but for tab and line feed, marks of direction, letters of no width, halves of pairs:
 # they move a terminal's cursor, rename its window, or make one name look like another.
@@ -90,3 +101,76 @@ def suggestion(name: object, valid: Iterable[str]) -> str:
     near = difflib.get_close_matches(str(name), names, n=1)
     hint = f"did you mean {near[0]!r}? " if near else ""
     return f"{hint}valid: {', '.join(names)}"
+
+
+# -- Optional packages, imported where they are needed; their absence is an error with a remedy ---
+
+
+def extra(name: str, place: str) -> Any:
+    """Import a module of the ``analysis`` extra.
+
+    Args:
+        name: Module, such as ``scipy.signal``.
+        place: What needs it, for the error's text.
+
+    Raises:
+        MissingPackageError: If its package is not installed.
+    """
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        package = name.partition(".")[0]
+        if error.name is not None and error.name.partition(".")[0] != package:
+            raise
+        raise MissingPackageError(place, package, "analysis") from None
+
+
+# -- Third-party parsers that ship without types, imported on first use ---------------------------
+
+
+@cache  # asked for at every element
+def lxml_etree() -> Any:
+    """Return ``lxml.etree``, the XML parser."""
+    return importlib.import_module("lxml.etree")
+
+
+def urdf_parser() -> Any:
+    """Return ``urdf_parser_py.urdf``, the URDF object model."""
+    return importlib.import_module("urdf_parser_py.urdf")
+
+
+def pyyaml() -> Any:
+    """Return ``yaml``."""
+    return importlib.import_module("yaml")
+
+
+def jsonschema() -> Any:
+    """Return ``jsonschema``."""
+    return importlib.import_module("jsonschema")
+
+
+# -- The error of recordings that cannot be used as they are, and how long its words may be -------
+
+
+LONGEST_WORD = 80  # characters of a name that an error quotes
+
+
+class RecordingError(GearedDynamicsError):
+    """A recording cannot be read, or does not fit the robot."""
+
+
+def unreadable(path: object, error: OSError | ValueError) -> RecordingError:
+    """Return the error of a path that the system does not open."""
+    why = getattr(error, "strerror", None) or str(error)
+    return RecordingError(str(path), f"cannot be read ({why})", "check the path")
+
+
+def quoted(words: Sequence[str], most: int) -> str:
+    """Join some of the names that a file has, shortened: it may have any number of any length."""
+    more = f" and {len(words) - most} more" if len(words) > most else ""
+    return ", ".join(shortened(word) for word in words[:most]) + more
+
+
+def shortened(word: str) -> str:
+    """Return a name, or its beginning where it is long."""
+    return word if len(word) <= LONGEST_WORD else f"{word[: LONGEST_WORD - 3]}..."

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike
-from geared_dynamics.description.records import RobotRecord
+from geared_dynamics.description.robot_records import RobotRecord
 from geared_dynamics.dynamics import elastic
 from geared_dynamics.dynamics.elastic.extended import extended
 from geared_dynamics.dynamics.rigid import mass_matrix
@@ -28,6 +28,7 @@ from geared_dynamics.model.topology import MOVABLE
 
 if TYPE_CHECKING:
     from geared_dynamics.description import DHRow, RodriguesRow
+
 
 Drivetrain = str | bytes | Path | Mapping[str, Any] | None
 

@@ -12,7 +12,7 @@ from launch import LaunchContext, LaunchDescription
 from launch.actions import DeclareLaunchArgument, ExecuteProcess, OpaqueFunction, Shutdown
 from launch.substitutions import LaunchConfiguration
 
-COMMAND = "geared_dynamics.cli.main"
+COMMAND = "geared_dynamics.apps.cli.main"
 TRUTH = ["true", "false"]
 
 

@@ -22,7 +22,7 @@ from launch_ros.parameter_descriptions import ParameterValue
 
 PACKAGE = "geared_dynamics"
 EXECUTABLE = "plant_node"
-MODULE = "geared_dynamics.nodes.plant.plant_node"
+MODULE = "geared_dynamics.ros.plant_node"
 
 shared = SimpleNamespace(**runpy.run_path(str(Path(__file__).resolve().with_name("shared.py"))))
 SHARE = Path(__file__).resolve().parents[1]

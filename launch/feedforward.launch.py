@@ -18,7 +18,7 @@ from launch_ros.parameter_descriptions import ParameterValue
 
 PACKAGE = "geared_dynamics"
 EXECUTABLE = "feedforward_node"
-MODULE = "geared_dynamics.nodes.feedforward_node"
+MODULE = "geared_dynamics.ros.feedforward_node"
 
 shared = SimpleNamespace(**runpy.run_path(str(Path(__file__).resolve().with_name("shared.py"))))
 CONFIG = Path(__file__).resolve().parents[1] / "config"

@@ -133,7 +133,13 @@ def make_all(context: LaunchContext) -> list[object]:
             raise RuntimeError(f"{name}: there is no file {value(name)!r}; give the path of one")
     pairs = [(option, value(name)) for name, option in AS_OPTION.items() if value(name)]
     words = [word for pair in pairs for word in pair] + shlex.split(value("options"))
-    command = [sys.executable, "-m", "geared_dynamics.cli.main", "analyze", value("input_bag")]
+    command = [
+        sys.executable,
+        "-m",
+        "geared_dynamics.apps.cli.main",
+        "analyze",
+        value("input_bag"),
+    ]
     with tempfile.NamedTemporaryFile(prefix="topic_", delete=False) as file:
         topic = Path(file.name)
     command += ["--save-topic", str(topic)]

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 import geared_dynamics as gd
-from geared_dynamics.analysis.report.yaml_text import yaml_text
 from geared_dynamics.arrays import Array
-from geared_dynamics.description.yaml_input import read_data
+from geared_dynamics.description.yaml_files import read_data, yaml_text
 from recorded_motions import JOINT_STATE, ROBOTS, messages, motion, write_sqlite
 
 JOINTS = tuple(f"joint_{k}" for k in range(1, 7))

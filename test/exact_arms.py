@@ -6,19 +6,19 @@ import random
 from collections.abc import Sequence
 from fractions import Fraction
 
-from geared_dynamics.description.records import (
+from geared_dynamics.description.drive_records import MotorRecord
+from geared_dynamics.description.robot_records import (
     ZERO3,
     DrivetrainRecord,
     InertiaRecord,
     JointRecord,
     LinkRecord,
-    MotorRecord,
     RobotRecord,
     SpinRecord,
     Vector3,
     WheelRecord,
 )
-from geared_dynamics.dynamics.columns import columns_of
+from geared_dynamics.dynamics.packing import columns_of
 from geared_dynamics.model import GearedModel, build_model
 from naive.exact_rank import ExactJoint, ExactWheel
 

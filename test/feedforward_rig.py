@@ -95,7 +95,7 @@ class Rig:
         self.at = list(POSTURE)
         self.now: float | None = None
         self.creep = 1e-9
-        self.program: tuple[str, str] = ("-m", "geared_dynamics.nodes.feedforward_node")
+        self.program: tuple[str, str] = ("-m", "geared_dynamics.ros.feedforward_node")
         self.process: Process | None = None
         self.states = graph.publisher(f"{space}/joint_states", JointState)
         self.goals = graph.publisher(f"{self.node}/joint_trajectory", JointTrajectory)

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 import geared_dynamics as gd
-from geared_dynamics.nodes.common.parameters import Value, expanded
-from geared_dynamics.nodes.feedforward.goals import Goals
-from geared_dynamics.nodes.feedforward.loop import Loop
-from geared_dynamics.nodes.feedforward.prepared import prepared
-from geared_dynamics.nodes.feedforward.schema import SCHEMA
+from geared_dynamics.runtime.feedforward_loop import FeedforwardLoop
+from geared_dynamics.runtime.feedforward_schema import SCHEMA
+from geared_dynamics.runtime.feedforward_settings import prepared
+from geared_dynamics.runtime.goals import Goals
+from geared_dynamics.runtime.parameters import Value, expanded
 from geared_dynamics.trajectory import JointTolerance, JointTrajectory, Point, sample
 
 REST = np.array([0.3, 0.5, -0.4])
@@ -27,7 +27,7 @@ class Bench:
         values = {name: entry.default for name, entry in schema.items()}
         values |= {name.replace("__", "."): value for name, value in changes.items()}
         self.model, self.values, self.t = model, values, 0.0
-        self.loop = Loop(prepared(values, model))
+        self.loop = FeedforwardLoop(prepared(values, model))
         self.goals = Goals(self.loop)
         self.q, self.v = REST.copy(), STILL.copy()
         self.offset = np.zeros((2, 3))  # by which the robot is away from the reference

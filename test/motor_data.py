@@ -8,7 +8,7 @@ import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike, readonly
 from geared_dynamics.description.drive_records import FrictionRecord, RippleRecord
-from geared_dynamics.model.friction import ROTOR_SMOOTHING, friction_laws
+from geared_dynamics.model.drive_arrays import ROTOR_SMOOTHING, friction_laws
 from geared_dynamics.model.model import GearedModel
 
 VISCOUS = FrictionRecord(viscous=2e-5)

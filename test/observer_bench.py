@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from geared_dynamics.nodes.observer.loop import Loop
-from geared_dynamics.nodes.observer.values import Output, Sensed
+from geared_dynamics.runtime.observer_loop import ObserverLoop
+from geared_dynamics.runtime.observer_values import ObserverOutput, Sensed
 from observer_node_arm import Plant, ready
 
 MOTOR = {"feedback": "motor", "torque_kind": "motor_torque"}
@@ -23,10 +23,10 @@ class Bench:
     """A plant, an observer's loop, and a steady clock that goes with the plant."""
 
     def __init__(self, **given: Any) -> None:
-        self.plant, self.loop = Plant(), Loop(ready(**MOTOR | given))
+        self.plant, self.loop = Plant(), ObserverLoop(ready(**MOTOR | given))
         self.output = self.loop.output
 
-    def run(self, cycles: int, change: Change | None = None) -> list[Output]:
+    def run(self, cycles: int, change: Change | None = None) -> list[ObserverOutput]:
         """Outputs of cycles; a change returns other readings, or none."""
         found = []
         for _ in range(cycles):

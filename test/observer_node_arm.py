@@ -10,10 +10,9 @@ import numpy as np
 import yaml
 
 import geared_dynamics as gd
-from geared_dynamics.nodes.common.parameters import Value, expanded
-from geared_dynamics.nodes.observer.schema import SCHEMA
-from geared_dynamics.nodes.observer.settings import Prepared, prepared
-from geared_dynamics.observers.rest import at_rest
+from geared_dynamics.observers.readings import at_rest
+from geared_dynamics.runtime.observer_settings import SCHEMA, ObserverSetup, prepared
+from geared_dynamics.runtime.parameters import Value, expanded
 from observer_arms import TURN, drive, moved
 
 FILES = Path(__file__).resolve().parents[1] / "urdf"
@@ -53,7 +52,7 @@ def values(**given: Any) -> dict[str, Value]:
     return chosen
 
 
-def ready(**given: Any) -> Prepared:
+def ready(**given: Any) -> ObserverSetup:
     """The observer's settings."""
     return prepared(values(**given), arm())
 

@@ -24,7 +24,7 @@ PERIOD = 0.002  # of the simulated joint states [s]
 @functools.cache
 def compile_kernels() -> None:
     """Compile here what the node needs, into the cache that it shares."""
-    from geared_dynamics.nodes.observer.rehearsal import rehearse
+    from geared_dynamics.runtime.observer_loop import rehearse
 
     for observer in ("kalman", "nonlinear"):
         rehearse(ready(feedback="motor", observer=observer))
@@ -56,7 +56,7 @@ class ObserverRig:
     """
 
     node = "/elastic_observer_node"
-    program = ("-m", "geared_dynamics.nodes.elastic_observer_node")  # or a script that changes it
+    program = ("-m", "geared_dynamics.ros.elastic_observer_node")  # or a script that changes it
 
     def __init__(self, graph: Graph, processes: Processes, folder: Path) -> None:
         from geometry_msgs.msg import WrenchStamped

@@ -12,8 +12,8 @@ from ros_harness import Graph, Inbox, Process, Processes
 
 PLANT, NODE = "/plant_node", "/feedforward_node"
 MODULES = {
-    PLANT: "geared_dynamics.nodes.plant.plant_node",
-    NODE: "geared_dynamics.nodes.feedforward_node",
+    PLANT: "geared_dynamics.ros.plant_node",
+    NODE: "geared_dynamics.ros.feedforward_node",
 }
 RATE = 200.0
 ROBOT = {"urdf_path": str(URDF), "drivetrain": str(DRIVETRAIN)}

@@ -105,7 +105,7 @@ def touching(
 
 def completed(axis: Array) -> tuple[Array, Array, Array]:
     """The axes that the package gives a tool: x across, along y x axis."""
-    from geared_dynamics.model.geometry import rotation_with_z
+    from geared_dynamics.description.geometry import rotation_with_z
 
     return tuple(rotation_with_z(axis).T)  # type: ignore[return-value]
 

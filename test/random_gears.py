@@ -13,7 +13,8 @@ from typing import Any, Literal
 import numpy as np
 from hypothesis import strategies as st
 
-from geared_dynamics.description.records import (
+from geared_dynamics.description.drive_records import MotorRecord
+from geared_dynamics.description.robot_records import (
     DrivetrainRecord,
     HarmonicRecord,
     InertiaRecord,
@@ -21,7 +22,6 @@ from geared_dynamics.description.records import (
     LinkRecord,
     MeshRecord,
     MimicRecord,
-    MotorRecord,
     PlanetaryRecord,
     RobotRecord,
     SpinRecord,

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 import geared_dynamics as gd
-from geared_dynamics.analysis.identification.columns import column_names, columns, prior
-from geared_dynamics.analysis.report.joint_state import serialised
+from geared_dynamics.analysis.parameter_columns import column_names, columns, prior
 from geared_dynamics.arrays import Array, IntArray
 from geared_dynamics.model.model import GearedModel
+from geared_dynamics.recordings.joint_state_codec import serialised
 
 ROBOTS = Path(__file__).parents[1] / "urdf"
 JOINT_STATE = "sensor_msgs/msg/JointState"

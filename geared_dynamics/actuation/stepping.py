@@ -11,26 +11,92 @@ of the four stages has the current from before.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from math import factorial
 from typing import NamedTuple
 
 import numpy as np
 
-from geared_dynamics.actuation.batch import (
+from geared_dynamics.actuation.driven_dynamics import windings
+from geared_dynamics.actuation.friction_elements import warn_if_elastic
+from geared_dynamics.actuation.motion_from_torque import (
+    BAND,
+    Mode,
+    choose,
+    limit_of,
+    motion_at,
+    stopped,
+)
+from geared_dynamics.arrays import Array, ArrayLike
+from geared_dynamics.dynamics.arguments import (
     check_results,
     joint_inputs,
     motor_inputs,
-    one_state,
+    one_driven_state,
     positive,
     real_number,
 )
-from geared_dynamics.actuation.electrics import windings
-from geared_dynamics.actuation.exponential import exponential_step
-from geared_dynamics.actuation.motion import BAND, Mode, choose, limit_of, motion_at
-from geared_dynamics.actuation.plant import warn_if_elastic
-from geared_dynamics.actuation.stiction import stopped
-from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.model import GearedModel, require_model
+
+# -- Runge-Kutta step of fourth order with an exact decay: Cox and Matthews (2002), ETDRK4 --------
+
+
+SERIES = 1.0  # |x| below which the functions phi are summed as series
+TERMS = 20
+
+
+def exponential_step(rest: Callable[[Array], Array], x: Array, decay: Array, dt: float) -> Array:
+    """State after dt of x' = decay x + rest(x); the classical step where the decay is 0.
+
+    Args:
+        rest: Rates without the decay.
+        x: State (k,).
+        decay: Rate of each entry on its own (k,) [1/s], zero or negative.
+        dt: Step [s].
+
+    References:
+        S. M. Cox, P. C. Matthews, J. Comput. Phys. 176 (2002), eq. (26)-(29).
+    """
+    half, whole = np.swapaxes(phi(dt * np.stack([0.5 * decay, decay])), 0, 1)
+    fade, step = np.exp(0.5 * dt * decay), 0.5 * dt * half[1]
+    first = rest(x)
+    a = fade * x + step * first
+    second = rest(a)
+    b = fade * x + step * second
+    third = rest(b)
+    c = fade * a + step * (2.0 * third - first)
+    last = rest(c)
+    _, one, two, three = whole
+    return np.asarray(
+        np.exp(dt * decay) * x
+        + dt * (one - 3.0 * two + 4.0 * three) * first
+        + dt * (2.0 * two - 4.0 * three) * (second + third)
+        + dt * (4.0 * three - two) * last
+    )
+
+
+def phi(x: Array) -> Array:
+    """phi_0 = exp, phi_k+1 = (phi_k - 1 / k!) / x for k = 0, 1, 2 (4, ...).
+
+    Near zero phi_3 is summed, sum x^j / (j + 3)!, and the others follow from it.
+    """
+    small = np.abs(x) < SERIES
+    whole = np.exp(x)
+    far = np.where(small, -1.0, x)
+    rows = [whole]
+    for k in range(3):
+        rows.append((rows[-1] - 1.0 / factorial(k)) / far)
+    close = np.where(small, x, 0.0)
+    last = np.zeros_like(x)
+    for j in reversed(range(TERMS)):
+        last = last * close + 1.0 / factorial(j + 3)
+    second = close * last + 0.5
+    near = [whole, close * second + 1.0, second, last]
+    return np.where(small, near, rows)
+
+
+# -- A fixed step of the arm with its motors, for simulations -------------------------------------
 
 
 class DrivenState(NamedTuple):
@@ -83,7 +149,7 @@ def driven_step(
     begin = as_state(state)
     inputs = joint_inputs(model, q=begin.q, v=begin.v, external=external)
     inputs |= motor_inputs(model, current=begin.current, voltage=voltage)
-    q, v, outside, current, u = one_state(inputs)
+    q, v, outside, current, u = one_driven_state(inputs)
     n, A = model.n, model.structure_matrix
     lagging = wires.inductance > 0.0
     pull = wires.back_emf_constant / wires.resistance

@@ -1,26 +1,26 @@
 """Recordings to comparison, identification, figures and reports."""
 
-from geared_dynamics.analysis.comparison.analyze import Analysis, analyze
-from geared_dynamics.analysis.comparison.coupling import coupling_parts, unabsorbed_share
-from geared_dynamics.analysis.comparison.figures import joint_figures, motor_figures
-from geared_dynamics.analysis.excitation.excite import Excitation, excite
-from geared_dynamics.analysis.identification.columns import base_columns, column_names, columns
-from geared_dynamics.analysis.identification.equations import Equations, Settings, equations
-from geared_dynamics.analysis.identification.gains import drive_gains_from_load
-from geared_dynamics.analysis.identification.identify import Identified, identify
-from geared_dynamics.analysis.identification.payload import payload
-from geared_dynamics.analysis.identification.physical import physical_parameters
-from geared_dynamics.analysis.identification.writing import written
-from geared_dynamics.analysis.reading.meaning import Meaning, recorded_joints
-from geared_dynamics.analysis.reading.recording import (
-    Recording,
-    open_recording,
-    recording_from_arrays,
+from geared_dynamics.analysis.compare import Analysis, analyze
+from geared_dynamics.analysis.comparison_figures import joint_figures, motor_figures
+from geared_dynamics.analysis.coupling_gap import coupling_parts, unabsorbed_share
+from geared_dynamics.analysis.drive_gains import drive_gains_from_load
+from geared_dynamics.analysis.excitation import Excitation, excite
+from geared_dynamics.analysis.identification import Identified, identify
+from geared_dynamics.analysis.identification_equations import Equations, equations
+from geared_dynamics.analysis.identification_results import payload, written
+from geared_dynamics.analysis.identification_rows import Settings
+from geared_dynamics.analysis.parameter_columns import base_columns, column_names, columns
+from geared_dynamics.analysis.physical import physical_parameters
+from geared_dynamics.analysis.report_page import write_html
+from geared_dynamics.analysis.sample_files import (
+    SamplesFile,
+    TorqueBag,
+    write_motors,
+    write_png,
+    write_summary,
 )
-from geared_dynamics.analysis.report.bag_file import TorqueBag
-from geared_dynamics.analysis.report.html import write_html
-from geared_dynamics.analysis.report.png import write_png
-from geared_dynamics.analysis.report.tables import SamplesFile, write_motors, write_summary
+from geared_dynamics.recordings.motions import Meaning, recorded_joints
+from geared_dynamics.recordings.recording import Recording, open_recording, recording_from_arrays
 
 __all__ = [
     "Analysis",

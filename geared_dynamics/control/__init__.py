@@ -1,9 +1,8 @@
 """Control laws: model, gains, state and reference to commands; what is safe to send."""
 
 from geared_dynamics.control import safety
-from geared_dynamics.control.compensation import Compensation, compensation, term_torques
 from geared_dynamics.control.controller import Controller, controller
-from geared_dynamics.control.elastic import ElasticController, elastic_controller
+from geared_dynamics.control.elastic_controller import ElasticController, elastic_controller
 from geared_dynamics.control.elastic_gains import closed_loop_poles, gains_from_modes
 from geared_dynamics.control.gains import Gains, gains_from_bandwidth, torque_gains
 from geared_dynamics.control.laws import (
@@ -15,10 +14,19 @@ from geared_dynamics.control.laws import (
     hold,
     pd_plus_feedforward,
 )
-from geared_dynamics.control.sides import limit_names
-from geared_dynamics.control.terms import Terms, TermTorques
-from geared_dynamics.control.values import Memory, Output, Reference, State
-from geared_dynamics.control.values import Side as Side
+from geared_dynamics.control.outputs import limit_names
+from geared_dynamics.control.terms import (
+    Compensation,
+    Memory,
+    Output,
+    Reference,
+    State,
+    Terms,
+    TermTorques,
+    compensation,
+    term_torques,
+)
+from geared_dynamics.control.terms import Side as Side
 
 __all__ = [
     "Compensation",

@@ -12,25 +12,46 @@ from typing import get_args
 import numpy as np
 
 from geared_dynamics.arrays import Array, readonly
-from geared_dynamics.control.arguments import choice, duration, refuse_overflow, vector
-from geared_dynamics.control.compensation import compensation, term_torques
-from geared_dynamics.control.compiled import CompiledLaw, compiled_command, compiled_law
-from geared_dynamics.control.error import integral_bound, integrate, turns
 from geared_dynamics.control.gains import Gains
 from geared_dynamics.control.laws import (
     CLOSED,
     LAWS,
+    CompiledLaw,
     Rate,
     Setting,
+    compiled_command,
+    compiled_law,
     decelerate,
     feedforward,
     hold,
+    integral_bound,
+    integrate,
+    turns,
 )
-from geared_dynamics.control.limits import efforts
-from geared_dynamics.control.safety.values import Brake
-from geared_dynamics.control.sides import NOTHING, Drives, Saturation, drives, output
-from geared_dynamics.control.terms import Terms, TermTorques
-from geared_dynamics.control.values import Memory, Output, Reference, Side, State
+from geared_dynamics.control.outputs import (
+    NOTHING,
+    OutputStage,
+    Saturation,
+    drives,
+    efforts,
+    output,
+)
+from geared_dynamics.control.safety.memory import Brake
+from geared_dynamics.control.terms import (
+    Memory,
+    Output,
+    Reference,
+    Side,
+    State,
+    Terms,
+    TermTorques,
+    choice,
+    compensation,
+    duration,
+    refuse_overflow,
+    term_torques,
+    vector,
+)
 from geared_dynamics.errors import ArrayError, ModelError
 from geared_dynamics.model import GearedModel, require_model
 
@@ -54,8 +75,8 @@ class Controller:
     model: GearedModel
     law: str
     setting: Setting
-    drives: Drives
-    unclipped: Drives
+    drives: OutputStage
+    unclipped: OutputStage
     effort: Array
     integrating: bool
     bound: Array

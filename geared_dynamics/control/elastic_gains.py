@@ -8,11 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geared_dynamics.arrays import Array, ArrayLike
-from geared_dynamics.control.arguments import choice, vector
-from geared_dynamics.control.driven import driven
-from geared_dynamics.control.gains import Gains, magnitudes, positive
-from geared_dynamics.control.sampled import as_rates, sampled_loop
-from geared_dynamics.dynamics.elastic.modes import linearised, modes
+from geared_dynamics.control.gains import (
+    Gains,
+    as_rates,
+    driven,
+    magnitudes,
+    positive,
+    sampled_loop,
+)
+from geared_dynamics.control.terms import choice, vector
+from geared_dynamics.dynamics.elastic.vibration import linearised, modes
 from geared_dynamics.dynamics.rigid import mass_matrix
 from geared_dynamics.errors import ArrayError, ModelError
 from geared_dynamics.model import GearedModel
@@ -104,6 +109,24 @@ def driven_inertia(model: GearedModel, q: Array) -> Array:
     """The rigid arm's inertia seen by each driven coordinate, the others held (n,)."""
     back = driven(model).inverse
     return np.diag(back.T @ mass_matrix(model, q) @ back).copy()
+
+
+def motor_feedback(gains: Gains | None, n: int) -> Gains:
+    """Gains (n,) with which a controller of an elastic arm feeds back.
+
+    Args:
+        gains: As they were given.
+        n: Number of joints.
+
+    Raises:
+        ArrayError: for gains that are missing or of the wrong kind.
+    """
+    if gains is None or gains.kind != "torque":
+        finding = "are missing" if gains is None else "are of accelerations"
+        raise ArrayError("gains", finding, "give gd.control.gains_from_modes(...)")
+    if np.any(gains.ki):
+        raise ArrayError("gains.ki", "is not zero", "this law has no integral: leave it out")
+    return gains.for_joints(n)
 
 
 def closed_loop_poles(

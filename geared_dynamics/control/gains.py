@@ -1,4 +1,18 @@
-"""Gains of the feedback, and where they come from."""
+r"""Gains of the feedback, and where they come from.
+
+Of x = (q, theta) these are theta of elastic drives and q of rigid ones, x_d, r = n of them.
+With all springs at rest x_d = E_d q; y = E_d^-1 x_d is the joint position that the motors
+show: q + deflection of the springs.
+
+    s' = A s + B u,   u(t) = u_k for k T + d <= t < (k + 1) T + d,   u_k = -F s(k T)
+
+With d = m T + r, 0 <= r < T, exactly
+
+    s_{k+1} = e^{A T} s_k + G1 u_{k-m-1} + G0 u_{k-m}
+    G0 = \int_0^{T-r} e^{A t} dt B,   G1 = e^{A (T-r)} \int_0^r e^{A t} dt B.
+
+K. J. Astrom, B. Wittenmark, Computer-Controlled Systems, 1997, section 2.3.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +20,18 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
-from geared_dynamics.arrays import Array, ArrayLike, Frozen, readonly
-from geared_dynamics.dynamics.border import as_numbers, finite_input
+from geared_dynamics.arrays import Array, ArrayLike, Frozen, IntArray, readonly, readonly_int
+from geared_dynamics.dynamics.arguments import as_numbers, finite_input
+from geared_dynamics.dynamics.elastic.equations import structure_matrix
+from geared_dynamics.dynamics.elastic.extended import extended
 from geared_dynamics.dynamics.rigid import mass_matrix
-from geared_dynamics.errors import ArrayError, UnknownNameError
+from geared_dynamics.errors import ArrayError, ModelError, UnknownNameError
 from geared_dynamics.model import GearedModel, require_model
+
+# -- Gains of the feedback, and where they come from ----------------------------------------------
+
 
 Kind = Literal["acceleration", "torque"]
 
@@ -137,3 +157,120 @@ def positive(name: str, value: ArrayLike, remedy: str) -> Array:
     if not (array > 0.0).all():
         raise ArrayError(name, f"is {array.tolist()}", remedy)
     return array
+
+
+# -- Coordinates of an elastic arm that its motors turn, where motor-side feedback acts -----------
+
+
+@dataclass(frozen=True, eq=False)
+class Driven:
+    """Driven coordinates; made by ``driven``.
+
+    Attributes:
+        rows: Which of x = (q, theta) they are (n,), in the order of the joints where each moves
+            one joint of its own most: a gain of joint j is then that of its own drive.
+        rigid: E_d (n, n).
+        inverse: Its inverse.
+        shares: Motor torques per force on the driven coordinates (m, n), of least norm.
+    """
+
+    rows: IntArray
+    rigid: Array
+    inverse: Array
+    shares: Array
+
+
+def driven(model: GearedModel) -> Driven:
+    """Find the coordinates that the motors turn.
+
+    Args:
+        model: Geared model with elastic joints.
+
+    Raises:
+        ModelError: where there are not as many as joints, each turned by itself.
+    """
+    extended(model)  # refuses an arm without springs
+    A = structure_matrix(model)
+    rigid = np.vstack([np.eye(model.n), model.elasticity.rigid])
+    rows = by_joint(np.flatnonzero(np.any(A != 0.0, axis=1)), rigid)
+    E = rigid[rows]
+    if len(rows) != model.n or np.linalg.matrix_rank(A[rows]) != model.n:
+        finding = f"turn {len(rows)} coordinates of an arm with {model.n} joints"
+        remedy = "feedback needs a motor for each joint, and no passive ones"
+        raise ModelError(f"{model.drivetrain.source}, motors", finding, remedy)
+    shares = np.linalg.pinv(A[rows])
+    return Driven(readonly_int(rows), readonly(E), readonly(np.linalg.inv(E)), readonly(shares))
+
+
+def by_joint(rows: IntArray, rigid: Array) -> IntArray:
+    """Rows in the order of the joints that they move most; as they are where two move one."""
+    most = np.abs(rigid[rows]).argmax(axis=1)
+    if len(np.unique(most)) < len(rows):
+        return rows
+    return rows[np.argsort(most)]
+
+
+# -- An arm under sampled feedback: its poles with a held command that comes late -----------------
+
+
+TERMS = 18  # of the exponential's series, for norms below a half
+ROUNDING = 1e-9  # part of a period that is no delay
+SMALLEST = 1e-300
+
+
+def exponential(A: Array) -> Array:
+    """e^A (k, k), by scaling and squaring."""
+    norm = float(np.abs(A).sum(axis=1).max(initial=0.0))
+    halvings = max(0, int(np.ceil(np.log2(norm))) + 1) if norm > 0.0 else 0
+    scaled = A / 2.0**halvings
+    total = term = np.eye(len(A))
+    for k in range(1, TERMS):
+        term = term @ scaled / k
+        total = total + term
+    for _ in range(halvings):
+        total = total @ total
+    return np.asarray(total)
+
+
+def held(A: Array, B: Array, span: float) -> tuple[Array, Array]:
+    """e^{A t} (k, k) and the integral of e^{A t} B (k, l) over a span [s]."""
+    size = len(A)
+    whole = np.zeros((size + B.shape[1],) * 2)
+    whole[:size] = span * np.hstack([A, B])
+    found = exponential(whole)
+    return found[:size, :size], found[:size, size:]
+
+
+def sampled_loop(A: Array, B: Array, F: Array, sample_time: float, delay: float) -> Array:
+    """Matrix of the closed loop from one sample to the next, past commands included.
+
+    Args:
+        A: Rates by states (k, k).
+        B: Rates by commands (k, l).
+        F: Commands are -F s (l, k).
+        sample_time: T [s].
+        delay: From a sample to when its command acts, d [s].
+    """
+    late, rest = divmod(delay / sample_time + ROUNDING, 1.0)
+    late, rest = int(late), max(rest - ROUNDING, 0.0) * sample_time
+    after, fresh = held(A, B, sample_time - rest)
+    before, old = held(A, B, rest)
+    k, inputs = B.shape
+    size = k + (late + 1) * inputs
+    loop = np.zeros((size, size))
+    place = [slice(k + i * inputs, k + (i + 1) * inputs) for i in range(late + 1)]
+    loop[:k, :k] = after @ before
+    loop[:k, place[late]] += after @ old  # of u_{k-late-1}
+    if late:
+        loop[:k, place[late - 1]] += fresh
+    else:
+        loop[:k, :k] -= fresh @ F
+    loop[place[0], :k] = -F
+    for i in range(late):
+        loop[place[i + 1], place[i]] = np.eye(inputs)
+    return loop
+
+
+def as_rates(z: NDArray[np.complex128], sample_time: float) -> NDArray[np.complex128]:
+    """Rates ln(z) / T [1/s] of factors z from sample to sample."""
+    return np.asarray(np.log(np.where(np.abs(z) < SMALLEST, SMALLEST, z)) / sample_time)

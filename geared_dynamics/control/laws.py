@@ -1,4 +1,4 @@
-"""Control laws: prepared model, gains, state and reference to a joint force.
+"""Laws as pure functions; errors the short way round.
 
 With e = q_d - q (continuous joints the short way round), z the integral of e, tau_s(q, v, a)
 the terms that are switched on, F friction at the reference's velocity, and the feedback
@@ -15,26 +15,104 @@ the terms that are switched on, F friction at the reference's velocity, and the 
 
 Friction is taken at the reference's velocity: the measured one is noise around zero at
 standstill, and compensating the jump of Coulomb friction with it chatters.
+
+At a thousand cycles a second other programs empty the caches in between, and a cycle costs what
+its Python calls and small arrays cost, two to three times as much as in a tight loop. The laws
+in ``laws.py`` are the reference and do all that this does not take: switched-off terms,
+integrals, balancers, motor commands, arrays of other kinds, and every error message.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 import numpy as np
 
-from geared_dynamics.arrays import Array
-from geared_dynamics.control.compensation import (
+from geared_dynamics import kernels
+from geared_dynamics.arrays import Array, readonly
+from geared_dynamics.control.gains import Gains
+from geared_dynamics.control.terms import (
     Compensation,
+    Reference,
+    Side,
+    State,
     compensated_force,
     compensated_friction,
     inertial_force,
     static_force,
 )
-from geared_dynamics.control.error import position_error
-from geared_dynamics.control.gains import Gains
-from geared_dynamics.control.values import Reference, State
+from geared_dynamics.dynamics.drive_packing import packed_drives
+from geared_dynamics.dynamics.packing import packed
+from geared_dynamics.kernels import law_layout as at
+from geared_dynamics.model import GearedModel
+
+# -- Position errors, the short way round for continuous joints, and their integral ---------------
+
+
+LARGEST = 1e100  # [rad s or m s]: beyond any integral of an error
+
+
+def turns(model: GearedModel) -> Array | None:
+    """1/(2 pi) for continuous joints and 0 for others (n,); None where none is continuous."""
+    kinds = {joint.name: joint.kind for joint in model.robot.joints}
+    endless = [kinds.get(name) == "continuous" for name in model.joint_names]
+    return readonly(np.array(endless) / (2.0 * math.pi)) if any(endless) else None
+
+
+def position_error(wanted: Array, measured: Array, per_turn: Array | None) -> Array:
+    """Error e = wanted - measured (n,), of continuous joints within [-pi, pi].
+
+    Args:
+        wanted: Reference position (n,) [rad or m].
+        measured: Joint position (n,).
+        per_turn: As of ``turns``.
+    """
+    error: Array = wanted - measured
+    if per_turn is not None:
+        whole = np.rint(error * per_turn)
+        error -= 2.0 * math.pi * whole
+    return error
+
+
+def integral_bound(gains: Gains) -> Array:
+    """Largest integral (n,) [rad s or m s], so that its term keeps to ``integral_limit``.
+
+    It is finite even where that is not: an infinite integral would never come back.
+    """
+    limit, ki = gains.integral_limit, gains.ki
+    bound = np.divide(limit, ki, out=np.zeros(ki.shape), where=ki > 0.0)
+    return readonly(np.minimum(bound, LARGEST))
+
+
+def integrate(
+    integral: Array, error: Array, dt: float, bound: Array, torque: Array, effort: Array
+) -> Array:
+    """Integral of the error after dt (n,), kept from winding up.
+
+    It stays within its bound, which is finite, and a joint whose force is at its limit takes no
+    error that would push further.
+
+    Args:
+        integral: Integral so far (n,) [rad s or m s].
+        error: Position error (n,).
+        dt: Time since the last cycle [s].
+        bound: As of ``integral_bound`` (n,).
+        torque: Joint force asked for in this cycle (n,) [N m or N].
+        effort: Its limit (n,), inf for none.
+    """
+    step: Array = error * dt
+    stuck = np.abs(torque) >= effort
+    if np.count_nonzero(stuck):
+        step[stuck & (torque * error > 0.0)] = 0.0
+    step += integral
+    np.minimum(step, bound, out=step)
+    return np.maximum(step, -bound, out=step)
+
+
+# -- Control laws: prepared model, gains, state and reference to a joint force --------------------
+
 
 Rate = Literal["reference", "measured"]
 
@@ -226,3 +304,74 @@ LAWS: dict[str, Callable[..., Demand]] = {
 }
 # Laws that close the loop themselves: they need gains, and hold with them.
 CLOSED = ("computed_torque", "pd_plus_feedforward")
+
+
+# -- Laws of rigid arms as one compiled call, for loops in which microseconds count ---------------
+
+
+class CompiledLaw(NamedTuple):
+    """A law as its kernel reads it.
+
+    Attributes:
+        model: The packed model.
+        drives: The packed drives, for friction.
+        law: The packed law.
+    """
+
+    model: Array
+    drives: Array
+    law: Array
+
+
+def compiled_law(law: str, setting: Setting, side: Side, integrating: bool) -> CompiledLaw | None:
+    """Prepare a law for ``compiled_command``; None where only Python has it.
+
+    Args:
+        law: Its name.
+        setting: Prepared model, gains, continuous joints.
+        side: What commands are.
+        integrating: Whether the gains have an integral part.
+    """
+    given, gains = setting.given, setting.gains
+    kinds = {"feedforward": at.FEEDFORWARD, "computed_torque": at.COMPUTED_TORQUE}
+    if gains is not None and law == "pd_plus_feedforward":
+        kinds[law] = at.PD_FORCE if gains.kind == "torque" else at.PD_ACCELERATION
+    if law not in kinds or side != "joint_torque" or integrating or not complete(given):
+        return None
+    none = np.zeros(given.model.n)
+    friction = at.REFERENCE
+    if setting.rate == "measured" and law != "feedforward":
+        friction = at.MEASURED
+    if not (given.terms.use_friction and given.model.joint_friction.count):
+        friction = at.NO_FRICTION
+    header = [float(kinds[law]), float(friction), float(given.loaded)]
+    kp, kv = (none, none) if gains is None else (gains.kp, gains.kv)
+    turns = none if setting.per_turn is None else setting.per_turn
+    form = readonly(np.concatenate([header, kp, kv, turns]))
+    return CompiledLaw(packed(given.model), packed_drives(given.model), form)
+
+
+def complete(given: Compensation) -> bool:
+    """Whether the force is one recursion of the model itself: all terms but friction are on."""
+    on = given.terms
+    gravity = on.use_gravity_compensation and not given.balanced
+    return given.accelerating and gravity and on.use_coriolis_compensation
+
+
+def compiled_command(made: CompiledLaw, state: State, reference: Reference) -> Array | None:
+    """The law's joint force (n,) [N m or N]; None where Python has to look at the arguments.
+
+    Args:
+        made: The prepared law.
+        state: Measured state.
+        reference: Wanted motion.
+    """
+    wanted, rate, a, jerk, _ = reference
+    if jerk is not None:  # not read, but to be checked
+        return None
+    try:
+        result = np.empty(wanted.shape)
+        status = kernels.control_law(*made, state.q, state.v, wanted, rate, a, result)
+    except kernels.NOT_TAKEN:
+        return None
+    return None if status else result

@@ -1,4 +1,4 @@
-"""Three-dimensional geometry on tuples: the few formulas that records need.
+"""3-vectors and rotations on tuples and arrays.
 
 Rotation matrices R turn coordinates of a child frame into those of its parent,
 p_parent = R p_child. Angles in radians.
@@ -8,7 +8,13 @@ from __future__ import annotations
 
 import math
 
-from geared_dynamics.description.records import Matrix3, Vector3
+import numpy as np
+
+from geared_dynamics.arrays import Array
+from geared_dynamics.description.robot_records import Matrix3, Vector3
+
+# -- Three-dimensional geometry on tuples: the few formulas that records need ---------------------
+
 
 _ONE_WITHIN_ROUNDING = 4.0 * 2.0**-52
 
@@ -137,3 +143,22 @@ def rotation_about(axis: Vector3, angle: float) -> Matrix3:
         (rest * x * y + sine * z, cosine + rest * y * y, rest * y * z - sine * x),
         (rest * x * z - sine * y, rest * y * z + sine * x, cosine + rest * z * z),
     )
+
+
+# -- Rotations that more than one room needs ------------------------------------------------------
+
+
+def rotation_with_z(axis: Array) -> Array:
+    """Return rotations (..., 3, 3) whose third columns are the unit vectors ``axis`` (..., 3).
+
+    The identity for z; the other two columns are otherwise arbitrary. The first is along
+    y x axis, or z x axis where the axis is near y.
+    """
+    x, y, z = axis[..., 0], axis[..., 1], axis[..., 2]
+    zero = np.zeros_like(x)
+    near = np.abs(y) >= 0.9
+    fx, fy, fz = np.where(near, (zero - y, x, zero), (z, zero, zero - x))
+    length = np.sqrt(fx * fx + fy * fy + fz * fz)
+    fx, fy, fz = fx / length, fy / length, fz / length
+    rows = [[fx, y * fz - z * fy, x], [fy, z * fx - x * fz, y], [fz, x * fy - y * fx, z]]
+    return np.moveaxis(np.array(rows), (0, 1), (-2, -1))

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
+from geared_dynamics.description.drive_records import FrictionRecord
 from geared_dynamics.description.geometry import (
     add,
     cross,
@@ -21,9 +22,8 @@ from geared_dynamics.description.geometry import (
     transpose,
     unit,
 )
-from geared_dynamics.description.records import (
+from geared_dynamics.description.robot_records import (
     ZERO3,
-    FrictionRecord,
     JointRecord,
     LimitRecord,
     LinkRecord,
@@ -31,8 +31,8 @@ from geared_dynamics.description.records import (
     RobotRecord,
     Vector3,
 )
-from geared_dynamics.description.tree_check import check_robot
-from geared_dynamics.description.values import (
+from geared_dynamics.description.robot_tree import check_robot
+from geared_dynamics.description.table_values import (
     as_rows,
     direction,
     finite,

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from geared_dynamics.description.source import at, decode, read_file
-from geared_dynamics.description.yaml_loader import Limits, load_yaml
+from geared_dynamics.description.yaml_loader import FileLimits, load_yaml
 from geared_dynamics.errors import DescriptionError
+from geared_dynamics.files import at, decode, read_file
 
 SIZE_LIMIT = 2**26
-LIMITS = Limits(values=10_000_000, depth=16)  # a minute of seven joints at 1 kHz: two million
+LIMITS = FileLimits(values=10_000_000, depth=16)  # a minute of seven joints at 1 kHz: two million
 SECONDS, NANOSECONDS = 2**31, 2**32  # of a builtin_interfaces/Duration: int32 and uint32
 KIND = "trajectory file"
 KEYS = ("header", "joint_names", "points")

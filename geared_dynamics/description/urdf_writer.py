@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from xml.etree import ElementTree as ET
 
+from geared_dynamics.description.drive_records import FrictionRecord
 from geared_dynamics.description.geometry import rpy_from_rotation
-from geared_dynamics.description.records import (
-    FrictionRecord,
+from geared_dynamics.description.robot_records import (
     InertiaRecord,
     JointRecord,
     LimitRecord,

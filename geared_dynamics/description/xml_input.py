@@ -11,9 +11,8 @@ import os
 import re
 from typing import Any
 
-from geared_dynamics.description._untyped import lxml_etree
-from geared_dynamics.description.source import NamedBytes, Source, check_length, decode, read_file
-from geared_dynamics.errors import DescriptionError
+from geared_dynamics.errors import DescriptionError, lxml_etree
+from geared_dynamics.files import NamedBytes, Source, check_length, decode, read_file
 
 SIZE_LIMIT = 16 * 2**20
 ELEMENT_LIMIT = 500_000

@@ -11,11 +11,10 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-from geared_dynamics.description._untyped import pyyaml
-from geared_dynamics.errors import DescriptionError
+from geared_dynamics.errors import DescriptionError, pyyaml
 
 
-class Limits(NamedTuple):
+class FileLimits(NamedTuple):
     """What a kind of file may hold.
 
     Attributes:
@@ -27,7 +26,7 @@ class Limits(NamedTuple):
     depth: int
 
 
-ORDINARY = Limits(values=50_000, depth=64)
+ORDINARY = FileLimits(values=50_000, depth=64)
 
 _TAG = "tag:yaml.org,2002:"
 # The YAML 1.2 core schema, section 10.3.2.
@@ -43,7 +42,7 @@ _NUMBER = re.compile(
 )
 
 
-def load_yaml(text: str, place: str, limits: Limits = ORDINARY) -> Any:
+def load_yaml(text: str, place: str, limits: FileLimits = ORDINARY) -> Any:
     """Return the data of a YAML text: dicts with text as keys, lists, text, numbers, None.
 
     Args:
@@ -78,7 +77,7 @@ class _Builder:
         open: Lists and mappings around the present event, innermost last.
     """
 
-    def __init__(self, text: str, limits: Limits) -> None:
+    def __init__(self, text: str, limits: FileLimits) -> None:
         yaml = pyyaml()
         self.yaml = yaml
         self.events = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(text)

@@ -1,14 +1,70 @@
-"""The model in the form the kernels read: one flat array (see kernels.layout)."""
+"""The model in the form the kernels read: one flat array (see kernels.layout).
 
+Body by body its ten parameters, then the wheels whose last driven coordinate is
+that body's. For a serial arm with each motor before its joint this is the order
+that makes the regressor block upper-triangular (paper 000, eq. 31-34).
+"""
+
+from dataclasses import dataclass
 from types import MappingProxyType
+from typing import NoReturn
 
 import numpy as np
 
+from geared_dynamics import kernels
 from geared_dynamics.arrays import Array, readonly
-from geared_dynamics.dynamics.columns import Columns, columns_of
+from geared_dynamics.description.geometry import rotation_with_z
+from geared_dynamics.errors import ModelError
+from geared_dynamics.kernels import balancer_layout as has
 from geared_dynamics.kernels import layout as at
 from geared_dynamics.model import Frame, GearedModel, require_model
-from geared_dynamics.model.geometry import rotation_with_z
+
+# -- Order of the model's parameters: the columns of the regressor --------------------------------
+
+
+BODY_PARAMETERS = ("m", "mcx", "mcy", "mcz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
+
+
+@dataclass(frozen=True)
+class ParameterColumns:
+    """First column of each body's ten, and the column of each wheel."""
+
+    bodies: tuple[int, ...]
+    wheels: tuple[int, ...]
+    count: int
+
+
+def columns_of(model: GearedModel) -> ParameterColumns:
+    """Assign columns to bodies and wheels."""
+    homes = wheel_homes(model)
+    bodies, wheels = [], [0] * len(homes)
+    count = 0
+    for b in range(len(model.tree.names)):
+        bodies.append(count)
+        count += len(BODY_PARAMETERS)
+        for r, home in enumerate(homes):
+            if home == b:
+                wheels[r] = count
+                count += 1
+    return ParameterColumns(tuple(bodies), tuple(wheels), count)
+
+
+def wheel_homes(model: GearedModel) -> list[int]:
+    """Body after which each wheel's parameter comes: the last of those it follows.
+
+    Only a coordinate's own body counts, not its mimics; a wheel that follows frozen
+    joints only never spins and comes last. A coordinate behind a spring counts as its joint.
+    """
+    child = {joint.name: joint.child for joint in model.robot.joints}
+    joints = model.elasticity.link_spin.shape[1]
+    own = [model.tree.names.index(child[name]) for name in model.joint_names[:joints]]
+    own += [max(own[j] for j in np.flatnonzero(row)) for row in model.elasticity.rigid]
+    last = len(model.tree.names) - 1
+    return [max((own[d] for d in np.flatnonzero(row)), default=last) for row in model.Gamma]
+
+
+# -- The model in the form the kernels read: one flat array (see kernels.layout) ------------------
+
 
 NONE = np.array([], np.int64)
 TENSOR = (4, 5, 6, 5, 7, 8, 6, 8, 9)  # a tensor's nine elements among the ten parameters
@@ -66,7 +122,7 @@ def skeleton(model: GearedModel) -> Array:
     return readonly(np.concatenate([part.ravel() for part in parts]))
 
 
-def body_blocks(model: GearedModel, turns: Array, columns: Columns) -> Array:
+def body_blocks(model: GearedModel, turns: Array, columns: ParameterColumns) -> Array:
     """Bodies (nb, BODY_SIZE) in kernel frames; parameters and carried spin unset."""
     tree = model.tree
     blocks = np.zeros((len(tree.names), at.BODY_SIZE))
@@ -117,7 +173,7 @@ def carried_entries(model: GearedModel, turns: Array) -> list[Array]:
     return entries
 
 
-def wheel_blocks(model: GearedModel, turns: Array, columns: Columns) -> Array:
+def wheel_blocks(model: GearedModel, turns: Array, columns: ParameterColumns) -> Array:
     """Wheels (w, WHEEL_ROW + n) for the regressor."""
     wheels = model.wheels
     blocks = np.zeros((len(wheels.names), at.WHEEL_ROW + model.n))
@@ -155,3 +211,50 @@ def pack_frame(model: GearedModel, frame: Frame) -> Array:
         block[at.FRAME_AXIS : at.FRAME_AXIS + 3] = turn.T @ model.wheels.axis[frame.wheel]
         block[at.FRAME_ROW :] = model.wheels.spin[frame.wheel]
     return block
+
+
+# -- The springs in the form the kernels read (see kernels.balancer_layout) -----------------------
+
+
+def packed_balancers(model: GearedModel) -> Array:
+    """Return the packed springs, made at first use and kept on the model."""
+    if model.packed_balancers is None:
+        keep_on(model, "packed_balancers", pack_balancers(model))
+    return model.packed_balancers  # type: ignore[return-value]
+
+
+def pack_balancers(model: GearedModel) -> Array:
+    """Lay the springs out for the kernels."""
+    given = model.balancers
+    lines = np.zeros((len(given.kind), has.LINE_SIZE))
+    for line, bodies, points in zip(lines, given.bodies, given.points, strict=True):
+        for place, body, point in zip((has.BODY, has.OTHER), bodies, points, strict=True):
+            turn = rotation_with_z(model.tree.axis[body]) if body >= 0 else np.eye(3)
+            line[place], line[place + 1 : place + 4] = body, turn.T @ point
+    lines[:, has.KIND] = given.kind
+    lines[:, has.LENGTH :] = given.law
+    springs = np.column_stack([given.dof, given.torsion])
+    header = np.array([len(lines), len(springs)], float)
+    return np.concatenate([header, lines.ravel(), springs.ravel()])
+
+
+def refuse_balancer(status: int, model: GearedModel, q: Array) -> NoReturn:
+    """Name the element that has no force at one of the postures q (..., n), and why."""
+    line, reason = divmod(status - has.FAULT, has.REASONS)
+    place = f"{model.drivetrain.source}, balancers.{model.balancers.names[line]}"
+    where = f"at q{first_failing(status, model, q)}"
+    if reason == has.MEETING:
+        finding, remedy = f"its anchors meet {where}", "keep the arm away, or move an anchor"
+    else:
+        finding = f"its gas has no volume left {where}"
+        remedy = "keep the arm away, or correct area, volume and length"
+    raise ModelError(place, finding, remedy)
+
+
+def first_failing(status: int, model: GearedModel, q: Array) -> str:
+    """Index of the first posture with this status, as it is written; none for one posture."""
+    for index in np.ndindex(q.shape[:-1]):
+        constants = packed(model), packed_balancers(model)
+        if kernels.balancer_forces(*constants, q[index], np.empty(model.n)) == status:
+            return f"[{', '.join(map(str, index))}]" if index else ""
+    return ""

@@ -1,19 +1,34 @@
-"""Rigid dynamics of the geared arm: M(q) a + C(q, v) v + g(q) = tau.
+"""M, C, g, inverse and forward dynamics, terms, energies, time derivatives.
 
 tau is on the joint side [N m or N] and frictionless. The functions take one state
 (n,) or a batch (..., n). Those most often called in a loop try the kernel first
 and convert only when it does not take the arguments as they are.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from geared_dynamics import kernels
 from geared_dynamics.arrays import Array, ArrayLike
-from geared_dynamics.dynamics.border import convert_and_call, coordinates, for_one_state
-from geared_dynamics.dynamics.elimination import DENSE, elimination_plan
-from geared_dynamics.dynamics.external import loaded_inverse_dynamics, with_wrenches
+from geared_dynamics.dynamics.arguments import (
+    as_input,
+    as_output,
+    call,
+    convert_and_call,
+    coordinates,
+    deliver,
+    for_one_state,
+    refuse,
+)
+from geared_dynamics.dynamics.elimination_plan import DENSE, elimination_plan
+from geared_dynamics.dynamics.frames import loaded_inverse_dynamics, with_wrenches
 from geared_dynamics.dynamics.packing import packed
+from geared_dynamics.errors import ArrayError
+from geared_dynamics.kernels import layout as at
 from geared_dynamics.model import GearedModel
+
+# -- Rigid dynamics of the geared arm: M(q) a + C(q, v) v + g(q) = tau ----------------------------
 
 
 def inverse_dynamics(
@@ -180,3 +195,161 @@ def bias_forces(
         out: Result array (..., n), returned.
     """
     return inverse_dynamics(model, q, v, np.zeros(coordinates(model)), out=out)
+
+
+# -- The terms of the inverse dynamics apart, for whoever asks which of them matters --------------
+
+
+TORQUE_TERMS = ("inertia", "coriolis", "gravity", "armature", "coupling")
+MODELS = ("without rotors", "armature", "complete")
+
+
+def torque_terms(
+    model: GearedModel, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Array | None = None
+) -> Array:
+    r"""Terms of the joint force and its sums, in one recursion; without friction.
+
+    Rows: M_locked a; C_locked v; g; diag(\Gamma'J\Gamma) a; what else the wheels' spin does;
+    then the forces without rotors (the first three), with their armature (the first four),
+    and complete (all five, ``inverse_dynamics``). ``model.coupling`` says which terms of the
+    wheels there are.
+
+    Args:
+        model: Geared model.
+        q: Joint position (..., n) [rad or m].
+        v: Joint velocity (..., n).
+        a: Joint acceleration (..., n).
+        out: Result array (..., 8, n), returned.
+
+    Returns:
+        (..., 8, n) [N m or N], joint side: ``TORQUE_TERMS``, then ``MODELS``.
+    """
+    n = coordinates(model)
+    inputs = {"q": (q, n), "v": (v, n), "a": (a, n)}
+    shape = (len(TORQUE_TERMS) + len(MODELS), n)
+    return np.asarray(call("torque_terms", model, inputs, shape, out))
+
+
+# -- Kinetic and potential energy -----------------------------------------------------------------
+
+
+class KineticEnergyTerms(NamedTuple):
+    """The four shares of the kinetic energy (paper 000, eq. 23), each (...) [J].
+
+    Attributes:
+        translation: Of the locked links' masses, 1/2 m v_C' v_C.
+        rotation: Of the locked links about their centres, 1/2 w' I w.
+        spin: Of the wheels relative to their carriers, 1/2 s' J s.
+        interaction: Between a wheel's spin and its carrier's turn, s' J Z v.
+    """
+
+    translation: Array
+    rotation: Array
+    spin: Array
+    interaction: Array
+
+
+def kinetic_energy(
+    model: GearedModel, q: ArrayLike, v: ArrayLike, *, out: Array | None = None
+) -> Array:
+    """Kinetic energy T = 1/2 v' M(q) v, shape (...) [J].
+
+    Args:
+        model: Geared model.
+        q: Joint position (..., n) [rad or m].
+        v: Joint velocity (..., n).
+        out: Result array (...), returned; ``np.empty(())`` for one state.
+    """
+    return deliver(energies(model, q, v)[..., 5], out, {"q": q, "v": v})
+
+
+def potential_energy(model: GearedModel, q: ArrayLike, *, out: Array | None = None) -> Array:
+    """Potential energy of the moving links and wheels, shape (...) [J].
+
+    Zero with all mass at the root frame's origin; its gradient is g(q).
+
+    Args:
+        model: Geared model.
+        q: Joint position (..., n) [rad or m].
+        out: Result array (...), returned; ``np.empty(())`` for one state.
+    """
+    still = np.zeros(coordinates(model))
+    return deliver(energies(model, q, still)[..., 4], out, {"q": q})
+
+
+def kinetic_energy_terms(
+    model: GearedModel, q: ArrayLike, v: ArrayLike, *, out: Array | None = None
+) -> KineticEnergyTerms:
+    """Shares of the kinetic energy; they add up to ``kinetic_energy``.
+
+    Args:
+        model: Geared model.
+        q: Joint position (..., n) [rad or m].
+        v: Joint velocity (..., n).
+        out: Array (..., 4) that holds the four shares afterwards; those returned look into it.
+    """
+    parts = deliver(energies(model, q, v)[..., :4], out, {"q": q, "v": v})
+    return KineticEnergyTerms(*(parts[..., k] for k in range(4)))
+
+
+def energies(model: GearedModel, q: ArrayLike, v: ArrayLike) -> Array:
+    """Translation, rotation, spin, interaction; potential; all kinetic energy (..., 6) [J]."""
+    n = coordinates(model)
+    return call("energies", model, {"q": (q, n), "v": (v, n)}, (6,))
+
+
+# -- The inverse dynamics and its exact time derivatives along a path -----------------------------
+
+
+# Rows of q that a path may have: 170! is the last factorial below the largest float64.
+FEWEST, MOST = 3, 171
+
+
+def inverse_dynamics_derivatives(
+    model: GearedModel, derivatives: ArrayLike, *, out: Array | None = None
+) -> Array:
+    """Joint force along a path and its time derivatives, up to the (k-2)-th.
+
+    Exact: no differences are taken, the recursion runs in truncated power series. The
+    model is complete (wheels, gravity, coupling as chosen), without friction and balancers.
+
+    Args:
+        model: Geared model.
+        derivatives: Joint position and its time derivatives (..., k+1, n), k >= 2: rows
+            q, v, a, jerk and on [rad/s^i or m/s^i].
+        out: Result array (..., k-1, n), returned.
+
+    Returns:
+        Rows tau, d tau/dt and on (..., k-1, n) [N m/s^i or N/s^i], joint side.
+
+    References:
+        Derivation in docs/derivation.md.
+    """
+    path = as_path(derivatives, coordinates(model))
+    rows, n = path.shape[-2:]
+    shape = (*path.shape[:-2], rows - 2, n)
+    result = np.empty(shape) if out is None else as_output(out, shape)
+    if not result.size:
+        return result
+    # A strided path is copied below, where the kernel could not see what it shared with out.
+    apart = out is None or not np.may_share_memory(path, result)
+    lead = () if path.ndim == 2 else (result.size // ((rows - 2) * n),)
+    flat, target = path.reshape(*lead, rows * n), result.reshape(*lead, (rows - 2) * n)
+    status = at.OVERLAP
+    if apart:
+        status = kernels.inverse_dynamics_derivatives(packed(model), flat, target)
+    if status != at.OK:
+        refuse(status, {"derivatives": path}, result)
+    return result
+
+
+def as_path(derivatives: ArrayLike, n: int) -> Array:
+    """Convert q and its derivatives to float64 (..., k+1, n), k >= 2."""
+    path = as_input("derivatives", derivatives, n)
+    if path.ndim < 2 or path.shape[-2] < FEWEST:
+        remedy = f"give shape (k+1, {n}), or (..., k+1, {n}) for a batch: q, v, a and on"
+        raise ArrayError("derivatives", f"has shape {path.shape}", remedy)
+    if path.shape[-2] > MOST:
+        remedy = f"give at most {MOST} rows, or (..., k+1, {n}) with the states first"
+        raise ArrayError("derivatives", f"has shape {path.shape}", remedy)
+    return path

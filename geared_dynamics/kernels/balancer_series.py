@@ -16,10 +16,10 @@ from numba import njit
 from geared_dynamics.kernels import balancer_layout as has
 from geared_dynamics.kernels import inverse_series as motion
 from geared_dynamics.kernels import layout as at
+from geared_dynamics.kernels.balancers import fault, line_at, spring_at, tension
 from geared_dynamics.kernels.joint import body_at
 from geared_dynamics.kernels.kinds import Pointer, Vector
 from geared_dynamics.kernels.series import cross_at, dot_at, product_at, scale_at, store_power
-from geared_dynamics.kernels.springs import fault, line_at, spring_at, tension
 from geared_dynamics.kernels.vector import add, load, scale, store, subtract
 
 # Per body and coefficient, in root axes: the axes of its frame, its origin, and the first two

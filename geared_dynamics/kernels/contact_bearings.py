@@ -3,7 +3,7 @@
 from numba import njit
 
 from geared_dynamics.kernels import contact_layout as at
-from geared_dynamics.kernels import inverse, layout, world
+from geared_dynamics.kernels import inverse, kinematics, layout
 from geared_dynamics.kernels.contact_rows import contact_at, frame_origin
 from geared_dynamics.kernels.joint import body_at
 from geared_dynamics.kernels.kinds import Pointer
@@ -38,9 +38,9 @@ def gears(contacts: Pointer, n: int, jump: Pointer, dv: Pointer, loss: Pointer) 
             spin += contacts[rotor + at.MOTOR_ROW + d] * dv[d]
         carrier = int(contacts[rotor + at.MOTOR_CARRIER])
         if carrier >= 0:
-            w = carrier * world.SIZE
-            axis = times(jump, w + world.ROT, load(contacts, rotor + at.MOTOR_AXIS))
-            spin += dot(axis, load(jump, w + world.ALPHA))
+            w = carrier * kinematics.SIZE
+            axis = times(jump, w + kinematics.ROT, load(contacts, rotor + at.MOTOR_AXIS))
+            spin += dot(axis, load(jump, w + kinematics.ALPHA))
         loss[1 + r] = contacts[rotor + at.MOTOR_INERTIA] * spin
 
 
@@ -65,12 +65,12 @@ def bearings(
     bodies = int(model[layout.BODIES])
     still = (0.0, 0.0, 0.0)
     for i in range(bodies):
-        b, w = body_at(i), i * world.SIZE
-        alpha = transposed_times(jump, w + world.ROT, load(jump, w + world.ALPHA))
-        acc = transposed_times(jump, w + world.ROT, load(jump, w + world.ACC))
+        b, w = body_at(i), i * kinematics.SIZE
+        alpha = transposed_times(jump, w + kinematics.ROT, load(jump, w + kinematics.ALPHA))
+        acc = transposed_times(jump, w + kinematics.ROT, load(jump, w + kinematics.ACC))
         force, moment = inverse.body_force(model, b, still, alpha, acc, zero, dv, spare)
-        store(work, 6 * i, times(jump, w + world.ROT, force))
-        store(work, 6 * i + 3, times(jump, w + world.ROT, moment))
+        store(work, 6 * i, times(jump, w + kinematics.ROT, force))
+        store(work, 6 * i + 3, times(jump, w + kinematics.ROT, moment))
     for k in range(int(contacts[at.CONTACTS])):
         b = contact_at(k)
         body = int(contacts[b + at.BODY])
@@ -84,7 +84,8 @@ def bearings(
         parent = int(model[body_at(i) + layout.PARENT])
         if parent >= 0:
             arm = subtract(
-                load(jump, i * world.SIZE + world.POS), load(jump, parent * world.SIZE + world.POS)
+                load(jump, i * kinematics.SIZE + kinematics.POS),
+                load(jump, parent * kinematics.SIZE + kinematics.POS),
             )
             force = load(work, 6 * i)
             accumulate(work, 6 * parent, force)
@@ -92,5 +93,7 @@ def bearings(
     for j in range(int(contacts[at.JOINTS])):
         i = int(contacts[int(contacts[at.JOINTS_AT]) + j])
         for half in range(0, 6, 3):
-            value = transposed_times(jump, i * world.SIZE + world.ROT, load(work, 6 * i + half))
+            value = transposed_times(
+                jump, i * kinematics.SIZE + kinematics.ROT, load(work, 6 * i + half)
+            )
             store(out, 6 * j + half, times(model, body_at(i) + layout.TURN, value))

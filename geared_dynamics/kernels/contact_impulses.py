@@ -10,7 +10,14 @@ import numpy as np
 from numba import njit
 
 from geared_dynamics.kernels import contact_layout as at
-from geared_dynamics.kernels import contact_rows, contact_stronge, inverse, layout, mass, world
+from geared_dynamics.kernels import (
+    contact_rows,
+    contact_stronge,
+    inverse,
+    kinematics,
+    layout,
+    mass,
+)
 from geared_dynamics.kernels.border import apart, finite, fits, gather, holds, states
 from geared_dynamics.kernels.contact_bearings import bearings, gears
 from geared_dynamics.kernels.contact_rows import contact_at
@@ -68,7 +75,9 @@ def contact_impact(
         return layout.NOT_FINITE
     total = m + 2 * count
     deep, size = n + m, at.ROW_J + n
-    scratch = bodies * (world.SIZE + max(inverse.SIZE, mass.SIZE)) + contact_rows.FRAME + 6 * n
+    scratch = (
+        bodies * (kinematics.SIZE + max(inverse.SIZE, mass.SIZE)) + contact_rows.FRAME + 6 * n
+    )
     buffer = np.zeros(
         3 * n + width + scratch + n * n + total * (size + deep) + 2 * deep + 3 * m
         + m * (deep + m + 3) + 3 * count + hits_size(deep)
@@ -76,7 +85,7 @@ def contact_impact(
     form, x = pointer(model), pointer(buffer)
     rate, zero, extra = shift(x, n), shift(x, 2 * n), shift(x, 3 * n)
     seen = shift(extra, width)
-    work = shift(seen, bodies * world.SIZE)
+    work = shift(seen, bodies * kinematics.SIZE)
     matrix = shift(seen, scratch)
     rows = shift(matrix, n * n)
     X = shift(rows, total * size)
@@ -113,7 +122,7 @@ def contact_impact(
         backward(n, matrix, y)
         for d in range(n):
             result[d] = rate[d] + y[d]
-        world.sweep(form, x, zero, y, seen)
+        kinematics.sweep(form, x, zero, y, seen)
         gears(c, n, seen, y, loss)
         bearings(form, c, n, seen, zero, y, wrench, work, spare, shift(loss, 1 + motors))
         if not finite(result, length):

@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 
 from geared_dynamics.kernels import contact_layout as at
-from geared_dynamics.kernels import contact_rows, inverse, layout, mass, world
+from geared_dynamics.kernels import contact_rows, inverse, kinematics, layout, mass
 from geared_dynamics.kernels.border import apart, finite, fits, gather, holds, states
 from geared_dynamics.kernels.contact_rows import contact_at
 from geared_dynamics.kernels.contact_solve import (
@@ -53,17 +53,17 @@ def contact_coordinates(
         return layout.NOT_FINITE
     size = at.ROW_J + n
     buffer = np.zeros(
-        3 * n + width + bodies * world.SIZE + contact_rows.FRAME + 6 * n + (m + 4) * size
+        3 * n + width + bodies * kinematics.SIZE + contact_rows.FRAME + 6 * n + (m + 4) * size
     )
     form, x = pointer(model), pointer(buffer)
     rate, zero, extra = shift(x, n), shift(x, 2 * n), shift(x, 3 * n)
     seen = shift(extra, width)
-    work = shift(seen, bodies * world.SIZE)
+    work = shift(seen, bodies * kinematics.SIZE)
     rows = shift(work, contact_rows.FRAME + 6 * n)
     for k in range(states(q)):
         if not (gather(q, k, n, x) & gather(v, k, n, rate) & gather(given, k, width, extra)):
             return layout.NOT_FINITE
-        world.sweep(form, x, rate, zero, seen)
+        kinematics.sweep(form, x, rate, zero, seen)
         status = contact_rows.constrained_rows(form, c, n, rate, seen, extra, t, work, rows)
         if status != layout.OK:
             return status
@@ -145,7 +145,9 @@ def constrained_dynamics(
         return layout.NOT_FINITE
     total = m + 2 * count
     deep, size = n + m, at.ROW_J + n
-    scratch = bodies * (world.SIZE + max(inverse.SIZE, mass.SIZE)) + contact_rows.FRAME + 6 * n
+    scratch = (
+        bodies * (kinematics.SIZE + max(inverse.SIZE, mass.SIZE)) + contact_rows.FRAME + 6 * n
+    )
     buffer = np.zeros(
         4 * n + width + scratch + n * n + total * (size + deep) + 2 * deep + 3 * m
         + m * (deep + m + 3) + count * (3 * deep + 9 * count + 9) + 6
@@ -153,7 +155,7 @@ def constrained_dynamics(
     form, x = pointer(model), pointer(buffer)
     rate, zero, extra = shift(x, n), shift(x, 2 * n), shift(x, 4 * n)
     force_in, seen = shift(x, 3 * n), shift(extra, width)
-    work = shift(seen, bodies * world.SIZE)
+    work = shift(seen, bodies * kinematics.SIZE)
     matrix = shift(seen, scratch)
     rows = shift(matrix, n * n)
     X = shift(rows, total * size)

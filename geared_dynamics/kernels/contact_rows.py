@@ -10,7 +10,7 @@ import math
 from numba import njit
 
 from geared_dynamics.kernels import contact_layout as at
-from geared_dynamics.kernels import layout, world
+from geared_dynamics.kernels import kinematics, layout
 from geared_dynamics.kernels.joint import body_at
 from geared_dynamics.kernels.kinds import Pointer, Vector
 from geared_dynamics.kernels.memory import shift
@@ -58,9 +58,9 @@ def object_axes(contacts: Pointer, b: int, t: float, out: Pointer) -> None:
 @njit(error_model="numpy")
 def frame_origin(contacts: Pointer, b: int, bodies: Pointer) -> tuple[Vector, Vector]:
     """Origin of the contact's frame, and its arm from the body's origin, root axes."""
-    w = int(contacts[b + at.BODY]) * world.SIZE
-    arm = times(bodies, w + world.ROT, load(contacts, b + at.POSITION))
-    return add(load(bodies, w + world.POS), arm), arm
+    w = int(contacts[b + at.BODY]) * kinematics.SIZE
+    arm = times(bodies, w + kinematics.ROT, load(contacts, b + at.POSITION))
+    return add(load(bodies, w + kinematics.POS), arm), arm
 
 
 @njit(error_model="numpy")
@@ -69,17 +69,17 @@ def describe(
 ) -> bool:
     """Fill TABLE: gradient, s, rate and drift of place and angles; False in gimbal lock."""
     object_axes(contacts, b, t, work)
-    w = int(contacts[b + at.BODY]) * world.SIZE
+    w = int(contacts[b + at.BODY]) * kinematics.SIZE
     p, arm = frame_origin(contacts, b, bodies)
-    omega, alpha = load(bodies, w + world.OMEGA), load(bodies, w + world.ALPHA)
+    omega, alpha = load(bodies, w + kinematics.OMEGA), load(bodies, w + kinematics.ALPHA)
     turning = load(contacts, b + at.OMEGA)
     push, pull = load(contacts, b + at.VELOCITY), load(contacts, b + at.ACCELERATION)
     point = add(load(contacts, b + at.POINT), add(scale(t, push), scale(0.5 * t * t, pull)))
     push = add(push, scale(t, pull))
     r = subtract(p, point)
     spin = cross(omega, arm)
-    moving = subtract(add(load(bodies, w + world.VEL), spin), push)
-    change = add(load(bodies, w + world.ACC), add(cross(alpha, arm), cross(omega, spin)))
+    moving = subtract(add(load(bodies, w + kinematics.VEL), spin), push)
+    change = add(load(bodies, w + kinematics.ACC), add(cross(alpha, arm), cross(omega, spin)))
     change = subtract(change, pull)
     sweep = cross(turning, r)
     rate = subtract(moving, sweep)
@@ -104,10 +104,10 @@ def describe(
 @njit(error_model="numpy")
 def tool_axes(contacts: Pointer, b: int, bodies: Pointer, work: Pointer) -> None:
     """The tool's axes as the object has them (9), by rows, to TOOL."""
-    w = int(contacts[b + at.BODY]) * world.SIZE
+    w = int(contacts[b + at.BODY]) * kinematics.SIZE
     for k in range(3):
         r = b + at.ROTATION + k
-        column = times(bodies, w + world.ROT, (contacts[r], contacts[r + 3], contacts[r + 6]))
+        column = times(bodies, w + kinematics.ROT, (contacts[r], contacts[r + 3], contacts[r + 6]))
         column = transposed_times(work, 0, column)
         work[TOOL + k], work[TOOL + 3 + k], work[TOOL + 6 + k] = column
 
@@ -160,7 +160,7 @@ def frame_jacobian(
     while i >= 0:
         b = body_at(i)
         d, factor = int(model[b + layout.DOF]), model[b + layout.MULTIPLIER]
-        angular, linear = world.column(model, i, p, bodies)
+        angular, linear = kinematics.column(model, i, p, bodies)
         for r in range(3):
             out[r * n + d] += factor * linear[r]
             out[(3 + r) * n + d] += factor * angular[r]
@@ -221,14 +221,14 @@ def pose_rows(
     to: Pointer,
 ) -> None:
     """Rows of a function of the frame's pose, from its derivatives in ``given``."""
-    w = int(contacts[b + at.BODY]) * world.SIZE
+    w = int(contacts[b + at.BODY]) * kinematics.SIZE
     p, arm = frame_origin(contacts, b, bodies)
     frame = shift(work, FRAME)
     frame_jacobian(model, int(contacts[b + at.BODY]), p, n, bodies, frame)
-    omega, alpha = load(bodies, w + world.OMEGA), load(bodies, w + world.ALPHA)
+    omega, alpha = load(bodies, w + kinematics.OMEGA), load(bodies, w + kinematics.ALPHA)
     spin = cross(omega, arm)
-    velocity = add(load(bodies, w + world.VEL), spin)
-    change = add(load(bodies, w + world.ACC), add(cross(alpha, arm), cross(omega, spin)))
+    velocity = add(load(bodies, w + kinematics.VEL), spin)
+    change = add(load(bodies, w + kinematics.ACC), add(cross(alpha, arm), cross(omega, spin)))
     for i in range(int(contacts[b + at.COUNT])):
         one = shift(given, int(contacts[b + at.START]) + i * at.OF_POSE_SIZE)
         row = shift(to, i * (at.ROW_J + n))

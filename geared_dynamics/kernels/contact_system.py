@@ -3,7 +3,7 @@
 from numba import njit
 
 from geared_dynamics.kernels import contact_layout as at
-from geared_dynamics.kernels import contact_rows, layout, mass, world
+from geared_dynamics.kernels import contact_rows, kinematics, layout, mass
 from geared_dynamics.kernels.contact_rows import contact_at
 from geared_dynamics.kernels.contact_solve import EQUAL, OPEN, TOUCHING, factor, forward
 from geared_dynamics.kernels.kinds import Pointer
@@ -36,7 +36,7 @@ def columns(
     """
     m = int(contacts[at.ROWS])
     size, deep, total = at.ROW_J + n, n + m, m
-    world.sweep(model, q, v, zero, seen)
+    kinematics.sweep(model, q, v, zero, seen)
     status = contact_rows.constrained_rows(model, contacts, n, v, seen, given, t, work, rows)
     if status != layout.OK:
         return status

@@ -20,8 +20,8 @@ so that C v contains h_d . alpha_0 on joint d and w x h on the carrier.
 import numpy as np
 from numba import njit
 
+from geared_dynamics.kernels import kinematics
 from geared_dynamics.kernels import layout as at
-from geared_dynamics.kernels import world
 from geared_dynamics.kernels.border import apart, finite, fits, gather, holds, states
 from geared_dynamics.kernels.joint import body_at
 from geared_dynamics.kernels.kinds import Array, Pointer, Vector
@@ -47,13 +47,13 @@ def coriolis_matrix(model: Array, q: Array, v: Array, out: Array) -> int:
         return at.WRONG_SHAPE
     if not (apart(q, out) and apart(v, out)):
         return at.OVERLAP
-    buffer = np.zeros(3 * n + int(model[at.BODIES]) * world.SIZE)
+    buffer = np.zeros(3 * n + int(model[at.BODIES]) * kinematics.SIZE)
     m, x = pointer(model), pointer(buffer)
     rate, zero, work = shift(x, n), shift(x, 2 * n), shift(x, 3 * n)
     for k in range(states(q)):
         if not (gather(q, k, n, x) & gather(v, k, n, rate)):
             return at.NOT_FINITE
-        world.sweep(m, x, rate, zero, work)
+        kinematics.sweep(m, x, rate, zero, work)
         one_matrix(m, n, rate, work, row(out, k))
         if not finite(row(out, k), n * n):
             return at.OVERFLOW
@@ -78,23 +78,23 @@ def one_matrix(model: Pointer, n: int, v: Pointer, work: Pointer, out: Pointer) 
 @njit(error_model="numpy")
 def column_rate(model: Pointer, body: int, j: int, work: Pointer) -> tuple[Vector, Vector]:
     """Time derivatives of joint j's angular and linear columns at the body's origin."""
-    u, w = j * world.SIZE, body * world.SIZE
-    turning = cross(load(work, u + world.OMEGA), world.axis(work, u))
+    u, w = j * kinematics.SIZE, body * kinematics.SIZE
+    turning = cross(load(work, u + kinematics.OMEGA), kinematics.axis(work, u))
     if model[body_at(j) + at.PRISMATIC] != 0.0:
         return (0.0, 0.0, 0.0), turning
-    arm = subtract(load(work, w + world.POS), load(work, u + world.POS))
-    arm_rate = subtract(load(work, w + world.VEL), load(work, u + world.VEL))
-    return turning, add(cross(turning, arm), cross(world.axis(work, u), arm_rate))
+    arm = subtract(load(work, w + kinematics.POS), load(work, u + kinematics.POS))
+    arm_rate = subtract(load(work, w + kinematics.VEL), load(work, u + kinematics.VEL))
+    return turning, add(cross(turning, arm), cross(kinematics.axis(work, u), arm_rate))
 
 
 @njit(error_model="numpy")
 def body_column(model: Pointer, body: int, j: int, n: int, work: Pointer, out: Pointer) -> None:
     """Column j of the body's share, onto all joints i that move the body."""
-    b, w = body_at(body), body * world.SIZE
-    point, omega = load(work, w + world.POS), load(work, w + world.OMEGA)
-    angular, _ = world.column(model, j, point, work)
+    b, w = body_at(body), body * kinematics.SIZE
+    point, omega = load(work, w + kinematics.POS), load(work, w + kinematics.OMEGA)
+    angular, _ = kinematics.column(model, j, point, work)
     angular_rate, linear_rate = column_rate(model, body, j, work)
-    mc = times(work, w + world.ROT, load(model, b + at.MOMENT))
+    mc = times(work, w + kinematics.ROT, load(model, b + at.MOMENT))
     force = add(cross(angular_rate, mc), cross(angular, cross(omega, mc)))
     force = add(scale(model[b + at.MASS], linear_rate), force)
     inertia = b + at.INERTIA
@@ -107,7 +107,7 @@ def body_column(model: Pointer, body: int, j: int, n: int, work: Pointer, out: P
     i = body
     while i >= 0:
         a = body_at(i)
-        angular, linear = world.column(model, i, point, work)
+        angular, linear = kinematics.column(model, i, point, work)
         value = dot(angular, moment) + dot(linear, force)
         out[int(model[a + at.DOF]) * n + column] += multiplier * model[a + at.MULTIPLIER] * value
         i = int(model[a + at.PARENT])
@@ -116,19 +116,19 @@ def body_column(model: Pointer, body: int, j: int, n: int, work: Pointer, out: P
 @njit(error_model="numpy")
 def turned_inertia(model: Pointer, b: int, work: Pointer, w: int, x: Vector) -> Vector:
     """Return R I R' x: the body's inertia about its origin, in root axes."""
-    inner = symmetric_times(model, b + at.INERTIA, transposed_times(work, w + world.ROT, x))
-    return times(work, w + world.ROT, inner)
+    inner = symmetric_times(model, b + at.INERTIA, transposed_times(work, w + kinematics.ROT, x))
+    return times(work, w + kinematics.ROT, inner)
 
 
 @njit(error_model="numpy")
 def spin_terms(model: Pointer, body: int, n: int, v: Pointer, work: Pointer, out: Pointer) -> None:
     """Share of the wheels that the body carries (module docstring)."""
-    b, w = body_at(body), body * world.SIZE
-    omega = load(work, w + world.OMEGA)
+    b, w = body_at(body), body * kinematics.SIZE
+    omega = load(work, w + kinematics.OMEGA)
     total = (0.0, 0.0, 0.0)
     for e in range(int(model[b + at.CARRIED]), int(model[b + at.CARRIED_END]), at.CARRIED_SIZE):
         d = int(model[e])
-        h = times(work, w + world.ROT, load(model, e + 1))
+        h = times(work, w + kinematics.ROT, load(model, e + 1))
         total = add(total, scale(v[d], h))
         spin_row_and_column(model, body, d, h, omega, n, work, out)
     i = body
@@ -154,11 +154,11 @@ def spin_row_and_column(
     """Elements (d, j) and (j, d) of one h_d, over the joints j that turn the carrier."""
     j = body
     while j >= 0:
-        b, w = body_at(j), j * world.SIZE
+        b, w = body_at(j), j * kinematics.SIZE
         if model[b + at.PRISMATIC] == 0.0:
-            z = world.axis(work, w)
+            z = kinematics.axis(work, w)
             k = int(model[b + at.DOF])
-            turning = cross(load(work, w + world.OMEGA), z)
+            turning = cross(load(work, w + kinematics.OMEGA), z)
             gyro = scale(0.5, cross(z, omega))
             out[d * n + k] += model[b + at.MULTIPLIER] * dot(h, add(turning, gyro))
             out[k * n + d] += model[b + at.MULTIPLIER] * dot(h, gyro)
@@ -174,7 +174,10 @@ def spin_pair(
     if i == j or model[a + at.PRISMATIC] != 0.0 or model[b + at.PRISMATIC] != 0.0:
         return
     value = 0.5 * dot(
-        total, cross(world.axis(work, i * world.SIZE), world.axis(work, j * world.SIZE))
+        total,
+        cross(
+            kinematics.axis(work, i * kinematics.SIZE), kinematics.axis(work, j * kinematics.SIZE)
+        ),
     )
     value *= model[a + at.MULTIPLIER] * model[b + at.MULTIPLIER]
     out[int(model[a + at.DOF]) * n + int(model[b + at.DOF])] += value

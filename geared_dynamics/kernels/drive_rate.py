@@ -10,7 +10,8 @@ import numpy as np
 from numba import njit
 
 from geared_dynamics.kernels import drive_layout as at
-from geared_dynamics.kernels import inverse_series, layout, world
+from geared_dynamics.kernels import inverse_series, kinematics, layout
+from geared_dynamics.kernels.balancers import add_forces, add_rates
 from geared_dynamics.kernels.border import apart, finite, fits, gather, holds, states
 from geared_dynamics.kernels.drive import (
     binding,
@@ -27,7 +28,6 @@ from geared_dynamics.kernels.friction import (
 from geared_dynamics.kernels.kinds import Array, Pointer, Vector
 from geared_dynamics.kernels.memory import keep, pointer, row, shift
 from geared_dynamics.kernels.series import store_coefficients
-from geared_dynamics.kernels.springs import add_forces, add_rates
 from geared_dynamics.kernels.vector import dot, load
 
 ORDER = 1  # of the force: itself and its derivative
@@ -56,7 +56,7 @@ def motor_commands_jerk(
     bodies = int(model[layout.BODIES])
     sprung = needs_springs(springs)
     work_size = inverse_series.work_size(bodies, ORDER)
-    room_size = 3 * n + bodies * world.SIZE if sprung else 0
+    room_size = 3 * n + bodies * kinematics.SIZE if sprung else 0
     buffer = np.empty(12 * n + work_size + room_size)
     p, d, x = pointer(model), pointer(drives), pointer(buffer)
     rate, change, third = shift(x, n), shift(x, 2 * n), shift(x, 3 * n)
@@ -106,7 +106,7 @@ def subtract_springs(
     still, work = shift(room, 2 * n), shift(room, 3 * n)
     for i in range(3 * n):
         room[i] = 0.0
-    world.sweep(model, q, v, still, work)
+    kinematics.sweep(model, q, v, still, work)
     status = add_forces(model, springs, q, work, room)
     if status == layout.OK:
         status = add_rates(model, springs, v, work, shift(room, n))

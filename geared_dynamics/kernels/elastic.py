@@ -8,8 +8,9 @@ import numpy as np
 from numba import njit
 
 from geared_dynamics.kernels import elastic_layout as has
-from geared_dynamics.kernels import elimination, forward, inverse, mass
+from geared_dynamics.kernels import elimination, inverse, mass
 from geared_dynamics.kernels import layout as at
+from geared_dynamics.kernels import mass as forward
 from geared_dynamics.kernels.border import apart, finite, fits, gather, holds, states
 from geared_dynamics.kernels.kinds import Array, Pointer
 from geared_dynamics.kernels.memory import keep, pointer, row, shift

@@ -1,16 +1,105 @@
-"""Pose, Jacobian and its drift of a frame fixed in a body or spinning with a wheel."""
+"""Pose, Jacobian and its drift of a frame fixed in a body or spinning with a wheel.
+
+Paper 000, eq. (40)-(43), corrected, with vectors in root axes.
+"""
 
 import numpy as np
 from numba import njit
 
 from geared_dynamics.kernels import layout as at
-from geared_dynamics.kernels import world
 from geared_dynamics.kernels.border import apart, finite, fits, gather, holds, states
-from geared_dynamics.kernels.joint import body_at
+from geared_dynamics.kernels.joint import body_at, joint_position, place
 from geared_dynamics.kernels.kinds import Array, Pointer, Vector
 from geared_dynamics.kernels.memory import keep, pointer, row, shift
-from geared_dynamics.kernels.vector import add, cross, dot, load, scale, times
+from geared_dynamics.kernels.vector import add, cross, dot, load, scale, store, times
 from geared_dynamics.kernels.vector import transposed_times as transposed
+
+# -- Motion of all bodies in the root frame, for the kernels that need it there -------------------
+
+
+# Per body: rotation of its kernel frame in the root frame, origin, angular velocity,
+# velocity of the origin, angular acceleration, acceleration of the origin (no gravity).
+ROT, POS, OMEGA, VEL, ALPHA, ACC, SIZE = 0, 9, 12, 15, 18, 21, 24
+
+
+@njit(error_model="numpy")
+def sweep(model: Pointer, q: Pointer, v: Pointer, a: Pointer, work: Pointer) -> None:
+    """Fill ``work``, SIZE floats per body, from the root outward."""
+    for i in range(int(model[at.BODIES])):
+        b = body_at(i)
+        w = i * SIZE
+        c, s, p = place(model, b, joint_position(model, b, q))
+        turn(model, b, c, s, work, w)
+        move(model, b, p, v, a, work, w)
+
+
+@njit(error_model="numpy")
+def turn(model: Pointer, b: int, c: float, s: float, work: Pointer, w: int) -> None:
+    """Rotation of the body at b in the root frame: R_parent ROTATION turn_z."""
+    parent = int(model[b + at.PARENT])
+    for k in range(3):
+        column = (
+            model[b + at.ROTATION + k],
+            model[b + at.ROTATION + 3 + k],
+            model[b + at.ROTATION + 6 + k],
+        )
+        if parent >= 0:
+            column = times(work, parent * SIZE + ROT, column)
+        work[w + ROT + k], work[w + ROT + 3 + k], work[w + ROT + 6 + k] = column
+    for r in range(w + ROT, w + ROT + 9, 3):
+        work[r], work[r + 1] = c * work[r] + s * work[r + 1], c * work[r + 1] - s * work[r]
+
+
+@njit(error_model="numpy")
+def move(model: Pointer, b: int, p: Vector, v: Pointer, a: Pointer, work: Pointer, w: int) -> None:
+    """Position, velocities and accelerations of the body at b."""
+    d = int(model[b + at.DOF])
+    rate = scale(model[b + at.MULTIPLIER] * v[d], axis(work, w))
+    change = scale(model[b + at.MULTIPLIER] * a[d], axis(work, w))
+    zero = (0.0, 0.0, 0.0)
+    origin, omega, vel, alpha, acc = zero, zero, zero, zero, zero
+    parent = int(model[b + at.PARENT])
+    if parent >= 0:
+        u = parent * SIZE
+        p = times(work, u + ROT, p)
+        origin = load(work, u + POS)
+        omega = load(work, u + OMEGA)
+        alpha = load(work, u + ALPHA)
+        sweep_rate = cross(omega, p)
+        vel = add(load(work, u + VEL), sweep_rate)
+        acc = add(load(work, u + ACC), add(cross(alpha, p), cross(omega, sweep_rate)))
+    change = add(change, cross(omega, rate))
+    if model[b + at.PRISMATIC] == 0.0:
+        alpha = add(alpha, change)
+        omega = add(omega, rate)
+    else:
+        acc = add(acc, add(change, cross(omega, rate)))
+        vel = add(vel, rate)
+    store(work, w + POS, add(origin, p))
+    store(work, w + OMEGA, omega)
+    store(work, w + VEL, vel)
+    store(work, w + ALPHA, alpha)
+    store(work, w + ACC, acc)
+
+
+@njit(error_model="numpy")
+def axis(work: Pointer, w: int) -> Vector:
+    """Joint axis in the root frame: the z axis of the body's kernel frame."""
+    return work[w + ROT + 2], work[w + ROT + 5], work[w + ROT + 8]
+
+
+@njit(error_model="numpy")
+def column(model: Pointer, i: int, point: Vector, work: Pointer) -> tuple[Vector, Vector]:
+    """Angular and linear velocity of a point per unit rate of joint i, root frame."""
+    w = i * SIZE
+    z = axis(work, w)
+    if model[body_at(i) + at.PRISMATIC] != 0.0:
+        return (0.0, 0.0, 0.0), z
+    p = load(work, w + POS)
+    return z, cross(z, (point[0] - p[0], point[1] - p[1], point[2] - p[2]))
+
+
+# -- Pose, Jacobian and its drift of a frame fixed in a body or spinning with a wheel -------------
 
 
 @njit(error_model="numpy")
@@ -21,13 +110,13 @@ def pose(model: Array, frame: Array, q: Array, out: Array) -> int:
         return at.WRONG_SHAPE
     if not apart(q, out):
         return at.OVERLAP
-    buffer = np.zeros(2 * n + int(model[at.BODIES]) * world.SIZE)
+    buffer = np.zeros(2 * n + int(model[at.BODIES]) * SIZE)
     m, f, x = pointer(model), pointer(frame), pointer(buffer)
     zero, work = shift(x, n), shift(x, 2 * n)
     for k in range(states(q)):
         if not gather(q, k, n, x):
             return at.NOT_FINITE
-        world.sweep(m, x, zero, zero, work)
+        sweep(m, x, zero, zero, work)
         one_pose(f, work, row(out, k))
         if not finite(row(out, k), 16):
             return at.OVERFLOW
@@ -42,7 +131,7 @@ def one_pose(frame: Pointer, work: Pointer, out: Pointer) -> None:
         r = at.FRAME_ROTATION + c
         column = (frame[r], frame[r + 3], frame[r + 6])
         if body >= 0:
-            column = times(work, body * world.SIZE + world.ROT, column)
+            column = times(work, body * SIZE + ROT, column)
         out[c], out[4 + c], out[8 + c] = column
     out[3], out[7], out[11] = origin(frame, work)
     out[12], out[13], out[14], out[15] = 0.0, 0.0, 0.0, 1.0
@@ -55,8 +144,8 @@ def origin(frame: Pointer, work: Pointer) -> Vector:
     p = load(frame, at.FRAME_POSITION)
     if body < 0:
         return p
-    w = body * world.SIZE
-    return add(load(work, w + world.POS), times(work, w + world.ROT, p))
+    w = body * SIZE
+    return add(load(work, w + POS), times(work, w + ROT, p))
 
 
 @njit(error_model="numpy")
@@ -64,7 +153,7 @@ def spin_axis(frame: Pointer, work: Pointer) -> Vector:
     """Spin axis of the frame's wheel in the root frame; zero for a link."""
     body = int(frame[at.FRAME_BODY])
     e = load(frame, at.FRAME_AXIS)
-    return e if body < 0 else times(work, body * world.SIZE + world.ROT, e)
+    return e if body < 0 else times(work, body * SIZE + ROT, e)
 
 
 @njit(error_model="numpy")
@@ -75,13 +164,13 @@ def jacobian(model: Array, frame: Array, q: Array, out: Array) -> int:
         return at.WRONG_SHAPE
     if not apart(q, out):
         return at.OVERLAP
-    buffer = np.zeros(2 * n + int(model[at.BODIES]) * world.SIZE)
+    buffer = np.zeros(2 * n + int(model[at.BODIES]) * SIZE)
     m, f, x = pointer(model), pointer(frame), pointer(buffer)
     zero, work = shift(x, n), shift(x, 2 * n)
     for k in range(states(q)):
         if not gather(q, k, n, x):
             return at.NOT_FINITE
-        world.sweep(m, x, zero, zero, work)
+        sweep(m, x, zero, zero, work)
         one_jacobian(m, f, n, work, row(out, k))
         if not finite(row(out, k), 6 * n):
             return at.OVERFLOW
@@ -102,7 +191,7 @@ def one_jacobian(model: Pointer, frame: Pointer, n: int, work: Pointer, out: Poi
     while i >= 0:
         b = body_at(i)
         d = int(model[b + at.DOF])
-        angular, linear = world.column(model, i, point, work)
+        angular, linear = column(model, i, point, work)
         for r in range(3):
             out[r * n + d] += model[b + at.MULTIPLIER] * linear[r]
             out[(3 + r) * n + d] += model[b + at.MULTIPLIER] * angular[r]
@@ -117,13 +206,13 @@ def jacobian_drift(model: Array, frame: Array, q: Array, v: Array, out: Array) -
         return at.WRONG_SHAPE
     if not (apart(q, out) and apart(v, out)):
         return at.OVERLAP
-    buffer = np.zeros(3 * n + int(model[at.BODIES]) * world.SIZE)
+    buffer = np.zeros(3 * n + int(model[at.BODIES]) * SIZE)
     m, f, x = pointer(model), pointer(frame), pointer(buffer)
     rate, zero, work = shift(x, n), shift(x, 2 * n), shift(x, 3 * n)
     for k in range(states(q)):
         if not (gather(q, k, n, x) & gather(v, k, n, rate)):
             return at.NOT_FINITE
-        world.sweep(m, x, rate, zero, work)
+        sweep(m, x, rate, zero, work)
         one_drift(f, n, rate, work, row(out, k))
         if not finite(row(out, k), 6):
             return at.OVERFLOW
@@ -136,12 +225,12 @@ def one_drift(frame: Pointer, n: int, v: Pointer, work: Pointer, out: Pointer) -
     body = int(frame[at.FRAME_BODY])
     angular, linear = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     if body >= 0:
-        w = body * world.SIZE
-        r = times(work, w + world.ROT, load(frame, at.FRAME_POSITION))
-        omega = load(work, w + world.OMEGA)
-        alpha = load(work, w + world.ALPHA)
+        w = body * SIZE
+        r = times(work, w + ROT, load(frame, at.FRAME_POSITION))
+        omega = load(work, w + OMEGA)
+        alpha = load(work, w + ALPHA)
         linear = add(cross(alpha, r), cross(omega, cross(omega, r)))
-        linear = add(load(work, w + world.ACC), linear)
+        linear = add(load(work, w + ACC), linear)
         spin = 0.0
         for d in range(n):
             spin += frame[at.FRAME_ROW + d] * v[d]
@@ -162,13 +251,13 @@ def external_forces(model: Array, q: Array, wrenches: Array, out: Array) -> int:
         return at.WRONG_SHAPE
     if not (apart(q, out) and apart(wrenches, out)):
         return at.OVERLAP
-    buffer = np.zeros(2 * n + 6 * bodies + bodies * world.SIZE)
+    buffer = np.zeros(2 * n + 6 * bodies + bodies * SIZE)
     m, x = pointer(model), pointer(buffer)
     zero, wrench, work = shift(x, n), shift(x, 2 * n), shift(x, 2 * n + 6 * bodies)
     for k in range(states(q)):
         if not (gather(q, k, n, x) & gather(wrenches, k, 6 * bodies, wrench)):
             return at.NOT_FINITE
-        world.sweep(m, x, zero, zero, work)
+        sweep(m, x, zero, zero, work)
         project_wrenches(m, n, bodies, wrench, work, row(out, k))
         if not finite(row(out, k), n):
             return at.OVERFLOW
@@ -183,15 +272,15 @@ def project_wrenches(
     for d in range(n):
         out[d] = 0.0
     for body in range(bodies):
-        w = body * world.SIZE
+        w = body * SIZE
         turn = body_at(body) + at.TURN
-        force = times(work, w + world.ROT, transposed(model, turn, load(wrenches, 6 * body)))
-        moment = times(work, w + world.ROT, transposed(model, turn, load(wrenches, 6 * body + 3)))
-        point = load(work, w + world.POS)
+        force = times(work, w + ROT, transposed(model, turn, load(wrenches, 6 * body)))
+        moment = times(work, w + ROT, transposed(model, turn, load(wrenches, 6 * body + 3)))
+        point = load(work, w + POS)
         i = body
         while i >= 0:
             b = body_at(i)
-            angular, linear = world.column(model, i, point, work)
+            angular, linear = column(model, i, point, work)
             power = dot(angular, moment) + dot(linear, force)
             out[int(model[b + at.DOF])] += model[b + at.MULTIPLIER] * power
             i = int(model[b + at.PARENT])

@@ -3,9 +3,12 @@
 M = M_locked + Gamma' J Gamma + Gamma' J Z + Z' J Gamma, in link coordinates.
 """
 
+import math
+
 import numpy as np
 from numba import njit
 
+from geared_dynamics.kernels import inverse, kinematics
 from geared_dynamics.kernels import layout as at
 from geared_dynamics.kernels.border import apart, finite, fits, gather, holds, states
 from geared_dynamics.kernels.joint import body_at, joint_position, place
@@ -21,7 +24,11 @@ from geared_dynamics.kernels.vector import (
     store,
     symmetric_times,
     times,
+    transposed_times,
 )
+
+# -- Mass matrix: composite bodies (tips first), then the wheels' constant terms ------------------
+
 
 # Per body: rotation and origin in the parent's frame, then mass, first moment and
 # inertia (xx xy xz yy yz zz) of the composite body about the origin.
@@ -153,3 +160,119 @@ def join(work: Pointer, u: int, w: int) -> None:
             shifted = trace if i == j else 0.0
             work[e] += turned + shifted - p[i] * y[j] - y[i] * p[j]
             e += 1
+
+
+# -- Forward dynamics from the factorised mass matrix: the fast way for short chains --------------
+
+
+@njit(error_model="numpy")
+def forward_dynamics(model: Array, q: Array, v: Array, tau: Array, out: Array) -> int:
+    """Acceleration (n,) from q, v, tau (n,), or (K, n) for K states: M^-1 (tau - bias)."""
+    n, bodies = int(model[at.COORDINATES]), int(model[at.BODIES])
+    if not (holds(out, n, model) and fits(q, n, out) and fits(v, n, out) and fits(tau, n, out)):
+        return at.WRONG_SHAPE
+    if not (apart(q, out) and apart(v, out) and apart(tau, out)):
+        return at.OVERLAP
+    buffer = np.zeros(4 * n + n * n + bodies * max(inverse.SIZE, SIZE))
+    m, x = pointer(model), pointer(buffer)
+    v_, force, zero, matrix = shift(x, n), shift(x, 2 * n), shift(x, 3 * n), shift(x, 4 * n)
+    work = shift(matrix, n * n)
+    for k in range(states(q)):
+        if not (gather(q, k, n, x) & gather(v, k, n, v_) & gather(tau, k, n, force)):
+            return at.NOT_FINITE
+        result = row(out, k)
+        inverse.one_state(m, x, v_, zero, work, result)
+        for d in range(n):
+            result[d] = force[d] - result[d]
+        one_matrix(m, x, work, matrix)
+        if not solve(n, matrix, result):
+            return at.NOT_POSITIVE
+        if not finite(result, n):
+            return at.OVERFLOW
+    return keep(buffer, at.OK)
+
+
+@njit(error_model="numpy")
+def solve(n: int, matrix: Pointer, x: Pointer) -> bool:
+    """Overwrite x by matrix^-1 x and the lower triangle by its Cholesky factor."""
+    for i in range(n):
+        for j in range(i + 1):
+            total = matrix[i * n + j]
+            for k in range(j):
+                total -= matrix[i * n + k] * matrix[j * n + k]
+            if i > j:
+                matrix[i * n + j] = total / matrix[j * n + j]
+            elif total > 0.0:
+                matrix[i * n + i] = math.sqrt(total)
+            else:
+                return False
+    for i in range(n):
+        for k in range(i):
+            x[i] -= matrix[i * n + k] * x[k]
+        x[i] /= matrix[i * n + i]
+    for i in range(n - 1, -1, -1):
+        for k in range(i + 1, n):
+            x[i] -= matrix[k * n + i] * x[k]
+        x[i] /= matrix[i * n + i]
+    return True
+
+
+# -- Energies: four shares of the kinetic one (paper 000, eq. 23) and the potential one -----------
+
+
+SHARES = 6  # numbers per state
+
+
+@njit(error_model="numpy")
+def energies(model: Array, q: Array, v: Array, out: Array) -> int:
+    """Translation, rotation, spin, interaction; potential; all kinetic energy (6,) [J]."""
+    n = int(model[at.COORDINATES])
+    if not (holds(out, SHARES, model) and fits(q, n, out) and fits(v, n, out)):
+        return at.WRONG_SHAPE
+    if not (apart(q, out) and apart(v, out)):
+        return at.OVERLAP
+    buffer = np.zeros(3 * n + int(model[at.BODIES]) * kinematics.SIZE)
+    m, x = pointer(model), pointer(buffer)
+    rate, zero, work = shift(x, n), shift(x, 2 * n), shift(x, 3 * n)
+    for k in range(states(q)):
+        if not (gather(q, k, n, x) & gather(v, k, n, rate)):
+            return at.NOT_FINITE
+        kinematics.sweep(m, x, rate, zero, work)
+        one_state(m, rate, work, row(out, k))
+        if not finite(row(out, k), SHARES):
+            return at.OVERFLOW
+    return keep(buffer, at.OK)
+
+
+@njit(error_model="numpy")
+def one_state(model: Pointer, v: Pointer, work: Pointer, out: Pointer) -> None:
+    """Energies from the bodies' motion; the potential is zero at the root's origin."""
+    for e in range(SHARES):
+        out[e] = 0.0
+    for e in range(int(model[at.REFLECTED]), int(model[at.REFLECTED_END]), at.REFLECTED_SIZE):
+        out[2] += 0.5 * v[int(model[e])] * model[e + 2] * v[int(model[e + 1])]
+    for body in range(int(model[at.BODIES])):
+        add_body(model, body, v, work, out)
+    out[5] = out[0] + out[1] + out[2] + out[3]
+
+
+@njit(error_model="numpy")
+def add_body(model: Pointer, body: int, v: Pointer, work: Pointer, out: Pointer) -> None:
+    """Add one locked link and the interaction with its wheels."""
+    b, w = body_at(body), body * kinematics.SIZE
+    mass = model[b + at.MASS]
+    mc = times(work, w + kinematics.ROT, load(model, b + at.MOMENT))
+    vel, omega = load(work, w + kinematics.VEL), load(work, w + kinematics.OMEGA)
+    local = transposed_times(work, w + kinematics.ROT, omega)
+    turning = dot(local, symmetric_times(model, b + at.INERTIA, local))
+    if mass > 0.0:
+        # Energy of the mass gathered in its centre, taken out of the rotation about the origin.
+        arm_rate = scale(1.0 / mass, cross(omega, mc))
+        centre = add(vel, arm_rate)
+        out[0] += 0.5 * mass * dot(centre, centre)
+        turning -= mass * dot(arm_rate, arm_rate)
+    out[1] += 0.5 * turning
+    for e in range(int(model[b + at.CARRIED]), int(model[b + at.CARRIED_END]), at.CARRIED_SIZE):
+        out[3] += v[int(model[e])] * dot(load(model, e + 1), local)
+    place = add(scale(mass, load(work, w + kinematics.POS)), mc)
+    out[4] -= dot(load(model, at.GRAVITY), place)

@@ -11,13 +11,13 @@ from numba import njit
 
 from geared_dynamics.kernels import elastic_layout as has
 from geared_dynamics.kernels import layout as at
-from geared_dynamics.kernels import observer_exponential as series
 from geared_dynamics.kernels import (
-    observer_factor,
+    observer_algebra,
     observer_friction,
     observer_layout,
     observer_linear,
 )
+from geared_dynamics.kernels import observer_algebra as series
 from geared_dynamics.kernels.border import apart, finite, fits, gather, holds, states
 from geared_dynamics.kernels.kinds import Array, Pointer
 from geared_dynamics.kernels.memory import keep, pointer, row, shift
@@ -123,7 +123,7 @@ def observer_predict(
             for j in range(k):
                 value += reading[j] * result[j]
             shown[i] = value
-            shown[c + i] = observer_factor.spread(k, rows, U, reading, more)
+            shown[c + i] = observer_algebra.spread(k, rows, U, reading, more)
             for j in range(k, rows):
                 shown[c + i] -= (1.0 - BOUNDED * BOUNDED) * more[j] * more[j]
         if not finite(result, k + rows * k + 2 * c):
@@ -178,7 +178,7 @@ def observer_update(
         for i in range(c):
             if chosen[i] != 0.0:
                 reading = shift(t, i * k)
-                total += observer_factor.absorb(
+                total += observer_algebra.absorb(
                     k, rows, result, U, reading, noise[i], values[i], spare
                 )
         result[k + rows * k] = total
@@ -279,7 +279,7 @@ def spread(
         for i in range(size):
             add_scaled(width, dt * before[r * k + width + i], shift(V, i * width), target)
     rows = k + noise_rows(size, c, dt, tuning, V, shift(W, k * k))
-    observer_factor.triangularise(rows, k, W, work)
+    observer_algebra.triangularise(rows, k, W, work)
     for e in range(k * k):
         U[e] = W[e]
 

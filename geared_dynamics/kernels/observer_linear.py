@@ -9,14 +9,14 @@ import math
 from numba import njit
 
 from geared_dynamics.kernels import drive_layout as on
-from geared_dynamics.kernels import elastic, friction, inverse, mass, world
+from geared_dynamics.kernels import elastic, friction, inverse, kinematics, mass
 from geared_dynamics.kernels import elastic_layout as has
 from geared_dynamics.kernels import observer_slopes as slopes
 from geared_dynamics.kernels.drive import motor_at
 from geared_dynamics.kernels.kinds import Pointer
 from geared_dynamics.kernels.memory import shift
 
-SCRATCH = max(inverse.SIZE, mass.SIZE, world.SIZE)  # numbers per body
+SCRATCH = max(inverse.SIZE, mass.SIZE, kinematics.SIZE)  # numbers per body
 
 
 @njit(inline="always")

@@ -10,7 +10,7 @@ import math
 
 from numba import njit
 
-from geared_dynamics.kernels import coriolis, friction, inverse, world
+from geared_dynamics.kernels import coriolis, friction, inverse, kinematics
 from geared_dynamics.kernels import drive_layout as on
 from geared_dynamics.kernels import elastic_layout as has
 from geared_dynamics.kernels.drive import motor_at
@@ -55,7 +55,7 @@ def rate_slopes(
     out: Pointer,
 ) -> None:
     """Set out (N, N) to d(C x')/dx' = 2 C; work holds the bodies' scratch."""
-    world.sweep(model, x, rate, zero, work)
+    kinematics.sweep(model, x, rate, zero, work)
     coriolis.one_matrix(model, size, rate, work, out)
     for e in range(size * size):
         out[e] *= 2.0

@@ -7,8 +7,8 @@ frame) and one per wheel (its axial inertia, the locked link unchanged).
 import numpy as np
 from numba import njit
 
+from geared_dynamics.kernels import kinematics
 from geared_dynamics.kernels import layout as at
-from geared_dynamics.kernels import world
 from geared_dynamics.kernels.border import apart, finite, fits, gather, holds, states
 from geared_dynamics.kernels.joint import body_at
 from geared_dynamics.kernels.kinds import Array, Pointer, Vector
@@ -37,14 +37,14 @@ def joint_regressor(model: Array, q: Array, v: Array, a: Array, out: Array) -> i
         return at.WRONG_SHAPE
     if not (apart(q, out) and apart(v, out) and apart(a, out)):
         return at.OVERLAP
-    buffer = np.empty(3 * n + COLUMNS_SIZE + int(model[at.BODIES]) * world.SIZE)
+    buffer = np.empty(3 * n + COLUMNS_SIZE + int(model[at.BODIES]) * kinematics.SIZE)
     m, x = pointer(model), pointer(buffer)
     v_, a_, columns = shift(x, n), shift(x, 2 * n), shift(x, 3 * n)
     work = shift(columns, COLUMNS_SIZE)
     for k in range(states(q)):
         if not (gather(q, k, n, x) & gather(v, k, n, v_) & gather(a, k, n, a_)):
             return at.NOT_FINITE
-        world.sweep(m, x, v_, a_, work)
+        kinematics.sweep(m, x, v_, a_, work)
         one_state(m, v_, a_, columns, work, row(out, k))
         if not finite(row(out, k), width):
             return at.OVERFLOW
@@ -72,7 +72,7 @@ def one_state(
 @njit(error_model="numpy")
 def in_link(model: Pointer, body: int, work: Pointer, x: Vector) -> Vector:
     """Components of a root-frame vector in the body's link frame."""
-    turned = transposed_times(work, body * world.SIZE + world.ROT, x)
+    turned = transposed_times(work, body * kinematics.SIZE + kinematics.ROT, x)
     return times(model, body_at(body) + at.TURN, turned)
 
 
@@ -96,10 +96,10 @@ def link_columns(model: Pointer, body: int, columns: Pointer, work: Pointer) -> 
 
     f = m acc + alpha x mc + omega x (omega x mc), n = I alpha + mc x acc + omega x I omega.
     """
-    w = body * world.SIZE
-    omega = in_link(model, body, work, load(work, w + world.OMEGA))
-    alpha = in_link(model, body, work, load(work, w + world.ALPHA))
-    acc = subtract(load(work, w + world.ACC), load(model, at.GRAVITY))
+    w = body * kinematics.SIZE
+    omega = in_link(model, body, work, load(work, w + kinematics.OMEGA))
+    alpha = in_link(model, body, work, load(work, w + kinematics.ALPHA))
+    acc = subtract(load(work, w + kinematics.ACC), load(model, at.GRAVITY))
     acc = in_link(model, body, work, acc)
     zero = (0.0, 0.0, 0.0)
     put(columns, 0, acc, zero)
@@ -124,12 +124,12 @@ def project(
     model: Pointer, body: int, p: int, columns: Pointer, work: Pointer, out: Pointer
 ) -> None:
     """Take the body's ten columns to the joints that move it."""
-    point = load(work, body * world.SIZE + world.POS)
+    point = load(work, body * kinematics.SIZE + kinematics.POS)
     first = int(model[body_at(body) + at.COLUMN])
     i = body
     while i >= 0:
         b = body_at(i)
-        angular, linear = world.column(model, i, point, work)
+        angular, linear = kinematics.column(model, i, point, work)
         angular = scale(model[b + at.MULTIPLIER], in_link(model, body, work, angular))
         linear = scale(model[b + at.MULTIPLIER], in_link(model, body, work, linear))
         to = int(model[b + at.DOF]) * p + first
@@ -162,10 +162,10 @@ def wheel_column(
         spin += model[wheel + at.WHEEL_ROW + d] * v[d]
         spin_rate += model[wheel + at.WHEEL_ROW + d] * a[d]
     if carrier >= 0:
-        w = carrier * world.SIZE
-        axis = times(work, w + world.ROT, axis)
-        turning = dot(axis, load(work, w + world.ALPHA))
-        moment = scale(spin, cross(load(work, w + world.OMEGA), axis))
+        w = carrier * kinematics.SIZE
+        axis = times(work, w + kinematics.ROT, axis)
+        turning = dot(axis, load(work, w + kinematics.ALPHA))
+        moment = scale(spin, cross(load(work, w + kinematics.OMEGA), axis))
         moment = add(scale(spin_rate, axis), moment)
     for d in range(n):
         out[d * p + column] += model[wheel + at.WHEEL_ROW + d] * (spin_rate + turning)
@@ -173,6 +173,6 @@ def wheel_column(
     while i >= 0:
         b = body_at(i)
         if model[b + at.PRISMATIC] == 0.0:
-            value = dot(world.axis(work, i * world.SIZE), moment)
+            value = dot(kinematics.axis(work, i * kinematics.SIZE), moment)
             out[int(model[b + at.DOF]) * p + column] += model[b + at.MULTIPLIER] * value
         i = int(model[b + at.PARENT])

@@ -7,22 +7,18 @@ from types import MappingProxyType
 import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike, readonly, readonly_int, reals
-from geared_dynamics.description.drive_doubts import Doubt, drive_doubts
-from geared_dynamics.description.magnitude import refuse_too_large
-from geared_dynamics.description.records import (
-    DrivetrainRecord,
-    JointRecord,
-    RobotRecord,
-)
+from geared_dynamics.checks import refuse_too_large
+from geared_dynamics.description.drivetrain_reader import Doubt, drive_doubts
+from geared_dynamics.description.geometry import rotation_with_z
+from geared_dynamics.description.robot_records import DrivetrainRecord, JointRecord, RobotRecord
 from geared_dynamics.errors import (
     ArrayError,
     GearedDynamicsWarning,
     ModelError,
 )
-from geared_dynamics.model.balancers import build_balancers
-from geared_dynamics.model.elastic import build_elasticity
-from geared_dynamics.model.elastic_checks import refuse_loose_shafts
-from geared_dynamics.model.friction import joint_friction
+from geared_dynamics.model.balancer_arrays import build_balancers
+from geared_dynamics.model.drive_arrays import build_motors, joint_friction
+from geared_dynamics.model.elasticity import build_elasticity, refuse_loose_shafts, shaft_doubts
 from geared_dynamics.model.gears import (
     ResolvedDrivetrain,
     held_ratios,
@@ -30,12 +26,8 @@ from geared_dynamics.model.gears import (
     refuse_idle,
     resolve,
 )
-from geared_dynamics.model.geometry import rotation_with_z
-from geared_dynamics.model.included import remaining_doubts
 from geared_dynamics.model.inertia import doubt, moved, parameters_of_record
 from geared_dynamics.model.model import Frame, GearedModel, Tree, Wheels
-from geared_dynamics.model.motors import build_motors
-from geared_dynamics.model.shafts import shaft_doubts
 from geared_dynamics.model.topology import (
     Follow,
     Placement,
@@ -45,7 +37,12 @@ from geared_dynamics.model.topology import (
     placements,
     refuse_free_joints,
 )
-from geared_dynamics.model.wheels import build_wheels, encoder_zeros, locked_parameters
+from geared_dynamics.model.wheels import (
+    build_wheels,
+    encoder_zeros,
+    locked_parameters,
+    remaining_doubts,
+)
 
 EARTH = (0.0, 0.0, -9.81)  # [m/s^2], root frame
 

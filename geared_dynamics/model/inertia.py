@@ -7,7 +7,7 @@ other add. Arrays have shape (10,), SI units.
 import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike
-from geared_dynamics.description.records import InertiaRecord
+from geared_dynamics.description.robot_records import InertiaRecord
 
 UPPER = (np.array([0, 0, 0, 1, 1, 2]), np.array([0, 1, 2, 1, 2, 2]))
 

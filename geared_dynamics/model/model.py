@@ -9,12 +9,11 @@ from types import MappingProxyType
 from typing import ClassVar, Literal, cast, get_args
 
 from geared_dynamics.arrays import Array, ArrayLike, Frozen, IntArray, readonly
-from geared_dynamics.description.records import DrivetrainRecord, RobotRecord
+from geared_dynamics.description.robot_records import DrivetrainRecord, RobotRecord
 from geared_dynamics.errors import ModelError, UnknownNameError
-from geared_dynamics.model.balancers import Balancers
-from geared_dynamics.model.elastic import Elasticity, ElasticModel
-from geared_dynamics.model.friction import FrictionLaws, linear_friction
-from geared_dynamics.model.motors import Motors
+from geared_dynamics.model.balancer_arrays import Balancers
+from geared_dynamics.model.drive_arrays import FrictionLaws, Motors, linear_friction
+from geared_dynamics.model.elasticity import Elasticity, ElasticModel
 from geared_dynamics.model.payload import load_link
 
 Coupling = Literal["none", "diagonal", "complete"]

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike, readonly, real, reals
+from geared_dynamics.checks import plain, refuse_too_large
 from geared_dynamics.description.geometry import rpy_from_rotation
-from geared_dynamics.description.magnitude import refuse_too_large
-from geared_dynamics.description.records import InertiaRecord, RobotRecord
+from geared_dynamics.description.robot_records import InertiaRecord, RobotRecord
 from geared_dynamics.errors import ArrayError, ModelError, UnknownNameError
 from geared_dynamics.model.inertia import (
     central_tensor,
@@ -19,13 +19,13 @@ from geared_dynamics.model.inertia import (
     parameters_of,
     parameters_of_record,
 )
-from geared_dynamics.numerals import plain
-
-# Relative to the largest element, as in the tables: rounding of a turned tensor.
-ASYMMETRY = 1e-9
 
 if TYPE_CHECKING:
     from geared_dynamics.model.model import GearedModel, Tree
+
+
+# Relative to the largest element, as in the tables: rounding of a turned tensor.
+ASYMMETRY = 1e-9
 
 
 class PayloadFrame(NamedTuple):

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from geared_dynamics.arrays import Array
-from geared_dynamics.description.magnitude import refuse_too_large
-from geared_dynamics.description.records import JointRecord, RobotRecord
+from geared_dynamics.checks import refuse_too_large
+from geared_dynamics.description.robot_records import JointRecord, RobotRecord
 from geared_dynamics.errors import ModelError
 
 MOVABLE = ("revolute", "continuous", "prismatic")

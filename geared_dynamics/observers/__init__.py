@@ -3,10 +3,15 @@
 Which one when, equations and tuning: docs/observers.md.
 """
 
-from geared_dynamics.observers.alarm import AlarmState, alarm, alarm_start, alarm_step
-from geared_dynamics.observers.contact import ContactWrench, contact_wrench
+from geared_dynamics.observers.contacts import (
+    AlarmState,
+    ContactWrench,
+    alarm,
+    alarm_start,
+    alarm_step,
+    contact_wrench,
+)
 from geared_dynamics.observers.contraction import contraction
-from geared_dynamics.observers.estimates import Estimate, estimate
 from geared_dynamics.observers.health import Fault, Health, Limits
 from geared_dynamics.observers.kalman import KalmanState, kalman_start, kalman_step
 from geared_dynamics.observers.kalman_gains import KalmanGains, kalman_gains
@@ -23,15 +28,20 @@ from geared_dynamics.observers.nonlinear import (
     nonlinear_start,
     nonlinear_step,
 )
-from geared_dynamics.observers.payload import (
+from geared_dynamics.observers.observer import Estimate, estimate
+from geared_dynamics.observers.payload_estimate import (
     Payload,
     PayloadState,
     payload_estimate,
     payload_start,
     payload_step,
 )
-from geared_dynamics.observers.plan import Measurement
-from geared_dynamics.observers.redundant import RedundantState, redundant_start, redundant_step
+from geared_dynamics.observers.readings import Measurement
+from geared_dynamics.observers.redundant_observer import (
+    RedundantState,
+    redundant_start,
+    redundant_step,
+)
 
 __all__ = [
     "AlarmState",

@@ -1,4 +1,4 @@
-"""Which readings to use, and for how long to go on without them.
+"""Which readings count; consistency.
 
 A reading is left out where it is missing, where it does not go on from its own history
 (``JUMP``, see ``smoothness``), and where it stays the same while it, or the prediction, moves on
@@ -10,19 +10,28 @@ How far a reading is from its prediction does not matter: a prediction lags behi
 encoder that leapt is smooth again at once, but wrong by what it leapt, for good; it is used again
 only when its leaps add up to nothing. A leap that goes on, in the next instant, by more than
 half of itself was a motion: a sudden force on a rotor without a spring, or one at a low rate.
+
+The normalised innovation squared of u readings is chi squared with u degrees of freedom where
+model and tuning are right: above its median in half of all instants. ``ratio`` is twice the share
+of instants above it, forgotten with a window. However large one push makes a few innovations, they
+count as a few instants; a model that is wrong all the time is above the median nearly always.
 """
 
 from __future__ import annotations
 
 from enum import IntFlag
-from math import ceil
+from math import ceil, exp, pi, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
 from geared_dynamics.arrays import Array, BoolArray, IntArray, real
 from geared_dynamics.errors import ArrayError
-from geared_dynamics.observers.smoothness import EMPTY, Past
+from geared_dynamics.observers.pole_assignment import DEPTH
+from geared_dynamics.observers.smoothness import EMPTY, ReadingHistory
+
+# -- Which readings to use, and for how long to go on without them --------------------------------
+
 
 BEHIND = 6.0  # Deviations by which a prediction that does not lag behind is off at most.
 FLOOR = 50.0  # Standard deviations of a reading that are no leap; its noise makes 8.4 of it.
@@ -116,7 +125,7 @@ class Health(NamedTuple):
     reading: Array
     silent: Array
     travel: Array
-    past: Past
+    past: ReadingHistory
     off: Array
     rough: Array
     away: Array
@@ -193,3 +202,80 @@ def commanded(health: Health, limits: Limits, tau_m: Array, dt: float) -> tuple[
     torque, since = np.where(known, tau_m, health.tau_m), health.uncommanded + dt
     health = health._replace(tau_m=torque, uncommanded=since, faults=Fault.COMMAND)
     return health, since <= limits.hold
+
+
+# -- Whether innovations are as large as they should be, judged so that no single event lasts in
+
+
+# Above this many standard deviations of its own the share is not chance.
+CHANCE = 5.0
+
+
+def median(used: int) -> float:
+    """Median of chi squared with ``used`` degrees of freedom (Wilson and Hilferty 1931)."""
+    return used * (1.0 - 2.0 / (9.0 * used)) ** 3
+
+
+def judged(ratio: float, nis: float, used: int, part: float) -> float:
+    """Twice the share of instants above the median, 1 to 2, after one more instant.
+
+    It does not fall below 1: an arm at rest must not save up for what comes when it moves.
+
+    Args:
+        ratio: Before.
+        nis: Normalised innovation squared of the instant.
+        used: How many readings it sums over; 0 changes nothing.
+        part: The instant's time as a part of the window.
+    """
+    if not used:
+        return ratio
+    return max(1.0, ratio + min(1.0, part) * (2.0 * (nis > median(used)) - ratio))
+
+
+def most_by_chance(instants: float) -> float:
+    """Largest ratio that chance explains, over so many instants in the window.
+
+    The share of independent instants has the variance 1/4 / (2 instants) where it is forgotten
+    exponentially; the ratio is twice as large.
+    """
+    return 1.0 + CHANCE / sqrt(2.0 * max(instants, 1.0))
+
+
+def coloured(wanted: float) -> float:
+    r"""Standard deviation of an innovation by that of its reading, at most.
+
+    Of the nonlinear observer white noise \sigma on the encoders makes innovations of at most
+
+        \sigma^2 mean over \omega of |(1 - e^{-i \omega}) / (1 - r e^{-i \omega})|^8, r = e^{-w dt}
+
+    the variance of a chain of integrators with its four roots at r.
+
+    Args:
+        wanted: Decay of the error in a step, w dt.
+    """
+    turn = np.cos(np.linspace(0.0, pi, 2001))
+    r = exp(-wanted)
+    share = (2.0 - 2.0 * turn) / (1.0 + r * r - 2.0 * r * turn)
+    return float(np.sqrt(np.mean(share**DEPTH)))
+
+
+# -- Sensors on the links that come back ----------------------------------------------------------
+
+
+def readmitted(health: Health, limits: Limits) -> Health:
+    """Health in which lost readings that were there and plausible in the last step count again.
+
+    The motors' encoders are not among them: without one the estimate was held, and the observer
+    starts anew. A reading that jumped and stays away from its prediction stays lost.
+
+    Args:
+        health: After a step.
+        limits: What is believed.
+    """
+    back = (health.channels == Fault.LOST) & limits.enabled & ~limits.required
+    if not back.any() or not health.valid:
+        return health
+    return health._replace(
+        channels=np.where(back, 0, health.channels),
+        silent=np.where(back, 0.0, health.silent),
+    )

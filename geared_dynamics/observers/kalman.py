@@ -24,35 +24,35 @@ import numpy as np
 
 from geared_dynamics import kernels
 from geared_dynamics.arrays import Array, ArrayLike, BoolArray, readonly
-from geared_dynamics.dynamics.drives import packed_drives
+from geared_dynamics.dynamics.arguments import one_state
+from geared_dynamics.dynamics.drive_packing import packed_drives
+from geared_dynamics.dynamics.elastic.equations import packed_springs, structure_matrix
 from geared_dynamics.dynamics.elastic.extended import extended
-from geared_dynamics.dynamics.elastic.springs import packed_springs, structure_matrix
+from geared_dynamics.dynamics.friction_and_balancers import outside
 from geared_dynamics.dynamics.packing import packed
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.kernels.observer_layout import GROUPS
 from geared_dynamics.model import GearedModel
-from geared_dynamics.observers.border import one_state
-from geared_dynamics.observers.consistency import judged
 from geared_dynamics.observers.health import (
     Fault,
     Health,
     commanded,
     healthy,
     held,
+    judged,
     parts,
 )
 from geared_dynamics.observers.kalman_gains import KalmanGains, positive
-from geared_dynamics.observers.outside import outside
-from geared_dynamics.observers.plan import (
+from geared_dynamics.observers.readings import (
     Measurement,
+    at_rest,
     inputs,
     readings,
     refuse_other,
     refuse_state,
 )
-from geared_dynamics.observers.rest import at_rest
 from geared_dynamics.observers.screening import FORGET, screened
-from geared_dynamics.observers.stiction import in_motion, no_rows, passing
+from geared_dynamics.observers.standing import in_motion, no_rows, passing
 
 NONE = readonly(np.zeros(0))
 STANDS = np.zeros(1, bool)  # where no friction is stated

@@ -9,13 +9,12 @@ import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike, BoolArray, Frozen, readonly
 from geared_dynamics.dynamics import elastic
-from geared_dynamics.dynamics.border import finite_input
+from geared_dynamics.dynamics.arguments import finite_input
 from geared_dynamics.errors import ArrayError, ModelError
 from geared_dynamics.model import GearedModel
-from geared_dynamics.observers.consistency import most_by_chance
-from geared_dynamics.observers.health import FLOOR, Limits
-from geared_dynamics.observers.plan import Sizes, Source, reading_rows, sizes_of, source_of
-from geared_dynamics.observers.stiction import ringing, stiction_rows
+from geared_dynamics.observers.health import FLOOR, Limits, most_by_chance
+from geared_dynamics.observers.readings import Sizes, Source, reading_rows, sizes_of, source_of
+from geared_dynamics.observers.standing import ringing, stiction_rows
 
 # A rotor's reading does not come from a motion if its speed were to be off by so much.
 PACE = 50.0  # [rad/s]

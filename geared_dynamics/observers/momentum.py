@@ -31,11 +31,11 @@ import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.dynamics import elastic
+from geared_dynamics.dynamics.arguments import above_zero, one_state, seconds
+from geared_dynamics.dynamics.friction_and_balancers import outside
 from geared_dynamics.model import GearedModel
-from geared_dynamics.observers.border import above_zero, one_state, seconds
 from geared_dynamics.observers.health import Fault
-from geared_dynamics.observers.outside import outside
-from geared_dynamics.observers.plan import sizes_of
+from geared_dynamics.observers.readings import sizes_of
 
 
 class MomentumState(NamedTuple):

@@ -20,21 +20,20 @@ from typing import NamedTuple
 import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike, BoolArray
-from geared_dynamics.dynamics.elastic.springs import structure_matrix
+from geared_dynamics.dynamics.arguments import one_state
+from geared_dynamics.dynamics.elastic.equations import structure_matrix
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.model import GearedModel
-from geared_dynamics.observers.assignment import QUICK, Seen, seen
-from geared_dynamics.observers.border import one_state
-from geared_dynamics.observers.consistency import coloured, judged, most_by_chance
 from geared_dynamics.observers.health import (
     FLOOR,
     Fault,
     Health,
     Limits,
-    commanded,
+    coloured,
     healthy,
     held,
-    parts,
+    judged,
+    most_by_chance,
 )
 from geared_dynamics.observers.kalman_gains import (
     PACE,
@@ -45,11 +44,22 @@ from geared_dynamics.observers.kalman_gains import (
     positive,
     rubbing,
 )
-from geared_dynamics.observers.pace import ATTEMPTS, calmer, excess, next_rate, sizes, slower
-from geared_dynamics.observers.plan import (
+from geared_dynamics.observers.pole_assignment import (
+    ATTEMPTS,
+    QUICK,
+    MeasuredCoordinates,
+    calmer,
+    excess,
+    next_rate,
+    seen,
+    sizes,
+    slower,
+)
+from geared_dynamics.observers.readings import (
     Measurement,
     Sizes,
     Source,
+    at_rest,
     inputs,
     readings,
     refuse_other,
@@ -57,9 +67,15 @@ from geared_dynamics.observers.plan import (
     sizes_of,
     source_of,
 )
-from geared_dynamics.observers.rest import at_rest
-from geared_dynamics.observers.screening import screened
-from geared_dynamics.observers.standing import Step, gain_of, kept, law_count, predicted, stands
+from geared_dynamics.observers.screening import prepared, screened
+from geared_dynamics.observers.standing import (
+    StandingStep,
+    gain_of,
+    kept,
+    law_count,
+    predicted,
+    stands,
+)
 
 # The gain is computed again after so much motion [rad or m], or part of dt.
 FRESH = 0.02
@@ -89,7 +105,7 @@ class NonlinearGains(NamedTuple):
     sizes: Sizes
     source: Source
     rate: float
-    seen: Seen
+    seen: MeasuredCoordinates
     structure: Array
     zeros: Array
     limits: Limits
@@ -282,28 +298,12 @@ def nonlinear_step(
     return corrected(model, gains, state, mean, steps, health, y, dt)
 
 
-def prepared(
-    sizes: Sizes, limits: Limits, health: Health, measurement: Measurement, dt: float
-) -> tuple[Health, Array, int] | Health:
-    """Health, known force and number of predictions of a step; health alone if there is none."""
-    tau_m, tau = inputs(sizes, measurement)
-    fault, count = parts(dt, limits)
-    if not health.valid:
-        return held(health, fault)
-    if fault == Fault.INTERVAL:
-        return health._replace(faults=fault)
-    health, going = commanded(health, limits, tau_m, dt)
-    if fault or not going:
-        return held(health, health.faults | fault)
-    return health, tau, count
-
-
 def corrected(
     model: GearedModel,
     gains: NonlinearGains,
     state: NonlinearState,
     mean: Array,
-    steps: list[Step],
+    steps: list[StandingStep],
     health: Health,
     y: Array,
     dt: float,
@@ -351,7 +351,7 @@ def quickest(
     gains: NonlinearGains,
     state: NonlinearState,
     mean: Array,
-    steps: list[Step],
+    steps: list[StandingStep],
     innovation: Array,
     used: BoolArray,
     dt: float,
@@ -376,7 +376,7 @@ def renewed(
     gains: NonlinearGains,
     state: NonlinearState,
     mean: Array,
-    steps: list[Step],
+    steps: list[StandingStep],
     innovation: Array,
     used: BoolArray,
     dt: float,

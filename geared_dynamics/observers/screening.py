@@ -11,7 +11,17 @@ from typing import NamedTuple
 import numpy as np
 
 from geared_dynamics.arrays import Array, BoolArray, IntArray
-from geared_dynamics.observers.health import BEHIND, FLOOR, Fault, Health, Limits, held
+from geared_dynamics.observers.health import (
+    BEHIND,
+    FLOOR,
+    Fault,
+    Health,
+    Limits,
+    commanded,
+    held,
+    parts,
+)
+from geared_dynamics.observers.readings import Measurement, Sizes, inputs
 from geared_dynamics.observers.smoothness import ORDER, extended, leap
 
 FORGET = 0.01  # Within this time the prediction must move on for a reading to be stuck [s].
@@ -28,7 +38,7 @@ GROWN = 1.5  # A leap that goes on by so much of itself in the next instant was 
 LATER = (0.2, 0.5)  # Of a leap that is noticed in its second instant, 1/3 was in its first.
 
 
-class Step(NamedTuple):
+class ScreenedReadings(NamedTuple):
     """Readings of a step.
 
     Attributes:
@@ -104,7 +114,7 @@ def screened(
         past, rough = past.after(time, row, surprise, health.tau_m), np.fmax(rough, size)
         return health._replace(past=past, rough=rough, reading=readings, surprise=surprise), here
     rough = np.fmax(rough, np.where(fine, size, 0.0))
-    step = Step(row, same, stuck, off, most, apart, limits.gate * deviation, time, dt)
+    step = ScreenedReadings(row, same, stuck, off, most, apart, limits.gate * deviation, time, dt)
     one = Examination(health._replace(past=past, rough=rough), before, limits, step)
     return counted(one.health(surprise), limits, row, one.flags, surprise, dt)
 
@@ -148,7 +158,9 @@ class Examination:
         flags: Their faults (c,).
     """
 
-    def __init__(self, health: Health, before: Health, limits: Limits, step: Step) -> None:
+    def __init__(
+        self, health: Health, before: Health, limits: Limits, step: ScreenedReadings
+    ) -> None:
         """Examine them.
 
         Args:
@@ -338,3 +350,19 @@ class Examination:
         whole = float(self._away[j]) + off
         self._away[j] = whole if abs(whole) > most else 0.0
         return self._fault(j)
+
+
+def prepared(
+    sizes: Sizes, limits: Limits, health: Health, measurement: Measurement, dt: float
+) -> tuple[Health, Array, int] | Health:
+    """Health, known force and number of predictions of a step; health alone if there is none."""
+    tau_m, tau = inputs(sizes, measurement)
+    fault, count = parts(dt, limits)
+    if not health.valid:
+        return held(health, fault)
+    if fault == Fault.INTERVAL:
+        return health._replace(faults=fault)
+    health, going = commanded(health, limits, tau_m, dt)
+    if fault or not going:
+        return held(health, health.faults | fault)
+    return health, tau, count

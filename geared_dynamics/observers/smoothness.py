@@ -33,7 +33,7 @@ SURE = 6.0  # standard deviations that noise does not reach
 Point = tuple[float, float]  # time [s], reading
 
 
-class Past(NamedTuple):
+class ReadingHistory(NamedTuple):
     """The last instants of all readings, the newest last.
 
     Attributes:
@@ -48,16 +48,16 @@ class Past(NamedTuple):
     surprises: tuple[Array, ...]
     torques: tuple[Array, ...]
 
-    def after(self, time: float, row: Array, surprise: Array, torque: Array) -> Past:
+    def after(self, time: float, row: Array, surprise: Array, torque: Array) -> ReadingHistory:
         """The same with another instant."""
-        return Past(
+        return ReadingHistory(
             (*self.times[1 - KEPT :], time),
             (*self.rows[1 - KEPT :], row),
             (*self.surprises[1 - KEPT :], surprise),
             (*self.torques[1 - KEPT :], torque),
         )
 
-    def paused(self) -> Past:
+    def paused(self) -> ReadingHistory:
         """The same with an instant in which nothing was read, if it goes back far enough."""
         t = self.times
         if len(t) < ORDER:
@@ -128,7 +128,7 @@ class Past(NamedTuple):
         since = self.torques[-self.still(channel, value) :]
         return float(np.ptp([agility @ torque for torque in since]))
 
-    def shifted(self, channel: int, by: float, skip: int = 0) -> Past:
+    def shifted(self, channel: int, by: float, skip: int = 0) -> ReadingHistory:
         """The same with a channel's readings moved by an offset; NaN takes them out.
 
         Args:
@@ -139,11 +139,11 @@ class Past(NamedTuple):
         begin, end = max(len(self.rows) - skip - ORDER, 0), len(self.rows) - skip
         return self._changed(channel, by, begin, end)
 
-    def without(self, channel: int, newest: int) -> Past:
+    def without(self, channel: int, newest: int) -> ReadingHistory:
         """The same without the newest readings of a channel."""
         return self._changed(channel, nan, len(self.rows) - newest, len(self.rows))
 
-    def _changed(self, channel: int, by: float, begin: int, end: int) -> Past:
+    def _changed(self, channel: int, by: float, begin: int, end: int) -> ReadingHistory:
         rows = list(self.rows)
         for k in range(begin, end):
             rows[k] = rows[k].copy()
@@ -151,7 +151,7 @@ class Past(NamedTuple):
         return self._replace(rows=tuple(rows))
 
 
-EMPTY = Past((), (), (), ())
+EMPTY = ReadingHistory((), (), (), ())
 
 
 def weights(time: float, times: tuple[float, ...]) -> tuple[float, float, float, float]:

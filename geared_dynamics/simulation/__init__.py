@@ -4,22 +4,22 @@ Elastic arms with their motors' currents and smooth friction (docs/simulation.md
 simulated arms with motors, friction, sensors, delays and faults (docs/plants.md).
 """
 
-from geared_dynamics.simulation.elastic import (
+from geared_dynamics.simulation.adaptive import ElasticRun, simulate_elastic
+from geared_dynamics.simulation.driven_arm import (
     ElasticRates,
     ElasticState,
     elastic_rates,
     elastic_step,
 )
-from geared_dynamics.simulation.mujoco import to_mjcf
-from geared_dynamics.simulation.plants import (
+from geared_dynamics.simulation.mjcf import to_mjcf
+from geared_dynamics.simulation.plant import Plant
+from geared_dynamics.simulation.plant_settings import (
     Command,
     Faults,
     Measurement,
-    Plant,
     PlantSettings,
     PlantState,
 )
-from geared_dynamics.simulation.run import ElasticRun, simulate_elastic
 
 __all__ = [
     "Command",

@@ -19,9 +19,8 @@ from geared_dynamics.dynamics.contact import (
     prepare,
 )
 from geared_dynamics.dynamics.contact.constraints import Contact
-from geared_dynamics.dynamics.contact.packing import Prepared
-from geared_dynamics.dynamics.energy import kinetic_energy
-from geared_dynamics.dynamics.rigid import forward_dynamics, mass_matrix
+from geared_dynamics.dynamics.contact.packing import PreparedContacts
+from geared_dynamics.dynamics.rigid import forward_dynamics, kinetic_energy, mass_matrix
 from geared_dynamics.kernels.contact_layout import CONTACT_SIZE, COUNT, HEADER_SIZE
 from geared_dynamics.model import GearedModel
 
@@ -76,14 +75,16 @@ class Scene:
     """
 
     model: GearedModel
-    every: Prepared
+    every: PreparedContacts
     surfaces: tuple[int, ...]
     torque: Callable[[float, Array, Array], Array]
     restitution: float
     friction: float
     rest: float
-    known: dict[tuple[int, ...], tuple[Prepared | None, IntArray]] = field(default_factory=dict)
-    tangents: dict[int, Prepared] = field(default_factory=dict)
+    known: dict[tuple[int, ...], tuple[PreparedContacts | None, IntArray]] = field(
+        default_factory=dict
+    )
+    tangents: dict[int, PreparedContacts] = field(default_factory=dict)
 
     @property
     def counts(self) -> IntArray:
@@ -101,7 +102,7 @@ class Scene:
         depth = x[2 * n : 2 * n + 2 * supports].reshape(-1, 2) if supports else None
         return x[:n], x[n : 2 * n], depth
 
-    def acting(self, touched: tuple[int, ...]) -> tuple[Prepared | None, IntArray]:
+    def acting(self, touched: tuple[int, ...]) -> tuple[PreparedContacts | None, IntArray]:
         """What acts while some surfaces are touched, and its rows among all."""
         if touched not in self.known:
             kept: list[Contact] = []

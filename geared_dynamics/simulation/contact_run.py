@@ -7,16 +7,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from geared_dynamics.actuation.batch import one_state
 from geared_dynamics.arrays import Array, ArrayLike
-from geared_dynamics.dynamics.border import finite_input
+from geared_dynamics.dynamics.arguments import finite_input, one_driven_state
 from geared_dynamics.dynamics.contact import coordinates, prepare
 from geared_dynamics.dynamics.contact.constraints import Contact
 from geared_dynamics.dynamics.contact.shapes import not_negative
 from geared_dynamics.dynamics.contact.states import coefficient
-from geared_dynamics.dynamics.energy import kinetic_energy, potential_energy
+from geared_dynamics.dynamics.rigid import kinetic_energy, potential_energy
 from geared_dynamics.errors import ArrayError, MissingPackageError
 from geared_dynamics.model import GearedModel
+from geared_dynamics.simulation.adaptive import checked_times, refuse_tolerances
 from geared_dynamics.simulation.contact_events import (
     NEAR,
     SLOW,
@@ -28,7 +28,6 @@ from geared_dynamics.simulation.contact_events import (
     settle,
     stopped,
 )
-from geared_dynamics.simulation.run import checked_times, refuse_tolerances
 
 Torque = ArrayLike | Callable[[float, Array, Array], ArrayLike]
 SHORTEST, LONGEST = 1e-7, 1e-5  # time for which a surface just left is not looked at [s]
@@ -138,7 +137,9 @@ def simulate(
         finding = f"acts on {len(scene.surfaces)} surfaces"
         raise ArrayError("friction", finding, "give one surface that may be left, or friction=0")
     start = {name: finite_input(name, x, model.n) for name, x in (("q", q), ("v", v))}
-    x = np.concatenate([*one_state(start), supports_of(len(every.depths), depth), np.zeros(2)])
+    x = np.concatenate(
+        [*one_driven_state(start), supports_of(len(every.depths), depth), np.zeros(2)]
+    )
     return follow(scene, when, x, rtol, atol, max_events)
 
 
@@ -149,8 +150,10 @@ def torque_of(model: GearedModel, tau: Torque | None) -> Callable[[float, Array,
         return lambda t, q, v: still
     if callable(tau):
         given = tau
-        return lambda t, q, v: one_state({"tau": finite_input("tau", given(t, q, v), model.n)})[0]
-    (steady,) = one_state({"tau": finite_input("tau", tau, model.n)})
+        return lambda t, q, v: one_driven_state(
+            {"tau": finite_input("tau", given(t, q, v), model.n)}
+        )[0]
+    (steady,) = one_driven_state({"tau": finite_input("tau", tau, model.n)})
     return lambda t, q, v: steady
 
 

@@ -1,136 +1,324 @@
-"""The elastic arm with its motors as y' = f(y, input), for one state or many at once.
+"""A simulated arm: commands in, measurements out, time by steps.
 
-    H x'' + C x' + (g, 0) = springs + A (k_t i - rotor friction) + (balancers + external
-                            - joint friction, 0)
-    L di/dt = u - R i - k_e s,        s = A' x'
-
-y (..., N): q, theta, v, vtheta, and where voltages are the input the currents.
+command -> latency -> motors (limits, windings) -> mechanism (friction) -> encoders -> latency
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Literal
+import warnings
+from collections import deque
+from typing import Literal, get_args
 
 import numpy as np
 
-from geared_dynamics.actuation.electrics import Windings, windings
-from geared_dynamics.arrays import Array
-from geared_dynamics.dynamics import elastic
-from geared_dynamics.dynamics.balancers import balancer_forces
-from geared_dynamics.dynamics.border import call
-from geared_dynamics.dynamics.drives import packed_drives
-from geared_dynamics.dynamics.friction import friction_forces
-from geared_dynamics.model import GearedModel
+from geared_dynamics.arrays import Array, ArrayLike
+from geared_dynamics.dynamics.arguments import finite_input, one_driven_state
+from geared_dynamics.errors import (
+    ArrayError,
+    GearedDynamicsWarning,
+    ModelError,
+    UnknownNameError,
+)
+from geared_dynamics.model import GearedModel, require_model
+from geared_dynamics.simulation.equations_engine import EquationsMechanism
+from geared_dynamics.simulation.integrators import longest_step
+from geared_dynamics.simulation.motor_stage import CommandKind, MotorStage, MotorTorques
+from geared_dynamics.simulation.plant_settings import (
+    Command,
+    Faults,
+    Measurement,
+    Mechanism,
+    PlantEncoders,
+    PlantSettings,
+    PlantState,
+    within,
+)
 
-Drive = Literal["voltage", "torque"]
-# Of a central difference: the error of the formula and of rounding are about equal.
-DIFFERENCE = float(np.finfo(float).eps) ** (1 / 3)
+Engine = Literal["mujoco", "equations"]
+STEP = 1e-3  # [s], where none is given and a stable one is longer
+LARGEST = 1e9  # of a command or speed; MuJoCo takes larger controls for zero
+SHORT = 2e-5  # [s], below which a step is worth a warning
+MOMENT = 1e-12  # [s], below which two times are the same
 
 
-@dataclass(frozen=True)
-class ElasticPlant:
-    """An elastic arm driven by its motors' voltages or torques.
+class Plant:
+    """A simulated arm with its motors, friction, encoders, delays and faults.
 
     Attributes:
-        model: Geared model with elastic or passive joints.
-        drive: What the input (m,) is: voltage [V] or electromagnetic torque [N m].
-        external: Force on the joints from outside (n,) [N m or N].
+        model: Geared model.
+        command: Kind of its commands.
+        engine: What moves its bodies.
+        settings: See ``PlantSettings``.
+        timestep: Longest step of the integrator [s].
+        time: Since the reset [s].
     """
 
-    model: GearedModel
-    drive: Drive
-    external: Array
+    def __init__(
+        self,
+        model: GearedModel,
+        *,
+        command: CommandKind,
+        engine: Engine = "mujoco",
+        settings: PlantSettings | None = None,
+    ) -> None:
+        """Build a plant, at rest at q = 0.
 
-    @cached_property
-    def half(self) -> int:
-        """Number of coordinates x = (q, theta)."""
-        return self.model.n + self.model.elasticity.count
+        Args:
+            model: Geared model, coupling ``complete``; MuJoCo has bodies and no other coupling.
+            command: What commands are: ``effort`` of the joints, ``torque``, ``current`` or
+                ``voltage`` of the motors.
+            engine: ``mujoco``: rotors and wheels are MuJoCo's bodies (extra ``sim``);
+                ``equations``: our own equations of motion.
+            settings: Integrator, friction, sensors and delays.
 
-    @cached_property
-    def structure(self) -> Array:
-        """A (n + n_e, m)."""
-        return elastic.structure_matrix(self.model)
+        Raises:
+            ModelError: for an arm without motors, without the constants that the commands
+                need, with losses that depend on the load, with a step that is not stable;
+                with MuJoCo also for links and wheels that cannot be bodies.
+        """
+        require_model(model)
+        if engine not in get_args(Engine):
+            raise UnknownNameError("engine", "engine", engine, get_args(Engine))
+        self.settings = PlantSettings() if settings is None else settings
+        if not isinstance(self.settings, PlantSettings):
+            raise ArrayError(
+                "settings", f"is {settings!r:.40}", "give a gd.simulation.PlantSettings"
+            )
+        self.engine: Engine = engine
+        self._stage = MotorStage(model, command, saturate=self.settings.saturate)
+        self.command = self._stage.kind
+        self.time, self._faults = 0.0, Faults()
+        self._encoders = PlantEncoders(model, self.settings)
+        self._bare = model
+        self._build(model)
+        self.reset()
 
-    @cached_property
-    def wires(self) -> Windings:
-        """The motors' windings."""
-        return windings(self.model)
-
-    @cached_property
-    def lagging(self) -> Array:
-        """Which motors have an inductance (m,)."""
-        return np.asarray(self.wires.inductance > 0.0)
-
-    @cached_property
-    def lag(self) -> Array:
-        """L / R of each motor with an inductance, 1 of the others (m,) [s]."""
-        return np.where(self.lagging, self.wires.inductance / self.wires.resistance, 1.0)
+    def _build(self, model: GearedModel) -> None:
+        """Build the mechanism for a model."""
+        refuse_reduced(model, self.engine)
+        self.timestep = stable_step(model, self.settings, electric=self.command == "voltage")
+        self.model = model
+        self._mechanism = mechanism(model, self.engine, self.timestep, self.settings)
+        self._A = model.structure_matrix
+        self._to_joints = np.linalg.pinv(self._A.T)
 
     @property
-    def size(self) -> int:
-        """Length of the state, N."""
-        return 2 * self.half + (self.structure.shape[1] if self.drive == "voltage" else 0)
+    def faults(self) -> Faults:
+        """What is wrong at the moment; set it at any time."""
+        return self._faults
 
-    def steady(self, y: Array, given: Array) -> Array:
-        """Currents (..., m) once di/dt = 0."""
-        return self.wires.steady_current(given, self.speeds(y))
+    @faults.setter
+    def faults(self, faults: Faults) -> None:
+        if not isinstance(faults, Faults):
+            raise ArrayError("faults", f"is {faults!r:.40}", "give a gd.simulation.Faults")
+        self._faults = faults.named(self.model.motor_names)
+        self._ceiling = None
+        if faults.torque_limits:
+            limits = [faults.torque_limits.get(name, np.inf) for name in self.model.motor_names]
+            self._ceiling = np.array(limits)
 
-    def settled(self, y: Array, given: Array) -> Array:
-        """The state with the currents of motors without inductance, which follow at once."""
-        if self.drive == "torque":
-            return y
-        x = 2 * self.half
-        current = np.where(self.lagging, y[..., x:], self.steady(y, given))
-        return np.concatenate([y[..., :x], current], axis=-1)
+    @property
+    def state(self) -> PlantState:
+        """Where the arm really is."""
+        n = self.model.n
+        x, rate = self._mechanism.x, self._mechanism.rate
+        parts = (x[:n], rate[:n], x[n:], rate[n:], self._current)
+        return PlantState(*(np.array(part) for part in parts))
 
-    def speeds(self, y: Array) -> Array:
-        """Speeds of the rotors in their carriers (..., m)."""
-        return np.asarray(y[..., self.half : 2 * self.half] @ self.structure)
+    def reset(self, state: PlantState | ArrayLike | None = None) -> None:
+        """Put the arm somewhere, time zero, no faults, no command, noise from its seed.
 
-    def rates(self, y: Array, given: Array) -> Array:
-        """dy/dt (..., N) for voltages or torques (m,)."""
-        n, half = self.model.n, self.half
-        q, theta, v, vtheta = np.split(y[..., : 2 * half], [n, half, half + n], axis=-1)
-        result = np.empty_like(y)
-        result[..., :half] = y[..., half : 2 * half]
-        torque = np.broadcast_to(given, (*y.shape[:-1], len(given)))
-        if self.drive == "voltage":
-            steady = self.steady(y, given)
-            current = np.where(self.lagging, y[..., 2 * half :], steady)
-            result[..., 2 * half :] = (steady - current) / self.lag
-            torque = self.wires.torque_constant * current
-        tau, torque = self.on_joints(q, v), torque - self.on_rotors(y)
-        a, atheta = elastic.forward_dynamics(self.model, q, theta, v, vtheta, torque, tau=tau)
-        result[..., half : half + n], result[..., half + n : 2 * half] = a, atheta
-        return result
+        Args:
+            state: Where; only q (n,) means at rest there, None at rest at q = 0.
+        """
+        self.faults = Faults()
+        self.time = 0.0
+        self._place(state)
+        self._held = np.zeros(self._stage.count)
+        self._coming: deque[tuple[float, Array]] = deque()
+        self._encoders.start(self._angle(), self._mechanism.speed)
+        count = len(self.model.motor_names)
+        still = np.zeros(count)
+        self._drives = MotorTorques(still, still, np.zeros(count, bool))
+        self._shown = self._measured()
+        self._taken: deque[Measurement] = deque([self._shown])
 
-    def on_joints(self, q: Array, v: Array) -> Array:
-        """Balancers, friction and what comes from outside (..., n)."""
-        tau = np.broadcast_to(self.external, q.shape).copy()
-        if self.model.drivetrain.balancers:
-            tau += balancer_forces(self.model, q)
-        if self.model.joint_friction.count:
-            tau -= friction_forces(self.model, v, q)
-        return tau
+    def _place(self, state: PlantState | ArrayLike | None) -> None:
+        """Check a state and put the arm there."""
+        n, law, count = self.model.n, self.model.elasticity, len(self.model.motor_names)
+        given = PlantState(np.zeros(n)) if state is None else state
+        if not isinstance(given, PlantState):
+            given = PlantState(given)
+        q, v = (
+            one_driven_state(
+                {name: finite_input(name, np.zeros(n) if value is None else value, n)}
+            )[0]
+            for name, value in (("q", given.q), ("v", given.v))
+        )
+        relaxed = {"theta": law.rigid @ q, "vtheta": law.rigid @ v, "current": np.zeros(count)}
+        sizes = {"theta": law.count, "vtheta": law.count, "current": count}
+        inputs = {}
+        for name, size in sizes.items():
+            value = getattr(given, name)
+            inputs[name] = finite_input(name, relaxed[name] if value is None else value, size)
+        theta, vtheta, current = one_driven_state(inputs)
+        self._mechanism.place(np.concatenate([q, theta]), np.concatenate([v, vtheta]))
+        self._current = current.copy()
 
-    def on_rotors(self, y: Array) -> Array | float:
-        """Friction of the rotors (..., m) [N m]; ``elastic.friction_forces`` with fewer checks."""
-        if not self.model.motors.friction.count:
-            return 0.0
-        count = self.structure.shape[1]
-        angle = y[..., : self.half] @ self.structure + self.model.motor_zeros
-        inputs = {
-            "angle": (angle, count),
-            "speed": (self.speeds(y), count),
-            "load": (np.zeros(count), count),
-        }
-        constants = (packed_drives(self.model),)
-        return call("rotor_friction", self.model, inputs, (count,), constants=constants)
+    def step(self, command: Command | ArrayLike, duration: float) -> None:
+        """Give a command and let time pass.
 
-    def jacobian(self, y: Array, given: Array) -> Array:
-        """df/dy (N, N) by central differences, all states in one batch."""
-        step = DIFFERENCE * np.maximum(1.0, np.abs(y))
-        moved = self.rates(np.concatenate([y + np.diag(step), y - np.diag(step)]), given)
-        return np.asarray(((moved[: len(y)] - moved[len(y) :]) / (2.0 * step[:, None])).T)
+        Args:
+            command: Numbers of the plant's kind, or a ``Command``, whose kind is checked.
+            duration: Time until the next step [s].
+        """
+        values = self._checked(command)
+        within("duration", duration, MOMENT, np.inf)
+        if self._faults.paused:
+            return
+        if not self._encoders.lost(self._faults.drop_commands):
+            self._coming.append((self.time + self.settings.command_latency, values))
+        end = self.time + duration
+        while self.time < end - MOMENT:
+            while self._coming and self._coming[0][0] <= self.time + MOMENT:
+                self._held = self._coming.popleft()[1]
+            until = min(end, self._coming[0][0]) if self._coming else end
+            self._advance(until - self.time)
+            self.time = until
+        self.time = end
+        self._encoders.sample(self._angle(), self._mechanism.speed, duration, self._faults)
+        self._deliver()
+
+    def read(self) -> Measurement:
+        """What the sensors report: the newest that has arrived and was not lost."""
+        return self._shown
+
+    def load(
+        self,
+        mass: float,
+        com: ArrayLike = (0.0, 0.0, 0.0),
+        inertia: ArrayLike = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)),
+        *,
+        link: str | None = None,
+    ) -> None:
+        """Fix a load to a link, in place of the one before, while the arm moves on as it does.
+
+        It stays over a reset; a mass of 0 takes it off.
+
+        Args:
+            mass: Mass [kg].
+            com: Its centre of mass in the link's frame (3,) [m].
+            inertia: Tensor about its centre of mass, link's axes (3, 3) [kg m^2].
+            link: As in ``GearedModel.with_payload``.
+        """
+        x, rate = np.array(self._mechanism.x), np.array(self._mechanism.rate)
+        self._build(self._bare.with_payload(mass, com, inertia, link=link))
+        self._mechanism.place(x, rate)
+
+    def _checked(self, command: Command | ArrayLike) -> Array:
+        """Numbers of a command."""
+        if isinstance(command, Command):
+            if command.kind != self.command:
+                finding = f"is of kind {command.kind!r}, and this plant takes {self.command!r}"
+                remedy = f"build the plant with command={command.kind!r}, or convert the command"
+                raise ArrayError("command", finding, remedy)
+            command = command.values
+        values = finite_input("command", command, self._stage.count)
+        if np.abs(values).max() >= LARGEST:
+            finding = f"has a number of {np.abs(values).max():g}"
+            raise ArrayError("command", finding, f"give numbers below {LARGEST:g}, SI units")
+        return np.array(one_driven_state({"command": values})[0])
+
+    def _advance(self, duration: float) -> None:
+        """Let the held command act for a time."""
+        arm, stage = self._mechanism, self._stage
+        count = max(1, int(np.ceil(duration / self.timestep - 1e-9)))
+        step = duration / count
+        if abs(step - arm.timestep) > 1e-15:
+            arm.timestep = step
+        before = arm.speed
+        for _ in range(count):
+            drives = stage.over(self._held, self._current, before, step, self._ceiling)
+            try:
+                arm.advance(drives.drive, drives.drag)
+            except ArrayError:  # it names numbers that no user gave
+                raise self._astray(step) from None
+            after = arm.speed
+            speeds = (before, after)
+            self._current = stage.currents(self._held, self._current, drives, speeds)
+            before = after
+        self._drives = drives
+        if not np.abs(before).max() < LARGEST:  # NaN as well
+            raise self._astray(step)
+
+    def _astray(self, step: float) -> ArrayError:
+        """The error of a motion that leaves all bounds."""
+        finding = f"the motion leaves all bounds at {self.time:g} s, with steps of {step:g} s"
+        return ArrayError("plant", finding, "look at the commands, or give a smaller timestep")
+
+    def _angle(self) -> Array:
+        """What exact encoders show (m,)."""
+        return np.asarray(self._mechanism.angle + self.model.motor_zeros)
+
+    def _measured(self) -> Measurement:
+        """Take a measurement."""
+        arm, seen, n = self._mechanism, self._encoders, self.model.n
+        q, v = arm.x[:n], arm.rate[:n]
+        torque = self._drives.drive - self._drives.drag * arm.speed
+        return Measurement(
+            self.time,
+            q + self._to_joints @ (seen.angle - self.model.motor_zeros - q @ self._A),
+            v + self._to_joints @ (seen.speed - v @ self._A),
+            self._A @ torque,
+            seen.angle,
+            seen.speed,
+            torque,
+            seen.current(self._current),
+            self._stage.voltage(self._held, self._current, arm.speed),
+            self._drives.limited,
+        )
+
+    def _deliver(self) -> None:
+        """Take a measurement, and show the newest that has had time to arrive."""
+        if not self._encoders.lost(self._faults.drop_measurements):
+            self._taken.append(self._measured())
+        latest = self.time - self.settings.measurement_latency + MOMENT
+        while self._taken and self._taken[0].time <= latest:
+            self._shown = self._taken.popleft()
+
+
+def mechanism(
+    model: GearedModel, engine: Engine, timestep: float, settings: PlantSettings
+) -> Mechanism:
+    """Build what moves the bodies."""
+    friction, stops = settings.friction, settings.end_stops
+    if engine == "equations":
+        return EquationsMechanism(model, timestep, friction=friction, stops=stops)
+    # MuJoCo is an extra, and takes a while to import.
+    from geared_dynamics.simulation.mujoco_engine import MujocoMechanism
+
+    return MujocoMechanism(model, timestep, friction=friction, stops=stops)
+
+
+def stable_step(model: GearedModel, settings: PlantSettings, *, electric: bool) -> float:
+    """The step to take, or an error with the longest stable one."""
+    longest = longest_step(model, electric=electric)
+    if settings.timestep is None:
+        if longest < SHORT:
+            finding = f"springs and damping ask for steps of {longest:.1g} s: this will be slow"
+            words = f"timestep: {finding}; make them softer, or the stiff joints rigid"
+            warnings.warn(words, GearedDynamicsWarning, stacklevel=4)
+        return min(STEP, longest)
+    if settings.timestep > longest:
+        finding = f"of {settings.timestep:g} s is not stable with this arm's springs and damping"
+        remedy = f"give at most {longest:.3g} s, or none: the plant then finds one"
+        raise ModelError("timestep", finding, remedy)
+    return float(settings.timestep)
+
+
+def refuse_reduced(model: GearedModel, engine: Engine) -> None:
+    """Refuse reduced models where bodies move."""
+    if engine == "mujoco" and (model.coupling != "complete" or model.elastic_model != "complete"):
+        finding = f"is reduced (coupling {model.coupling!r}, elastic {model.elastic_model!r})"
+        remedy = "MuJoCo moves bodies: give the complete model, or use the engine 'equations'"
+        raise ModelError("model", finding, remedy)

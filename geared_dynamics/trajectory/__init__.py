@@ -3,42 +3,51 @@
 Time is an argument; a reference is a value.
 """
 
-from geared_dynamics.trajectory.bounds import MotionLimits, refuse_beyond
-from geared_dynamics.trajectory.deceleration import decelerating
-from geared_dynamics.trajectory.errors import (
-    INVALID_GOAL,
-    INVALID_JOINTS,
-    OLD_HEADER_TIMESTAMP,
-    TrajectoryError,
-)
-from geared_dynamics.trajectory.motions import rest_to_rest, through
-from geared_dynamics.trajectory.piecewise import Piecewise
-from geared_dynamics.trajectory.points import JointTrajectory, Point, PointArrays
-from geared_dynamics.trajectory.prepared import Prepared, derivatives_into, prepare
-from geared_dynamics.trajectory.profiles import jerk_bounded, trapezoidal
-from geared_dynamics.trajectory.reference import Reference, follow, led_in
-from geared_dynamics.trajectory.rules import Rules
-from geared_dynamics.trajectory.sample import Sample, SampleBuffer, state
-from geared_dynamics.trajectory.sampling import (
-    Dense,
-    derivatives,
-    resample,
-    sample,
-    sample_into,
-)
-from geared_dynamics.trajectory.smooth import smooth
-from geared_dynamics.trajectory.spline import Spline
-from geared_dynamics.trajectory.tolerances import (
+from geared_dynamics.trajectory.limits import (
     JointTolerance,
+    MotionLimits,
     ToleranceError,
     Tolerances,
     default_tolerances,
     goal_tolerances,
+    refuse_beyond,
     violation,
 )
-from geared_dynamics.trajectory.turns import shortest_way
-from geared_dynamics.trajectory.validation import checked
-from geared_dynamics.trajectory.waypoints import Waypoints
+from geared_dynamics.trajectory.references import (
+    Reference,
+    Sample,
+    SampleBuffer,
+    follow,
+    led_in,
+    state,
+)
+from geared_dynamics.trajectory.rest_to_rest import rest_to_rest, smooth, through
+from geared_dynamics.trajectory.sampling import (
+    Dense,
+    Prepared,
+    decelerating,
+    derivatives,
+    derivatives_into,
+    prepare,
+    resample,
+    sample,
+    sample_into,
+)
+from geared_dynamics.trajectory.spline import Spline
+from geared_dynamics.trajectory.time_optimal import Piecewise, jerk_bounded, trapezoidal
+from geared_dynamics.trajectory.waypoint_checks import checked
+from geared_dynamics.trajectory.waypoints import (
+    INVALID_GOAL,
+    INVALID_JOINTS,
+    OLD_HEADER_TIMESTAMP,
+    JointTrajectory,
+    Point,
+    PointArrays,
+    Rules,
+    TrajectoryError,
+    Waypoints,
+    shortest_way,
+)
 
 __all__ = [
     "INVALID_GOAL",

@@ -1,12 +1,170 @@
-"""A trajectory that has been checked, as arrays in the order of the rules' joints."""
+"""What a trajectory may be, and how it is followed.
+
+The same fields as ``trajectory_msgs/JointTrajectory`` has; nothing here knows ROS.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
 
-from geared_dynamics.arrays import Array, BoolArray, Frozen
-from geared_dynamics.trajectory.errors import INVALID_JOINTS, TrajectoryError
-from geared_dynamics.trajectory.rules import Rules
+import numpy as np
+
+from geared_dynamics.arrays import Array, ArrayLike, BoolArray, Frozen
+from geared_dynamics.errors import GearedDynamicsError, suggestion
+
+# -- A joint trajectory as a user gives it: plain values, checked by ``checked`` ------------------
+
+
+class Point(NamedTuple):
+    """One waypoint, in the order of the trajectory's joint names.
+
+    Attributes:
+        time: After the trajectory's start [s].
+        positions: (m,) [rad or m]; a field that is None or empty counts as not given.
+        velocities: (m,) [rad/s or m/s].
+        accelerations: (m,) [rad/s² or m/s²].
+        effort: Feedforward (m,) [Nm or N].
+    """
+
+    time: float
+    positions: ArrayLike | None = None
+    velocities: ArrayLike | None = None
+    accelerations: ArrayLike | None = None
+    effort: ArrayLike | None = None
+
+
+class PointArrays(NamedTuple):
+    """The points of a long trajectory as arrays, read much faster than one by one.
+
+    Attributes:
+        times: After the trajectory's start (p,) [s].
+        values: Positions, velocities, accelerations, effort (4, p, m), in the units of
+            ``Point``; zero where not given.
+        given: Which of them each point gives (4, p).
+    """
+
+    times: Array
+    values: Array
+    given: BoolArray
+
+
+class JointTrajectory(NamedTuple):
+    """Waypoints of some joints.
+
+    Attributes:
+        joint_names: m joints, in any order.
+        points: With rising times.
+        start: When it starts [s], the header's stamp; None or 0 is now.
+    """
+
+    joint_names: Sequence[str]
+    points: Sequence[Point] | PointArrays
+    start: float | None = None
+
+
+# -- Why a trajectory is refused, with the result codes of ``control_msgs/FollowJointTrajectory``
+
+
+INVALID_GOAL = -1
+INVALID_JOINTS = -2
+OLD_HEADER_TIMESTAMP = -3
+
+
+class TrajectoryError(GearedDynamicsError):
+    """A trajectory, or the rules for it, cannot be followed.
+
+    Attributes:
+        code: INVALID_GOAL (-1), INVALID_JOINTS (-2) or OLD_HEADER_TIMESTAMP (-3).
+    """
+
+    def __init__(self, place: str, finding: str, remedy: str, code: int = INVALID_GOAL) -> None:
+        """Keep the three parts and the code."""
+        super().__init__(place, finding, remedy)
+        self.code = code
+
+
+# -- What a trajectory may be, and how it is followed ---------------------------------------------
+
+
+METHODS = ("splines", "none")
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Rules under the parameter names of ros2_controllers' joint trajectory controller (JTC).
+
+    Attributes:
+        joints: All joints, in the order of every array (n,).
+        continuous: Names of those that turn without end: they start by the shorter way.
+        interpolation_method: "splines", or "none" for the next waypoint as it is.
+        allow_partial_joints_goal: Whether joints may be missing; they then hold.
+        allow_nonzero_velocity_at_trajectory_end: Whether it may end in motion.
+        allow_integration_in_goal_trajectories: Whether positions may be missing where there are
+            velocities or accelerations to integrate.
+        command_interfaces: Effort is refused where "effort" is not among them.
+        rest_after_end: Not JTC's: velocity and acceleration are zero after the end. JTC repeats
+            those of the last point for ever; a torque from a model would then push for ever.
+    """
+
+    joints: tuple[str, ...]
+    continuous: tuple[str, ...] = ()
+    interpolation_method: str = "splines"
+    allow_partial_joints_goal: bool = False
+    allow_nonzero_velocity_at_trajectory_end: bool = False
+    allow_integration_in_goal_trajectories: bool = False
+    command_interfaces: tuple[str, ...] = ("effort",)
+    rest_after_end: bool = False
+
+    def __post_init__(self) -> None:
+        """Check the names."""
+        for field in ("joints", "continuous", "command_interfaces"):
+            object.__setattr__(self, field, _names(field, getattr(self, field)))
+        if not self.joints:
+            raise TrajectoryError("joints", "are none", "name at least one", INVALID_JOINTS)
+        for name in self.continuous:
+            if name not in self.joints:
+                finding = f"names {name!r}, which is not among the joints"
+                remedy = suggestion(name, self.joints)
+                raise TrajectoryError("continuous", finding, remedy, INVALID_JOINTS)
+        if self.interpolation_method not in METHODS:
+            finding = f"is {self.interpolation_method!r}"
+            remedy = suggestion(self.interpolation_method, METHODS)
+            raise TrajectoryError("interpolation_method", finding, remedy)
+
+    @property
+    def n(self) -> int:
+        """Number of joints."""
+        return len(self.joints)
+
+    @cached_property
+    def turning(self) -> BoolArray:
+        """Whether each joint is continuous (n,)."""
+        found = np.array([name in self.continuous for name in self.joints])
+        found.setflags(write=False)
+        return found
+
+
+def _names(field: str, value: Iterable[str]) -> tuple[str, ...]:
+    """Check that names are different texts."""
+    try:
+        names = (value,) if isinstance(value, str) else tuple(value)
+    except TypeError:
+        names = (None,)  # type: ignore[assignment]
+    if isinstance(value, str) or not all(isinstance(name, str) for name in names):
+        raise TrajectoryError(field, f"is {value!r}", "give a list of names", INVALID_JOINTS)
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise TrajectoryError(
+            field, f"has {twice[0]!r} twice", "name each joint once", INVALID_JOINTS
+        )
+    return names
+
+
+# -- A trajectory that has been checked, as arrays in the order of the rules' joints --------------
+
 
 FIELDS = ("positions", "velocities", "accelerations", "effort")
 
@@ -78,3 +236,38 @@ class Waypoints(Frozen):
                 f"give those that the waypoints were checked by: {', '.join(self.joint_names)}"
             )
             raise TrajectoryError("rules", finding, remedy, INVALID_JOINTS)
+
+
+# -- Joints that turn without end: angles that differ by whole turns are one posture --------------
+
+
+TURN = 2.0 * np.pi
+OPPOSITE = 1e-9  # [rad] so near half a turn JTC goes the way the numbers go
+
+
+def shortest_way(start: Array, goal: Array, turning: BoolArray) -> Array:
+    """Difference goal - start (..., n), of continuous joints within (-π, π] [rad].
+
+    Also the tracking error as JTC takes it, with the measured position as start. Of a continuous
+    joint it is NaN where an angle is not finite.
+
+    Args:
+        start: Angles (..., n).
+        goal: Angles (..., n).
+        turning: Which joints are continuous (n,).
+    """
+    with np.errstate(invalid="ignore"):  # an encoder may report infinity
+        way = np.asarray(goal - start)
+        short = np.pi - np.mod(np.pi - way, TURN)
+    return np.where(turning, short, way)
+
+
+def beside(start: Array, goal: Array, turning: BoolArray) -> Array:
+    """The start (n,) in that turn of continuous joints from which the way to the goal is short.
+
+    Half a turn is both ways alike; the numbers then say which.
+    """
+    short = shortest_way(start, goal, turning)
+    tie = turning & (np.abs(np.abs(short) - np.pi) < OPPOSITE)
+    short = np.where(tie, np.where(goal > start, np.abs(short), -np.abs(short)), short)
+    return np.where(turning, goal - short, start)

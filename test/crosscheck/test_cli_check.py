@@ -11,10 +11,10 @@ import pytest
 import yaml
 
 import geared_dynamics as gd
-from geared_dynamics.cli import check
-from geared_dynamics.cli.main import main
+from geared_dynamics.analysis.crosscheck import cross_check
+from geared_dynamics.apps.cli import check
+from geared_dynamics.apps.cli.main import main
 from geared_dynamics.errors import GearedDynamicsWarning
-from geared_dynamics.validation import cross_check
 from random_robots import RobotCase, random_robot
 
 pytest.importorskip("pinocchio")

@@ -15,7 +15,7 @@ from naive.measure import holds
 
 mujoco = pytest.importorskip("mujoco")
 
-from geared_dynamics.simulation.mujoco.mechanism import MujocoMechanism  # noqa: E402
+from geared_dynamics.simulation.mujoco_engine import MujocoMechanism  # noqa: E402
 
 STIFFNESS = (1e5, 1e6, 1e7)  # [N/m]
 STEPS = 6000  # about, of one impact

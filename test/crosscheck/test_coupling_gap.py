@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import geared_dynamics as gd
+from geared_dynamics.analysis.coupling_gap import coupling_gap
+from geared_dynamics.analysis.crosscheck import random_states, state_ranges
 from geared_dynamics.errors import ArrayError
-from geared_dynamics.validation import coupling_gap, random_states, state_ranges
 from random_robots import random_robot
 
 PLANAR = """<robot name="planar">

@@ -10,8 +10,8 @@ from numpy.testing import assert_allclose
 
 import geared_dynamics as gd
 from elastic_arms import elastic_arm, state
-from geared_dynamics.validation import reference, spanning_tree
-from geared_dynamics.validation.spanning_tree import SpanningTree
+from geared_dynamics.analysis import pinocchio_reference
+from geared_dynamics.analysis.pinocchio_tree import SpanningTree, spanning_tree
 from naive.elastic import ElasticTwin
 from naive.measure import holds
 
@@ -97,15 +97,15 @@ def test_projected_tree(seed: int) -> None:
     tree = free(model)
     q, theta, v, vtheta, a, atheta = state(model, seed)
     x, rate, change = np.r_[q, theta], np.r_[v, vtheta], np.r_[a, atheta]
-    H = reference.mass_matrix(tree, x)
+    H = pinocchio_reference.mass_matrix(tree, x)
     scale = np.abs(H).max()
     assert_allclose(gd.elastic.mass_matrix(model, q), H, rtol=0, atol=MATRIX * scale)
-    bias = reference.bias_forces(tree, x, rate)
+    bias = pinocchio_reference.bias_forces(tree, x, rate)
     found = gd.elastic.bias_forces(model, q, v, vtheta)
     assert_allclose(found, bias, rtol=0, atol=1e-9 * np.abs(bias).max())
     force = np.concatenate(gd.elastic.inverse_dynamics(model, q, theta, v, vtheta, a, atheta))
     force += gd.elastic.spring_forces(model, q, theta, v, vtheta)
-    expected = reference.inverse_dynamics(tree, x, rate, change)
+    expected = pinocchio_reference.inverse_dynamics(tree, x, rate, change)
     assert_allclose(force, expected, rtol=0, atol=1e-9 * np.abs(expected).max())
     energy = gd.elastic.kinetic_energy(model, q, v, vtheta)
-    assert energy == pytest.approx(reference.kinetic_energy(tree, x, rate), rel=1e-11)
+    assert energy == pytest.approx(pinocchio_reference.kinetic_energy(tree, x, rate), rel=1e-11)

@@ -15,7 +15,7 @@ from crosscheck.example_robots import (
     is_arm,
     made_up_drivetrain,
 )
-from geared_dynamics.validation import CrossCheck, cross_check
+from geared_dynamics.analysis.crosscheck import CrossCheck, cross_check
 
 pytest.importorskip("pinocchio")
 

@@ -21,8 +21,8 @@ from random_robots import random_robot
 pytest.importorskip("mujoco")
 integrate = pytest.importorskip("scipy.integrate")
 
-from geared_dynamics.simulation.mujoco.mechanism import MujocoMechanism  # noqa: E402
-from geared_dynamics.simulation.plants.equations import EquationsMechanism  # noqa: E402
+from geared_dynamics.simulation.equations_engine import EquationsMechanism  # noqa: E402
+from geared_dynamics.simulation.mujoco_engine import MujocoMechanism  # noqa: E402
 
 SECONDS, SAMPLES = 2.0, 40
 STEP = 1e-3  # of MuJoCo's Runge-Kutta scheme [s]

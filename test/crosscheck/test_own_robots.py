@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from geared_dynamics.cli.main import main
+from geared_dynamics.apps.cli.main import main
 
 pytest.importorskip("pinocchio")
 

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 import geared_dynamics as gd
-from geared_dynamics.cli.main import main
-from geared_dynamics.description.records import WheelRecord
+from geared_dynamics.analysis.crosscheck import cross_check
+from geared_dynamics.analysis.pinocchio_tree import spanning_tree
+from geared_dynamics.apps.cli.main import main
+from geared_dynamics.description.robot_records import WheelRecord
 from geared_dynamics.model import GearedModel
 from geared_dynamics.model.gears import resolve
-from geared_dynamics.validation import cross_check
-from geared_dynamics.validation.spanning_tree import spanning_tree
 
 pytest.importorskip("pinocchio")
 
@@ -52,9 +52,9 @@ def drives() -> str:
 
 def lumped(change: Callable[[WheelRecord], WheelRecord]) -> Callable[..., WheelRecord]:
     """The lumping of planets into their carrier, with a mistake."""
-    from geared_dynamics.model.gears import flatten
+    from geared_dynamics.model.gears import carried_wheels
 
-    right = flatten.with_orbits
+    right = carried_wheels.with_orbits
     return lambda carrier, orbiting: change(right(carrier, orbiting))
 
 
@@ -90,7 +90,7 @@ def test_a_mistake_in_their_lumped_mass_is_found(
         path.write_text(text)
     arguments = ["check", *map(str, files), "--states", "3"]
     assert main(arguments) == 0
-    monkeypatch.setattr("geared_dynamics.model.gears.flatten.with_orbits", lumped(change))
+    monkeypatch.setattr("geared_dynamics.model.gears.carried_wheels.with_orbits", lumped(change))
     assert main(arguments) == 1
 
 

@@ -89,14 +89,14 @@ def load_description(name: str, path: Path) -> None:
 
 def load_trajectory(_: str, path: Path) -> None:
     """Read and check waypoints."""
-    from geared_dynamics.nodes.publish.waypoints import read_waypoints
+    from geared_dynamics.ros.publish_trajectory import read_waypoints
 
     read_waypoints(path)
 
 
 def load_recording(_: str, path: Path) -> None:
     """Open a recording and read all of it."""
-    from geared_dynamics.analysis.reading.recording import open_recording
+    from geared_dynamics.recordings.recording import open_recording
 
     found = open_recording(path, NAMES)
     for k in range(found.spans):

@@ -14,7 +14,7 @@ import numpy as np
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 
-from geared_dynamics.nodes.common.wire import FIELDS, StateReader
+from geared_dynamics.ros.joint_state_wire import FIELDS, StateReader
 
 SECOND = 1_000_000_000
 COUNTS = (0, 1, 2, 3, 5, 6, 7, 255, 2**16, 2**31 - 1, 2**31, 2**32 - 1)

@@ -14,18 +14,14 @@ import numpy as np
 import pytest
 
 import geared_dynamics as gd
-from geared_dynamics.analysis.comparison.analyze import analyze
-from geared_dynamics.analysis.comparison.figures import joint_figures
-from geared_dynamics.analysis.identification.equations import Settings
-from geared_dynamics.analysis.identification.identify import Identified, identify
-from geared_dynamics.analysis.reading.meaning import Meaning
-from geared_dynamics.analysis.reading.problems import RecordingError
-from geared_dynamics.analysis.reading.recording import (
-    Recording,
-    open_recording,
-    recording_from_arrays,
-)
+from geared_dynamics.analysis.compare import analyze
+from geared_dynamics.analysis.comparison_figures import joint_figures
+from geared_dynamics.analysis.identification import Identified, identify
+from geared_dynamics.analysis.identification_rows import Settings
+from geared_dynamics.errors import RecordingError
 from geared_dynamics.model.model import GearedModel
+from geared_dynamics.recordings.motions import Meaning
+from geared_dynamics.recordings.recording import Recording, open_recording, recording_from_arrays
 
 pytest.importorskip("scipy", reason="needs geared_dynamics[analysis]")
 pytest.importorskip("clarabel", reason="needs geared_dynamics[analysis]")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import geared_dynamics as gd
-from geared_dynamics.description.records import LinkRecord
+from geared_dynamics.description.robot_records import LinkRecord
 from geared_dynamics.model.model import GearedModel
 
 LENGTHS = (0.0, 0.45, 0.4)

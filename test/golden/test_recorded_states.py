@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import geared_dynamics as gd
-from geared_dynamics.control.safety import events as at
-from geared_dynamics.control.safety.newest import newest
+from geared_dynamics.control.safety import memory as at
+from geared_dynamics.control.safety.detection import newest
 
 S = gd.control.safety
 UR10, PANDA = np.radians([120.0] * 2 + [180.0] * 4), np.array([2.175] * 4 + [2.61] * 3)

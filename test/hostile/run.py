@@ -23,9 +23,9 @@ from pathlib import Path
 import numpy as np
 
 import geared_dynamics as gd
-from geared_dynamics.analysis.reading.recording import open_recording
-from geared_dynamics.analysis.reading.samples import Tally
-from geared_dynamics.cli.main import main as command
+from geared_dynamics.apps.cli.main import main as command
+from geared_dynamics.recordings.recording import open_recording
+from geared_dynamics.recordings.samples import Tally
 from hostile.cases import NAMES, Case, Cases, agreement
 
 FAMILIES = ("mcap", "mcap_lengths", "sqlite", "payloads", "tables", "folders", "later")

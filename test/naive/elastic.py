@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from geared_dynamics.description.records import DrivetrainRecord, RobotRecord
+from geared_dynamics.description.robot_records import DrivetrainRecord, RobotRecord
 from naive.bodies import Array, Body, coordinates, joint_row
 from naive.lagrangian import LagrangianTwin, Numbers
 

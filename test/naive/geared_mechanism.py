@@ -12,7 +12,7 @@ from typing import Any
 
 import sympy as sp
 
-from geared_dynamics.description.records import DrivetrainRecord, RobotRecord
+from geared_dynamics.description.robot_records import DrivetrainRecord, RobotRecord
 from naive.bodies import Array
 from naive.symbolic import (
     DHRow,

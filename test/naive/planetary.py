@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from geared_dynamics.description.records import (
+from geared_dynamics.description.robot_records import (
     DrivetrainRecord,
     RobotRecord,
     SpinRecord,

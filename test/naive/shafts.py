@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from geared_dynamics.description.records import DrivetrainRecord, RobotRecord
+from geared_dynamics.description.robot_records import DrivetrainRecord, RobotRecord
 from geared_dynamics.model import GearedModel, build_model
 
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from geared_dynamics.description.records import InertiaRecord, JointRecord, RobotRecord
+from geared_dynamics.description.robot_records import InertiaRecord, JointRecord, RobotRecord
 from naive.bodies import Array
 
 

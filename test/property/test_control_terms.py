@@ -9,7 +9,7 @@ import pytest
 
 import geared_dynamics as gd
 from control_arms import arms, sample
-from geared_dynamics.control.compensation import compensated_force, compensated_friction
+from geared_dynamics.control.terms import compensated_force, compensated_friction
 
 ARMS = arms()
 NAMES = {

@@ -9,13 +9,13 @@ from numpy.testing import assert_allclose
 import geared_dynamics as gd
 from elastic_arms import elastic_arm, state
 from geared_dynamics.dynamics.elastic.extended import extended
-from geared_dynamics.dynamics.elimination import DENSE, make_plan
+from geared_dynamics.dynamics.elimination_plan import DENSE, make_plan
 from naive.elastic import ElasticTwin
 
 EXACT = 1e-11  # of the largest element: two ways of adding the same products
 ACCELERATION = 1e-10  # the same through the condition of H
 
-DYNAMICS = "geared_dynamics.dynamics.elastic.dynamics.elimination_plan"
+DYNAMICS = "geared_dynamics.dynamics.elastic.equations.elimination_plan"
 
 ARMS = {
     "all elastic": elastic_arm(0),

@@ -126,7 +126,7 @@ def test_power_in_is_power_out(case: GearCase, seed: int) -> None:
 @given(case=gear_trains())
 def test_pinocchio_agrees(case: GearCase) -> None:
     pytest.importorskip("pinocchio")
-    from geared_dynamics.validation import cross_check
+    from geared_dynamics.analysis.crosscheck import cross_check
 
     result = cross_check(case.load(), states=3)
     assert result.passed, result.verdict
@@ -152,7 +152,7 @@ def test_one_tooth_more_slips(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_one_tooth_more_is_not_pinocchios_train(seed: int) -> None:
     pytest.importorskip("pinocchio")
-    from geared_dynamics.validation import cross_check
+    from geared_dynamics.analysis.crosscheck import cross_check
 
     case = random_gears(seed, joints=4, trains=2)
     wrong = one_tooth_more(case, len(case.drivetrain.meshes) - 1)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import geared_dynamics as gd
 from geared_dynamics.arrays import Array
-from geared_dynamics.description.records import (
+from geared_dynamics.description.robot_records import (
     InertiaRecord,
     JointRecord,
     LinkRecord,

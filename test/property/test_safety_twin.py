@@ -28,15 +28,14 @@ NUMBERS = Numbers(
     longest=0.25, short=1 / 32, long=1 / 8, rest=1 / 8, step=1 / 128,
 )  # fmt: skip
 CONSTANTS = {
-    "calm": {"REFRESH": "refresh", "LONGEST": "rate_span", "ARRIVAL": "arrival", "SLACK": "slack"},
-    "commands": {"REFRESH": "refresh", "DWELL": "dwell", "LONGEST": "longest"},
-    "limits": {"LONGEST": "rate_span"},
-    "newest": {"SLACK": "slack", "ARRIVAL": "arrival"},
-    "step": {"LONGEST": "rate_span"},
-    "stopping": {
-        "SOFT": "soft", "LONGEST": "longest", "SHORT": "short", "LONG": "long", "REST": "rest",
-        "STEP": "step",
+    "detection": {
+        "REFRESH": "refresh", "LONGEST_STEP": "rate_span", "ARRIVAL": "arrival", "SLACK": "slack",
     },
+    "commands": {
+        "REFRESH": "refresh", "DWELL": "dwell", "LONGEST": "longest", "LONGEST_STEP": "rate_span",
+        "SOFT": "soft", "SHORT": "short", "LONG": "long", "REST": "rest", "STEP": "step",
+    },
+    "step": {"LONGEST_STEP": "rate_span"},
 }  # fmt: skip
 REACTIONS = ("hold", "hold", "ramp_down", "zero")
 OPTIONS: dict[str, tuple[Any, ...]] = {

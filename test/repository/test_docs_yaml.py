@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import geared_dynamics as gd
-from geared_dynamics.description.schema import check_schema, drivetrain_schema
-from geared_dynamics.description.yaml_input import read_data
+from geared_dynamics.description.drivetrain_reader import check_schema, drivetrain_schema
+from geared_dynamics.description.yaml_files import read_data
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ("drivetrain", "motors", "elastic")

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import importlib
 import re
+import runpy
 import statistics
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-LONGEST, MEDIAN = 400, 150  # lines
+LONGEST = 400  # lines
+SMALL, FEW = 60, 0.1  # code lines of a small file, and the share of them
+MEDIAN = (90, 180)  # code lines
+CLOSED = 0.21  # share of the modules with one importer, formats and entry points aside
+SHARED = {"Measurement", "Reference"}  # public names of two rooms
 TEXT = {".py", ".md", ".rst", ".toml", ".cfg", ".xml", ".yaml", ".yml", ".urdf", ".json", ".txt"}
 TEXT |= {".sh", ".pkg", ""}
 # Written in pieces, so that this file does not contain what it looks for.
@@ -42,8 +49,24 @@ def texts() -> list[tuple[Path, str]]:
 def test_files_are_short() -> None:
     lines = {p: len(text.splitlines()) for p, text in texts() if p.suffix == ".py"}
     assert {str(p): n for p, n in lines.items() if n > LONGEST} == {}
-    ours = [n for p, n in lines.items() if p.parts[0] == "geared_dynamics" and n]
-    assert statistics.median(ours) <= MEDIAN
+
+
+def test_the_house_is_not_cut_too_finely_and_says_each_name_once() -> None:
+    sys.path.insert(0, str(ROOT / "tools" / "house"))
+    try:
+        house = importlib.import_module("tree").House(ROOT)
+        is_door = runpy.run_path(str(ROOT / "tools" / "house" / "__main__.py"))["is_door"]
+    finally:
+        sys.path.remove(str(ROOT / "tools" / "house"))
+        sys.modules.pop("tree", None)
+    files = [m for m in house.modules.values() if not m.is_package]
+    sizes = [len(m.code) for m in files if not m.name.endswith("layout")]  # tables of offsets
+    assert sum(n < SMALL for n in sizes) <= FEW * len(sizes)
+    assert MEDIAN[0] <= statistics.median(sizes) <= MEDIAN[1]
+    closed = [name for name in house.lonely() if not is_door(name)]
+    assert len(closed) <= CLOSED * sum(not is_door(name) for name in house.importers), closed
+    assert set(house.classes_twice()) == SHARED
+    assert house.files_often() == {}
 
 
 def test_no_machine_paths() -> None:

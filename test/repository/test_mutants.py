@@ -110,11 +110,11 @@ def test_the_same_seed_gives_the_same_mutants_in_the_stated_numbers(tool: Any) -
 
 TESTS = {
     "control/safety/step.py": ("unit/control/test_safety.py", "property/test_control_safety.py"),
-    "kernels/plant.py": ("unit/kernels/test_bounds.py", "golden/test_msl_drives.py"),
+    "kernels/drive.py": ("unit/kernels/test_bounds.py", "golden/test_msl_drives.py"),
     "kernels/observer_linear.py": ("property/test_observers.py",),
     "load.py": ("unit/test_errors.py", "property/test_gear_graphs.py"),
     "description/xml_input.py": ("unit/description/test_xml_input.py",),
-    "nodes/feedforward/loop.py": ("unit/nodes/test_loop.py",),
+    "runtime/feedforward_loop.py": ("unit/runtime/test_loop.py",),
 }
 
 
@@ -127,18 +127,18 @@ def test_a_source_has_the_tests_of_the_table(tool: Any, source: str) -> None:
 
 
 def test_who_calls_a_kernel_is_found_by_what_it_imports(tool: Any) -> None:
-    reached = tool.choice.reached(ROOT, "plant")
-    assert {"plant", "drive", "inverse", "vector"} <= reached
+    reached = tool.choice.reached(ROOT, "drive")
+    assert {"drive", "inverse", "vector"} <= reached
     assert "regressor" not in reached
     files = {file for file, _ in tool.choice.kernel_lines(ROOT, "geared_dynamics/kernels/calm.py")}
-    assert "control/safety/calm.py" in files
+    assert "control/safety/detection.py" in files
     assert "dynamics/rigid.py" not in files
 
 
 def test_every_kernel_is_called_somewhere(tool: Any) -> None:
     """By ``kernels.NAME`` or by its name: a source without callers would meet no test."""
     sources = {source for source, _, _ in kernels.KERNELS.values()}
-    for source in sources | {"vector", "memory", "border", "springs", "observer_slopes"}:
+    for source in sources | {"vector", "memory", "border", "observer_slopes"}:
         path = f"geared_dynamics/kernels/{source}.py"
         assert tool.choice.kernel_lines(ROOT, path), source
         assert len(tool.choice.test_files(ROOT, path)) > 4, source

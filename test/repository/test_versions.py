@@ -64,7 +64,7 @@ def test_manifest_is_an_ament_python_package(manifest: ET.Element, root: Path) -
 
 def ros_packages(root: Path) -> set[str]:
     """Return the ROS packages that nodes and launch files import, but not those of PyPI."""
-    files = [*(root / "geared_dynamics" / "nodes").rglob("*.py"), *(root / "launch").glob("*.py")]
+    files = [*(root / "geared_dynamics" / "ros").rglob("*.py"), *(root / "launch").glob("*.py")]
     imported = set()
     for file in files:
         for node in ast.walk(ast.parse(file.read_text("utf-8"))):

@@ -10,7 +10,7 @@ from feedforward_rig import POSTURE, Rig, elbow
 WITHOUT = """
 import sys
 sys.modules["control_msgs"] = None  # as if it were not installed
-from geared_dynamics.nodes.feedforward_node import main
+from geared_dynamics.ros.feedforward_node import main
 sys.exit(main())
 """
 

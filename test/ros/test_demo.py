@@ -24,7 +24,7 @@ class Demo:
     def __init__(self, folder: Path, *arguments: str) -> None:
         self.mark = f"GEARED_DYNAMICS_TEST={uuid.uuid4()}"
         name, _, value = self.mark.partition("=")
-        words = [sys.executable, "-m", "geared_dynamics.cli.main", "demo", *arguments]
+        words = [sys.executable, "-m", "geared_dynamics.apps.cli.main", "demo", *arguments]
         self.process = subprocess.Popen(
             words, cwd=folder, env=os.environ | {name: value, "PYTHONPATH": str(ROOT)},
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,

@@ -42,13 +42,13 @@ class Springs:
         values = FILES | {"command": side, "engine": "equations", "encoder_counts": 131072}
         values["rate"] = float(RATE)
         links = ["-r", f"~/joint_commands:={NODE}/joint_commands"]
-        self.plant = self.start("plant.plant_node", values, links)
+        self.plant = self.start("plant_node", values, links)
 
     def start(self, module: str, values: dict[str, Any], links: list[str]) -> Process:
         options = [
             part for name, value in values.items() for part in ("-p", f"{name}:={text(value)}")
         ]
-        words = ("-m", f"geared_dynamics.nodes.{module}", "--ros-args", *options, *links)
+        words = ("-m", f"geared_dynamics.ros.{module}", "--ros-args", *options, *links)
         return self.processes.start(*words)
 
     def until_moving(self) -> None:

@@ -215,7 +215,7 @@ def test_a_block_of_the_joint_trajectory_controller_loads(
     file = tmp_path / "jtc.yaml"
     file.write_text(JTC, encoding="utf-8")
     rig = Rig(graph, processes, "/arm")
-    module = "geared_dynamics.nodes.feedforward_node"
+    module = "geared_dynamics.ros.feedforward_node"
     ros = ("--ros-args", "-r", "__ns:=/arm", "--params-file", str(file))
     rig.process = processes.start("-m", module, *ros, name="feedforward_node")
     rig.until_active()
@@ -252,7 +252,7 @@ def test_a_description_topic_that_is_none_is_refused(graph: Graph, processes: Pr
 
 @pytest.mark.parametrize("rule", ["__node:=bad name!", "__node:=9arm", "__ns:=/bad/9space"])
 def test_a_name_that_is_none_ends_the_process_with_a_line(processes: Processes, rule: str) -> None:
-    module = "geared_dynamics.nodes.feedforward_node"
+    module = "geared_dynamics.ros.feedforward_node"
     process = processes.start("-m", module, "--ros-args", "-r", rule, name="feedforward_node")
     assert process.wait() == 2
     assert "Traceback" not in process.output

@@ -11,8 +11,8 @@ from ros_harness import Graph, Processes
 # A node whose preparing never ends, as that of one with an empty cache seems to.
 PROGRAM = """
 import sys
-from geared_dynamics.nodes.common import model_source
-from geared_dynamics.nodes.feedforward_node import main
+from geared_dynamics.runtime import model_source
+from geared_dynamics.ros.feedforward_node import main
 
 def load(*_):
     print("preparing", flush=True)

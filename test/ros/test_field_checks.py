@@ -16,7 +16,7 @@ from ros_harness import Graph, Processes
 ROOT = Path(__file__).resolve().parents[2]
 ELBOW = ROOT / "urdf" / "elbow.urdf"
 DRIVES = ROOT / "urdf" / "elbow.drivetrain.yaml"
-MODULE = "geared_dynamics.nodes.feedforward_node"
+MODULE = "geared_dynamics.ros.feedforward_node"
 
 
 @pytest.mark.parametrize("checks", ["", "1"])

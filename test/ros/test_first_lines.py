@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from feedforward_rig import DRIVETRAIN, URDF
-from geared_dynamics.nodes.feedforward.schema import SCHEMA
+from geared_dynamics.runtime.feedforward_schema import SCHEMA
 from observer_node_arm import drives
 from ros_harness import Graph, Process, Processes
 
@@ -22,7 +22,7 @@ def start(processes: Processes, module: str, drivetrain: Path, *words: str) -> P
     values = {"urdf_path": URDF, "drivetrain": drivetrain, "autostart": "false"}
     options = [part for name, value in values.items() for part in ("-p", f"{name}:={value}")]
     ros = ["--ros-args", "-r", "__ns:=/arm", "-r", STATES, *options, *words]
-    return processes.start("-m", f"geared_dynamics.nodes.{module}", *ros)
+    return processes.start("-m", f"geared_dynamics.ros.{module}", *ros)
 
 
 @pytest.mark.parametrize(

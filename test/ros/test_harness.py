@@ -16,7 +16,7 @@ from ros_harness import Graph, Processes
 from ros_harness.domain import FIRST, LAST, own_domain
 
 HERE = Path(__file__).resolve().parent
-ECHO = ("-m", "geared_dynamics.nodes.benchmark.echo")
+ECHO = ("-m", "geared_dynamics.ros.echo")
 IDLE = "import time\nprint('ready', flush=True)\nwhile True: time.sleep(1)\n"
 
 
@@ -217,7 +217,7 @@ def test_a_fork_is_as_a_process_of_its_own(processes: Processes, end: str, code:
 def test_a_fork_has_compiled_kernels_already_but_no_node(processes: Processes) -> None:
     code = (
         "import sys; print('geared_dynamics.kernels.inverse' in sys.modules,"
-        " [name for name in sys.modules if name.startswith('geared_dynamics.nodes')])"
+        " [name for name in sys.modules if name.startswith('geared_dynamics.ros')])"
     )
     told = []
     for fork in (True, False):

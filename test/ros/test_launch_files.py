@@ -13,8 +13,8 @@ import pytest
 import yaml
 
 from geared_dynamics.description import read_urdf
-from geared_dynamics.nodes.feedforward.schema import SCHEMA
-from geared_dynamics.nodes.publish.waypoints import read_waypoints
+from geared_dynamics.ros.publish_trajectory import read_waypoints
+from geared_dynamics.runtime.feedforward_schema import SCHEMA
 
 ROOT = Path(__file__).resolve().parents[2]
 LAUNCH = sorted((ROOT / "launch").glob("*.launch.py"))

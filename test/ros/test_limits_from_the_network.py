@@ -232,12 +232,12 @@ def test_where_no_limit_is_known_the_log_says_so(
     graph.until(lambda: rig.said(words), words)
 
 
-NODES = ("feedforward_node", "elastic_observer_node", "plant.plant_node")
+NODES = ("feedforward_node", "elastic_observer_node", "plant_node")
 
 
 def started(processes: Processes, module: str, **parameters: Any) -> Any:
     options = [part for name, value in parameters.items() for part in ("-p", f"{name}:={value}")]
-    words = ("-m", f"geared_dynamics.nodes.{module}", "--ros-args", *options)
+    words = ("-m", f"geared_dynamics.ros.{module}", "--ros-args", *options)
     process = processes.start(*words, name=module)
     process.ending = True  # the plant ends where it cannot be built
     return process

@@ -9,14 +9,14 @@ import pytest
 
 import geared_dynamics as gd
 from feedforward_rig import JOINTS, POSTURE, Rig, elbow, trajectory
-from geared_dynamics.nodes.common.trajectory_wire import MOST_POINTS
+from geared_dynamics.ros.trajectory_wire import MOST_POINTS
 
 COUNT = 5000
 # A node that reads long trajectories only while it answers joint states: no time counts.
 PATIENT = """
 import sys, threading
-from geared_dynamics.nodes.feedforward import references
-from geared_dynamics.nodes.feedforward.outputs import Commands
+from geared_dynamics.ros import trajectories as references
+from geared_dynamics.ros.feedforward_topics import Commands
 
 trajectory_of, send, answered = references.trajectory_of, Commands.send, threading.Semaphore(0)
 
@@ -36,7 +36,7 @@ def patient_trajectory(message, zero):
     return found
 
 Commands.send, references.trajectory_of = counting_send, patient_trajectory
-from geared_dynamics.nodes.feedforward_node import main
+from geared_dynamics.ros.feedforward_node import main
 sys.exit(main())
 """
 

@@ -12,7 +12,7 @@ import pytest
 from ros_harness import Graph, Processes
 
 ROOT = Path(__file__).resolve().parents[2]
-COMMAND = ("-m", "geared_dynamics.cli.main", "loop-benchmark")
+COMMAND = ("-m", "geared_dynamics.apps.cli.main", "loop-benchmark")
 BRIEF = ("--rate", "100", "--warmup", "0.1")
 
 

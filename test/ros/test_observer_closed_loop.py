@@ -88,7 +88,7 @@ class Loop:
         values = PARAMETERS | files | gains(chosen)
         options = [part for k, v in values.items() for part in ("-p", f"{k}:={text(v)}")]
         remap = ["-r", f"joint_states:={rig.node}/{chosen.topic}"]
-        module = "geared_dynamics.nodes.feedforward_node"
+        module = "geared_dynamics.ros.feedforward_node"
         words = ["-m", module, "--ros-args", *remap, *options]
         self.process = rig.processes.start(*words, name="feedforward_node")
 

@@ -71,7 +71,7 @@ def six(message: Any) -> np.ndarray:
 def test_a_contact_in_the_axes_of_its_frame_that_ends_with_the_estimate(rig: ObserverRig) -> None:
     """Its value; no wrench stands when a motor, all joint states or the node fall silent."""
     import geared_dynamics as gd
-    from geared_dynamics.dynamics.kinematics import pose
+    from geared_dynamics.dynamics.frames import pose
 
     rig.start(contact__frame="tip", contact__moment=False, contact__rate=1000.0)
     rig.until_valid()
@@ -284,7 +284,7 @@ def test_what_makes_no_sense_is_refused(
 def test_wrong_arguments_end_the_process_with_a_line(
     processes: Processes, option: str, word: str
 ) -> None:
-    module = "geared_dynamics.nodes.elastic_observer_node"
+    module = "geared_dynamics.ros.elastic_observer_node"
     process = processes.start("-m", module, "--ros-args", option, word, name="observer")
     assert process.wait() == 2
     assert "Traceback" not in process.output

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,6 +9,7 @@ import pytest
 import yaml
 
 from feedforward_rig import DRIVETRAIN, URDF
+from geared_dynamics.runtime.parameter_docs import schema_of
 from observer_node_arm import drives
 from ros_harness import Graph, Process, Processes
 
@@ -25,14 +25,14 @@ class Kind(NamedTuple):
 NODES = (
     Kind("feedforward_node", "feedforward_node", "feedforward"),
     Kind("elastic_observer_node", "elastic_observer_node", "observer"),
-    Kind("plant_node", "plant.plant_node", "plant"),
+    Kind("plant_node", "plant_node", "plant"),
 )
 EACH = pytest.mark.parametrize("kind", NODES, ids=lambda kind: kind.room)
 
 
 def start(processes: Processes, kind: Kind, file: Path) -> Process:
     """Start a node with a parameter file."""
-    module = f"geared_dynamics.nodes.{kind.module}"
+    module = f"geared_dynamics.ros.{kind.module}"
     return processes.start("-m", module, "--ros-args", "--params-file", file)
 
 
@@ -81,7 +81,7 @@ def robot(kind: Kind, folder: Path) -> dict[str, Any]:
 @EACH
 def test_no_parameter_is_a_group_as_well(kind: Kind) -> None:
     """A YAML file has room for a value or for a group under a name, not for both."""
-    schema = importlib.import_module(f"geared_dynamics.nodes.{kind.room}.schema").SCHEMA
+    schema = schema_of(kind.room)
     names = [entry.name for entry in schema]
     groups = {name[:k] for name in names for k in range(len(name)) if name[k] == "."}
     assert not groups & set(names)
@@ -124,7 +124,7 @@ def test_each_empty_list_is_the_default(
     processes: Processes, graph: Graph, tmp_path: Path, kind: Kind
 ) -> None:
     """Each parameter whose default is an empty list takes one from a file."""
-    schema = importlib.import_module(f"geared_dynamics.nodes.{kind.room}.schema").SCHEMA
+    schema = schema_of(kind.room)
     lists = {entry.name: [] for entry in schema if entry.default == []}
     assert "joints" in lists
     file = written(tmp_path / "empty.yaml", "/**", robot(kind, tmp_path) | lists)

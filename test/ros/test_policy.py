@@ -105,7 +105,7 @@ def test_the_policy_allows_what_the_node_uses(
     ]
     lines += [f"    {name}: {value}" for name, value in values.items() if value is not True]
     file.write_text("/**:\n  ros__parameters:\n" + "\n".join(lines) + "\n", encoding="utf-8")
-    module = "geared_dynamics.nodes.feedforward_node"
+    module = "geared_dynamics.ros.feedforward_node"
     processes.start("-m", module, "--ros-args", "--params-file", file)
     describe(graph)
     graph.wait_for_state("/feedforward_node", "active")
@@ -131,7 +131,7 @@ def test_the_policy_allows_what_the_observer_uses(
         "sensors.joint_1.torque_sensor_noise": 0.1,
     }
     options = [part for key, value in values.items() for part in ("-p", f"{key}:={value}")]
-    processes.start("-m", f"geared_dynamics.nodes.{name}", "--ros-args", *options)
+    processes.start("-m", f"geared_dynamics.ros.{name}", "--ros-args", *options)
     describe(graph)
     graph.wait_for_state(f"/{name}", "active")
     for kind, names in used(graph, name).items():
@@ -147,7 +147,7 @@ def test_the_policy_allows_what_the_plant_uses(
     name = "plant_node"
     values = {"drivetrain": DRIVES, "engine": "equations", "pace": pace, "use_sim_time": "true"}
     options = [part for key, value in values.items() for part in ("-p", f"{key}:={value}")]
-    process = processes.start("-m", f"geared_dynamics.nodes.plant.{name}", "--ros-args", *options)
+    process = processes.start("-m", f"geared_dynamics.ros.{name}", "--ros-args", *options)
     describe(graph)
     graph.until(lambda: "plant: elbow" in process.output, "the plant")
     graph.until(lambda: f"/{name}/reset" in used(graph, name)["reply"], "its services")

@@ -9,7 +9,7 @@ import pytest
 
 from ros_harness import Graph, Processes
 
-MODULE = "geared_dynamics.nodes.publish.publish_trajectory"
+MODULE = "geared_dynamics.ros.publish_trajectory"
 TOPIC = "/arm/joint_trajectory"
 TEXT = """
 joint_names: [a, b]

@@ -16,10 +16,10 @@ STILL = [0.0] * 3
 WINDOW = 0.5  # [s] between two looks of the node, in place of 2 s
 BRISK = f"""
 import sys
-from geared_dynamics.nodes.feedforward import surroundings
+from geared_dynamics.ros import departure as surroundings
 
 surroundings.WINDOW = {WINDOW}
-from geared_dynamics.nodes.feedforward_node import main
+from geared_dynamics.ros.feedforward_node import main
 sys.exit(main())
 """
 

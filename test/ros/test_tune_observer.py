@@ -58,7 +58,7 @@ def bag(graph: Graph, processes: Processes, tmp_path: Path, drivetrain: Path) ->
     """The motors' angles and torques of a second of motion, each step answered."""
     from sensor_msgs.msg import JointState
 
-    from geared_dynamics.nodes.demo.recorder import Recorder, write_bag
+    from geared_dynamics.ros.demo_conductor import Recorder, write_bag
 
     rig = PlantRig(graph, processes)
     motors = graph.listen(TOPIC, JointState)
@@ -97,7 +97,7 @@ def tuned(processes: Processes, bag: Path, drivetrain: Path) -> tuple[str, list[
     words = ["tune-observer", bag, "--robot", URDF, "--drivetrain", drivetrain]
     words += ["--positions", "motor", "--effort", "motor_torque", "--rename", *names]
     words += ["--search-seconds", "0.4"]
-    process = processes.start("-m", "geared_dynamics.cli.main", *words, name="tune-observer")
+    process = processes.start("-m", "geared_dynamics.apps.cli.main", *words, name="tune-observer")
     code = process.wait(240.0)
     assert code in (0, 1), process.report()
     lines = [line for line in process.output.splitlines() if "NIS by reading" in line]
@@ -125,7 +125,7 @@ def test_a_bag_without_torques_is_refused(
 ) -> None:
     from rclpy.serialization import serialize_message
 
-    from geared_dynamics.nodes.demo.recorder import Recorded, write_bag
+    from geared_dynamics.ros.demo_conductor import Recorded, write_bag
 
     model, times = arm(), np.arange(400)
     shown = {"position": [0.1, 0.2, 0.3], "velocity": [0.0] * 3, "effort": [float("nan")] * 3}
@@ -134,7 +134,7 @@ def test_a_bag_without_torques_is_refused(
     folder = tmp_path / "recording"
     write_bag(folder, {"arm": rows})
     words = ["tune-observer", folder, "--robot", URDF, "--drivetrain", drivetrain]
-    process = processes.start("-m", "geared_dynamics.cli.main", *words, name="tune-observer")
+    process = processes.start("-m", "geared_dynamics.apps.cli.main", *words, name="tune-observer")
     assert process.wait(60.0) == 2, process.report()
     assert "effort" in process.output, process.report()
     assert "Traceback" not in process.output, process.report()

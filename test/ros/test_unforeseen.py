@@ -23,10 +23,10 @@ NAMES_AT = 16  # where the number of names is in a serialised joint state withou
 # end in what handles events.
 DEFECTS = """
 import sys
-from geared_dynamics.nodes.common import program
-from geared_dynamics.nodes.common.joint_map import JointMap
-from geared_dynamics.nodes.feedforward import references
-from geared_dynamics.nodes.feedforward.report import Reporter
+from geared_dynamics.ros import process as program
+from geared_dynamics.runtime.joint_readings import JointMap
+from geared_dynamics.ros import trajectories as references
+from geared_dynamics.ros.reporter import FeedforwardReporter as Reporter
 
 read, trajectory_of, spin, ending = JointMap.read, references.trajectory_of, program.spin, []
 
@@ -52,7 +52,7 @@ def defective_spin(executor, stopped, *others):
 
 JointMap.read, references.trajectory_of = defective_read, defective_trajectory
 Reporter.publish, program.spin = defective_report, defective_spin
-from geared_dynamics.nodes.feedforward_node import main
+from geared_dynamics.ros.feedforward_node import main
 sys.exit(main())
 """
 
@@ -220,7 +220,7 @@ def test_an_end_by_an_exception_comes_after_the_last_command(running: Rig) -> No
 
 OBSERVER_DEFECTS = """
 import sys
-from geared_dynamics.nodes.observer.picker import Picker
+from geared_dynamics.runtime.joint_readings import Picker
 
 picked = Picker.picked
 
@@ -230,7 +230,7 @@ def defective_picked(self, names, numbers):
     return picked(self, names, numbers)
 
 Picker.picked = defective_picked
-from geared_dynamics.nodes.elastic_observer_node import main
+from geared_dynamics.ros.elastic_observer_node import main
 sys.exit(main())
 """
 
@@ -279,7 +279,7 @@ def test_a_damaged_command_does_not_end_the_plant(graph: Graph, processes: Proce
 
     from feedforward_rig import DRIVETRAIN, URDF
 
-    module = "geared_dynamics.nodes.plant.plant_node"
+    module = "geared_dynamics.ros.plant_node"
     given = {"urdf_path": URDF, "drivetrain": DRIVETRAIN, "engine": "equations", "rate": 100.0}
     options = [part for name, value in given.items() for part in ("-p", f"{name}:={value}")]
     processes.start("-m", module, "--ros-args", *options, name="plant_node")

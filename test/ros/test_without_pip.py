@@ -161,14 +161,14 @@ def test_a_replay(bare: Processes, recorded: Path, tmp_path: Path) -> None:
 def test_a_bag_as_rosbag2_has_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tables and columns of rosbag2's fourth schema, as the package rosbags writes them."""
     pytest.importorskip("rosbags")
-    from geared_dynamics import bags
+    from geared_dynamics.recordings import bag_writer
 
     layouts = []
     for library in (True, False):
         if not library:
-            monkeypatch.setattr(bags, "has_library", lambda: False)
+            monkeypatch.setattr(bag_writer, "has_library", lambda: False)
         path = tmp_path / f"bag_{library}"
-        with bags.Bag(path, {"/joint_states": JOINT_STATE}, "sqlite3") as bag:
+        with bag_writer.Bag(path, {"/joint_states": JOINT_STATE}, "sqlite3") as bag:
             for k, data in enumerate(
                 messages(("a",), *motion(1.0, 10.0, n=1)[:3], np.ones((10, 1)))
             ):
@@ -184,10 +184,10 @@ def test_a_bag_as_rosbag2_has_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_mcap_is_refused_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from geared_dynamics import bags
     from geared_dynamics.errors import MissingPackageError
+    from geared_dynamics.recordings import bag_writer
 
-    monkeypatch.setattr(bags, "has_library", lambda: False)
+    monkeypatch.setattr(bag_writer, "has_library", lambda: False)
     with pytest.raises(MissingPackageError, match=r"'rosbags'.*pip install"):
-        bags.Bag(tmp_path / "bag", {}, "mcap")
+        bag_writer.Bag(tmp_path / "bag", {}, "mcap")
     assert not (tmp_path / "bag").exists()

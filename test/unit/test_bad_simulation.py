@@ -139,7 +139,7 @@ def test_used_up_evaluations_are_said_with_another_method(method: Any) -> None:
 def test_nothing_of_the_integrator_leaks(monkeypatch: pytest.MonkeyPatch) -> None:
     """The finest tolerance warns of nothing; that LSODA gives up is an error of our own."""
     integrate = pytest.importorskip("scipy.integrate")
-    finest = gd.simulation.run.LEAST_RTOL
+    finest = gd.simulation.adaptive.LEAST_RTOL
     assert simulate(MODEL, GOOD, [0.0, 1e-3], rtol=finest).evaluations > 0
 
     def gives_up(*_: Any, **__: Any) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from geared_dynamics import bags
 from geared_dynamics.files import new_files
+from geared_dynamics.recordings import bag_writer
 
 
 @pytest.mark.parametrize("library", [True, False])
@@ -17,7 +17,7 @@ def test_sqlite_without_room(
 ) -> None:
     if library:
         pytest.importorskip("rosbags", reason="needs geared_dynamics[analysis]")
-    monkeypatch.setattr(bags, "has_library", lambda: library)
+    monkeypatch.setattr(bag_writer, "has_library", lambda: library)
 
     connect = sqlite3.connect
 
@@ -30,7 +30,7 @@ def test_sqlite_without_room(
 
     def write(count: int) -> None:
         with new_files(tmp_path / "bag") as (draft,):
-            with bags.Bag(draft, {"/a": "std_msgs/msg/String"}, "sqlite3") as bag:
+            with bag_writer.Bag(draft, {"/a": "std_msgs/msg/String"}, "sqlite3") as bag:
                 for k in range(count):
                     bag.write("/a", k, bytes(1000))
 

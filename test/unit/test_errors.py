@@ -16,11 +16,10 @@ import pytest
 
 import geared_dynamics as gd
 from geared_dynamics import errors
-from geared_dynamics.analysis.reading.problems import RecordingError
-from geared_dynamics.errors import printable
-from geared_dynamics.nodes.common.failures import DamagedMessageError
-from geared_dynamics.nodes.common.parameters import ParameterError
-from geared_dynamics.trajectory.errors import OLD_HEADER_TIMESTAMP, TrajectoryError
+from geared_dynamics.errors import RecordingError, printable
+from geared_dynamics.ros.process import DamagedMessageError
+from geared_dynamics.runtime.parameters import ParameterError
+from geared_dynamics.trajectory.waypoints import OLD_HEADER_TIMESTAMP, TrajectoryError
 
 ERRORS: dict[str, errors.GearedDynamicsError] = {
     "root": errors.GearedDynamicsError("place", "finding", "remedy"),

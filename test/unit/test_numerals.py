@@ -8,10 +8,9 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from geared_dynamics.cli.check import gap_sentence
-from geared_dynamics.numerals import percent, percent_cell, plain
-from geared_dynamics.validation import CouplingGap, JointGap
-from geared_dynamics.validation.coupling import Gap
+from geared_dynamics.analysis.coupling_gap import CouplingGap, Gap, JointGap
+from geared_dynamics.apps.cli.check import gap_sentence
+from geared_dynamics.checks import percent, percent_cell, plain
 from recorded_motions import elbow
 
 WRITTEN = {

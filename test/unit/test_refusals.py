@@ -10,7 +10,7 @@ import pytest
 
 import geared_dynamics as gd
 from driven_arms import driven_arm
-from geared_dynamics.control import arguments
+from geared_dynamics.control import terms
 from simulated_arms import arm
 
 SOLID = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial>'
@@ -82,7 +82,7 @@ CASES: dict[str, tuple[Callable[[], object], str, str]] = {
     "modes of many": (lambda: gd.elastic.modes(arm(), np.zeros((2, 3))), "q", "one posture"),
     "actuator of nobody": (lambda: gd.dc_actuator(driven_arm(1), "m9"), "motor", "'m9'"),
     "overflow": (
-        lambda: arguments.refuse_overflow(np.array([0.0, np.inf])), "command", "SI units",
+        lambda: terms.refuse_overflow(np.array([0.0, np.inf])), "command", "SI units",
     ),
 }  # fmt: skip
 

@@ -15,11 +15,14 @@ from tree import House, median, rooms
 
 ROOT = Path(__file__).resolve().parents[2]
 # What needs a door, not readers: commands, kernels, file formats, and what starts a process.
-DOORS = ("cli", "kernels", "description.dialects", "description.sections")
-READERS = {"mcap_file", "sqlite_file", "table_file", "trajectory_file"}
-ENTRIES = {"feedforward_node", "elastic_observer_node", "plant_node", "publish_trajectory"}
+DOORS = ("apps.cli", "kernels")
+READERS = {"mcap_file", "sqlite_file", "table_file", "trajectory_file", "ros2_control"}
+READERS |= {"yaml_loader", "other_transmissions", "denavit_hartenberg", "rodrigues"}
+READERS |= {"joint_state_wire"}
+ENTRIES = {"feedforward_node", "elastic_observer_node", "plant_node", "main"}
+ENTRIES |= {"publish_trajectory", "echo", "timed_observer", "observer_timing", "cycle_timing"}
 # Drawing engines that a later plan replaces as a whole.
-APART = ("graph.", "simulation.mujoco.rays", "simulation.mujoco.picture")
+APART = ("apps.gear_graph", "apps.scene")
 SMALL, LARGE = 60, 50  # code lines: of a file too small to be one, of a function too long
 
 

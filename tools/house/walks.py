@@ -126,23 +126,25 @@ def inverse() -> Callable[[], Any]:
 def cycles() -> Iterator[tuple[str, Callable[[], Any]]]:
     """A cycle of the feedforward node that follows a motion, and one that holds the arm."""
     import geared_dynamics as gd
-    from geared_dynamics.nodes.common.parameters import expanded
-    from geared_dynamics.nodes.feedforward.loop import Loop
-    from geared_dynamics.nodes.feedforward.prepared import prepared
-    from geared_dynamics.nodes.feedforward.schema import SCHEMA
+    from geared_dynamics.runtime.feedforward_loop import FeedforwardLoop
+    from geared_dynamics.runtime.feedforward_schema import SCHEMA
+    from geared_dynamics.runtime.feedforward_settings import prepared
+    from geared_dynamics.runtime.parameters import expanded
 
     model = gd.load_model(*ELBOW)
     schema = expanded(SCHEMA, model.joint_names, model.motor_names)
     values = {name: entry.default for name, entry in schema.items()} | {"mode": "stream"}
     for title, moving in (("running cycle", True), ("holding cycle", False)):
-        loop, clock = Loop(prepared(values, model)), iter(np.arange(1, 10_000) * 1e-3)
+        loop, clock = FeedforwardLoop(prepared(values, model)), iter(np.arange(1, 10_000) * 1e-3)
         q, v = np.array([0.3, 0.5, -0.4]), np.zeros(3)
         loop.cycle(0.0, 0.0, q, v)
         if moving:
             points = [gd.trajectory.Point(9.0, [0.4, 0.6, -0.2], v, v)]
             loop.accept(gd.trajectory.JointTrajectory(model.joint_names, points), 0.0, 0.0)
 
-        def cycle(loop: Loop = loop, clock: Any = clock, q: Any = q, v: Any = v) -> None:
+        def cycle(
+            loop: FeedforwardLoop = loop, clock: Any = clock, q: Any = q, v: Any = v
+        ) -> None:
             now = float(next(clock))
             loop.cycle(now, now, q, v)
 
@@ -166,7 +168,7 @@ def observer() -> Callable[[], Any]:
 def analysis(folder: Path, command: str) -> Callable[[], Any]:
     """A command on a table of a short motion."""
     import geared_dynamics as gd
-    from geared_dynamics.cli.main import main
+    from geared_dynamics.apps.cli.main import main
 
     model = gd.load_model(*ELBOW)
     t = np.arange(0.0, 8.0, 5e-3)

@@ -1,17 +1,17 @@
 """What is safe to send: a pure step between the law and the robot; docs/safety.md."""
 
-from geared_dynamics.control.safety.events import Event, Mode
-from geared_dynamics.control.safety.policy import Policy
-from geared_dynamics.control.safety.presets import default_policy
-from geared_dynamics.control.safety.step import step
-from geared_dynamics.control.safety.stopping import finished
-from geared_dynamics.control.safety.values import (
+from geared_dynamics.control.safety.commands import finished
+from geared_dynamics.control.safety.memory import (
     START,
     Brake,
     Decision,
+    Event,
+    Mode,
     Observation,
     SafetyMemory,
 )
+from geared_dynamics.control.safety.policy import Policy, default_policy
+from geared_dynamics.control.safety.step import step
 
 __all__ = [
     "START",

@@ -5,22 +5,20 @@ from __future__ import annotations
 import math
 
 from geared_dynamics.arrays import Array
-from geared_dynamics.control.safety import events as at
-from geared_dynamics.control.safety import watch
-from geared_dynamics.control.safety.calm import undisturbed
-from geared_dynamics.control.safety.commands import composed
-from geared_dynamics.control.safety.events import Mode
-from geared_dynamics.control.safety.limits import LONGEST, limited
-from geared_dynamics.control.safety.newest import NewestState, newest
-from geared_dynamics.control.safety.policy import Policy
-from geared_dynamics.control.safety.values import (
+from geared_dynamics.control.safety import detection
+from geared_dynamics.control.safety import memory as at
+from geared_dynamics.control.safety.commands import LONGEST_STEP, composed, limited
+from geared_dynamics.control.safety.detection import NewestState, newest, undisturbed
+from geared_dynamics.control.safety.memory import (
     Brake,
     Decision,
     Fallback,
+    Mode,
     Nominal,
     Observation,
     SafetyMemory,
 )
+from geared_dynamics.control.safety.policy import Policy
 from geared_dynamics.errors import ArrayError
 
 SENT = SafetyMemory._fields.index("sent")
@@ -68,7 +66,7 @@ def judgement(
     """``step`` with the complete look at everything."""
     if not math.isfinite(seen.now):
         raise ArrayError("observation.now", f"is {seen.now}", "give a finite time [s]")
-    jump = watch.jumped(policy, memory, seen)
+    jump = detection.jumped(policy, memory, seen)
     if memory.now is not None and seen.now < memory.now:
         memory = rebased(memory, seen.now)
     known = newest(policy, memory, seen)
@@ -87,7 +85,7 @@ def judgement(
             clear=None,
             acknowledged=False,
         )
-    dt = 0.0 if last is None else min(max(seen.now - last, 0.0), LONGEST)
+    dt = 0.0 if last is None else min(max(seen.now - last, 0.0), LONGEST_STEP)
     command, cut = limited(policy, target, before, dt)
     memory = SafetyMemory._make((*memory[:SENT], command, *memory[SENT + 1 :]))
     return memory, Decision(command, memory.mode, found | cut, memory.latched, error)
@@ -114,14 +112,14 @@ def conditions(
     wanted: Array | None,
 ) -> int:
     """Events of this cycle, but for the clock's and the newest state's own."""
-    found = missing = watch.reference(policy, seen)
+    found = missing = detection.reference(policy, seen)
     if aged(policy, known, seen.now):
         found |= at.STALE_STATE
     else:
         q, v, q_d = known.good[0], known.good[1], None if missing else seen.q_d
-        found |= watch.joints(policy, memory, q, v, q_d)
+        found |= detection.joints(policy, memory, q, v, q_d)
         if q_d is not None and (policy.tracked or memory.mode is not Mode.RUNNING):
-            error, beyond = watch.largest_error(policy, q, q_d)
+            error, beyond = detection.largest_error(policy, q, q_d)
             if beyond:
                 found |= at.TRACKING_ERROR
             if not error <= policy.resume_error:
@@ -134,7 +132,7 @@ def conditions(
         found |= at.ENDING
     if not known.found & at.UNUSABLE:
         # What a law makes of a bad state says nothing about the law.
-        found |= watch.command(policy, wanted)
+        found |= detection.command(policy, wanted)
         if seen.failed:
             found |= at.COMPUTATION
     if wanted is None and memory.mode is Mode.RUNNING and memory.wanted is not None:
@@ -145,7 +143,7 @@ def conditions(
 
 def aged(policy: Policy, known: NewestState, now: float) -> bool:
     """Whether the last good state is too old to be used."""
-    return watch.stale(now - known.good[2], policy.state_timeout)
+    return detection.stale(now - known.good[2], policy.state_timeout)
 
 
 def rebased(memory: SafetyMemory, now: float) -> SafetyMemory:
@@ -203,7 +201,7 @@ def judged(
         resumed = now if events & ~at.IDLE else None
     elif mode in (Mode.WAITING, Mode.BLIND, Mode.BRAKING):
         mode = Mode.HOLDING
-    if returning and watch.within(policy, known.good[0]):
+    if returning and detection.within(policy, known.good[0]):
         returning = False
     if mode is Mode.RUNNING:
         events = 0

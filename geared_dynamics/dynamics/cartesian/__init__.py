@@ -5,11 +5,15 @@ the functions of ``elastic`` and the rigid ones, in other coordinates. Formulas,
 coordinates and sources: docs/cartesian.md.
 """
 
-from geared_dynamics.dynamics.cartesian.bodies import coordinate_names
-from geared_dynamics.dynamics.cartesian.equations import accelerations, dynamics
-from geared_dynamics.dynamics.cartesian.inverse import left_inverse
-from geared_dynamics.dynamics.cartesian.measures import Properties, properties
-from geared_dynamics.dynamics.cartesian.results import CartesianModel, Forces, Motion
+from geared_dynamics.dynamics.cartesian.coordinates import coordinate_names
+from geared_dynamics.dynamics.cartesian.equations import (
+    CartesianModel,
+    Forces,
+    Motion,
+    accelerations,
+    dynamics,
+)
+from geared_dynamics.dynamics.cartesian.properties import Properties, left_inverse, properties
 
 __all__ = [
     "CartesianModel",

@@ -11,30 +11,226 @@ derivatives of coordinates. It does no work, so energies do not tell. Times J':
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import NamedTuple
+
 import numpy as np
 
-from geared_dynamics.arrays import Array, ArrayLike
-from geared_dynamics.dynamics.border import common_lead, finite_input
-from geared_dynamics.dynamics.cartesian.bodies import bodies_of, inertia_matrix
-from geared_dynamics.dynamics.cartesian.checks import refuse_halves, refuse_overflow, state
-from geared_dynamics.dynamics.cartesian.forces import (
-    gravity_forces,
-    gyroscopic_forces,
-    motor_matrix,
+from geared_dynamics.arrays import Array, ArrayLike, readonly
+from geared_dynamics.dynamics.arguments import common_lead, finite_input
+from geared_dynamics.dynamics.cartesian.coordinates import (
+    Bodies,
+    bodies_of,
+    inertia_matrix,
+    jacobians,
+    places,
 )
-from geared_dynamics.dynamics.cartesian.jacobian import jacobians
-from geared_dynamics.dynamics.cartesian.results import (
-    CartesianModel,
-    Forces,
-    Motion,
-    column,
-    compatible_forces,
-)
-from geared_dynamics.dynamics.elastic.extended import extended
-from geared_dynamics.dynamics.elastic.springs import spring_forces
-from geared_dynamics.dynamics.external import external_forces
-from geared_dynamics.errors import ModelError
+from geared_dynamics.dynamics.elastic.equations import spring_forces
+from geared_dynamics.dynamics.elastic.extended import extended, joined
+from geared_dynamics.dynamics.frames import external_forces
+from geared_dynamics.errors import ArrayError, ModelError
 from geared_dynamics.model import GearedModel
+
+# -- What the functions of the redundant model return ---------------------------------------------
+
+
+class Forces(NamedTuple):
+    """Forces on the left of M nu' + gyroscopic + gravity + springs = Q, each (..., N).
+
+    Attributes:
+        gyroscopic: N(nu) [N m]: omega x I omega of each link; of each wheel its frame's
+            angular velocity x its angular momentum, in nu_2 and in nu_3.
+        gravity: -m g0 at the centres of mass [N], paper 002, eq. (29), (30).
+        springs: Least-norm s with J's = -(force of the springs on x), eq. (31); 0 when rigid.
+    """
+
+    gyroscopic: Array
+    gravity: Array
+    springs: Array
+
+    @property
+    def total(self) -> Array:
+        """Their sum (..., N)."""
+        return self.gyroscopic + self.gravity + self.springs
+
+
+class CartesianModel(NamedTuple):
+    """The redundant model at a state; k = n + n_e coordinates x, or n when rigid.
+
+    Attributes:
+        inertia: M, constant (N, N).
+        jacobian: J (..., N, k), nu = J x'.
+        jacobian_rate: J_dot (..., N, k).
+        velocity: nu (..., N) [m/s, rad/s]; ``coordinate_names`` has the order.
+        drift: J_dot x' (..., N): nu' where x'' = 0.
+        forces: What stands beside M nu'.
+        motors: Q = motors tau_m (N, m), constant: a motor's torque acts on its wheel's spin.
+    """
+
+    inertia: Array
+    jacobian: Array
+    jacobian_rate: Array
+    velocity: Array
+    drift: Array
+    forces: Forces
+    motors: Array
+
+    @property
+    def mass_matrix(self) -> Array:
+        """H = J'MJ (..., k, k), paper 002, eq. (33)."""
+        J = self.jacobian
+        H = np.swapaxes(J, -1, -2) @ (self.inertia @ J)
+        return np.asarray(0.5 * (H + np.swapaxes(H, -1, -2)))
+
+    @property
+    def bias_forces(self) -> Array:
+        """J'(M J_dot x' + N + v) (..., k): Coriolis and gravity forces on x."""
+        inertial = self.drift @ self.inertia  # M is symmetric
+        return self.projected(inertial + self.forces.gyroscopic + self.forces.gravity)
+
+    def projected(self, force: Array) -> Array:
+        """Force on x of a force Q on nu: J' Q (..., k)."""
+        return np.asarray((np.swapaxes(self.jacobian, -1, -2) @ force[..., None])[..., 0])
+
+    def compatible(self, force: Array) -> Array:
+        """Least-norm Q (..., N) with J' Q = ``force`` (..., k); others differ by reactions."""
+        return compatible_forces(self.jacobian, force)
+
+
+class Motion(NamedTuple):
+    """Accelerations of the arm.
+
+    Attributes:
+        a: Of the joints (..., n), joint side.
+        atheta: Of the shafts behind the springs (..., n_e), joint side; none when rigid.
+        nu: Of the redundant velocities, nu' = J x'' + J_dot x' (..., N).
+        reaction: What the constraints add on nu (..., N): J' reaction = 0. Springs, ``tau`` and
+            ``f_ext`` count as their least-norm forces on nu.
+    """
+
+    a: Array
+    atheta: Array
+    nu: Array
+    reaction: Array
+
+
+def column(vector: Array, ndim: int) -> Array:
+    """A vector (..., k) as a column of at least ``ndim`` dimensions.
+
+    With one dimension less than the matrix, NumPy 1 would take it for a batch of vectors.
+    """
+    return vector.reshape((1,) * (ndim - 1 - vector.ndim) + vector.shape + (1,))
+
+
+def compatible_forces(jacobian: Array, force: Array) -> Array:
+    """J^+' force (..., N): Q of least norm with J' Q = force.
+
+    From J = Y R with orthonormal Y: Q = Y R'^-1 force.
+
+    Args:
+        jacobian: J (..., N, k), of full column rank.
+        force: Force on x (..., k).
+
+    References:
+        Paper 002, eq. (31).
+    """
+    if not np.all(np.isfinite(jacobian)):
+        return np.full(jacobian.shape[:-1], np.nan)
+    Y, R = np.linalg.qr(jacobian)
+    inner = np.linalg.solve(np.swapaxes(R, -1, -2), column(force, R.ndim))
+    return np.asarray((Y @ inner)[..., 0])
+
+
+# -- Arguments of the functions of the redundant model, checked -----------------------------------
+
+
+def refuse_halves(theta: ArrayLike | None, vtheta: ArrayLike | None) -> None:
+    """Raise where only one of theta and vtheta is given."""
+    if (theta is None) != (vtheta is None):
+        name, other = ("theta", "vtheta") if theta is None else ("vtheta", "theta")
+        finding = f"is None, and {other} is not"
+        raise ArrayError(name, finding, "give both, or None for both to have the joints rigid")
+
+
+def state(
+    model: GearedModel,
+    q: ArrayLike,
+    theta: ArrayLike | None,
+    v: ArrayLike,
+    vtheta: ArrayLike | None,
+) -> tuple[Array, Array]:
+    """X and its rate (..., k), checked."""
+    if theta is None or vtheta is None:
+        return finite_input("q", q, model.n), finite_input("v", v, model.n)
+    extended(model)  # refuses an arm without springs
+    x, rate = joined(model, q=(q, theta), v=(v, vtheta))
+    return x, rate
+
+
+def refuse_overflow(inputs: Mapping[str, ArrayLike | None], *results: Array) -> None:
+    """Raise where finite inputs gave NaN or infinity."""
+    if not all(np.all(np.isfinite(result)) for result in results):
+        size = {
+            name: float(np.abs(np.asarray(value, float)).max(initial=0.0))
+            for name, value in inputs.items()
+            if value is not None
+        }
+        largest = max(size, key=lambda name: size[name])
+        raise ArrayError(largest, "is so large that the result overflows", "use SI units")
+
+
+# -- Forces on the redundant velocities: gyroscopic, gravity, motors ------------------------------
+
+
+def gyroscopic_forces(arm: GearedModel, bodies: Bodies, nu: Array, turn: Array) -> Array:
+    """N(nu) (..., N): frame's angular velocity x angular momentum.
+
+    omega x I omega of each link. Of each wheel (nu_2 + nu_3) x M_2 (nu_2 + nu_3), in nu_2 and
+    in nu_3, where its frame turns with it; a frame that turns at another rate has that in the
+    place of the first factor's spin.
+
+    Args:
+        arm: The arm.
+        bodies: Its bodies.
+        nu: Redundant velocities (..., N).
+        turn: Rate of each wheel's frame relative to its carrier (..., w) [rad/s], order of nu.
+    """
+    at, lead, wheels = places(arm), nu.shape[:-1], (len(bodies.wheels), 3)
+    result = np.zeros(nu.shape)
+    omega = nu[..., at.link_rate : at.carrier_rate].reshape(*lead, len(bodies.mass), 3)
+    momentum = (bodies.tensor @ omega[..., None])[..., 0]
+    links = np.cross(omega, momentum)
+    carrier = nu[..., at.carrier_rate : at.spin].reshape(*lead, *wheels)
+    spin = nu[..., at.spin :].reshape(*lead, *wheels)
+    frame = carrier.copy()
+    frame[..., 2] += turn
+    torque = np.cross(frame, bodies.wheel_tensor * (carrier + spin))
+    result[..., at.link_rate : at.carrier_rate] = links.reshape(*lead, links.shape[-2] * 3)
+    result[..., at.carrier_rate : at.spin] = torque.reshape(*lead, torque.shape[-2] * 3)
+    result[..., at.spin :] = result[..., at.carrier_rate : at.spin]
+    return result
+
+
+def gravity_forces(arm: GearedModel, bodies: Bodies) -> Array:
+    """Gravity on the left, v (N,): -m g0 at each centre of mass; paper 002, (29), (30)."""
+    at = places(arm)
+    result = np.zeros(at.size)
+    masses = np.concatenate([bodies.mass, bodies.wheel_mass])
+    result[: at.link_rate] = -np.outer(masses, arm.gravity).ravel()
+    return result
+
+
+def motor_matrix(arm: GearedModel, bodies: Bodies) -> Array:
+    """Q = B tau_m (N, m): a motor's torque does work on its wheel's spin alone."""
+    at = places(arm)
+    result = np.zeros((at.size, len(arm.motor_names)))
+    for motor, wheel in enumerate(arm.motor_wheel):
+        (place,) = np.flatnonzero(bodies.wheels == wheel)
+        result[at.spin + 3 * int(place) + 2, motor] = 1.0
+    return readonly(result)
+
+
+# -- Equations of motion in the redundant coordinates, and the accelerations they give ------------
 
 
 def dynamics(

@@ -15,7 +15,7 @@ from geared_dynamics.dynamics.contact.motion import (
     constrained_dynamics,
     coordinates,
 )
-from geared_dynamics.dynamics.contact.packing import Prepared, prepare
+from geared_dynamics.dynamics.contact.packing import PreparedContacts, prepare
 from geared_dynamics.dynamics.contact.shapes import Line, Peg, Surface
 
 __all__ = [
@@ -28,7 +28,7 @@ __all__ = [
     "Line",
     "LockedGear",
     "Peg",
-    "Prepared",
+    "PreparedContacts",
     "Surface",
     "constrained_dynamics",
     "coordinates",

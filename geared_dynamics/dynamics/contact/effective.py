@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike
-from geared_dynamics.dynamics.border import common_lead, coordinates, finite_input
+from geared_dynamics.dynamics.arguments import common_lead, coordinates, finite_input
 from geared_dynamics.dynamics.elastic.extended import extended
-from geared_dynamics.dynamics.kinematics import jacobian
+from geared_dynamics.dynamics.frames import jacobian
 from geared_dynamics.dynamics.rigid import mass_matrix
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.model import GearedModel

@@ -9,7 +9,7 @@ import numpy as np
 from geared_dynamics import kernels
 from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.dynamics.contact.motion import TIME, Contacts
-from geared_dynamics.dynamics.contact.packing import Prepared, prepare
+from geared_dynamics.dynamics.contact.packing import PreparedContacts, prepare
 from geared_dynamics.dynamics.contact.shapes import not_negative
 from geared_dynamics.dynamics.contact.states import (
     NOTHING,
@@ -87,7 +87,7 @@ def impact(
         Paper 004, eq. (20.90)-(20.91), (20.95)-(20.97) corrected; W. J. Stronge, Impact
         Mechanics, 2000; J. B. Keller, Impact with friction, 1986.
     """
-    ready = contacts if type(contacts) is Prepared else prepare(model, contacts)
+    ready = contacts if type(contacts) is PreparedContacts else prepare(model, contacts)
     sizes = impact_sizes(ready)
     width = sum(sizes)
     try:
@@ -122,7 +122,7 @@ def impact(
     return unpacked(flat, sizes)
 
 
-def impact_sizes(ready: Prepared) -> tuple[int, ...]:
+def impact_sizes(ready: PreparedContacts) -> tuple[int, ...]:
     """Lengths of the parts of a result."""
     block = ready.block
     motors, joints = int(block[at.MOTORS]), int(block[at.JOINTS])

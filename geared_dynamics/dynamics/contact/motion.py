@@ -10,7 +10,7 @@ import numpy as np
 from geared_dynamics import kernels
 from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.dynamics.contact.constraints import Contact
-from geared_dynamics.dynamics.contact.packing import Prepared, prepare
+from geared_dynamics.dynamics.contact.packing import PreparedContacts, prepare
 from geared_dynamics.dynamics.contact.shapes import flag
 from geared_dynamics.dynamics.contact.states import (
     NOTHING,
@@ -21,7 +21,7 @@ from geared_dynamics.dynamics.contact.states import (
 )
 from geared_dynamics.model import GearedModel
 
-Contacts = Contact | Sequence[Contact] | Prepared
+Contacts = Contact | Sequence[Contact] | PreparedContacts
 TIME = "give a finite time [s]"
 
 
@@ -151,7 +151,7 @@ def constrained_dynamics(
     References:
         Paper 004, eq. (20.87)-(20.89), (20.92)-(20.94) with +h in (20.92).
     """
-    ready = contacts if type(contacts) is Prepared else prepare(model, contacts)
+    ready = contacts if type(contacts) is PreparedContacts else prepare(model, contacts)
     n, m, count = model.n, ready.rows, len(ready.contacts)
     width = n + 2 * m + 7 * count
     try:

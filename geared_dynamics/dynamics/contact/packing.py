@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from geared_dynamics.arrays import Array, Frozen, readonly
+from geared_dynamics.description.geometry import rotation_with_z
 from geared_dynamics.dynamics.contact.constraints import (
     Constraint,
     Contact,
@@ -25,7 +26,6 @@ from geared_dynamics.errors import (
 )
 from geared_dynamics.kernels import contact_layout as at
 from geared_dynamics.model import Frame, GearedModel, require_model
-from geared_dynamics.model.geometry import rotation_with_z
 
 KINDS = (Geometric, Constraint, LockedGear, Environment)
 ELASTIC = (
@@ -35,7 +35,7 @@ ELASTIC = (
 
 
 @dataclass(frozen=True, eq=False)
-class Prepared(Frozen):
+class PreparedContacts(Frozen):
     """Contacts of one arm, laid out once; taken wherever ``contacts`` is.
 
     Attributes:
@@ -67,10 +67,10 @@ class Prepared(Frozen):
 
 def prepare(
     model: GearedModel,
-    contacts: Contact | Sequence[Contact] | Prepared,
+    contacts: Contact | Sequence[Contact] | PreparedContacts,
     *,
     stabilisation: float = 20.0,
-) -> Prepared:
+) -> PreparedContacts:
     """Lay contacts out once, for many calls.
 
     Args:
@@ -83,7 +83,7 @@ def prepare(
         GearedDynamicsError: naming the contact that the arm cannot have.
     """
     require_model(model)
-    if isinstance(contacts, Prepared):
+    if isinstance(contacts, PreparedContacts):
         if contacts.model is not model:
             raise ArrayError("contacts", "are prepared for another model", "prepare them again")
         return contacts
@@ -120,7 +120,7 @@ def prepare(
     head[at.GIVEN], head[at.STABILISATION] = given, rate
     head[at.MOTORS], head[at.MOTORS_AT] = len(motors), start
     head[at.JOINTS], head[at.JOINTS_AT] = len(joints), start + motors.size
-    return Prepared(
+    return PreparedContacts(
         model,
         tuple(several),
         readonly(np.concatenate([head, *blocks, *spins, motors.ravel(), joints])),

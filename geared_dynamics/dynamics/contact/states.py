@@ -10,12 +10,18 @@ import numpy as np
 
 from geared_dynamics import kernels
 from geared_dynamics.arrays import Array, ArrayLike, real
-from geared_dynamics.dynamics.border import as_input, as_numbers, check_finite, common_lead, refuse
+from geared_dynamics.dynamics.arguments import (
+    as_input,
+    as_numbers,
+    check_finite,
+    common_lead,
+    refuse,
+)
 from geared_dynamics.dynamics.contact.constraints import Constraint, Environment
 from geared_dynamics.dynamics.contact.derivatives import of_joints, of_pose
-from geared_dynamics.dynamics.contact.packing import Prepared, has_depth
+from geared_dynamics.dynamics.contact.packing import PreparedContacts, has_depth
 from geared_dynamics.dynamics.contact.shapes import not_negative
-from geared_dynamics.dynamics.kinematics import jacobian, pose
+from geared_dynamics.dynamics.frames import jacobian, pose
 from geared_dynamics.errors import ArrayError, GearedDynamicsError, ModelError
 from geared_dynamics.kernels import contact_layout as at
 
@@ -24,7 +30,7 @@ NOTHING = np.empty(0)  # what Python computes where there is nothing to compute
 
 def call_contacts(
     name: str,
-    ready: Prepared,
+    ready: PreparedContacts,
     inputs: Mapping[str, ArrayLike],
     numbers: tuple[float, ...],
     width: int,
@@ -74,7 +80,7 @@ def number(place: str, value: object, remedy: str) -> float:
     return found
 
 
-def coefficient(ready: Prepared, friction: object) -> float:
+def coefficient(ready: PreparedContacts, friction: object) -> float:
     """Return a coefficient of friction, which all contacts must have a law for."""
     mu = not_negative("friction", friction)
     if mu > 0.0 and ready.smooth >= 0:
@@ -95,7 +101,7 @@ def limit(tolerance: object) -> float:
     return found
 
 
-def as_depths(ready: Prepared, depth: ArrayLike | None) -> Array:
+def as_depths(ready: PreparedContacts, depth: ArrayLike | None) -> Array:
     """States of the supports that have a coordinate, (..., 2 e)."""
     count = len(ready.depths)
     if depth is None:
@@ -116,7 +122,7 @@ def as_depths(ready: Prepared, depth: ArrayLike | None) -> Array:
 
 
 def given_numbers(
-    ready: Prepared, q: Array, v: Array, depths: Array, t: float, *, laws: bool
+    ready: PreparedContacts, q: Array, v: Array, depths: Array, t: float, *, laws: bool
 ) -> Array:
     """What Python computes of one state, contact by contact (given,)."""
     parts, used = [np.zeros(0)], 0
@@ -138,7 +144,7 @@ def given_numbers(
 
 
 def pose_numbers(
-    ready: Prepared, contact: Constraint, q: Array, v: Array, t: float, place: str
+    ready: PreparedContacts, contact: Constraint, q: Array, v: Array, t: float, place: str
 ) -> Array:
     """Numbers of a function of a frame's pose."""
     frame = str(contact.frame)
@@ -148,7 +154,7 @@ def pose_numbers(
 
 
 def nonlinear(
-    ready: Prepared, k: int, contact: Environment, q: Array, v: Array, t: float, own: Array
+    ready: PreparedContacts, k: int, contact: Environment, q: Array, v: Array, t: float, own: Array
 ) -> Array:
     """Stiffness and damping of a support at a state (2,)."""
     if len(own):
@@ -165,7 +171,9 @@ def nonlinear(
     return np.array(values)
 
 
-def surface_state(ready: Prepared, k: int, q: Array, v: Array, t: float) -> tuple[float, float]:
+def surface_state(
+    ready: PreparedContacts, k: int, q: Array, v: Array, t: float
+) -> tuple[float, float]:
     """Coordinate and rate of a surface."""
     n = ready.model.n
     out = np.empty(ready.rows * (n + 3))
@@ -175,7 +183,7 @@ def surface_state(ready: Prepared, k: int, q: Array, v: Array, t: float) -> tupl
     return float(s), float(rate)
 
 
-def first_row(ready: Prepared, k: int) -> int:
+def first_row(ready: PreparedContacts, k: int) -> int:
     """Index of contact k's first coordinate."""
     counts = ready.block[at.HEADER_SIZE + at.COUNT :: at.CONTACT_SIZE][:k]
     return int(counts.sum())
@@ -187,7 +195,7 @@ def first_row(ready: Prepared, k: int) -> int:
 def refuse_contact(
     status: int,
     name: str,
-    ready: Prepared,
+    ready: PreparedContacts,
     arrays: Mapping[str, Array],
     flat: tuple[Array, ...],
     numbers: tuple[float, ...],
@@ -208,7 +216,7 @@ def refuse_contact(
 
 def contact_error(
     status: int,
-    ready: Prepared,
+    ready: PreparedContacts,
     flat: tuple[Array, ...],
     index: int,
     numbers: tuple[float, ...],
@@ -236,7 +244,7 @@ def contact_error(
 
 
 def worst_violation(
-    ready: Prepared, k: int, flat: tuple[Array, ...], index: int, t: float
+    ready: PreparedContacts, k: int, flat: tuple[Array, ...], index: int, t: float
 ) -> float:
     """Largest coordinate of a contact, with its sign."""
     n = ready.model.n

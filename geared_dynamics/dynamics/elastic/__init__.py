@@ -5,29 +5,28 @@ for each of these joints, n_e of them, in the order of ``model.joint_names``, on
 side. Formulas and sources: docs/elastic.md.
 """
 
-from geared_dynamics.dynamics.elastic.dynamics import (
+from geared_dynamics.dynamics.elastic.equations import (
     bias_forces,
     coriolis_matrix,
     forward_dynamics,
     inverse_dynamics,
-    mass_matrix,
-)
-from geared_dynamics.dynamics.elastic.energies import kinetic_energy, potential_energy
-from geared_dynamics.dynamics.elastic.extended import with_springs
-from geared_dynamics.dynamics.elastic.feedforward import (
-    Feedforward,
-    derivatives_needed,
-    feedforward,
-)
-from geared_dynamics.dynamics.elastic.friction import friction_forces
-from geared_dynamics.dynamics.elastic.modes import Modes, modes, poles
-from geared_dynamics.dynamics.elastic.motors import motor_angles, motor_speeds, motor_torques
-from geared_dynamics.dynamics.elastic.springs import (
     joint_torque,
+    kinetic_energy,
+    mass_matrix,
+    potential_energy,
     spring_energy,
     spring_forces,
     structure_matrix,
 )
+from geared_dynamics.dynamics.elastic.extended import with_springs
+from geared_dynamics.dynamics.elastic.flatness import Feedforward, derivatives_needed, feedforward
+from geared_dynamics.dynamics.elastic.motors import (
+    friction_forces,
+    motor_angles,
+    motor_speeds,
+    motor_torques,
+)
+from geared_dynamics.dynamics.elastic.vibration import Modes, modes, poles
 
 __all__ = [
     "Feedforward",

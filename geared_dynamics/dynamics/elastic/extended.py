@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geared_dynamics.arrays import Array, ArrayLike, readonly, readonly_int
-from geared_dynamics.dynamics.border import common_lead, finite_input
+from geared_dynamics.dynamics.arguments import common_lead, finite_input
 from geared_dynamics.dynamics.packing import keep_on
 from geared_dynamics.errors import ModelError
 from geared_dynamics.model import GearedModel, Tree, Wheels
-from geared_dynamics.model.elastic import Elasticity
+from geared_dynamics.model.elasticity import Elasticity
 
 
 def extended(model: GearedModel) -> GearedModel:

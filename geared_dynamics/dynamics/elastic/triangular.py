@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geared_dynamics.arrays import Array
-from geared_dynamics.dynamics.elastic.dynamics import coriolis_matrix, mass_matrix
+from geared_dynamics.dynamics.elastic.equations import coriolis_matrix, mass_matrix
 from geared_dynamics.dynamics.elastic.extended import extended
 from geared_dynamics.errors import ModelError
 from geared_dynamics.model import GearedModel

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from geared_dynamics.arrays import Array
-from geared_dynamics.description.records import DrivetrainRecord
+from geared_dynamics.description.robot_records import DrivetrainRecord
 from geared_dynamics.errors import ModelError
-from geared_dynamics.model.gears.forms import quoted
+from geared_dynamics.model.gears.solve import quoted
 from geared_dynamics.model.topology import Follow
 
 # What rounded ratios leave of two terms that cancel, relative to these.

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from geared_dynamics.description.merge import without
-from geared_dynamics.description.records import DrivetrainRecord, JointRecord, RobotRecord
+from geared_dynamics.description.drive_sources import without
+from geared_dynamics.description.robot_records import DrivetrainRecord, JointRecord, RobotRecord
 from geared_dynamics.model.gears.rank import rank
 from geared_dynamics.model.gears.resolve import resolve
 from geared_dynamics.model.topology import MOVABLE

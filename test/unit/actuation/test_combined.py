@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import geared_dynamics as gd
-from geared_dynamics.actuation.combined import CombinedSystem
+from geared_dynamics.actuation.linear_actuators import CombinedSystem
 from geared_dynamics.arrays import readonly
 from motor_data import JOINT, LINEAR_JOINT, ROTOR, state, with_motors
 from naive.measure import error, holds

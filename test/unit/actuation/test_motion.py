@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import geared_dynamics as gd
-from geared_dynamics.actuation.motion import Motion, motion_at
+from geared_dynamics.actuation.motion_from_torque import DrivenMotion, motion_at
 from geared_dynamics.arrays import readonly, readonly_int
 from motor_data import JOINT, ROTOR, state, with_motors
 from naive.measure import error, holds
@@ -196,7 +196,7 @@ def test_continuous_through_zero_torque(tx40: gd.GearedModel) -> None:
     model = with_motors(tx40, efficiency=(0.85, 0.4), rotor=ROTOR, joint=JOINT)
     q, v, torque = state(model, 7)
 
-    def motion(x: float) -> Motion:
+    def motion(x: float) -> DrivenMotion:
         return motion_at(model, q, v, np.zeros(6), x * torque, band=None)
 
     found = 0

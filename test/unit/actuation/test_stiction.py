@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import geared_dynamics as gd
-from geared_dynamics.actuation.piecewise import Pieces, Solution, follow
-from geared_dynamics.actuation.terms import drive_terms
+from geared_dynamics.actuation.friction_elements import drive_terms
+from geared_dynamics.actuation.piecewise_linear import Pieces, PiecewiseSolution, follow
 from geared_dynamics.description.drive_records import FrictionRecord
 from motor_data import ROTOR, state, with_motors
 from naive.measure import error, holds
@@ -127,11 +127,11 @@ def test_pieces_of_one_unknown() -> None:
     for c in (-5.0, 1.9, 2.0, 2.1, 7.0):
         pieces = Pieces(*(np.array(x) for x in ([[2.0]], [-c], [[1.0]], [[1.0]], [-1.0])))
         found = follow(pieces, np.array([30.0]))
-        assert isinstance(found, Solution)
+        assert isinstance(found, PiecewiseSolution)
         x = found.x[0]
         assert abs(2.0 * x + abs(x - 1.0) - c) < 1e-12
     folded = Pieces(*(np.array(x) for x in ([[1.0]], [1.0], [[2.0]], [[1.0]], [0.0])))
-    assert not isinstance(follow(folded, np.array([3.0])), Solution)
+    assert not isinstance(follow(folded, np.array([3.0])), PiecewiseSolution)
 
 
 PENDULUM = """<robot name="p"><link name="base"/><link name="rod"><inertial><origin xyz="0 1 0"/>

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import geared_dynamics as gd
-from geared_dynamics.actuation.electrics import windings
+from geared_dynamics.actuation.driven_dynamics import windings
 from shafts import URDF, WHEEL, shaft
 
 WOUND = {"resistance": 0.5, "torque_constant": 0.1, "inductance": 1e-3}

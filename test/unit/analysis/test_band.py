@@ -10,25 +10,19 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from geared_dynamics.analysis.comparison.analyze import analyze
-from geared_dynamics.analysis.identification.band import (
-    Judged,
-    chosen,
-    errors,
-    judged_bands,
-    lowest_between,
-)
-from geared_dynamics.analysis.identification.equations import Settings
-from geared_dynamics.analysis.identification.identify import Identified, identify
-from geared_dynamics.analysis.reading.problems import RecordingError
-from geared_dynamics.analysis.reading.recording import Recording, recording_from_arrays
+from geared_dynamics.analysis.band import Judged, chosen, errors, judged_bands, lowest_between
+from geared_dynamics.analysis.compare import analyze
+from geared_dynamics.analysis.identification import Identified, identify
+from geared_dynamics.analysis.identification_rows import Settings
+from geared_dynamics.apps.cli.identify import show
 from geared_dynamics.arrays import Array
-from geared_dynamics.cli.identify import show
+from geared_dynamics.errors import RecordingError
+from geared_dynamics.recordings.recording import Recording, recording_from_arrays
 from recorded_motions import elbow, motion, torques, truth
 
 pytest.importorskip("scipy", reason="needs geared_dynamics[analysis]")
 
-from geared_dynamics.analysis.signals.bandwidth import bandwidth
+from geared_dynamics.recordings.signals import bandwidth
 
 MODEL = elbow()
 X = truth(MODEL)
@@ -175,7 +169,7 @@ def test_a_cap_is_reported_whatever_found_it() -> None:
 
 
 def test_a_band_that_is_given_is_not_searched(monkeypatch: pytest.MonkeyPatch) -> None:
-    place = "geared_dynamics.analysis.identification.equations.band_found"
+    place = "geared_dynamics.analysis.identification_equations.band_found"
     monkeypatch.setattr(place, lambda *_: pytest.fail("searched"))
     given = Settings(bandwidth=20.0)
     for settings in (given, replace(given, keep=3.0), Settings(keep=3.0)):

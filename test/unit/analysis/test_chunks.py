@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from geared_dynamics.analysis.comparison.analyze import analyze
-from geared_dynamics.analysis.reading import mcap_file
-from geared_dynamics.analysis.reading.bag import open_bag
-from geared_dynamics.analysis.reading.recording import open_recording
+from geared_dynamics.analysis.compare import analyze
+from geared_dynamics.recordings import mcap_file
+from geared_dynamics.recordings.bag import open_bag
+from geared_dynamics.recordings.recording import open_recording
 from recorded_motions import chunked_mcap, elbow, messages, motion, nanoseconds, torques, truth
 
 pytest.importorskip("scipy", reason="needs geared_dynamics[analysis]")

@@ -8,22 +8,16 @@ import numpy as np
 import pytest
 
 import geared_dynamics as gd
-from geared_dynamics.analysis.comparison import figures
-from geared_dynamics.analysis.comparison.analyze import Analysis, analyze
-from geared_dynamics.analysis.comparison.coupling import (
-    coupling_parts,
-    coupling_sums,
-    unabsorbed_share,
-)
-from geared_dynamics.analysis.comparison.figures import joint_figures, motor_figures, summary
-from geared_dynamics.analysis.comparison.prediction import predicted
-from geared_dynamics.analysis.comparison.schedule import over_spans
-from geared_dynamics.analysis.comparison.span import Kept
-from geared_dynamics.analysis.reading.meaning import Meaning
-from geared_dynamics.analysis.reading.problems import RecordingError
-from geared_dynamics.analysis.reading.recording import open_recording, recording_from_arrays
-from geared_dynamics.description.yaml_input import read_data
-from geared_dynamics.errors import GearedDynamicsError
+from geared_dynamics.analysis import comparison_figures
+from geared_dynamics.analysis.compare import Analysis, analyze, over_spans
+from geared_dynamics.analysis.comparison_figures import joint_figures, motor_figures, summary
+from geared_dynamics.analysis.comparison_totals import predicted
+from geared_dynamics.analysis.coupling_gap import coupling_parts, coupling_sums, unabsorbed_share
+from geared_dynamics.analysis.span_comparison import Kept
+from geared_dynamics.description.yaml_files import read_data
+from geared_dynamics.errors import GearedDynamicsError, RecordingError
+from geared_dynamics.recordings.motions import Meaning
+from geared_dynamics.recordings.recording import open_recording, recording_from_arrays
 from naive.drives import ratios_scaled
 from recorded_motions import JOINT_STATE, ROBOTS, elbow, messages, motion, write_sqlite
 
@@ -281,16 +275,22 @@ def test_a_coaxial_rotor_is_absorbed_and_a_skew_one_is_not() -> None:
 
 
 def test_cells_of_what_is_not_known_are_dashes() -> None:
-    assert [figures.milliseconds(x) for x in (0.0123, -0.0005, np.nan)] == ["12.3", "-0.5", "-"]
-    assert [figures.known(x) for x in (1234.5, 0.0, np.nan)] == ["1.23e+03", "0", "-"]
-    assert [figures.percents(x) for x in (12.34, 0.0, np.nan)] == ["12.3", "0.0", "-"]
+    assert [comparison_figures.milliseconds(x) for x in (0.0123, -0.0005, np.nan)] == [
+        "12.3",
+        "-0.5",
+        "-",
+    ]
+    assert [comparison_figures.known(x) for x in (1234.5, 0.0, np.nan)] == ["1.23e+03", "0", "-"]
+    assert [comparison_figures.percents(x) for x in (12.34, 0.0, np.nan)] == ["12.3", "0.0", "-"]
 
 
 def test_a_dash_among_the_delays_is_explained() -> None:
     found = joint_figures(analysis())
-    assert figures.delay_note(found) == ""
+    assert comparison_figures.delay_note(found) == ""
     dashed = [found[0], found[1]._replace(delay=np.nan)]
-    assert figures.delay_note(dashed) == "delay -: none found within 50 ms to either side"
+    assert (
+        comparison_figures.delay_note(dashed) == "delay -: none found within 50 ms to either side"
+    )
 
 
 def test_a_recording_at_rest_has_nothing_to_compare() -> None:

@@ -7,12 +7,13 @@ import pytest
 
 import geared_dynamics as gd
 from elbow_run import MODEL, TAU, A, Q, T, V
-from geared_dynamics.analysis.identification.equations import Equations, Settings, equations
-from geared_dynamics.analysis.identification.gains import drive_gains_from_load, null_vector
-from geared_dynamics.analysis.reading.meaning import Meaning
-from geared_dynamics.analysis.reading.problems import RecordingError
-from geared_dynamics.analysis.reading.recording import recording_from_arrays
+from geared_dynamics.analysis.drive_gains import drive_gains_from_load, null_vector
+from geared_dynamics.analysis.identification_equations import Equations, equations
+from geared_dynamics.analysis.identification_rows import Settings
+from geared_dynamics.errors import RecordingError
 from geared_dynamics.model.inertia import parameters_of
+from geared_dynamics.recordings.motions import Meaning
+from geared_dynamics.recordings.recording import recording_from_arrays
 
 pytest.importorskip("scipy", reason="needs geared_dynamics[analysis]")
 

@@ -10,21 +10,25 @@ import numpy as np
 import pytest
 
 import geared_dynamics as gd
-from geared_dynamics.analysis.comparison.prediction import predicted
-from geared_dynamics.analysis.identification import equations as module
-from geared_dynamics.analysis.identification import identify as identify_module
-from geared_dynamics.analysis.identification.equations import Equations, Settings, equations
-from geared_dynamics.analysis.identification.gains import drive_gains_from_load
-from geared_dynamics.analysis.identification.identify import identify
-from geared_dynamics.analysis.identification.instruments import instrument_columns
-from geared_dynamics.analysis.identification.rows import Rows, joined_motions, thinned, together
-from geared_dynamics.analysis.reading.meaning import Meaning
-from geared_dynamics.analysis.reading.problems import RecordingError
-from geared_dynamics.analysis.reading.recording import Recording, recording_from_arrays
-from geared_dynamics.analysis.signals.motion import Motion
-from geared_dynamics.description.yaml_input import read_data
-from geared_dynamics.dynamics.balancers import balancer_forces
+from geared_dynamics.analysis import identification as identify_module
+from geared_dynamics.analysis import identification_equations as module
+from geared_dynamics.analysis.comparison_totals import predicted
+from geared_dynamics.analysis.drive_gains import drive_gains_from_load
+from geared_dynamics.analysis.identification import identify, instrument_columns
+from geared_dynamics.analysis.identification_equations import Equations, equations
+from geared_dynamics.analysis.identification_rows import (
+    EquationRows,
+    Settings,
+    joined_motions,
+    thinned,
+    together,
+)
+from geared_dynamics.description.yaml_files import read_data
+from geared_dynamics.dynamics.friction_and_balancers import balancer_forces
+from geared_dynamics.errors import RecordingError
 from geared_dynamics.model.inertia import parameters_of
+from geared_dynamics.recordings.motions import JointMotion, Meaning
+from geared_dynamics.recordings.recording import Recording, recording_from_arrays
 from recorded_motions import ROBOTS, elbow, motion, nanoseconds, torques, truth
 
 pytest.importorskip("scipy", reason="needs geared_dynamics[analysis]")
@@ -37,16 +41,17 @@ TAU = torques(MODEL, X, Q, V, A)
 PERIOD = int(1e9 / RATE)
 
 
-def stretch(stop: int = len(T)) -> Motion:
+def stretch(stop: int = len(T)) -> JointMotion:
     """The motion, exact."""
     core = np.ones(stop, bool)
-    return Motion(nanoseconds(T[:stop]), *(x[:stop] for x in (Q, V, A, TAU, TAU)), core)
+    return JointMotion(nanoseconds(T[:stop]), *(x[:stop] for x in (Q, V, A, TAU, TAU)), core)
 
 
-def pieces(whole: Motion, size: int) -> list[Motion]:
+def pieces(whole: JointMotion, size: int) -> list[JointMotion]:
     """The same in pieces."""
     return [
-        Motion(*(part[k : k + size] for part in whole)) for k in range(0, len(whole.stamp), size)
+        JointMotion(*(part[k : k + size] for part in whole))
+        for k in range(0, len(whole.stamp), size)
     ]
 
 
@@ -64,7 +69,7 @@ def test_pieces_with_a_gap_stay_apart() -> None:
     late = [part._replace(stamp=part.stamp + k // 2 * 3 * PERIOD) for k, part in enumerate(parts)]
     assert [len(part.q) for part in joined_motions(late, PERIOD)] == [500, 500]
     assert [*joined_motions([parts[0]._replace(**{
-        name: getattr(parts[0], name)[:3] for name in Motion._fields
+        name: getattr(parts[0], name)[:3] for name in JointMotion._fields
     })], PERIOD)] == []  # fmt: skip
 
 
@@ -84,7 +89,7 @@ def test_a_bandwidth_that_is_too_much_is_capped_and_said() -> None:
     assert "below 10 Hz, not 50 Hz" in found.notes[0]
 
 
-def rows_of(part: Motion, keep: float, factor: int) -> Rows:
+def rows_of(part: JointMotion, keep: float, factor: int) -> EquationRows:
     """Rows of one stretch."""
     return thinned(MODEL, Meaning(), part, RATE, keep, factor)
 

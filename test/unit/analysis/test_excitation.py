@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 import geared_dynamics as gd
-from geared_dynamics.analysis.excitation.excite import excite, limits_of, within
-from geared_dynamics.analysis.excitation.fourier import Fourier, at_rest
-from geared_dynamics.analysis.report.trajectory import trajectory_yaml, write_trajectory_bag
-from geared_dynamics.description.yaml_input import read_data
+from geared_dynamics.analysis.excitation import Fourier, at_rest, excite, limits_of, within
+from geared_dynamics.analysis.sample_files import trajectory_yaml, write_trajectory_bag
+from geared_dynamics.description.yaml_files import read_data
 from geared_dynamics.errors import GearedDynamicsError
 from recorded_motions import ROBOTS, elbow
 

@@ -11,8 +11,13 @@ import pytest
 
 import geared_dynamics as gd
 from exact_arms import exact_arm, exact_order, model_of
-from geared_dynamics.analysis.identification.bodies import bare_links, pseudo_inertia
-from geared_dynamics.analysis.identification.columns import (
+from geared_dynamics.analysis.drive_gains import drive_gains_from_load
+from geared_dynamics.analysis.identification import Identified, identify
+from geared_dynamics.analysis.identification_equations import equations
+from geared_dynamics.analysis.identification_results import payload, with_inertial, written
+from geared_dynamics.analysis.identification_rows import Settings
+from geared_dynamics.analysis.least_squares import solve
+from geared_dynamics.analysis.parameter_columns import (
     base_columns,
     column_names,
     columns,
@@ -20,19 +25,12 @@ from geared_dynamics.analysis.identification.columns import (
     matching,
     prior,
 )
-from geared_dynamics.analysis.identification.equations import Settings, equations
-from geared_dynamics.analysis.identification.gains import drive_gains_from_load
-from geared_dynamics.analysis.identification.identify import Identified, identify
-from geared_dynamics.analysis.identification.least_squares import solve
-from geared_dynamics.analysis.identification.payload import payload
-from geared_dynamics.analysis.identification.writing import with_inertial, written
-from geared_dynamics.analysis.reading.meaning import Meaning
-from geared_dynamics.analysis.reading.problems import RecordingError
-from geared_dynamics.analysis.reading.recording import Recording, recording_from_arrays
-from geared_dynamics.analysis.report.yaml_text import yaml_text
-from geared_dynamics.description.yaml_input import read_data
-from geared_dynamics.errors import ModelError, UnknownNameError
+from geared_dynamics.analysis.physical import bare_links, pseudo_inertia
+from geared_dynamics.description.yaml_files import read_data, yaml_text
+from geared_dynamics.errors import ModelError, RecordingError, UnknownNameError
 from geared_dynamics.model.inertia import parameters_of
+from geared_dynamics.recordings.motions import Meaning
+from geared_dynamics.recordings.recording import Recording, recording_from_arrays
 from naive.exact_rank import PRIME, residue
 from naive.exact_rank import regressor as exact_regressor
 from naive.exact_rank import selection as exact_columns
@@ -150,7 +148,7 @@ def test_what_is_missing_is_noted_and_the_rest_kept(monkeypatch: pytest.MonkeyPa
     def unsolved(*_: object) -> None:
         raise ModelError("physical_parameters", "the solver found none", "check the files")
 
-    place = "geared_dynamics.analysis.identification.identify.physical_parameters"
+    place = "geared_dynamics.analysis.identification.physical_parameters"
     monkeypatch.setattr(place, unsolved)
     tau = TAU.copy()
     tau[3000:3100] = np.nan

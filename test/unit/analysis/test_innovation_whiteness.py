@@ -9,10 +9,16 @@ import pytest
 import yaml
 
 import geared_dynamics as gd
-from geared_dynamics.analysis.observing import whiteness
-from geared_dynamics.analysis.observing.replay import Stretch, followed, replay
-from geared_dynamics.analysis.observing.tuning import gains_of, suggest, verdict
-from geared_dynamics.analysis.observing.whiteness import LAGS, autocovariance, bartlett, rounded
+from geared_dynamics.analysis import whiteness
+from geared_dynamics.analysis.observer_tuning import (
+    ReplayedStretch,
+    followed,
+    gains_of,
+    replay,
+    suggest,
+    verdict,
+)
+from geared_dynamics.analysis.whiteness import LAGS, autocovariance, bartlett, rounded
 from observer_arms import TURN
 from observer_node_arm import DT, URDF, Plant, arm, drives
 
@@ -87,7 +93,7 @@ def test_what_noise_does_not_explain_gets_no_noise(
         phi, tau, time = phi[:-2], tau[2:], time[2:]
     elif wrong == "filter":
         phi = lowpass(phi, 60.0)
-    given = [Stretch(time - time[0], noisy(phi, TURN), tau)]
+    given = [ReplayedStretch(time - time[0], noisy(phi, TURN), tau)]
     best = suggest(
         drives_with(wrong), given, TURN, stated * TURN, 10.0, 1.0 / DT, bandwidths=(10.0,)
     )
@@ -104,12 +110,12 @@ def test_what_a_high_bandwidth_follows_as_a_force_shows_at_a_low_one(
 ) -> None:
     """Torques late by a millisecond: at 80 Hz the noise is right, at 5 Hz none is."""
     phi = noisy(smooth["phi"], TURN)
-    late = [Stretch(smooth["time"][1:], phi[1:], smooth["tau"][:-1])]
+    late = [ReplayedStretch(smooth["time"][1:], phi[1:], smooth["tau"][:-1])]
     best = suggest(arm(), late, TURN, TURN, 80.0, 1.0 / DT, bandwidths=(5.0, 80.0))
     assert best.coloured == (5.0,)
     assert best.noise is not None
     np.testing.assert_allclose(best.noise, TURN, rtol=0.1)
-    exact = [Stretch(smooth["time"], phi, smooth["tau"])]
+    exact = [ReplayedStretch(smooth["time"], phi, smooth["tau"])]
     control = suggest(arm(), exact, TURN, TURN, 80.0, 1.0 / DT, bandwidths=(5.0, 80.0))
     assert control.coloured == ()
     assert control.noise is not None
@@ -123,7 +129,7 @@ def test_each_motors_white_noise_is_found(
 ) -> None:
     """The noise itself, and not what makes the ratio one at a high bandwidth."""
     noise = TURN * np.array(true)
-    given = [Stretch(smooth["time"], noisy(smooth["phi"], noise), smooth["tau"])]
+    given = [ReplayedStretch(smooth["time"], noisy(smooth["phi"], noise), smooth["tau"])]
     best = suggest(arm(), given, TURN, stated * TURN, bandwidth, 1.0 / DT, bandwidths=(bandwidth,))
     assert best.noise is not None
     np.testing.assert_allclose(best.noise, noise, rtol=0.1)
@@ -141,7 +147,7 @@ def test_noise_alone_makes_the_correlations_that_are_computed(
     """At 80 Hz they are far from white; at 20 Hz they are others."""
     found, time, tau = [], smooth["time"], smooth["tau"]
     for seed in range(4):
-        given = [Stretch(time, noisy(smooth["phi"], TURN, seed), tau)]
+        given = [ReplayedStretch(time, noisy(smooth["phi"], TURN, seed), tau)]
         found.append(replay(arm(), gains_of(arm(), TURN, TURN, 80.0, 1.0 / DT), given))
     alone = found[0].alone.sum(axis=2)
     own = np.mean([autocovariance(r.innovation / r.deviation, r.after)[0] for r in found], axis=0)
@@ -159,7 +165,7 @@ def test_rounding_without_noise_is_no_colour(torque: float) -> None:
     for k in range(1200):
         plant.step(hold + torque * np.sin(2e-3 * np.pi * k))
         rows.append((plant.time, plant.phi, plant.tau_m))
-    given = [Stretch(*(np.array(column) for column in zip(*rows, strict=True)))]
+    given = [ReplayedStretch(*(np.array(column) for column in zip(*rows, strict=True)))]
     model, gains = arm(), gains_of(arm(), TURN, TURN / 3.0, 10.0, 1.0 / DT)
     found = verdict(replay(model, gains, given), TURN)
     assert np.abs(found.white.first).max() > 0.5
@@ -231,6 +237,6 @@ def test_few_exact_recordings_are_called_coloured(
     gains, called = gains_of(arm(), TURN, TURN, bandwidth, 1.0 / DT), 0
     for seed in range(30):
         phi = noisy(smooth["phi"], TURN, 100 + seed)[:800]
-        given = [Stretch(smooth["time"][:800], phi, smooth["tau"][:800])]
+        given = [ReplayedStretch(smooth["time"][:800], phi, smooth["tau"][:800])]
         called += verdict(replay(arm(), gains, given), TURN).coloured
     assert called <= 5

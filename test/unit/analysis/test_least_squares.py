@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from geared_dynamics.analysis.identification.least_squares import (
+from geared_dynamics.analysis.least_squares import (
     deviation,
     huber,
     information_root,

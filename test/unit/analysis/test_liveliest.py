@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 import geared_dynamics as gd
-from geared_dynamics.analysis.comparison import liveliest
-from geared_dynamics.analysis.comparison.analyze import analyze
-from geared_dynamics.analysis.comparison.figures import joint_figures
-from geared_dynamics.analysis.comparison.liveliest import found_bandwidth
-from geared_dynamics.analysis.reading.meaning import Meaning
-from geared_dynamics.analysis.reading.problems import RecordingError
-from geared_dynamics.analysis.reading.recording import Recording, recording_from_arrays
+from geared_dynamics.analysis import most_excited
+from geared_dynamics.analysis.compare import analyze
+from geared_dynamics.analysis.comparison_figures import joint_figures
+from geared_dynamics.analysis.most_excited import found_bandwidth
 from geared_dynamics.arrays import Array
+from geared_dynamics.errors import RecordingError
+from geared_dynamics.recordings.motions import Meaning
+from geared_dynamics.recordings.recording import Recording, recording_from_arrays
 from recorded_motions import ROBOTS, elbow, motion, torques, truth
 
 pytest.importorskip("scipy", reason="needs geared_dynamics[analysis]")
@@ -62,7 +62,7 @@ def test_a_rest_before_the_motion_decides_nothing(before: float, late: float) ->
 
 
 def test_a_short_motion_in_a_long_rest_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(liveliest, "SCORED", 3)  # pieces 0, 10, 20: none has it
+    monkeypatch.setattr(most_excited, "SCORED", 3)  # pieces 0, 10, 20: none has it
     recording = recorded(rest(300.0), lively(15.0), rest(115.0))
     assert recording.reader.pieces == 21
     assert 8.0 < found_bandwidth(MODEL, recording, Meaning()) < 12.0

@@ -12,8 +12,8 @@ import geared_dynamics as gd
 from brisk_run import AT, FILES, JOINTS, RATIOS, brisk_motion, smooth_drive
 from geared_dynamics import analysis
 from geared_dynamics.analysis import Meaning
-from geared_dynamics.analysis.reading.meaning import joint_positions, joint_torques
-from geared_dynamics.analysis.reading.problems import RecordingError
+from geared_dynamics.errors import RecordingError
+from geared_dynamics.recordings.motions import joint_positions, joint_torques
 from recorded_motions import ROBOTS
 
 EFFORT = np.random.default_rng(3).normal(size=(50, 6))  # of motors 1 to 6, at joints 1 to 6

@@ -12,11 +12,17 @@ import yaml
 
 import geared_dynamics as gd
 from geared_dynamics.analysis import Meaning, Recording, recording_from_arrays
-from geared_dynamics.analysis.observing.replay import Replay, replay, stretches
-from geared_dynamics.analysis.observing.tuning import gains_of, suggest, verdict
-from geared_dynamics.analysis.observing.whiteness import white
-from geared_dynamics.analysis.reading.problems import RecordingError
-from geared_dynamics.cli.main import main
+from geared_dynamics.analysis.observer_tuning import (
+    Replay,
+    gains_of,
+    replay,
+    stretches,
+    suggest,
+    verdict,
+)
+from geared_dynamics.analysis.whiteness import white
+from geared_dynamics.apps.cli.main import main
+from geared_dynamics.errors import RecordingError
 from observer_arms import TURN
 from observer_node_arm import DT, URDF, Plant, arm, drives
 from recorded_motions import ROBOTS, motion

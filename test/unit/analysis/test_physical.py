@@ -7,25 +7,23 @@ from functools import cache
 import numpy as np
 import pytest
 
-from geared_dynamics.analysis.identification import physical
-from geared_dynamics.analysis.identification.bodies import (
+from geared_dynamics.analysis import physical
+from geared_dynamics.analysis.identification import Identified, identify
+from geared_dynamics.analysis.identification_rows import Settings
+from geared_dynamics.analysis.parameter_columns import column_names, prior
+from geared_dynamics.analysis.physical import (
     bare_links,
+    coordinates,
+    inside,
     margins,
     nearest_bodies,
+    physical_parameters,
     pseudo_inertia,
     ten_of,
 )
-from geared_dynamics.analysis.identification.columns import column_names, prior
-from geared_dynamics.analysis.identification.equations import Settings
-from geared_dynamics.analysis.identification.identify import Identified, identify
-from geared_dynamics.analysis.identification.physical import (
-    coordinates,
-    inside,
-    physical_parameters,
-)
-from geared_dynamics.analysis.reading.recording import recording_from_arrays
 from geared_dynamics.errors import ModelError
 from geared_dynamics.model.inertia import parameters_of
+from geared_dynamics.recordings.recording import recording_from_arrays
 from recorded_motions import elbow, motion, torques
 
 pytest.importorskip("scipy", reason="needs geared_dynamics[analysis]")
@@ -130,7 +128,7 @@ def test_a_solution_somewhat_outside_is_pulled_in() -> None:
 def test_almost_solved_is_said_and_still_bodies(monkeypatch: pytest.MonkeyPatch) -> None:
     found, usual = found_with(0.02), physical.nearest_allowed
 
-    def almost(space: physical.Coordinates, *rest: np.ndarray) -> tuple[np.ndarray, str]:
+    def almost(space: physical.SphereCoordinates, *rest: np.ndarray) -> tuple[np.ndarray, str]:
         u, _ = usual(space, *rest)
         u[0] = -space.bodies[0][0, 0] - 1e-4
         u[space.one_sided[0]] = space.bounds[0] - 1e-4

@@ -14,27 +14,20 @@ import pytest
 
 from elastic_arms import elbow as elastic_elbow
 from elbow_run import MODEL, Q, T
-from geared_dynamics import bags
-from geared_dynamics.analysis.comparison import schedule
-from geared_dynamics.analysis.comparison.liveliest import bare_plan, refuse_silent
-from geared_dynamics.analysis.extras import extra
-from geared_dynamics.analysis.identification.equations import refuse_unmeasured
-from geared_dynamics.analysis.identification.gains import drive_gains_from_load
-from geared_dynamics.analysis.observing.replay import stretches
-from geared_dynamics.analysis.reading import container, mcap_file
-from geared_dynamics.analysis.reading.bag import open_bag
-from geared_dynamics.analysis.reading.cdr import LONGEST, NotJointStateError, layout_of
-from geared_dynamics.analysis.reading.description import recorded_description
-from geared_dynamics.analysis.reading.folder import tables_in
-from geared_dynamics.analysis.reading.mcap_records import decompressed
-from geared_dynamics.analysis.reading.meaning import Meaning
-from geared_dynamics.analysis.reading.readers import ArrayReader, SeriesReader
-from geared_dynamics.analysis.reading.recording import (
-    is_table,
-    open_recording,
-    recording_from_arrays,
-)
-from geared_dynamics.errors import GearedDynamicsError, MissingPackageError
+from geared_dynamics.analysis import compare
+from geared_dynamics.analysis.drive_gains import drive_gains_from_load
+from geared_dynamics.analysis.identification_equations import refuse_unmeasured
+from geared_dynamics.analysis.most_excited import bare_plan, refuse_silent
+from geared_dynamics.analysis.observer_tuning import stretches
+from geared_dynamics.errors import GearedDynamicsError, MissingPackageError, extra
+from geared_dynamics.recordings import bag_writer, container, mcap_file
+from geared_dynamics.recordings.bag import open_bag
+from geared_dynamics.recordings.container import tables_in
+from geared_dynamics.recordings.joint_state_codec import LONGEST, NotJointStateError, layout_of
+from geared_dynamics.recordings.joint_topics import ArrayReader, SeriesReader, recorded_description
+from geared_dynamics.recordings.mcap_records import decompressed
+from geared_dynamics.recordings.motions import Meaning
+from geared_dynamics.recordings.recording import is_table, open_recording, recording_from_arrays
 from recorded_motions import JOINT_STATE, motion, write_sqlite
 
 NAMES = ("a", "b", "c")
@@ -202,11 +195,11 @@ def test_a_package_that_is_not_there_and_one_that_lacks_another(
 
 
 def test_a_bag_as_mcap_needs_the_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bags, "has_library", lambda: False)
+    monkeypatch.setattr(bag_writer, "has_library", lambda: False)
     with pytest.raises(MissingPackageError, match="rosbags"):
-        bags.Bag(tmp_path / "bag", {"/j": JOINT_STATE}, "mcap")
+        bag_writer.Bag(tmp_path / "bag", {"/j": JOINT_STATE}, "mcap")
     assert not (tmp_path / "bag").exists()
-    with bags.Bag(tmp_path / "bag", {"/j": JOINT_STATE}) as bag:
+    with bag_writer.Bag(tmp_path / "bag", {"/j": JOINT_STATE}) as bag:
         assert bag.storage == "sqlite3"
 
 
@@ -255,16 +248,16 @@ class Cluster:
 def test_a_cluster_that_fails(
     workers: int, address: str, plan: int, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(schedule, "extra", lambda *_: Cluster(workers))
+    monkeypatch.setattr(compare, "extra", lambda *_: Cluster(workers))
     with pytest.raises(GearedDynamicsError, match=words):
-        list(schedule.over_spans(squared, plan, 6, scheduler=address))
+        list(compare.over_spans(squared, plan, 6, scheduler=address))
 
 
 @pytest.mark.parametrize("workers", [1, 2, 7])
 def test_results_of_a_cluster_come_in_order(workers: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(schedule, "extra", lambda *_: Cluster(workers))
-    found = list(schedule.over_spans(squared, 9, 6, scheduler="tcp://here"))
-    assert found == [k**2 for k in range(6)] == list(schedule.over_spans(squared, 9, 6))
+    monkeypatch.setattr(compare, "extra", lambda *_: Cluster(workers))
+    found = list(compare.over_spans(squared, 9, 6, scheduler="tcp://here"))
+    assert found == [k**2 for k in range(6)] == list(compare.over_spans(squared, 9, 6))
 
 
 def test_a_worker_that_dies(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -273,8 +266,8 @@ def test_a_worker_that_dies(monkeypatch: pytest.MonkeyPatch) -> None:
     def dying(*_: object) -> object:
         raise BrokenProcessPool("a process was killed")
 
-    monkeypatch.setattr(schedule, "in_order", dying)
+    monkeypatch.setattr(compare, "in_order", dying)
     with pytest.raises(
         GearedDynamicsError, match="--jobs: a worker process died; give the machine"
     ):
-        list(schedule.in_processes(squared, 9, 6, 2))
+        list(compare.in_processes(squared, 9, 6, 2))

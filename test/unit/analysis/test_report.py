@@ -13,24 +13,31 @@ import numpy as np
 import pytest
 
 import geared_dynamics as gd
-from geared_dynamics.analysis.comparison.analyze import Analysis, analyze
-from geared_dynamics.analysis.comparison.figures import joint_figures
-from geared_dynamics.analysis.comparison.span import BUCKETS, extremes_of
-from geared_dynamics.analysis.comparison.totals import BINS
-from geared_dynamics.analysis.reading.recording import recording_from_arrays
-from geared_dynamics.analysis.report.bag_file import TorqueBag
-from geared_dynamics.analysis.report.curves import (
+from geared_dynamics.analysis.compare import Analysis, analyze
+from geared_dynamics.analysis.comparison_figures import joint_figures
+from geared_dynamics.analysis.comparison_totals import BINS
+from geared_dynamics.analysis.report_page import (
+    COLOURS,
     DRAWN,
     FEWEST,
     FINEST,
     coarser,
     envelope,
     profile,
+    residuals,
+    torques,
+    write_html,
 )
-from geared_dynamics.analysis.report.html import COLOURS, residuals, torques, write_html
-from geared_dynamics.analysis.report.png import write_png
-from geared_dynamics.analysis.report.tables import SamplesFile, write_motors, write_summary
+from geared_dynamics.analysis.sample_files import (
+    SamplesFile,
+    TorqueBag,
+    write_motors,
+    write_png,
+    write_summary,
+)
+from geared_dynamics.analysis.span_comparison import BUCKETS, extremes_of
 from geared_dynamics.arrays import Array
+from geared_dynamics.recordings.recording import recording_from_arrays
 from recorded_motions import ROBOTS, elbow, motion
 
 pytest.importorskip("scipy", reason="needs geared_dynamics[analysis]")

@@ -9,12 +9,9 @@ import numpy as np
 import pytest
 
 import geared_dynamics as gd
-from geared_dynamics.analysis.identification.columns import column_names, prior
-from geared_dynamics.analysis.identification.friction_entries import new_entry
-from geared_dynamics.analysis.identification.known_friction import known_friction
-from geared_dynamics.analysis.identification.writing import written
-from geared_dynamics.analysis.report.yaml_text import yaml_text
-from geared_dynamics.description.yaml_input import read_data
+from geared_dynamics.analysis.identification_results import written
+from geared_dynamics.analysis.parameter_columns import column_names, known_friction, prior
+from geared_dynamics.description.yaml_files import new_entry, read_data, yaml_text
 from recorded_motions import ROBOTS, motion, torques
 
 URDF = (ROBOTS / "elbow.urdf").read_text("utf-8")

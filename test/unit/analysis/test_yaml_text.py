@@ -10,7 +10,7 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from geared_dynamics.analysis.report.yaml_text import yaml_text
+from geared_dynamics.description.yaml_files import yaml_text
 from geared_dynamics.description.yaml_loader import load_yaml
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)

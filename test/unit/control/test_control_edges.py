@@ -11,7 +11,7 @@ import pytest
 import geared_dynamics as gd
 from control_arms import balancers
 from driven_arms import driven_arm
-from geared_dynamics.control import arguments, limits
+from geared_dynamics.control import outputs, terms
 from geared_dynamics.errors import ArrayError, GearedDynamicsError
 
 control = gd.control
@@ -27,14 +27,14 @@ VECTORS: dict[str, Any] = {
 
 @pytest.mark.parametrize("case", VECTORS)
 def test_numbers_of_any_kind_become_float64(case: str) -> None:
-    found = arguments.vector("q", VECTORS[case], 2)
+    found = terms.vector("q", VECTORS[case], 2)
     assert found.dtype is np.dtype(np.float64)
     assert found.tolist() == [1.0, 2.0]
 
 
 def test_what_is_good_already_is_not_copied() -> None:
     given = np.array([1.0, 2.0])
-    assert arguments.vector("q", given, 2) is given
+    assert terms.vector("q", given, 2) is given
 
 
 @pytest.mark.parametrize("missing", ["resistance", "torque_constant"])
@@ -83,10 +83,10 @@ def test_the_largest_mass_that_an_arm_holds() -> None:
         effort="20" velocity="1"/></joint></robot>"""
     model = gd.load_model(urdf)
     for reach in (0.5, 2.0):
-        found = limits.holdable_mass(model, (reach, 0.0, 0.0), "arm")
+        found = outputs.holdable_mass(model, (reach, 0.0, 0.0), "arm")
         assert found == pytest.approx(20.0 / (9.81 * reach), rel=2e-3)
-    assert limits.holdable_mass(model, (0.0, 0.3, 0.0), "arm") == np.inf  # along the axis
-    both = limits.holdable_mass(model, (0.3, 0.0, -0.4), "arm")
+    assert outputs.holdable_mass(model, (0.0, 0.3, 0.0), "arm") == np.inf  # along the axis
+    both = outputs.holdable_mass(model, (0.3, 0.0, -0.4), "arm")
     assert both == pytest.approx(20.0 / (9.81 * 0.5), rel=2e-3)
 
 
@@ -100,7 +100,7 @@ def test_a_load_weighs_at_its_links_origin_too() -> None:
         <child link="tip"/><origin xyz="0.5 0 0"/></joint></robot>"""
     model = gd.load_model(urdf)
     for beyond in (0.0, 0.3):
-        found = limits.holdable_mass(model, (beyond, 0.0, 0.0), "tip")
+        found = outputs.holdable_mass(model, (beyond, 0.0, 0.0), "tip")
         assert found == pytest.approx(20.0 / (9.81 * (0.5 + beyond)), rel=2e-3)
 
 

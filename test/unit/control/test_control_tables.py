@@ -11,8 +11,8 @@ import pytest
 import geared_dynamics as gd
 from control_arms import arms, sample
 from driven_arms import driven_arm
-from geared_dynamics.control import arguments, error, limits, sides
-from geared_dynamics.control.compiled import compiled_command
+from geared_dynamics.control import laws, outputs, terms
+from geared_dynamics.control.laws import compiled_command
 from geared_dynamics.errors import ArrayError, UnknownNameError
 
 control = gd.control
@@ -25,10 +25,10 @@ GAINS = control.gains_from_bandwidth(8.0)
 
 def test_how_long_a_cycle_may_last() -> None:
     for good in (0.0, 5e-324, 0.5, 3, np.float64(0.25), 1.7e308):
-        assert arguments.duration(good) == good
+        assert terms.duration(good) == good
     for bad in (-5e-324, INF, -INF, math.nan, None, "soon", 10**400, [1.0, 2.0]):
         with pytest.raises(ArrayError, match=r"^dt: is .*; give a time of at least zero"):
-            arguments.duration(bad)
+            terms.duration(bad)
 
 
 @pytest.mark.parametrize("bad", ["none", None, 3, ["each"], np.array(["each", "none"])])
@@ -128,8 +128,8 @@ def test_gains_of_a_bandwidth() -> None:
 
 def test_an_integral_stays_within_its_term() -> None:
     gains = control.Gains(1.0, 1.0, [0.0, 2.0, 0.5, 1.0], [5.0, 5.0, 5.0, INF]).for_joints(4)
-    assert error.integral_bound(gains).tolist() == [0.0, 2.5, 10.0, 1e100]
-    assert not error.integral_bound(gains).flags.writeable
+    assert laws.integral_bound(gains).tolist() == [0.0, 2.5, 10.0, 1e100]
+    assert not laws.integral_bound(gains).flags.writeable
 
 
 def test_an_integral_grows_unless_that_pushes_further() -> None:
@@ -138,9 +138,9 @@ def test_an_integral_grows_unless_that_pushes_further() -> None:
     torque = np.array([8.0, 8.0, -8.0, 7.5, -8.0, 9.0])
     effort, bound = np.full(6, 8.0), np.full(6, 3.0)
     start = np.array([1.0, 1.0, 1.0, 1.0, -1.0, 1.0])
-    found = error.integrate(start, e, 0.5, bound, torque, effort)
+    found = laws.integrate(start, e, 0.5, bound, torque, effort)
     assert found.tolist() == [1.0, 0.75, 1.25, 1.25, -1.0, 1.0]
-    far = error.integrate(start, e, 100.0, bound, 0.0 * torque, np.full(6, INF))
+    far = laws.integrate(start, e, 100.0, bound, 0.0 * torque, np.full(6, INF))
     assert far.tolist() == [3.0, -3.0, 3.0, 3.0, -3.0, 1.1]
 
 
@@ -183,35 +183,35 @@ def test_motors_together_turn_a_joint_as_hard_as_each_may() -> None:
         "motors": {f"m{k}": {"wheel": f"w{k}", "limits": {"torque": 4.0}} for k in range(3)},
     }
     model = chain("", '<limit effort="0.75" velocity="0"/>', "", reach=0.5, drives=drives)
-    found = limits.command_limits(model, "joint_torque")
+    found = outputs.command_limits(model, "joint_torque")
     assert found.tolist() == [0.5 * 4.0 + 2.0 * 4.0, 0.75, 12.0]
     del drives["motors"]["m1"]["limits"]
     model = chain("", '<limit effort="5" velocity="0"/>', "", reach=0.5, drives=drives)
-    assert limits.command_limits(model, "joint_torque").tolist() == [INF, 1.0, 12.0]
-    assert limits.command_limits(model, "motor_torque").tolist() == [4.0, INF, 4.0]
+    assert outputs.command_limits(model, "joint_torque").tolist() == [INF, 1.0, 12.0]
+    assert outputs.command_limits(model, "motor_torque").tolist() == [4.0, INF, 4.0]
     bare = chain('<limit effort="5" velocity="1"/>', '<limit effort="0" velocity="1"/>', "")
-    assert limits.command_limits(bare, "joint_torque").tolist() == [5.0, INF, INF]
+    assert outputs.command_limits(bare, "joint_torque").tolist() == [5.0, INF, INF]
 
 
 def test_currents_and_torques_of_motors_whose_constant_is_not_known() -> None:
     constants = dict.fromkeys(("torque_constant", "resistance", "inductance"))
     model = driven_arm(2, **constants, limits={"torque": 0.6})
-    assert limits.command_limits(model, "motor_torque").tolist() == [0.6] * 4
-    assert limits.command_limits(model, "motor_current").tolist() == [INF] * 4
+    assert outputs.command_limits(model, "motor_torque").tolist() == [0.6] * 4
+    assert outputs.command_limits(model, "motor_current").tolist() == [INF] * 4
     known = driven_arm(2, limits={"current": 5.0, "torque": 0.6, "voltage": 9.0})  # k_t 0.06
-    np.testing.assert_allclose(limits.command_limits(known, "motor_torque"), 0.3)
-    np.testing.assert_allclose(limits.command_limits(known, "motor_current"), 5.0)
-    np.testing.assert_allclose(limits.command_limits(known, "motor_voltage"), 9.0)
+    np.testing.assert_allclose(outputs.command_limits(known, "motor_torque"), 0.3)
+    np.testing.assert_allclose(outputs.command_limits(known, "motor_current"), 5.0)
+    np.testing.assert_allclose(outputs.command_limits(known, "motor_voltage"), 9.0)
 
 
 def test_loads_of_a_joint_that_turns_endlessly() -> None:
     """In every posture of a turn; at the link's origin unless said otherwise."""
     model = chain('<limit effort="20" velocity="1"/>', "", reach=0.5)
-    assert limits.holdable_mass(model, link="l2") == limits.holdable_mass(model, (0, 0, 0), "l2")
-    found = limits.holdable_mass(model, link="l2")
+    assert outputs.holdable_mass(model, link="l2") == outputs.holdable_mass(model, (0, 0, 0), "l2")
+    found = outputs.holdable_mass(model, link="l2")
     assert found == pytest.approx(20.0 / (9.81 * 0.5), rel=2e-3)
-    assert limits.holdable_mass(chain("", reach=0.5), (0.5, 0, 0)) == INF
-    assert limits.extent(model) == 2.0
+    assert outputs.holdable_mass(chain("", reach=0.5), (0.5, 0, 0)) == INF
+    assert outputs.extent(model) == 2.0
 
 
 # -- sides ---------------------------------------------------------------------------------------
@@ -253,7 +253,7 @@ def test_nothing_exceeded_is_nobodys_to_change() -> None:
     assert out.exceeded.shape == (0,)
     assert not out.exceeded.flags.writeable
     assert control.limit_names(made.model, out.exceeded) == {}
-    assert out.exceeded is sides.NOTHING
+    assert out.exceeded is outputs.NOTHING
 
 
 # -- what is prepared ----------------------------------------------------------------------------

@@ -10,8 +10,8 @@ import pytest
 import geared_dynamics as gd
 from control_arms import arms
 from elastic_arms import elastic_arm
-from geared_dynamics.control.driven import by_joint, driven
 from geared_dynamics.control.elastic_gains import unstable
+from geared_dynamics.control.gains import by_joint, driven
 from geared_dynamics.errors import ArrayError, GearedDynamicsError, ModelError
 from motor_data import with_motors
 from simulated_arms import arm

@@ -11,8 +11,7 @@ import pytest
 import geared_dynamics as gd
 from elastic_arms import elastic_arm
 from geared_dynamics.control import elastic_gains
-from geared_dynamics.control.driven import driven
-from geared_dynamics.control.sampled import as_rates, exponential, sampled_loop
+from geared_dynamics.control.gains import as_rates, driven, exponential, sampled_loop
 from geared_dynamics.errors import ArrayError, ModelError
 from motor_data import with_motors
 from simulated_arms import arm

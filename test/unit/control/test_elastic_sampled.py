@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import geared_dynamics as gd
-from geared_dynamics.control.sampled import exponential, sampled_loop
+from geared_dynamics.control.gains import exponential, sampled_loop
 from observer_arms import DT, TURN, moved
 from simulated_arms import arm
 

@@ -247,7 +247,7 @@ def test_continuous_joints_take_the_short_way() -> None:
         found.append(out.command)
     np.testing.assert_allclose(found[0], found[1], atol=1e-9 * np.abs(found[0]).max())
     for e in (np.pi - 0.1, np.pi + 0.1, -np.pi - 0.1):
-        short = control.error.position_error(np.array([e]), np.zeros(1), np.array([0.5 / np.pi]))
+        short = control.laws.position_error(np.array([e]), np.zeros(1), np.array([0.5 / np.pi]))
         assert abs(short[0]) <= np.pi
         assert np.sin(short[0]) == pytest.approx(np.sin(e))
 

@@ -7,7 +7,7 @@ import pytest
 
 import geared_dynamics as gd
 from driven_arms import driven_arm
-from geared_dynamics.control import limits as control_limits
+from geared_dynamics.control import outputs as control_limits
 from safety_rig import GRAVITY, LIMIT, RATE, Rig, policy, running
 
 S = gd.control.safety

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import geared_dynamics as gd
-from geared_dynamics.control.safety import events as at
-from geared_dynamics.control.safety import limits
+from geared_dynamics.control.safety import commands
+from geared_dynamics.control.safety import memory as at
 from geared_dynamics.errors import ArrayError
 from safety_rig import GRAVITY, Rig, policy, running
 
@@ -210,9 +210,9 @@ def test_a_fallback_that_fails_in_a_stop_is_told_and_latched() -> None:
 
 def test_a_fade_ends_at_its_target_to_the_last_digit() -> None:
     origin, target = np.array([1e16, -3.0]), np.array([1.0, 0.1])
-    np.testing.assert_array_equal(limits.faded(origin, target, 1.0), target)
-    np.testing.assert_array_equal(limits.faded(None, target, 0.3), target)
-    np.testing.assert_allclose(limits.faded(np.zeros(2), target, 0.25), 0.25 * target)
+    np.testing.assert_array_equal(commands.faded(origin, target, 1.0), target)
+    np.testing.assert_array_equal(commands.faded(None, target, 0.3), target)
+    np.testing.assert_allclose(commands.faded(np.zeros(2), target, 0.25), 0.25 * target)
 
 
 SIZES = {

@@ -9,17 +9,12 @@ import numpy as np
 import pytest
 
 import geared_dynamics as gd
-from geared_dynamics.control.safety import (
-    calm,
-    commands,
-    limits,
-    newest,
-    stopping,
-    values,
-    watch,
-)
+from geared_dynamics.control.safety import commands, detection
+from geared_dynamics.control.safety import commands as limits
+from geared_dynamics.control.safety import commands as stopping
+from geared_dynamics.control.safety import memory as values
 from geared_dynamics.control.safety import policy as policies
-from geared_dynamics.control.safety.presets import SWING
+from geared_dynamics.control.safety.policy import SWING
 from geared_dynamics.errors import ArrayError, UnknownNameError
 from safety_rig import Rig, policy, running
 
@@ -43,8 +38,13 @@ def test_defaults_are_those_of_the_document() -> None:
 
 def test_constants_are_those_of_the_document() -> None:
     assert (policies.FACTOR, policies.FASTEST, policies.USUAL) == (2.0, 1000.0, 20.0)
-    assert (newest.SLACK, newest.ARRIVAL) == (0.005, 0.025)
-    assert (commands.REFRESH, commands.DWELL, limits.LONGEST, SWING) == (0.02, 0.02, 0.1, 0.02)
+    assert (detection.SLACK, detection.ARRIVAL) == (0.005, 0.025)
+    assert (commands.REFRESH, commands.DWELL, limits.LONGEST_STEP, SWING) == (
+        0.02,
+        0.02,
+        0.1,
+        0.02,
+    )
     assert (stopping.SOFT, stopping.LONGEST, stopping.LONG) == (0.1, 1.8, 0.2)
     assert (stopping.SHORT, stopping.REST * DEFAULTS["hold_velocity"]) == (0.02, 0.002)
 
@@ -223,7 +223,7 @@ def test_what_is_just_right_is_decided_quickly(case: str, beyond: bool) -> None:
     if "heard" in edge:
         heard = now + edge["heard"] + math.copysign(more, edge["heard"])
     seen = S.Observation(now, stamp, rig.q, rig.v, heard, rig.q_d, clock, sampled=sampled)
-    quick = calm.undisturbed(rig.policy, rig.memory, seen, rig.wanted, rig.fallback)
+    quick = detection.undisturbed(rig.policy, rig.memory, seen, rig.wanted, rig.fallback)
     harmless = case in {"no time since the last cycle", "the same stamp"}
     assert (quick is None) is (beyond and not harmless)
 
@@ -240,7 +240,7 @@ def test_a_faded_arm_is_decided_quickly_again() -> None:
     for late, slow in ((-TICK / 2, True), (0.0, False)):
         now = begin + 1 / 8 + late
         seen = S.Observation(now, now, rig.q, rig.v, now, rig.q_d, now)
-        quick = calm.undisturbed(rig.policy, rig.memory, seen, rig.wanted, rig.fallback)
+        quick = detection.undisturbed(rig.policy, rig.memory, seen, rig.wanted, rig.fallback)
         assert (quick is None) is slow
 
 
@@ -276,12 +276,12 @@ def test_a_way_that_overflows_is_impossible() -> None:
 
 def test_states_are_in_doubt_after_an_impossible_one() -> None:
     rig = running()
-    assert not newest.in_doubt(None)
-    assert not newest.in_doubt(rig.memory.track)
+    assert not detection.in_doubt(None)
+    assert not detection.in_doubt(rig.memory.track)
     rig.cycle(v=np.array([0.0, 9.0]))
-    assert newest.in_doubt(rig.memory.track)
+    assert detection.in_doubt(rig.memory.track)
     rig.run(0.06)
-    assert not newest.in_doubt(rig.memory.track)
+    assert not detection.in_doubt(rig.memory.track)
 
 
 def test_an_arm_that_is_not_left_after_all_is_held_and_runs_again() -> None:
@@ -332,5 +332,5 @@ def test_all_joints_near_or_beyond_at_once_are_seen(side: float) -> None:
 def test_an_arm_on_the_edge_of_its_tolerance_is_back() -> None:
     rules = policy(position_tolerance=0.25)
     for edge in (2.25, -2.25):
-        assert watch.within(rules, np.array([edge, 9.0]))
-        assert not watch.within(rules, np.array([np.nextafter(edge, 2.0 * edge), 9.0]))
+        assert detection.within(rules, np.array([edge, 9.0]))
+        assert not detection.within(rules, np.array([np.nextafter(edge, 2.0 * edge), 9.0]))

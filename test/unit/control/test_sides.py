@@ -79,7 +79,7 @@ def test_switched_off_friction_is_gone_on_the_motors_side_too() -> None:
     made = control.controller(model, terms=terms, side="motor_torque")
     plain = driven_arm(2, friction=None)
     off = made.step(made.start(), None, reference, 0.0)[1].command
-    wanted = gd.motor_commands(control.sides.without_friction(plain), q, v, a).torque
+    wanted = gd.motor_commands(control.outputs.without_friction(plain), q, v, a).torque
     np.testing.assert_allclose(off, wanted, rtol=1e-9)
 
 

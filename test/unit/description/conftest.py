@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from geared_dynamics.description.records import JointRecord, RobotRecord
+from geared_dynamics.description.robot_records import JointRecord, RobotRecord
 from geared_dynamics.errors import GearedDynamicsError
 
 Array = NDArray[np.float64]

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geared_dynamics.description.denavit_hartenberg import DHRow, robot_from_dh
-from geared_dynamics.description.records import FrictionRecord, LimitRecord, LinkRecord
+from geared_dynamics.description.drive_records import FrictionRecord
+from geared_dynamics.description.robot_records import LimitRecord, LinkRecord
 from geared_dynamics.errors import DescriptionError, UnknownNameError
 
 TENSOR = ((0.3, 0.01, 0.02), (0.01, 0.25, 0.03), (0.02, 0.03, 0.2))

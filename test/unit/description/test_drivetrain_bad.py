@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from geared_dynamics.description.drivetrain import read_drivetrain
-from geared_dynamics.description.yaml_input import SIZE_LIMIT
+from geared_dynamics.description.drivetrain_reader import read_drivetrain
+from geared_dynamics.description.yaml_files import SIZE_LIMIT
 from geared_dynamics.description.yaml_loader import ORDINARY
 from geared_dynamics.errors import DescriptionError, UnknownNameError
 

@@ -7,16 +7,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from geared_dynamics.description.freeze import freeze
+from geared_dynamics.description.drive_records import FrictionRecord
 from geared_dynamics.description.geometry import rotation_from_rpy, unit
-from geared_dynamics.description.records import (
-    FrictionRecord,
+from geared_dynamics.description.robot_records import (
     JointRecord,
     LimitRecord,
     LinkRecord,
     MimicRecord,
     RobotRecord,
 )
+from geared_dynamics.description.robot_tree import freeze
 from geared_dynamics.errors import DescriptionError, UnknownNameError
 
 KINDS = {

@@ -6,12 +6,11 @@ import math
 
 import pytest
 
-from geared_dynamics.description.drivetrain import read_drivetrain
-from geared_dynamics.description.drivetrain_check import wheel_names
-from geared_dynamics.description.records import (
+from geared_dynamics.description.drive_records import MotorRecord
+from geared_dynamics.description.drivetrain_reader import read_drivetrain, wheel_names
+from geared_dynamics.description.robot_records import (
     HarmonicRecord,
     MeshRecord,
-    MotorRecord,
     PlanetaryRecord,
     SpinRecord,
     WheelRecord,

@@ -21,7 +21,7 @@ from geared_dynamics.description.geometry import (
     turn_tensor,
     unit,
 )
-from geared_dynamics.description.records import IDENTITY3
+from geared_dynamics.description.robot_records import IDENTITY3
 
 ANGLES = st.floats(-7.0, 7.0)
 RIGHT = st.sampled_from([k * math.pi / 2 for k in range(-4, 5)])

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from geared_dynamics.description.records import LinkRecord
+from geared_dynamics.description.robot_records import LinkRecord
 from geared_dynamics.description.rodrigues import RodriguesRow, robot_from_rodrigues
 from geared_dynamics.errors import DescriptionError, UnknownNameError
 

@@ -8,7 +8,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from geared_dynamics.description.schema import drivetrain_schema
+from geared_dynamics.description.drivetrain_reader import drivetrain_schema
 
 
 def objects(node: Any, path: str = "#") -> Iterator[tuple[str, dict[str, Any]]]:

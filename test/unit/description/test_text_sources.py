@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from geared_dynamics.description.drivetrain import read_drivetrain
-from geared_dynamics.description.source import NamedBytes, read_file
+from geared_dynamics.description.drivetrain_reader import read_drivetrain
 from geared_dynamics.description.trajectory_file import read_trajectory
 from geared_dynamics.description.xml_input import SIZE_LIMIT, read_xml
 from geared_dynamics.errors import DescriptionError
+from geared_dynamics.files import NamedBytes, read_file
 
 Reader = Callable[[Any], Any]
 # Reader, kind of file, place of a text without a name, size that is refused.

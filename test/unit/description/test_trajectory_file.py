@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from geared_dynamics.description.trajectory_file import LIMITS, read_trajectory
-from geared_dynamics.description.yaml_loader import Limits, load_yaml
+from geared_dynamics.description.yaml_loader import FileLimits, load_yaml
 from geared_dynamics.errors import DescriptionError, GearedDynamicsError
-from geared_dynamics.nodes.publish.waypoints import read_waypoints
+from geared_dynamics.ros.publish_trajectory import read_waypoints
 
 GOOD = """
 header: {stamp: {sec: 0, nanosec: 0}, frame_id: ''}
@@ -106,15 +106,15 @@ def test_a_hostile_file_is_refused(case: str, tmp_path: Path) -> None:
 def test_values_are_counted_with_their_aliases() -> None:
     """A list of three values with two aliases to it has 1 + 4 + 4 + 4 values."""
     text = "[&a [1, 2, 3], *a, *a]"
-    assert load_yaml(text, "x", Limits(13, 9)) == [[1, 2, 3]] * 3
+    assert load_yaml(text, "x", FileLimits(13, 9)) == [[1, 2, 3]] * 3
     with pytest.raises(DescriptionError, match="more than 12 values"):
-        load_yaml(text, "x", Limits(12, 9))
+        load_yaml(text, "x", FileLimits(12, 9))
 
 
 def test_depth_is_that_of_the_limits() -> None:
-    assert load_yaml("[[{a: 1}]]", "x", Limits(99, 3)) == [[{"a": 1}]]
+    assert load_yaml("[[{a: 1}]]", "x", FileLimits(99, 3)) == [[{"a": 1}]]
     with pytest.raises(DescriptionError, match="deeper than 2 levels"):
-        load_yaml("[[{a: 1}]]", "x", Limits(99, 2))
+        load_yaml("[[{a: 1}]]", "x", FileLimits(99, 2))
 
 
 SCALARS = {

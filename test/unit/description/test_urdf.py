@@ -7,13 +7,9 @@ from importlib.metadata import PackageNotFoundError, files
 import numpy as np
 import pytest
 
-from geared_dynamics.description.records import (
-    FrictionRecord,
-    LimitRecord,
-    LinkRecord,
-    MimicRecord,
-)
-from geared_dynamics.description.urdf import read_urdf
+from geared_dynamics.description.drive_records import FrictionRecord
+from geared_dynamics.description.robot_records import LimitRecord, LinkRecord, MimicRecord
+from geared_dynamics.description.urdf_reader import read_urdf
 from geared_dynamics.errors import GearedDynamicsError
 
 ARM = """<?xml version="1.0"?>

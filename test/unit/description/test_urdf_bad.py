@@ -7,11 +7,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from geared_dynamics.description import urdf
-from geared_dynamics.description.source import read_file
-from geared_dynamics.description.urdf import read_urdf
-from geared_dynamics.description.urdf_prune import COUNT_LIMIT
+from geared_dynamics.description import urdf_reader
+from geared_dynamics.description.urdf_checks import COUNT_LIMIT
+from geared_dynamics.description.urdf_reader import read_urdf
 from geared_dynamics.errors import DescriptionError, UnknownNameError
+from geared_dynamics.files import read_file
 
 GOOD = """<robot name="arm">
 <link name="base"/>
@@ -152,7 +152,7 @@ def test_what_the_parser_objects_to_is_passed_on(kind, monkeypatch, refused) -> 
         raise kind("odd\n   limit")
 
     parser = SimpleNamespace(URDF=SimpleNamespace(from_xml_string=objects))
-    monkeypatch.setattr(urdf, "urdf_parser", lambda: parser)
+    monkeypatch.setattr(urdf_reader, "urdf_parser", lambda: parser)
     refused(
         lambda: read_urdf(GOOD), DescriptionError, "urdf_parser_py: ", "odd", "correct the URDF"
     )

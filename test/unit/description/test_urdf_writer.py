@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from geared_dynamics.description.drive_records import FrictionRecord
 from geared_dynamics.description.geometry import (
     largest_difference,
     multiply,
@@ -15,8 +16,7 @@ from geared_dynamics.description.geometry import (
     rotation_from_rpy,
     unit,
 )
-from geared_dynamics.description.records import (
-    FrictionRecord,
+from geared_dynamics.description.robot_records import (
     InertiaRecord,
     JointRecord,
     LimitRecord,
@@ -24,7 +24,7 @@ from geared_dynamics.description.records import (
     MimicRecord,
     RobotRecord,
 )
-from geared_dynamics.description.urdf import read_urdf
+from geared_dynamics.description.urdf_reader import read_urdf
 from geared_dynamics.description.urdf_writer import write_urdf
 from geared_dynamics.errors import DescriptionError
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from geared_dynamics.description.values import direction, finite, inertia, name_of, vector3
+from geared_dynamics.description.table_values import direction, finite, inertia, name_of, vector3
 from geared_dynamics.errors import DescriptionError
 
 SOLID = np.diag([0.1, 0.2, 0.3])

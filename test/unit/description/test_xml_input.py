@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from geared_dynamics.description.urdf import read_urdf
+from geared_dynamics.description.urdf_reader import read_urdf
 from geared_dynamics.description.xml_input import (
     DEPTH_LIMIT,
     ELEMENT_LIMIT,

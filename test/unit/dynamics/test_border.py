@@ -13,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 import geared_dynamics as gd
-from geared_dynamics.dynamics import border
+from geared_dynamics.dynamics import arguments
 from geared_dynamics.kernels import layout
 
 URDF = Path(__file__).parents[3] / "urdf"
@@ -272,4 +272,4 @@ def test_shapes_that_only_the_kernel_objects_to() -> None:
         with pytest.raises(
             gd.GearedDynamicsError, match=r"do not fit the model: q \(3,\), v \(2,\)"
         ):
-            border.refuse(status, arrays, np.zeros(3))
+            arguments.refuse(status, arrays, np.zeros(3))

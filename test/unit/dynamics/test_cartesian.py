@@ -10,8 +10,8 @@ import pytest
 
 import geared_dynamics as gd
 from elastic_arms import elastic_arm, elbow, state
-from geared_dynamics.dynamics.cartesian.bodies import bodies_of
-from geared_dynamics.dynamics.cartesian.bounds import blocks, point_bounds
+from geared_dynamics.dynamics.cartesian.coordinates import bodies_of
+from geared_dynamics.dynamics.cartesian.properties import blocks, point_bounds
 from geared_dynamics.dynamics.elastic.extended import extended
 
 ELBOW = elbow(damping=2.0)

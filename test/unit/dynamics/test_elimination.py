@@ -9,7 +9,7 @@ import pytest
 
 import geared_dynamics as gd
 from geared_dynamics import kernels
-from geared_dynamics.dynamics.elimination import DENSE, elimination_plan, make_plan
+from geared_dynamics.dynamics.elimination_plan import DENSE, elimination_plan, make_plan
 from geared_dynamics.dynamics.packing import packed
 
 WHEEL = {"axis": [0.6, 0.0, 0.8], "mass": 0.3, "inertia": {"axial": 2e-4}}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import geared_dynamics as gd
-from geared_dynamics.dynamics.terms import MODELS, TORQUE_TERMS, torque_terms
+from geared_dynamics.dynamics.rigid import MODELS, TORQUE_TERMS, torque_terms
 from geared_dynamics.errors import ArrayError
 from naive.drives import ratios_scaled
 from random_robots import random_robot

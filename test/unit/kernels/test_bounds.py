@@ -19,10 +19,10 @@ from control_arms import balancers
 from driven_arms import driven_arm
 from flat_arms import flat_arm
 from geared_dynamics import kernels
-from geared_dynamics.actuation.terms import drive_terms
-from geared_dynamics.dynamics.terms import torque_terms
+from geared_dynamics.actuation.friction_elements import drive_terms
+from geared_dynamics.dynamics.rigid import torque_terms
 from geared_dynamics.kernels import calm_layout, layout
-from geared_dynamics.observers.ahead import ahead
+from geared_dynamics.observers.observer import ahead
 from random_robots import random_robot
 from simulated_arms import arm
 
@@ -373,5 +373,6 @@ def test_sources_as_they_are_raise_nothing_there(checked: Checked) -> None:
     model = driven_arm(4, 3)
     q, v = motion(model, (), 2)
     q.flags.writeable = False
+    before = checked.calls["drive_terms"]
     drive_terms(model, q, v, v, 0.1)
-    assert checked.calls["drive_terms"] == 1
+    assert checked.calls["drive_terms"] == before + 1

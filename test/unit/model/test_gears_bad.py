@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from geared_dynamics.description import freeze
-from geared_dynamics.description.records import (
+from geared_dynamics.description.drive_records import MotorRecord
+from geared_dynamics.description.robot_records import (
     DrivetrainRecord,
     HarmonicRecord,
     JointRecord,
     LinkRecord,
     MeshRecord,
     MimicRecord,
-    MotorRecord,
     PlanetaryRecord,
     RobotRecord,
     SpinRecord,

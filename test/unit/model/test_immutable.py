@@ -86,7 +86,7 @@ def test_fields_cannot_be_set(copied: str) -> None:
 
 
 def test_elimination_plan_is_read_only() -> None:
-    from geared_dynamics.dynamics.elimination import elimination_plan
+    from geared_dynamics.dynamics.elimination_plan import elimination_plan
 
     assert not elimination_plan(used("loaded")).flags.writeable
 

@@ -9,8 +9,7 @@ import pytest
 
 from geared_dynamics.errors import ModelError
 from geared_dynamics.model.gears import solve as module
-from geared_dynamics.model.gears.forms import Variable, exact
-from geared_dynamics.model.gears.solve import Equation, Row, solve
+from geared_dynamics.model.gears.solve import Equation, Row, Variable, exact, solve
 
 LENGTH = 400
 RATIO = Fraction(37, 10)

@@ -8,9 +8,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from geared_dynamics.description.drivetrain import read_drivetrain
-from geared_dynamics.description.records import JointRecord, LinkRecord, MimicRecord, RobotRecord
-from geared_dynamics.description.urdf import read_urdf
+from geared_dynamics.description.drivetrain_reader import read_drivetrain
+from geared_dynamics.description.robot_records import (
+    JointRecord,
+    LinkRecord,
+    MimicRecord,
+    RobotRecord,
+)
+from geared_dynamics.description.urdf_reader import read_urdf
 from geared_dynamics.dynamics.rigid import mass_matrix
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.load import load_model

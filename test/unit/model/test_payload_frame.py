@@ -10,7 +10,7 @@ import pytest
 
 import geared_dynamics as gd
 from crosscheck.example_robots import UNREADABLE, example_files, is_arm
-from geared_dynamics.description.urdf import read_urdf
+from geared_dynamics.description.urdf_reader import read_urdf
 from geared_dynamics.errors import GearedDynamicsWarning, ModelError, UnknownNameError
 from geared_dynamics.model.build import build_model
 from geared_dynamics.model.payload import payload_frame, tips

@@ -11,7 +11,8 @@ import pytest
 from numpy.typing import NDArray
 
 import geared_dynamics as gd
-from geared_dynamics.description.records import (
+from geared_dynamics.description.geometry import rotation_with_z
+from geared_dynamics.description.robot_records import (
     DrivetrainRecord,
     JointRecord,
     LinkRecord,
@@ -22,7 +23,6 @@ from geared_dynamics.description.records import (
     Vector3,
 )
 from geared_dynamics.model import GearedModel, build_model
-from geared_dynamics.model.geometry import rotation_with_z
 from naive.drives import one_ratio_scaled
 from random_gears import MEMBERS, body_wheel, serial_robot, vec
 

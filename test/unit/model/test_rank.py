@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from geared_dynamics.description import freeze
-from geared_dynamics.description.records import DrivetrainRecord, MotorRecord, SpinRecord
+from geared_dynamics.description.drive_records import MotorRecord
+from geared_dynamics.description.robot_records import DrivetrainRecord, SpinRecord
 from geared_dynamics.errors import ModelError
 from geared_dynamics.model import GearedModel, build_model
 from geared_dynamics.model.gears.rank import rank, structural_rank

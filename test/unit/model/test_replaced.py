@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import geared_dynamics as gd
-from geared_dynamics.description.records import JointRecord, LinkRecord, RobotRecord
+from geared_dynamics.description.robot_records import JointRecord, LinkRecord, RobotRecord
 from geared_dynamics.model.gears import replaced
 
 

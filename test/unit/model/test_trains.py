@@ -10,21 +10,21 @@ import numpy as np
 import pytest
 
 from geared_dynamics.description import freeze
-from geared_dynamics.description.records import (
+from geared_dynamics.description.drive_records import MotorRecord
+from geared_dynamics.description.gear_sections import spins as read_spins
+from geared_dynamics.description.robot_records import (
     DrivetrainRecord,
     HarmonicRecord,
     MeshRecord,
     MimicRecord,
-    MotorRecord,
     RobotRecord,
     SpinRecord,
     WheelRecord,
 )
-from geared_dynamics.description.sections.spins import spins as read_spins
 from geared_dynamics.errors import ModelError
 from geared_dynamics.model import GearedModel, build_model
 from geared_dynamics.model.gears import resolve
-from geared_dynamics.model.gears.circuit import COLLINEAR, PARALLEL
+from geared_dynamics.model.gears.mesh_equation import COLLINEAR, PARALLEL
 from random_gears import body_wheel, serial_robot, vec
 
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)

@@ -12,7 +12,7 @@ import yaml
 from scipy import stats
 
 import geared_dynamics as gd
-from geared_dynamics.observers.consistency import judged, median, most_by_chance
+from geared_dynamics.observers.health import judged, median, most_by_chance
 from observer_arms import TURN
 from observer_node_arm import URDF, Plant, arm, drives
 

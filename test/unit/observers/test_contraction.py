@@ -10,7 +10,7 @@ import pytest
 import geared_dynamics as gd
 from elastic_arms import elastic_arm
 from geared_dynamics.observers.contraction import after_correction, steps
-from geared_dynamics.observers.nonlinear import predicted
+from geared_dynamics.observers.standing import predicted
 from observer_arms import DT, TURN, drive, moved
 from simulated_arms import arm
 

@@ -9,7 +9,7 @@ import pytest
 
 import geared_dynamics as gd
 from elastic_arms import elastic_arm
-from geared_dynamics.observers.rest import at_rest
+from geared_dynamics.observers.readings import at_rest
 from observer_arms import DT, TURN, drive, followed, moved
 from simulated_arms import arm
 

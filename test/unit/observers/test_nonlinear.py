@@ -9,11 +9,11 @@ import pytest
 
 import geared_dynamics as gd
 from elastic_arms import URDF, elastic_arm, elbow_drives
-from geared_dynamics.observers.assignment import correction, seen
 from geared_dynamics.observers.contraction import after_correction
-from geared_dynamics.observers.nonlinear import predicted
-from geared_dynamics.observers.plan import sizes_of
-from geared_dynamics.observers.redundant import acceleration
+from geared_dynamics.observers.pole_assignment import correction, seen
+from geared_dynamics.observers.readings import sizes_of
+from geared_dynamics.observers.redundant_observer import acceleration
+from geared_dynamics.observers.standing import predicted
 from observer_arms import DT, TURN, drive, moved
 from simulated_arms import arm
 

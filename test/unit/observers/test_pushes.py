@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import geared_dynamics as gd
-from geared_dynamics.observers.pace import slower
+from geared_dynamics.observers.pole_assignment import slower
 from geared_dynamics.observers.smoothness import extended, leap, weights
 from geared_dynamics.observers.standing import gain_of, law_count, predicted
 from observer_arms import DT, TURN, drive, moved

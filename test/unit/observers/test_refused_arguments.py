@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import geared_dynamics as gd
-from geared_dynamics.observers.assignment import seen
-from geared_dynamics.observers.contact import whitening
+from geared_dynamics.observers.contacts import whitening
 from geared_dynamics.observers.health import Fault, parts
-from geared_dynamics.observers.payload import load_columns
-from geared_dynamics.observers.stiction import motor_levels
+from geared_dynamics.observers.payload_estimate import load_columns
+from geared_dynamics.observers.pole_assignment import seen
+from geared_dynamics.observers.standing import motor_levels
 from shafts import URDF, WHEEL
 from simulated_arms import arm
 

@@ -11,18 +11,17 @@ import pytest
 import geared_dynamics as gd
 from elastic_arms import URDF, elbow_drives
 from geared_dynamics import kernels
-from geared_dynamics.dynamics.drives import packed_drives
+from geared_dynamics.dynamics.drive_packing import packed_drives
+from geared_dynamics.dynamics.elastic.equations import packed_springs
 from geared_dynamics.dynamics.elastic.extended import extended
-from geared_dynamics.dynamics.elastic.springs import packed_springs
 from geared_dynamics.dynamics.packing import packed
 from geared_dynamics.kernels import layout as at
 from geared_dynamics.kernels.observer_layout import FIELDS
 from geared_dynamics.observers import nonlinear
-from geared_dynamics.observers.assignment import partial
-from geared_dynamics.observers.plan import sizes_of
-from geared_dynamics.observers.rest import at_rest
+from geared_dynamics.observers.pole_assignment import partial
+from geared_dynamics.observers.readings import at_rest, sizes_of
 from geared_dynamics.observers.standing import derivative, fixed, predicted, rows
-from geared_dynamics.simulation.plants.equations import EquationsMechanism
+from geared_dynamics.simulation.equations_engine import EquationsMechanism
 from observer_arms import DT, TURN, moved
 from simulated_arms import arm
 

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import geared_dynamics as gd
-from geared_dynamics.simulation.elastic import packed_state, plant_of
+from geared_dynamics.simulation.driven_arm import packed_state, plant_of
 from simulated_arms import State, arm, kinds, moving
 
 VOLTAGE = np.array([5.0, -8.0, 3.0])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from geared_dynamics.simulation.rosenbrock import rosenbrock_step
+from geared_dynamics.simulation.integrators import rosenbrock_step
 
 
 def pendulum(y: np.ndarray) -> np.ndarray:

@@ -22,7 +22,7 @@ from geared_dynamics.trajectory import (
     sample,
     state,
 )
-from geared_dynamics.trajectory.bounds import beyond
+from geared_dynamics.trajectory.limits import beyond
 
 NAMES = ("a", "b", "c")
 ANY = np.full(3, np.inf)

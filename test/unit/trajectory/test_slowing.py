@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.polynomial import Polynomial
 
-from geared_dynamics.trajectory.slowing import slowed
+from geared_dynamics.trajectory.sampling import slowed
 
 ORDER = 5
 

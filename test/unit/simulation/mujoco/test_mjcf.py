@@ -12,8 +12,8 @@ import yaml
 
 import geared_dynamics as gd
 from elastic_arms import elastic_arm, elbow
-from geared_dynamics.simulation.mujoco.build import blueprint, compiled
-from geared_dynamics.simulation.mujoco.mechanism import MujocoMechanism
+from geared_dynamics.simulation.mujoco_bodies import blueprint, compiled
+from geared_dynamics.simulation.mujoco_engine import MujocoMechanism
 from plant_arms import URDF, example, hold
 from random_robots import random_robot
 

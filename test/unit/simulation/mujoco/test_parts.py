@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 import geared_dynamics as gd
-from geared_dynamics.simulation.mujoco.parts import link_bodies, wheel_bodies
+from geared_dynamics.simulation.mujoco_parts import link_bodies, wheel_bodies
 from plant_arms import URDF, example, tx40
 
 

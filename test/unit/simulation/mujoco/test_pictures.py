@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from geared_dynamics.simulation.mujoco import rays
+from geared_dynamics.apps import scene
 from plant_arms import example
 
 X, Z = np.array([[1.0, 0.0, 0.0]]), np.array([[0.0, 0.0, 1.0]])
@@ -14,13 +14,13 @@ X, Z = np.array([[1.0, 0.0, 0.0]]), np.array([[0.0, 0.0, 1.0]])
 @pytest.mark.parametrize(
     ("hit", "distance", "normal"),
     [
-        (rays.sphere(np.array([-3.0, 0, 0]), X, 1.0), 2.0, [-1, 0, 0]),
-        (rays.sphere(np.array([0.0, 0, -3]), Z, 1.0, 0.5), 2.5, [0, 0, -1]),
-        (rays.cylinder(np.array([-3.0, 0, 0]), X, np.array([1.0, 2.0])), 2.0, [-1, 0, 0]),
-        (rays.cylinder(np.array([0.5, 0, -5]), Z, np.array([1.0, 2.0])), 3.0, [0, 0, -1]),
-        (rays.capsule(np.array([0.0, 0, -5]), Z, np.array([1.0, 2.0])), 2.0, [0, 0, -1]),
-        (rays.capsule(np.array([-3.0, 0, 1.9]), X, np.array([1.0, 2.0])), 2.0, [-1, 0, 0]),
-        (rays.box(np.array([-3.0, 0.1, 0.2]), X, np.array([1.0, 0.5, 0.5])), 2.0, [-1, 0, 0]),
+        (scene.sphere(np.array([-3.0, 0, 0]), X, 1.0), 2.0, [-1, 0, 0]),
+        (scene.sphere(np.array([0.0, 0, -3]), Z, 1.0, 0.5), 2.5, [0, 0, -1]),
+        (scene.cylinder(np.array([-3.0, 0, 0]), X, np.array([1.0, 2.0])), 2.0, [-1, 0, 0]),
+        (scene.cylinder(np.array([0.5, 0, -5]), Z, np.array([1.0, 2.0])), 3.0, [0, 0, -1]),
+        (scene.capsule(np.array([0.0, 0, -5]), Z, np.array([1.0, 2.0])), 2.0, [0, 0, -1]),
+        (scene.capsule(np.array([-3.0, 0, 1.9]), X, np.array([1.0, 2.0])), 2.0, [-1, 0, 0]),
+        (scene.box(np.array([-3.0, 0.1, 0.2]), X, np.array([1.0, 0.5, 0.5])), 2.0, [-1, 0, 0]),
     ],
 )
 def test_distance_and_normal(hit, distance: float, normal: list[float]) -> None:  # type: ignore[no-untyped-def]
@@ -32,11 +32,11 @@ def test_distance_and_normal(hit, distance: float, normal: list[float]) -> None:
 @pytest.mark.parametrize(
     "hit",
     [
-        rays.sphere(np.array([-3.0, 1.1, 0]), X, 1.0),
-        rays.sphere(np.array([3.0, 0, 0]), X, 1.0),  # behind
-        rays.cylinder(np.array([-3.0, 0, 2.1]), X, np.array([1.0, 2.0])),
-        rays.capsule(np.array([-3.0, 0, 3.1]), X, np.array([1.0, 2.0])),
-        rays.box(np.array([-3.0, 0.6, 0.0]), X, np.array([1.0, 0.5, 0.5])),
+        scene.sphere(np.array([-3.0, 1.1, 0]), X, 1.0),
+        scene.sphere(np.array([3.0, 0, 0]), X, 1.0),  # behind
+        scene.cylinder(np.array([-3.0, 0, 2.1]), X, np.array([1.0, 2.0])),
+        scene.capsule(np.array([-3.0, 0, 3.1]), X, np.array([1.0, 2.0])),
+        scene.box(np.array([-3.0, 0.6, 0.0]), X, np.array([1.0, 0.5, 0.5])),
     ],
 )
 def test_misses(hit) -> None:  # type: ignore[no-untyped-def]
@@ -46,8 +46,8 @@ def test_misses(hit) -> None:  # type: ignore[no-untyped-def]
 def test_rays_agree_with_mujoco() -> None:
     """Distances to the shapes of an arm against MuJoCo's own ray casting."""
     mujoco = pytest.importorskip("mujoco")
-    from geared_dynamics.simulation.mujoco.animation import Animation
-    from geared_dynamics.simulation.mujoco.picture import hit
+    from geared_dynamics.apps.cli.view import Animation
+    from geared_dynamics.apps.scene import hit
 
     arm = Animation(example("brisk6"))
     shapes = arm.shapes(0.7)
@@ -72,7 +72,7 @@ def test_rays_agree_with_mujoco() -> None:
 def test_the_arm_is_in_the_picture_and_moves(robot: str) -> None:
     """Also one of which MuJoCo's plant refuses a massless link."""
     pytest.importorskip("mujoco")
-    from geared_dynamics.simulation.mujoco.animation import PERIOD, Animation
+    from geared_dynamics.apps.cli.view import PERIOD, Animation
 
     arm = Animation(example(robot))
     first, second, again = (arm.picture(t, width=96, height=72) for t in (0.0, 1.0, PERIOD))
@@ -90,7 +90,7 @@ def test_the_arm_is_in_the_picture_and_moves(robot: str) -> None:
 
 def test_motion_stays_within_the_limits() -> None:
     pytest.importorskip("mujoco")
-    from geared_dynamics.simulation.mujoco.animation import PERIOD, Animation
+    from geared_dynamics.apps.cli.view import PERIOD, Animation
 
     model = example("tx40")
     arm = Animation(model)

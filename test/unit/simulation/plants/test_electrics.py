@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import geared_dynamics as gd
-from geared_dynamics.simulation.plants.electrics import MotorStage
+from geared_dynamics.simulation.motor_stage import MotorStage
 from plant_arms import pendulum
 
 LIMITS = {"voltage": 12.0, "current": 8.0, "torque": 0.7, "speed": 110.0}

@@ -7,7 +7,7 @@ import pytest
 
 import geared_dynamics as gd
 from elastic_arms import elbow
-from geared_dynamics.simulation.plants.stops import stops_of
+from geared_dynamics.simulation.motor_stage import stops_of
 from plant_arms import example, pendulum
 
 S = gd.simulation

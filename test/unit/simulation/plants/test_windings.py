@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from geared_dynamics.actuation.electrics import Windings
-from geared_dynamics.simulation.plants.windings import winding_step
+from geared_dynamics.actuation.driven_dynamics import Windings
+from geared_dynamics.simulation.motor_stage import winding_step
 
 WIRES = Windings(np.array([0.5]), np.array([1e-3]), np.array([0.1]), np.array([0.12]))
 

@@ -1,0 +1,302 @@
+"""``analyze``: a recording held against the model.
+
+Results come in the order of the spans whatever ran where, and each is a pure function of plan
+and number, so sums are the same to the last digit.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import numpy as np
+
+from geared_dynamics.analysis.comparison_totals import SampleRanges, Totals, no_totals
+from geared_dynamics.analysis.most_excited import delays_of
+from geared_dynamics.analysis.most_excited import found_bandwidth as found_bandwidth
+from geared_dynamics.analysis.span_comparison import ComparisonTask, Kept, span_result
+from geared_dynamics.arrays import Array, IntArray
+from geared_dynamics.checks import percent
+from geared_dynamics.errors import GearedDynamicsError, RecordingError, extra
+from geared_dynamics.model import GearedModel
+from geared_dynamics.recordings.motions import Meaning, Velocity
+from geared_dynamics.recordings.recording import Recording
+from geared_dynamics.recordings.signals import WIDER, cap_notes, usable_cutoff
+from geared_dynamics.recordings.turns import turning_of
+
+# -- A function over numbered spans: here, in several processes, or on a Dask cluster -------------
+
+
+Result = TypeVar("Result")
+Task = Callable[[Any, int], Any]
+AHEAD = 2  # spans in flight for each worker: enough to keep it busy, and memory bounded
+
+_shared: dict[str, Any] = {}  # of a worker process: what its initializer was given
+
+
+def over_spans(
+    function: Callable[[Any, int], Result],
+    plan: Any,
+    spans: int,
+    *,
+    jobs: int = 1,
+    scheduler: str | None = None,
+) -> Iterator[Result]:
+    """Yield function(plan, k) for k = 0, 1, ..., spans - 1.
+
+    Args:
+        function: A function of a module, so that it can be pickled.
+        plan: Its first argument; sent to each worker once.
+        spans: Number of spans.
+        jobs: Processes on this machine.
+        scheduler: Address of a Dask scheduler, whose workers have this package and see the
+            recording under the same path; ``jobs`` is then ignored.
+    """
+    if scheduler is not None:
+        yield from on_cluster(function, plan, spans, scheduler)
+    elif jobs > 1 and spans > 1:
+        yield from in_processes(function, plan, spans, min(jobs, spans))
+    else:
+        for span in range(spans):
+            yield function(plan, span)
+
+
+def in_processes(function: Task, plan: Any, spans: int, jobs: int) -> Iterator[Any]:
+    """Run on this machine."""
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(jobs, context, remember, (function, plan)) as pool:
+        try:
+            yield from in_order(lambda k: pool.submit(remembered, k), spans, AHEAD * jobs)
+        except BrokenProcessPool:
+            remedy = "give the machine more memory, or run with --jobs 1"
+            raise GearedDynamicsError("--jobs", "a worker process died", remedy) from None
+
+
+def remember(function: Task, plan: Any) -> None:
+    """Keep what all spans share, in a worker process."""
+    _shared.update(function=function, plan=plan)
+
+
+def remembered(span: int) -> Any:
+    """Run one span, in a worker process."""
+    return _shared["function"](_shared["plan"], span)
+
+
+def on_cluster(function: Task, plan: Any, spans: int, scheduler: str) -> Iterator[Any]:
+    """Run on the workers of a Dask scheduler."""
+    distributed = extra("distributed", "--scheduler")
+    try:
+        client = distributed.Client(scheduler, timeout=10, set_as_default=False)
+    except (OSError, ValueError, TimeoutError) as error:
+        remedy = "start one (dask scheduler), or give its address, such as tcp://host:8786"
+        finding = f"no scheduler answers ({str(error)[:80]})"
+        raise GearedDynamicsError(f"--scheduler {scheduler}", finding, remedy) from None
+    with client:
+        workers = len(client.scheduler_info(n_workers=-1)["workers"])
+        if not workers:
+            raise GearedDynamicsError(
+                f"--scheduler {scheduler}", "has no workers", "start some: dask worker ADDRESS"
+            )
+        shared = client.scatter(plan, broadcast=True)
+        results = in_order(
+            lambda k: client.submit(function, shared, k, pure=False), spans, AHEAD * workers
+        )
+        while True:
+            try:
+                result = next(results)
+            except StopIteration:
+                return
+            except GearedDynamicsError:
+                raise
+            except Exception as error:
+                finding = f"a worker failed ({type(error).__name__}: {str(error)[:200]})"
+                remedy = "give workers the same package and memory enough, or run with --jobs"
+                raise GearedDynamicsError(f"--scheduler {scheduler}", finding, remedy) from error
+            yield result
+
+
+def in_order(submit: Callable[[int], Any], spans: int, ahead: int) -> Iterator[Any]:
+    """Submit spans, no more than ``ahead`` of the one that is waited for."""
+    waiting: deque[Any] = deque()
+    for span in range(spans):
+        waiting.append(submit(span))
+        if len(waiting) >= ahead:
+            yield waiting.popleft().result()
+    while waiting:
+        yield waiting.popleft().result()
+
+
+# -- ``analyze``: a recording held against the model ----------------------------------------------
+
+
+NO_LIMIT = 1e6  # a URDF's limit above it stands for none
+SATURATED = 0.99  # of the effort limit
+FASTEST = 10.0  # [rad/s or m/s] range of the bins of joints without a velocity limit
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Analysis:
+    """What a recording says about the model.
+
+    Attributes:
+        model: The model.
+        recording: The recording.
+        totals: All sums; ``figures`` derives the numbers.
+        cutoff: Bandwidth of the filters [Hz].
+        delays: Per joint, by how much measured torques come after the model's [s] (n,).
+        ranges: Of the bins, and limits.
+        stamp: First and last sample of each display bucket (b, 2) [ns].
+        drawn: Extremes in each bucket (2, 5, b, n): measured, three models', residual.
+        notes: What is doubtful, a line each.
+    """
+
+    model: GearedModel
+    recording: Recording
+    totals: Totals
+    cutoff: float
+    delays: Array
+    ranges: SampleRanges
+    stamp: IntArray
+    drawn: Array
+    notes: tuple[str, ...] = field(default=())
+
+
+def analyze(
+    model: GearedModel,
+    recording: Recording,
+    *,
+    meaning: Meaning | None = None,
+    bandwidth_hz: float | None = None,
+    velocity: Velocity = "position",
+    rest: float | None = None,
+    jobs: int = 1,
+    scheduler: str | None = None,
+    keep: Callable[[Kept], None] | None = None,
+    progress: Progress | None = None,
+) -> Analysis:
+    """Hold a recording against the model, span by span.
+
+    Args:
+        model: Geared model; its ``coupling`` does not matter.
+        recording: What ``open_recording`` gives.
+        meaning: What its positions and efforts are; joint positions and torques by default.
+        bandwidth_hz: Cutoff of the filters [Hz]; found from the recording if not given.
+        velocity: ``recorded`` differentiates recorded velocities instead of positions.
+        rest: Samples are left out in which every joint is slower [rad/s or m/s]; None: none are.
+        jobs: Processes on this machine.
+        scheduler: Address of a Dask scheduler instead.
+        keep: Called with all samples of each stretch, in order.
+        progress: Called with spans done and all spans.
+
+    Raises:
+        RecordingError: If nothing in the recording can be compared.
+    """
+    meaning = meaning or Meaning()
+    wanted = bandwidth_hz or WIDER * found_bandwidth(model, recording, meaning)
+    cutoff = usable_cutoff(wanted, recording.rate)
+    ranges = ranges_of(model)
+    plan = ComparisonTask(
+        model.with_coupling("complete"), recording, meaning, cutoff, velocity, ranges,
+        keep is not None, has_motors(model), rest or 0.0,
+    )  # fmt: skip
+    totals = no_totals(model.n, len(model.motor_names))
+    stamps, drawn, travel, turns = [], [], [], np.zeros(model.n)
+    tasks = over_spans(span_result, plan, recording.spans, jobs=jobs, scheduler=scheduler)
+    for done, result in enumerate(tasks, 1):
+        totals = totals.plus(result.totals)
+        stamps.append(result.stamp)
+        drawn.append(result.drawn)
+        travel.append(result.travel)
+        turns += result.turns
+        for part in result.kept:
+            if keep is not None:
+                keep(part)
+        if progress is not None:
+            progress(done, recording.spans)
+    refuse_empty(recording, totals)
+    notes = (*notes_of(model, recording, totals), *notes_of_turns(model, turns))
+    if rest:
+        share = 100.0 * totals.tally.resting / (totals.samples + totals.tally.resting)
+        what = f"rest is left out: every joint slower than {rest:g} rad/s or m/s"
+        notes = (*notes, f"{what}, {percent(share)} of the samples")
+    capped = cap_notes(wanted, cutoff, recording.rate, given=bandwidth_hz is not None)
+    notes = (*notes, *capped)
+    return Analysis(
+        model, recording, totals, cutoff, delays_of(plan, np.array(travel)), ranges,
+        np.concatenate(stamps), np.concatenate(drawn, axis=2), notes,
+    )  # fmt: skip
+
+
+def ranges_of(model: GearedModel) -> SampleRanges:
+    """Ranges of the bins and limits, from the URDF where it has them."""
+    joints = {joint.name: joint for joint in model.robot.joints}
+    n = model.n
+    position = np.tile([[-2.0 * np.pi], [2.0 * np.pi]], (1, n))
+    limits = np.tile([[-np.inf], [np.inf]], (1, n))
+    velocity, effort = np.full(n, FASTEST), np.full(n, np.inf)
+    for j, name in enumerate(model.joint_names):
+        given = joints[name].limit if name in joints else None
+        if given is None:
+            continue
+        if given.lower is not None and given.upper is not None and given.lower < given.upper:
+            if joints[name].kind != "continuous" and given.upper - given.lower < NO_LIMIT:
+                position[:, j] = limits[:, j] = given.lower, given.upper
+        if given.velocity and given.velocity < NO_LIMIT:
+            velocity[j] = given.velocity
+        if given.effort and given.effort < NO_LIMIT:
+            effort[j] = SATURATED * given.effort
+    return SampleRanges(position, np.stack([-velocity, velocity]), limits, effort)
+
+
+def has_motors(model: GearedModel) -> bool:
+    """Whether the motors can produce every joint torque."""
+    A = model.structure_matrix
+    return A.shape[1] > 0 and int(np.linalg.matrix_rank(A)) == model.n
+
+
+def refuse_empty(recording: Recording, totals: Totals) -> None:
+    """Raise if no sample could be compared, or no effort is there."""
+    if totals.samples == 0:
+        finding = f"has no sample to compare ({totals.tally.in_words() or 'no samples'})"
+        remedy = "record joint positions and efforts together, without gaps, for some seconds"
+        if totals.tally.resting:
+            remedy = "record the robot in motion, or lower --rest-speed"
+        raise RecordingError(recording.path, finding, remedy)
+    if not totals.measured_peak.any():
+        finding = f"has efforts of zero in all {totals.samples} samples"
+        remedy = f"record a source that measures efforts, or {recording.reader.other}"
+        raise RecordingError(recording.path, finding, remedy)
+
+
+def notes_of(model: GearedModel, recording: Recording, totals: Totals) -> tuple[str, ...]:
+    """What is doubtful about a recording."""
+    notes = [*recording.notes(totals.tally)]
+    for j, name in enumerate(model.joint_names):
+        if not totals.measured_peak[j]:
+            notes.append(f"{name}: the effort is zero in all samples")
+        share = totals.outside[j] / totals.samples
+        if share > 0.01:
+            what = f"{name}: {percent(100 * share)} of the positions are beyond its limits"
+            notes.append(f"{what}: another robot, another zero, or degrees?")
+        share = totals.saturated[j] / totals.samples
+        if share > 0:
+            notes.append(f"{name}: {percent(100 * share)} of the samples are at the effort limit")
+    return tuple(notes)
+
+
+def notes_of_turns(model: GearedModel, turns: Array) -> list[str]:
+    """Joints whose angles jumped by whole turns."""
+    kinds = turning_of(model)
+    notes = []
+    for j in np.flatnonzero(turns):
+        what = f"{model.joint_names[j]}: {turns[j]:.0f} jumps by whole turns are taken out"
+        why = "" if kinds.endless[j] else ", which could not be motion, though it has limits"
+        notes.append(what + why)
+    return notes

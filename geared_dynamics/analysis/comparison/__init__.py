@@ -1,1 +1,0 @@
-"""Predicted against measured torques over whole recordings, in spans that can run anywhere."""

@@ -1,0 +1,198 @@
+"""Numbers of a comparison, per joint and per motor, from its totals."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from geared_dynamics.analysis.compare import Analysis
+from geared_dynamics.analysis.comparison_totals import CLUES, TERMS
+from geared_dynamics.arrays import Array
+from geared_dynamics.dynamics.rigid import MODELS
+from geared_dynamics.recordings.signals import SEARCH
+
+TELLING = 0.1  # share of the residual's mean square that simple terms must explain to be named
+NAMED = 0.01  # share of it that each of them must explain
+
+
+WORDS = {
+    "velocity": "viscous",
+    "direction": "Coulomb",
+    "constant": "offset",
+    "acceleration": "inertia",
+}
+
+
+class JointFigures(NamedTuple):
+    """One joint.
+
+    Attributes:
+        joint: Its name.
+        unit: ``N m`` or ``N``.
+        rms: RMS of the measured torque [unit].
+        peak: Its peak [unit].
+        residual: RMS of measured less predicted, by model (3,) [unit].
+        percent: The same in percent of ``rms`` (NRMSE); NaN where nothing was measured.
+        residual_peak: Peaks (3,) [unit].
+        shares: RMS of each term in percent of ``rms``.
+        missing: What the complete model's residual looks like, fitted to it: those of CLUES
+            (viscous and Coulomb friction, an offset, an inertia) that explain a share NAMED
+            of its mean square each, and TELLING together; none if they do not.
+        fitted: NRMSE [%] that would remain if they were added to the model.
+        saturated: Share of samples at the effort limit [%].
+        delay: Of the measured torque [s].
+    """
+
+    joint: str
+    unit: str
+    rms: float
+    peak: float
+    residual: tuple[float, ...]
+    percent: tuple[float, ...]
+    residual_peak: tuple[float, ...]
+    shares: dict[str, float]
+    fitted: float
+    missing: dict[str, float]
+    saturated: float
+    delay: float
+
+    @property
+    def hint(self) -> str:
+        """What the residual looks like."""
+        if not self.missing:
+            return "no simple term is missing"
+        parts = [f"{WORDS[key]} {value:+.3g}" for key, value in self.missing.items()]
+        return f"{', '.join(parts)} would leave {self.fitted:.1f} %"
+
+
+class MotorFigures(NamedTuple):
+    """One motor along the recorded motion, by the model.
+
+    Attributes:
+        motor: Its name.
+        rms: RMS of torque [N m], current [A] and voltage [V]; NaN where not known.
+        peak: Their peaks.
+        exceeded: Share of samples beyond its limits [%].
+    """
+
+    motor: str
+    rms: tuple[float, float, float]
+    peak: tuple[float, float, float]
+    exceeded: float
+
+
+def joint_figures(analysis: Analysis) -> list[JointFigures]:
+    """Figures of all joints."""
+    totals, kinds = analysis.totals, {j.name: j.kind for j in analysis.model.robot.joints}
+    k = totals.samples
+    rms = np.sqrt(totals.measured / k)
+    residual = np.sqrt(totals.residual / k)
+    scale = 100.0 / np.where(rms > 0.0, rms, np.nan)  # of nothing there are no percents
+    shares = np.sqrt(totals.terms / k) * scale
+    result = []
+    for j, name in enumerate(analysis.model.joint_names):
+        left, missing = explained(totals.clues[j])
+        result.append(
+            JointFigures(
+                name,
+                "N" if kinds[name] == "prismatic" else "N m",
+                float(rms[j]),
+                float(totals.measured_peak[j]),
+                tuple(residual[:, j].tolist()),
+                tuple((residual[:, j] * scale[j]).tolist()),
+                tuple(totals.residual_peak[:, j].tolist()),
+                dict(zip(TERMS, shares[:, j].tolist(), strict=True)),
+                float(np.sqrt(left / k) * scale[j]),
+                missing,
+                100.0 * float(totals.saturated[j]) / k,
+                float(analysis.delays[j]),
+            )
+        )
+    return result
+
+
+def explained(clues: Array) -> tuple[float, dict[str, float]]:
+    """What simple terms tell of the residual, from the clues' products (5, 5).
+
+    Terms are taken one after another, each time the one that explains most of what is left,
+    as long as it explains a share NAMED of the residual's sum of squares.
+
+    Returns:
+        Sum of squares that they leave, and the terms.
+    """
+    whole = left = float(clues[0, 0])
+    chosen: list[int] = []
+    values = np.empty(0)
+    while others := [k for k in range(1, len(CLUES)) if k not in chosen]:
+        tries = [fit(clues, [*chosen, k]) for k in others]
+        best = min(range(len(others)), key=lambda i: tries[i][0])
+        if left - tries[best][0] <= NAMED * whole:
+            break
+        chosen.append(others[best])
+        left, values = tries[best]
+    if whole - left <= TELLING * whole:
+        return whole, {}
+    found = dict(zip(chosen, values.tolist(), strict=True))
+    return left, {CLUES[k]: found[k] for k in sorted(found)}
+
+
+def fit(clues: Array, chosen: list[int]) -> tuple[float, Array]:
+    """Sum of squares left by least squares of the residual on some clues, and their factors."""
+    matrix, right = clues[np.ix_(chosen, chosen)], clues[chosen, 0]
+    scale = np.sqrt(np.maximum(matrix.diagonal(), 1e-300))
+    solution = (
+        np.linalg.lstsq(matrix / np.outer(scale, scale), right / scale, rcond=1e-10)[0] / scale
+    )
+    return max(0.0, float(clues[0, 0] - right @ solution)), solution
+
+
+def motor_figures(analysis: Analysis) -> list[MotorFigures]:
+    """Figures of all motors; none if they cannot be computed."""
+    totals = analysis.totals
+    if not totals.motors.any():
+        return []
+    rms = np.sqrt(totals.motors / totals.samples)
+    return [
+        MotorFigures(
+            name,
+            tuple(rms[:, i].tolist()),
+            tuple(totals.motors_peak[:, i].tolist()),
+            100.0 * float(totals.exceeded[i]) / totals.samples,
+        )
+        for i, name in enumerate(analysis.model.motor_names)
+    ]
+
+
+def milliseconds(delay: float) -> str:
+    """Write a delay [s] in milliseconds; a dash where none was found."""
+    return "-" if np.isnan(delay) else f"{1e3 * delay:.1f}"
+
+
+def delay_note(figures: list[JointFigures]) -> str:
+    """What a dash in the column of delays means; empty if there is none."""
+    if not any(np.isnan(joint.delay) for joint in figures):
+        return ""
+    return f"delay -: none found within {1e3 * SEARCH:.0f} ms to either side"
+
+
+def known(value: float) -> str:
+    """Write a number to three digits; a dash where it is not known."""
+    return "-" if np.isnan(value) else f"{value:.3g}"
+
+
+def percents(value: float) -> str:
+    """Write percents; a dash where there are none."""
+    return "-" if np.isnan(value) else f"{value:.1f}"
+
+
+def summary(analysis: Analysis) -> str:
+    """One plain sentence about the three models."""
+    figures = joint_figures(analysis)
+    mean = [
+        float(np.sqrt(np.nanmean([joint.percent[i] ** 2 for joint in figures])))
+        for i in range(len(MODELS))
+    ]
+    return "residual over all joints: " + ", ".join(
+        f"{name} {value:.1f} %" for name, value in zip(MODELS, mean, strict=True)
+    )

@@ -1,0 +1,212 @@
+"""Sums over samples, from which all numbers of a comparison follow; sums of spans add.
+
+The complete model's torque is the sum of all terms; the armature model's leaves the coupling
+out, the model without rotors also the armature:
+
+    tau = inertia + Coriolis + gravity        of the links with their wheels locked
+        + armature                            diag(Gamma' J Gamma) a
+        + coupling                            what else the wheels' spin does
+        + friction + springs                  of the joints and motors; between the links
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from geared_dynamics.arrays import Array
+from geared_dynamics.dynamics.friction_and_balancers import balancer_forces, friction_forces
+from geared_dynamics.dynamics.rigid import MODELS, TORQUE_TERMS, torque_terms
+from geared_dynamics.model import GearedModel
+from geared_dynamics.recordings.samples import Tally
+
+# -- Torques that the model expects along a motion, term by term ----------------------------------
+
+
+TERMS = (*TORQUE_TERMS, "friction", "springs")
+
+
+class Prediction(NamedTuple):
+    """Torques (k, n) [N m or N]: by term, and of the three models."""
+
+    terms: tuple[Array, ...]
+    models: tuple[Array, Array, Array]
+
+
+def predicted(model: GearedModel, q: Array, v: Array, a: Array) -> Prediction:
+    """Compute all terms of the joint torque (k, n), joint side."""
+    whole = model.with_coupling("complete")
+    found = torque_terms(whole, q, v, a)
+    friction, springs = np.zeros((2, *q.shape))
+    rubs = whole.joint_friction.count or len(whole.motors.friction.index)
+    if rubs:
+        friction = resisting(whole, q, v, found[:, -1])
+    if whole.balancers.names:
+        springs = -balancer_forces(whole, q)
+    if rubs or whole.balancers.names:
+        found[:, len(TORQUE_TERMS) :] += (friction + springs)[:, None]
+    terms = (*(found[:, k] for k in range(len(TORQUE_TERMS))), friction, springs)
+    return Prediction(terms, (found[:, -3], found[:, -2], found[:, -1]))
+
+
+def resisting(model: GearedModel, q: Array, v: Array, tau: Array) -> Array:
+    """Friction of the joints and, through A, of the rotors (k, n), joint side.
+
+    Of the rotors' laws the viscous, Coulomb and constant parts: what a load or an angle
+    changes in a motor is left to ``motor_commands``.
+    """
+    result = np.zeros(q.shape)
+    if model.joint_friction.count:
+        result += friction_forces(model, v, q, tau)
+    laws, A = model.motors.friction, model.structure_matrix
+    for k, motor in enumerate(laws.index):
+        rate = v @ A[:, motor]
+        level = np.where(rate >= 0.0, laws.coulomb[k, 0], laws.coulomb[k, 1])
+        force = laws.viscous[k] * rate + level * np.tanh(rate / max(laws.smoothing[k], 1e-12))
+        result += np.outer(force + laws.offset[k], A[:, motor])
+    return result
+
+
+# -- Sums over samples, from which all numbers of a comparison follow; sums of spans add ----------
+
+
+# What the residual is held against, to see what is missing: [r, v, sign v, 1, a].
+CLUES = ("residual", "velocity", "direction", "constant", "acceleration")
+BINS = 60
+
+
+class Totals(NamedTuple):
+    """Sums over samples; arrays of joints (n,), peaks are largest magnitudes.
+
+    Attributes:
+        samples: Their number.
+        measured: Sum of squares of the measured torque (n,).
+        measured_sum: Its sum (n,).
+        measured_peak: Its peak (n,).
+        residual: Sums of squares of measured less predicted, by model (3, n).
+        residual_peak: Its peaks (3, n).
+        terms: Sums of squares of the terms (terms, n).
+        clues: Products of CLUES with each other (n, 5, 5).
+        by_position: Count, sum and sum of squares of the complete model's residual in
+            BINS of position (3, n, BINS).
+        by_velocity: Likewise.
+        saturated: Samples at the effort limit (n,).
+        outside: Samples beyond the position limits (n,).
+        motors: Sums of squares of torque, current, voltage (3, m); NaN where not known.
+        motors_peak: Their peaks (3, m).
+        exceeded: Samples beyond a limit of the motor (m,).
+        tally: What was left out.
+    """
+
+    samples: int
+    measured: Array
+    measured_sum: Array
+    measured_peak: Array
+    residual: Array
+    residual_peak: Array
+    terms: Array
+    clues: Array
+    by_position: Array
+    by_velocity: Array
+    saturated: Array
+    outside: Array
+    motors: Array
+    motors_peak: Array
+    exceeded: Array
+    tally: Tally
+
+    def plus(self, other: Totals) -> Totals:
+        """Return the totals of both."""
+        joint: dict[str, Any] = {}
+        for name in self._fields:
+            mine, theirs = getattr(self, name), getattr(other, name)
+            if name == "tally":
+                joint[name] = mine.plus(theirs)
+            elif name.endswith("_peak"):
+                joint[name] = np.maximum(mine, theirs)
+            else:
+                joint[name] = mine + theirs
+        return Totals(**joint)
+
+
+def no_totals(n: int, m: int) -> Totals:
+    """Totals of no samples."""
+    z = np.zeros(n)
+    return Totals(
+        0, z, z, z, np.zeros((len(MODELS), n)), np.zeros((len(MODELS), n)),
+        np.zeros((len(TERMS), n)), np.zeros((n, len(CLUES), len(CLUES))),
+        np.zeros((3, n, BINS)), np.zeros((3, n, BINS)), z, z,
+        np.zeros((3, m)), np.zeros((3, m)), np.zeros(m), Tally(),
+    )  # fmt: skip
+
+
+class SampleRanges(NamedTuple):
+    """What is sorted into bins, and what counts as saturated: lower and upper (2, n)."""
+
+    position: Array
+    velocity: Array
+    limits: Array
+    effort: Array
+
+
+def totals_of(
+    q: Array,
+    v: Array,
+    a: Array,
+    measured: Array,
+    raw: Array,
+    found: Prediction,
+    ranges: SampleRanges,
+) -> Totals:
+    """Sum up samples (k, n), all joint side.
+
+    Args:
+        q: Position.
+        v: Velocity.
+        a: Acceleration.
+        measured: Torque, filtered.
+        raw: Torque as recorded, for saturation.
+        found: What the model expects.
+        ranges: Ranges of the bins, limits of position and torque.
+    """
+    k, n = q.shape
+    residuals = np.stack([measured - tau for tau in found.models])
+    best = residuals[-1]
+    clues = np.stack([best, v, np.sign(v), np.ones((k, n)), a], axis=-1)
+    low, high = ranges.limits
+    return no_totals(n, 0)._replace(
+        samples=k,
+        measured=squares(measured),
+        measured_sum=measured.sum(axis=0),
+        measured_peak=peak(measured),
+        residual=squares(residuals, 1),
+        residual_peak=peak(residuals, 1),
+        terms=np.stack([squares(term) for term in found.terms]),
+        clues=np.stack([clues[:, j].T @ clues[:, j] for j in range(n)]),
+        by_position=binned(q, best, ranges.position),
+        by_velocity=binned(v, best, ranges.velocity),
+        saturated=(np.abs(raw) >= ranges.effort).sum(axis=0).astype(float),
+        outside=((q < low) | (q > high)).sum(axis=0).astype(float),
+    )
+
+
+def squares(values: Array, axis: int = 0) -> Array:
+    """Sum of squares along an axis."""
+    return np.asarray(np.square(values).sum(axis=axis))
+
+
+def peak(values: Array, axis: int = 0) -> Array:
+    """Largest magnitude along an axis; 0 of none."""
+    return np.asarray(np.abs(values).max(axis=axis, initial=0.0))
+
+
+def binned(x: Array, r: Array, range_: Array) -> Array:
+    """Count, sum and sum of squares of r (k, n) by bins of x (3, n, BINS)."""
+    low, high = range_
+    place = np.clip((x - low) / (high - low) * BINS, 0, BINS - 1).astype(np.int64)
+    result = np.zeros((3, x.shape[1], BINS))
+    for j in range(x.shape[1]):
+        for i, weight in enumerate((None, r[:, j], r[:, j] ** 2)):
+            result[i, j] = np.bincount(place[:, j], weight, BINS)
+    return result

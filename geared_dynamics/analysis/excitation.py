@@ -1,0 +1,291 @@
+"""Fourier motions within limits.
+
+    q_j(t) = q0_j + sum_k  s_jk sin(k w t) + c_jk (cos(k w t) - 1),    w = 2 pi / T
+
+With v(0) = a(0) = 0: sum_k k s_jk = 0 and sum_k k^2 c_jk = 0. Being periodic, such a motion can
+be repeated, and its derivatives are exact (Swevers et al. 1997).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from geared_dynamics.analysis.comparison_totals import predicted
+from geared_dynamics.analysis.parameter_columns import base_columns, columns
+from geared_dynamics.arrays import Array
+from geared_dynamics.dynamics.rigid import inverse_dynamics
+from geared_dynamics.errors import ModelError
+from geared_dynamics.model import GearedModel
+
+# -- Periodic motions: finite Fourier series that start and end at rest ---------------------------
+
+
+class Fourier(NamedTuple):
+    """A motion.
+
+    Attributes:
+        centre: Position at the start (n,) [rad or m].
+        sines: s (n, K).
+        cosines: c (n, K).
+        duration: T [s].
+    """
+
+    centre: Array
+    sines: Array
+    cosines: Array
+    duration: float
+
+    def at(self, times: Array) -> tuple[Array, Array, Array]:
+        """Position, velocity and acceleration at times (k,): (k, n) each."""
+        order = np.arange(1, self.sines.shape[1] + 1)
+        w = 2.0 * np.pi / self.duration * order
+        angle = np.outer(times, w)
+        s, c = np.sin(angle), np.cos(angle)
+        q = self.centre + s @ self.sines.T + (c - 1.0) @ self.cosines.T
+        v = (c * w) @ self.sines.T - (s * w) @ self.cosines.T
+        a = -(s * w**2) @ self.sines.T - (c * w**2) @ self.cosines.T
+        return q, v, a
+
+
+def at_rest(sines: Array, cosines: Array) -> tuple[Array, Array]:
+    """Nearest coefficients with no velocity and acceleration at the start (n, K)."""
+    order = np.arange(1, sines.shape[1] + 1, dtype=float)
+    return without(sines, order), without(cosines, order**2)
+
+
+def without(values: Array, along: Array) -> Array:
+    """Take off the component along a vector, row by row."""
+    return values - np.outer(values @ along, along) / (along @ along)
+
+
+# -- ``excite``: a periodic motion that makes identification well conditioned ---------------------
+
+
+SAMPLED = 25  # samples per harmonic in which the motion is judged
+CHECKED = 10  # times as many in which its limits are checked
+STEP = 0.5  # size of the first change of the coefficients, of their own size
+PATIENCE = 12  # changes in vain before they are made smaller
+WITHIN = 0.95  # of the limits that is used
+SHRUNK = 20  # times that a motion is made smaller until its torques are within the limits
+POOR = 1e3  # condition number above which some parameters stay uncertain
+USELESS = 1e6  # above it torques that are a thousandth of a percent off make other parameters
+FEWEST = 2  # harmonics of a motion that starts and ends at rest
+NO_LIMIT = 1e6
+
+
+BETTER = "give a longer --duration, more --acceleration, more --changes or wider limits"
+
+
+class MotionBounds(NamedTuple):
+    """Limits of each joint (n,): position, speed, acceleration, torque."""
+
+    lower: Array
+    upper: Array
+    speed: Array
+    acceleration: Array
+    torque: Array
+
+
+class Excitation(NamedTuple):
+    """A motion and its condition number; that of the first random motion for comparison."""
+
+    motion: Fourier
+    condition: float
+    at_first: float
+
+    @property
+    def warning(self) -> str:
+        """What to do about a poor condition number; empty if it is good enough."""
+        if self.condition <= POOR:
+            return ""
+        return (
+            f"a condition number of {self.condition:.3g} is poor (good ones are below 100): some "
+            f"parameters will stay uncertain; {BETTER}"
+        )
+
+
+def limits_of(model: GearedModel, acceleration: float) -> MotionBounds:
+    """Limits from the URDF; accelerations are not in it.
+
+    Raises:
+        ModelError: If a joint has no limit of position or speed.
+    """
+    joints = {joint.name: joint for joint in model.robot.joints}
+    lower, upper, speed, torque = [], [], [], []
+    for name in model.joint_names:
+        given = joints[name].limit
+        low = None if given is None else given.lower
+        high = None if given is None else given.upper
+        bounded = low is not None and high is not None and 0.0 < high - low < NO_LIMIT
+        if joints[name].kind == "continuous" and not bounded:
+            low, high = -np.pi, np.pi
+            bounded = True
+        if not bounded or given is None or not given.velocity or given.velocity > NO_LIMIT:
+            remedy = "add <limit lower= upper= velocity=> to the URDF"
+            place = f"{model.robot.source}, joint {name!r}"
+            raise ModelError(place, "has no limits of position and velocity", remedy)
+        lower.append(low)
+        upper.append(high)
+        speed.append(given.velocity)
+        effort = given.effort
+        torque.append(effort if effort and effort < NO_LIMIT else np.inf)
+    return MotionBounds(
+        np.array(lower, float),
+        np.array(upper, float),
+        np.array(speed, float),
+        np.full(model.n, acceleration),
+        np.array(torque, float),
+    )
+
+
+def excite(
+    model: GearedModel,
+    *,
+    duration: float = 20.0,
+    harmonics: int = 5,
+    acceleration: float = 5.0,
+    starts: int = 20,
+    changes: int = 200,
+    seed: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+) -> Excitation:
+    """Find a motion within the limits with a small condition number.
+
+    The columns of the base parameters (friction included) along the motion, each divided by
+    its length over random states within the limits, make a matrix; its condition number is
+    what errors of the torques are magnified by. Random motions first, the best of them then
+    changed at random as long as it gets better.
+
+    Args:
+        model: Geared model, with limits.
+        duration: Period T [s].
+        harmonics: K, at least 2.
+        acceleration: Largest acceleration of each joint [rad/s^2 or m/s^2].
+        starts: Random motions.
+        changes: Changes of the best one.
+        seed: Of the random numbers.
+        progress: Called with what is done and all there is to do.
+
+    Raises:
+        ModelError: If no motion within the limits tells the parameters apart.
+    """
+    refuse_senseless(duration, harmonics, acceleration, starts)
+    limits, random = limits_of(model, acceleration), np.random.default_rng(seed)
+    judge = judge_of(model, limits, duration, harmonics, random)
+    work = starts + changes
+    best, lowest, at_first, effort = None, np.inf, np.inf, np.zeros(model.n)
+    shape = (2, model.n, harmonics)
+    for k in range(starts):
+        tried = random.normal(size=shape) / np.arange(1, harmonics + 1)
+        motion, needed = within(model, limits, duration, tried)
+        condition = judge(motion) if np.all(needed <= limits.torque) else np.inf
+        if k == 0:
+            at_first = condition
+        if best is None or condition < lowest:
+            best, lowest, effort = tried, condition, needed
+        if progress is not None:
+            progress(k + 1, work)
+    if best is None or np.any(effort > limits.torque):
+        raise too_weak(model, effort, limits.torque)
+    step, vain = STEP, 0
+    for k in range(changes):
+        tried = best + step * random.normal(size=shape) / np.arange(1, harmonics + 1)
+        motion, needed = within(model, limits, duration, tried)
+        condition = judge(motion) if np.all(needed <= limits.torque) else np.inf
+        if condition < lowest:
+            best, lowest, vain = tried, condition, 0
+        else:
+            vain += 1
+            step, vain = (step * 0.7, 0) if vain >= PATIENCE else (step, vain)
+        if progress is not None:
+            progress(starts + k + 1, work)
+    if not lowest <= USELESS:
+        finding = f"the best motion has a condition number of {lowest:.3g}: nothing can be told"
+        raise ModelError("excite", finding, BETTER)
+    return Excitation(within(model, limits, duration, best)[0], lowest, at_first)
+
+
+def refuse_senseless(duration: float, harmonics: int, acceleration: float, starts: int) -> None:
+    """Raise if no motion can come of it."""
+    for name, value in (("duration", duration), ("acceleration", acceleration)):
+        if not 0.0 < value < np.inf:
+            raise ModelError("excite", f"{name} is {value}", "give a positive number")
+    if harmonics < FEWEST:
+        finding = f"{harmonics} harmonic: a motion that starts and ends at rest has two or more"
+        raise ModelError("excite", finding, f"give --harmonics {FEWEST} or more; 5 are usual")
+    if starts < 1:
+        raise ModelError("excite", f"{starts} random motions", "give --starts 1 or more")
+
+
+def too_weak(model: GearedModel, needed: Array, allowed: Array) -> ModelError:
+    """Say at which joint even a small motion needs more than the effort limit."""
+    j = int(np.argmax(needed / allowed))
+    name = model.joint_names[j]
+    kind = next(joint.kind for joint in model.robot.joints if joint.name == name)
+    unit = "N" if kind == "prismatic" else "N m"
+    finding = (
+        f"the effort limit is {allowed[j]:.4g} {unit}, and even a small motion around the middle "
+        f"of the joints' ranges needs {needed[j]:.4g} {unit} there, with friction, springs and a "
+        "margin of 5 %"
+    )
+    remedy = "correct <limit effort=>, the ranges or the masses in the URDF, or the friction"
+    return ModelError(f"{model.robot.source}, joint {name!r}", finding, remedy)
+
+
+def judge_of(
+    model: GearedModel,
+    limits: MotionBounds,
+    duration: float,
+    harmonics: int,
+    random: np.random.Generator,
+) -> Callable[[Fourier], float]:
+    """Return the function that gives a motion's condition number."""
+    selection = list(base_columns(model).selection)
+    count = 20 * len(selection)
+    q = random.uniform(limits.lower, limits.upper, (count, model.n))
+    v = random.uniform(-limits.speed, limits.speed, (count, model.n))
+    a = random.uniform(-limits.acceleration, limits.acceleration, (count, model.n))
+    Y = columns(model, q, v, a)[..., selection]
+    tau = np.sqrt(np.mean(inverse_dynamics(model, q, v, a) ** 2, axis=0))
+    weight = 1.0 / np.maximum(tau, 1e-9 * tau.max())
+    lengths = np.sqrt(np.mean((weight[:, None] * Y) ** 2, axis=(0, 1)))
+    scale = 1.0 / np.maximum(lengths, 1e-12 * lengths.max())
+    times = duration * np.arange(SAMPLED * harmonics) / (SAMPLED * harmonics)
+
+    def judge(motion: Fourier) -> float:
+        found = columns(model, *motion.at(times))[..., selection] * scale
+        return float(np.linalg.cond((weight[:, None] * found).reshape(-1, len(selection))))
+
+    return judge
+
+
+def within(
+    model: GearedModel, limits: MotionBounds, duration: float, tried: Array
+) -> tuple[Fourier, Array]:
+    """Scale a motion to the limits, joint by joint, and centre it in the range.
+
+    Returns:
+        The motion, and the torque that it needs (n,) with friction and springs and a margin:
+        beyond the limit if no smaller motion was found that keeps to it.
+    """
+    sines, cosines = at_rest(*tried)
+    n, K = sines.shape
+    times = duration * np.arange(CHECKED * SAMPLED * K) / (CHECKED * SAMPLED * K)
+    q, v, a = Fourier(np.zeros(n), sines, cosines, duration).at(times)
+    reach = np.ptp(q, axis=0)
+    room = WITHIN * (limits.upper - limits.lower)
+    ratios = [room / reach, WITHIN * limits.speed / np.abs(v).max(0)]
+    ratios.append(WITHIN * limits.acceleration / np.abs(a).max(0))
+    scale = np.min(ratios, axis=0)
+    middle = 0.5 * (limits.lower + limits.upper)
+    for _ in range(SHRUNK):  # torques depend on all joints: all are made smaller together
+        centre = middle - 0.5 * scale * (q.max(axis=0) + q.min(axis=0))
+        motion = Fourier(centre, scale[:, None] * sines, scale[:, None] * cosines, duration)
+        tau = np.abs(predicted(model, *motion.at(times)).models[-1]).max(axis=0)
+        if np.all(tau <= WITHIN * limits.torque):
+            break
+        scale = 0.8 * scale
+    return motion, tau / WITHIN

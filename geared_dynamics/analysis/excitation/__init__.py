@@ -1,1 +1,0 @@
-"""Motions that excite all parameters of an arm, within its limits."""

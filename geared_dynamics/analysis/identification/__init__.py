@@ -1,1 +1,0 @@
-"""Parameters of an arm from recordings: base and physical ones, friction, gains, payload."""

@@ -1,1 +1,0 @@
-"""Recordings through an observer: are its innovations white, is it consistent, what gains fit."""

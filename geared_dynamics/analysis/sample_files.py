@@ -1,0 +1,294 @@
+"""CSV, PNG, bag of all samples."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from geared_dynamics.analysis.compare import Analysis
+from geared_dynamics.analysis.comparison_figures import joint_figures, motor_figures, percents
+from geared_dynamics.analysis.comparison_totals import TERMS
+from geared_dynamics.analysis.report_page import COLOURS, DRAWN, envelope
+from geared_dynamics.analysis.span_comparison import Kept
+from geared_dynamics.arrays import Array
+from geared_dynamics.description.yaml_files import flow
+from geared_dynamics.dynamics.rigid import MODELS
+from geared_dynamics.errors import RecordingError, extra
+from geared_dynamics.files import new_files
+from geared_dynamics.model.model import GearedModel
+from geared_dynamics.recordings.bag_writer import Bag, Storage
+from geared_dynamics.recordings.container import JOINT_STATE
+from geared_dynamics.recordings.joint_state_codec import serialised
+
+# -- Measured, predicted and residual torques as a bag, for PlotJuggler and Foxglove --------------
+
+
+TOPICS = ("tau_model", "tau_measured", "tau_residual")
+
+
+class TorqueBag:
+    """A bag with three topics of JointState, whose stamps are the recording's.
+
+    It is at its place when its context ends without an error.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        joints: Sequence[str],
+        *,
+        namespace: str = "/analysis",
+        storage: Storage | None = None,
+    ) -> None:
+        """Open the bag; as MCAP where nothing is said, as SQLite without the package rosbags.
+
+        Raises:
+            RecordingError: If the folder is there already.
+            MissingPackageError: MCAP is wanted, and the package rosbags is not installed.
+        """
+        refuse_existing(path)
+        self.joints = tuple(joints)
+        self.topics = [f"{namespace}/{topic}" for topic in TOPICS]
+        with ExitStack() as stack:
+            (draft,) = stack.enter_context(new_files(path, parents=True))
+            made = Bag(draft, dict.fromkeys(self.topics, JOINT_STATE), storage)
+            self.writer = stack.enter_context(made)
+            self.place = stack.pop_all()
+
+    def add(self, part: Kept) -> None:
+        """Write samples: the model's torque with position and velocity, the others alone."""
+        model = part.models[-1]
+        moving: tuple[Array | None, Array | None] = part.q, part.v
+        rows = [
+            serialised(part.stamp, self.joints, (*moving, model)),
+            serialised(part.stamp, self.joints, (None, None, part.measured)),
+            serialised(part.stamp, self.joints, (None, None, part.measured - model)),
+        ]
+        for k, stamp in enumerate(np.asarray(part.stamp).tolist()):
+            for topic, messages in zip(self.topics, rows, strict=True):
+                self.writer.write(topic, stamp, messages[k])
+
+    def __enter__(self) -> TorqueBag:
+        """Return itself."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close the bag, complete with its metadata; after an error, of this too, remove it."""
+        self.place.__exit__(kind, error, trace)
+
+
+def refuse_existing(path: Path) -> None:
+    """Raise if there is something where a bag is to be made.
+
+    Raises:
+        RecordingError: If so.
+    """
+    if path.exists():
+        raise RecordingError(str(path), "is there already", "name a folder that is not")
+
+
+# -- Numbers of an analysis as CSV, and all its samples as CSV ------------------------------------
+
+
+# Columns of all samples, each with its units of revolute and of prismatic joints.
+TORQUE = ("N m", "N")
+QUANTITIES = {
+    "q": ("rad", "m"),
+    "v": ("rad/s", "m/s"),
+    "a": ("rad/s^2", "m/s^2"),
+    "tau_measured": TORQUE,
+    "tau_no_rotors": TORQUE,
+    "tau_armature": TORQUE,
+    "tau_model": TORQUE,
+    "tau_residual": TORQUE,
+}
+
+
+def write_summary(analysis: Analysis, path: Path) -> None:
+    """Write a row per joint.
+
+    Args:
+        analysis: What ``analyze`` gives.
+        path: The file.
+    """
+    names = [model.replace(" ", "_") for model in MODELS]
+    heads = ["joint", "unit", "rms", "peak"]
+    heads += [f"residual_rms_{name}" for name in names]
+    heads += [f"nrmse_percent_{name}" for name in names]
+    heads += [f"residual_peak_{name}" for name in names]
+    heads += [f"share_percent_{term}" for term in TERMS]
+    heads += ["nrmse_percent_if_fitted", "saturated_percent", "delay_s"]
+    rows = [
+        [
+            joint.joint, joint.unit,
+            *map(repr, (
+                joint.rms, joint.peak, *joint.residual, *joint.percent, *joint.residual_peak,
+                *joint.shares.values(), joint.fitted, joint.saturated, joint.delay,
+            )),
+        ]
+        for joint in joint_figures(analysis)
+    ]  # fmt: skip
+    write_table(path, heads, rows)
+
+
+def write_motors(analysis: Analysis, path: Path) -> None:
+    """Write a row per motor; nan where the drivetrain file does not give its data.
+
+    Args:
+        analysis: What ``analyze`` gives, of a robot with motors.
+        path: The file.
+    """
+    units = ("Nm", "A", "V")
+    heads = ["motor", *(f"{kind}_{unit}" for kind in ("rms", "peak") for unit in units)]
+    rows = [
+        [motor.motor, *map(repr, (*motor.rms, *motor.peak, motor.exceeded))]
+        for motor in motor_figures(analysis)
+    ]
+    write_table(path, [*heads, "exceeded_percent"], rows)
+
+
+def write_table(path: Path, heads: list[str], rows: list[list[str]]) -> None:
+    """Write headings and rows."""
+    with new_files(path) as (draft,), draft.open("w", encoding="utf-8", newline="") as stream:
+        csv.writer(stream).writerows([heads, *rows])
+
+
+class SamplesFile:
+    """All samples as CSV: time, and per joint what the columns say, with units.
+
+    It is at its place when its context ends without an error.
+    """
+
+    def __init__(self, path: Path, model: GearedModel) -> None:
+        """Open it and write the headings."""
+        kinds = {joint.name: joint.kind for joint in model.robot.joints}
+        heads = ["time [s]"]
+        for quantity, units in QUANTITIES.items():
+            for joint in model.joint_names:
+                heads.append(f"{quantity}.{joint} [{units[kinds[joint] == 'prismatic']}]")
+        with ExitStack() as stack:
+            (draft,) = stack.enter_context(new_files(path, parents=True))
+            self.stream = stack.enter_context(draft.open("w", encoding="utf-8", newline=""))
+            csv.writer(self.stream, lineterminator="\n").writerow(heads)
+            self.place = stack.pop_all()
+
+    def add(self, part: Kept) -> None:
+        """Write samples."""
+        residual = part.measured - part.models[-1]
+        table = np.hstack([part.q, part.v, part.a, part.measured, *part.models, residual])
+        for stamp, row in zip(part.stamp.tolist(), table.tolist(), strict=True):
+            numbers = ",".join(f"{value:.9g}" for value in row)
+            self.stream.write(f"{stamp // 10**9}.{stamp % 10**9:09d},{numbers}\n")
+
+    def __enter__(self) -> SamplesFile:
+        """Return itself."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close the file; after an error, of the closing too, remove it."""
+        self.place.__exit__(kind, error, trace)
+
+
+# -- An analysis as a picture: measured and predicted torques, and the residual -------------------
+
+
+def write_png(analysis: Analysis, path: Path) -> None:
+    """Draw each joint's torques over time.
+
+    Args:
+        analysis: What ``analyze`` gives.
+        path: The file.
+    """
+    figures = extra("matplotlib.figure", "PNG")
+    n = analysis.model.n
+    figure = figures.Figure(figsize=(11, 1.9 * n + 0.8), layout="constrained")
+    axes = figure.subplots(n, 1, sharex=True, squeeze=False)[:, 0]
+    for j, (ax, joint) in enumerate(zip(axes, joint_figures(analysis), strict=True)):
+        for k, name in enumerate(DRAWN):
+            if name != "without rotors":
+                ax.plot(*envelope(analysis, k, j), color=COLOURS[k], lw=0.8, label=name)
+        ax.set_ylabel(f"{joint.joint}\n[{joint.unit}]", fontsize="small")
+        ax.grid(alpha=0.3)
+        ax.margins(x=0)
+        ax.set_title(f"residual {percents(joint.percent[-1])} %", fontsize="small", loc="right")
+    axes[0].legend(
+        fontsize="small", ncols=4, loc="lower left", bbox_to_anchor=(0.0, 1.0), frameon=False
+    )
+    axes[-1].set_xlabel("time [s]")
+    figure.suptitle(Path(analysis.recording.path).name)
+    with new_files(path) as (draft,):
+        figure.savefig(draft, dpi=110, format="png")
+
+
+# -- A motion as ``trajectory_msgs/msg/JointTrajectory`` ------------------------------------------
+
+
+TYPE = "trajectory_msgs/msg/JointTrajectory"
+DIGITS = 9
+
+
+def trajectory_yaml(
+    joints: Sequence[str], times: Array, q: Array, v: Array, a: Array, comment: str
+) -> str:
+    """Write it as ``ros2 topic pub`` reads it; times (k,) [s], motion (k, n)."""
+    lines = [f"# {line}" for line in comment.splitlines()]
+    lines += [f"joint_names: {flow(list(joints))}", "points:"]
+    for t, *rows in zip(nanoseconds(times).tolist(), q, v, a, strict=True):
+        start = "  - "
+        for name, row in zip(("positions", "velocities", "accelerations"), rows, strict=True):
+            numbers = ", ".join(f"{value:.{DIGITS}f}" for value in row)
+            lines.append(f"{start}{name}: [{numbers}]")
+            start = "    "
+        lines.append(f"    time_from_start: {{sec: {t // 10**9}, nanosec: {t % 10**9}}}")
+    return "\n".join(lines) + "\n"
+
+
+def write_trajectory_bag(
+    path: Path, topic: str, joints: Sequence[str], times: Array, motion: tuple[Array, Array, Array]
+) -> None:
+    """Write a bag with one message, for ``ros2 bag play``.
+
+    Raises:
+        RecordingError: If the folder is there already.
+    """
+    typesys = extra("rosbags.typesys", "bag")
+    refuse_existing(path)
+    store = typesys.get_typestore(typesys.Stores.ROS2_JAZZY)
+    message = trajectory_message(store.types, joints, times, motion)
+    with new_files(path, parents=True) as (draft,), Bag(draft, {topic: TYPE}) as bag:
+        bag.write(topic, 0, bytes(store.serialize_cdr(message, TYPE)))
+
+
+def trajectory_message(
+    types: Any, joints: Sequence[str], times: Array, motion: tuple[Array, Array, Array]
+) -> Any:
+    """Build the message of a type store."""
+    time, header = types["builtin_interfaces/msg/Time"], types["std_msgs/msg/Header"]
+    duration = types["builtin_interfaces/msg/Duration"]
+    point = types["trajectory_msgs/msg/JointTrajectoryPoint"]
+    points = [
+        point(q, v, a, np.empty(0), duration(t // 10**9, t % 10**9))
+        for t, q, v, a in zip(nanoseconds(times).tolist(), *motion, strict=True)
+    ]
+    return types[TYPE](header(time(0, 0), ""), list(joints), points)
+
+
+def nanoseconds(times: Array) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+    """Times [s] as whole nanoseconds."""
+    return np.rint(times * 1e9).astype(np.int64)

@@ -1,1 +1,0 @@
-"""Recorded signals: filters without delay, derivatives, bandwidth, delay; all usable in pieces."""

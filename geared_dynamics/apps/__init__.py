@@ -1,0 +1,1 @@
+"""Command line, demo, loop benchmark, gear graph, pictures."""

@@ -1,0 +1,292 @@
+"""``geared-dynamics analyze``: recordings held against the model."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from contextlib import ExitStack
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.table import Table
+
+from geared_dynamics.analysis.compare import Analysis, analyze
+from geared_dynamics.analysis.comparison_figures import (
+    delay_note,
+    joint_figures,
+    known,
+    milliseconds,
+    motor_figures,
+    percents,
+    summary,
+)
+from geared_dynamics.analysis.report_page import write_html
+from geared_dynamics.analysis.sample_files import (
+    SamplesFile,
+    TorqueBag,
+    write_motors,
+    write_png,
+    write_summary,
+)
+from geared_dynamics.analysis.span_comparison import Kept
+from geared_dynamics.apps.cli.options import numeric_table, open_console, print_table
+from geared_dynamics.apps.cli.recording_options import (
+    add_recording_options,
+    add_robot_options,
+    jobs,
+    load_with_payload,
+    meaning_of,
+    open_one,
+    progress_bar,
+    show_payload_frame,
+)
+from geared_dynamics.checks import percent_cell
+from geared_dynamics.description.urdf_checks import number_or_none
+from geared_dynamics.errors import GearedDynamicsError, extra, printable
+from geared_dynamics.files import write_text
+from geared_dynamics.model.model import GearedModel
+from geared_dynamics.recordings.bag_writer import usual_storage
+from geared_dynamics.recordings.joint_topics import BagReader
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+
+
+SOME_FAILED = 2
+REST_SPEED = 0.01  # [rad/s or m/s]
+NO_HTML = (
+    "without plotly (pip install 'geared_dynamics[analysis]') there is no report.html: the tables "
+    "here, PNG and CSV are the report"
+)
+NO_MCAP = "without rosbags (pip install 'geared_dynamics[analysis]') the bag is SQLite, not MCAP"
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Register the command."""
+    parser = subparsers.add_parser(
+        "analyze",
+        help="hold recorded joint torques against the model",
+        description=(
+            "Predict the torques of recorded motions and compare them with the measured ones: "
+            "without rotors, with reflected inertia only (armature), and complete. Recordings "
+            "are rosbag2 folders, .db3, .mcap or .csv files; no ROS is needed."
+        ),
+    )
+    parser.add_argument("recordings", nargs="+", metavar="BAG", help="recordings")
+    add_robot_options(parser, recorded=True)
+    add_recording_options(parser)
+    group = parser.add_argument_group("samples")
+    group.add_argument(
+        "--skip-rest",
+        action="store_true",
+        help="leave out samples in which every joint is slower than --rest-speed",
+    )
+    group.add_argument(
+        "--rest-speed",
+        type=speed,
+        metavar="SPEED",
+        help=f"[rad/s or m/s], default {REST_SPEED:g}",
+    )
+    group = parser.add_argument_group("output")
+    group.add_argument(
+        "--output", type=Path, metavar="DIR", help="report.html, PNG and CSV go here"
+    )
+    group.add_argument("--samples", action="store_true", help="all samples as CSV as well")
+    group.add_argument(
+        "--bag", action="store_true", help="tau_model, tau_measured, tau_residual as a bag as well"
+    )
+    group.add_argument(
+        "--output-bag",
+        type=Path,
+        metavar="DIR",
+        help="the same bag at this place",
+    )
+    group.add_argument(
+        "--storage",
+        choices=("mcap", "sqlite3"),
+        help="of the bag, default mcap, or sqlite3 where the package rosbags is not installed",
+    )
+    group.add_argument(
+        "--save-topic",
+        type=Path,
+        metavar="FILE",
+        help="the topic of the joint states, as one line, goes here; of a table an empty one",
+    )
+    group = parser.add_argument_group("work")
+    group.add_argument("--jobs", type=jobs, default=1, help="processes, default 1")
+    group.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster, instead")
+    parser.set_defaults(run=run)
+
+
+def speed(text: str) -> float:
+    """Read a positive number."""
+    number = number_or_none(text)
+    if number is None or not 0.0 < number < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a speed above 0 [rad/s or m/s]")
+    return number
+
+
+def rest_speed(args: argparse.Namespace) -> float | None:
+    """Speed below which all joints are at rest, None where rest counts.
+
+    Raises:
+        GearedDynamicsError: If a speed is given without a use.
+    """
+    if args.skip_rest:
+        return args.rest_speed or REST_SPEED
+    if args.rest_speed is not None:
+        raise GearedDynamicsError(
+            "--rest-speed", "is given without --skip-rest", "add --skip-rest"
+        )
+    return None
+
+
+def run(args: argparse.Namespace) -> int:
+    """Analyse each recording; one that fails does not keep the others from it."""
+    model, rest = load_with_payload(args), rest_speed(args)
+    if (args.samples or args.bag) and args.output is None:
+        raise GearedDynamicsError("--output", "is not given", "name a folder for the files")
+    if args.output_bag is not None and len(args.recordings) > 1:
+        finding = f"is one place for {len(args.recordings)} bags"
+        raise GearedDynamicsError("--output-bag", finding, "use --output DIR --bag")
+    if args.output is not None:
+        extra("matplotlib.figure", "PNG")  # before the work, not after it
+        args.output.mkdir(parents=True, exist_ok=True)
+    console, analyses, failed = open_console(), [], []
+    drawn = args.output is not None and find_spec("plotly") is not None
+    if args.output is not None and not drawn:
+        console.print(NO_HTML, style="yellow", soft_wrap=True)
+    if (args.bag or args.output_bag) and args.storage is None and usual_storage() != "mcap":
+        console.print(NO_MCAP, style="yellow", soft_wrap=True)
+    show_payload_frame(console, model, args)
+    for k, path in enumerate(args.recordings):
+        try:
+            analyses.append(one(args, model, path, k, rest))
+        except GearedDynamicsError as error:
+            if len(args.recordings) == 1:
+                raise
+            failed.append(error)
+            continue
+        show(console, analyses[-1])
+    if drawn and analyses:
+        write_html(analyses, args.output / "report.html")
+        console.print(f"saved {args.output / 'report.html'}", soft_wrap=True)
+    for problem in failed:
+        print(printable(f"geared-dynamics: error: {problem}"), file=sys.stderr)
+    return SOME_FAILED if failed else 0
+
+
+def one(
+    args: argparse.Namespace, model: GearedModel, path: str, number: int, rest: float | None
+) -> Analysis:
+    """Analyse one recording and write its files."""
+    recording = open_one(args, model, path)
+    if args.save_topic is not None:
+        reader = recording.reader
+        topic = reader.topic if isinstance(reader, BagReader) else ""
+        write_text(args.save_topic, topic + "\n")
+    stem = Path(path).stem + (f"_{number + 1}" if len(args.recordings) > 1 else "")
+    with ExitStack() as stack:
+        sinks: list[SamplesFile | TorqueBag] = []
+        if args.samples:
+            place = args.output / f"{stem}_samples.csv"
+            sinks.append(stack.enter_context(SamplesFile(place, model)))
+        places = [args.output / f"{stem}_torques"] if args.bag else []
+        for place in [*places, *([args.output_bag] if args.output_bag else [])]:
+            bag = TorqueBag(place, model.joint_names, storage=args.storage)
+            sinks.append(stack.enter_context(bag))
+
+        def keep(part: Kept) -> None:
+            for sink in sinks:
+                sink.add(part)
+
+        progress = stack.enter_context(progress_bar(Path(path).name))
+        analysis = analyze(
+            model,
+            recording,
+            meaning=meaning_of(args, model),
+            bandwidth_hz=args.bandwidth,
+            velocity=args.velocity,
+            rest=rest,
+            jobs=args.jobs,
+            scheduler=args.scheduler,
+            keep=keep if sinks else None,
+            progress=progress,
+        )
+        if args.output is not None:  # in the context: if this fails, nothing of it all is kept
+            write_png(analysis, args.output / f"{stem}.png")
+            write_summary(analysis, args.output / f"{stem}.csv")
+            if motor_figures(analysis):
+                write_motors(analysis, args.output / f"{stem}_motors.csv")
+    return analysis
+
+
+def show(console: Console, analysis: Analysis) -> None:
+    """Print one recording's tables."""
+    totals, rate = analysis.totals, analysis.recording.rate
+    size = f"{totals.samples} samples at {rate:.4g} Hz"
+    console.print(f"{analysis.recording.path}: {size}", soft_wrap=True)
+    console.print(f"filtered below {analysis.cutoff:.3g} Hz")
+    for note in analysis.notes:
+        console.print(note, style="yellow", soft_wrap=True)
+    console.print()
+    units = sorted({joint.unit for joint in joint_figures(analysis)})
+    alone = f"; RMS and peak in {units[0]}" if len(units) == 1 else ""
+    title = f"Measured less predicted, % of measured RMS{alone}"
+    print_table(console, title, residual_table(analysis, bool(alone)))
+    if delay_note(joint_figures(analysis)):
+        console.print(delay_note(joint_figures(analysis)))
+        console.print()
+    print_table(console, "RMS of each term, % of measured RMS", share_table(analysis))
+    if motor_figures(analysis):
+        print_table(console, "Motors along this motion, by the model", motor_table(analysis))
+    for joint in joint_figures(analysis):
+        console.print(f"{joint.joint}: {joint.hint}", soft_wrap=True)
+    console.print(summary(analysis), style="bold", soft_wrap=True)
+    console.print()
+
+
+def residual_table(analysis: Analysis, alike: bool) -> Table:
+    """Residuals of the three models; with units where they are not all alike."""
+    heads = [
+        "measured\nRMS",
+        "no rotors\n%",
+        "armature\n%",
+        "complete\n%",
+        "RMS",
+        "peak",
+        "delay\nms",
+    ]
+    table = numeric_table("joint", *heads)
+    for joint in joint_figures(analysis):
+        table.add_row(
+            joint.joint if alike else f"{joint.joint} [{joint.unit}]",
+            f"{joint.rms:.4g}",
+            *map(percents, joint.percent),
+            f"{joint.residual[-1]:.3g}",
+            f"{joint.residual_peak[-1]:.3g}",
+            milliseconds(joint.delay),
+        )
+    return table
+
+
+def share_table(analysis: Analysis) -> Table:
+    """Shares of the terms."""
+    figures = joint_figures(analysis)
+    table = numeric_table("joint", *(name[:8] for name in figures[0].shares))
+    for joint in figures:
+        table.add_row(joint.joint, *map(percents, joint.shares.values()))
+    return table
+
+
+def motor_table(analysis: Analysis) -> Table:
+    """Torque, current, voltage of the motors."""
+    heads = ["torque\nRMS N m", "peak", "current\nRMS A", "peak", "voltage\nRMS V", "peak"]
+    table = numeric_table("motor", *heads, "beyond\nlimits %")
+    for motor in motor_figures(analysis):
+        pairs = [(motor.rms[i], motor.peak[i]) for i in range(3)]
+        cells = [known(x) for pair in pairs for x in pair]
+        table.add_row(motor.motor, *cells, percent_cell(motor.exceeded))
+    return table

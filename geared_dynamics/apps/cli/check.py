@@ -1,0 +1,146 @@
+"""``geared-dynamics check``: the user's robot against Pinocchio, and what coupling is worth."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+
+from geared_dynamics.analysis.coupling_gap import CouplingGap, coupling_gap
+from geared_dynamics.analysis.crosscheck import (
+    DEFAULT_SPEED,
+    LARGEST_SPEED,
+    TIME_TO_SPEED,
+    CrossCheck,
+    cross_check,
+)
+from geared_dynamics.apps.cli.options import (
+    add_robot_arguments,
+    load_robot,
+    number_of_states,
+    numeric_table,
+    open_console,
+    print_table,
+    read_urdf_file,
+    seed,
+    tolerance,
+)
+from geared_dynamics.checks import percent, percent_cell
+from geared_dynamics.model.model import GearedModel
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+
+
+EXACT = 1e-9  # [%] a gap below this share of the joint's force is rounding
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Register the command."""
+    parser = subparsers.add_parser(
+        "check",
+        help="compare a robot with Pinocchio, and the armature model with the complete one",
+        description=(
+            "Compare every rigid function on this robot with Pinocchio, in which each wheel "
+            "is a body of its own; then show per joint what the diagonal (armature) model "
+            "leaves out. Exit code 0: agrees, 1: does not, 2: the input is wrong, 3: the "
+            "answer could not be written."
+        ),
+    )
+    add_robot_arguments(parser)
+    parser.add_argument("--states", type=number_of_states, default=100, help="default 100")
+    parser.add_argument("--seed", type=seed, default=0, help="of the random states, default 0")
+    parser.add_argument(
+        "--tolerance", type=tolerance, default=1e-10, help="relative error allowed, default 1e-10"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Check the robot and print the tables; return 0 if it agrees with Pinocchio, else 1."""
+    data = read_urdf_file(args)
+    model = load_robot(args, data)
+    urdf = data.decode("utf-8-sig", errors="replace")
+    options = {"states": args.states, "seed": args.seed}
+    result = cross_check(model, tolerance=args.tolerance, urdf=urdf, **options)
+    gap = coupling_gap(model, **options)
+    console = open_console()
+    console.print(_heading(model))
+    print_table(console, "Against Pinocchio, with every wheel a body", error_table(result))
+    console.print(result.verdict, style="green" if result.passed else "bold red")
+    console.print()
+    title = "Joint forces and the error of simpler rotor models"
+    print_table(console, f"{title} [{_units(gap)}]", gap_table(gap))
+    console.print(_ranges(gap))
+    console.print()
+    console.print(gap_sentence(model, gap), style="bold")
+    return 0 if result.passed else 1
+
+
+def error_table(result: CrossCheck) -> Table:
+    """Worst relative error of each quantity."""
+    table = numeric_table("quantity", "worst rel. error", "at state", "")
+    for quantity in result.quantities:
+        mark = "ok" if quantity.passed else "FAILS"
+        table.add_row(quantity.name, f"{quantity.error:.1e}", str(quantity.state), mark)
+    return table
+
+
+def gap_table(gap: CouplingGap) -> Table:
+    """Per joint: the complete model's force, and what the two usual models are off by."""
+    mixed = len({joint.unit for joint in gap.joints}) > 1
+    heads = ["force\nRMS", "armature\nRMS", "\npeak", "\n%", "no rotors\nRMS", "\n%"]
+    table = numeric_table("\njoint", *heads)
+    for joint in gap.joints:
+        table.add_row(
+            f"{joint.joint} [{joint.unit}]" if mixed else joint.joint,
+            _number(joint.rms),
+            _number(joint.diagonal.rms),
+            _number(joint.diagonal.peak),
+            percent_cell(joint.diagonal.percent),
+            _number(joint.none.rms),
+            percent_cell(joint.none.percent),
+        )
+    return table
+
+
+def gap_sentence(model: GearedModel, gap: CouplingGap) -> str:
+    """Sum up the table in one plain sentence."""
+    if not model.wheel_names:
+        return "There are no wheels in this robot, so there is no coupling to leave out."
+    worst = gap.worst
+    if worst.diagonal.percent < EXACT:
+        return "On this robot the diagonal (armature) model is exact."
+    loud = max(gap.joints, key=lambda joint: joint.diagonal.peak)
+    return (
+        f"On this robot the diagonal (armature) model is off by up to "
+        f"{_number(loud.diagonal.peak)} {loud.unit} (at {loud.joint}), and by "
+        f"{percent(worst.diagonal.percent)} of the RMS force at {worst.joint}, its worst joint."
+    )
+
+
+def _heading(model: GearedModel) -> str:
+    """Say what is checked."""
+    return f"{model.name}: {model.n} joints, {len(model.wheel_names)} wheels"
+
+
+def _units(gap: CouplingGap) -> str:
+    """The units of the joint forces."""
+    return " or ".join(sorted({joint.unit for joint in gap.joints}))
+
+
+def _ranges(gap: CouplingGap) -> str:
+    """Say what the states are drawn from."""
+    speed, acceleration = gap.ranges.velocity, gap.ranges.acceleration
+    return (
+        f"{gap.states} random states (seed {gap.seed}) within the URDF's limits; speeds up to "
+        f"{speed.max():.3g} (the velocity limit, at most {LARGEST_SPEED:g}; "
+        f"{DEFAULT_SPEED:g} without one), accelerations up to {acceleration.max():.3g} (top "
+        f"speed in {TIME_TO_SPEED:g} s). Percent of the joint's RMS force, gravity included."
+    )
+
+
+def _number(value: float) -> str:
+    """Write a force with three digits, plain where that is readable."""
+    return f"{value:.3g}" if value == 0 or 1e-3 <= value < 1e5 else f"{value:.1e}"

@@ -1,0 +1,172 @@
+"""``geared-dynamics coupling``: which effects matter, per joint, and which a bag can show."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from rich.table import Table
+
+from geared_dynamics.analysis.compare import ranges_of
+from geared_dynamics.analysis.coupling_gap import (
+    CouplingShares,
+    CouplingSums,
+    coupling_sums,
+    unabsorbed_share,
+)
+from geared_dynamics.analysis.crosscheck import random_states
+from geared_dynamics.analysis.most_excited import found_bandwidth
+from geared_dynamics.analysis.span_comparison import ComparisonTask, motions
+from geared_dynamics.apps.cli.options import (
+    add_robot_arguments,
+    load_robot,
+    number_of_states,
+    numeric_table,
+    open_console,
+    print_table,
+    seed,
+)
+from geared_dynamics.apps.cli.recording_options import (
+    add_recording_options,
+    meaning_of,
+    open_one,
+    progress_bar,
+)
+from geared_dynamics.checks import percent, percent_cell
+from geared_dynamics.errors import GearedDynamicsError, RecordingError
+from geared_dynamics.model.model import GearedModel
+from geared_dynamics.recordings.samples import Tally
+from geared_dynamics.recordings.signals import WIDER, cap_notes, usable_cutoff
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+
+
+HEADS = ("trans-\nmission", "rotor-\nlink", "gyro-\nscopic")  # as CAUSES
+MATTERS = 1.0  # [%] of the joint's torque: below it other errors are larger
+RECORDED = {".db3", ".mcap", ".csv"}
+SEEN = 0.01  # share of the coupling that recordings must be able to show
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Register the command."""
+    parser = subparsers.add_parser(
+        "coupling",
+        help="what the armature model gets wrong, by cause, over the limits or along a bag",
+        description=(
+            "Per joint, the torque that the armature model leaves out: coupling by the "
+            "transmission, coupling of rotors and links, gyroscopic torques. Over random states "
+            "within the joint limits, or along a recording."
+        ),
+    )
+    add_robot_arguments(parser)
+    parser.add_argument("recording", metavar="BAG", nargs="?", help="a recording to go along")
+    parser.add_argument("--bag", metavar="BAG", help="the same")
+    parser.add_argument("--states", type=number_of_states, default=2000, help="default 2000")
+    parser.add_argument("--seed", type=seed, default=0, help="of the random states, default 0")
+    add_recording_options(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the table and what it means."""
+    choose_bag(args)
+    model = load_robot(args)
+    notes: tuple[str, ...] = ()
+    if args.bag is None:
+        sums = coupling_sums(model, *random_states(model, args.states, args.seed))
+        where = f"over {args.states} random states within the limits"
+    else:
+        sums, notes = along(args, model)
+        where = f"along {Path(args.bag).name}, {sums.samples} samples"
+    shares = sums.shares(unabsorbed_share(model))
+    console = open_console()
+    for note in notes:
+        console.print(note, style="yellow", soft_wrap=True)
+    print_table(
+        console, f"What the armature model leaves out, {where}", share_table(model, shares)
+    )
+    for line in verdict(model, shares):
+        console.print(line, soft_wrap=True)
+    return 0
+
+
+def choose_bag(args: argparse.Namespace) -> None:
+    """Find the recording among the arguments; it may stand where the drivetrain file would."""
+    place = args.drivetrain
+    if place is not None and (Path(place).is_dir() or Path(place).suffix in RECORDED):
+        if args.recording is not None:
+            finding = f"is followed by a second recording, {args.recording}"
+            raise GearedDynamicsError(place, finding, "give one, after the drivetrain file")
+        args.drivetrain, args.recording = None, place
+    if args.recording is not None and args.bag is not None:
+        finding = f"is given as well as {args.recording}"
+        raise GearedDynamicsError(f"--bag {args.bag}", finding, "give one recording")
+    args.bag = args.bag or args.recording
+
+
+def along(args: argparse.Namespace, model: GearedModel) -> tuple[CouplingSums, tuple[str, ...]]:
+    """Sum up a recording's motion; what was left out of it."""
+    recording = open_one(args, model, args.bag, efforts=False)
+    meaning = meaning_of(args, model)
+    wanted = args.bandwidth or WIDER * found_bandwidth(model, recording, meaning)
+    cutoff = usable_cutoff(wanted, recording.rate)
+    plan = ComparisonTask(model, recording, meaning, cutoff, args.velocity, ranges_of(model))
+    still = np.empty((0, model.n))
+    sums, tally = coupling_sums(model, still, still, still), Tally()
+    with progress_bar(Path(args.bag).name) as progress:
+        for span in range(recording.spans):
+            parts, totals = motions(plan, span)
+            tally = tally.plus(totals.tally)
+            for part in parts:
+                sums = sums.plus(coupling_sums(model, part.q, part.v, part.a))
+            progress(span + 1, recording.spans)
+    if not sums.samples:
+        remedy = "record a motion of some seconds without gaps"
+        raise RecordingError(recording.path, "has no motion to go along", remedy)
+    capped = cap_notes(wanted, cutoff, recording.rate, given=args.bandwidth is not None)
+    return sums, (*capped, *recording.notes(tally))
+
+
+def share_table(model: GearedModel, shares: CouplingShares) -> Table:
+    """RMS by cause, all together, and how much of it a recording can show."""
+    heads = ["torque\nRMS", *HEADS, "all\nRMS", "peak", "\n%"]
+    table = numeric_table("joint", *heads, "can be\nseen %")
+    for j, name in enumerate(model.joint_names):
+        table.add_row(
+            name,
+            f"{shares.rms[j]:.3g}",
+            *(f"{part:.2g}" for part in shares.parts[:, j]),
+            f"{shares.total[j]:.2g}",
+            f"{shares.peak[j]:.2g}",
+            percent_cell(shares.percent[j]),
+            f"{100 * shares.unabsorbed[j]:.0f}" if shares.total[j] > 0 else "-",
+        )
+    return table
+
+
+def verdict(model: GearedModel, shares: CouplingShares) -> list[str]:
+    """Say plainly whether it matters, and whether recordings can show it."""
+    if not model.wheel_names:
+        return ["There are no wheels in this model, so there is no coupling."]
+    named = zip(model.joint_names, shares.percent, shares.unabsorbed, strict=True)
+    loud = [(name, part, seen) for name, part, seen in named if part >= MATTERS]
+    if not loud:
+        worst = int(np.argmax(shares.percent))
+        return [
+            f"It does not matter here: at {model.joint_names[worst]}, where it is largest, "
+            f"it is {percent(shares.percent[worst])} of the torque."
+        ]
+    lines = [
+        "It matters at " + ", ".join(f"{name} ({percent(part)})" for name, part, _ in loud) + "."
+    ]
+    hidden = [name for name, _, seen in loud if seen < SEEN]
+    if hidden:
+        lines.append(
+            f"At {', '.join(hidden)} torque recordings alone cannot show it: other inertias of "
+            "the links give the armature model the same torques. It shows where those inertias "
+            "are known, as from CAD."
+        )
+    return lines

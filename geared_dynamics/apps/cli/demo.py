@@ -1,0 +1,140 @@
+"""``geared-dynamics demo``: an arm moves over DDS with three feedforwards; a table, a report."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn
+
+from geared_dynamics.apps.cli.options import numeric_table, open_console, print_table
+from geared_dynamics.apps.demo_figures import Outcome, outcomes, read
+from geared_dynamics.apps.demo_plan import WAYS, make_plan, missing, refuse_missing
+from geared_dynamics.apps.demo_report import table_rows, verdict, write_report
+from geared_dynamics.apps.demo_run import record, require_new
+from geared_dynamics.files import robot_files
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+
+
+DEFAULT = "brisk6"
+LABELS = {"waiting": "starting the nodes", "writing": "writing the recording"}
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Register the command."""
+    parser = subparsers.add_parser(
+        "demo",
+        help="a simulated arm over DDS: what the complete model is worth",
+        description=(
+            "Start a simulated arm, the feedforward node and a reference publisher as processes "
+            "on this machine, and let the arm follow a demanding motion three times: without "
+            "feedforward, with the armature model, with the complete one; the gains are the "
+            "same. Prints a table, writes report.html and a recording."
+        ),
+    )
+    parser.add_argument(
+        "robot", metavar="ROBOT", nargs="?", default=DEFAULT,
+        help=f"a robot of this package or the path of a URDF, default {DEFAULT}",
+    )  # fmt: skip
+    parser.add_argument(
+        "drivetrain", metavar="DRIVE.yaml", nargs="?",
+        help="its drivetrain file, default: ROBOT.drivetrain.yaml beside it",
+    )  # fmt: skip
+    parser.add_argument(
+        "--out", type=Path, default=Path("demo_report"), metavar="FOLDER",
+        help="for report.html and the recording, default demo_report",
+    )  # fmt: skip
+    parser.add_argument(
+        "--engine", choices=("mujoco", "equations"),
+        help="what moves the bodies, default: MuJoCo where it is installed and takes the robot",
+    )  # fmt: skip
+    parser.add_argument(
+        "--real-time", action="store_true",
+        help="by the wall clock: the table then depends on the machine",
+    )  # fmt: skip
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the demo; return 0."""
+    refuse_missing()
+    robot = robot_files(args.robot, args.drivetrain)
+    out: Path = args.out
+    bag, report = out / "recording", out / "report.html"
+    out.mkdir(parents=True, exist_ok=True)
+    require_new(bag)
+    with progress() as shown:
+        steps = Steps(shown)
+        steps("compiling kernels, planning", 0.0)
+        plan = make_plan(robot, args.engine)
+        troubles = record(plan, bag, lock_step=not args.real_time, progress=steps)
+        steps("writing the report", 0.0)
+        tracks = read(bag, plan.model.joint_names, plan.model.motor_names)
+        found = outcomes(plan.model, plan.motion, tracks)
+        files = [bag]
+        if "plotly" not in missing():
+            write_report(report, plan, found, lock_step=not args.real_time)
+            files.insert(0, report)
+        steps("done", 1.0)
+    show(plan.model.name, found, [*plan.notes, *troubles], files)
+    return 0
+
+
+def progress() -> Progress:
+    """A display on standard error; lines where that is no terminal."""
+    console = Console(stderr=True, highlight=False)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f} %"),
+    )
+    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+
+
+class Steps:
+    """Shows how far the demo is."""
+
+    def __init__(self, shown: Progress) -> None:
+        """Begin with no step."""
+        self._shown = shown
+        self._names = {way.name: way.label for way in WAYS} | LABELS
+        self._last: tuple[str, TaskID] | None = None
+
+    def __call__(self, step: str, part: float) -> None:
+        """A step is done to a part."""
+        if self._last is None or self._last[0] != step:
+            self._begin(step)
+        assert self._last is not None
+        self._shown.update(self._last[1], completed=part)
+
+    def _begin(self, step: str) -> None:
+        name = self._names.get(step, step)
+        if self._last is not None:
+            self._shown.update(self._last[1], completed=1.0, total=1.0)
+        if self._shown.disable:
+            print(f"{name} ...", file=sys.stderr, flush=True)
+        # Without a total a bar moves to and fro: nobody knows how long it takes.
+        total = 1.0 if step in {way.name for way in WAYS} | {"done"} else None
+        self._last = step, self._shown.add_task(name, total=total)
+
+
+def show(
+    robot: str, found: Sequence[Outcome], notes: Sequence[str], files: Sequence[Path]
+) -> None:
+    """Print the table, the verdict, where the files are."""
+    console = open_console()
+    table = numeric_table("", "RMS", "peak", "torque", "at limit", "voltage", "at limit")
+    for row in table_rows(found):
+        table.add_row(*row)
+    title = f"{robot}: tracking error [mrad]; motors: most of a limit, part of the time at it"
+    print_table(console, title, table)
+    console.print(verdict(found), soft_wrap=True)
+    for note in notes:
+        console.print(f"note: {note}", soft_wrap=True)
+    console.print(" ".join(str(file) for file in files), soft_wrap=True)

@@ -1,0 +1,134 @@
+"""``geared-dynamics excite``: an exciting motion as a JointTrajectory."""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from geared_dynamics.analysis.excitation import excite
+from geared_dynamics.analysis.sample_files import (
+    refuse_existing,
+    trajectory_yaml,
+    write_trajectory_bag,
+)
+from geared_dynamics.apps.cli.options import (
+    add_robot_arguments,
+    load_robot,
+    numeric_table,
+    open_console,
+    print_table,
+    seed,
+)
+from geared_dynamics.apps.cli.recording_options import frequency, jobs, progress_bar
+from geared_dynamics.errors import GearedDynamicsError
+from geared_dynamics.files import write_text
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+
+
+PER_PERIOD = 4  # points in a period of the fastest harmonic; controllers join them smoothly
+PUBLISHER = "geared_dynamics.ros.publish_trajectory"
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Register the command."""
+    parser = subparsers.add_parser(
+        "excite",
+        help="make a motion within the limits that excites all parameters",
+        description=(
+            "Find a periodic motion within the URDF's limits of position, velocity and effort "
+            "that makes identification well conditioned, and write it as a JointTrajectory. "
+            "Collisions are not looked at: play it in a simulator first."
+        ),
+    )
+    add_robot_arguments(parser)
+    parser.add_argument("--duration", type=frequency, default=20.0, help="period [s], default 20")
+    parser.add_argument("--harmonics", type=jobs, default=5, help="2 or more, default 5")
+    parser.add_argument(
+        "--acceleration", type=frequency, default=5.0, help="largest [1/s^2], default 5"
+    )
+    parser.add_argument("--starts", type=jobs, default=20, help="random motions, default 20")
+    parser.add_argument("--changes", type=jobs, default=200, help="changes of it, default 200")
+    parser.add_argument("--seed", type=seed, default=0, help="of the random numbers, default 0")
+    parser.add_argument(
+        "--rate", type=frequency, default=50.0, help="points per second, default 50"
+    )
+    parser.add_argument("--repeat", type=jobs, default=1, help="periods, default 1")
+    parser.add_argument("--output", type=Path, required=True, metavar="FILE.yaml")
+    parser.add_argument("--bag", type=Path, metavar="DIR", help="the same message in a bag")
+    parser.add_argument(
+        "--topic", default="/joint_trajectory_controller/joint_trajectory", help="of the bag"
+    )
+    parser.add_argument(
+        "--publish", metavar="TOPIC",
+        help="publish it there once, when it has a subscriber and the arm is where it begins",
+    )  # fmt: skip
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Find the motion, write it, say how good it is."""
+    model = load_robot(args)
+    refuse_too_few(args.rate, args.duration, args.harmonics)
+    if args.bag is not None:
+        refuse_existing(args.bag)
+    with progress_bar("excite") as progress:
+        found = excite(
+            model,
+            duration=args.duration,
+            harmonics=args.harmonics,
+            acceleration=args.acceleration,
+            starts=args.starts,
+            changes=args.changes,
+            seed=args.seed,
+            progress=progress,
+        )
+    count = round(args.duration * args.repeat * args.rate)
+    times = args.duration * args.repeat * np.arange(count + 1) / count
+    motion = found.motion.at(times)
+    comment = (
+        f"Exciting motion of {model.name}: {args.repeat} period(s) of {args.duration:g} s, "
+        f"condition number {found.condition:.4g}.\n"
+        "Collisions were not looked at. Move to the first point slowly before it starts.\n"
+        "trajectory_msgs/msg/JointTrajectory"
+    )
+    text = trajectory_yaml(model.joint_names, times, *motion, comment)
+    write_text(args.output, text)
+    console = open_console()
+    table = numeric_table("joint", "from", "to", "speed", "acceleration")
+    q, v, a = motion
+    for j, name in enumerate(model.joint_names):
+        numbers = (q[:, j].min(), q[:, j].max(), np.abs(v[:, j]).max(), np.abs(a[:, j]).max())
+        table.add_row(name, *(f"{number:.3g}" for number in numbers))
+    print_table(console, "Motion", table)
+    console.print(
+        f"condition number {found.condition:.4g} (first random motion {found.at_first:.4g})"
+    )
+    if found.warning:
+        console.print(found.warning, style="yellow", soft_wrap=True)
+    console.print(f"saved {args.output}")
+    if args.bag is not None:
+        write_trajectory_bag(args.bag, args.topic, model.joint_names, times, motion)
+        console.print(f"saved {args.bag}; play it with: ros2 bag play {args.bag}")
+    return 0 if args.publish is None else publish(args.output, args.publish)
+
+
+def refuse_too_few(rate: float, duration: float, harmonics: int) -> None:
+    """Raise if the fastest harmonic would have too few points to follow."""
+    least = PER_PERIOD * harmonics / duration
+    if rate < least * (1.0 - 1e-9):
+        finding = f"is {rate:g} points per second, {rate * duration:.3g} in a period"
+        remedy = f"harmonic {harmonics} of {duration:g} s needs {least:.4g} per second or more"
+        raise GearedDynamicsError("--rate", finding, remedy)
+
+
+def publish(file: Path, topic: str) -> int:
+    """Publish the file by a program of its own, for ROS belongs to the nodes; its exit code."""
+    command = [sys.executable, "-m", PUBLISHER, str(file), "--topic", topic]
+    return subprocess.run(command, check=False).returncode

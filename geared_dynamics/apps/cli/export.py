@@ -1,0 +1,74 @@
+"""``geared-dynamics export``: the robot with its rotors as a file for other programs."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from geared_dynamics.apps.cli.options import add_robot_arguments, load_robot, open_console
+from geared_dynamics.description.urdf_checks import number_or_none
+from geared_dynamics.files import write_text
+from geared_dynamics.model.model import GearedModel
+from geared_dynamics.simulation import to_mjcf
+from geared_dynamics.simulation.mjcf import TIMESTEP
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+
+
+LONGEST = 0.1  # step [s] with which a simulation can be of use
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Register the command."""
+    parser = subparsers.add_parser(
+        "export",
+        help="write the robot with its rotors for MuJoCo (MJCF)",
+        description=(
+            "Write the robot for MuJoCo: links, rotors and gear wheels as bodies, gears as tight "
+            "equality constraints or springs, an actuator for each motor's torque. Every link "
+            "and wheel needs mass and inertia."
+        ),
+    )
+    add_robot_arguments(parser)
+    parser.add_argument(
+        "--mjcf", type=Path, required=True, metavar="OUT.xml", help="file to write"
+    )
+    parser.add_argument(
+        "--timestep",
+        type=step,
+        default=TIMESTEP,
+        metavar="S",
+        help=f"of the integrator [s], default {TIMESTEP:g}",
+    )
+    parser.add_argument("--no-friction", action="store_true", help="leave friction out")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the file; return 0."""
+    model = load_robot(args)
+    text = to_mjcf(model, timestep=args.timestep, friction=not args.no_friction)
+    write_text(args.mjcf, text)
+    open_console().print(f"{args.mjcf}: {counts(model)}", soft_wrap=True)
+    return 0
+
+
+def counts(model: GearedModel) -> str:
+    """What the file holds, in words."""
+    parts = (
+        (len(model.body_names), "moving link", "moving links"),
+        (len(model.wheel_names), "wheel", "wheels"),
+        (len(model.motor_names), "motor", "motors"),
+    )
+    return ", ".join(f"{count} {one if count == 1 else many}" for count, one, many in parts)
+
+
+def step(text: str) -> float:
+    """Read a step of time."""
+    number = number_or_none(text)
+    if number is None or not math.isfinite(number) or not 0.0 < number <= LONGEST:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time above 0, at most {LONGEST:g} s")
+    return number

@@ -1,0 +1,332 @@
+"""Identify."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from geared_dynamics.analysis.identification import Identified, identify
+from geared_dynamics.analysis.identification_equations import equations
+from geared_dynamics.analysis.identification_results import payload
+from geared_dynamics.analysis.identification_rows import Settings
+from geared_dynamics.apps.cli.identify_output import (
+    add_options,
+    find_gains,
+    other_residuals,
+    output_files,
+    show_gains,
+    some,
+    write,
+)
+from geared_dynamics.apps.cli.options import (
+    load_robot,
+    locked_joints,
+    numeric_table,
+    open_console,
+    print_table,
+    read_urdf_file,
+)
+from geared_dynamics.apps.cli.recording_options import (
+    LINK_OF_LOAD,
+    add_recording_options,
+    add_robot_options,
+    frequency,
+    meaning_of,
+    once,
+    open_one,
+    pair,
+    progress_bar,
+    show_partial,
+    show_payload_frame,
+    with_payload,
+)
+from geared_dynamics.errors import GearedDynamicsError, RecordingError
+from geared_dynamics.model.model import GearedModel
+from geared_dynamics.model.payload import payload_frame
+from geared_dynamics.recordings.recording import Recording, open_recording
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+
+
+# -- Joints that the model holds still and a bag does not -----------------------------------------
+
+
+STILL = 0.01  # [rad or m]
+TABLES = (".csv", ".txt", ".tsv")  # their columns may be numbered, so they are not looked at
+
+
+def moving_frozen_joints(
+    args: argparse.Namespace, model: GearedModel, paths: Sequence[str]
+) -> list[str]:
+    """Say which frozen joints (``--joints``, ``--lock``) are elsewhere in the bags.
+
+    Their motion is in the torques of the others, and in no equation.
+    """
+    if not (args.joints or args.lock) or args.positions == "motor":
+        return []
+    locked, called = locked_joints(args.lock), once("--rename", args.rename)
+    frozen = [joint.name for joint in model.robot.joints if joint.kind == "fixed"]
+    notes = []
+    for path in paths:
+        if Path(path).suffix.lower() in TABLES:
+            continue
+        for joint in frozen:
+            try:
+                bag = open_recording(path, [called.get(joint, joint)], topic=args.topic)
+            except RecordingError:  # the bag has no such joint: it may be fixed in the URDF
+                continue
+            low, high = extent(bag)
+            at = locked.get(joint, 0.0)
+            if max(high, at) - min(low, at) > STILL:
+                notes.append(
+                    f"{joint} is frozen at {at:g} but goes from {low:.3g} to {high:.3g} in "
+                    f"{Path(path).name}: unfreeze it, or record it at rest there (--lock)"
+                )
+    return notes
+
+
+def extent(bag: Recording) -> tuple[float, float]:
+    """Least and greatest position of a recording's only joint; NaN where there is none."""
+    low, high = np.inf, -np.inf
+    for piece in range(bag.reader.pieces):
+        position = bag.reader.read(piece).position
+        position = position[np.isfinite(position)]
+        if len(position):
+            low, high = min(low, float(position.min())), max(high, float(position.max()))
+    return (low, high) if low <= high else (np.nan, np.nan)
+
+
+# -- ``geared-dynamics identify``: parameters of an arm from recordings ---------------------------
+
+
+TOLD = 3.0  # deviations by which a parameter is another
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Register the command."""
+    parser = subparsers.add_parser(
+        "identify",
+        help="find inertias, rotor inertias and friction from recordings",
+        description=(
+            "Identify the base parameters of an arm with friction and rotor inertias from "
+            "recorded motions and torques, with their uncertainties; the physical parameters "
+            "nearest to them; and write both files back."
+        ),
+    )
+    parser.add_argument("recordings", nargs="+", metavar="BAG", help="recordings")
+    add_robot_options(parser)
+    add_recording_options(parser)
+    group = parser.add_argument_group("identification")
+    group.add_argument("--keep", type=frequency, metavar="HZ", help="bandwidth of the equations")
+    group.add_argument(
+        "--slow", type=share, default=Settings().slow,
+        help="share of top speed below which a joint is left out, default %(default)s",
+    )  # fmt: skip
+    group.add_argument(
+        "--known", nargs="+", action="extend", default=[], metavar="NAME",
+        help="parameters that are as the files say, such as 'link_*'",
+    )  # fmt: skip
+    group.add_argument("--robust", action="store_true", help="give outliers less weight")
+    group.add_argument(
+        "--instruments", nargs="+", metavar="BAG", help="the same motions with other noise"
+    )
+    group.add_argument(
+        "--instrument-columns", nargs="+", action="extend", type=pair, default=[],
+        metavar="WHAT=HEADING", help="their headings, where they differ from --columns",
+    )  # fmt: skip
+    group.add_argument("--validate", nargs="+", metavar="BAG", help="recordings to validate with")
+    group.add_argument(
+        "--holdout", type=share, default=Settings().holdout,
+        help="share of each recording kept for validation, default %(default)s",
+    )  # fmt: skip
+    group.add_argument(
+        "--loaded", nargs="+", default=[], metavar="BAG", help="the same arm with a load to find"
+    )
+    group.add_argument("--load-link", metavar="LINK", help=f"{LINK_OF_LOAD}, default the tip")
+    add_options(parser)
+    group.add_argument(
+        "--output", type=Path, metavar="DIR", help="parameters and new files go here"
+    )
+    parser.set_defaults(run=run)
+
+
+def share(text: str) -> float:
+    """Read a number from 0 to below 1."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0.0 <= value < 1.0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 to below 1")
+    return value
+
+
+def run(args: argparse.Namespace) -> int:
+    """Identify, print, write."""
+    data = read_urdf_file(args)
+    empty = load_robot(args, data)
+    model = with_payload(empty, args)
+    targets = None if args.output is None else output_files(args)
+    refuse_alone(args)
+    settings = Settings(
+        meaning_of(args, model), args.bandwidth, args.keep, args.slow, args.velocity, args.holdout
+    )
+    opened = {
+        key: [open_one(args, model, path) for path in getattr(args, key) or []]
+        for key in ("recordings", "validate", "loaded")
+    }
+    named = once("--columns", args.columns) | once("--instrument-columns", args.instrument_columns)
+    other = argparse.Namespace(**vars(args) | {"columns": [*named.items()]})
+    instruments = [open_one(other, model, path, efforts=False) for path in args.instruments or []]
+    console, gains = open_console(), None
+    show_payload_frame(console, model, args)
+    every = [*args.recordings, *(args.validate or []), *args.loaded]
+    for note in moving_frozen_joints(args, model, every):
+        console.print(note, style="yellow", soft_wrap=True)
+    show_partial(console, [*opened["loaded"], *instruments])
+    if args.identify_drive_gains:
+        gains = find_gains(args, model, settings, opened)
+        show_gains(console, model, gains, args.effort)
+        meaning = replace(settings.meaning, gains=tuple(gains.gains.tolist()))
+        settings = replace(settings, meaning=meaning)
+    with progress_bar("identify") as progress:
+        found = identify(
+            model,
+            opened["recordings"],
+            settings,
+            robust=args.robust,
+            instruments=instruments or None,
+            validate=opened["validate"] or None,
+            known=args.known,
+            physical=not args.known,
+            empty=empty,
+            progress=progress,
+        )
+    show(console, found, args)
+    if opened["loaded"] and gains is None:
+        show_payload(console, model, args, settings, opened)
+    if targets is not None:
+        urdf = data.decode("utf-8-sig", errors="replace")
+        write(console, found, empty, args, targets, urdf, gains)
+    return 0
+
+
+def refuse_alone(args: argparse.Namespace) -> None:
+    """Raise if an option is given without the recordings that it is for."""
+    for option, given, needed, there in (
+        ("--load-link", args.load_link, "--loaded", args.loaded),
+        ("--instrument-columns", args.instrument_columns, "--instruments", args.instruments),
+    ):
+        if given and not there:
+            finding = f"is given without {needed}"
+            raise GearedDynamicsError(option, finding, f"name the recordings with {needed}")
+
+
+def show(console: Console, found: Identified, args: argparse.Namespace) -> None:
+    """Print parameters, residuals, and how good the motion is."""
+    cutoff, keep = found.equations.bandwidth
+    used = int(found.equations.used.sum())
+    console.print(
+        f"{len(found.x)} base parameters of {len(found.equations.names)} from {used} equations; "
+        f"filtered below {cutoff:.3g} Hz, equations below {keep:.3g} Hz"
+    )
+    for note in found.notes:
+        console.print(note, style="yellow", soft_wrap=True)
+    console.print()
+    load = "" if args.payload is None else ", with the payload"
+    print_table(console, f"Base parameters (SI, joint side{load})", parameter_table(found))
+    print_table(console, "Residual, % of measured RMS", residual_table(found, bool(args.validate)))
+    said = f"condition of the equations {found.solution.condition:.3g}: {found.quality}"
+    console.print(said, style="bold red" if found.unexplained else None, soft_wrap=True)
+    if found.doubtful:
+        console.print(f"hardly told by this motion (30 % or worse): {', '.join(found.doubtful)}")
+    if found.physical is not None:
+        console.print(
+            f"physical parameters: {found.physical.status}; least eigenvalue of a link's "
+            f"pseudo-inertia {found.physical.least.min():.2g} of its trace"
+        )
+        for line in about_physical(
+            found, "other recordings" if args.validate else "held-out part"
+        ):
+            console.print(line, soft_wrap=True)
+
+
+def about_physical(found: Identified, where: str) -> list[str]:
+    """Say whether the physical parameters explain what was held out as the base ones do, and why.
+
+    Args:
+        found: What was identified, with physical parameters.
+        where: What it was validated with.
+    """
+    if not np.isfinite(found.residual[3]).any():
+        return [f"physical parameters are not validated: no joint moves enough in the {where}"]
+    listed = other_residuals(found, found.residual[4], found.residual[3])
+    if not listed:
+        return [f"physical parameters explain the {where} as well as the base parameters do"]
+    than = f"different residuals of the {where} than the base parameters"
+    lines = [f"physical parameters leave {than}: {listed}"]
+    forbidden = found.physical.forbidden if found.physical is not None else ()
+    if forbidden:
+        lines.append(f"the best fit would need what no arm has: {some(forbidden)}")
+    moved = sorted(found.shifts.items(), key=lambda item: -abs(item[1]))
+    told = [f"{name} by {apart:+.1f}" for name, apart in moved if abs(apart) > TOLD]
+    if told:
+        lines.append(f"base parameters that they change, in standard deviations: {some(told)}")
+    else:
+        lines.append(
+            f"they change no base parameter by more than {TOLD:g} standard deviations: what this "
+            "motion hardly determines is near the files' values"
+        )
+    return lines
+
+
+def parameter_table(found: Identified) -> Table:
+    """Values, deviations, the files' values."""
+    table = numeric_table("parameter, and what joins it", "value", "sigma", "%", "files say")
+    rows = zip(found.base.names, found.x, found.sigma, found.files, strict=True)
+    for name, value, sigma, files in rows:
+        percent = f"{100 * sigma / abs(value):.0f}" if value else "-"
+        short = name if len(name) <= 60 else name[:57] + "..."
+        table.add_row(short, f"{value:.5g}", f"{sigma:.2g}", percent, f"{files:.5g}")
+    return table
+
+
+def residual_table(found: Identified, others: bool) -> Table:
+    """Residuals by joint."""
+    last = "other recs" if others else "held out"
+    heads = ("files say", "base", "physical", f"{last}\nbase", f"{last}\nphysical")
+    table = numeric_table("joint", *heads)
+    for j, name in enumerate(found.model.joint_names):
+        fitted = [100 * value / found.rms[j] for value in found.residual[:3, j]]
+        held = found.held_rms[j]
+        fitted += [100 * value / held if held else np.nan for value in found.residual[3:, j]]
+        table.add_row(name, *("-" if np.isnan(x) else f"{x:.1f}" for x in fitted))
+    return table
+
+
+def show_payload(
+    console: Console,
+    model: GearedModel,
+    args: argparse.Namespace,
+    settings: Settings,
+    opened: dict[str, list[Recording]],
+) -> None:
+    """Print the load."""
+    frame = payload_frame(model, args.load_link, "--load-link")
+    both = [*opened["recordings"], *opened["loaded"]]
+    joint = equations(model, both, settings)
+    loaded = joint.run >= len(opened["recordings"])
+    found = payload(model, joint, loaded, frame.link)
+    table = numeric_table(f"load, frame of {frame.link}", "value", "sigma")
+    for name, value, sigma in zip(*found[:3], strict=True):
+        table.add_row(name, f"{value:.5g}", f"{sigma:.2g}")
+    print_table(console, "Load (SI)", table)
+    console.print(f"in the frame of {frame}", soft_wrap=True)

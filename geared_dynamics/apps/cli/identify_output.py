@@ -1,0 +1,243 @@
+"""Its files and drive gains."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from rich.console import Console
+
+from geared_dynamics.analysis.drive_gains import DriveGains, drive_gains_from_load
+from geared_dynamics.analysis.identification import Identified
+from geared_dynamics.analysis.identification_equations import equations
+from geared_dynamics.analysis.identification_results import Written, written
+from geared_dynamics.analysis.identification_rows import Settings
+from geared_dynamics.analysis.parameter_columns import prior
+from geared_dynamics.analysis.sample_files import write_table
+from geared_dynamics.apps.cli.options import finite_number, load_robot, numeric_table, print_table
+from geared_dynamics.arrays import Array
+from geared_dynamics.description.yaml_files import read_data, yaml_text
+from geared_dynamics.errors import GearedDynamicsError
+from geared_dynamics.files import new_files
+from geared_dynamics.model.inertia import doubt, parameters_of
+from geared_dynamics.model.model import GearedModel
+from geared_dynamics.model.payload import payload_frame
+from geared_dynamics.recordings.recording import Recording
+
+# -- ``identify --identify-drive-gains``: the scale of motor currents, from a known load ----------
+
+
+SIZES = (4, 10)  # numbers of a point mass, and of a body
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add what says that gains are to be found, and the load that sets their scale."""
+    group = parser.add_argument_group("drive gains")
+    group.add_argument(
+        "--identify-drive-gains", action="store_true",
+        help="find the joint torque per unit of motor current, from --loaded and --known-load",
+    )  # fmt: skip
+    group.add_argument(
+        "--known-load", nargs="+", type=finite_number, metavar="NUMBER",
+        help="KG X Y Z [IXX IXY IXZ IYY IYZ IZZ]: mass, centre of mass in the frame of "
+        "--load-link [m], tensor about it [kg m^2]",
+    )  # fmt: skip
+
+
+def find_gains(
+    args: argparse.Namespace,
+    model: GearedModel,
+    settings: Settings,
+    opened: Mapping[str, Sequence[Recording]],
+) -> DriveGains:
+    """Find the gains.
+
+    Raises:
+        GearedDynamicsError: If an option is missing that this needs.
+    """
+    if not settings.meaning.of_motors:
+        finding = f"needs efforts of motors, not {settings.meaning.effort}"
+        raise GearedDynamicsError("--identify-drive-gains", finding, "--effort motor_current")
+    if args.gains:
+        raise GearedDynamicsError("--gains", "are to be found", "leave one of the two options out")
+    if not opened["loaded"]:
+        finding = "needs recordings of the arm with a known load"
+        raise GearedDynamicsError("--identify-drive-gains", finding, "name them with --loaded")
+    frame = payload_frame(model, args.load_link, "--load-link")
+    load = known_load(args.known_load)
+    raw = replace(settings.meaning, gains=(1.0,) * len(model.motor_names))
+    both = [*opened["recordings"], *opened["loaded"]]
+    found = equations(model, both, replace(settings, meaning=raw))
+    loaded = found.run >= len(opened["recordings"])
+    expected = model.motors.torque_constant if args.effort == "motor_current" else None
+    return drive_gains_from_load(model, found, loaded, load, frame.link, expected=expected)
+
+
+def known_load(numbers: Sequence[float] | None) -> Array:
+    """Ten parameters (10,) of the load that the option describes."""
+    if numbers is None or len(numbers) not in SIZES:
+        finding = "is not given" if numbers is None else f"has {len(numbers)} numbers"
+        raise GearedDynamicsError("--known-load", finding, "give KG X Y Z, or these and a tensor")
+    tensor = np.zeros((3, 3))
+    if len(numbers) == SIZES[1]:
+        upper = np.triu_indices(3)
+        tensor[upper] = tensor.T[upper] = numbers[4:]
+    load = parameters_of(numbers[0], numbers[1:4], tensor)
+    problem = "has no mass" if numbers[0] <= 0.0 else doubt(load)
+    if problem:
+        raise GearedDynamicsError("--known-load", problem, "give the load as it was weighed")
+    return load
+
+
+def show_gains(console: Console, model: GearedModel, found: DriveGains, effort: str) -> None:
+    """Print the gains."""
+    unit = "N m/A" if effort == "motor_current" else "1"
+    table = numeric_table("motor", f"gain [{unit}]", "sigma", "files say")
+    files = (
+        model.motors.torque_constant if effort == "motor_current" else np.ones(len(found.gains))
+    )
+    for name, gain, sigma, before in zip(model.motor_names, *found, files, strict=True):
+        said = "-" if np.isnan(before) else f"{before:.5g}"
+        if np.isnan(gain):  # its joints are frozen
+            table.add_row(name, "-", "-", said)
+        else:
+            table.add_row(name, f"{gain:.5g}", f"{sigma:.2g}", said)
+    print_table(console, "Drive gains, motor side", table)
+
+
+def with_constants(data: dict[str, Any], model: GearedModel, found: DriveGains) -> None:
+    """Write gains of currents into a drivetrain's data, as torque constants."""
+    for name, gain in zip(model.motor_names, found.gains.tolist(), strict=True):
+        if name in data.get("motors", {}) and np.isfinite(gain):
+            data["motors"][name]["torque_constant"] = gain
+
+
+# -- Files that ``geared-dynamics identify`` writes -----------------------------------------------
+
+
+LISTED_KINDS = (".J", ".viscous", ".coulomb", ".offset", ".static")
+ALIKE = (0.05, 0.001)  # share of a residual, and of the torque, that make no difference
+LISTED = 40  # changed numbers that are named above a new file
+
+
+class Targets(NamedTuple):
+    """Files that are written."""
+
+    table: Path
+    robot: Path
+    drivetrain: Path
+
+
+def output_files(args: argparse.Namespace) -> Targets:
+    """Where results go.
+
+    Raises:
+        GearedDynamicsError: If that is no folder, or a file of the robot would be overwritten.
+    """
+    folder: Path = args.output
+    if folder.exists() and not folder.is_dir():
+        raise GearedDynamicsError("--output", f"{folder} is a file", "name a folder")
+    given = [Path(path) for path in (args.robot, args.drivetrain, args.srdf) if path is not None]
+    drive = Path(args.drivetrain or "robot.drivetrain.yaml").name
+    names = Targets(*(folder / n for n in ("base_parameters.csv", Path(args.robot).name, drive)))
+    for target in names:
+        for source in given:
+            if target.resolve() == source.resolve():
+                remedy = "name a folder that does not hold the robot's files"
+                raise GearedDynamicsError("--output", f"would overwrite {source}", remedy)
+    return names
+
+
+def write(
+    console: Console,
+    found: Identified,
+    model: GearedModel,
+    args: argparse.Namespace,
+    targets: Targets,
+    urdf: str,
+    gains: DriveGains | None,
+) -> None:
+    """Write the parameters, and the robot's files with those of the model without a load."""
+    args.output.mkdir(parents=True, exist_ok=True)
+    columns = [found.equations.names[k] for k in found.base.selection]
+    rows = zip(found.base.names, columns, found.x, found.sigma, found.files, strict=True)
+    cells = [[name, column, *(repr(float(x)) for x in numbers)] for name, column, *numbers in rows]
+    write_table(targets.table, ["parameter", "column", "value", "sigma", "files"], cells)
+    console.print(f"saved {targets.table}")
+    if found.physical is None:
+        why = "some parameters were known" if args.known else "there are no physical parameters"
+        console.print(f"no files of the robot are written, for {why}")
+        return
+    source = None if args.drivetrain is None else Path(args.drivetrain)
+    data = None if source is None else read_data(source)[0]
+    new = written(model, found.physical.x, urdf, data)
+    if gains is not None and args.effort == "motor_current":
+        with_constants(new.drivetrain, model, gains)
+    notes = [f"has no place in these files: {line}" for line in new.unwritten]
+    notes += [f"kept as the file says: {', '.join(new.kept)}"] if new.kept else []
+    if source is not None and re.search(r"(^|\s)#", source.read_text("utf-8", errors="replace")):
+        notes.append(f"comments of {source.name} are not kept")
+    text = yaml_text(new.drivetrain, comment(new, args, [*found.notes, *notes]))
+    with new_files(targets.robot, targets.drivetrain) as drafts:
+        for draft, content in zip(drafts, (new.urdf, text), strict=True):
+            draft.write_text(content, encoding="utf-8")
+    saved = f"saved {targets.robot} and {targets.drivetrain}"
+    console.print(f"{saved}: {len(new.changes)} numbers changed")
+    for line in notes:
+        console.print(line, style="yellow")
+    console.print(about_files(found, args, targets), soft_wrap=True)
+
+
+def about_files(found: Identified, args: argparse.Namespace, targets: Targets) -> str:
+    """Load the written files, and say what they leave of the torques that were held out."""
+    paths = {"robot": str(targets.robot), "drivetrain": str(targets.drivetrain)}
+    again = load_robot(argparse.Namespace(**vars(args) | paths))
+    if not np.isfinite(found.residual[4]).any():
+        return (
+            "the written files load; no joint moves enough in what was held out to validate them"
+        )
+    listed = other_residuals(found, found.held_residual(prior(again)), found.residual[4])
+    if not listed:
+        return "the written files, loaded again, explain what was held out as these parameters do"
+    return (
+        f"the written files, loaded again, leave different residuals of what was held out: "
+        f"{listed}; what has no place in the files is missing there"
+    )
+
+
+def other_residuals(found: Identified, new: Array, old: Array) -> str:
+    """List the joints of which two residuals (n,) differ, in % of the torque; empty if alike."""
+    apart = np.abs(new - old) > ALIKE[0] * old + ALIKE[1] * found.held_rms
+    percent = 100.0 / np.where(found.held_rms > 0.0, found.held_rms, np.nan)
+    return some(
+        [
+            f"{found.model.joint_names[j]} {new[j] * percent[j]:.1f} % for "
+            f"{old[j] * percent[j]:.1f} %"
+            for j in np.flatnonzero(apart)
+        ],
+        found.model.n,
+    )
+
+
+def some(words: Sequence[str], most: int = 5) -> str:
+    """Write the first few of a list."""
+    more = f" and {len(words) - most} more" if len(words) > most else ""
+    return ", ".join(words[:most]) + more
+
+
+def comment(new: Written, args: argparse.Namespace, notes: Sequence[str]) -> str:
+    """What changed, and what of the recordings is missing: above the new drivetrain."""
+    names = ", ".join(Path(path).name for path in args.recordings)
+    lines = [f"Identified from {names}; inertias of links stand in the URDF."]
+    if args.payload is not None:
+        lines.append(f"The recordings had a load of {args.payload[0]:g} kg; it is not in here.")
+    rotors = [c for c in new.changes if c.name.endswith(LISTED_KINDS)]
+    lines += ["Changed:"]
+    lines += [f"  {c.name}: {c.before:.6g} -> {c.after:.6g}" for c in rotors[:LISTED]]
+    lines += [f"  and {len(rotors) - LISTED} more"] if len(rotors) > LISTED else []
+    return "\n".join(lines + [f"{line[0].upper()}{line[1:]}" for line in notes])

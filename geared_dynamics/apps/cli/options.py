@@ -1,0 +1,175 @@
+"""Arguments shared by the commands that load a robot."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+import geared_dynamics as gd
+from geared_dynamics.description.urdf_checks import number_or_none
+from geared_dynamics.description.xml_input import SIZE_LIMIT
+from geared_dynamics.errors import DescriptionError, printable
+from geared_dynamics.files import NamedBytes
+from geared_dynamics.model.model import GearedModel
+
+# -- Arguments shared by the commands that load a robot -------------------------------------------
+
+
+MOST_STATES = 1_000_000
+LARGEST_SEED = 2**63 - 1
+
+
+def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the files, the choice of joints and gravity."""
+    parser.add_argument("robot", metavar="ROBOT.urdf", help="the robot's URDF file")
+    parser.add_argument(
+        "drivetrain", metavar="DRIVE.yaml", nargs="?", help="its drivetrain file (optional)"
+    )
+    parser.add_argument(
+        "--srdf", metavar="ROBOT.srdf", help="SRDF file with <rotor_params> (optional)"
+    )
+    parser.add_argument(
+        "--joints",
+        nargs="+",
+        action="extend",
+        metavar="JOINT",
+        help="keep these joints, freeze all others",
+    )
+    parser.add_argument(
+        "--lock",
+        nargs="+",
+        action="extend",
+        type=locked_joint,
+        default=[],
+        metavar="JOINT=POS",
+        help="freeze joints at positions [rad or m]",
+    )
+    parser.add_argument(
+        "--gravity",
+        nargs=3,
+        type=finite_number,
+        default=(0.0, 0.0, -9.81),
+        metavar=("X", "Y", "Z"),
+        help="in the root link's frame [m/s^2], default 0 0 -9.81",
+    )
+
+
+def read_urdf_file(args: argparse.Namespace) -> NamedBytes:
+    """Read the robot's file, once: a pipe gives its text only one time."""
+    return NamedBytes.of_file(args.robot, "URDF file", SIZE_LIMIT)
+
+
+def load_robot(args: argparse.Namespace, urdf: bytes | None = None) -> GearedModel:
+    """Load the model that the arguments describe, from the robot's file or what it holds."""
+    return gd.load_model(
+        read_urdf_file(args) if urdf is None else urdf,
+        None if args.drivetrain is None else Path(args.drivetrain),
+        srdf=None if args.srdf is None else Path(args.srdf),
+        gravity=tuple(args.gravity),
+        joints=args.joints,
+        lock=locked_joints(args.lock) or None,
+    )
+
+
+def locked_joint(text: str) -> tuple[str, float]:
+    """Read ``name=position``."""
+    name, _, position = text.rpartition("=")
+    number = number_or_none(position)
+    if not name or number is None or not math.isfinite(number):
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form joint=position")
+    return name, number
+
+
+def locked_joints(pairs: Sequence[tuple[str, float]]) -> dict[str, float]:
+    """Return the positions by joint, each given once."""
+    positions: dict[str, float] = {}
+    for name, position in pairs:
+        if name in positions:
+            finding = f"joint {name!r} is given twice, {positions[name]:g} and {position:g}"
+            raise DescriptionError("--lock", finding, "give it one position")
+        positions[name] = position
+    return positions
+
+
+def finite_number(text: str) -> float:
+    """Read a finite number, as a URDF has it."""
+    number = number_or_none(text)
+    if number is None or not math.isfinite(number):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a finite number")
+    return number
+
+
+def number_of_states(text: str) -> int:
+    """Read a whole number of 1 or more, and few enough to be held in memory."""
+    return _whole(text, 1, MOST_STATES)
+
+
+def seed(text: str) -> int:
+    """Read a whole number of 0 or more."""
+    return _whole(text, 0, LARGEST_SEED)
+
+
+def tolerance(text: str) -> float:
+    """Read a finite number of 0 or more."""
+    number = number_or_none(text)
+    if number is None or not 0.0 <= number < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a finite number of 0 or more")
+    return number
+
+
+def _whole(text: str, least: int, most: int) -> int:
+    """Read a whole number within bounds."""
+    short = text.strip()
+    digits = short.isascii() and short.isdecimal() and len(short) <= len(str(most))
+    number = int(short) if digits else -1
+    if not least <= number <= most:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of {least} to {most}")
+    return number
+
+
+# -- How the commands print: tables that fit 80 columns, on a terminal or not ---------------------
+
+
+PLAIN_WIDTH = 80  # columns when the output is not a terminal
+
+
+class StrictConsole(Console):
+    """A console that shows what texts hold, and leaves it to ``main`` when its reader has gone."""
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """Render a line or a table's cell: names come from files, and may steer a terminal."""
+        return super().render_str(printable(text), **options)
+
+    def on_broken_pipe(self) -> None:
+        """Raise the BrokenPipeError that is being handled; rich would exit with code 1."""
+        raise
+
+
+def open_console() -> Console:
+    """Return a console on standard output; plain text of 80 columns when piped."""
+    width = None if sys.stdout.isatty() else PLAIN_WIDTH
+    return StrictConsole(width=width, highlight=False, markup=False, emoji=False)
+
+
+def print_table(console: Console, title: str, table: Table) -> None:
+    """Print a table below its title (a table's own title would be broken at its width)."""
+    console.print(title, style="bold")
+    console.print(table)
+
+
+def numeric_table(first: str, *columns: str) -> Table:
+    """Return an empty table: names in the first column, numbers in the others."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    table.add_column(first, overflow="fold")
+    for column in columns:
+        table.add_column(column, justify="right", no_wrap=True)
+    return table

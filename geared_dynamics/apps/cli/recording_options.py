@@ -1,0 +1,272 @@
+"""Arguments shared by the commands that read recordings, and what they open."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar, get_args
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from geared_dynamics.apps.cli.options import finite_number, load_robot, locked_joint
+from geared_dynamics.checks import plain
+from geared_dynamics.description.urdf_checks import number_or_none
+from geared_dynamics.errors import DescriptionError, GearedDynamicsError, RecordingError
+from geared_dynamics.model.model import GearedModel
+from geared_dynamics.model.payload import payload_frame
+from geared_dynamics.recordings.joint_topics import recorded_description
+from geared_dynamics.recordings.motions import Effort, Meaning, recorded_joints
+from geared_dynamics.recordings.recording import Recording, is_table, open_recording
+from geared_dynamics.recordings.table_file import TimeUnit
+
+Value = TypeVar("Value", str, float)
+
+LINK_OF_LOAD = "that carries it, frames of fixed joints (tool0) included"
+
+
+def add_robot_options(parser: argparse.ArgumentParser, *, recorded: bool = False) -> None:
+    """Add the robot as options, for commands whose positional arguments are recordings.
+
+    Args:
+        parser: Of the command.
+        recorded: Whether the URDF may come from the recording.
+    """
+    group = parser.add_argument_group("robot")
+    text = "the robot's URDF"
+    if recorded:
+        text += "; if not given, what the first bag has on robot_description"
+    group.add_argument("--robot", required=not recorded, metavar="ROBOT.urdf", help=text)
+    group.add_argument("--drivetrain", metavar="DRIVE.yaml", help="its drivetrain file")
+    group.add_argument("--srdf", metavar="ROBOT.srdf", help="SRDF file with <rotor_params>")
+    group.add_argument(
+        "--joints", nargs="+", action="extend", metavar="JOINT", help="keep these, freeze others"
+    )
+    group.add_argument(
+        "--lock", nargs="+", action="extend", type=locked_joint, default=[], metavar="JOINT=POS",
+        help="freeze joints at positions [rad or m]",
+    )  # fmt: skip
+    group.add_argument(
+        "--gravity", nargs=3, type=finite_number, default=(0.0, 0.0, -9.81),
+        metavar=("X", "Y", "Z"),
+        help="in the root link's frame [m/s^2], default 0 0 -9.81",
+    )  # fmt: skip
+    group.add_argument(
+        "--payload", nargs=4, type=finite_number, metavar=("KG", "X", "Y", "Z"),
+        help="mass and centre of mass [m] of a known load, as a point, in the frame of a link",
+    )  # fmt: skip
+    group.add_argument("--payload-link", metavar="LINK", help=f"{LINK_OF_LOAD}, default the tip")
+
+
+def add_recording_options(parser: argparse.ArgumentParser) -> None:
+    """Add what says how recordings are read."""
+    group = parser.add_argument_group("recordings")
+    group.add_argument("--topic", help="of type sensor_msgs/msg/JointState; found if not given")
+    group.add_argument(
+        "--rename", nargs="+", action="extend", type=pair, default=[], metavar="JOINT=NAME",
+        help="what the recording calls a joint",
+    )  # fmt: skip
+    group.add_argument(
+        "--effort", choices=get_args(Effort), default="joint_torque",
+        help="what efforts are, default joint_torque",
+    )  # fmt: skip
+    group.add_argument(
+        "--gains", nargs="+", type=finite_number, default=(), metavar="K",
+        help="what efforts are multiplied with, such as drive gains [N m/A]",
+    )  # fmt: skip
+    group.add_argument(
+        "--positions",
+        choices=("joint", "motor"),
+        default="joint",
+        help="whose positions these are",
+    )
+    group.add_argument(
+        "--zero", nargs="+", action="extend", type=locked_joint, default=[], metavar="JOINT=POS",
+        help="add to the joint positions [rad or m]",
+    )  # fmt: skip
+    group.add_argument(
+        "--velocity", choices=("position", "recorded"), default="position",
+        help="differentiate positions (default) or recorded velocities",
+    )  # fmt: skip
+    group.add_argument("--bandwidth", type=frequency, metavar="HZ", help="found if not given")
+    group.add_argument(
+        "--columns", nargs="+", action="extend", type=pair, default=[], metavar="WHAT=HEADING",
+        help="headings of a CSV file: time, position, velocity, effort, with {joint} or {i}",
+    )  # fmt: skip
+    group.add_argument("--rate", type=frequency, metavar="HZ", help="of a CSV file without times")
+    group.add_argument(
+        "--time-unit", choices=get_args(TimeUnit), help="of a CSV file's times, default s"
+    )
+    group.add_argument(
+        "--degrees", action="store_true", help="angles are degrees; sliding joints stay metres"
+    )
+
+
+def load_with_payload(args: argparse.Namespace, urdf: bytes | None = None) -> GearedModel:
+    """Load the robot, with its payload if there is one."""
+    if urdf is None and args.robot is None:
+        urdf = recorded_description(args.recordings[0])
+    return with_payload(load_robot(args, urdf), args)
+
+
+def with_payload(model: GearedModel, args: argparse.Namespace) -> GearedModel:
+    """Add the payload that the arguments describe.
+
+    Raises:
+        GearedDynamicsError: If a link is given without a payload, or the payload has no link.
+    """
+    if args.payload is None:
+        if args.payload_link is not None:
+            remedy = "give mass and centre of mass with --payload"
+            raise GearedDynamicsError("--payload-link", "is given without --payload", remedy)
+        return model
+    mass, *com = args.payload
+    frame = payload_frame(model, args.payload_link, "--payload-link")
+    return model.with_payload(mass, com, link=frame.link)
+
+
+def show_payload_frame(console: Console, model: GearedModel, args: argparse.Namespace) -> None:
+    """Print what the recordings' arm carries, and where."""
+    if args.payload is not None:
+        mass, *com = args.payload
+        frame = payload_frame(model, args.payload_link, "--payload-link")
+        where = f"centre of mass {plain(com)} m in the frame of {frame}"
+        console.print(f"payload: {mass:g} kg, {where}", soft_wrap=True)
+
+
+def open_one(
+    args: argparse.Namespace, model: GearedModel, path: str, *, efforts: bool = True
+) -> Recording:
+    """Open a recording as the arguments say.
+
+    Args:
+        args: Of the command.
+        model: The robot.
+        path: The recording.
+        efforts: Whether its efforts are used.
+
+    Raises:
+        RecordingError: If it cannot be used, or if efforts of motors need the number at a
+            frozen joint that it does not have.
+    """
+    joints = recorded_joints(model, meaning_of(args, model)) if efforts else model.joint_names
+    try:
+        return open_joints(args, model, path, joints, efforts)
+    except RecordingError:
+        extra = joints[model.n :]
+        if not extra:
+            raise
+        open_joints(args, model, path, model.joint_names, efforts)  # names what else is wrong
+    names = ", ".join(extra)
+    finding = f"has no efforts at the frozen {names}, whose motors move other joints too"
+    remedy = f"record them (in a table under headings by name), or keep {names} movable"
+    raise RecordingError(path, finding, remedy)
+
+
+def open_joints(
+    args: argparse.Namespace, model: GearedModel, path: str, joints: Sequence[str], efforts: bool
+) -> Recording:
+    """Open a recording of these joints.
+
+    Where a command reads bags and tables, options of one kind are not for the other.
+    """
+    table = is_table(Path(path))
+    kinds = {is_table(Path(other)) for other in every_recording(args)} | {table}
+    of_tables, of_bags = table or len(kinds) == 1, not table or len(kinds) == 1
+    return open_recording(
+        path,
+        joints,
+        topic=args.topic if of_bags else None,
+        rename=once("--rename", args.rename),
+        columns=once("--columns", args.columns) if of_tables else None,
+        rate=args.rate if of_tables else None,
+        time_unit=args.time_unit if of_tables else None,
+        degrees=args.degrees and angular(args, model),
+        efforts=efforts,
+        by_number=len(joints) == model.n,
+    )
+
+
+def show_partial(console: Console, recordings: Iterable[Recording]) -> None:
+    """Print what is missing of recordings that can be read in part."""
+    for recording in recordings:
+        for note in recording.reader.notes:
+            console.print(f"partial: {note}", style="yellow")
+
+
+def every_recording(args: argparse.Namespace) -> list[str]:
+    """All recordings that a command names."""
+    found: list[str] = []
+    for key in ("recordings", "recording", "validate", "loaded", "instruments", "bag"):
+        value = getattr(args, key, None)
+        found += [value] if isinstance(value, str) else value if isinstance(value, list) else []
+    return found
+
+
+def angular(args: argparse.Namespace, model: GearedModel) -> tuple[str, ...]:
+    """Joints whose recorded positions are angles: those that turn; of motors, all."""
+    if args.positions == "motor":
+        return model.joint_names
+    kinds = {joint.name: joint.kind for joint in model.robot.joints}
+    return tuple(name for name in model.joint_names if kinds.get(name) != "prismatic")
+
+
+def meaning_of(args: argparse.Namespace, model: GearedModel) -> Meaning:
+    """What the arguments say of positions and efforts."""
+    zero = once("--zero", args.zero)
+    for joint in zero:
+        if joint not in model.joint_names:
+            remedy = f"the robot's joints are {', '.join(model.joint_names)}"
+            raise DescriptionError("--zero", f"the robot has no joint {joint!r}", remedy)
+    shift = tuple(zero.get(joint, 0.0) for joint in model.joint_names) if zero else ()
+    return Meaning(args.effort, args.positions, tuple(args.gains), shift)
+
+
+@contextmanager
+def progress_bar(title: str) -> Iterator[Callable[[int, int], None]]:
+    """Show a bar on a terminal's standard error; elsewhere nothing."""
+    console = Console(stderr=True)
+    columns = (TextColumn(title), BarColumn(), TextColumn("{task.percentage:3.0f} %"))
+    with Progress(
+        *columns, TimeRemainingColumn(), console=console, transient=True,
+        disable=sys.stderr is None or not console.is_terminal,
+    ) as bar:  # fmt: skip
+        task = bar.add_task(title)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def once(place: str, pairs: Sequence[tuple[str, Value]]) -> dict[str, Value]:
+    """Return what is given by name, each once."""
+    found: dict[str, Value] = {}
+    for name, value in pairs:
+        if name in found:
+            finding = f"{name} is given twice, {found[name]} and {value}"
+            raise DescriptionError(place, finding, "give it once")
+        found[name] = value
+    return found
+
+
+def pair(text: str) -> tuple[str, str]:
+    """Read ``name=value``."""
+    name, _, value = text.partition("=")
+    if not name or not value:
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form NAME=VALUE")
+    return name, value
+
+
+def frequency(text: str) -> float:
+    """Read a positive number."""
+    number = number_or_none(text)
+    if number is None or not 0.0 < number < 1e9:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a frequency above 0 [Hz]")
+    return number
+
+
+def jobs(text: str) -> int:
+    """Read a number of processes."""
+    if not text.isdecimal() or not 0 < int(text) <= 1024:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 1 to 1024")
+    return int(text)

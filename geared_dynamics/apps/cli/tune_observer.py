@@ -1,0 +1,213 @@
+"""``geared-dynamics tune-observer``: a recording through the observer of an elastic arm."""
+
+from __future__ import annotations
+
+import argparse
+from math import pi
+from typing import TYPE_CHECKING
+
+import numpy as np
+from rich.console import Console
+
+from geared_dynamics.analysis.observer_tuning import (
+    Suggestion,
+    Verdict,
+    gains_of,
+    replay,
+    stretches,
+    suggest,
+    verdict,
+)
+from geared_dynamics.apps.cli.options import numeric_table, open_console, print_table
+from geared_dynamics.apps.cli.recording_options import (
+    add_recording_options,
+    add_robot_options,
+    load_with_payload,
+    meaning_of,
+    open_one,
+    progress_bar,
+    show_payload_frame,
+)
+from geared_dynamics.arrays import Array
+from geared_dynamics.description.urdf_checks import number_or_none
+from geared_dynamics.model import GearedModel
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+
+
+ALIKE = 1.1  # Largest noise over the least of encoders for which one number is proposed.
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Register the command."""
+    parser = subparsers.add_parser(
+        "tune-observer",
+        help="replay a recording through the elastic joints' observer and judge its tuning",
+        description=(
+            "Replay motors' positions and torques through the Kalman filter; report whether its "
+            "innovations are no larger than it states and coloured no more than noise makes them, "
+            "and which noise fits. Where they are coloured no noise fits and none is proposed. "
+            "Exit code 0, or 1 where they are not consistent with the tuning given."
+        ),
+    )
+    parser.add_argument("recording", metavar="BAG", help="bag or table with positions and efforts")
+    add_robot_options(parser)
+    add_recording_options(parser)
+    group = parser.add_argument_group("observer")
+    group.add_argument(
+        "--resolution", type=positive, default=2.0 * pi / 2**17, metavar="RAD",
+        help="of the motors' encoders, motor side, default 17 bits",
+    )  # fmt: skip
+    group.add_argument("--noise", type=positive, metavar="RAD", help="beside it, default a third")
+    group.add_argument(
+        "--force-bandwidth", type=positive, default=30.0, metavar="HZ",
+        help="up to which forces are followed, default 30",
+    )  # fmt: skip
+    group.add_argument(
+        "--seconds", type=positive, default=30.0, help="of the recording to judge, default 30"
+    )
+    group.add_argument(
+        "--search-seconds", type=positive, default=3.0,
+        help="of the recording to compare bandwidths with, default 3",
+    )  # fmt: skip
+    parser.set_defaults(run=run)
+
+
+def positive(text: str) -> float:
+    """Read a number above zero."""
+    value = number_or_none(text)
+    if value is None or not 0.0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
+    return value
+
+
+def run(args: argparse.Namespace) -> int:
+    """Replay, judge, find the noise that fits."""
+    model = load_with_payload(args)
+    recording, meaning = open_one(args, model, args.recording), meaning_of(args, model)
+    noise = args.resolution / 3.0 if args.noise is None else args.noise
+    rate = recording.rate
+    samples = stretches(model, recording, meaning, args.seconds)
+    gains = gains_of(model, args.resolution, noise, args.force_bandwidth, rate)
+    judged = verdict(replay(model, gains, samples), args.resolution)
+    console = open_console()
+    show_payload_frame(console, model, args)
+    title = f"as given: {args.force_bandwidth:g} Hz, noise {noise:.2g} rad"
+    show(console, model, judged, title, rate)
+    short = stretches(model, recording, meaning, args.search_seconds)
+    with progress_bar("search") as progress:
+        best = suggest(
+            model, samples, args.resolution, noise, args.force_bandwidth, rate,
+            search=short, progress=progress,
+        )  # fmt: skip
+    if best.noise is None:
+        show(console, model, best.verdict, f"with any noise: {best.bandwidth:g} Hz", rate)
+    else:
+        title = f"with the noise that fits: {best.bandwidth:g} Hz, noise {listed(best.noise)} rad"
+        show(console, model, best.verdict, title, rate)
+    console.print(about_bandwidth(best))
+    propose(console, model, best, args.resolution, rate)
+    return 0 if judged.consistent else 1
+
+
+def propose(
+    console: Console, model: GearedModel, best: Suggestion, resolution: float, rate: float
+) -> None:
+    """Print the node's parameters where some noise fits, and that there are none otherwise."""
+    if best.noise is None:
+        console.print("no noise is proposed: none explains these innovations")
+        return
+    if best.coloured:
+        tried = ", ".join(f"{one:g}" for one in best.coloured)
+        console.print(
+            f"at {tried} Hz noise does not explain the innovations: the model or the torques "
+            f"are wrong by what the filter follows as a force at {best.bandwidth:g} Hz; its "
+            "deviations do not count that"
+        )
+    console.print("for the node:")
+    console.print(f"  bandwidth: {best.bandwidth}")
+    console.print(f"  encoder_resolution: {resolution:.4g}")
+    if alike(best.noise):
+        console.print(f"  encoder_noise: {np.max(best.noise):.4g}")
+    else:
+        for name, noise in zip(model.motor_names, best.noise, strict=True):
+            console.print(f"  motors.{name}.encoder_noise: {noise:.4g}")
+    console.print(f"  update_rate: {rate:.6g}")
+
+
+def alike(noise: Array) -> bool:
+    """Whether one number stands for the noise of all encoders (m,)."""
+    return bool(np.max(noise) <= ALIKE * np.min(noise))
+
+
+def listed(noise: Array) -> str:
+    """Noise of the encoders (m,) as a text: one number, or one for each."""
+    return ", ".join(f"{one:.2g}" for one in (noise[:1] if alike(noise) else noise))
+
+
+def about_bandwidth(found: Suggestion) -> str:
+    """What the recording says of the bandwidth; the wanted one is kept whatever it says."""
+    kept = f"{found.bandwidth:g} Hz, as given, is kept"
+    if found.at_edge:
+        return (
+            f"bandwidth: the likelihood is largest at {found.likeliest:g} Hz, the end of what was "
+            f"tried: this recording does not tell it; {kept}"
+        )
+    return f"bandwidth: {found.likeliest:g} Hz is the likeliest for this recording; {kept}"
+
+
+def show(console: Console, model: GearedModel, found: Verdict, title: str, rate: float) -> None:
+    """Print a verdict."""
+    table = numeric_table(
+        "motor", "innovation\n[rad]", "expected\n[rad]", "lag 1", "largest\nat lag",
+        "is", "by noise", "bound",
+    )  # fmt: skip
+    white = found.white
+    for j, name in enumerate(model.motor_names):
+        table.add_row(
+            name,
+            f"{found.rms[j]:.3g}",
+            f"{found.expected[j]:.3g}",
+            f"{white.first[j]:.2f}",
+            f"{white.lag[j]}",
+            f"{white.largest[j]:.2f}",
+            f"{white.explained[j]:.2f}",
+            f"{white.bound[j]:.2f}",
+        )
+    print_table(console, title, table)
+    low, high = found.bounds
+    word = "consistent" if found.consistent else "not consistent"
+    remedy = ""
+    if found.coloured:
+        remedy = f"; {about_colour(model, found, rate)}"
+    elif not found.consistent:
+        remedy = (
+            "; the innovations are as white as noise of the encoders makes them but larger than "
+            "stated: state more noise, which widens the covariance and changes no estimate"
+        )
+    elif found.careful:
+        remedy = "; careful: the noise of the encoders is less than stated"
+    console.print(
+        f"NIS by reading {found.ratio:.3f}, 95 % bounds {low:.3f} (noise of encoders alone) to "
+        f"{high:.3f} (with forces as the bandwidth admits): {word}{remedy}; "
+        f"{found.samples} samples, {found.starts} starts"
+    )
+    console.print()
+
+
+def about_colour(model: GearedModel, found: Verdict, rate: float) -> str:
+    """Which motors' innovations noise does not explain, at which lag, and possible causes."""
+    white = found.white
+    motors = ", ".join(
+        f"{name} {white.largest[j]:.2f} at lag {white.lag[j]} ({1e3 * white.lag[j] / rate:g} ms; "
+        f"lag 1: {white.first[j]:.2f})"
+        for j, name in enumerate(model.motor_names)
+        if white.coloured[j]
+    )
+    return (
+        f"the innovations are correlated as no noise makes them: {motors}. The cause is the model "
+        "(stiffness, inertia, payload, friction, ratio), a delay between torques and encoders, a "
+        "filter in an encoder, or a contact: correct it, leave that part of the recording out, or "
+        "raise the bandwidth"
+    )

@@ -1,0 +1,263 @@
+"""Robot, gains, node parameters, task."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from geared_dynamics.apps.demo_motion import DemoMotion, demanding, effort_of_motion
+from geared_dynamics.arrays import Array
+from geared_dynamics.control import controller
+from geared_dynamics.control.gains import Gains
+from geared_dynamics.control.terms import Side, Terms
+from geared_dynamics.dynamics.rigid import mass_matrix
+from geared_dynamics.errors import (
+    GearedDynamicsError,
+    GearedDynamicsWarning,
+    MissingPackageError,
+    ModelError,
+)
+from geared_dynamics.files import RobotFiles
+from geared_dynamics.load import load_model
+from geared_dynamics.model import GearedModel
+from geared_dynamics.simulation.plant import Engine, Plant
+from geared_dynamics.simulation.plant_settings import PlantSettings
+
+# -- The three ways to control the arm ------------------------------------------------------------
+
+
+BANDWIDTH = 30.0  # of each joint's loop [rad/s], critically damped
+
+
+class Way(NamedTuple):
+    """One way to control the arm.
+
+    Attributes:
+        name: On the graph and in the recording.
+        label: For people.
+        terms: What is fed forward.
+    """
+
+    name: str
+    label: str
+    terms: Terms
+
+
+NOTHING = Terms(**dict.fromkeys((field.name for field in fields(Terms)), False))
+WAYS = (
+    Way("no_feedforward", "no feedforward", NOTHING),
+    Way("armature", "armature model", Terms(use_rotor_coupling=False)),
+    Way("complete", "complete model", Terms()),
+)
+
+
+def gains(model: GearedModel, q: Array) -> Mapping[str, float]:
+    """Parameters ``gains.<joint>.p``, ``.d``: k = w^2 M_ii, d = 2 w M_ii, M_ii the largest.
+
+    Args:
+        model: Geared model.
+        q: Positions of the motion (k, n).
+    """
+    inertia = np.diagonal(mass_matrix(model, q), axis1=-2, axis2=-1).max(axis=0)
+    found = {}
+    for name, value in zip(model.joint_names, inertia, strict=True):
+        found[f"gains.{name}.p"] = float(BANDWIDTH**2 * value)
+        found[f"gains.{name}.d"] = float(2.0 * BANDWIDTH * value)
+    return found
+
+
+def switches(way: Way) -> dict[str, Any]:
+    """The node's parameters for a way."""
+    return {field.name: getattr(way.terms, field.name) for field in fields(Terms)}
+
+
+# -- All that a demo needs to know before anything runs -------------------------------------------
+
+
+NEEDED = {"rclpy": "ros"}
+# What there is not without a package that ROS's distributions do not have.
+WITHOUT = {
+    "mujoco": "our own equations move the arm",
+    "plotly": "there is no report.html, its table is the one above",
+    "rosbags": "the recording is SQLite (.db3), not MCAP",
+}
+RATE = 1000.0  # joint states and commands per second
+ENCODER, LATENCY = 65536, 1e-3  # counts per turn; [s] until a command acts
+SIDE: Side = "motor_torque"  # of the gears, on which commands are: the rotors rub there
+REHEARSED = 3
+
+
+class DemoPlan(NamedTuple):
+    """What will run.
+
+    Attributes:
+        files: The robot's.
+        model: The robot.
+        motion: What it is to follow.
+        gains: The node's parameters for feedback, the same in all runs.
+        engine: What moves the bodies.
+        notes: Lines for the user.
+    """
+
+    files: RobotFiles
+    model: GearedModel
+    motion: DemoMotion
+    gains: dict[str, float]
+    engine: Engine
+    notes: tuple[str, ...]
+
+
+def refuse_missing() -> None:
+    """Say which package is missing or of no use, before anything starts."""
+    for package, extra in NEEDED.items():
+        if importlib.util.find_spec(package) is None:
+            raise MissingPackageError("demo", package, extra)
+        try:  # ROS of another Python is found and cannot be imported
+            importlib.import_module(package)
+        except ImportError as error:
+            finding = f"the package {package!r} cannot be imported ({error!s:.200})"
+            remedy = (
+                "use the Python that it was built for, or a fresh environment with "
+                f"pip install 'geared_dynamics[{extra}]'"
+            )
+            raise GearedDynamicsError("demo", finding, remedy) from None
+
+
+def missing() -> list[str]:
+    """Return the packages that cannot be imported and can be done without."""
+    found = []
+    for name in WITHOUT:
+        try:
+            importlib.import_module(name)
+        except ImportError:
+            found.append(name)
+    return found
+
+
+def left_out(packages: Sequence[str], engine: Engine | None) -> tuple[str, ...]:
+    """Return a line for the user about what there is not without some packages, if anything."""
+    shown = [name for name in packages if name != "mujoco" or engine is None]
+    if not shown:
+        return ()
+    remedy = "pip install 'geared_dynamics[sim,demo]' brings them"
+    parts = "; ".join(WITHOUT[name] for name in shown)
+    return (f"without {', '.join(shown)} ({remedy}): {parts}",)
+
+
+def make_plan(files: RobotFiles, engine: Engine | None) -> DemoPlan:
+    """Load the robot and plan its motion.
+
+    Args:
+        files: The robot's.
+        engine: What moves the bodies; None: MuJoCo where it is installed and takes the robot.
+
+    Raises:
+        GearedDynamicsError: if the robot cannot be simulated.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GearedDynamicsWarning)  # they are the model's notes
+        model = load_model(files.urdf, files.drivetrain)
+    refuse_motorless(model)
+    motion = demanding(model)
+    work = effort_of_motion(model, *motion[1:])
+    if work > 1.0:
+        finding = f"cannot carry itself: even a slow motion takes {work:.0%} of a limit"
+        raise ModelError(model.robot.source, finding, "look at the limits of motors and joints")
+    absent = missing()
+    chosen, notes = chosen_engine(model, engine, motion)
+    notes = (*left_out(absent, engine), *notes)
+    found = dict(gains(model, motion.q))
+    return DemoPlan(files, model, motion, found, chosen, notes)
+
+
+def refuse_motorless(model: GearedModel) -> None:
+    """Refuse an arm that nothing moves."""
+    if not model.motor_names:
+        finding = "no motors are described, and nothing moves this arm"
+        remedy = "write a drivetrain file (docs/drivetrain.md), or run the demo without ROBOT"
+        raise ModelError(model.robot.source, finding, remedy)
+
+
+def chosen_engine(
+    model: GearedModel, wanted: Engine | None, motion: DemoMotion
+) -> tuple[Engine, tuple[str, ...]]:
+    """The engine to use, with a line for the user where it is not MuJoCo."""
+    if wanted is not None:
+        rehearse(model, wanted, motion)
+        return wanted, ()
+    try:
+        rehearse(model, "mujoco", motion)
+    except MissingPackageError:  # ``left_out`` says it
+        rehearse(model, "equations", motion)
+        return "equations", ()
+    except ModelError as error:
+        rehearse(model, "equations", motion)
+        return "equations", (f"our own equations move the arm, not MuJoCo: {error}",)
+    return "mujoco", ()
+
+
+def rehearse(model: GearedModel, engine: Engine, motion: DemoMotion) -> None:
+    """Build and move a plant and controllers once: kernels compile, and errors come early."""
+    plant = Plant(model, command="torque", engine=engine, settings=plant_settings())
+    plant.reset(motion.q[0])
+    still = np.zeros(len(model.motor_names))
+    for _ in range(REHEARSED):
+        plant.step(still, 1.0 / RATE)
+    for way in WAYS:
+        controller(model, "pd_plus_feedforward", gains=Gains(1.0, 1.0, kind="torque"),
+                   terms=way.terms, side=SIDE)  # fmt: skip
+
+
+def plant_settings() -> PlantSettings:
+    """The plant's, as ``plant_parameters`` says it to the node."""
+    return PlantSettings(encoder_counts=ENCODER, command_latency=LATENCY)
+
+
+def plant_parameters(plan: DemoPlan, lock_step: bool) -> dict[str, Any]:
+    """Parameters of the plant node."""
+    names = plan.model.joint_names
+    begin = {f"initial.{name}": float(q) for name, q in zip(names, plan.motion.q[0], strict=True)}
+    return robot_parameters(plan) | begin | {
+        "command": SIDE,
+        "engine": plan.engine,
+        "pace": "lock_step" if lock_step else "real_time",
+        "rate": RATE,
+        "encoder_counts": ENCODER,
+        "command_latency": LATENCY,
+        "paused": True,
+    }  # fmt: skip
+
+
+def node_parameters(plan: DemoPlan, lock_step: bool) -> dict[str, Any]:
+    """Parameters of the feedforward node that all runs have in common."""
+    # In lock step nobody's time passes while somebody is slow.
+    patience = {"safety.state_timeout": 10.0} if lock_step else {}
+    # What is compared follows badly on purpose: without feedforward, with gains that are low.
+    free = {name.replace("gains.", "constraints.").rpartition(".")[0] + ".trajectory": 0.0
+            for name in plan.gains}  # fmt: skip
+    return robot_parameters(plan) | plan.gains | patience | free | {
+        "autostart": False,
+        "use_sim_time": lock_step,
+        "mode": "computed_torque",
+        "law": "pd_plus_feedforward",
+        "output": SIDE,
+        "update_rate": round(RATE),
+        "publish_commands": False,
+        "publish_joint_commands": True,
+        "state_publish_rate": 50.0,
+    }  # fmt: skip
+
+
+def robot_parameters(plan: DemoPlan) -> dict[str, Any]:
+    """Where the robot is described."""
+    drivetrain = plan.files.drivetrain
+    return {
+        "urdf_path": str(plan.files.urdf.resolve()),
+        "drivetrain": "" if drivetrain is None else str(drivetrain.resolve()),
+    }

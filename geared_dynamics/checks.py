@@ -1,0 +1,130 @@
+"""Checks of numbers, choices and times at the border; numbers as people read them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import numpy as np
+
+from geared_dynamics.arrays import Array, ArrayLike
+from geared_dynamics.errors import ArrayError, DescriptionError
+
+# -- Checks of what a reference is made of --------------------------------------------------------
+
+
+HIGHEST = 160  # derivatives; factorials of more do not fit float64
+
+
+def finite_array(name: str, value: ArrayLike, ndim: int | None = None) -> Array:
+    """Convert to finite float64 numbers, with a number of dimensions."""
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind not in "fiu":
+            raise TypeError
+        array = array.astype(np.float64)
+    except (TypeError, ValueError):
+        raise ArrayError(name, "is not an array of real numbers", "give real numbers") from None
+    if ndim is not None and array.ndim != ndim:
+        finding = f"has shape {array.shape}"
+        raise ArrayError(name, finding, f"give {ndim} dimension{'s' * (ndim > 1)}")
+    if not np.isfinite(array).all():
+        raise ArrayError(name, "contains NaN or infinity", "give finite numbers")
+    return array
+
+
+def as_order(name: str, value: object, highest: int = HIGHEST) -> int:
+    """Check a small whole number."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise ArrayError(name, f"is {value!r}", "give a whole number")
+    if not 0 <= value <= highest:
+        raise ArrayError(name, f"is {value}", f"give 0 to {highest}")
+    return int(value)
+
+
+def positive_time(name: str, value: object) -> float:
+    """Check a duration."""
+    array = finite_array(name, value, 0)  # type: ignore[arg-type]
+    if not array > 0.0:
+        raise ArrayError(name, f"is {float(array)} s", "give a time above 0")
+    return float(array)
+
+
+def as_time(name: str, value: object) -> float:
+    """Convert to seconds; NaN and infinity are for the caller to judge."""
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        raise ArrayError(name, f"is {value!r}", "give finite seconds") from None
+
+
+def names_for(names: Iterable[str], n: int) -> tuple[str, ...]:
+    """Check the joints' names; without any they are called joint 0, joint 1."""
+    if isinstance(names, str):
+        raise ArrayError("joint_names", "is a string", "give a name for each joint")
+    given = tuple(names)
+    if not given:
+        return tuple(f"joint {k}" for k in range(n))
+    if len(given) != n or not all(isinstance(name, str) for name in given):
+        finding = f"is {given!r}, and there are {n} joints"
+        raise ArrayError("joint_names", finding, "give a name for each joint")
+    return given
+
+
+def joint_list(names: Iterable[str]) -> str:
+    """Names in quotes, as a list."""
+    return ", ".join(repr(name) for name in names)
+
+
+# -- How large a number of a description may be ---------------------------------------------------
+
+
+# The sun has 2e30 kg. Below this bound nothing that a model is made of overflows: the
+# largest product is an inertia times the square of a ratio and of a mimic's multiplier.
+LARGEST = 1e30
+
+
+def refuse_too_large(value: float, place: str) -> None:
+    """Refuse a number beyond anything that an arm can have, or one that is not finite.
+
+    Raises:
+        DescriptionError: At ``place``.
+    """
+    if not abs(value) <= LARGEST:
+        raise DescriptionError(
+            place,
+            f"{value:g} is too large a number",
+            f"write it in SI units; no arm has a number beyond {LARGEST:g}",
+        )
+
+
+# -- Numbers as people read them, in tables and sentences -----------------------------------------
+
+
+LEAST, MOST = 0.01, 1e6  # [%] beyond which a percentage is only bounded
+
+
+def percent(value: float) -> str:
+    """Write a percentage: two digits, all before the point, no exponent; a dash for NaN.
+
+    100 %, 46 %, 4.6 %, 0.46 %, < 0.01 %.
+    """
+    size, sign = abs(value), "-" if value < 0.0 else ""
+    if math.isnan(value):
+        return "-"
+    if size >= MOST:
+        return f"{'<' if sign else '>'} {sign}{MOST:.0f} %"
+    if 0.0 < size < LEAST:
+        return f"{'>' if sign else '<'} {sign}{LEAST} %"
+    text = f"{size:.2g}" if size < 10.0 and f"{size:.2g}" != "10" else f"{size:.0f}"
+    return f"{sign}{text} %"
+
+
+def percent_cell(value: float) -> str:
+    """Write a percentage for a column whose heading has the unit."""
+    return percent(value).removesuffix(" %")
+
+
+def plain(values: ArrayLike) -> str:
+    """Write numbers (k,) to four digits, what rounding leaves of zero as 0."""
+    return " ".join(f"{value:.4g}" for value in np.round(np.asarray(values, float), 9) + 0.0)

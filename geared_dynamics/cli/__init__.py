@@ -1,1 +1,0 @@
-"""Command line: ``geared-dynamics check`` and ``geared-dynamics describe``."""

@@ -1,0 +1,216 @@
+"""A robot with all drives that its URDF or SRDF states."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from geared_dynamics.description.drive_records import MotorRecord
+from geared_dynamics.description.other_transmissions import (
+    read_transmission,
+    with_armature,
+    with_joint_params,
+    with_rotor_params,
+)
+from geared_dynamics.description.robot_records import (
+    ZERO3,
+    DrivetrainRecord,
+    RobotRecord,
+    SpinRecord,
+    WheelRecord,
+)
+from geared_dynamics.description.ros2_control import read_block
+from geared_dynamics.description.transmission_elements import Context, Drive, children, lines
+from geared_dynamics.description.transmission_roles import (
+    INERTIA,
+    REDUCTION,
+    DialectRules,
+    check_strays,
+    note_misplaced,
+)
+from geared_dynamics.description.urdf_checks import typo_notes
+from geared_dynamics.description.urdf_reader import loop_notes, robot_of
+from geared_dynamics.description.xml_input import read_xml
+from geared_dynamics.files import Source
+
+# -- All dialects together: a URDF's and an SRDF's drives as one drivetrain -----------------------
+
+
+# URDF itself has no such thing; some programs look for it there, so it is only noted.
+_IN_JOINT = DialectRules(
+    read=(("dynamics", "@armature"),),
+    finding="{what} is not read",
+    remedies=dict.fromkeys((REDUCTION, INERTIA), "write a <transmission> inside <ros2_control>"),
+    tolerant=True,
+)
+
+
+@dataclass(frozen=True)
+class UrdfDrives:
+    """What a URDF and its SRDF say of the drives.
+
+    Attributes:
+        drivetrain: A wheel per actuator, or per joint where none is named. Its carrier
+            is not known: it is taken to be the root link, which does not turn, so that
+            only the ratio and J n^2 count (the armature), and included in its inertial.
+        notes: What some reader would ignore, misorder or read otherwise, a line each.
+        remarks: What is left out and need not worry anybody, a line each.
+    """
+
+    drivetrain: DrivetrainRecord
+    notes: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
+def read_drives(root: Any, robot: RobotRecord, srdf: tuple[Any, str] | None = None) -> UrdfDrives:
+    """Return the drives of a parsed URDF.
+
+    Args:
+        root: The root element of the URDF.
+        robot: The robot that it describes.
+        srdf: Root element and name of an SRDF with ``<rotor_params>``.
+
+    Raises:
+        DescriptionError: If a number is none, a reduction zero, a name missing.
+        UnknownNameError: If a joint or role is not there.
+    """
+    context = Context.of(robot, robot.source)
+    contexts = [context]
+    drives = with_joint_params(root, _transmissions(root, context), context)
+    if srdf is not None:
+        contexts.append(Context.of(robot, srdf[1]))
+        drives = with_rotor_params(srdf[0], drives, contexts[-1])
+    drives = with_armature(root, drives, context)
+    note_misplaced(root, context)
+    for node in children(root, "joint"):
+        check_strays(node, _IN_JOINT, f"joint {(node.get('name') or '').strip()!r}", context)
+    named = _named(drives, context)
+    source = robot.source if srdf is None else f"{robot.source} and {srdf[1]}"
+    record = DrivetrainRecord(
+        source=source if named else DrivetrainRecord().source,
+        wheels=tuple(_wheel(name, drive, robot) for name, drive in named),
+        spins=tuple(SpinRecord(name, drive.coefficients, drive.place) for name, drive in named),
+        motors=tuple(_motor(name, drive) for name, drive in named if drive.motor),
+    )
+    return UrdfDrives(
+        record,
+        tuple(line for c in contexts for line in lines(c.source, c.notes)),
+        tuple(line for c in contexts for line in lines(c.source, c.remarks)),
+    )
+
+
+def _transmissions(root: Any, context: Context) -> list[Drive]:
+    """Return the drives of both kinds of transmissions; ros2_control's win."""
+    drives: list[Drive] = []
+    for block in children(root, "ros2_control"):
+        more = read_block(block, context)
+        _note_two_blocks(drives, more, context)
+        drives += more
+    taken = {joint for drive in drives for joint in drive.joints}
+    for node in children(root, "transmission"):
+        more = read_transmission(node, context)
+        twice = sorted({joint for drive in more for joint in drive.joints} & taken)
+        if twice:
+            names = ", ".join(map(repr, twice))
+            context.note(more[0].place, f"left out: <ros2_control> has transmissions of {names}")
+            continue
+        drives += more
+        if any(abs(c) != 1.0 for drive in more for _, c in drive.coefficients):
+            context.note(
+                more[0].place,
+                "the reduction is read here; ros2_control, Gazebo and Pinocchio ignore a"
+                " <transmission> outside of <ros2_control>",
+            )
+    return drives
+
+
+def _note_two_blocks(drives: Sequence[Drive], more: Sequence[Drive], context: Context) -> None:
+    """Note joints that another block has transmissions of: one for the simulator, mostly."""
+    place_of = {joint: drive.place for drive in drives for joint in drive.joints}
+    seen: set[str] = set()
+    for drive in more:
+        for joint in drive.joints:
+            if joint in place_of and joint not in seen:
+                context.note(
+                    f"{drive.place}/joint {joint!r}",
+                    f"another <ros2_control> has a transmission of this joint, too"
+                    f" ({place_of[joint]}), and both count: if they are one drive, keep one",
+                )
+            seen.add(joint)
+
+
+def _named(drives: Sequence[Drive], context: Context) -> list[tuple[str, Drive]]:
+    """Return the drives with their wheels' names: the actuator's, unless it is taken."""
+    result: list[tuple[str, Drive]] = []
+    wheels: set[str] = set()
+    motors: set[str] = set()
+    for drive in drives:
+        own, number = drive.name, 1
+        while own in motors:
+            number += 1
+            own = f"{drive.name}_{number}"
+        name = own if own not in context.links | wheels else f"{own}_rotor"
+        if (own, name) != (drive.name, drive.name):
+            context.note(
+                drive.place,
+                f"the name {drive.name!r} is that of another actuator or of a link;"
+                f" the motor is called {own!r}, its wheel {name!r}",
+            )
+        motors.add(own)
+        wheels.add(name)
+        result.append((name, replace(drive, name=own)))
+    return result
+
+
+def _wheel(name: str, drive: Drive, robot: RobotRecord) -> WheelRecord:
+    children_of = {joint.child for joint in robot.joints}
+    root = next(link.name for link in robot.links if link.name not in children_of)
+    axial = drive.inertia or 0.0
+    return WheelRecord(
+        name=name,
+        carrier=root,
+        axis=(0.0, 0.0, 1.0),
+        position=ZERO3,
+        mass=0.0,
+        axial=axial,
+        transverse=axial / 2.0,
+        included_in_link=True,
+        origin=f"{_origin(drive)}, armature only",
+    )
+
+
+def _motor(wheel: str, drive: Drive) -> MotorRecord:
+    return MotorRecord(drive.name, wheel, offsets=drive.offsets, origin=_origin(drive))
+
+
+def _origin(drive: Drive) -> str:
+    return f"{drive.place} of {drive.source} ({drive.dialect})"
+
+
+# -- A robot together with the drives that its URDF states ----------------------------------------
+
+
+def read_robot(source: Source, srdf: Source | None = None) -> tuple[RobotRecord, UrdfDrives]:
+    """Read a robot and the drives that its URDF states, the file opened once.
+
+    The drives' notes begin with what a tree cannot hold and the URDF's misspelt names.
+
+    Args:
+        source: The URDF, as in ``read_urdf``.
+        srdf: An SRDF with Pinocchio's ``<rotor_params>``: a path or its text.
+
+    Raises:
+        DescriptionError: If a file cannot be read or says something impossible.
+        UnknownNameError: If it names a link, joint or role that is not there.
+    """
+    root, place = read_xml(source)
+    robot = robot_of(root, place)
+    drives = read_drives(root, robot, None if srdf is None else read_xml(srdf, "SRDF"))
+    notes = loop_notes(root, place) + typo_notes(root, place)
+    return robot, replace(drives, notes=notes + drives.notes)
+
+
+def read_urdf_drives(source: Source, srdf: Source | None = None) -> UrdfDrives:
+    """Read what a URDF, and an SRDF, say of the drives; see :func:`read_robot`."""
+    return read_robot(source, srdf)[1]

@@ -1,0 +1,356 @@
+r"""Dynamics of the arm with elastic joints, x = (q, theta).
+
+    [ M_link(q)  S(q) ] [q'']                   [g]   [A_q    ]         [ te]
+    [ S(q)'       B   ] [theta''] + Coriolis +  [0] = [A_theta] tau_m + [-te]
+
+Complete: rotors on any link, skew, coupled; motors' torque at their shafts, frictionless.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from geared_dynamics import kernels
+from geared_dynamics.arrays import Array, ArrayLike, readonly
+from geared_dynamics.dynamics import rigid
+from geared_dynamics.dynamics.arguments import (
+    as_input,
+    call,
+    common_lead,
+    convert_and_call,
+    deliver,
+    refuse_overflow,
+)
+from geared_dynamics.dynamics.elastic.extended import extended, joined, padded
+from geared_dynamics.dynamics.elimination_plan import elimination_plan
+from geared_dynamics.dynamics.frames import external_forces, with_wrenches
+from geared_dynamics.dynamics.motor_side import checked, refuse_infinite
+from geared_dynamics.dynamics.packing import keep_on, packed
+from geared_dynamics.kernels import elastic_layout as at
+from geared_dynamics.model import GearedModel
+
+# -- The springs of elastic and passive joints: their torque, their energy, their packed form -----
+
+
+def packed_springs(model: GearedModel) -> Array:
+    """Return the packed springs, made at first use and kept on the model."""
+    if model.springs is None:
+        keep_on(model, "springs", pack_springs(model))
+    return model.springs  # type: ignore[return-value]
+
+
+def pack_springs(model: GearedModel) -> Array:
+    """Lay springs and motors out for the kernels."""
+    elastic = model.elasticity
+    count = len(elastic.stiffness)
+    rows, columns = np.nonzero(elastic.stretch)
+    entries = np.column_stack([columns, elastic.stretch[rows, columns]])
+    blocks = np.zeros((count, at.SPRING_SIZE))
+    blocks[:, : at.STRETCH] = np.column_stack(
+        [elastic.stiffness, elastic.damping, elastic.rest, elastic.gap]
+    )
+    start = at.HEADER_SIZE + blocks.size
+    ends = start + at.STRETCH_SIZE * np.cumsum([0, *np.bincount(rows, minlength=count)])
+    blocks[:, at.STRETCH], blocks[:, at.STRETCH_END] = ends[:-1], ends[1:]
+    A = structure_matrix(model)
+    d, motor = np.nonzero(A)
+    structure = np.column_stack([d, motor, A[d, motor]])
+    header = np.zeros(at.HEADER_SIZE)
+    header[at.JOINTS], header[at.SHAFTS] = model.n, elastic.count
+    header[at.MOTORS] = len(model.motor_names)
+    header[at.SPRINGS], header[at.SPRINGS_END] = at.HEADER_SIZE, start
+    header[at.STRUCTURE], header[at.STRUCTURE_END] = ends[-1], ends[-1] + structure.size
+    return readonly(np.concatenate([header, blocks.ravel(), entries.ravel(), structure.ravel()]))
+
+
+def structure_matrix(model: GearedModel) -> Array:
+    """[A_q; A_theta] (n + n_e, m): force of the motors on x = A tau_m.
+
+    The motors' rows of Gamma_q and Gamma_theta, transposed; it needs no particular posture.
+
+    Args:
+        model: Geared model.
+    """
+    elastic = model.elasticity
+    return np.hstack([elastic.link_spin, elastic.shaft_spin])[model.motor_wheel].T.copy()
+
+
+def joint_torque(
+    model: GearedModel, q: ArrayLike, theta: ArrayLike, v: ArrayLike, vtheta: ArrayLike
+) -> Array:
+    """Torque of the springs on the links: te = K (theta - q) + D (vtheta - v).
+
+    Its opposite acts on the shaft behind. With backlash, only what exceeds the play counts.
+    For a spring inside a drive it is the torque that the spring takes from its first shaft.
+
+    Args:
+        model: Geared model.
+        q: Joint position (..., n) [rad or m].
+        theta: Position of the shafts behind the springs (..., n_e), joint side.
+        v: Joint velocity (..., n).
+        vtheta: Velocity of the shafts (..., n_e), joint side.
+
+    Returns:
+        Torque by the spring before each theta (..., n_e) [N m or N].
+    """
+    tension = tensions(model, q, theta, v, vtheta)
+    return checked("inputs", tension, tension.shape[-1], own_stretch(model))
+
+
+def own_stretch(model: GearedModel) -> Array:
+    """P of each theta and the springs before it alone (s, n_e)."""
+    elastic = model.elasticity
+    joints, drives = len(elastic.joint), elastic.count - len(elastic.joint)
+    own = elastic.stretch[:, model.n :].copy()
+    own[len(own) - drives :, :joints] = 0.0
+    own[len(own) - drives :, joints:] = np.eye(drives)
+    return own
+
+
+def spring_forces(
+    model: GearedModel, q: ArrayLike, theta: ArrayLike, v: ArrayLike, vtheta: ArrayLike
+) -> Array:
+    """Force of all springs on x = (q, theta), passive joints' included (..., n + n_e).
+
+    Args:
+        model: Geared model.
+        q: Joint position (..., n) [rad or m].
+        theta: Position of the shafts behind the springs (..., n_e), joint side.
+        v: Joint velocity (..., n).
+        vtheta: Velocity of the shafts (..., n_e), joint side.
+    """
+    tension = tensions(model, q, theta, v, vtheta)
+    return checked("inputs", tension, tension.shape[-1], -model.elasticity.stretch)
+
+
+def tensions(
+    model: GearedModel, q: ArrayLike, theta: ArrayLike, v: ArrayLike, vtheta: ArrayLike
+) -> Array:
+    """K z + D z' of each spring (..., s)."""
+    n, shafts, count = model.n, model.elasticity.count, len(model.elasticity.stiffness)
+    inputs = {"q": (q, n), "theta": (theta, shafts), "v": (v, n), "vtheta": (vtheta, shafts)}
+    constants = (packed_springs(model),)
+    return call("spring_tensions", extended(model), inputs, (count,), constants=constants)
+
+
+def spring_energy(model: GearedModel, q: ArrayLike, theta: ArrayLike) -> Array:
+    """Energy stored in the springs: sum of K z^2 / 2, shape (...) [J].
+
+    Args:
+        model: Geared model.
+        q: Joint position (..., n) [rad or m].
+        theta: Position of the shafts behind the springs (..., n_e), joint side.
+    """
+    elastic = model.elasticity
+    extended(model)  # refuses an arm without springs
+    (x,) = joined(model, q=(q, theta))
+    with np.errstate(over="ignore", invalid="ignore"):
+        beyond = np.maximum(np.abs(x @ elastic.stretch.T - elastic.rest) - elastic.gap, 0.0)
+        energy = np.asarray(0.5 * beyond**2 @ elastic.stiffness)
+    refuse_infinite("q and theta", x, energy)
+    return energy
+
+
+# -- Dynamics of the arm with elastic joints, x = (q, theta) --------------------------------------
+
+
+def mass_matrix(model: GearedModel, q: ArrayLike, *, out: Array | None = None) -> Array:
+    r"""Mass matrix H(q) = [[M_link, S], [S', B]] of x = (q, theta).
+
+    With Z the carriers' rates about the wheels' axes and all wheels locked in M_locked,
+    M_link = M_locked + \Gamma_q'J\Gamma_q + \Gamma_q'JZ + Z'J\Gamma_q,
+    S = (Z + \Gamma_q)'J\Gamma_\theta, B = \Gamma_\theta'J\Gamma_\theta.
+
+    Args:
+        model: Geared model.
+        q: Joint position (..., n) [rad or m].
+        out: Result array (..., n + n_e, n + n_e), returned.
+
+    References:
+        Paper 002, eq. (8)-(17): H = J' M J.
+    """
+    arm = extended(model)
+    return call("mass_matrix", arm, {"q": (padded(model, q), arm.n)}, (arm.n, arm.n), out)
+
+
+def coriolis_matrix(
+    model: GearedModel, q: ArrayLike, v: ArrayLike, vtheta: ArrayLike, *, out: Array | None = None
+) -> Array:
+    """Coriolis matrix C (..., n + n_e, n + n_e) in Christoffel form: H_dot - 2 C is skew.
+
+    Args:
+        model: Geared model.
+        q: Joint position (..., n) [rad or m].
+        v: Joint velocity (..., n).
+        vtheta: Velocity of the shafts behind the springs (..., n_e), joint side.
+        out: Result array, returned.
+    """
+    arm = extended(model)
+    (rate,) = joined(model, v=(v, vtheta))
+    inputs = {"q": (padded(model, q), arm.n), "v": (rate, arm.n)}
+    return call("coriolis_matrix", arm, inputs, (arm.n, arm.n), out)
+
+
+def bias_forces(
+    model: GearedModel, q: ArrayLike, v: ArrayLike, vtheta: ArrayLike, *, out: Array | None = None
+) -> Array:
+    """Force on x at zero acceleration, without the springs: C x' + (g, 0) (..., n + n_e).
+
+    Args:
+        model: Geared model.
+        q: Joint position (..., n) [rad or m].
+        v: Joint velocity (..., n).
+        vtheta: Velocity of the shafts behind the springs (..., n_e), joint side.
+        out: Result array, returned.
+    """
+    arm = extended(model)
+    (rate,) = joined(model, v=(v, vtheta))
+    inputs = {
+        "q": (padded(model, q), arm.n),
+        "v": (rate, arm.n),
+        "a": (np.zeros(arm.n), arm.n),
+    }
+    return call("inverse_dynamics", arm, inputs, (arm.n,), out)
+
+
+def inverse_dynamics(
+    model: GearedModel,
+    q: ArrayLike,
+    theta: ArrayLike,
+    v: ArrayLike,
+    vtheta: ArrayLike,
+    a: ArrayLike,
+    atheta: ArrayLike,
+    f_ext: ArrayLike | None = None,
+    *,
+    out: Array | None = None,
+) -> tuple[Array, Array]:
+    """Forces for a motion of links and shafts, beyond what the springs give.
+
+    tau = M_link a + S atheta + Coriolis + g - te - sum J' f_ext: what else must act on the
+    joints; of a joint that only its spring moves, zero if the motion is possible.
+    tau_theta = S' a + B atheta + Coriolis + te: what the motors must give, A_theta tau_m.
+
+    Args:
+        model: Geared model.
+        q: Joint position (..., n) [rad or m].
+        theta: Position of the shafts behind the springs (..., n_e), joint side.
+        v: Joint velocity (..., n).
+        vtheta: Velocity of the shafts (..., n_e), joint side.
+        a: Joint acceleration (..., n).
+        atheta: Acceleration of the shafts (..., n_e), joint side.
+        f_ext: Force and moment on each body (..., nb, 6), in the body's frame, at its origin.
+        out: Result array (..., n + n_e) of both, returned as two views.
+
+    Returns:
+        tau (..., n) and tau_theta (..., n_e) [N m or N], joint side, without friction.
+    """
+    arm = extended(model)
+    x, rate, change = joined(model, q=(q, theta), v=(v, vtheta), a=(a, atheta))
+    inputs = {"q": (x, arm.n), "v": (rate, arm.n), "a": (change, arm.n)}
+    force = call("inverse_dynamics", arm, inputs, (arm.n,))
+    springs = spring_forces(model, q, theta, v, vtheta)
+    given = {"q": q, "theta": theta, "v": v, "vtheta": vtheta, "a": a, "atheta": atheta}
+    if f_ext is not None:
+        given["f_ext"] = f_ext
+        outside = external_forces(model, q, f_ext)
+        still = np.zeros((*outside.shape[:-1], model.elasticity.count))
+        common_lead({"motion": force, "f_ext": outside})
+        with np.errstate(over="ignore", invalid="ignore"):
+            springs = springs + np.concatenate([outside, still], axis=-1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = force - springs
+    if not np.isfinite(total).all():
+        refuse_overflow({name: np.asarray(value, float) for name, value in given.items()})
+    result = deliver(total, out, given)
+    return result[..., : model.n], result[..., model.n :]
+
+
+def forward_dynamics(
+    model: GearedModel,
+    q: ArrayLike,
+    theta: ArrayLike,
+    v: ArrayLike,
+    vtheta: ArrayLike,
+    tau_m: ArrayLike,
+    f_ext: ArrayLike | None = None,
+    *,
+    tau: ArrayLike | None = None,
+    out: Array | None = None,
+) -> tuple[Array, Array]:
+    """Acceleration of links and shafts under the motors' torque.
+
+    Args:
+        model: Geared model.
+        q: Joint position (..., n) [rad or m].
+        theta: Position of the shafts behind the springs (..., n_e), joint side.
+        v: Joint velocity (..., n).
+        vtheta: Velocity of the shafts (..., n_e), joint side.
+        tau_m: Torque at the motors' shafts (..., m) [N m], motor side.
+        f_ext: Force and moment on each body (..., nb, 6), in the body's frame, at its origin.
+        tau: What else acts on the joints (..., n) [N m or N], such as friction; zero if not
+            given.
+        out: Result array (..., n + n_e) of both, returned as two views.
+
+    Returns:
+        a (..., n) and atheta (..., n_e), joint side.
+
+    Raises:
+        ModelError: if the mass matrix is not positive definite.
+    """
+    n, shafts, motors = model.n, model.elasticity.count, len(model.motor_names)
+    if f_ext is not None:
+        given = np.zeros(n) if tau is None else as_input("tau", tau, n)
+        tau = with_wrenches(model, q, v, given, f_ext, None)
+    arm = extended(model)
+    plan = elimination_plan(arm)
+    springs = packed_springs(model)
+    try:
+        beside = np.zeros(q.shape) if tau is None else tau  # type: ignore[union-attr]
+        result = np.empty((*q.shape[:-1], n + shafts)) if out is None else out  # type: ignore[union-attr]
+        inputs = q, theta, v, vtheta, tau_m, beside
+        if kernels.elastic_forward_dynamics(packed(arm), springs, plan, *inputs, result) == 0:
+            return result[..., :n], result[..., n:]
+    except kernels.NOT_TAKEN:
+        pass  # not plain float64 arrays: convert them below
+    named = {
+        "q": (q, n),
+        "theta": (theta, shafts),
+        "v": (v, n),
+        "vtheta": (vtheta, shafts),
+        "tau_m": (tau_m, motors),
+        "tau": (np.zeros(n) if tau is None else tau, n),
+    }
+    constants = springs, plan
+    result = convert_and_call("elastic_forward_dynamics", arm, named, (arm.n,), out, constants)
+    return result[..., :n], result[..., n:]
+
+
+# -- Energies of the arm with elastic joints ------------------------------------------------------
+
+
+def kinetic_energy(model: GearedModel, q: ArrayLike, v: ArrayLike, vtheta: ArrayLike) -> Array:
+    """Kinetic energy T = x'^T H(q) x' / 2 with x = (q, theta), shape (...) [J].
+
+    Args:
+        model: Geared model.
+        q: Joint position (..., n) [rad or m].
+        v: Joint velocity (..., n).
+        vtheta: Velocity of the shafts behind the springs (..., n_e), joint side.
+    """
+    arm = extended(model)
+    (rate,) = joined(model, v=(v, vtheta))
+    return rigid.kinetic_energy(arm, padded(model, q), rate)
+
+
+def potential_energy(model: GearedModel, q: ArrayLike, theta: ArrayLike) -> Array:
+    """Potential energy of gravity and of the springs, shape (...) [J].
+
+    Zero with all mass at the root frame's origin and the springs relaxed.
+
+    Args:
+        model: Geared model.
+        q: Joint position (..., n) [rad or m].
+        theta: Position of the shafts behind the springs (..., n_e), joint side.
+    """
+    return rigid.potential_energy(model, q) + spring_energy(model, q, theta)

@@ -1,0 +1,334 @@
+"""What motors of elastic joints must do so that the links follow a path: flatness.
+
+Formulas, and which derivatives each method needs: docs/feedforward.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, cast, get_args
+
+import numpy as np
+
+from geared_dynamics import kernels
+from geared_dynamics.arrays import Array, ArrayLike, readonly
+from geared_dynamics.dynamics.arguments import as_input, refuse
+from geared_dynamics.dynamics.drive_packing import pack_drives
+from geared_dynamics.dynamics.elastic.equations import structure_matrix
+from geared_dynamics.dynamics.elastic.extended import extended
+from geared_dynamics.dynamics.elastic.motors import motor_torques
+from geared_dynamics.dynamics.elastic.triangular import depths
+from geared_dynamics.dynamics.packing import packed, packed_balancers, refuse_balancer
+from geared_dynamics.errors import ArrayError, ModelError, UnknownNameError
+from geared_dynamics.kernels import drive_layout, layout
+from geared_dynamics.kernels import flatness_layout as at
+from geared_dynamics.kernels.balancer_layout import FAULT
+from geared_dynamics.model import GearedModel
+
+# -- Elastic arms whose motors' motion does not follow from that of the links ---------------------
+
+
+def refuse_unfit(model: GearedModel) -> None:
+    """Raise for shafts without a joint, passive joints, backlash, motors beside their spring."""
+    elastic, source = model.elasticity, model.drivetrain.source
+    if elastic.shaft_spin.shape[1] != elastic.joint.size:
+        finding = "there are shafts between springs, and feedforward knows one spring per joint"
+        remedy = "put each drive's compliance into its joint's stiffness"
+        raise ModelError(f"{source}, springs", finding, remedy)
+    for j in elastic.passive:
+        name = model.joint_names[j]
+        finding = f"joint {name!r} is passive: its motion cannot be prescribed"
+        remedy = "take the feedforward of an arm without it (load_model's lock)"
+        raise ModelError(f"{source}, joints.{name}.passive", finding, remedy)
+    for k, gap in enumerate(elastic.gap):
+        if gap > 0.0:
+            d = int(np.flatnonzero(elastic.stretch[k, : model.n])[0])
+            name = model.joint_names[d]
+            finding = f"joint {name!r} has backlash: its motor would have to jump through it"
+            raise ModelError(f"{source}, joints.{name}.backlash", finding, "take out the backlash")
+    A = structure_matrix(model)
+    for j in elastic.joint:
+        for motor, ratio in zip(model.motor_names, A[j], strict=True):
+            if ratio != 0.0:
+                finding = f"it turns with the link of the elastic joint {model.joint_names[j]!r}"
+                remedy = "let its wheel be on the motor side (side: motor)"
+                raise ModelError(f"{source}, motors.{motor}", finding, remedy)
+
+
+def refuse_damping(model: GearedModel, method: str) -> None:
+    """Raise where a spring is damped: the shaft then solves a differential equation."""
+    elastic = model.elasticity
+    damped = np.any(elastic.stretch[elastic.damping > 0.0] != 0.0, axis=0)
+    names = [
+        name for name, is_so in zip(model.joint_names, damped[: model.n], strict=True) if is_so
+    ]
+    if names:
+        finding = (
+            f"the springs of {', '.join(names)} are damped, so that the shafts' motion solves a "
+            f"differential equation and method {method!r} does not hold"
+        )
+        remedy = "take method='expanded', or joints.<name>.damping: 0"
+        raise ModelError(f"{model.drivetrain.source}, joints.{names[0]}.damping", finding, remedy)
+
+
+# -- What a feedforward needs of a model, worked out once: springs, shares, number of rounds ------
+
+
+Method = Literal["reduced", "expanded", "exact"]
+MOST_ROUNDS = 80  # 2 rounds + 4 rows of q: what factorials in float64 allow
+
+
+@dataclass(frozen=True, eq=False)
+class FeedforwardPlan:
+    """A model's feedforward by one method.
+
+    Attributes:
+        rows: Rows of q and its derivatives that it needs.
+        packed: The extended arm (see kernels.layout).
+        plan: See kernels.flatness_layout.
+        drives: Drives over x = (q, theta) (see kernels.drive_layout).
+    """
+
+    rows: int
+    packed: Array
+    plan: Array
+    drives: Array
+
+
+def plan_of(model: GearedModel, method: Method, order: int | None) -> FeedforwardPlan:
+    """Return the plan, made at first use and kept on the model."""
+    kept = model.flatness
+    if kept is None:
+        kept = {}
+        # Derived from frozen fields, as the packed model is.
+        object.__setattr__(model, "flatness", kept)
+    try:
+        return cast("FeedforwardPlan", kept[method, order])
+    except (KeyError, TypeError):
+        pass  # not made yet, or arguments that nothing can be looked up by
+    plan = make_plan(model, method, order)
+    kept[method, order] = plan
+    return plan
+
+
+def make_plan(model: GearedModel, method: Method, order: int | None) -> FeedforwardPlan:
+    """Check model and method, lay out what the kernels read."""
+    if not isinstance(method, str) or method not in get_args(Method):
+        raise UnknownNameError("method", "feedforward", method, get_args(Method))
+    refuse_order(method, order)
+    arm = extended(model)  # refuses an arm without springs
+    refuse_unfit(model)
+    if method != "expanded":
+        refuse_damping(model, method)
+    if method == "reduced" and model.elastic_model == "complete":
+        arm = extended(model.with_elasticity("uncoupled"))
+    rounds = order or 1
+    if method == "exact":
+        rounds = 1 + max(depths(model))
+    plan = pack_plan(model, rounds)
+    drives = drives_behind_springs(model, arm)
+    return FeedforwardPlan(2 * rounds + 3, packed(arm), plan, readonly(drives))
+
+
+def refuse_order(method: Method, order: int | None) -> None:
+    """Raise unless the order belongs to the method and is a small whole number."""
+    if order is None:
+        return
+    if method != "expanded":
+        finding, remedy = f"has no meaning for method {method!r}", "leave it out"
+        raise ArrayError("order", finding, remedy)
+    if isinstance(order, bool) or not isinstance(order, (int, np.integer)):
+        raise ArrayError("order", f"is {order!r}", "give a whole number from 1 on")
+    if not 1 <= order <= MOST_ROUNDS:
+        raise ArrayError("order", f"is {order}", f"give 1 to {MOST_ROUNDS}; 1 or 2 serve practice")
+
+
+def pack_plan(model: GearedModel, rounds: int) -> Array:
+    """Springs, shares and balancers for the kernels (see kernels.flatness_layout)."""
+    elastic = model.elasticity
+    pull = elastic.stretch[:, model.n :]
+    stiffness = pull.T @ (elastic.stiffness[:, None] * pull)
+    damping = pull.T @ (elastic.damping[:, None] * pull)
+    compliance = np.linalg.inv(stiffness)
+    matrices = np.array([compliance, compliance @ damping, stiffness, damping])
+    rows, columns = np.nonzero(np.any(matrices != 0.0, axis=0))
+    springs = np.column_stack([rows, columns, *matrices[:, rows, columns]])
+    share = shares_behind_springs(model)
+    d, motor = np.nonzero(share)
+    shares = np.column_stack([d, motor, share[d, motor]])
+    header = np.zeros(at.HEADER_SIZE)
+    header[at.JOINTS], header[at.SHAFTS] = model.n, elastic.joint.size
+    header[at.MOTORS], header[at.ROUNDS] = len(model.motor_names), rounds
+    start = at.HEADER_SIZE + elastic.joint.size
+    header[at.JOINT], header[at.SPRINGS] = at.HEADER_SIZE, start
+    header[at.SPRINGS_END] = header[at.SHARES] = start + springs.size
+    header[at.SHARES_END] = start + springs.size + shares.size
+    parts = [header, elastic.joint, springs.ravel(), shares.ravel()]
+    if model.balancers.names:
+        header[at.BALANCERS] = start + springs.size + shares.size
+        parts.append(packed_balancers(model))
+    return readonly(np.concatenate(parts))
+
+
+def shares_behind_springs(model: GearedModel) -> Array:
+    """What each motor gives per force on x (n + n_e, m)."""
+    unit = np.eye(model.n + model.elasticity.joint.size)
+    return motor_torques(model, unit[:, : model.n], unit[:, model.n :])
+
+
+def drives_behind_springs(model: GearedModel, arm: GearedModel) -> Array:
+    """Drives whose motors' rows read x = (q, theta)."""
+    drives = pack_drives(arm).copy()
+    size, count = arm.n, len(model.motor_names)
+    start, width = int(drives[drive_layout.MOTORS]), int(drives[drive_layout.MOTOR_SIZE])
+    blocks = drives[start : start + count * width].reshape(count, width)
+    blocks[:, drive_layout.ROWS : drive_layout.ROWS + size] = structure_matrix(model).T
+    blocks[:, drive_layout.ROWS + size :] = shares_behind_springs(model).T
+    if arm.elastic_model != "complete":
+        blocks[:, drive_layout.COUPLED] = 0.0
+    return drives
+
+
+# -- What motors of elastic joints must do so that the links follow a path: flatness --------------
+
+
+FLOAT = np.dtype(np.float64)
+FRICTIONLESS = readonly([])
+
+
+class Feedforward:
+    """Motion of the shafts (..., n_e), joint side, and the motors' torque (..., m)."""
+
+    __slots__ = ("_shafts", "_values")
+
+    def __init__(self, values: Array, shafts: int) -> None:
+        """Wrap the kernel's result (..., 3 n_e + m)."""
+        self._values = values
+        self._shafts = shafts
+
+    def __repr__(self) -> str:
+        """Show position and torque."""
+        return f"Feedforward(theta={self.theta}, tau_m={self.tau_m})"
+
+    @property
+    def theta(self) -> Array:
+        """Position of the shafts behind the springs (..., n_e) [rad or m], joint side."""
+        return self._values[..., : self._shafts]
+
+    @property
+    def vtheta(self) -> Array:
+        """Their velocity (..., n_e)."""
+        return self._values[..., self._shafts : 2 * self._shafts]
+
+    @property
+    def atheta(self) -> Array:
+        """Their acceleration (..., n_e)."""
+        return self._values[..., 2 * self._shafts : 3 * self._shafts]
+
+    @property
+    def tau_m(self) -> Array:
+        """Torque at each motor's shaft (..., m) [N m], motor side, lossless gears."""
+        return self._values[..., at.MOTION_ROWS * self._shafts :]
+
+
+def feedforward(
+    model: GearedModel,
+    derivatives: ArrayLike,
+    method: Method = "reduced",
+    order: int | None = None,
+    *,
+    friction: bool = False,
+) -> Feedforward:
+    """Motion of the shafts and torque of the motors for a motion of the links.
+
+    Algebraic: no differential equation is solved and no difference taken. Rigid joints and
+    motors that turn with several joints are taken along, and the arm's balancers.
+
+    Args:
+        model: Geared model with elastic joints.
+        derivatives: Joint position and its time derivatives (..., k+1, n): rows q, v, a, jerk
+            and on [rad/s^i or m/s^i], k at least ``derivatives_needed``; more are not looked at.
+        method: ``reduced`` is exact for the arm with S = 0 (``uncoupled``), k = 4.
+            ``expanded`` is that of the model as it is, in powers of S, of the springs'
+            compliance 1/K and of D/K, k = 2 order + 2. ``exact`` solves the model as it is
+            joint by joint, where S is strictly triangular; k = 2 n + 2 or less.
+        order: Of ``expanded``; 1 if not given.
+        friction: Whether joint friction counts, with the smooth law of ``friction_forces``.
+
+    Raises:
+        ArrayError: if the path has too few derivatives.
+        ModelError: if the springs are damped (``reduced`` and ``exact``), S is not strictly
+            triangular (``exact``), a joint is passive or has backlash, the motors cannot turn
+            all shafts and rigid joints, or a balancer has no force at a posture.
+
+    References:
+        A. De Luca, "Feedforward/feedback laws for the control of flexible robots", ICRA 2000.
+    """
+    plan = plan_of(model, method, order)
+    drives = plan.drives if friction else FRICTIONLESS
+    count = int(plan.plan[at.SHAFTS])
+    width = at.MOTION_ROWS * count + len(model.motor_names)
+    try:
+        flat = np.empty(width)
+        if derivatives.dtype is FLOAT and derivatives.shape == (plan.rows, model.n):  # type: ignore[union-attr]
+            path = derivatives.reshape(-1)  # type: ignore[union-attr]
+            if kernels.elastic_feedforward(plan.packed, plan.plan, drives, path, flat) == 0:
+                return Feedforward(flat, count)
+    except kernels.NOT_TAKEN:
+        pass  # not a plain float64 array: convert it below
+    path = enough(model, derivatives, plan, method, plan.rows)
+    return Feedforward(run("elastic_feedforward", model, plan, drives, path, width), count)
+
+
+def derivatives_needed(
+    model: GearedModel, method: Method = "reduced", order: int | None = None
+) -> int:
+    """Highest time derivative of q that ``feedforward`` reads: 4 of ``reduced``.
+
+    With that many continuous derivatives the motors' torque is continuous.
+
+    Args:
+        model: Geared model with elastic joints.
+        method: As of ``feedforward``.
+        order: Likewise.
+    """
+    return plan_of(model, method, order).rows - 1
+
+
+def enough(
+    model: GearedModel, derivatives: ArrayLike, plan: FeedforwardPlan, method: str, rows: int
+) -> Array:
+    """Convert the path to float64 (..., rows, n), surplus rows cut off."""
+    n = model.n
+    path = as_input("derivatives", derivatives, n)
+    shape = f"(..., {plan.rows}, {n})"
+    if path.ndim < 2:
+        remedy = f"give shape {shape}: q and its time derivatives, row by row"
+        raise ArrayError("derivatives", f"has shape {path.shape}", remedy)
+    if path.shape[-2] < plan.rows:
+        finding = (
+            f"has shape {path.shape}, derivatives of q up to order {path.shape[-2] - 1}; method "
+            f"{method!r} needs them up to order {plan.rows - 1} of this arm"
+        )
+        remedy = f"give shape {shape} from a reference that is smooth enough (gd.trajectory)"
+        raise ArrayError("derivatives", finding, remedy)
+    return path[..., :rows, :]
+
+
+def run(
+    name: str, model: GearedModel, plan: FeedforwardPlan, drives: Array, path: Array, width: int
+) -> Array:
+    """Run a kernel over one path (rows, n) or a batch of them; refuse what it refuses."""
+    lead, flat_width = path.shape[:-2], path.shape[-2] * path.shape[-1]
+    result = np.empty((*lead, width))
+    if not result.size:
+        return result
+    # A strided path is copied here.
+    flat = path.reshape(*((result.size // width,) if lead else ()), flat_width)
+    target = result.reshape((*flat.shape[:-1], width))
+    status = getattr(kernels, name)(plan.packed, plan.plan, drives, flat, target)
+    if status >= FAULT:
+        refuse_balancer(status, model, path[..., 0, :])
+    if status != layout.OK:
+        refuse(status, {"derivatives": path}, result)
+    return result

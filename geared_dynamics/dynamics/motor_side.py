@@ -1,0 +1,139 @@
+"""Between the joints' and the motors' side of the gears."""
+
+import math
+
+import numpy as np
+
+from geared_dynamics.arrays import Array, ArrayLike, readonly
+from geared_dynamics.dynamics.arguments import as_input, coordinates, deliver
+from geared_dynamics.errors import ArrayError, ModelError
+from geared_dynamics.model import GearedModel, require_model
+from geared_dynamics.model.gears.rank import rank, scales
+
+
+def motor_torques(model: GearedModel, tau: ArrayLike, *, out: Array | None = None) -> Array:
+    """Motor torques tau_m with A tau_m = tau, before efficiency.
+
+    With more motors than coordinates the solution of least norm is returned.
+
+    Args:
+        model: Geared model.
+        tau: Generalised joint force (..., n) [N m or N], joint side.
+        out: Result array (..., m), returned.
+
+    Returns:
+        Torque at each motor's shaft (..., m) [N m], motor side.
+
+    Raises:
+        ModelError: if the motors cannot produce every joint force.
+
+    References:
+        Paper 001, eq. (12): tau = A tau_m.
+    """
+    return checked("tau", tau, coordinates(model), motor_shares(model), out=out)
+
+
+def motor_shares(model: GearedModel) -> Array:
+    """What each motor gives per joint force, S' (n, m), made at first use and kept."""
+    if require_model(model).shares is None:
+        # Derived from frozen fields, as the packed model is.
+        object.__setattr__(model, "shares", readonly(least_norm_inverse(model).T))
+    return model.shares  # type: ignore[return-value]
+
+
+def least_norm_inverse(model: GearedModel) -> Array:
+    """S (m, n) with A S = 1, of least norm."""
+    A = model.structure_matrix
+    refuse_underactuated(model, rank(A))
+    return least_norm(A)
+
+
+def least_norm(A: Array) -> Array:
+    """S (m, n) with A S = 1, of least norm; units of very different size lose nothing.
+
+    Scaling a joint's row does not change which solution is the least, scaling a motor's
+    column would; with as many motors as joints there is only one.
+
+    Args:
+        A: A matrix of full row rank (n, m).
+    """
+    rows, columns = scales(A)
+    if A.shape[0] == A.shape[1]:
+        return columns[:, None] * np.linalg.inv(rows[:, None] * A * columns) * rows
+    Q, R = np.linalg.qr((rows[:, None] * A).T)
+    return np.asarray(Q @ np.linalg.inv(R).T * rows)
+
+
+def refuse_underactuated(model: GearedModel, moved: int) -> None:
+    """Raise unless the motors move all coordinates independently."""
+    if moved == model.n:
+        return
+    idle = [
+        name
+        for name, row in zip(model.joint_names, model.structure_matrix, strict=True)
+        if not row.any()
+    ]
+    count = len(model.motor_names)
+    motors = f"{count} motor{'s' if count != 1 else ''} move{'s' if count == 1 else ''}"
+    finding = f"{motors} {moved} of {model.n} coordinates"
+    detail = f" (none acts on {', '.join(idle)})" if idle else " independently of each other"
+    remedy = "declare the missing motors" if idle else "declare more motors, or let a joint mimic"
+    raise ModelError(f"{model.drivetrain.source}, motors", finding + detail, remedy)
+
+
+def motor_angles(model: GearedModel, q: ArrayLike, *, out: Array | None = None) -> Array:
+    """What the motors' encoders show: phi = A' q + phi(0), relative to their carriers.
+
+    Args:
+        model: Geared model; phi(0), ``model.motor_zeros``, is A' (-offset) with each motor's
+            own offsets of its joints.
+        q: Joint position (..., n) [rad or m].
+        out: Result array (..., m), returned.
+
+    Returns:
+        Rotor angle of each motor (..., m) [rad], motor side.
+    """
+    return checked("q", q, coordinates(model), model.structure_matrix, model.motor_zeros, out)
+
+
+def motor_speeds(model: GearedModel, v: ArrayLike, *, out: Array | None = None) -> Array:
+    """Rotor speed of each motor relative to its carrier: A' v (..., m) [rad/s], motor side.
+
+    Args:
+        model: Geared model.
+        v: Joint velocity (..., n).
+        out: Result array (..., m), returned.
+
+    References:
+        Paper 001, eq. (12).
+    """
+    return checked("v", v, coordinates(model), model.structure_matrix, out=out)
+
+
+def checked(
+    name: str,
+    value: ArrayLike,
+    width: int,
+    matrix: Array,
+    added: Array | None = None,
+    out: Array | None = None,
+) -> Array:
+    """Convert an input (..., width) to float64 and return input @ matrix + added, in ``out``."""
+    array = as_input(name, value, width)
+    with np.errstate(over="ignore", invalid="ignore"):
+        result = array @ matrix
+        if added is not None:
+            result = result + added
+    refuse_infinite(name, array, result)
+    return deliver(np.asarray(result), out, {name: value})
+
+
+def refuse_infinite(name: str, array: Array, result: Array) -> None:
+    """Raise for NaN and infinity in an input or in what it gives."""
+    # Squares summed are finite only if every number is: a quick look that settles most calls.
+    if math.isfinite(np.vdot(array, array) + np.vdot(result, result)):
+        return
+    if not np.isfinite(array).all():
+        raise ArrayError(name, "contains NaN or infinity", "give finite numbers")
+    if not np.isfinite(result).all():
+        raise ArrayError(name, "is so large that the result overflows", "use SI units")

@@ -1,1 +1,0 @@
-"""What all nodes share: lifecycle, parameters, messages, timing, the process."""

@@ -1,1 +1,0 @@
-"""The feedforward node: joint states and a trajectory in, torques of the complete model out."""

@@ -1,1 +1,0 @@
-"""The observer node: encoders and torques in, the motion and the forces of an elastic arm out."""

@@ -1,1 +1,0 @@
-"""The plant node: a simulated arm on the ROS graph (docs/demo.md)."""

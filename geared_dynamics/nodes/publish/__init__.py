@@ -1,1 +1,0 @@
-"""A trajectory file published once, when somebody listens and the arm is where it begins."""

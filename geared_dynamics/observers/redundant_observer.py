@@ -1,0 +1,173 @@
+"""The same observer in the redundant Cartesian coordinates of paper 002.
+
+    nu = J(x) x'                                   velocities of every link and wheel
+    M nu' + N(nu) + v + s = Q + reaction           constant inertia; N is gyroscopic
+    x' = L nu                                      constant left inverse, L J = 1
+    nu += J G_v (measured - shown),  x += G_x (measured - shown)
+
+The state holds x and nu. N is what the paper's print omits (errata, docs/cartesian.md): without
+it the observer would follow another arm. Corrections move within the constraints, so that nu
+stays J(x) L nu; they and their convergence are those of ``nonlinear``. A step takes some
+milliseconds: it is for study, not for control.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from geared_dynamics.arrays import Array
+from geared_dynamics.dynamics import cartesian, elastic
+from geared_dynamics.dynamics.friction_and_balancers import outside
+from geared_dynamics.model import GearedModel
+from geared_dynamics.observers.health import Fault, Health, held
+from geared_dynamics.observers.nonlinear import (
+    NonlinearGains,
+    NonlinearState,
+    corrected,
+)
+from geared_dynamics.observers.readings import Measurement, readings, refuse_other, refuse_state
+from geared_dynamics.observers.screening import prepared
+from geared_dynamics.observers.standing import predicted
+
+
+class RedundantState(NamedTuple):
+    """State of the observer in redundant coordinates, a value.
+
+    Attributes:
+        x: q and theta (N,).
+        nu: Velocities of links and wheels, in the order of ``cartesian.coordinate_names``.
+        inner: What it shares with the nonlinear observer; its mean is (x, L nu).
+    """
+
+    x: Array
+    nu: Array
+    inner: NonlinearState
+
+    @property
+    def health(self) -> Health:
+        """Faults, and what else is known of the inputs."""
+        return self.inner.health
+
+    @property
+    def mean(self) -> Array:
+        """q, theta, v, vtheta (2 N,)."""
+        return self.inner.mean
+
+    @property
+    def consistent(self) -> bool:
+        """Whether its innovations are as small as the encoders' noise says."""
+        return self.inner.consistent
+
+
+def redundant_start(model: GearedModel, start: NonlinearState) -> RedundantState:
+    """State from one of the nonlinear observer, as ``nonlinear_start`` makes it.
+
+    Args:
+        model: Geared model with elastic joints, complete.
+        start: Where to begin.
+
+    Raises:
+        ModelError: where the left inverse does not exist (a revolute joint turns a sliding
+            one), or the model is a reduced one.
+    """
+    cartesian.left_inverse(model)
+    return embedded(model, start)
+
+
+def redundant_step(
+    model: GearedModel,
+    gains: NonlinearGains,
+    state: RedundantState,
+    measurement: Measurement,
+    dt: float,
+) -> RedundantState:
+    """State after dt with new readings of the motors' encoders.
+
+    Args:
+        model: Geared model with elastic joints, complete.
+        gains: Tuning, of the nonlinear observer.
+        state: Before.
+        measurement: The readings at the end of the step, the torques over it.
+        dt: Since the readings before [s].
+    """
+    refuse_other(model, gains, NonlinearGains, "nonlinear_gains")
+    refuse_state(state, RedundantState, "redundant_start", 2 * gains.sizes.coordinates)
+    sizes, inner = gains.sizes, state.inner
+    ready = prepared(sizes, gains.limits, inner.health, measurement, dt)
+    if isinstance(ready, Health):
+        return state._replace(inner=inner._replace(health=ready))
+    health, tau, count = ready
+    N, L = sizes.coordinates, cartesian.left_inverse(model)
+    x, nu, steps = state.x, state.nu, []
+    for _ in range(count):
+        rate = L @ nu
+        mean = np.concatenate([x, rate])
+        step = predicted(model, sizes, mean, health.tau_m, tau, dt / count, inner.stay)
+        if step is None:
+            return state._replace(
+                inner=inner._replace(health=held(health, health.faults | Fault.DIVERGED))
+            )
+        change = np.concatenate([rate, acceleration(model, x, nu, L, health.tau_m, tau)])
+        mean = mean + dt / count * step.phi @ change + step.lost
+        x = mean[:N]
+        steps.append(step)
+        nu = jacobian(model, x, mean[N:]) @ mean[N:]
+    y = readings(sizes, measurement)[: sizes.motors] - gains.zeros
+    new = corrected(model, gains, inner, np.concatenate([x, L @ nu]), steps, health, y, dt)
+    if not new.health.valid:
+        return state._replace(inner=new)
+    return embedded(model, new)
+
+
+def acceleration(
+    model: GearedModel, x: Array, nu: Array, L: Array, tau_m: Array, tau: Array
+) -> Array:
+    """Acceleration of x (N,) by the redundant equations, with balancers and friction.
+
+    Of the friction without what multiplies the sign of a rate: the step adds that.
+
+    L nu' with nu' from M nu' + N + v + s = Q + reaction; the reaction keeps nu within J.
+    """
+    n = model.n
+    rate = L @ nu
+    q, theta, v, vtheta = x[:n], x[n:], rate[:n], rate[n:]
+    losses, rotors = smooth_friction(model, v, vtheta, q, theta)
+    along = outside(model, tau, x) - losses
+    found = cartesian.accelerations(model, q, theta, v, vtheta, tau_m - rotors, tau=along)
+    return np.concatenate([found.a, found.atheta])
+
+
+def smooth_friction(
+    model: GearedModel, v: Array, vtheta: Array, q: Array, theta: Array
+) -> tuple[Array, Array]:
+    """Friction of joints (n,) and rotors (m,) without what multiplies the sign of a rate."""
+    joints, rotors = np.zeros(model.n), np.zeros(len(model.motor_names))
+    speed = elastic.motor_speeds(model, v, vtheta)
+    angle = elastic.motor_angles(model, q, theta) - model.motor_zeros  # which the laws shift by
+    for laws, rate, place, found in (
+        (model.joint_friction, v, q, joints),
+        (model.motors.friction, speed, angle, rotors),
+    ):
+        k = laws.multiplier
+        position = k * place[laws.index] + laws.shift
+        force = laws.viscous * k * rate[laws.index] + laws.offset
+        for law, order, amplitude, phase in laws.ripple:
+            force[int(law)] += amplitude * np.sin(order * position[int(law)] + phase)
+        np.add.at(found, laws.index, k * force)
+    return joints, rotors
+
+
+def jacobian(model: GearedModel, x: Array, rate: Array) -> Array:
+    """J(x) (15 n or so, N)."""
+    n = model.n
+    found = cartesian.dynamics(model, x[:n], x[n:], rate[:n], rate[n:])
+    return found.jacobian
+
+
+def embedded(model: GearedModel, inner: NonlinearState) -> RedundantState:
+    """State in redundant coordinates of a state in generalised ones."""
+    N = len(inner.mean) // 2
+    x, rate = inner.mean[:N], inner.mean[N:]
+    return RedundantState(x, jacobian(model, x, rate) @ rate, inner)

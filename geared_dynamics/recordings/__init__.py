@@ -1,0 +1,1 @@
+"""Bags and tables to filtered motion in joint space."""

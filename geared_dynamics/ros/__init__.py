@@ -1,0 +1,1 @@
+"""Nodes: the only room with ROS."""

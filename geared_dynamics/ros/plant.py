@@ -1,0 +1,375 @@
+"""The plant node: commands to the plant, its measurements to messages."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, cast
+
+import numpy as np
+from rclpy.executors import Executor
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray, String
+from std_srvs.srv import SetBool, Trigger
+
+from geared_dynamics.errors import GearedDynamicsError
+from geared_dynamics.model import GearedModel
+from geared_dynamics.ros.declared import Declared, EmptyLists
+from geared_dynamics.ros.joint_state_wire import SECOND, NamedState, nanoseconds
+from geared_dynamics.ros.process import Failures, PrintableLog, spin_once
+from geared_dynamics.runtime import model_source, plant_node_settings
+from geared_dynamics.runtime.model_source import loaded, payload_words
+from geared_dynamics.runtime.parameters import ParameterError, Value
+from geared_dynamics.runtime.plant_node_settings import SCHEMA, CommandReader
+from geared_dynamics.simulation.plant import Plant
+from geared_dynamics.simulation.plant_settings import Measurement
+
+# -- The plant node: commands to the plant, its measurements to messages --------------------------
+
+
+DEEP = QoSProfile(depth=1000)  # states: reliable, so that a recorder gets each of them
+NEWEST = QoSProfile(depth=1)
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+PAUSE = 1.0  # [s] between two log lines about refused commands
+WARM = 5  # steps before the first real one
+
+
+class PlantNode(EmptyLists, PrintableLog, Node):  # type: ignore[misc]  # rclpy has no types
+    """See docs/demo.md.
+
+    Attributes:
+        plant: The simulated arm; None until its description has come.
+        paused: Whether the arm's time stands still.
+        commanded: Whether a command has ever come; the brakes are closed before.
+        answered: Whether a command for the newest joint state has come.
+        outdated: Whether one has come that answers an earlier state.
+        fresh: Whether the last step has given a measurement, and none was lost.
+        zero: ROS time of the plant's time zero [ns].
+    """
+
+    def __init__(self, name: str = "plant_node", **options: Any) -> None:
+        """Declare parameters, build the plant if its description is given."""
+        super().__init__(name, automatically_declare_parameters_from_overrides=True, **options)
+        self.parameters = Declared(self, SCHEMA)
+        self.parameters.configured = True
+        self.parameters.on_change(self._validated)
+        self._refuse_wrong()
+        self.failures = Failures(self)
+        self.plant: Plant | None = None
+        self.paused = bool(self._value("paused"))
+        self.answered = self.outdated = self.commanded = False
+        self.fresh = True
+        self.lock_step = self._value("pace") == "lock_step"
+        self.period = 1.0 / cast(float, self._value("rate"))
+        self.zero = self._stamp = 0
+        self._faults: set[str] = set()
+        self._attached = False
+        self._complained = -PAUSE
+        if model_source.needs_topic(self.parameters.values):
+            topic = str(self._value("robot_description_topic"))
+            self.create_subscription(String, topic, self._on_description, LATCHED)
+            self.get_logger().info(f"waiting for a URDF on {self.resolve_topic_name(topic)}")
+        else:
+            self._build(None)
+
+    def _value(self, name: str) -> Value:
+        return self.parameters.values[name]
+
+    # -- start -------------------------------------------------------------------------------
+
+    def _refuse_wrong(self) -> None:
+        if self.parameters.wrong:
+            lines = "; ".join(self.parameters.wrong.values())
+            raise ParameterError("parameters", lines, "start the node with other values")
+
+    def _on_description(self, message: String) -> None:
+        if self.plant is not None:
+            return
+        try:
+            self._build(message.data)
+        except GearedDynamicsError as error:
+            self.get_logger().error(f"this description is not used: {error}")
+
+    def _build(self, text: str | None) -> None:
+        """Build the plant, the messages, the endpoints."""
+        model = model_source.load(self.parameters.values, text)
+        self.parameters.declare(model.joint_names, model.motor_names)
+        self._refuse_wrong()
+        self.parameters.warn_of_unknown()
+        values = self.parameters.values
+        loaded(model, values)  # refuses a load that the arm cannot hold
+        plant, note = plant_node_settings.plant_of(values, model)
+        if note:
+            self.get_logger().warning(note)
+        for _ in range(WARM):  # kernels compile before the clock runs
+            plant.step(
+                np.zeros(len(plant_node_settings.command_names(values, model))), self.period
+            )
+        plant.reset(plant_node_settings.start_of(values, model))
+        self.model, self.plant = model, plant
+        self.reader = CommandReader(
+            plant_node_settings.command_names(values, model), str(values["command"])
+        )
+        self.command = np.zeros(len(plant_node_settings.command_names(values, model)))
+        self._make_outputs(model)
+        self._make_inputs()
+        self.rewind()
+        self.get_logger().info(
+            f"plant: {model.name} in {plant.engine}, {self._value('pace')}, takes "
+            f"{self._value('command')} of "
+            f"{', '.join(plant_node_settings.command_names(values, model))}"
+        )
+
+    def _make_outputs(self, model: GearedModel) -> None:
+        fields = ("position", "velocity", "effort")
+        self._joints = NamedState(model.joint_names, fields)
+        self._motors = NamedState(model.motor_names, fields)
+        self._time = Clock()
+        self._send_joints = self.create_publisher(JointState, "joint_states", DEEP).publish
+        self._send_motors = self.create_publisher(JointState, "motor_states", DEEP).publish
+        if self.lock_step:
+            self._send_time = self.create_publisher(Clock, "/clock", NEWEST).publish
+        self._currents = self.create_publisher(Float64MultiArray, "~/motor_currents", NEWEST)
+        self._voltages = self.create_publisher(Float64MultiArray, "~/motor_voltages", NEWEST)
+
+    def _make_inputs(self) -> None:
+        self.create_subscription(Float64MultiArray, "~/commands", self._on_flat, NEWEST)
+        self.create_subscription(JointState, "~/joint_commands", self._on_named, NEWEST)
+        self.create_service(Trigger, "~/reset", self._answer(self._on_reset))
+        self.create_service(SetBool, "~/pause", self._answer(self._on_pause))
+        self.create_service(SetBool, "~/attach_payload", self._answer(self._on_payload))
+        for name in plant_node_settings.FAULT_NAMES:
+            self.create_service(SetBool, f"~/{name}", self._answer(self._fault(name)))
+
+    def rewind(self) -> None:
+        """Make the plant's time now the time that it is."""
+        assert self.plant is not None
+        if self.lock_step:
+            self.zero = round(cast(float, self._value("start_time")) * SECOND)
+        else:
+            elapsed = round(self.plant.time * SECOND)
+            self.zero = self.get_clock().now().nanoseconds - elapsed
+
+    def failed(self, error: Exception) -> None:
+        """Go on after an exception of a callback, under the last good command.
+
+        Args:
+            error: What was raised.
+        """
+        self.failures.log(error, "the plant goes on")
+
+    # -- each step ---------------------------------------------------------------------------
+
+    def advance(self) -> None:
+        """Let a period pass under the newest command."""
+        plant = self.plant
+        assert plant is not None
+        before = plant.read()
+        plant.step(self.command, self.period)
+        self.fresh = plant.read() is not before
+
+    def publish(self) -> None:
+        """Send the time, where it is ours, and the newest measurement."""
+        plant = self.plant
+        assert plant is not None
+        seen = plant.read()
+        if self.lock_step:
+            now = self.zero + round(plant.time * SECOND)
+            self._time.clock.sec, self._time.clock.nanosec = divmod(now, SECOND)
+            self._send_time(self._time)
+        self.answered = self.outdated = False
+        if self.fresh:
+            self._send(seen)
+
+    def _send(self, seen: Measurement) -> None:
+        stamp = self._stamp = self.zero + round(seen.time * SECOND)
+        joints, motors = self._joints.values, self._motors.values
+        joints["position"][:], joints["velocity"][:] = seen.q, seen.v
+        joints["effort"][:] = seen.effort
+        motors["position"][:], motors["velocity"][:] = seen.motor_angle, seen.motor_speed
+        motors["effort"][:] = seen.motor_torque
+        self._joints.stamp(stamp)
+        self._motors.stamp(stamp)
+        self._send_motors(self._motors.message)
+        self._send_joints(self._joints.message)
+        for publisher, values in ((self._currents, seen.current), (self._voltages, seen.voltage)):
+            if publisher.get_subscription_count():
+                publisher.publish(Float64MultiArray(data=values.tolist()))
+
+    # -- commands ----------------------------------------------------------------------------
+
+    def _on_flat(self, message: Float64MultiArray) -> None:
+        label = message.layout.dim[0].label if message.layout.dim else ""
+        self._take(lambda: self.reader.flat(message.data, label))
+
+    def _on_named(self, message: JointState) -> None:
+        if self.lock_step:
+            if nanoseconds(message.header.stamp) != self._stamp:  # of an earlier state
+                self.outdated = True
+                return
+        label = message.header.frame_id
+        self._take(lambda: self.reader.named(message.name, message.effort, label))
+
+    def _take(self, read: Callable[[], Any]) -> None:
+        try:
+            self.command = read()
+        except GearedDynamicsError as error:
+            now = time.monotonic()
+            if now - self._complained >= PAUSE:
+                self._complained = now
+                self.get_logger().error(f"command not used: {error}")
+            return
+        self.answered = self.commanded = True
+
+    # -- services ----------------------------------------------------------------------------
+
+    def _answer(self, act: Callable[..., str]) -> Callable[[Any, Any], Any]:
+        """A service's callback from a function that returns a line or raises."""
+
+        def callback(request: Any, response: Any) -> Any:
+            given = [request.data] if hasattr(request, "data") else []
+            try:
+                response.message, response.success = act(*given), True
+            except GearedDynamicsError as error:
+                response.message, response.success = str(error), False
+                self.get_logger().error(f"refused: {error}")
+            return response
+
+        return callback
+
+    def _on_reset(self) -> str:
+        """The arm at its start, time zero, no faults; the payload stays."""
+        plant = cast(Plant, self.plant)
+        plant.reset(plant_node_settings.start_of(self.parameters.values, self.model))
+        self._faults.clear()
+        self.command = np.zeros_like(self.command)
+        self.fresh, self.answered = True, False
+        self.rewind()
+        return "the arm is at its start, without faults"
+
+    def _on_pause(self, wanted: bool) -> str:
+        self.paused = bool(wanted)
+        return "time stands still" if wanted else "time goes on"
+
+    def _on_payload(self, wanted: bool) -> str:
+        plant_node_settings.attach_payload(cast(Plant, self.plant), self.parameters.values, wanted)
+        self._attached = bool(wanted)
+        if not wanted:
+            return "carrying nothing"
+        return f"carrying {payload_words(self.model, self.parameters.values)}"
+
+    def _fault(self, name: str) -> Callable[[bool], str]:
+        def switch(wanted: bool) -> str:
+            active = self._faults | {name} if wanted else self._faults - {name}
+            plant = cast(Plant, self.plant)
+            plant.faults = plant_node_settings.faults_of(
+                self.parameters.values, self.model, active
+            )
+            self._faults = active
+            return f"{name}: {'on' if wanted else 'off'}"
+
+        return switch
+
+    def _validated(self, values: dict[str, Value]) -> Callable[[], None]:
+        """Check changed amounts; what applies them to what is switched on."""
+        plant = self.plant
+        if plant is None:
+            return lambda: None
+        faults = plant_node_settings.faults_of(values, self.model, self._faults)
+        loaded(self.model, values)  # refuses a load that there cannot be
+
+        def apply() -> None:
+            plant.faults = faults
+            if self._attached:
+                plant_node_settings.attach_payload(plant, values, attached=True)
+
+        return apply
+
+
+# -- When the plant steps: by the wall clock, or whenever a command has come ----------------------
+
+
+REPEAT = 0.02  # [s] between states while the arm's time stands still
+# Likewise, after a state that nobody has answered: long, for a copy still under way when the
+# arm goes on could be answered at the next state's time.
+LOST = 0.5
+HASTE = 0.002  # [s] likewise, after a command for an earlier time
+BEHIND = 0.1  # [s] that the plant may be late before it gives up catching up
+Stopped = Callable[[], bool]
+
+
+def run(node: PlantNode, executor: Executor, stopped: Stopped) -> None:
+    """Run the plant until told to stop."""
+    while node.plant is None and not stopped():
+        spin_once(executor, REPEAT, node.failed)
+    if node.lock_step:
+        lock_step(node, executor, stopped)
+    else:
+        real_time(node, executor, stopped)
+
+
+def lock_step(node: PlantNode, executor: Executor, stopped: Stopped) -> None:
+    """Send a state, wait for the command with its stamp, step.
+
+    The result does not depend on how fast anybody is. A state without an answer is sent again:
+    time stands still until a command comes. After a state that was lost on purpose nobody can
+    answer, and the arm goes on with the command it has, at the speed of the wall clock.
+    """
+    while not stopped():
+        node.publish()
+        if not node.fresh and not node.paused:
+            receive(node, executor, node.period, stopped)
+            node.advance()
+            continue
+        begin = time.monotonic()
+        while node.paused or not node.answered:
+            patience = REPEAT if node.paused or not node.commanded else LOST
+            wait = begin + (HASTE if node.outdated else patience) - time.monotonic()
+            if wait <= 0.0 or stopped():
+                break
+            spin_once(executor, wait, node.failed)
+        else:
+            node.advance()
+
+
+def real_time(node: PlantNode, executor: Executor, stopped: Stopped) -> None:
+    """Step and send on an absolute schedule; commands come in between.
+
+    Before the first command the brakes are closed: the arm stands, time does not. Where the arm
+    goes on (after that, after a reset, after having been too late) its state is stamped with the
+    wall clock's time, and the schedule starts from there.
+    """
+    due = time.monotonic()
+    while not stopped():
+        node.publish()
+        if node.paused or not node.commanded:
+            receive(node, executor, REPEAT, stopped)
+            node.rewind()
+            due = time.monotonic()
+            continue
+        due += node.period
+        late = time.monotonic() - due
+        if late > BEHIND:
+            node.get_logger().warning(
+                f"{late:.2f} s behind the wall clock; give a lower rate, or pace:=lock_step",
+                throttle_duration_sec=5.0,
+            )
+        zero = node.zero
+        receive(node, executor, due - time.monotonic(), stopped)
+        node.advance()
+        if late > BEHIND or node.zero != zero:
+            node.rewind()
+            due = time.monotonic()
+
+
+def receive(node: PlantNode, executor: Executor, duration: float, stopped: Stopped) -> None:
+    """Handle what comes for a time [s], at least what is there already."""
+    end = time.monotonic() + duration
+    while True:
+        left = end - time.monotonic()
+        spin_once(executor, max(left, 0.0), node.failed)
+        if left <= 0.0 or stopped():
+            return

@@ -1,0 +1,369 @@
+"""Start, spin and end of a node; real time, ROS time.
+
+Names come from the graph and from files. In a terminal, or in what reads ``/rosout``, an escape
+sequence could move the cursor over what was written before; a letter of no width makes one joint's
+name look like another's.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import math
+import os
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from types import FrameType
+from typing import Any
+
+import rclpy
+from rclpy.clock import JumpThreshold
+from rclpy.exceptions import NameValidationException
+from rclpy.executors import Executor, SingleThreadedExecutor
+from rclpy.impl import rcutils_logger
+from rclpy.impl.rcutils_logger import RcutilsLogger
+from rclpy.signals import SignalHandlerOptions
+
+from geared_dynamics.errors import GearedDynamicsError, printable
+
+# -- The executor: events where rclpy has them ----------------------------------------------------
+
+
+LONGEST_WAIT = 0.1  # [s] until a signal is noticed where nothing happens
+
+
+def make_executor() -> Executor:
+    """Return an EventsExecutor where rclpy has one, else the executor with a wait set."""
+    try:
+        from rclpy.experimental.events_executor import EventsExecutor
+    except ImportError:
+        return SingleThreadedExecutor()
+    return EventsExecutor()
+
+
+def spin(
+    executor: Executor, stopped: Callable[[], bool], failed: Callable[[Exception], None]
+) -> None:
+    """Spin until ``stopped``, whatever callbacks raise.
+
+    Not ``executor.spin()``: without a timeout some releases of the EventsExecutor keep
+    a core busy and never look at their events.
+
+    Args:
+        executor: The executor.
+        stopped: Whether to stop; asked after each event.
+        failed: What follows on an exception of a callback.
+    """
+    while rclpy.ok() and not stopped():
+        spin_once(executor, LONGEST_WAIT, failed)
+
+
+def spin_once(executor: Executor, longest: float, failed: Callable[[Exception], None]) -> bool:
+    """Wait for an event and handle it; no exception of a callback ends the process.
+
+    Args:
+        executor: The executor.
+        longest: Wait at most so long [s].
+        failed: What follows on an exception.
+
+    Returns:
+        Whether there was no exception.
+    """
+    try:
+        executor.spin_once(timeout_sec=longest)
+    except Exception as error:
+        failed(error)
+        return False
+    return True
+
+
+# -- Starting and ending the process of a lifecycle node ------------------------------------------
+
+
+PACE = 5e-3  # [s] between two looks at a node that is brought to rest
+
+
+class Interrupted(BaseException):
+    """A signal came while nothing moves and much is computed; no callback catches it."""
+
+
+class Signals:
+    """SIGINT, SIGTERM, SIGHUP: noted while the node spins, an exception while it prepares.
+
+    Preparing takes long where kernels have to be compiled, and sends no command.
+
+    Attributes:
+        came: Whether one came.
+        hurried: Whether a second one came, which ends the node at once. SIGHUP is none: where a
+            session is lost the shell and the system both send it.
+        starting: Whether the node does not spin yet.
+        node: The node, once there is one, a ``SteadyLifecycleNode`` with ``preparing``,
+            ``failed`` and ``end``.
+    """
+
+    def __init__(self) -> None:
+        """Take the signals."""
+        self.came = self.hurried = False
+        self.starting = True
+        self.node: Any = None
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._on_signal)
+        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as nohup leaves it
+            signal.signal(signal.SIGHUP, self._on_signal)
+
+    def _on_signal(self, number: int, _frame: FrameType | None) -> None:
+        self.hurried = self.hurried or (self.came and number != signal.SIGHUP)
+        self.came = True
+        if self.starting or (self.node is not None and self.node.preparing):
+            raise Interrupted
+
+
+def refused(name: str, why: str) -> int:
+    """Say why the node cannot start; the exit code."""
+    first = why.split(", at ")[0]  # what follows are places in ROS's own source
+    text = f"{name}: {first}; correct the arguments after --ros-args"
+    print(printable(text), file=sys.stderr)
+    return 2
+
+
+def run(argv: list[str], name: str, make: Callable[[], Any]) -> int:
+    """Run a node until SIGINT, SIGTERM or SIGHUP.
+
+    rclpy's own signal handlers would close the graph before the arm has its last command, and
+    an exception out of a handler would end up in some callback. Whatever ends the process, what
+    moves is brought to rest before, and the node's ``end`` comes.
+
+    Args:
+        argv: Of the process.
+        name: What the program is called.
+        make: Makes the node.
+    """
+    signals, executor = Signals(), None
+    try:
+        try:
+            rclpy.init(args=argv, signal_handler_options=SignalHandlerOptions.NO)
+        except RuntimeError as error:  # how rclpy tells of each kind of wrong argument
+            return refused(name, str(error))
+        try:
+            node = signals.node = make()
+        except NameValidationException as error:
+            rclpy.try_shutdown()
+            return refused(name, " ".join(str(error).split()))
+        executor = make_executor()
+        executor.add_node(node)
+        node.start()
+        signals.starting = False
+        spin(executor, lambda: signals.came, node.failed)
+    except Interrupted:
+        pass
+    finally:
+        signals.starting = False
+        ended(signals, executor)
+    return 0
+
+
+def ended(signals: Signals, executor: Executor | None) -> None:
+    """Bring to rest what moves, leave it its last command, then leave the graph.
+
+    Args:
+        signals: With the node, if it was made.
+        executor: The node's; None if it was not made.
+    """
+    node = signals.node
+    try:
+        if node is not None:
+            node.preparing = False
+            if executor is not None:
+                bring_to_rest(node, executor, signals)
+            node.end()
+            node.destroy_node()
+    finally:
+        rclpy.try_shutdown()
+
+
+def bring_to_rest(node: Any, executor: Executor, signals: Signals) -> None:
+    """Spin on until nothing moves, whatever callbacks or the executor raise.
+
+    Args:
+        node: The node.
+        executor: Its executor.
+        signals: A second one ends it.
+    """
+    node.halt()
+    while rclpy.ok() and node.halting:
+        if signals.hurried:
+            node.hurry()
+        if not spin_once(executor, PACE, node.failed):
+            time.sleep(0.2 * PACE)  # an executor that fails fails at once
+        try:
+            node.pace()
+        except Exception as error:
+            node.failed(error)
+
+
+# -- ROS time for a loop: the system's clock read directly, unless time is simulated --------------
+
+
+class RosTime:
+    """Tells ROS time.
+
+    Where nothing simulates it, ROS time is the system's, and rclpy's way to it costs four
+    microseconds, a tenth of a cycle. rclpy calls back when that changes.
+
+    Attributes:
+        now: ROS time [ns].
+        simulated: Whether something simulates it.
+    """
+
+    def __init__(self, clock: Any) -> None:
+        """Begin to follow a clock of the kind ROS_TIME."""
+        self.now: Callable[[], int] = time.time_ns
+        self.simulated = False
+        self._clock = clock
+        threshold = JumpThreshold(min_forward=None, min_backward=None, on_clock_change=True)
+        self._kept = clock.create_jump_callback(threshold, post_callback=self._changed)
+        self._changed(None)
+
+    def _changed(self, _jump: Any) -> None:
+        self.simulated = bool(self._clock.ros_time_is_active)
+        self.now = self._simulated if self.simulated else time.time_ns
+
+    def _simulated(self) -> int:
+        return int(self._clock.now().nanoseconds)
+
+
+# -- What the operating system can do for a steady loop; all of it may be refused -----------------
+
+
+MCL_CURRENT, MCL_FUTURE = 1, 2
+SWITCH = 1e-4  # [s] after which another thread must give the interpreter back
+HELP = "see docs/nodes.md, 'Real time'"
+
+
+def settle() -> None:
+    """Take all that exists out of the garbage collector's sight; threads yield quickly."""
+    sys.setswitchinterval(SWITCH)
+    gc.collect()
+    gc.freeze()
+
+
+def unsettle() -> None:
+    """Give it back, so that what was built before can be freed."""
+    gc.unfreeze()
+
+
+def requested(priority: int, cpus: Sequence[int], lock: bool) -> list[str]:
+    """Ask for what is wanted and return a line about each refusal.
+
+    Args:
+        priority: Of SCHED_FIFO, 0 for the default scheduler.
+        cpus: Cores to run on, none for all.
+        lock: Whether to keep memory from being paged out.
+    """
+    asked: list[tuple[bool, Callable[[], None], str]] = [
+        (priority > 0, lambda: schedule(priority), f"thread_priority {priority}"),
+        (bool(cpus), lambda: pin(cpus), f"cpu_affinity {list(cpus)}"),
+        (lock, lock_memory, "lock_memory"),
+    ]
+    refusals = []
+    for wanted, ask, name in asked:
+        if not wanted:
+            continue
+        try:
+            ask()
+        except (OSError, AttributeError, ValueError) as error:
+            refusals.append(f"{name} was refused ({error}); the node runs without; {HELP}")
+    return refusals
+
+
+def schedule(priority: int) -> None:
+    """Run this thread under SCHED_FIFO."""
+    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))
+
+
+def step_back() -> None:
+    """Let the loop's thread go before this one, which was started by it under SCHED_FIFO."""
+    if os.sched_getscheduler(0) == os.SCHED_FIFO:
+        schedule(max(os.sched_getparam(0).sched_priority - 1, 1))
+
+
+def pin(cpus: Sequence[int]) -> None:
+    """Run on these cores only."""
+    os.sched_setaffinity(0, set(cpus))
+
+
+def lock_memory() -> None:
+    """Keep all pages in memory."""
+    library = ctypes.CDLL(None, use_errno=True)
+    if library.mlockall(MCL_CURRENT | MCL_FUTURE):
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+
+
+# -- What goes wrong unforeseen -------------------------------------------------------------------
+
+
+PAUSE = 1.0  # [s] between two tracebacks of the same exception
+
+
+class DamagedMessageError(GearedDynamicsError):
+    """A serialised message that its type cannot be read from."""
+
+
+class Failures:
+    """Logs exceptions of callbacks.
+
+    Attributes:
+        count: How many there were.
+    """
+
+    def __init__(self, node: Any) -> None:
+        """Begin without any; ``node`` has the log."""
+        self._node = node
+        self._logged: dict[str, float] = {}
+        self.count = 0
+
+    def log(self, error: Exception, consequence: str) -> None:
+        """Log an exception with its traceback; the same one not more often than once a second.
+
+        Args:
+            error: The exception.
+            consequence: What the node does now.
+        """
+        self.count += 1
+        key, now = f"{type(error).__name__}: {error}", time.monotonic()
+        if now - self._logged.get(key, -math.inf) < PAUSE:
+            return
+        self._logged = {key: now}  # only the newest: texts may differ each time
+        lines = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+        self._node.get_logger().error(f"unexpected exception ({key}); {consequence}\n{lines}")
+
+
+# -- Log lines of all nodes -----------------------------------------------------------------------
+
+
+# rclpy names the line that logs by the first frame outside of these files.
+rcutils_logger._internal_callers.append(__file__)
+
+
+class PrintableLogger(RcutilsLogger):  # type: ignore[misc]  # rclpy has no types
+    """A logger that writes invisible characters as escapes; line feeds and tabs stay."""
+
+    def log(self, message: object, severity: Any, **options: Any) -> bool:
+        """Log a message, as of rclpy's logger."""
+        return bool(super().log(printable(str(message)), severity, **options))
+
+
+class PrintableLog:
+    """Put before rclpy's class of a node: its log takes printable text only."""
+
+    _printable: PrintableLogger | None = None
+
+    def get_logger(self) -> PrintableLogger:
+        """The node's logger."""
+        if self._printable is None:
+            self._printable = PrintableLogger(super().get_logger().name)  # type: ignore[misc]
+        return self._printable

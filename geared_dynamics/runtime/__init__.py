@@ -1,0 +1,1 @@
+"""The nodes' loops, settings and parameters, without ROS."""

@@ -1,0 +1,394 @@
+"""One cycle: joint state in, command out. Time is an argument; nothing here knows ROS.
+
+The only place with memory between cycles. What a cycle reads and the user can change is
+``Prepared``, exchanged as a whole between two cycles.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from geared_dynamics.arrays import Array
+from geared_dynamics.control import (
+    Memory,
+    Output,
+    State,
+    safety,
+)
+from geared_dynamics.control.safety import Decision, Mode, Observation, SafetyMemory
+from geared_dynamics.control.safety import memory as at
+from geared_dynamics.control.safety.detection import in_doubt
+from geared_dynamics.control.safety.memory import Leaving
+from geared_dynamics.runtime.acceptance import CheckedRoute, Pace, limits_of, routed, started
+from geared_dynamics.runtime.desired import behind, complete, standing
+from geared_dynamics.runtime.feedforward_settings import FeedforwardSetup
+from geared_dynamics.runtime.sample_times import EvenClock
+from geared_dynamics.trajectory import (
+    JointTrajectory,
+    Point,
+    SampleBuffer,
+    TrajectoryError,
+    sample_into,
+    state,
+)
+from geared_dynamics.trajectory import Reference as Motion
+
+SMOOTHING = 0.02  # part of a new period in the mean
+LONGEST = 0.1  # [s] between joint states that still counts as a period
+
+
+class FeedforwardCounters:
+    """What diagnostics tell; integers that a cycle adds to."""
+
+    __slots__ = ("failed", "limited", "missing", "nan", "refused")
+
+    def __init__(self) -> None:
+        """Begin at zero."""
+        self.nan = self.missing = self.failed = self.limited = self.refused = 0
+
+
+class FeedforwardLoop:
+    """The cycle and what it remembers.
+
+    Attributes:
+        prepared: What it reads; assign another between two cycles.
+        motion: The reference, None for none.
+        decision: Of the last cycle, None before the first.
+        output: Of the law in the last cycle that computed one.
+        error: What the law or the fallback raised last.
+        q: Position of the last state that was used (n,), None before the first.
+        v: Its velocity.
+        stamp: When it came [s], steady.
+        present: What was wanted at the time of the last cycle.
+        emergency_stop: Whether it is pressed.
+        acknowledged: Whether a reset was asked for since the last cycle.
+        resting: Whether the motion is over for good: its end is kept for any time.
+        counters: For diagnostics.
+        clock: What ROS time does.
+        pace: How fast time goes along the reference.
+        leaving: What to leave behind where the arm is brought to rest for good, else None.
+        hurried: Whether to leave without braking any more.
+        given_up: Whether a trajectory was dropped that came while the cause of a stop was still
+            there; the one who tells of it sets it back.
+    """
+
+    def __init__(self, given: FeedforwardSetup) -> None:
+        """Begin without reference and state."""
+        n = given.bare.n
+        self.prepared = given
+        self.motion: Motion | None = None
+        self.decision: Decision | None = None
+        self.output: Output | None = None
+        self.error: Exception | None = None
+        self.q: Array | None = None
+        self.v: Array | None = None
+        self.stamp: float | None = None
+        self.present, self.ahead = SampleBuffer(n), SampleBuffer(n)
+        self.emergency_stop = False
+        self.acknowledged = False
+        self.resting = False
+        self.counters = FeedforwardCounters()
+        self.given_up = False
+        self.leaving: Leaving | None = None
+        self.hurried = False
+        self.period = given.period
+        self._heard: float | None = None
+        self.clock = EvenClock()
+        self.pace = Pace()
+        self._memory: Memory = given.control.start()
+        self._blank = self._memory
+        self._reference = standing(given.control, self.present, self.ahead)
+        self._safety: SafetyMemory = safety.START
+
+    # -- the cycle ---------------------------------------------------------------------------
+
+    def cycle(
+        self,
+        now: float,
+        clock: float,
+        q: Array,
+        v: Array,
+        reordered: bool = False,
+        sampled: float | None = None,
+    ) -> Array | None:
+        """A joint state has come: the command (n,) or (m,), None while there is none to send.
+
+        Args:
+            now: Steady time [s].
+            clock: ROS time, counted as for ``accept`` [s]; NaN where it is not known.
+            q: Joint position (n,), whatever it holds; not to be written to afterwards.
+            v: Joint velocity (n,), likewise.
+            reordered: Whether its names came in another order than before.
+            sampled: Its own stamp, on any clock [s]; None: it has none.
+        """
+        dt = 0.0 if self.stamp is None else now - self.stamp
+        if 0.0 < dt < LONGEST:
+            self.period += SMOOTHING * (dt - self.period) if self.period else dt
+        self.q, self.v, self.stamp = q, v, now
+        wanted, failed = self._wanted(now, clock, q, v, dt)
+        heard = self._heard if self.motion is not None else None
+        q_d = None if self.motion is None else self.present.q
+        seen = Observation(now, now, q, v, heard, q_d, self._evened(now, clock, True),
+                           False, reordered, failed, self.emergency_stop,
+                           self.acknowledged, sampled, self.leaving, self.hurried)  # fmt: skip
+        return self._decide(seen, wanted)
+
+    def unusable(self, now: float, clock: float, missing: bool) -> Array | None:
+        """A joint state has come that holds nothing for us.
+
+        Args:
+            now: Steady time [s].
+            clock: ROS time [s].
+            missing: Whether a name is missing; else its sizes are wrong.
+        """
+        seen = self._without_state(now, clock)
+        return self._decide(seen._replace(state_stamp=now, q=None, names_missing=missing), None)
+
+    def silence(self, now: float, clock: float) -> Array | None:
+        """No joint state has come for longer than it may take."""
+        return self._decide(self._without_state(now, clock), None)
+
+    def failing(self, now: float, clock: float, error: Exception) -> Array | None:
+        """The node failed unexpectedly: the arm is held as after a law that raised.
+
+        Args:
+            now: Steady time [s].
+            clock: ROS time [s].
+            error: What was raised.
+        """
+        self.error = error
+        # The newest state may be what it failed at: the safety step goes on with its own.
+        seen = self._without_state(now, clock)
+        return self._decide(seen._replace(state_stamp=None, failed=True), None)
+
+    def remaining(self) -> Array | None:
+        """What is left to send where the safety step fails too: gravity as computed last."""
+        return self._safety.static
+
+    @property
+    def held(self) -> Array | None:
+        """The posture at which the arm is held (n,); None where it is not."""
+        memory = self._safety
+        return memory.posture if memory.mode is Mode.HOLDING else None
+
+    @property
+    def stale(self) -> float:
+        """Age at which a joint state is stale [s]."""
+        return self.prepared.policy.state_timeout
+
+    def reference_age(self, now: float) -> float:
+        """Time since the reference went on last [s]; NaN without one."""
+        return float("nan") if self.motion is None or self._heard is None else now - self._heard
+
+    def _without_state(self, now: float, clock: float) -> Observation:
+        stop, acknowledged = self.emergency_stop, self.acknowledged
+        following = self.motion is not None
+        heard, q_d = (self._heard, self.present.q) if following else (None, None)
+        return Observation(now, self.stamp, self.q, self.v, heard, q_d, self._evened(now, clock),
+                           False, False, False, stop, acknowledged,
+                           None, self.leaving, self.hurried)  # fmt: skip
+
+    def _evened(self, now: float, clock: float, fresh: bool = False) -> float:
+        """The safety step's clock; a stop of ROS time counts while a motion is under way."""
+        given = self.prepared
+        moving = self.motion is not None and not self.present.finished
+        jump, timeout = given.policy.time_jump, given.clock_timeout
+        return self.clock.look(now, clock, jump, timeout, fresh, moving)
+
+    def _wanted(
+        self, now: float, clock: float, q: Array, v: Array, dt: float
+    ) -> tuple[Array | None, bool]:
+        """Command of the law, and whether it failed."""
+        motion = self.motion
+        if motion is None or clock != clock:
+            return None, False
+        given, present, ahead = self.prepared, self.present, self.ahead
+        control = given.control
+        later = clock + (given.period or self.period)
+        try:
+            pace = self.pace
+            if not pace.even:
+                clock, later = pace.go(clock, later)
+            sample_into(motion, clock, present)
+            sample_into(motion, later, ahead)
+            if self.resting or not present.finished:
+                self._heard = now
+            if not pace.even:
+                pace.slow(present, ahead)
+            reference = self._reference or complete(control, motion, later, present, ahead, pace)
+            measured = behind(control, q, v) if given.elastic else State(q, v)  # type: ignore[arg-type]
+            memory, output = control.step(self._memory, measured, reference, max(dt, 0.0))
+        except Exception as error:  # whatever a law may raise: the arm is held, the log tells
+            self.error = error
+            return None, True
+        self._memory, self.output = memory, output
+        return output.command, False
+
+    def _decide(self, seen: Observation, wanted: Array | None) -> Array | None:
+        """Put a wanted command through the safety step."""
+        given, memory = self.prepared, self._safety
+        control = given.control
+        brake = None if wanted is not None and self.leaving is None else control.brake
+        self._safety, made = safety.step(
+            given.policy, memory, seen, wanted, control.fallback, control.nominal, brake
+        )
+        self.acknowledged = False
+        self.decision = made
+        if made.found or made.latched or made.mode is not Mode.RUNNING:
+            self._note(made, memory.latched)
+        return made.command
+
+    def _note(self, made: Decision, before: int) -> None:
+        """Count what was found; forget what a law may not go on with.
+
+        Args:
+            made: The decision.
+            before: What was latched before it.
+        """
+        found, counters = made.found, self.counters
+        counters.nan += bool(found & (at.BAD_STATE | at.BAD_COMMAND))
+        counters.missing += bool(found & at.NAMES_MISSING)
+        counters.failed += bool(found & at.COMPUTATION)
+        counters.limited += bool(found & (at.COMMAND_LIMIT | at.COMMAND_RATE))
+        if made.error is not None:
+            self.error = made.error
+        if not made.running:
+            self._memory = self._blank
+        if self.motion is not None and (made.latched & ~before or found & at.LATCHING):
+            self.motion = None  # a stopped motion is not taken up again
+            self.given_up = bool(before)
+            counters.refused += self.given_up
+
+    # -- what the user asks for --------------------------------------------------------------
+
+    def accept(self, trajectory: JointTrajectory, now: float, clock: float) -> None:
+        """Follow a trajectory from now on.
+
+        Args:
+            trajectory: As received, its start counted as ``clock``.
+            now: Steady time [s].
+            clock: ROS time [s].
+
+        Raises:
+            TrajectoryError: naming what is wrong with it; the reference before stays.
+        """
+        self.refuse(now)
+        given = self.prepared
+        self.begin(routed(trajectory, given.rules, limits_of(given.policy), clock), now, clock)
+
+    def begin(self, route: CheckedRoute, now: float, clock: float) -> None:
+        """Follow a trajectory that was checked before, perhaps beside the loop.
+
+        Args:
+            route: The trajectory.
+            now: Steady time [s].
+            clock: ROS time [s].
+
+        Raises:
+            TrajectoryError: as of ``accept``.
+        """
+        self.refuse(now)
+        assert self.q is not None  # else refused
+        assert self.v is not None
+        old = self.motion
+        if self.prepared.continued and old is not None:
+            sample_into(old, self.pace.time(clock), self.present)
+            wanted = self.present
+            before = state(wanted.q, wanted.v, wanted.a)
+        else:
+            before = state(self.q, self.pace.along(self.v))
+        self.motion = started(route, before, clock)
+        self.pace.begin(clock, resting=old is None)
+        self._heard = now
+        self.resting = False
+        self.acknowledged = True
+
+    def refuse(self, now: float) -> None:
+        """Raise where no trajectory can be begun now.
+
+        Args:
+            now: Steady time [s].
+        """
+        if self.leaving is not None:
+            raise TrajectoryError("node", "is stopping", "activate it again first")
+        if self.emergency_stop:
+            remedy = "release ~/emergency_stop first"
+            raise TrajectoryError("emergency stop", "is pressed", remedy)
+        if self.q is None or self.v is None:
+            finding = "there was no joint state yet to start from"
+            raise TrajectoryError("joint_states", finding, "start the robot's driver first")
+        self._refuse_while_stopped(now)
+
+    def _refuse_while_stopped(self, now: float) -> None:
+        """A trajectory that could not be followed now is not begun in its middle later."""
+        if self.clock.stopped:
+            finding = f"ROS time has stood still for {self.clock.standing:.1f} s"
+            remedy = "let /clock go on, or set use_sim_time: false on a real robot"
+            raise TrajectoryError("clock", finding, remedy)
+        found = 0 if self.decision is None else self.decision.found
+        if found & at.STALE_STATE and self.stamp is not None:
+            finding = f"the last good one came {now - self.stamp:.2f} s ago"
+            remedy = "send the trajectory again once the robot's driver runs"
+            raise TrajectoryError("joint_states", finding, remedy)
+        if in_doubt(self._safety.track):
+            finding = "positions or velocities changed more than a joint can move"
+            remedy = "let only one driver publish joint_states, then send it again"
+            raise TrajectoryError("joint_states", finding, remedy)
+        if found & at.VELOCITY_LIMIT:
+            finding = "a joint is faster than its limit"
+            raise TrajectoryError("joint_states", finding, "send it again once the arm rests")
+
+    def exchange(self, given: FeedforwardSetup) -> None:
+        """Go on with another model, other gains, switches or limits."""
+        self.prepared = given
+        self._blank = given.control.start()
+        self._reference = standing(given.control, self.present, self.ahead)
+
+    def leave(self, what: Leaving) -> None:
+        """Bring the arm to rest from the next cycle on, for good.
+
+        Args:
+            what: Whose command is left behind: gravity's, or zero.
+        """
+        self.motion = None
+        self.leaving = what
+
+    @property
+    def left(self) -> bool:
+        """Whether the last command of an arm that is left has been sent."""
+        made = self.decision
+        if made is None:
+            return True
+        return safety.finished(self.prepared.policy, self._safety, made.found)
+
+    @property
+    def decided(self) -> float:
+        """Steady time of the last cycle [s]; -inf before the first."""
+        return -math.inf if self._safety.now is None else self._safety.now
+
+    def rehearse(self, cycles: int) -> None:
+        """Run cycles of a copy, so that the first real one finds everything in memory.
+
+        Args:
+            cycles: How many.
+        """
+        n = self.prepared.bare.n
+        twin, still = FeedforwardLoop(self.prepared), np.zeros(n)
+        rules = self.prepared.rules
+        policy = self.prepared.policy
+        q = np.clip(still, policy.lower, policy.upper)  # zero may be beyond limits
+        rest = [Point(time, q, still, still) for time in (0.1, 9.0)]
+        points = JointTrajectory(rules.joints, rest)
+        for k in range(cycles):
+            now = 1e-3 * (k + 1)
+            twin.cycle(now, now, q.copy(), still.copy())
+            if k == 0:
+                twin.accept(points, now, now)
+        twin.unusable(1.0, 1.0, missing=True)
+        twin.silence(2.0, 2.0)
+        twin.leave("gravity")
+        for k in range(3):
+            twin.silence(2.0 + 1e-3 * k, 2.0 + 1e-3 * k)
+            twin.cycle(2.01 + 1e-3 * k, 2.01 + 1e-3 * k, still.copy(), still.copy())

@@ -1,0 +1,352 @@
+"""Names to indices; encoder and torque maps."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from geared_dynamics.arrays import Array, ArrayLike, Frozen, IntArray, readonly, readonly_int
+from geared_dynamics.dynamics.friction_and_balancers import balancer_forces
+from geared_dynamics.dynamics.rigid import gravity_forces
+from geared_dynamics.errors import ModelError
+from geared_dynamics.model import GearedModel
+
+# -- Joint names to indices: found once, found again when the names change ------------------------
+
+
+class Reading(enum.IntEnum):
+    """What a message held for us."""
+
+    COMPLETE = 0
+    FOREIGN = 1  # joints of another device only
+    MISSING = 2  # some of ours, not all
+    SIZES = 3  # arrays of another length than the names
+    NO_VELOCITY = 4  # positions only
+    TWICE = 5  # one of ours more than once: nobody knows which entry is right
+
+
+class NameIndex(NamedTuple):
+    """Where names are among others.
+
+    Attributes:
+        at: Index of each name (n,); one behind the last for those absent or there more than once.
+        absent: Names that are not there.
+        twice: Names that are there more than once: nobody knows which entry is right.
+    """
+
+    at: IntArray
+    absent: tuple[str, ...]
+    twice: tuple[str, ...]
+
+
+def places(wanted: Sequence[str], names: Sequence[str]) -> NameIndex:
+    """Find names among those of a message."""
+    place = {name: index for index, name in enumerate(names)}
+    absent = tuple(name for name in wanted if name not in place)
+    twice = tuple(name for name in wanted if names.count(name) > 1)
+    gone = len(names)
+    index = [gone if name in twice else place.get(name, gone) for name in wanted]
+    return NameIndex(readonly_int(index), absent, twice)
+
+
+class JointMap:
+    """Picks the joints of ours from messages whose order is not known before.
+
+    Attributes:
+        wanted: Names in the order of the arrays (n,).
+        q: Positions of the last complete message (n,), as they came; a new array each time.
+        v: Velocities, likewise.
+        reordered: Whether the last message had its names in another order than the one before.
+        absent: Names that the last message did not have.
+        twice: Names that it had more than once.
+    """
+
+    def __init__(self, wanted: Sequence[str]) -> None:
+        """Begin without having seen a message."""
+        self.wanted = tuple(wanted)
+        self.q = np.zeros(len(self.wanted))
+        self.v = np.zeros(len(self.wanted))
+        self.reordered = False
+        self.absent: tuple[str, ...] = ()
+        self.twice: tuple[str, ...] = ()
+        self._names: list[str] | None = None
+        self._size = 0
+        self._index: IntArray | None = None
+        self._plain = False  # whether the names are ours, in our order
+        self._state = Reading.FOREIGN
+        self._before: IntArray | None = None  # of the last complete message
+
+    def read(self, names: list[str], position: object, velocity: object) -> Reading:
+        """Take over a message's numbers.
+
+        Args:
+            names: ``JointState.name``.
+            position: ``JointState.position``, an ``array.array`` of doubles.
+            velocity: ``JointState.velocity``, likewise; may be empty.
+        """
+        if names != self._names:
+            self._look_up(names)
+        else:
+            self.reordered = False
+        if self._index is None:
+            return self._state
+        found = np.frombuffer(position)  # type: ignore[call-overload]
+        if found.size != self._size:
+            return Reading.SIZES
+        self.q = found.copy() if self._plain else found.take(self._index)
+        rates = np.frombuffer(velocity) if len(velocity) else found[:0]  # type: ignore[arg-type,call-overload]
+        if rates.size == self._size:
+            self.v = rates.copy() if self._plain else rates.take(self._index)
+            return Reading.COMPLETE
+        return Reading.SIZES if rates.size else Reading.NO_VELOCITY
+
+    def _look_up(self, names: Sequence[str]) -> None:
+        """Find our joints among other names."""
+        self._names, self._size = list(names), len(names)
+        index, self.absent, self.twice = places(self.wanted, self._names)
+        self.reordered = False
+        if self.twice:
+            self._index, self._state = None, Reading.TWICE
+            return
+        if self.absent:
+            self._index = None
+            none = len(self.absent) == len(self.wanted)
+            self._state = Reading.FOREIGN if none else Reading.MISSING
+            return
+        self._index = index
+        self._state = Reading.COMPLETE
+        self._plain = self._names == list(self.wanted)
+        if self._before is not None:
+            self.reordered = not np.array_equal(self._before, self._index)
+        self._before = self._index
+
+
+def order(names: Sequence[str], chosen: Sequence[str]) -> IntArray:
+    """Where each chosen name stands among the names."""
+    place = {name: index for index, name in enumerate(names)}
+    return readonly_int([place[name] for name in chosen])
+
+
+# -- From what the encoders show to joint coordinates: signs, offsets, motor or joint side --------
+
+
+Feedback = Literal["joint", "motor"]
+
+
+@dataclass(frozen=True, eq=False)
+class EncoderMap(Frozen):
+    """An affine map from what is measured to the joints: q = T x + t, v = T x'.
+
+    Attributes:
+        names: What the measured values are called (k,): joints or motors.
+        turn: T (n, k).
+        shift: t (n,) [rad or m].
+        plain: Whether it changes nothing.
+    """
+
+    names: tuple[str, ...]
+    turn: Array
+    shift: Array
+    plain: bool
+
+    def joints(self, x: Array, rate: Array) -> tuple[Array, Array]:
+        """Joint positions and velocities (n,) of what was measured."""
+        if self.plain:
+            return x, rate
+        return self.turn @ x + self.shift, self.turn @ rate
+
+
+def encoders(
+    model: GearedModel, feedback: Feedback, offsets: ArrayLike, signs: ArrayLike
+) -> EncoderMap:
+    """Prepare the map.
+
+    A motor's angle is phi = sign * (shown - offset). Shown is, on the motor side, what the
+    encoder says; on the joint side, where the driver has already turned encoders into joints
+    by ``phi = A' q + zeros``, what that would be. With the stored zeros of the model
+
+        motor side:  A' q + zeros = S (x - offset)
+        joint side:  A' q + zeros = S (A' x + zeros - offset)
+
+    Args:
+        model: Geared model.
+        feedback: What the joint states hold: joints, or motors by their names.
+        offsets: Of each motor's encoder (m,) [rad].
+        signs: +1 or -1 for each (m,).
+    """
+    offset, sign = np.asarray(offsets, np.float64), np.asarray(signs, np.float64)
+    changed = bool(offset.any() or (sign != 1.0).any())
+    if feedback == "joint" and not changed:
+        n = model.n
+        return EncoderMap(model.joint_names, readonly(np.eye(n)), readonly(np.zeros(n)), True)
+    shares = model.structure_matrix  # A (n, m)
+    if np.linalg.matrix_rank(shares) < model.n:
+        finding = "the motors' angles do not tell every joint's position"
+        remedy = "set feedback to joint, without encoder offsets and signs"
+        raise ModelError("encoders", finding, remedy)
+    back = np.linalg.pinv(shares.T)  # (n, m)
+    turn, shift = motor_side(model, feedback, offset, sign)
+    names = model.motor_names if feedback == "motor" else model.joint_names
+    shift = back @ (shift - model.motor_zeros)
+    return EncoderMap(names, readonly(back @ turn), readonly(shift), False)
+
+
+def motor_side(
+    model: GearedModel, feedback: Feedback, offsets: ArrayLike, signs: ArrayLike
+) -> tuple[Array, Array]:
+    """S and s of the motors' angles phi = S x + s (m,) [rad] from what joint states show x (k,).
+
+    See ``encoders`` for the arguments.
+    """
+    offset, sign = np.asarray(offsets, np.float64), np.asarray(signs, np.float64)
+    if feedback == "motor":
+        return np.diag(sign), -sign * offset
+    return sign[:, None] * model.structure_matrix.T, sign * (model.motor_zeros - offset)
+
+
+# -- The numbers of ours in messages by name; NaN for those not there, or there more than once ----
+
+
+class Picker:
+    """Picks by name; looks names up again only when they change.
+
+    Attributes:
+        wanted: Names in the order of the arrays (k,).
+        absent: Names that the last message did not have.
+        twice: Names that it had more than once.
+        whole: Whether it had each once.
+    """
+
+    def __init__(self, wanted: Sequence[str]) -> None:
+        """Begin without having seen a message."""
+        self.wanted = tuple(wanted)
+        self.absent: tuple[str, ...] = ()
+        self.twice: tuple[str, ...] = ()
+        self.whole = True
+        self._names: list[str] | None = None
+        self._index: IntArray = np.zeros(len(self.wanted), np.int64)
+
+    def foreign(self, names: list[str]) -> bool:
+        """Whether a message is about other devices only."""
+        if names is not self._names and names != self._names:
+            self._look_up(names)
+        return len(self.absent) == len(self.wanted)
+
+    def picked(self, names: list[str], numbers: object) -> Array | None:
+        """Numbers of the names wanted (k,); None where names and numbers differ in size.
+
+        Args:
+            names: Of the message.
+            numbers: As many doubles, an ``array.array`` or an array.
+        """
+        if names is not self._names and names != self._names:
+            self._look_up(names)
+        found = np.frombuffer(numbers) if len(names) else np.zeros(0)  # type: ignore[call-overload]
+        if found.size != len(names):
+            return None
+        if self.whole:
+            return np.asarray(found.take(self._index))
+        picked = np.append(found, np.nan)[self._index]
+        return np.asarray(picked)
+
+    def _look_up(self, names: list[str]) -> None:
+        self._names = names
+        self._index, self.absent, self.twice = places(self.wanted, names)
+        self.whole = not (self.absent or self.twice)
+
+    @property
+    def trouble(self) -> str:
+        """What is the matter with the last message's names; empty where nothing is."""
+        found = []
+        if self.absent:
+            found.append(f"lacks {', '.join(self.absent)}; publish all together")
+        if self.twice:
+            found.append(f"names {', '.join(self.twice)} more than once; publish it once")
+        return ", ".join(found)
+
+
+# -- From what a robot shows to what the observer reads; NaN stays with what depends on it --------
+
+
+@dataclass(frozen=True, eq=False)
+class Affine(Frozen):
+    """An affine map y = T x + t that keeps NaN where it belongs.
+
+    Attributes:
+        turn: T (k, l).
+        shift: t (k,).
+        touched: Which y need which x (k, l).
+    """
+
+    turn: Array
+    shift: Array
+    touched: Array
+
+    def __call__(self, x: Array) -> Array:
+        """Return y (k,); NaN where one of the x (l,) that it needs is not finite."""
+        if finite(x):
+            return np.asarray(self.turn.dot(x) + self.shift)
+        gone = ~np.isfinite(x)
+        y = self.turn @ np.where(gone, 0.0, x) + self.shift
+        return np.where(self.touched @ gone > 0.0, np.nan, y)
+
+
+def finite(x: Array) -> bool:
+    """Whether all x (k,) are finite; the sum of their squares tells it in a third of the time."""
+    return isfinite(x.dot(x)) or bool(np.isfinite(x).all())
+
+
+def affine(turn: Array, shift: Array) -> Affine:
+    """Make the map."""
+    return Affine(readonly(turn), readonly(shift), readonly((turn != 0.0).astype(float)))
+
+
+def motor_angles(
+    model: GearedModel, feedback: Feedback, offsets: ArrayLike, signs: ArrayLike
+) -> Affine:
+    """The motors' angles phi (m,) [rad] of what joint states show, see ``common.encoders``."""
+    return affine(*motor_side(model, feedback, offsets, signs))
+
+
+def motor_torques(model: GearedModel, kind: str, signs: ArrayLike) -> Affine:
+    """The motors' torques tau_m (m,) [N m] of commands or of measured efforts.
+
+    Args:
+        model: Geared model.
+        kind: ``joint_torque``, tau = A tau_m (n,); ``motor_torque``; ``motor_current``, k_t i.
+        signs: Of the motors (m,), for the motor-side kinds.
+
+    Raises:
+        ModelError: where a torque constant is missing.
+    """
+    m, sign = len(model.motor_names), np.asarray(signs, np.float64)
+    if kind == "joint_torque":
+        turn = np.linalg.pinv(model.structure_matrix)
+        return affine(np.where(np.abs(turn) > 1e-12 * np.abs(turn).max(), turn, 0.0), np.zeros(m))
+    if kind == "motor_torque":
+        return affine(np.diag(sign), np.zeros(m))
+    constants = model.motors.torque_constant
+    missing = [name for name, k in zip(model.motor_names, constants, strict=True) if np.isnan(k)]
+    if missing:
+        place = f"{model.drivetrain.source}, motors.{missing[0]}.torque_constant"
+        remedy = "add it, or set torque_kind to motor_torque"
+        raise ModelError(place, f"is not given for {', '.join(missing)}", remedy)
+    return affine(np.diag(sign * constants), np.zeros(m))
+
+
+def weight(model: GearedModel, q: Array) -> Array:
+    """Forces on the joints (n,) that the motors hold at rest, balancers help."""
+    found = gravity_forces(model, q)
+    if model.drivetrain.balancers:
+        found = found - balancer_forces(model, q)
+    return found
+
+
+def resting_torque(model: GearedModel) -> Affine:
+    """The motors' torques (m,) that hold forces on the joints (n,) through drives at rest."""
+    return motor_torques(model, "joint_torque", np.ones(len(model.motor_names)))

@@ -1,0 +1,379 @@
+"""Parameters to a model, rebuilt beside the loop."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Generic, TypeVar, cast
+
+import numpy as np
+
+from geared_dynamics.arrays import Array
+from geared_dynamics.checks import plain
+from geared_dynamics.control.outputs import extent, holdable_mass, weights
+from geared_dynamics.control.safety import default_policy
+from geared_dynamics.description import xml_input, yaml_files
+from geared_dynamics.errors import GearedDynamicsWarning
+from geared_dynamics.files import NamedBytes
+from geared_dynamics.load import load_model
+from geared_dynamics.model import GearedModel
+from geared_dynamics.model.payload import PayloadFrame, payload_frame, tips
+from geared_dynamics.runtime.parameters import ParameterError, Values
+
+# -- Where the model comes from: parameter, file or topic, and the drivetrain beside it -----------
+
+
+WAITING = "publish it there, or set the parameter robot_description or urdf_path"
+
+
+def needs_topic(values: Values) -> bool:
+    """Whether the URDF has to come from the topic."""
+    return not values["robot_description"] and not values["urdf_path"]
+
+
+def load(values: Values, published: str | None) -> GearedModel:
+    """Load the model that the parameters describe.
+
+    Args:
+        values: The parameters.
+        published: What the topic brought last; None if nothing.
+
+    Raises:
+        GearedDynamicsError: what is wrong with the description.
+    """
+    source = urdf(values, published)
+    locked = cast("list[str]", values["locked_joints"])
+    lock = positions(locked, cast("list[float]", values["locked_positions"]))
+    joints = cast("list[str]", values["joints"])
+    with warnings.catch_warnings():  # the model's notes say the same, for the log
+        warnings.simplefilter("ignore", GearedDynamicsWarning)
+        return load_model(
+            source,
+            drivetrain(values),
+            gravity=cast("list[float]", values["gravity"]),
+            joints=joints or None,
+            lock=lock or None,
+        )
+
+
+def drivetrain(values: Values) -> str | bytes | None:
+    """The drivetrain: text from the parameter, a regular file's content, or None."""
+    given = str(values["drivetrain"]).strip()
+    if not given or yaml_files.is_text(given):
+        return given or None
+    limit = yaml_files.SIZE_LIMIT
+    return NamedBytes.of_file(given, "drivetrain file", limit, regular=True)
+
+
+def urdf(values: Values, published: str | None) -> str | bytes:
+    """The URDF: text from the parameter, a regular file's content, or text from the topic."""
+    text, path = str(values["robot_description"]), str(values["urdf_path"])
+    if text and path:
+        remedy = "leave one of the two empty"
+        raise ParameterError("urdf_path", "is given beside robot_description", remedy)
+    if path:
+        return NamedBytes.of_file(path, "URDF file", xml_input.SIZE_LIMIT, regular=True)
+    place = "robot_description" if text else str(values["robot_description_topic"])
+    found = text or published
+    if found is None:
+        raise ParameterError(place, "nothing was published on this topic yet", WAITING)
+    if not found.lstrip().startswith("<"):  # never a path: anybody may publish
+        raise ParameterError(place, "is no XML", "give the URDF's text, or set urdf_path")
+    return found
+
+
+def positions(names: list[str], values: list[float]) -> dict[str, float]:
+    """Where the locked joints are."""
+    if values and len(values) != len(names):
+        finding = f"has {len(values)} numbers, locked_joints {len(names)} names"
+        raise ParameterError("locked_positions", finding, "give one for each, or none")
+    return dict(zip(names, values or [0.0] * len(names), strict=True))
+
+
+# -- Loads that the arm cannot hold, refused by the parameter's name ------------------------------
+
+
+def refuse_too_heavy(model: GearedModel, values: Values, tensor: Array, link: str) -> None:
+    """Refuse a payload that the command limits do not hold, or of impossible inertia.
+
+    The largest mass is that whose weight the limits hold where its centre of mass is. With a
+    ``payload.max_mass`` that is larger than this for a load at the link's origin, the limits
+    count as larger in proportion. Neither the distance of the centre of mass nor the radius of
+    gyration may exceed ``extent``.
+
+    Args:
+        model: Without the payload.
+        values: The parameters.
+        tensor: The payload's inertia about its centre of mass (3, 3) [kg m^2].
+        link: In whose frame the payload is given.
+
+    Raises:
+        ParameterError: naming the parameter that is too large.
+    """
+    com = cast("list[float]", values["payload.center_of_mass"])
+    mass, own = cast(float, values["payload.mass"]), cast(float, values["payload.max_mass"])
+    most = holdable_mass(model, com, link)
+    why = "whose weight the command limits hold there"
+    if not math.isnan(own):
+        usual = holdable_mass(model, link=link)
+        if own > usual > 0.0:
+            most *= own / usual
+        if own < most:
+            most, why = own, "of payload.max_mass"
+    if mass > most:
+        finding = f"is {mass:g} kg, above the {most:.3g} kg {why}"
+        remedy = "check mass and centre of mass; on a robot that carries more, start the node "
+        remedy += "with a larger payload.max_mass"
+        raise ParameterError("payload.mass", finding, remedy)
+    widest, away = extent(model), float(np.linalg.norm(com))
+    if away > widest:
+        finding = f"is {away:g} m away from the link, beyond the {widest:.3g} m of arm and tool"
+        raise ParameterError("payload.center_of_mass", finding, "give it in metres")
+    if np.abs(tensor).max() > mass * widest**2:
+        finding = f"is that of {mass:g} kg more than {widest:.3g} m away from their centre"
+        raise ParameterError("payload.inertia", finding, "give it in kg m^2")
+
+
+def warm_up(model: GearedModel, values: Values) -> None:
+    """Compute weights before the arm moves, where it is known which link carries a payload.
+
+    Raises:
+        ParameterError: for a ``payload.max_mass`` that is none.
+    """
+    own = cast(float, values["payload.max_mass"])
+    if own < 0.0:
+        remedy = "give a mass [kg], or NaN for what the command limits hold"
+        raise ParameterError("payload.max_mass", f"is {own:g}", remedy)
+    ends = [str(values["payload.link"])] if values["payload.link"] else tips(model)
+    if len(ends) == 1:
+        weights(model, ends[0])
+
+
+# -- From parameter values to arrays, and to a model with its payload -----------------------------
+
+
+AXES = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
+
+
+def numbers(values: Values, pattern: str, names: Sequence[str]) -> Array:
+    """A parameter's values for several joints or motors; ``{}`` stands for the name."""
+    return np.array([cast(float, values[pattern.format(name)]) for name in names], np.float64)
+
+
+def signs(values: Values, pattern: str, names: Sequence[str]) -> Array:
+    """Signs, which are not zero."""
+    found = numbers(values, pattern, names)
+    if not np.all(np.abs(found) == 1.0):
+        name = pattern.format(names[int(np.argmin(np.abs(found)))])
+        raise ParameterError(name, "is 0", "give 1 or -1")
+    return found
+
+
+def payload_tensor(values: Values) -> Array:
+    """Tensor (3, 3) of the payload about its centre of mass.
+
+    Raises:
+        ParameterError: If a list has the wrong length.
+    """
+    for name, wanted in (("center_of_mass", 3), ("inertia", 6)):
+        found = cast("list[float]", values[f"payload.{name}"])
+        if len(found) != wanted:
+            finding = f"has {len(found)} numbers"
+            raise ParameterError(f"payload.{name}", finding, f"give {wanted}")
+    tensor = np.zeros((3, 3))
+    for (row, column), value in zip(
+        AXES, cast("list[float]", values["payload.inertia"]), strict=True
+    ):
+        tensor[row, column] = tensor[column, row] = value
+    return tensor
+
+
+def payload_place(model: GearedModel, values: Values) -> PayloadFrame:
+    """The frame of the payload: that of ``payload.link``, or of the only tip.
+
+    Raises:
+        GearedDynamicsError: If there is no such link, or several tips and none is named.
+    """
+    return payload_frame(model, str(values["payload.link"]) or None, "payload.link")
+
+
+def payload_words(model: GearedModel | None, values: Values) -> str:
+    """What is carried, and where."""
+    mass = cast(float, values["payload.mass"])
+    if model is None or mass == 0.0:
+        return "none"
+    com = plain(cast("list[float]", values["payload.center_of_mass"]))
+    return f"{mass:g} kg, centre of mass {com} m in the frame of {payload_place(model, values)}"
+
+
+def loaded(model: GearedModel, values: Values) -> GearedModel:
+    """The model with the payload."""
+    mass, tensor = cast(float, values["payload.mass"]), payload_tensor(values)
+    com = cast("list[float]", values["payload.center_of_mass"])
+    if mass == 0.0:
+        if tensor.any():
+            remedy = "give payload.mass as well, in the same step"
+            raise ParameterError("payload.inertia", "is that of a load without mass", remedy)
+        return model
+    frame = payload_place(model, values)
+    refuse_too_heavy(model, values, tensor, frame.link)
+    return model.with_payload(mass, com, tensor, link=frame.link)
+
+
+# -- A model built beside the loop, for a description that changes while the arm is held ----------
+
+
+T = TypeVar("T")
+
+
+class Builder(Generic[T]):
+    """Runs one function at a time in a thread; its result is asked for, never pushed."""
+
+    def __init__(self) -> None:
+        """Begin idle."""
+        self._thread: threading.Thread | None = None
+        self._result: T | None = None
+        self._error: Exception | None = None
+        self._next: Callable[[], T] | None = None
+
+    @property
+    def busy(self) -> bool:
+        """Whether something is built, or built and not yet taken."""
+        return self._thread is not None
+
+    def start(self, build: Callable[[], T]) -> None:
+        """Build; if something is being built, afterwards."""
+        if self._thread is not None:
+            self._next = build
+            return
+        self._thread = threading.Thread(target=self._run, args=(build,), daemon=True)
+        self._thread.start()
+
+    def _run(self, build: Callable[[], T]) -> None:
+        try:
+            self._result = build()
+        except Exception as error:  # told by ``taken``
+            self._error = error
+
+    def taken(self) -> T | None:
+        """The result, once; None while there is none.
+
+        Raises:
+            Exception: what the function raised.
+        """
+        if self._thread is None or self._thread.is_alive():
+            return None
+        result, error, following = self._result, self._error, self._next
+        self._thread = self._result = self._error = self._next = None
+        if following is not None:  # what was built is out of date
+            self.start(following)
+            return None
+        if error is not None:
+            raise error
+        return result
+
+
+# -- What a new description changes of an arm that is driven: bodies, gears, limits ---------------
+
+
+PART = 0.01  # of a number, by which it may differ
+SHORT = 1e-3  # [m]: lengths below it count as this long, for they may be rounding
+TINY = 1e-12
+VECTORS = ("rotation", "position", "axis", "points")  # compared by their largest component
+BODIES = {"mass": slice(0, 1), "centre of mass": slice(1, 4), "inertia": slice(4, 10)}
+PARTS = ("tree", "wheels", "motors", "joint_friction", "balancers", "elasticity")
+NAMES = {"spin": "gear ratios", "parent": "order of the links"}
+TURN = 6.3  # [rad]: position limits are compared with it where a joint has only one
+MOST = 3  # changes that are named
+
+
+def changes(before: GearedModel, now: GearedModel) -> list[str]:
+    """Return what differs by more than 1 %, a few words each; empty where nothing does.
+
+    Args:
+        before: The model in use.
+        now: Another of the same joints and motors.
+    """
+    found = [*body_changes(before, now), *limit_changes(before, now)]
+    for part in PARTS:
+        old, new = getattr(before, part), getattr(now, part)
+        found += [f"{part.replace('_', ' ')}: {name}" for name in record_changes(old, new)]
+    if differs(before.gravity, now.gravity, np.abs(before.gravity).max(initial=0.0)).any():
+        found.append("gravity")
+    return found
+
+
+def summary(found: list[str]) -> str:
+    """The first few changes and how many more there are."""
+    rest = len(found) - MOST
+    return ", ".join(found[:MOST]) + (f", and {rest} more" if rest > 0 else "")
+
+
+def body_changes(before: GearedModel, now: GearedModel) -> Iterator[str]:
+    """Bodies whose mass, mass times centre of mass or inertia differ."""
+    if before.tree.names != now.tree.names:
+        yield "the links"
+        return
+    for name, old, new in zip(
+        before.tree.names, before.tree.parameters, now.tree.parameters, strict=True
+    ):
+        floors = {"mass": TINY, "centre of mass": SHORT * old[0], "inertia": SHORT**2 * old[0]}
+        for what, columns in BODIES.items():
+            scale = max(np.abs(old[columns]).max(), floors[what])
+            if differs(old[columns], new[columns], scale).any():
+                yield f"{what} of {name}{numbers_of(old[columns], new[columns])}"
+
+
+def limit_changes(before: GearedModel, now: GearedModel) -> Iterator[str]:
+    """Joints whose limits differ, as the safety step takes them from the description."""
+    old, new = default_policy(before), default_policy(now)
+    lower, upper = np.array(old.lower), np.array(old.upper)
+    span = np.where(np.isfinite(upper) & np.isfinite(lower), upper - lower, TURN)
+    for what in ("lower", "upper", "velocity", "command"):
+        first, second = np.array(getattr(old, what)), np.array(getattr(new, what))
+        scale = span if what in ("lower", "upper") else np.abs(first)
+        words = {"lower": "lower limit", "upper": "upper limit", "velocity": "velocity limit"}
+        for k in np.flatnonzero(differs(first, second, scale)):
+            name = before.joint_names[k]
+            change = numbers_of(first[k : k + 1], second[k : k + 1])
+            yield f"{words.get(what, 'effort limit')} of {name}{change}"
+
+
+def record_changes(before: Any, now: Any) -> Iterator[str]:
+    """Names of a record's fields that differ; ``parameters`` is looked at elsewhere."""
+    for field in dataclasses.fields(before):
+        old, new = getattr(before, field.name), getattr(now, field.name)
+        if field.name != "parameters" and not alike(field.name, old, new):
+            yield NAMES.get(field.name, field.name.replace("_", " "))
+
+
+def alike(name: str, before: Any, now: Any) -> bool:
+    """Whether two values of a field are the same but for 1 %."""
+    if dataclasses.is_dataclass(before):
+        return type(before) is type(now) and not any(record_changes(before, now))
+    if isinstance(before, tuple) and any(isinstance(one, np.ndarray) for one in before):
+        pairs = zip(before, now, strict=False)
+        return len(before) == len(now) and all(alike(name, one, two) for one, two in pairs)
+    if not isinstance(before, np.ndarray) or before.dtype.kind != "f":
+        return bool(np.array_equal(before, now))
+    if before.shape != now.shape:
+        return False
+    scale = np.abs(before)
+    if name in VECTORS and before.size:
+        scale = np.maximum(scale.max(axis=-1, keepdims=True), SHORT)
+    return not differs(before, now, scale).any()
+
+
+def differs(before: Array, now: Array, scale: Any) -> Any:
+    """Which numbers differ by more than 1 % of a scale; NaN and infinity only from others."""
+    with np.errstate(invalid="ignore"):
+        same = np.abs(now - before) <= PART * np.minimum(np.maximum(scale, TINY), 1e300)
+    return ~(same | (before == now) | (np.isnan(before) & np.isnan(now)))
+
+
+def numbers_of(before: Array, now: Array) -> str:
+    """A single number's change in figures, else nothing."""
+    return f" ({before[0]:g}, now {now[0]:g})" if before.size == 1 else ""

@@ -1,0 +1,395 @@
+"""The observer node's cycle, without ROS: joint states to estimates; time is an argument."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from geared_dynamics import observers as ob
+from geared_dynamics.arrays import Array, IntArray
+from geared_dynamics.dynamics.elastic.equations import structure_matrix
+from geared_dynamics.dynamics.rigid import gravity_forces
+from geared_dynamics.observers import Fault, KalmanGains, KalmanState, Measurement
+from geared_dynamics.observers.health import readmitted
+from geared_dynamics.observers.observer import LONGEST, ahead
+from geared_dynamics.observers.readings import at_rest
+from geared_dynamics.runtime.joint_readings import finite, weight
+from geared_dynamics.runtime.observer_restart import Loss, Rest, loss_of, no_trouble, obstacle
+from geared_dynamics.runtime.observer_settings import ObserverSetup
+from geared_dynamics.runtime.observer_values import AnyState, Level, ObserverOutput, Sensed
+from geared_dynamics.runtime.sample_times import EvenStamps, Late, PastReadings
+
+# -- The observer node's cycle, without ROS: joint states to estimates; time is an argument -------
+
+
+BACK = 0.1  # [s] by which stamps go back when a recording begins anew
+QUIET, QUIET_SHARE = 2.5, 0.4  # periods, and part of ``hold``, until a joint state is overdue
+
+
+class ObserverCounters:
+    """How often things happened since the node was activated."""
+
+    def __init__(self) -> None:
+        """Begin at zero."""
+        self.starts = self.losses = self.bridged = self.invalid = 0
+
+
+class Torque(NamedTuple):
+    """The motors' torque of a step (m,) [N m], NaN where unknown; whether it is only assumed."""
+
+    value: Array
+    assumed: bool
+
+
+class ObserverLoop:
+    """An observer between joint states.
+
+    Attributes:
+        prepared: Model, gains, sensors.
+        state: The observer's, None while it does not run.
+        output: Of the last cycle.
+        loss: What the last estimate was lost by; None if a reset has cleared it.
+        counters: See there.
+    """
+
+    def __init__(self, prepared: ObserverSetup) -> None:
+        """Begin without having read anything."""
+        self.prepared = prepared
+        self.counters = ObserverCounters()
+        self.loss: Loss | None = None
+        model, period = prepared.model, prepared.period
+        self._past = past = PastReadings(prepared.delays, period)
+        self._links = Late(model.n, past.delay, period, prepared.hold)
+        self._sensors = Late(model.elasticity.count, past.delay, period, prepared.hold)
+        self._even = EvenStamps(period)
+        self._rest = Rest(np.asarray(np.linalg.pinv(model.structure_matrix.T)))
+        self._missing = np.full(len(model.motor_names), np.nan)
+        self._resets = False
+        self._forget()
+        self.output = self._invalid(Fault.NONE, "no joint state yet")
+
+    def _forget(self) -> None:
+        """Let go of the estimate and all that it needs."""
+        self.state: AnyState | None = None
+        self._past.clear()
+        self._rest.clear()
+        self._links.clear()
+        self._sensors.clear()
+        self._stamp: float | None = None  # of the newest joint state that was used [s]
+        self._time: float | None = None  # its time [s]
+        self._heard = 0.0  # when it came [s], steady
+        self._came = 0.0  # when any joint state came, also with an old stamp [s], steady
+        self._started = 0.0  # time at which the observer started [s]
+        self._torque = Torque(self._missing, False)
+        self._onset = no_trouble(len(self._missing))
+        self._troubled = False  # whether a motor's reading is in trouble
+
+    def exchange(self, prepared: ObserverSetup) -> None:
+        """Go on with another model or other gains of the same arm."""
+        self.prepared = prepared
+
+    def reset(self) -> None:
+        """Start anew from the next joint state, whatever was the matter."""
+        self.loss = None
+        self._forget()
+        self.output = self._invalid(Fault.NONE, "starts anew")
+
+    # -- each joint state --------------------------------------------------------------------
+
+    def cycle(self, now: float, sensed: Sensed) -> ObserverOutput:
+        """Estimate with a joint state.
+
+        Args:
+            now: When it came [s], steady.
+            sensed: The joint state, and what belongs to it.
+        """
+        given, stamp, last = self.prepared, self._stamp, self._time
+        if stamp is not None and sensed.time < stamp - BACK:
+            self._lose(Fault.INTERVAL, "stamps went back")
+            self._even.restart()
+            stamp = None
+        if stamp is not None and sensed.time <= stamp:
+            self.output = self._repeated(now)
+            return self.output
+        time = self._even.sampled(sensed.time) if given.even else sensed.time
+        shown = given.angles(sensed.positions)
+        self._rest.add(time, shown)
+        torque = self._torque_of(sensed)
+        self._past.add(time, shown, torque.value)
+        if sensed.links is not None or sensed.sensors is not None:
+            self._beside(sensed, time)
+        self._stamp, self._time, self._torque = sensed.time, time, torque
+        self._heard = self._came = now
+        if self.state is None:
+            self.output = self._start(time, shown)
+        else:
+            assert last is not None
+            self.output = self._step(last, time, shown)
+        return self.output
+
+    def _beside(self, sensed: Sensed, time: float) -> None:
+        """Note what sensors on the links have shown; the joint state's own stamp is its time."""
+        given = self.prepared
+        if sensed.links is not None and abs(sensed.links_time - sensed.time) <= given.hold:
+            when = time if sensed.links_time == sensed.time else sensed.links_time
+            self._links.add(when - given.link_delays, given.link(sensed.links))
+        if sensed.sensors is not None:
+            when = time if sensed.sensors_time is None else sensed.sensors_time
+            if when == sensed.time or abs(when - sensed.time) > given.hold:
+                when = time
+            shown = given.at_springs(sensed.sensors)
+            self._sensors.add(np.full(len(shown), when), shown)
+
+    def _torque_of(self, sensed: Sensed) -> Torque:
+        """The motors' torque since the joint state before."""
+        given = self.prepared
+        if sensed.torques is not None:
+            found = given.torques(sensed.torques)
+            if finite(found):
+                return Torque(found, False)
+        if given.rest_torque == "unknown" or not self._rest.resting:
+            return Torque(self._missing if sensed.torques is None else found, False)
+        if given.rest_torque == "zero":
+            return Torque(np.zeros(len(self._missing)), True)
+        model = given.model
+        if self.state is not None:
+            q = self.state.mean[: model.n]
+        else:
+            q = np.linalg.pinv(model.structure_matrix.T) @ (
+                given.angles(sensed.positions) - model.motor_zeros
+            )
+        return Torque(given.holding(weight(model, q)), True)
+
+    def _start(self, time: float, shown: Array) -> ObserverOutput:
+        """Start the observer, if nothing is in its way."""
+        given, past = self.prepared, self._past
+        if self.loss is not None and not past.delay:
+            angles = shown - given.model.motor_zeros
+            self.loss = self.loss.after(given.gains.limits, angles, self._torque.value, time)
+        why = obstacle(self.loss, shown, auto=given.auto)
+        if why:
+            return self._invalid(self.loss.faults if self.loss else Fault.MISSING, why)
+        if not np.isfinite(self._torque.value).all():
+            return self._invalid(Fault.COMMAND, "the motors' torques are not known")
+        if not past.spans:
+            return self._invalid(Fault.SETTLING, "starts")
+        angles = past.aligned()
+        if not np.isfinite(angles).all():
+            return self._invalid(Fault.MISSING, "a motor's encoder is missing")
+        measurement = Measurement(angles, self._torque.value)
+        if isinstance(given.gains, KalmanGains):
+            self.state = ob.kalman_start(given.model, given.gains, measurement)
+        else:
+            self.state = ob.nonlinear_start(given.model, given.gains, measurement)
+        self.loss, self._started = None, time
+        self.counters.starts += 1
+        return self._invalid(Fault.SETTLING, "settles")
+
+    def _step(self, last: float, time: float, shown: Array) -> ObserverOutput:
+        given, past, before = self.prepared, self._past, self.state
+        assert before is not None
+        late = past.delay
+        torque = past.torque(last - late, time - late)
+        gap = time - last > QUIET * given.period
+        if gap:  # what acted in between is not known
+            torque = self._missing
+        measurement = Measurement(
+            past.aligned(),
+            torque,
+            self._on_links(time - late, before) if self._links.fresh else None,
+            self._behind_springs(time - late, before) if self._sensors.fresh else None,
+        )
+        if isinstance(given.gains, KalmanGains):
+            assert isinstance(before, KalmanState)
+            state: AnyState = ob.kalman_step(
+                given.model, given.gains, before, measurement, time - last
+            )
+        else:
+            assert not isinstance(before, KalmanState)
+            state = ob.nonlinear_step(given.model, given.gains, before, measurement, time - last)
+        if state.health.faults or self._troubled:
+            self._onset = self._onset.after(state.health, gap)
+            self._troubled = bool(self._onset.first.any())
+            if not state.health.valid:
+                return self._lost(state, shown, time)
+            state = state._replace(health=readmitted(state.health, given.gains.limits))
+        self.state = state
+        if late:
+            moved = self._ahead(state, past.since(time - late, LONGEST))
+            if moved is None:
+                return self._lost(state, shown, time, Fault.DIVERGED)
+            return self._told(time, moved)
+        return self._told(time, state)
+
+    def _on_links(self, time: float, state: AnyState) -> Array | None:
+        """Positions of the joints (n,) by their encoders, the newest with estimated velocities."""
+        first = self.prepared.gains.sizes.coordinates
+        return self._links.at(time, state.mean[first : first + self.prepared.model.n])
+
+    def _behind_springs(self, time: float, state: AnyState) -> Array | None:
+        """Torques of the springs (n_e,) by their sensors."""
+        given = self.prepared
+        found = self._sensors.at(time)
+        if found is None or not given.compensated:
+            return found
+        return found + given.at_springs(gravity_forces(given.model, state.mean[: given.model.n]))
+
+    # -- without one -------------------------------------------------------------------------
+
+    def silence(self, now: float) -> tuple[ObserverOutput, float] | None:
+        """Estimate where a joint state is overdue, and its time [s]; None where none is.
+
+        Args:
+            now: Steady time [s].
+        """
+        if self._time is None:
+            return (self.output, np.nan)
+        since = now - self._came
+        given = self.prepared
+        if since <= max(QUIET * given.period, QUIET_SHARE * given.hold):
+            return None
+        time = self._time + since
+        if since > given.hold:
+            if self.state is not None:
+                self._lose(Fault.GAP, "joint states have stopped")
+            self.output = self._invalid(Fault.GAP | Fault.HELD, "joint states have stopped")
+            return self.output, time
+        if self.state is None:
+            return None
+        late = self._past.delay
+        spans = self._past.since(self._time - late, LONGEST) if late else []
+        moved = self._ahead(self.state, [*spans, (since, self._torque.value)])
+        if moved is None:
+            return self._invalid(Fault.DIVERGED, "the prediction leaves all bounds"), time
+        found = self._told(time, moved, Fault.MISSING, "joint states are overdue")
+        return found, time
+
+    def _ahead(self, state: AnyState, torques: list[tuple[float, Array]]) -> AnyState | None:
+        """The state after torques have acted, with the last known one where they are missing."""
+        last = state.health.tau_m
+        known = [(span, np.where(np.isfinite(tau), tau, last)) for span, tau in torques]
+        return ahead(self.prepared.model, state, known)
+
+    def _repeated(self, now: float) -> ObserverOutput:
+        """The output for a stamp that was there already."""
+        self._came = now
+        if self.state is not None and now - self._heard > self.prepared.hold:
+            self._lose(Fault.INTERVAL, "stamps stand still")
+        if self.state is None:
+            return self._invalid(Fault.INTERVAL, "stamps stand still")
+        old = self.output
+        level = max(old.level, Level.BRIDGED)
+        return old._replace(
+            level=level,
+            faults=old.faults | Fault.INTERVAL,
+            why="a stamp is not later than the last",
+        )
+
+    # -- what is told ------------------------------------------------------------------------
+
+    def _told(
+        self, time: float, state: AnyState, fault: Fault = Fault.NONE, why: str = ""
+    ) -> ObserverOutput:
+        """What a valid state says, once it has settled."""
+        given, health = self.prepared, state.health
+        faults = health.faults | fault
+        if time - self._started < given.settling:
+            return self._invalid(faults | Fault.SETTLING, "settles")
+        level, reason = self._judged(state)
+        if fault:
+            level, reason = Level.BRIDGED, why
+        self.counters.bridged += level is Level.BRIDGED
+        return ObserverOutput(level, faults, reason, given, state, health.tau_m, self.state)
+
+    def _judged(self, state: AnyState) -> tuple[Level, str]:
+        """How far to trust a valid state, and why."""
+        given, health = self.prepared, state.health
+        motors = len(given.model.motor_names)
+        channels = health.channels
+        faulty = bool(health.faults)  # those of the readings are among them
+        if faulty and channels[:motors].any():
+            return Level.BRIDGED, self._named(channels[:motors], given.model.motor_names)
+        if faulty and Fault.COMMAND in health.faults:
+            return Level.BRIDGED, "the motors' torques are missing"
+        if self._torque.assumed:
+            return Level.BRIDGED, "no torque is known: one that holds the arm at rest is assumed"
+        if not state.consistent:
+            return Level.INCONSISTENT, "the readings do not fit model and tuning"
+        if faulty and np.any(channels[motors:] & ~int(Fault.MISSING)):
+            return Level.DEGRADED, "a sensor on a link is left out"
+        if health.behind:
+            return Level.DEGRADED, "it lags behind a push, by more than its deviations say"
+        return Level.GOOD, ""
+
+    @staticmethod
+    def _named(channels: IntArray, names: tuple[str, ...]) -> str:
+        """Motors whose readings are left out."""
+        found = [
+            f"{name}: {named(Fault(int(bits)))}"
+            for name, bits in zip(names, channels, strict=True)
+            if bits
+        ]
+        return "; ".join(found)
+
+    def _lost(
+        self, state: AnyState, shown: Array, time: float, fault: Fault = Fault.NONE
+    ) -> ObserverOutput:
+        """An estimate that is no longer valid."""
+        motors, health = len(shown), state.health
+        health = health._replace(faults=health.faults | fault)
+        loss = loss_of(health, self._onset, shown, time)
+        text = self._named(health.channels[:motors], self.prepared.model.motor_names)
+        self._lose(health.faults, text)
+        self.loss = loss
+        return self._invalid(loss.faults, text or named(loss.faults))
+
+    def _lose(self, faults: Fault, why: str) -> None:
+        self.counters.losses += self.state is not None
+        none = np.zeros(len(self._missing), bool)
+        if self.state is not None:
+            self.loss = Loss(faults, none, none, self._missing)
+        self._forget()
+
+    def _invalid(self, faults: Fault, why: str) -> ObserverOutput:
+        self.counters.invalid += 1
+        return ObserverOutput(
+            Level.INVALID, faults, why, self.prepared, None, self._missing, self.state
+        )
+
+
+def named(faults: Fault) -> str:
+    """Faults in words."""
+    found = [one.name.lower() for one in Fault if one and one in faults and one.name]
+    return ", ".join(found) or "none"
+
+
+# -- Some cycles before the first real one: kernels compiled, memory reserved ---------------------
+
+
+CYCLES = 50
+
+
+def rehearse(given: ObserverSetup) -> ObserverOutput:
+    """Observe an arm at rest in its zero posture, then without torques, then without readings.
+
+    A kernel that is compiled when joint states fail first would keep the node from telling so.
+
+    Returns:
+        The last output, valid where the readings' prediction is.
+    """
+    model, loop = given.model, ObserverLoop(replace(given, settling=0.0))
+    x = at_rest(model, model.motor_zeros)
+    phi = structure_matrix(model).T @ x + model.motor_zeros
+    shown = np.linalg.pinv(given.angles.turn) @ (phi - given.angles.shift)
+    holding = given.holding(weight(model, x[: model.n]))
+    torque = np.linalg.pinv(given.torques.turn) @ holding
+    enough = max(CYCLES, round(0.2 / given.period))  # for the motors to count as at rest
+    for cycle in range(enough + 1):
+        time = cycle * given.period
+        loop.cycle(time, Sensed(time, shown, None if cycle == enough else torque))
+    found = loop.silence(time + 0.9 * given.hold)
+    output = loop.output if found is None else found[0]
+    _ = output.estimate  # counts torques of the springs
+    return output

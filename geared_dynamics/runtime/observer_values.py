@@ -1,0 +1,137 @@
+"""What goes into a cycle of the observer node, and what comes out."""
+
+from __future__ import annotations
+
+import enum
+from typing import NamedTuple
+
+import numpy as np
+
+from geared_dynamics.arrays import Array
+from geared_dynamics.observers import (
+    Estimate,
+    Fault,
+    KalmanGains,
+    KalmanState,
+    NonlinearState,
+    estimate,
+)
+from geared_dynamics.observers.observer import most
+from geared_dynamics.runtime.observer_settings import ObserverSetup
+
+# -- What goes into a cycle of the observer node, and what comes out ------------------------------
+
+
+AnyState = KalmanState | NonlinearState
+
+
+class Level(enum.IntEnum):
+    """How far an estimate may be trusted; the message's ``frame_id`` says it."""
+
+    GOOD = 0
+    DEGRADED = 1  # a sensor on a link is left out, or it lags behind a push
+    INCONSISTENT = 2  # the readings are farther from their predictions than the tuning admits
+    BRIDGED = 3  # predicted without a motor's reading, or with an assumed torque
+    INVALID = 4  # nothing is known: all numbers are NaN
+
+    @property
+    def frame(self) -> str:
+        """Text for the header: empty where all is well."""
+        return "" if self is Level.GOOD else self.name.lower()
+
+
+class Sensed(NamedTuple):
+    """A joint state, and what other topics brought since the one before.
+
+    Attributes:
+        time: Its stamp [s], counted from any zero.
+        positions: As they came (k,), NaN for missing ones.
+        torques: Newest commands or efforts as they came (l,); None where there are none.
+        links: Links' encoders as they came (n,), None for nothing new.
+        links_time: Their stamp [s].
+        sensors: Joint torque sensors as they came (n,), None for nothing new.
+        sensors_time: Their stamp [s]; None: that of the joint state.
+    """
+
+    time: float
+    positions: Array
+    torques: Array | None
+    links: Array | None = None
+    links_time: float = 0.0
+    sensors: Array | None = None
+    sensors_time: float | None = None
+
+
+class ObserverOutput(NamedTuple):
+    """What is known after a cycle.
+
+    Attributes:
+        level: How far to trust it.
+        faults: Of the last step.
+        why: In words; empty where all is well.
+        given: What the observer was prepared with.
+        moved: The state that is told, at the time of the joint state; None where it is invalid.
+        tau_m: The motors' torque used (m,) [N m].
+        state: The observer's, of its last reading; None where there is none.
+    """
+
+    level: Level
+    faults: Fault
+    why: str
+    given: ObserverSetup
+    moved: AnyState | None
+    tau_m: Array
+    state: AnyState | None
+
+    @property
+    def estimate(self) -> Estimate | None:
+        """The state in the user's quantities, counted when asked; None where it is invalid."""
+        if self.moved is None:
+            return None
+        gains = self.given.gains
+        return estimate(
+            self.given.model, self.moved, gains if isinstance(gains, KalmanGains) else None
+        )
+
+
+# -- How good an estimate is, as numbers: the topic ``~/quality`` ---------------------------------
+
+
+NONE = float("nan")
+
+
+def labels(given: ObserverSetup) -> list[tuple[str, int]]:
+    """Names of the parts of ``~/quality`` in their order, and how many numbers each has."""
+    sizes = given.gains.sizes
+    return [
+        ("level", 1),
+        ("faults", 1),
+        ("nis_ratio", 1),
+        ("nis_ratio_limit", 1),
+        ("innovation", sizes.readings),
+        ("innovation_deviation", sizes.readings),
+        ("reading_faults", sizes.readings),
+        ("link_position_deviation", sizes.n),
+        ("link_velocity_deviation", sizes.n),
+        ("external_torque_deviation", sizes.n),
+        ("external_torque_friction", sizes.n),
+    ]
+
+
+def quality_numbers(given: ObserverSetup, output: ObserverOutput) -> Array:
+    """The numbers of all parts; NaN for what the observer does not know."""
+    sizes, state, gains = given.gains.sizes, output.state, given.gains
+    width, n, c = sizes.coordinates, sizes.n, sizes.readings
+    head = np.array([float(output.level), float(output.faults), NONE, NONE])
+    innovation, deviation, faults = np.full(c, NONE), np.full(c, NONE), np.full(c, NONE)
+    spread = np.full((4, n), NONE)
+    if state is not None:
+        faults[: len(state.health.channels)] = state.health.channels
+        innovation[: len(state.innovation)] = state.innovation
+        head[2:] = state.ratio, most(state, gains)
+    if isinstance(state, KalmanState) and isinstance(gains, KalmanGains):
+        deviation = state.deviation
+        every, last = state.deviations, slice(2 * width, 2 * width + n)
+        parts = (every[:n], every[width : width + n], every[last], state.friction_deviations[last])
+        spread = np.stack(parts)
+    return np.concatenate([head, innovation, deviation, faults, spread.ravel()])

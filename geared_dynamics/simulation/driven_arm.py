@@ -1,0 +1,317 @@
+"""Rates of an elastic arm with its motors, and a fixed step for plants.
+
+    H x'' + C x' + (g, 0) = springs + A (k_t i - rotor friction) + (balancers + external
+                            - joint friction, 0)
+    L di/dt = u - R i - k_e s,        s = A' x'
+
+y (..., N): q, theta, v, vtheta, and where voltages are the input the currents.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from geared_dynamics.actuation.driven_dynamics import Windings, refuse_losses, windings
+from geared_dynamics.arrays import Array, ArrayLike
+from geared_dynamics.dynamics import elastic
+from geared_dynamics.dynamics.arguments import (
+    call,
+    finite_input,
+    joint_inputs,
+    motor_inputs,
+    one_driven_state,
+)
+from geared_dynamics.dynamics.drive_packing import packed_drives
+from geared_dynamics.dynamics.elastic.extended import extended
+from geared_dynamics.dynamics.friction_and_balancers import balancer_forces, friction_forces
+from geared_dynamics.errors import ArrayError
+from geared_dynamics.model import GearedModel
+from geared_dynamics.simulation.integrators import rosenbrock_step
+
+# -- The elastic arm with its motors as y' = f(y, input), for one state or many at once -----------
+
+
+Drive = Literal["voltage", "torque"]
+# Of a central difference: the error of the formula and of rounding are about equal.
+DIFFERENCE = float(np.finfo(float).eps) ** (1 / 3)
+
+
+@dataclass(frozen=True)
+class ElasticPlant:
+    """An elastic arm driven by its motors' voltages or torques.
+
+    Attributes:
+        model: Geared model with elastic or passive joints.
+        drive: What the input (m,) is: voltage [V] or electromagnetic torque [N m].
+        external: Force on the joints from outside (n,) [N m or N].
+    """
+
+    model: GearedModel
+    drive: Drive
+    external: Array
+
+    @cached_property
+    def half(self) -> int:
+        """Number of coordinates x = (q, theta)."""
+        return self.model.n + self.model.elasticity.count
+
+    @cached_property
+    def structure(self) -> Array:
+        """A (n + n_e, m)."""
+        return elastic.structure_matrix(self.model)
+
+    @cached_property
+    def wires(self) -> Windings:
+        """The motors' windings."""
+        return windings(self.model)
+
+    @cached_property
+    def lagging(self) -> Array:
+        """Which motors have an inductance (m,)."""
+        return np.asarray(self.wires.inductance > 0.0)
+
+    @cached_property
+    def lag(self) -> Array:
+        """L / R of each motor with an inductance, 1 of the others (m,) [s]."""
+        return np.where(self.lagging, self.wires.inductance / self.wires.resistance, 1.0)
+
+    @property
+    def size(self) -> int:
+        """Length of the state, N."""
+        return 2 * self.half + (self.structure.shape[1] if self.drive == "voltage" else 0)
+
+    def steady(self, y: Array, given: Array) -> Array:
+        """Currents (..., m) once di/dt = 0."""
+        return self.wires.steady_current(given, self.speeds(y))
+
+    def settled(self, y: Array, given: Array) -> Array:
+        """The state with the currents of motors without inductance, which follow at once."""
+        if self.drive == "torque":
+            return y
+        x = 2 * self.half
+        current = np.where(self.lagging, y[..., x:], self.steady(y, given))
+        return np.concatenate([y[..., :x], current], axis=-1)
+
+    def speeds(self, y: Array) -> Array:
+        """Speeds of the rotors in their carriers (..., m)."""
+        return np.asarray(y[..., self.half : 2 * self.half] @ self.structure)
+
+    def rates(self, y: Array, given: Array) -> Array:
+        """dy/dt (..., N) for voltages or torques (m,)."""
+        n, half = self.model.n, self.half
+        q, theta, v, vtheta = np.split(y[..., : 2 * half], [n, half, half + n], axis=-1)
+        result = np.empty_like(y)
+        result[..., :half] = y[..., half : 2 * half]
+        torque = np.broadcast_to(given, (*y.shape[:-1], len(given)))
+        if self.drive == "voltage":
+            steady = self.steady(y, given)
+            current = np.where(self.lagging, y[..., 2 * half :], steady)
+            result[..., 2 * half :] = (steady - current) / self.lag
+            torque = self.wires.torque_constant * current
+        tau, torque = self.on_joints(q, v), torque - self.on_rotors(y)
+        a, atheta = elastic.forward_dynamics(self.model, q, theta, v, vtheta, torque, tau=tau)
+        result[..., half : half + n], result[..., half + n : 2 * half] = a, atheta
+        return result
+
+    def on_joints(self, q: Array, v: Array) -> Array:
+        """Balancers, friction and what comes from outside (..., n)."""
+        tau = np.broadcast_to(self.external, q.shape).copy()
+        if self.model.drivetrain.balancers:
+            tau += balancer_forces(self.model, q)
+        if self.model.joint_friction.count:
+            tau -= friction_forces(self.model, v, q)
+        return tau
+
+    def on_rotors(self, y: Array) -> Array | float:
+        """Friction of the rotors (..., m) [N m]; ``elastic.friction_forces`` with fewer checks."""
+        if not self.model.motors.friction.count:
+            return 0.0
+        count = self.structure.shape[1]
+        angle = y[..., : self.half] @ self.structure + self.model.motor_zeros
+        inputs = {
+            "angle": (angle, count),
+            "speed": (self.speeds(y), count),
+            "load": (np.zeros(count), count),
+        }
+        constants = (packed_drives(self.model),)
+        return call("rotor_friction", self.model, inputs, (count,), constants=constants)
+
+    def jacobian(self, y: Array, given: Array) -> Array:
+        """df/dy (N, N) by central differences, all states in one batch."""
+        step = DIFFERENCE * np.maximum(1.0, np.abs(y))
+        moved = self.rates(np.concatenate([y + np.diag(step), y - np.diag(step)]), given)
+        return np.asarray(((moved[: len(y)] - moved[len(y) :]) / (2.0 * step[:, None])).T)
+
+
+# -- Rates of an elastic arm with its motors, and a fixed step for plants -------------------------
+
+
+LOST = 1.0  # error of a joint in one step with which its position is none [rad or m]
+
+
+class ElasticState(NamedTuple):
+    """State of an elastic arm with its motors.
+
+    Attributes:
+        q: Joint position (n,) [rad or m].
+        theta: Position of the shafts behind the springs (n_e,), joint side.
+        v: Joint velocity (n,).
+        vtheta: Velocity of the shafts (n_e,).
+        current: Current of each motor (m,) [A]; None for zero, and for motors that are
+            driven by torques. Without inductance it follows at once and is not read.
+    """
+
+    q: Array
+    theta: Array
+    v: Array
+    vtheta: Array
+    current: Array | None = None
+
+
+class ElasticRates(NamedTuple):
+    """What changes an ``ElasticState``.
+
+    Attributes:
+        a: Joint acceleration (n,).
+        atheta: Acceleration of the shafts behind the springs (n_e,), joint side.
+        current: di/dt (m,) [A/s], 0 of motors without inductance; None with torques.
+    """
+
+    a: Array
+    atheta: Array
+    current: Array | None
+
+
+def elastic_rates(
+    model: GearedModel,
+    state: ElasticState,
+    *,
+    voltage: ArrayLike | None = None,
+    torque: ArrayLike | None = None,
+    external: ArrayLike | None = None,
+) -> ElasticRates:
+    """Accelerations and di/dt of an elastic arm with friction, balancers and motors.
+
+    Args:
+        model: Geared model with elastic or passive joints.
+        state: The state.
+        voltage: Voltage of each motor (m,) [V].
+        torque: Electromagnetic torque of each motor (m,) [N m], instead of voltages; zero if
+            neither is given.
+        external: Force on the joints from outside (n,) [N m or N].
+
+    Raises:
+        ModelError: where no joint is elastic, a loss depends on the load, or voltages are
+            given and a constant of a motor is not.
+    """
+    plant, given = plant_of(model, voltage, torque, external)
+    found = plant.rates(packed_state(plant, state), given)
+    n, half = model.n, plant.half
+    return ElasticRates(
+        found[half : half + n],
+        found[half + n : 2 * half],
+        found[2 * half :] if plant.drive == "voltage" else None,
+    )
+
+
+def elastic_step(
+    model: GearedModel,
+    state: ElasticState,
+    dt: float,
+    *,
+    voltage: ArrayLike | None = None,
+    torque: ArrayLike | None = None,
+    external: ArrayLike | None = None,
+) -> ElasticState:
+    """State after dt with constant inputs, at a cost that does not depend on the state.
+
+    One implicit step of fourth order. What is damped and faster than the step (windings,
+    stiff springs) does no harm; vibrations to be followed need ten steps per period, and
+    friction near rest a step in which the rate changes by no more than its smoothing.
+
+    Args:
+        model: Geared model with elastic or passive joints.
+        state: Where the step begins.
+        dt: Length of the step [s].
+        voltage: Voltage of each motor (m,) [V].
+        torque: Electromagnetic torque of each motor (m,) [N m], instead of voltages; zero if
+            neither is given.
+        external: Force on the joints from outside (n,) [N m or N].
+
+    Raises:
+        ModelError: as ``elastic_rates``.
+        ArrayError: if dt is so long that the state after it means nothing.
+    """
+    try:
+        usable = np.ndim(dt) == 0 and bool(np.isfinite(dt) and dt > 0.0)
+    except (TypeError, ValueError, OverflowError):
+        usable = False
+    if not usable:
+        raise ArrayError("dt", f"is {dt}", "give a time above zero [s]")
+    plant, given = plant_of(model, voltage, torque, external)
+    y = plant.settled(packed_state(plant, state), given)
+    with np.errstate(over="ignore", invalid="ignore"):
+        jacobian = plant.jacobian(y, given)
+        try:
+            end, error = rosenbrock_step(lambda z: plant.rates(z, given), jacobian, y, dt)
+        except np.linalg.LinAlgError:  # a motion that grows as exp(t / (GAMMA dt))
+            end = error = np.full_like(y, np.nan)
+    if not np.all(np.isfinite(end)):
+        raise ArrayError("dt", f"of {dt} s leaves no finite state", "give a smaller step")
+    refuse_lost(model, float(dt), error[: model.n])
+    return unpacked(plant, plant.settled(end, given))
+
+
+def refuse_lost(model: GearedModel, dt: float, error: Array) -> None:
+    """Raise where a step's own estimate of its error (n,) says that its end means nothing."""
+    worst = int(np.argmax(np.abs(error)))
+    if abs(error[worst]) > LOST:
+        finding = f"of {dt:g} s is too long for this motion: joint {model.joint_names[worst]!r} is"
+        finding += f" known to {abs(error[worst]):.2g} rad or m only"
+        raise ArrayError("dt", finding, "give a smaller step, or look at the inputs")
+
+
+def plant_of(
+    model: GearedModel,
+    voltage: ArrayLike | None,
+    torque: ArrayLike | None,
+    external: ArrayLike | None,
+) -> tuple[ElasticPlant, Array]:
+    """The plant, and its input (m,)."""
+    if voltage is not None and torque is not None:
+        raise ArrayError("torque", "is given beside voltage", "give one of the two")
+    extended(model)  # refuses an arm without springs
+    refuse_losses(model, remedy="simulate it without: put the loss into coulomb friction")
+    (outside,) = one_driven_state(joint_inputs(model, external=external))
+    if voltage is None:
+        (given,) = one_driven_state(motor_inputs(model, torque=torque))
+        return ElasticPlant(model, "torque", outside), given
+    (given,) = one_driven_state(motor_inputs(model, voltage=voltage))
+    return ElasticPlant(model, "voltage", outside), given
+
+
+def packed_state(plant: ElasticPlant, state: ElasticState) -> Array:
+    """The state as one array (N,)."""
+    if not isinstance(state, tuple) or len(state) != len(ElasticState._fields):
+        finding = f"is a {type(state).__name__}, or not of {len(ElasticState._fields)} parts"
+        raise ArrayError("state", finding, "give an ElasticState: q, theta, v, vtheta, current")
+    q, theta, v, vtheta, current = state
+    n, shafts = plant.model.n, plant.model.elasticity.count
+    parts = {"q": (q, n), "theta": (theta, shafts), "v": (v, n), "vtheta": (vtheta, shafts)}
+    if plant.drive == "voltage":
+        count = plant.structure.shape[1]
+        parts["current"] = (np.zeros(count) if current is None else current, count)
+    arrays = {name: finite_input(name, value, width) for name, (value, width) in parts.items()}
+    return np.concatenate(one_driven_state(arrays))
+
+
+def unpacked(plant: ElasticPlant, y: Array) -> ElasticState:
+    """A state, or many (..., N), from an array."""
+    n, half = plant.model.n, plant.half
+    parts = np.split(y, [n, half, half + n, 2 * half], axis=-1)
+    q, theta, v, vtheta, current = parts
+    return ElasticState(q, theta, v, vtheta, current if plant.drive == "voltage" else None)

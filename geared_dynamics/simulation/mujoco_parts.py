@@ -1,0 +1,278 @@
+"""The arm taken apart; gear constraints.
+
+A locked wheel is part of its carrier in ``model.tree``; which part of the two together is
+wheel and which is link matters for its axial inertia only. A wheel of which the files give
+no mass therefore takes a small one out of its carrier, exactly; a wheel on the root any.
+
+x = (q, theta) are the model's coordinates, phi the angles of the wheels' hinges, each relative
+to what holds the wheel: phi = Q q + T theta. Some wheels, as many as there are theta, stand for
+theta: theta = N (phi_p - Q_p q). All others are tied,
+
+    0 = phi - Q q - T theta(phi_p, q),
+
+each by a fixed tendon of constant length (an equality constraint). Springs are fixed tendons
+between joints and wheels with stiffness and damping.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from geared_dynamics.arrays import Array, IntArray
+from geared_dynamics.description.robot_records import WheelRecord
+from geared_dynamics.errors import MissingPackageError, ModelError
+from geared_dynamics.model import GearedModel
+from geared_dynamics.model.gears import ResolvedDrivetrain
+from geared_dynamics.model.inertia import TRIANGLE_SLACK, central_tensor, doubt, parameters_of
+
+# -- The arm taken apart: links without their wheels, and the wheels, as ten parameters each ------
+
+
+SHARE = 1e-3  # of its carrier's mass, for a wheel without one
+ON_ROOT = 1.0  # [kg], where the mass does not enter
+PICTURE = 1.0, 1e-3  # mass [kg] and moments [kg m^2] of what is only to be looked at
+
+
+@dataclass(frozen=True)
+class WheelBody:
+    """A wheel as a body.
+
+    Attributes:
+        name: The wheel's name.
+        holder: Name of the wheel that carries it, empty on a link.
+        carrier: Body of the link (-1: root).
+        position: Centre of mass in the link body's frame (3,) [m].
+        axis: Its axis there, a unit vector (3,).
+        mass: [kg], above zero.
+        axial, transverse: Moments of inertia [kg m^2].
+        turn: 1, or -1 where its axis is opposite to its holder's.
+        invented: Whether no file gives its mass.
+    """
+
+    name: str
+    holder: str
+    carrier: int
+    position: Array
+    axis: Array
+    mass: float
+    axial: float
+    transverse: float
+    turn: float
+    invented: bool
+
+    @property
+    def parameters(self) -> Array:
+        """Ten parameters (10,) in the link body's frame, locked."""
+        along = np.outer(self.axis, self.axis)
+        tensor = self.transverse * (np.eye(3) - along) + self.axial * along
+        return parameters_of(self.mass, self.position, tensor)
+
+
+def riders_of(model: GearedModel) -> dict[str, str]:
+    """Wheels that other wheels carry, with these."""
+    drive = model.drivetrain
+    return dict(drive.riders) if isinstance(drive, ResolvedDrivetrain) else {}
+
+
+def wheel_bodies(model: GearedModel, *, drawn: bool = False) -> tuple[WheelBody, ...]:
+    """The wheels in the model's order, each by itself: orbiting ones are not lumped.
+
+    Args:
+        model: Geared model.
+        drawn: Only to be looked at: what has no inertia gets some.
+    """
+    drive, wheels, riders = model.drivetrain, model.wheels, riders_of(model)
+    given = drive.apart if isinstance(drive, ResolvedDrivetrain) else ()
+    alone = {wheel.name: wheel for wheel in given}
+    index = {name: r for r, name in enumerate(wheels.names)}
+    result = []
+    for r, lumped in enumerate(drive.wheels):
+        own = replace(alone.get(lumped.name, lumped), carrier=lumped.carrier)
+        frame = model.frame(own.carrier)
+        carrier, holder = int(wheels.carrier[r]), riders.get(own.name, "")
+        axis = frame.rotation @ np.array(own.axis)
+        turn = float(np.sign(axis @ wheels.axis[index[holder]])) if holder else 1.0
+        mass = own.mass or (
+            ON_ROOT if carrier < 0 else SHARE * float(model.tree.parameters[carrier, 0])
+        )
+        axial = own.axial
+        if drawn:
+            mass, axial = mass or PICTURE[0], axial or PICTURE[1]
+        require_inertia(model, own, axial, mass)
+        result.append(
+            WheelBody(
+                own.name,
+                holder,
+                carrier,
+                frame.position + frame.rotation @ np.array(own.position),
+                axis,
+                mass,
+                axial,
+                max(own.transverse, 0.5 * axial),
+                turn,
+                own.mass == 0.0,
+            )
+        )
+    return tuple(result)
+
+
+def require_inertia(model: GearedModel, wheel: WheelRecord, axial: float, mass: float) -> None:
+    """Refuse a wheel that MuJoCo cannot have as a body."""
+    place = f"{model.drivetrain.source}, wheels.{wheel.name}"
+    if axial <= 0.0:
+        finding = "has no axial inertia, and MuJoCo needs one above zero for a body that spins"
+        raise ModelError(place, finding, "give inertia.axial, or use the engine 'equations'")
+    if mass <= 0.0:
+        finding = f"has no mass, and its carrier {wheel.carrier!r} has none to give"
+        raise ModelError(place, finding, "give it a mass, or use the engine 'equations'")
+
+
+def link_bodies(
+    model: GearedModel, wheels: tuple[WheelBody, ...], *, drawn: bool = False
+) -> Array:
+    """Ten parameters (nb, 10) of the moving links without their wheels.
+
+    Args:
+        model: Geared model.
+        wheels: Its wheels.
+        drawn: Only to be looked at: all are alike.
+
+    Raises:
+        ModelError: naming a link that is left without mass, or is no physical body.
+    """
+    if drawn:
+        mass, moment = PICTURE
+        alike = parameters_of(mass, np.zeros(3), moment * np.eye(3))
+        return np.tile(alike, (len(model.tree.names), 1))
+    rest = model.tree.parameters.copy()
+    size = np.abs(rest)
+    for wheel in wheels:
+        if wheel.carrier >= 0:
+            rest[wheel.carrier] -= wheel.parameters
+            np.maximum(size[wheel.carrier], np.abs(wheel.parameters), out=size[wheel.carrier])
+    for b, name in enumerate(model.tree.names):
+        rest[b][np.abs(rest[b]) <= TRIANGLE_SLACK * size[b]] = 0.0
+        refuse_unphysical(model, name, rest[b], [w for w in wheels if w.carrier == b])
+    return rest
+
+
+def refuse_unphysical(model: GearedModel, name: str, rest: Array, wheels: list[WheelBody]) -> None:
+    """Refuse a link that MuJoCo cannot have as a moving body."""
+    place = f"{model.robot.source}, link {name!r}"
+    where = f", without its wheels {', '.join(repr(w.name) for w in wheels)}," if wheels else ""
+    remedy = "give it mass and inertia, or use the engine 'equations'"
+    if rest[0] <= 0.0:
+        finding = f"as a body of its own{where} has no mass ({rest[0]:.3g} kg): MuJoCo needs one"
+        raise ModelError(place, finding, remedy)
+    moments = np.linalg.eigvalsh(central_tensor(rest))
+    if moments[0] <= TRIANGLE_SLACK * moments[2] or moments[2] <= 0.0:
+        listed = ", ".join(f"{moment:.3g}" for moment in moments)
+        finding = (
+            f"as a body of its own{where} has the principal moments {listed} kg m^2: "
+            "MuJoCo needs all of them above zero"
+        )
+        raise ModelError(place, finding, remedy)
+    words = doubt(rest)
+    if words:
+        raise ModelError(place, f"as a body of its own{where} {words}", remedy)
+
+
+# -- How the wheels' joints follow the links' joints in MuJoCo ------------------------------------
+
+
+NOTHING = 1e-12  # relative; a coefficient below is rounding
+
+
+@dataclass(frozen=True, eq=False)
+class GearConstraints:
+    """Rows over (q, phi), sizes n and w.
+
+    Attributes:
+        follow: phi = follow (q, theta) (w, n + n_e).
+        shafts: theta = shafts (q, phi) (n_e, n + w).
+        ties: Rows that stay zero (w - n_e, n + w).
+        tied: The wheel that each tie is for.
+        stretch: Of the springs, P x = stretch (q, phi) (s, n + w).
+    """
+
+    follow: Array
+    shafts: Array
+    ties: Array
+    tied: tuple[int, ...]
+    stretch: Array
+
+
+def gearing(model: GearedModel, wheels: tuple[WheelBody, ...]) -> GearConstraints:
+    """Lay out the gears of a model."""
+    elastic, n, w = model.elasticity, model.n, len(wheels)
+    index = {wheel.name: r for r, wheel in enumerate(wheels)}
+    spins = np.hstack([elastic.link_spin, elastic.shaft_spin])
+    relative = np.eye(w)  # phi from the spins relative to the links
+    for r, wheel in enumerate(wheels):
+        if wheel.holder:
+            relative[r, index[wheel.holder]] = -wheel.turn
+    follow = relative @ spins
+    pivots = independent(follow[:, n:])
+    inverse = np.linalg.inv(follow[pivots, n:])
+    shafts = np.zeros((elastic.count, n + w))
+    shafts[:, :n] = -inverse @ follow[pivots, :n]
+    shafts[:, n + pivots] = inverse
+    clean(shafts)
+    tied = tuple(r for r in range(w) if r not in set(pivots.tolist()))
+    ties = np.zeros((len(tied), n + w))
+    for row, r in zip(ties, tied, strict=True):
+        row[:n], row[n + r] = -follow[r, :n], 1.0
+        row -= follow[r, n:] @ shafts
+    clean(ties)
+    stretch = elastic.stretch[:, n:] @ shafts
+    stretch[:, :n] += elastic.stretch[:, :n]
+    clean(stretch)
+    return GearConstraints(follow, shafts, ties, tied, stretch)
+
+
+def independent(rows: Array) -> IntArray:
+    """Choose as many rows (w, k) as there are columns, well conditioned: by elimination."""
+    left, chosen = rows.copy(), []
+    for _ in range(rows.shape[1]):
+        size = np.linalg.norm(left, axis=1)
+        r = int(np.argmax(size))
+        chosen.append(r)
+        unit = left[r] / size[r]
+        left -= np.outer(left @ unit, unit)
+    return np.array(sorted(chosen), np.int64)
+
+
+def clean(rows: Array) -> None:
+    """Set what is rounding alone to zero, in place."""
+    for row in rows:
+        row[np.abs(row) <= NOTHING * np.abs(row).max(initial=0.0)] = 0.0
+
+
+# -- MuJoCo, imported when it is needed -----------------------------------------------------------
+
+
+def mujoco() -> Any:
+    """Import MuJoCo (an untyped C++ module) or say how to install it."""
+    try:
+        import mujoco as package
+    except ImportError:
+        raise MissingPackageError("simulation with MuJoCo", "mujoco", "sim") from None
+    return package
+
+
+def set_coefficient(element: Any, name: str, value: float) -> None:
+    """Set a stiffness or damping: a number, or the first of a polynomial (MuJoCo 4)."""
+    if np.ndim(getattr(element, name)):
+        polynomial = np.zeros(np.shape(getattr(element, name)))
+        polynomial[0] = value
+        setattr(element, name, polynomial)
+    else:
+        setattr(element, name, value)
+
+
+def coefficient(element: Any, name: str) -> float:
+    """The number that ``set_coefficient`` sets."""
+    return float(np.ravel(getattr(element, name))[0])

@@ -1,0 +1,36 @@
+"""The three ways: the same gains, other switches."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import geared_dynamics as gd
+from demo_robots import brisk6
+from geared_dynamics.apps.demo_plan import BANDWIDTH, WAYS, gains, switches
+from geared_dynamics.runtime.feedforward_schema import SCHEMA
+from geared_dynamics.runtime.parameters import expanded
+
+
+def test_gains_are_critically_damped_for_the_largest_inertia() -> None:
+    model, q = brisk6(), np.random.default_rng(1).normal(size=(30, 6))
+    found = gains(model, q)
+    inertia = np.diagonal(gd.mass_matrix(model, q), axis1=1, axis2=2).max(axis=0)
+    for k, name in enumerate(model.joint_names):
+        p, d = found[f"gains.{name}.p"], found[f"gains.{name}.d"]
+        assert p == pytest.approx(BANDWIDTH**2 * inertia[k])
+        assert d**2 == pytest.approx(4.0 * p * inertia[k])
+
+
+def test_ways_differ_in_what_they_feed_forward() -> None:
+    none, armature, complete = (switches(way) for way in WAYS)
+    assert not any(none.values())
+    assert all(complete.values())
+    assert [name for name in complete if not armature[name]] == ["use_rotor_coupling"]
+
+
+def test_the_node_knows_the_parameters() -> None:
+    model = brisk6()
+    known = expanded(SCHEMA, model.joint_names, model.motor_names)
+    assert set(gains(model, np.zeros((1, 6)))) <= set(known)
+    assert set(switches(WAYS[0])) <= set(known)

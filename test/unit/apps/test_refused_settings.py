@@ -1,0 +1,123 @@
+"""Settings of both nodes that do not go together: the parameter's name, and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+import geared_dynamics as gd
+from geared_dynamics.apps import latency_run as benchmark
+from geared_dynamics.apps.processes import _interrupt
+from geared_dynamics.errors import GearedDynamicsError
+from geared_dynamics.runtime.joint_readings import encoders, motor_torques
+from geared_dynamics.runtime.model_source import payload_tensor, signs
+from observer_node_arm import FILES, URDF, arm, ready, values
+from shafts import shaft
+
+PAYLOAD = {"payload.center_of_mass": [0.0] * 3, "payload.inertia": [0.0] * 6}
+FINE = values()
+
+
+def tensor(**changes: Any) -> Any:
+    """The payload's tensor with some values changed."""
+    return payload_tensor(PAYLOAD | {f"payload.{name}": value for name, value in changes.items()})
+
+
+# What is prepared, place, words.
+CASES: dict[str, tuple[Callable[[], object], str, str]] = {
+    "sign": (lambda: signs({"s.a": 1, "s.b": 0}, "s.{}", ["a", "b"]), "s.b", "is 0; give 1 or -1"),
+    "two numbers for a centre": (
+        lambda: tensor(center_of_mass=[0.0, 1.0]),
+        "payload.center_of_mass",
+        "has 2 numbers; give 3",
+    ),
+    "three numbers for a tensor": (
+        lambda: tensor(inertia=[1.0] * 3),
+        "payload.inertia",
+        "has 3 numbers; give 6",
+    ),
+    "inertia of nothing": (
+        lambda: ready(payload__inertia=[1.0, 0.0, 0.0, 1.0, 0.0, 1.0]),
+        "payload.inertia",
+        "without mass; give payload.mass",
+    ),
+    "sensor of a rigid joint": (
+        lambda: ready(sensors__joint_3__torque_sensor_noise=0.1),
+        "sensors.joint_3.torque_sensor_noise",
+        "without a spring",
+    ),
+    "nonlinear with sensors": (
+        lambda: ready(observer="nonlinear", sensors__joint_1__link_encoder_noise=1e-4),
+        "observer",
+        "takes no sensors on the links",
+    ),
+    "hold of less than three periods": (
+        lambda: ready(update_rate=100.0, hold=0.0299),
+        "hold",
+        "less than 3 periods",
+    ),
+    "currents without constants": (
+        lambda: motor_torques(shaft(), "motor_current", [1.0]),
+        "motors.m.torque_constant",
+        "is not given for m; add it",
+    ),
+    "two joints, one motor": (
+        lambda: encoders(undriven(), "motor", [0.0], [1.0]),
+        "encoders",
+        "do not tell every joint's",
+    ),
+}
+
+
+def undriven() -> gd.GearedModel:
+    """The rigid elbow with the first of its motors alone."""
+    data = yaml.safe_load((FILES / "elbow.drivetrain.yaml").read_text("utf-8"))
+    data["motors"] = dict([next(iter(data["motors"].items()))])
+    return gd.load_model(URDF, data)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_refused(case: str) -> None:
+    call, place, words = CASES[case]
+    with pytest.raises(GearedDynamicsError, match=words) as caught:
+        call()
+    assert place in caught.value.place
+
+
+def test_settings_at_the_border() -> None:
+    assert ready(update_rate=100.0, hold=0.03).hold == 0.03
+    assert signs({"s.a": 1, "s.b": -1}, "s.{}", ["a", "b"]).tolist() == [1.0, -1.0]
+    expected = [[1.0, 2.0, 3.0], [2.0, 4.0, 5.0], [3.0, 5.0, 6.0]]
+    assert tensor(inertia=[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).tolist() == expected
+    assert FINE["observer"] == "kalman"
+
+
+def test_torques_of_currents() -> None:
+    """tau_m = sign k_t i."""
+    model = arm()
+    turn = motor_torques(model, "motor_current", [1.0, -1.0, 1.0])
+    np.testing.assert_allclose(turn(np.array([2.0, 3.0, 4.0])), [0.2, -0.3, 0.4])
+
+
+# -- the benchmark -------------------------------------------------------------------------------
+
+
+def test_a_signal_ends_the_benchmark_as_ctrl_c_does() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        _interrupt(15, None)
+
+
+def test_figures_of_the_steps_are_those_of_the_last_cycles(tmp_path: Path) -> None:
+    """In microseconds, from nanoseconds; earlier ones are of the warming up."""
+    path = tmp_path / "steps.npy"
+    np.save(path, np.concatenate([np.full(50, 1e9), 1e3 * np.arange(101.0)]))
+    found = benchmark._steps(path, 101)
+    assert (found.p50, found.p99) == (pytest.approx(50.0), pytest.approx(99.0))
+    np.save(path, np.empty(0))
+    with pytest.raises(GearedDynamicsError, match="the observer made no step"):
+        benchmark._steps(path, 101)

@@ -1,0 +1,81 @@
+"""Files that a node is given: regular ones, and nothing of foreign ones is quoted."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from geared_dynamics.errors import GearedDynamicsError
+from geared_dynamics.runtime import model_source
+from geared_dynamics.runtime.feedforward_schema import SCHEMA
+from geared_dynamics.runtime.parameters import expanded
+
+URDF = Path(__file__).resolve().parents[3] / "urdf"
+FOREIGN = {
+    "shadow": "root:$6$SECRET$abc:19000:0:99999:7:::\nother:*:19000::::::\n",
+    "one line": "SECRET",
+    "alias": "*SECRET\n",
+    "tag": "!SECRET x\n",
+    "key": "-----BEGIN SECRET KEY-----\nSECRET==\n",
+    "mapping": "SECRET_key: SECRET_value\npassword: [SECRET\n",
+    "twice": "SECRET: 1\nSECRET: 2\n",
+    "compose": "version: '3'\nSECRET: {password: SECRET}\n",
+    "another version": "version: 3\nSECRET: SECRET\n",
+    "version within": "SECRET: 5\nentry:\n  version: 1\n",
+    "list": "- SECRET\n- version: 1\n",
+    "environment": "PATH=/bin\0SECRET=1\0",
+    "xml": "<SECRET><b/></SECRET>",
+}
+
+
+def given(**changes: object) -> dict[str, object]:
+    found = {name: entry.default for name, entry in expanded(SCHEMA, (), ()).items()}
+    return found | {"urdf_path": str(URDF / "elbow.urdf")} | changes
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_nothing_is_quoted_from_a_file_that_is_no_drivetrain(tmp_path: Path, name: str) -> None:
+    file = tmp_path / "a.txt"
+    file.write_text(FOREIGN[name], encoding="utf-8")
+    with pytest.raises(GearedDynamicsError) as caught:
+        model_source.load(given(drivetrain=str(file)), None)  # type: ignore[arg-type]
+    assert str(file) in str(caught.value)
+    assert "SECRET" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", [name for name in FOREIGN if name != "xml"])
+def test_nothing_is_quoted_from_a_file_that_is_no_urdf(tmp_path: Path, name: str) -> None:
+    file = tmp_path / "a.txt"
+    file.write_text(FOREIGN[name], encoding="utf-8")
+    with pytest.raises(GearedDynamicsError) as caught:
+        model_source.load(given(urdf_path=str(file)), None)  # type: ignore[arg-type]
+    assert "SECRET" not in str(caught.value)
+
+
+def test_a_drivetrain_files_own_faults_are_still_named(tmp_path: Path) -> None:
+    file = tmp_path / "a.drivetrain.yaml"
+    file.write_text("version: 1\nwheel: {}\n", encoding="utf-8")
+    with pytest.raises(GearedDynamicsError, match="did you mean 'wheels'"):
+        model_source.load(given(drivetrain=str(file)), None)  # type: ignore[arg-type]
+    for text in ("version: 1\n", "{version: 1}", "# words\n'version' : 1.0\n", '{"version": 1}'):
+        file.write_text(text, encoding="utf-8")
+        assert model_source.load(given(drivetrain=str(file)), None).name == "elbow"  # type: ignore[arg-type]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="POSIX's pipes and devices")
+@pytest.mark.parametrize("name", ["urdf_path", "drivetrain"])
+def test_pipes_and_devices_are_refused_at_once(tmp_path: Path, name: str) -> None:
+    """A pipe without a writer: reading from it would wait for ever."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for path in (pipe, Path("/dev/zero"), tmp_path):
+        with pytest.raises(GearedDynamicsError, match=r"no regular file|is a directory"):
+            model_source.load(given(**{name: str(path)}), None)  # type: ignore[arg-type]
+
+
+def test_files_keep_their_names() -> None:
+    drives = str(URDF / "elbow.drivetrain.yaml")
+    model = model_source.load(given(drivetrain=drives), None)  # type: ignore[arg-type]
+    assert (model.drivetrain.source, model.robot.source) == (drives, str(URDF / "elbow.urdf"))
