@@ -1,8 +1,4 @@
-"""Errors, notes, optional packages.
-
-Behind these functions they are ``Any`` to the type checker whether or not stub
-packages are installed, and importing the package does not pay for them.
-"""
+"""Errors, notes, optional packages."""
 
 from __future__ import annotations
 
@@ -126,6 +122,9 @@ def extra(name: str, place: str) -> Any:
 
 
 # -- Third-party parsers that ship without types, imported on first use ---------------------------
+#
+# Behind these functions they are ``Any`` to the type checker whether or not stub
+# packages are installed, and importing the package does not pay for them.
 
 
 @cache  # asked for at every element

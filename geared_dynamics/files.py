@@ -1,9 +1,4 @@
-"""Bounded reading, atomic writing, installed data files.
-
-They are written beside their places, brought to the disk and renamed. A full disk, an error or the
-end of the process leaves the old files, or none. Between the renamings of several files lie some
-microseconds, in which an end of the process leaves the first of them new.
-"""
+"""Bounded reading, atomic writing, installed data files."""
 
 from __future__ import annotations
 
@@ -20,6 +15,10 @@ from typing import NamedTuple
 from geared_dynamics.errors import DescriptionError, suggestion
 
 # -- Files that appear at their places when they are whole, together, and not before --------------
+#
+# They are written beside their places, brought to the disk and renamed. A full disk, an error or
+# the end of the process leaves the old files, or none. Between the renamings of several files lie
+# some microseconds, in which an end of the process leaves the first of them new.
 
 
 @contextmanager

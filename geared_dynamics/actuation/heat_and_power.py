@@ -1,11 +1,4 @@
-"""I2t, power balance.
-
-    electrical + external = kinetic and potential + springs + magnetic
-                          + copper + rotor friction + gear losses + joint friction
-                          + conversion
-
-All in W, at one instant; what stands on the right is stored or lost.
-"""
+"""Heating of motors by I2t, and the power balance."""
 
 from __future__ import annotations
 
@@ -101,6 +94,12 @@ def decay(model: GearedModel, name: str, time: float) -> Array:
 
 
 # -- Where the electrical power goes: the balance of the arm and its motors -----------------------
+#
+#     electrical + external = kinetic and potential + springs + magnetic
+#                           + copper + rotor friction + gear losses + joint friction
+#                           + conversion
+#
+# All in W, at one instant; what stands on the right is stored or lost.
 
 
 class PowerBalance(NamedTuple):

@@ -8,16 +8,6 @@ The load torques M of the actuators and the joint accelerations follow together 
 which with as many shafts as joints is paper 004, eq. (20.79)-(20.82), for a transmission
 A; D_hat is D + F (E - HTF)^-1 H T D there, one F more than printed. Joint friction, smooth
 in the rate, springs and gravity are part of h. Gears that lose are not linear.
-
-    x' = C x + f M + d u,   |u| <= u_max       one actuator, M the torque it gives
-    phi = angle x, phi' = speed x              its shaft, relative to what carries it
-
-The shaft turns a motor's wheel of the model. The actuator holds the inertia of that
-wheel's own spin, J = -1 / (speed f); the arm keeps its coupling to the carrier:
-
-    A M = (M_arm - A J A') a + h,   a from phi'' = A' a
-
-Paper 004, eq. (20.74)-(20.82), with a transmission and D_hat = D + F (E - HTF)^-1 H T D.
 """
 
 from __future__ import annotations
@@ -45,6 +35,16 @@ from geared_dynamics.errors import ArrayError, ModelError, UnknownNameError
 from geared_dynamics.model import GearedModel, require_model
 
 # -- Actuators with a linear model of their own, whatever they are made of ------------------------
+#
+#     x' = C x + f M + d u,   |u| <= u_max       one actuator, M the torque it gives
+#     phi = angle x, phi' = speed x              its shaft, relative to what carries it
+#
+# The shaft turns a motor's wheel of the model. The actuator holds the inertia of that
+# wheel's own spin, J = -1 / (speed f); the arm keeps its coupling to the carrier:
+#
+#     A M = (M_arm - A J A') a + h,   a from phi'' = A' a
+#
+# Paper 004, eq. (20.74)-(20.82), with a transmission and D_hat = D + F (E - HTF)^-1 H T D.
 
 
 ROUNDING = 1e-9  # relative

@@ -1,9 +1,4 @@
-"""The same with gear losses and stiction.
-
-At rest a joint's friction is any force between its two breakaway levels, and a gear's
-loss any torque between those of its two directions: with m > 0 what enters the gear lies
-between m eta_b and m / eta_d. A gear with eta_b <= 0 therefore holds any load at rest.
-"""
+"""Motion that motor torques cause, with gear losses and stiction."""
 
 from __future__ import annotations
 
@@ -276,6 +271,10 @@ def names(every: tuple[str, ...], index: IntArray) -> tuple[str, ...]:
 
 
 # -- Friction with its jump at zero: what sticks, and what a step has stopped ---------------------
+#
+# At rest a joint's friction is any force between its two breakaway levels, and a gear's
+# loss any torque between those of its two directions: with m > 0 what enters the gear lies
+# between m eta_b and m / eta_d. A gear with eta_b <= 0 therefore holds any load at rest.
 
 
 class Sticking(NamedTuple):

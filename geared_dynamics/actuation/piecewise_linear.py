@@ -1,19 +1,4 @@
-"""Exact solution of equations with absolute values.
-
-    F(x) = L x + c + W |P x + o| = 0
-
-On each side of the planes P x + o = 0 the equations are linear. From a start the
-straight way to F = 0 is followed through the pieces (Katzenelson 1965): within one, it
-is Newton's direction; at a plane, that plane's sign changes and the way goes on. Where
-the determinant has one sign in all pieces, the solution is unique and always reached.
-Where a neighbouring piece has the other sign, the way would turn back: there the
-equations have no solution further on.
-
-Unknowns x = (a, m, w, z): acceleration (n), transmitted torque (m), magnitude of each
-load that friction or a gear's loss depends on, and one z for each element at rest. Its
-friction is f = clip(z, -low, high), its acceleration proportional to z - f: either it
-rests and f = z lies between the levels, or it breaks loose and f is one of them.
-"""
+"""Exact solution of equations with absolute values."""
 
 from __future__ import annotations
 
@@ -25,6 +10,15 @@ from geared_dynamics.actuation.friction_elements import ArmAtState
 from geared_dynamics.arrays import Array, IntArray
 
 # -- Equations that are linear apart from absolute values, solved exactly -------------------------
+#
+#     F(x) = L x + c + W |P x + o| = 0
+#
+# On each side of the planes P x + o = 0 the equations are linear. From a start the
+# straight way to F = 0 is followed through the pieces (Katzenelson 1965): within one, it
+# is Newton's direction; at a plane, that plane's sign changes and the way goes on. Where
+# the determinant has one sign in all pieces, the solution is unique and always reached.
+# Where a neighbouring piece has the other sign, the way would turn back: there the
+# equations have no solution further on.
 
 
 # Remaining error, relative to the terms of its row, that counts as rounding.
@@ -125,6 +119,11 @@ def first_crossing(signs: Array, values: Array, rates: Array) -> tuple[float, in
 
 
 # -- The plant's equations of motion in the form that ``piecewise`` solves ------------------------
+#
+# Unknowns x = (a, m, w, z): acceleration (n), transmitted torque (m), magnitude of each
+# load that friction or a gear's loss depends on, and one z for each element at rest. Its
+# friction is f = clip(z, -low, high), its acceleration proportional to z - f: either it
+# rests and f = z lies between the levels, or it breaks loose and f is one of them.
 
 
 # Acceleration per friction force of an element that rests, relative to what the force

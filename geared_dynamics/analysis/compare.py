@@ -1,8 +1,4 @@
-"""``analyze``: a recording held against the model.
-
-Results come in the order of the spans whatever ran where, and each is a pure function of plan
-and number, so sums are the same to the last digit.
-"""
+"""``analyze``: a recording held against the model."""
 
 from __future__ import annotations
 
@@ -30,6 +26,9 @@ from geared_dynamics.recordings.signals import WIDER, cap_notes, usable_cutoff
 from geared_dynamics.recordings.turns import turning_of
 
 # -- A function over numbered spans: here, in several processes, or on a Dask cluster -------------
+#
+# Results come in the order of the spans whatever ran where, and each is a pure function of plan
+# and number, so sums are the same to the last digit.
 
 
 Result = TypeVar("Result")

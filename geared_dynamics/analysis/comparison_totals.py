@@ -1,13 +1,4 @@
-"""Sums over samples, from which all numbers of a comparison follow; sums of spans add.
-
-The complete model's torque is the sum of all terms; the armature model's leaves the coupling
-out, the model without rotors also the armature:
-
-    tau = inertia + Coriolis + gravity        of the links with their wheels locked
-        + armature                            diag(Gamma' J Gamma) a
-        + coupling                            what else the wheels' spin does
-        + friction + springs                  of the joints and motors; between the links
-"""
+"""Sums over samples, from which all numbers of a comparison follow; sums of spans add."""
 
 from __future__ import annotations
 
@@ -22,6 +13,14 @@ from geared_dynamics.model import GearedModel
 from geared_dynamics.recordings.samples import Tally
 
 # -- Torques that the model expects along a motion, term by term ----------------------------------
+#
+# The complete model's torque is the sum of all terms; the armature model's leaves the coupling
+# out, the model without rotors also the armature:
+#
+#     tau = inertia + Coriolis + gravity        of the links with their wheels locked
+#         + armature                            diag(Gamma' J Gamma) a
+#         + coupling                            what else the wheels' spin does
+#         + friction + springs                  of the joints and motors; between the links
 
 
 TERMS = (*TORQUE_TERMS, "friction", "springs")

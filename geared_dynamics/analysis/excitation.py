@@ -1,10 +1,4 @@
-"""Fourier motions within limits.
-
-    q_j(t) = q0_j + sum_k  s_jk sin(k w t) + c_jk (cos(k w t) - 1),    w = 2 pi / T
-
-With v(0) = a(0) = 0: sum_k k s_jk = 0 and sum_k k^2 c_jk = 0. Being periodic, such a motion can
-be repeated, and its derivatives are exact (Swevers et al. 1997).
-"""
+"""Fourier motions within limits."""
 
 from __future__ import annotations
 
@@ -21,6 +15,11 @@ from geared_dynamics.errors import ModelError
 from geared_dynamics.model import GearedModel
 
 # -- Periodic motions: finite Fourier series that start and end at rest ---------------------------
+#
+#     q_j(t) = q0_j + sum_k  s_jk sin(k w t) + c_jk (cos(k w t) - 1),    w = 2 pi / T
+#
+# With v(0) = a(0) = 0: sum_k k s_jk = 0 and sum_k k^2 c_jk = 0. Being periodic, such a motion can
+# be repeated, and its derivatives are exact (Swevers et al. 1997).
 
 
 class Fourier(NamedTuple):

@@ -1,8 +1,4 @@
-"""Base parameters, validation, instruments.
-
-What is left out of the one record, as samples that were sent twice, is not left out of the
-other: samples are paired by their stamps, never by their number.
-"""
+"""Base parameters, validation, instruments."""
 
 from __future__ import annotations
 
@@ -42,6 +38,9 @@ from geared_dynamics.recordings.samples import Tally
 from geared_dynamics.recordings.turns import TURN, turning_of
 
 # -- Columns of another record of the same motion, at the stamps of the equations -----------------
+#
+# What is left out of the one record, as samples that were sent twice, is not left out of the
+# other: samples are paired by their stamps, never by their number.
 
 
 SAME_MOTION = 0.2  # of a joint's motion (RMS) by which instruments' positions may be off

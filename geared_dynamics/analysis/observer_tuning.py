@@ -1,19 +1,4 @@
-"""Innovations replayed; noise that fits.
-
-The square of a right filter's innovation has the variance that the filter states: NIS / readings
-has the mean 1, within 1.96 sqrt(2 / (readings k)) in 95 of 100 recordings. Where the forces that
-the bandwidth admits do not act it is less, down to what noise of the encoders alone gives
-(``whiteness``): 0.9 at 30 Hz and 1 kHz, 0.65 at 250 Hz. More than 1 is inconsistent, less than
-noise alone gives is careful.
-
-The encoders' noise scales every covariance and no gain. So it explains innovations that are white,
-or as anti-correlated as noise alone makes them, of whatever size; ``whiteness`` computes by how
-much it is misstated for each motor. It explains no others: innovations of another colour come from
-the model, a delay or a force. They are not consistent, and no noise is proposed for them.
-
-Bandwidths are compared by their likelihood with the noise that fits each,
--2 log L = 1 + log mean(nu^2 / S) + mean log S.
-"""
+"""Innovations replayed; noise that fits."""
 
 from __future__ import annotations
 
@@ -172,6 +157,21 @@ def followed(
 
 
 # -- Consistency of innovations, and the noise of the encoders that fits them ---------------------
+#
+# The square of a right filter's innovation has the variance that the filter states: NIS / readings
+# has the mean 1, within 1.96 sqrt(2 / (readings k)) in 95 of 100 recordings. Where the forces that
+# the bandwidth admits do not act it is less, down to what noise of the encoders alone gives
+# (``whiteness``): 0.9 at 30 Hz and 1 kHz, 0.65 at 250 Hz. More than 1 is inconsistent, less than
+# noise alone gives is careful.
+#
+# The encoders' noise scales every covariance and no gain. So it explains innovations that are
+# white, or as anti-correlated as noise alone makes them, of whatever size; ``whiteness`` computes
+# by how much it is misstated for each motor. It explains no others: innovations of another colour
+# come from the model, a delay or a force. They are not consistent, and no noise is proposed for
+# them.
+#
+# Bandwidths are compared by their likelihood with the noise that fits each,
+# -2 log L = 1 + log mean(nu^2 / S) + mean log S.
 
 
 BOUND = 1.96  # standard deviations: 95 %

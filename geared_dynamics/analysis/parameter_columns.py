@@ -1,20 +1,4 @@
-"""Tau = Y x with friction; what files know.
-
-Columns, in this order, so that what depends on earlier columns joins them:
-
-- the model's own parameters, ten per link and one per wheel (``regressor``): a wheel's inertia
-  acts through Gamma, on all joints that it follows;
-- viscous, Coulomb friction and an offset of each joint;
-- an inertia of its own of each joint that no wheel follows alone: what turns with that joint
-  beside a wheel of several joints is else nowhere to go;
-- viscous and Coulomb friction of each motor, mapped by A: tau = A_k (b A_k'v + c sign(A_k'v)).
-
-A motor of one joint has the same friction columns as its joint, so the two become one
-combination; a motor of several joints keeps its own. No case is special.
-
-Columns of friction are linear: viscous, Coulomb with one level, and an offset. The Stribeck
-effect, what a load adds and ripple are not, nor have motors an offset or a second level.
-"""
+"""Tau = Y x with friction; what files know."""
 
 from __future__ import annotations
 
@@ -45,6 +29,18 @@ from geared_dynamics.model import GearedModel
 from geared_dynamics.model.drive_arrays import FrictionLaws
 
 # -- The joint torque as a linear function of all that can be identified: tau = Y x ---------------
+#
+# Columns, in this order, so that what depends on earlier columns joins them:
+#
+# - the model's own parameters, ten per link and one per wheel (``regressor``): a wheel's inertia
+#   acts through Gamma, on all joints that it follows;
+# - viscous, Coulomb friction and an offset of each joint;
+# - an inertia of its own of each joint that no wheel follows alone: what turns with that joint
+#   beside a wheel of several joints is else nowhere to go;
+# - viscous and Coulomb friction of each motor, mapped by A: tau = A_k (b A_k'v + c sign(A_k'v)).
+#
+# A motor of one joint has the same friction columns as its joint, so the two become one
+# combination; a motor of several joints keeps its own. No case is special.
 
 
 class IdentifiableColumns(NamedTuple):
@@ -211,6 +207,9 @@ def base_columns(
 
 
 # -- Friction that files describe and no column stands for: it is taken as they say ---------------
+#
+# Columns of friction are linear: viscous, Coulomb with one level, and an offset. The Stribeck
+# effect, what a load adds and ripple are not, nor have motors an offset or a second level.
 
 
 def known_friction(model: GearedModel, q: Array, v: Array, a: Array) -> Array:

@@ -14,9 +14,6 @@ needs. Files that describe no bodies stand for the nearest ones that are.
 The semidefinite program is solved (Clarabel's interior-point method) in the coordinates in
 which the objective is a unit sphere about its unconstrained minimum. In any other the files'
 part, some ten orders of magnitude below the data's, is lost in the solver's tolerance.
-
-The pseudo-inertia [[S, mc], [mc', m]], S = tr(I)/2 1 - I, in the link's frame, is positive
-semidefinite for a body and for nothing else (Wensing, Kim, Slotine 2018).
 """
 
 from __future__ import annotations
@@ -36,6 +33,9 @@ from geared_dynamics.model.topology import Placement
 from geared_dynamics.model.wheels import locked_parameters
 
 # -- Links as bodies: their pseudo-inertia without the wheels that they carry ---------------------
+#
+# The pseudo-inertia [[S, mc], [mc', m]], S = tr(I)/2 1 - I, in the link's frame, is positive
+# semidefinite for a body and for nothing else (Wensing, Kim, Slotine 2018).
 
 
 TEN = len(BODY_PARAMETERS)
@@ -145,7 +145,7 @@ def nearest_bodies(bare: Array) -> tuple[Array, Array]:
     return np.stack(nearest), np.linalg.cholesky(np.stack(fatter))
 
 
-# -- Full parameters that a physical arm could have, nearest to what was measured and to the file
+# -- Full parameters that a physical arm could have, nearest to what was measured and to the files
 
 
 NEAR = 1.0  # weight of the files: their values may be wrong by as much as themselves

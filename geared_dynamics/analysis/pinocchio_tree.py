@@ -1,14 +1,4 @@
-"""Pinocchio's tree with wheels as bodies.
-
-Nothing of our dynamics is used. Pinocchio's own parser reads the URDF (mimic joints as
-ordinary joints); then every wheel gets a revolute joint on the link, or the wheel, that carries
-it: planets on a turning carrier orbit as bodies of their own. The tree's rates follow the
-robot's coordinates by a constant matrix, v_tree = G v, so that
-
-    M = G' M_tree G,   tau = G' rnea_tree(q_tree, G v, G a),
-
-with the rows of G for the wheels taken from the drivetrain's records.
-"""
+"""Pinocchio's tree with wheels as bodies."""
 
 from __future__ import annotations
 
@@ -99,6 +89,15 @@ def _difference(whole: Any, part: Any) -> Any:
 
 
 # -- The spanning tree ----------------------------------------------------------------------------
+#
+# Nothing of our dynamics is used. Pinocchio's own parser reads the URDF (mimic joints as
+# ordinary joints); then every wheel gets a revolute joint on the link, or the wheel, that carries
+# it: planets on a turning carrier orbit as bodies of their own. The tree's rates follow the
+# robot's coordinates by a constant matrix, v_tree = G v, so that
+#
+#     M = G' M_tree G,   tau = G' rnea_tree(q_tree, G v, G a),
+#
+# with the rows of G for the wheels taken from the drivetrain's records.
 
 
 @dataclass(frozen=True, eq=False)

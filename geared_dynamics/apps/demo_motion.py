@@ -1,10 +1,4 @@
-"""A demanding motion near the motors' limits.
-
-    q = q0 + e(t) s(t),   s = amplitude sin(beat t + phase),   e swells and fades smoothly
-
-The beats grow from joint to joint, as light wrists follow faster than heavy shoulders; one
-tempo for all makes the hardest-worked limit a given part of what it may be.
-"""
+"""A demanding motion near the motors' limits."""
 
 from __future__ import annotations
 
@@ -80,6 +74,11 @@ def effort_of_motion(model: GearedModel, q: Array, v: Array, a: Array) -> float:
 
 
 # -- A demanding motion for any arm ---------------------------------------------------------------
+#
+#     q = q0 + e(t) s(t),   s = amplitude sin(beat t + phase),   e swells and fades smoothly
+#
+# The beats grow from joint to joint, as light wrists follow faster than heavy shoulders; one
+# tempo for all makes the hardest-worked limit a given part of what it may be.
 
 
 LENGTH = 5.0  # [s]

@@ -1,9 +1,4 @@
-"""Gear graph from records: graph, canonical, open chain.
-
-Vertices are links (those fixed to each other are one) and wheels. A pair holds one of
-them in another and bears the letter of its axis in space; a gearing joins two members of
-a gear pair (paper 001, section 2).
-"""
+"""Gear graph from records: graph, canonical, open chain."""
 
 from __future__ import annotations
 
@@ -32,6 +27,10 @@ from geared_dynamics.model.topology import (
 )
 
 # -- The graph of a geared arm: links and wheels, turning pairs, gear pairs -----------------------
+#
+# Vertices are links (those fixed to each other are one) and wheels. A pair holds one of
+# them in another and bears the letter of its axis in space; a gearing joins two members of
+# a gear pair (paper 001, section 2).
 
 
 @dataclass(frozen=True)

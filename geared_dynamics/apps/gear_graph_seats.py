@@ -1,11 +1,4 @@
-"""Where vertices sit, in columns, bands and rows; no lengths yet.
-
-The root is in column 0 and every link one column right of the link that holds it. A
-chain of links shares a *band*; other branches have bands of their own below. Wheels sit
-in the column of their link, in rows below it. Horizontal lines run in a row that is
-theirs alone, vertical ones of gear pairs in the *gutter* left of a column: nothing ever
-crosses a vertex or a text.
-"""
+"""Columns, bands and rows of links and wheels in a gear graph; no lengths yet."""
 
 from __future__ import annotations
 
@@ -15,6 +8,12 @@ from dataclasses import dataclass, field
 from geared_dynamics.apps.gear_graph import GearPair, Graph
 
 # -- Where vertices sit, in columns, bands and rows; no lengths yet -------------------------------
+#
+# The root is in column 0 and every link one column right of the link that holds it. A
+# chain of links shares a *band*; other branches have bands of their own below. Wheels sit
+# in the column of their link, in rows below it. Horizontal lines run in a row that is
+# theirs alone, vertical ones of gear pairs in the *gutter* left of a column: nothing ever
+# crosses a vertex or a text.
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,4 @@
-"""Pictures of an arm, drawn by casting rays: no display, no OpenGL, on every machine alike.
-
-MuJoCo's own offscreen renderer needs EGL or OSMesa of the system, which pip does not bring.
-
-Every function takes the rays in the shape's own frame, z along its axis: origin (3,) or (k, 3),
-directions (k, 3) of length 1. It gives the distance along each ray (k,), infinite where there is
-none, and the outward normal there (k, 3).
-"""
+"""Pictures of an arm by casting rays: no display, no OpenGL."""
 
 from __future__ import annotations
 
@@ -19,6 +12,10 @@ from geared_dynamics.arrays import Array, BoolArray
 from geared_dynamics.simulation.mujoco_parts import mujoco
 
 # -- Where rays meet spheres, capsules, cylinders and boxes: distances and normals ----------------
+#
+# Every function takes the rays in the shape's own frame, z along its axis: origin (3,) or (k, 3),
+# directions (k, 3) of length 1. It gives the distance along each ray (k,), infinite where there is
+# none, and the outward normal there (k, 3).
 
 
 Hit = tuple[Array, Array]
@@ -131,6 +128,8 @@ def finite(t: Array) -> Array:
 
 
 # -- Pictures of an arm, drawn by casting rays: no display, no OpenGL, on every machine alike -----
+#
+# MuJoCo's own offscreen renderer needs EGL or OSMesa of the system, which pip does not bring.
 
 
 Pixels = NDArray[np.uint8]

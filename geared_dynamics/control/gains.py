@@ -1,18 +1,4 @@
-r"""Gains of the feedback, and where they come from.
-
-Of x = (q, theta) these are theta of elastic drives and q of rigid ones, x_d, r = n of them.
-With all springs at rest x_d = E_d q; y = E_d^-1 x_d is the joint position that the motors
-show: q + deflection of the springs.
-
-    s' = A s + B u,   u(t) = u_k for k T + d <= t < (k + 1) T + d,   u_k = -F s(k T)
-
-With d = m T + r, 0 <= r < T, exactly
-
-    s_{k+1} = e^{A T} s_k + G1 u_{k-m-1} + G0 u_{k-m}
-    G0 = \int_0^{T-r} e^{A t} dt B,   G1 = e^{A (T-r)} \int_0^r e^{A t} dt B.
-
-K. J. Astrom, B. Wittenmark, Computer-Controlled Systems, 1997, section 2.3.
-"""
+"""Gains of the feedback, and where they come from."""
 
 from __future__ import annotations
 
@@ -160,6 +146,10 @@ def positive(name: str, value: ArrayLike, remedy: str) -> Array:
 
 
 # -- Coordinates of an elastic arm that its motors turn, where motor-side feedback acts -----------
+#
+# Of x = (q, theta) these are theta of elastic drives and q of rigid ones, x_d, r = n of them.
+# With all springs at rest x_d = E_d q; y = E_d^-1 x_d is the joint position that the motors
+# show: q + deflection of the springs.
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,6 +201,15 @@ def by_joint(rows: IntArray, rigid: Array) -> IntArray:
 
 
 # -- An arm under sampled feedback: its poles with a held command that comes late -----------------
+#
+#     s' = A s + B u,   u(t) = u_k for k T + d <= t < (k + 1) T + d,   u_k = -F s(k T)
+#
+# With d = m T + r, 0 <= r < T, exactly
+#
+#     s_{k+1} = e^{A T} s_k + G1 u_{k-m-1} + G0 u_{k-m}
+#     G0 = \int_0^{T-r} e^{A t} dt B,   G1 = e^{A (T-r)} \int_0^r e^{A t} dt B.
+#
+# K. J. Astrom, B. Wittenmark, Computer-Controlled Systems, 1997, section 2.3.
 
 
 TERMS = 18  # of the exponential's series, for norms below a half

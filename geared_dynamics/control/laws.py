@@ -1,26 +1,4 @@
-"""Laws as pure functions; errors the short way round.
-
-With e = q_d - q (continuous joints the short way round), z the integral of e, tau_s(q, v, a)
-the terms that are switched on, F friction at the reference's velocity, and the feedback
-
-    f = Kp e + Kv e' + Ki z                 gains of kind ``torque``
-    f = M(q) (Kp e + Kv e' + Ki z)          gains of kind ``acceleration``
-
-    feedforward           tau = tau_s(q_d, v_d, a_d) + F       paper 004, fig. 20.10a
-    computed_torque       tau = tau_s(q, v, a_d) + F + f       paper 004, fig. 20.10b
-    pd_plus_feedforward   tau = tau_s(q_d, v_d, a_d) + F + f
-    gravity_compensation  tau = g(q)
-    hold                  tau = g(q) + f  with e = posture - q, e' = -v
-    decelerate            tau = tau_s(q, v, 0) + M(q) a + F
-
-Friction is taken at the reference's velocity: the measured one is noise around zero at
-standstill, and compensating the jump of Coulomb friction with it chatters.
-
-At a thousand cycles a second other programs empty the caches in between, and a cycle costs what
-its Python calls and small arrays cost, two to three times as much as in a tight loop. The laws
-in ``laws.py`` are the reference and do all that this does not take: switched-off terms,
-integrals, balancers, motor commands, arrays of other kinds, and every error message.
-"""
+"""Laws as pure functions; errors the short way round."""
 
 from __future__ import annotations
 
@@ -112,6 +90,22 @@ def integrate(
 
 
 # -- Control laws: prepared model, gains, state and reference to a joint force --------------------
+#
+# With e = q_d - q (continuous joints the short way round), z the integral of e, tau_s(q, v, a)
+# the terms that are switched on, F friction at the reference's velocity, and the feedback
+#
+#     f = Kp e + Kv e' + Ki z                 gains of kind ``torque``
+#     f = M(q) (Kp e + Kv e' + Ki z)          gains of kind ``acceleration``
+#
+#     feedforward           tau = tau_s(q_d, v_d, a_d) + F       paper 004, fig. 20.10a
+#     computed_torque       tau = tau_s(q, v, a_d) + F + f       paper 004, fig. 20.10b
+#     pd_plus_feedforward   tau = tau_s(q_d, v_d, a_d) + F + f
+#     gravity_compensation  tau = g(q)
+#     hold                  tau = g(q) + f  with e = posture - q, e' = -v
+#     decelerate            tau = tau_s(q, v, 0) + M(q) a + F
+#
+# Friction is taken at the reference's velocity: the measured one is noise around zero at
+# standstill, and compensating the jump of Coulomb friction with it chatters.
 
 
 Rate = Literal["reference", "measured"]
@@ -307,6 +301,11 @@ CLOSED = ("computed_torque", "pd_plus_feedforward")
 
 
 # -- Laws of rigid arms as one compiled call, for loops in which microseconds count ---------------
+#
+# At a thousand cycles a second other programs empty the caches in between, and a cycle costs what
+# its Python calls and small arrays cost, two to three times as much as in a tight loop. The laws
+# in ``laws.py`` are the reference and do all that this does not take: switched-off terms,
+# integrals, balancers, motor commands, arrays of other kinds, and every error message.
 
 
 class CompiledLaw(NamedTuple):

@@ -1,14 +1,4 @@
-"""Joint force to torque, current, voltage.
-
-The motors' losses depend on how the force comes about. Of a force tau without friction,
-
-    a* = M(q)^-1 (tau + balancers - C(q, v*) v* - g(q))
-
-is the motion that it causes at (q, v*), v* the velocity at which friction is taken, and
-``motor_commands`` of (q, v*, a*) has tau on the joints again, with the joints' and rotors'
-friction, the gears' losses and the rotors' inertia in front of them. The back-EMF is that of
-the measured speed. L di/dt needs the reference's jerk; without it the current counts as steady.
-"""
+"""Joint force to torque, current, voltage."""
 
 from __future__ import annotations
 
@@ -32,6 +22,15 @@ from geared_dynamics.model import GearedModel
 from geared_dynamics.model.drive_arrays import JOINT_SMOOTHING, ROTOR_SMOOTHING, friction_laws
 
 # -- From the joint force that a law asks for to what is sent: torque, current or voltage ---------
+#
+# The motors' losses depend on how the force comes about. Of a force tau without friction,
+#
+#     a* = M(q)^-1 (tau + balancers - C(q, v*) v* - g(q))
+#
+# is the motion that it causes at (q, v*), v* the velocity at which friction is taken, and
+# ``motor_commands`` of (q, v*, a*) has tau on the joints again, with the joints' and rotors'
+# friction, the gears' losses and the rotors' inertia in front of them. The back-EMF is that of
+# the measured speed. L di/dt needs the reference's jerk; without it the current counts as steady.
 
 
 Saturation = Literal["each", "direction", "none"]

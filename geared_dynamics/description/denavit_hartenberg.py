@@ -1,19 +1,4 @@
-"""Serial arms from Denavit-Hartenberg tables.
-
-Standard convention (one joint's z axis at the far end of each link):
-
-    T(i-1, i) = Rz(theta) Tz(d) Tx(a) Rx(alpha)
-
-Modified convention (the frame sits at the joint; row i holds a(i-1), alpha(i-1)):
-
-    T(i-1, i) = Rx(alpha) Tx(a) Rz(theta) Tz(d)
-
-A revolute joint adds q to theta, a prismatic one adds q to d.
-
-In the standard convention D-H frame i lies at the far end of link i, behind a and alpha, and
-the link's own frame at its joint, before them. The row's ``com`` and ``tensor`` are in D-H
-frame i; what a drivetrain places on the link must say in which of the two it is.
-"""
+"""Serial arms from Denavit-Hartenberg tables."""
 
 from __future__ import annotations
 
@@ -56,6 +41,16 @@ from geared_dynamics.errors import DescriptionError, UnknownNameError
 from geared_dynamics.files import at
 
 # -- Robots from Denavit-Hartenberg tables --------------------------------------------------------
+#
+# Standard convention (one joint's z axis at the far end of each link):
+#
+#     T(i-1, i) = Rz(theta) Tz(d) Tx(a) Rx(alpha)
+#
+# Modified convention (the frame sits at the joint; row i holds a(i-1), alpha(i-1)):
+#
+#     T(i-1, i) = Rx(alpha) Tx(a) Rz(theta) Tz(d)
+#
+# A revolute joint adds q to theta, a prismatic one adds q to d.
 
 
 Convention = Literal["standard", "modified"]
@@ -215,6 +210,10 @@ def _carry(
 
 
 # -- The frame of a Denavit-Hartenberg arm in which a drivetrain's axes and positions are read ----
+#
+# In the standard convention D-H frame i lies at the far end of link i, behind a and alpha, and
+# the link's own frame at its joint, before them. The row's ``com`` and ``tensor`` are in D-H
+# frame i; what a drivetrain places on the link must say in which of the two it is.
 
 
 CarrierFrame = Literal["dh", "joint"]

@@ -1,8 +1,4 @@
-"""3-vectors and rotations on tuples and arrays.
-
-Rotation matrices R turn coordinates of a child frame into those of its parent,
-p_parent = R p_child. Angles in radians.
-"""
+"""3-vectors and rotations on tuples and arrays."""
 
 from __future__ import annotations
 
@@ -14,6 +10,9 @@ from geared_dynamics.arrays import Array
 from geared_dynamics.description.robot_records import Matrix3, Vector3
 
 # -- Three-dimensional geometry on tuples: the few formulas that records need ---------------------
+#
+# Rotation matrices R turn coordinates of a child frame into those of its parent,
+# p_parent = R p_child. Angles in radians.
 
 
 _ONE_WITHIN_ROUNDING = 4.0 * 2.0**-52

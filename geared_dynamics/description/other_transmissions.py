@@ -1,13 +1,4 @@
-"""ROS 1, PR2, FROST, Drake, rotor_params, armature, `<param>`.
-
-The reduction stands inside ``<actuator>`` as ``<mechanicalReduction>``, FROST's
-``<motorInertia>`` beside it; Drake writes ``<drake:gear_ratio value="...">`` and
-``<drake:rotor_inertia value="...">`` there. PR2's form has the type as an attribute
-and the reduction below the transmission.
-
-ros2_control hands parameters to the hardware's driver. Those of Dynamixel, DJI and
-other servos take ``mechanical_reduction`` from there, without any transmission.
-"""
+"""Transmissions of ROS 1, PR2, FROST and Drake; inertia and reduction given per joint."""
 
 from __future__ import annotations
 
@@ -46,6 +37,11 @@ from geared_dynamics.description.transmission_roles import (
 from geared_dynamics.errors import DescriptionError
 
 # -- ``<transmission>`` right below ``<robot>``: the form of ROS 1, PR2, FROST and Drake ----------
+#
+# The reduction stands inside ``<actuator>`` as ``<mechanicalReduction>``, FROST's
+# ``<motorInertia>`` beside it; Drake writes ``<drake:gear_ratio value="...">`` and
+# ``<drake:rotor_inertia value="...">`` there. PR2's form has the type as an attribute
+# and the reduction below the transmission.
 
 
 _REDUCTION, _INERTIA = "mechanicalReduction", "motorInertia"
@@ -320,6 +316,9 @@ def _beside(
 
 
 # -- ``<param>`` of a ``<joint>`` of ``<ros2_control>``: reduction and inertia of its drive -------
+#
+# ros2_control hands parameters to the hardware's driver. Those of Dynamixel, DJI and
+# other servos take ``mechanical_reduction`` from there, without any transmission.
 
 
 _DIALECT = "ros2_control <param>"

@@ -1,9 +1,4 @@
-"""`<ros2_control>` blocks, and what they refuse.
-
-After component_parser.cpp of hardware_interface, which is strict about names, roles
-and plugins and lets everything else pass: other children, attributes, parameters,
-numbers that are none.
-"""
+"""`<ros2_control>` blocks, and what they refuse."""
 
 from __future__ import annotations
 
@@ -178,6 +173,10 @@ def note_ignored(
 
 
 # -- ``<ros2_control>``: the transmissions of its blocks ------------------------------------------
+#
+# After component_parser.cpp of hardware_interface, which is strict about names, roles
+# and plugins and lets everything else pass: other children, attributes, parameters,
+# numbers that are none.
 
 
 _DIALECT = "ros2_control"

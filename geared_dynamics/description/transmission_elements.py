@@ -1,9 +1,4 @@
-"""Names, numbers and maps in the XML of transmissions.
-
-Actuator angle phi = sum of coefficient (q - offset) over the joints; rates go the
-same way, and joint force = sum of coefficient * actuator torque. The formulas are
-those of the code of transmission_interface; its comments hold misprints.
-"""
+"""Names, numbers and maps in the XML of transmissions."""
 
 from __future__ import annotations
 
@@ -250,6 +245,10 @@ def movable(joint: str, place: str, context: Context) -> bool:
 
 
 # -- Maps of the three transmissions that ros_control and ros2_control know -----------------------
+#
+# Actuator angle phi = sum of coefficient (q - offset) over the joints; rates go the
+# same way, and joint force = sum of coefficient * actuator torque. The formulas are
+# those of the code of transmission_interface; its comments hold misprints.
 
 
 COUNT = {"SimpleTransmission": 1, "DifferentialTransmission": 2, "FourBarLinkageTransmission": 2}

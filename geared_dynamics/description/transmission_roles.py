@@ -1,11 +1,4 @@
-"""What the parts of a transmission are, and parts at wrong places.
-
-ros2_control asks for roles and does not look at them: it gives the reductions in
-the order of the file to the joints and actuators in the order of the alphabet.
-
-XML lets them stand anywhere, as elements, attributes or ``<param>``, and readers pass
-over what they do not know: the arm then moves without its gears and nobody says why.
-"""
+"""What the parts of a transmission are, and parts at wrong places."""
 
 from __future__ import annotations
 
@@ -25,6 +18,9 @@ from geared_dynamics.description.urdf_checks import number_or_none
 from geared_dynamics.errors import DescriptionError, UnknownNameError, lxml_etree
 
 # -- Ends of a transmission put in the order of their roles ---------------------------------------
+#
+# ros2_control asks for roles and does not look at them: it gives the reductions in
+# the order of the file to the joints and actuators in the order of the alphabet.
 
 
 def by_role(ends: Sequence[End], word: str, place: str, context: Context) -> tuple[End, ...]:
@@ -115,6 +111,9 @@ def _as_read(kind: str, joints: Sequence[End], actuators: Sequence[End]) -> obje
 
 
 # -- Reductions, rotor inertias and offsets that stand where no reader looks for them -------------
+#
+# XML lets them stand anywhere, as elements, attributes or ``<param>``, and readers pass
+# over what they do not know: the arm then moves without its gears and nobody says why.
 
 
 REDUCTION, INERTIA, OFFSET = "reduction", "inertia", "offset"

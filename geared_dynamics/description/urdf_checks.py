@@ -1,14 +1,4 @@
-"""What a URDF holds that urdf_parser_py drops or does not know.
-
-``urdf_parser_py`` prints about, or fails on, much that real files hold: visuals
-without materials, plugins, sensors, ``ros2_control``, comments of vendors.
-None of it reaches the library. What does is checked here first, because here
-the place in the file is still known.
-
-XML lets anything stand anywhere, and readers pass over what they do not know: with
-``<orgin xyz="0 0 0.3"/>`` the link sits elsewhere, and nobody says why. What resembles
-nothing is somebody's extension.
-"""
+"""What a URDF holds that urdf_parser_py drops or does not know."""
 
 from __future__ import annotations
 
@@ -95,6 +85,11 @@ AXISLESS = Element(_NAME_AND_TYPE, _ENDS, _REQUIRED, ignored=(*_MOTION, *_IGNORE
 
 
 # -- A URDF cut down to what dynamics needs, checked attribute by attribute -----------------------
+#
+# ``urdf_parser_py`` prints about, or fails on, much that real files hold: visuals
+# without materials, plugins, sensors, ``ros2_control``, comments of vendors.
+# None of it reaches the library. What does is checked here first, because here
+# the place in the file is still known.
 
 
 JOINT_KINDS: tuple[str, ...] = get_args(JointKind)
@@ -259,6 +254,10 @@ def clip(text: str) -> str:
 
 
 # -- Names in links and joints that nobody reads and that look like names that are read -----------
+#
+# XML lets anything stand anywhere, and readers pass over what they do not know: with
+# ``<orgin xyz="0 0 0.3"/>`` the link sits elsewhere, and nobody says why. What resembles
+# nothing is somebody's extension.
 
 
 # Similarity by difflib: "xyy" and "xyz" have 0.67, "axes" and "axis" 0.75, "material" and

@@ -1,11 +1,4 @@
-"""URDF -> :class:`RobotRecord`, by way of ``urdf_parser_py``.
-
-URDF is a tree, so each program has words of its own for what a tree cannot hold: ``<loop>``
-and ``<coupling>`` (URDF+), ``<loop_joint>`` (Isaac Sim), ``<constraint>``, Drake's
-``drake:ball_constraint``, ``drake:tendon_constraint``, ``drake:linear_bushing_rpy``,
-``drake:linear_spring_damper`` and ``drake:joint``, and Gazebo's ``<joint>`` inside
-``<gazebo>``. The model has none of them, and each is named in a note.
-"""
+"""URDF -> :class:`RobotRecord`, by way of ``urdf_parser_py``."""
 
 from __future__ import annotations
 
@@ -37,6 +30,12 @@ from geared_dynamics.errors import DescriptionError, urdf_parser
 from geared_dynamics.files import Source, at
 
 # -- Elements of a URDF that close loops, tie joints together or put springs between links --------
+#
+# URDF is a tree, so each program has words of its own for what a tree cannot hold: ``<loop>``
+# and ``<coupling>`` (URDF+), ``<loop_joint>`` (Isaac Sim), ``<constraint>``, Drake's
+# ``drake:ball_constraint``, ``drake:tendon_constraint``, ``drake:linear_bushing_rpy``,
+# ``drake:linear_spring_damper`` and ``drake:joint``, and Gazebo's ``<joint>`` inside
+# ``<gazebo>``. The model has none of them, and each is named in a note.
 
 
 _LOOP = (

@@ -1,8 +1,4 @@
-"""Arrays to kernels and back, one state or many; statuses to errors.
-
-The kernels check finiteness and aliasing themselves and say so by a status; here
-arrays are converted and broadcast, and a status becomes an error with a name.
-"""
+"""Arrays to kernels and back, one state or many; statuses to errors."""
 
 from __future__ import annotations
 
@@ -21,6 +17,9 @@ from geared_dynamics.kernels import layout as at
 from geared_dynamics.model import GearedModel, require_model
 
 # -- From whatever the caller passes to what a kernel takes, and back; all checks -----------------
+#
+# The kernels check finiteness and aliasing themselves and say so by a status; here
+# arrays are converted and broadcast, and a status becomes an error with a name.
 
 
 Inputs = Mapping[str, tuple[ArrayLike, int]]

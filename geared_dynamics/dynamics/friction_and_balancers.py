@@ -1,8 +1,4 @@
-"""Springs between links and on joints: what they do to the joints.
-
-They appear as M a + C v + g + friction = tau + balancer_forces; the rigid functions
-leave them out.
-"""
+"""Friction and balancers: what else acts on the joints at a state."""
 
 from __future__ import annotations
 
@@ -15,6 +11,9 @@ from geared_dynamics.dynamics.packing import packed_balancers
 from geared_dynamics.model import GearedModel
 
 # -- Springs between links and on joints: what they do to the joints ------------------------------
+#
+# They appear as M a + C v + g + friction = tau + balancer_forces; the rigid functions
+# leave them out.
 
 
 def balancer_forces(model: GearedModel, q: ArrayLike, *, out: Array | None = None) -> Array:

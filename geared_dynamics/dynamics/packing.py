@@ -1,9 +1,4 @@
-"""The model in the form the kernels read: one flat array (see kernels.layout).
-
-Body by body its ten parameters, then the wheels whose last driven coordinate is
-that body's. For a serial arm with each motor before its joint this is the order
-that makes the regressor block upper-triangular (paper 000, eq. 31-34).
-"""
+"""The model in the form the kernels read: one flat array (see kernels.layout)."""
 
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -20,6 +15,10 @@ from geared_dynamics.kernels import layout as at
 from geared_dynamics.model import Frame, GearedModel, require_model
 
 # -- Order of the model's parameters: the columns of the regressor --------------------------------
+#
+# Body by body its ten parameters, then the wheels whose last driven coordinate is
+# that body's. For a serial arm with each motor before its joint this is the order
+# that makes the regressor block upper-triangular (paper 000, eq. 31-34).
 
 
 BODY_PARAMETERS = ("m", "mcx", "mcy", "mcz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")

@@ -1,4 +1,4 @@
-"""Base parameters: what the motion of the arm can tell of its parameters at all."""
+"""Regressor, parameters, and base parameters from random states."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence

@@ -1,9 +1,4 @@
-"""M, C, g, inverse and forward dynamics, terms, energies, time derivatives.
-
-tau is on the joint side [N m or N] and frictionless. The functions take one state
-(n,) or a batch (..., n). Those most often called in a loop try the kernel first
-and convert only when it does not take the arguments as they are.
-"""
+"""M, C, g, inverse and forward dynamics, terms, energies, time derivatives."""
 
 from typing import NamedTuple
 
@@ -29,6 +24,10 @@ from geared_dynamics.kernels import layout as at
 from geared_dynamics.model import GearedModel
 
 # -- Rigid dynamics of the geared arm: M(q) a + C(q, v) v + g(q) = tau ----------------------------
+#
+# tau is on the joint side [N m or N] and frictionless. The functions take one state
+# (n,) or a batch (..., n). Those most often called in a loop try the kernel first
+# and convert only when it does not take the arguments as they are.
 
 
 def inverse_dynamics(

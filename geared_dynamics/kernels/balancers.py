@@ -1,11 +1,4 @@
-"""Forces of springs from the motion of the bodies, on pointers.
-
-A line element with tension F(l) pulls anchor 1 toward anchor 0 along d = p_1 - p_0,
-l = |d|, and does work on the joints: tau_b = -(dl/dq)' F = -(F / l) (J_1 - J_0)' d.
-The tension by kind: ``LineElementRecord``. The functions read ``work``, filled by
-``world.sweep``, and add to what ``out`` holds; a status says when a line element has
-no force (``balancer_layout``).
-"""
+"""Forces, rates and energy of balancers."""
 
 import math
 
@@ -22,6 +15,12 @@ from geared_dynamics.kernels.memory import keep, pointer, row, shift
 from geared_dynamics.kernels.vector import add, cross, dot, load, scale, subtract, times
 
 # -- Forces of springs from the motion of the bodies, on pointers ---------------------------------
+#
+# A line element with tension F(l) pulls anchor 1 toward anchor 0 along d = p_1 - p_0,
+# l = |d|, and does work on the joints: tau_b = -(dl/dq)' F = -(F / l) (J_1 - J_0)' d.
+# The tension by kind: ``LineElementRecord``. The functions read ``work``, filled by
+# ``world.sweep``, and add to what ``out`` holds; a status says when a line element has
+# no force (``balancer_layout``).
 
 
 # Anchors nearer than this have met: rounding then decides the direction [m].

@@ -1,23 +1,4 @@
-"""What the motors must do for a motion: torque, current, voltage.
-
-From the joint force tau that the gears must give (inverse dynamics less what springs give,
-and joint friction), motor by motor and on the motor side:
-
-    tau_m   = distribution tau                       torque at the shaft of lossless gears
-    beta    = J (s' + e . alpha)                     the rotor's own inertia, upstream of the loss
-    m       = tau_m - beta                           what the gear transmits
-    loss    = |m| sign(s) (1/eta_d - 1 | 1 - eta_b)  driving where m s > 0, backdriving where < 0
-    torque  = tau_m + loss + rotor friction          electromagnetic, k_t i
-    voltage = R i + L i' + k_e s
-
-s = A' v is the rotor's speed relative to its carrier, which is what the back-EMF sees.
-Paper 004, eq. (20.62)-(20.69), with the carrier's rotation that (20.70) drops.
-
-    beta     = rows a + drift          inertial torque of the rotors, motor side
-    friction = base + slope |load|     of joints and rotors; the load depends on a
-
-beta = J (s' + e . alpha) with the carrier's angular acceleration alpha, as in kernels.drive.
-"""
+"""Motor commands, rotor friction, and what drives add to the equations."""
 
 import math
 
@@ -40,6 +21,19 @@ from geared_dynamics.kernels.memory import keep, pointer, row, shift
 from geared_dynamics.kernels.vector import dot, load
 
 # -- What the motors must do for a motion: torque, current, voltage -------------------------------
+#
+# From the joint force tau that the gears must give (inverse dynamics less what springs give,
+# and joint friction), motor by motor and on the motor side:
+#
+#     tau_m   = distribution tau                       torque at the shaft of lossless gears
+#     beta    = J (s' + e . alpha)                     the rotor, upstream of the loss
+#     m       = tau_m - beta                           what the gear transmits
+#     loss    = |m| sign(s) (1/eta_d - 1 | 1 - eta_b)  driving: m s > 0, backdriving: m s < 0
+#     torque  = tau_m + loss + rotor friction          electromagnetic, k_t i
+#     voltage = R i + L i' + k_e s
+#
+# s = A' v is the rotor's speed relative to its carrier, which is what the back-EMF sees.
+# Paper 004, eq. (20.62)-(20.69), with the carrier's rotation that (20.70) drops.
 
 
 @njit(error_model="numpy")
@@ -233,6 +227,11 @@ def rotor_friction(
 
 
 # -- What the drives add to the equations of motion: rotors' inertia and friction -----------------
+#
+#     beta     = rows a + drift          inertial torque of the rotors, motor side
+#     friction = base + slope |load|     of joints and rotors; the load depends on a
+#
+# beta = J (s' + e . alpha) with the carrier's angular acceleration alpha, as in kernels.drive.
 
 
 @njit(error_model="numpy")

@@ -1,7 +1,4 @@
-"""Pose, Jacobian and its drift of a frame fixed in a body or spinning with a wheel.
-
-Paper 000, eq. (40)-(43), corrected, with vectors in root axes.
-"""
+"""Motion in root axes; pose, Jacobian, drift and wrenches of frames."""
 
 import numpy as np
 from numba import njit
@@ -15,6 +12,8 @@ from geared_dynamics.kernels.vector import add, cross, dot, load, scale, store, 
 from geared_dynamics.kernels.vector import transposed_times as transposed
 
 # -- Motion of all bodies in the root frame, for the kernels that need it there -------------------
+#
+# Paper 000, eq. (40)-(43), corrected, with vectors in root axes.
 
 
 # Per body: rotation of its kernel frame in the root frame, origin, angular velocity,

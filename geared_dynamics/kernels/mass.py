@@ -1,7 +1,4 @@
-"""Mass matrix: composite bodies (tips first), then the wheels' constant terms.
-
-M = M_locked + Gamma' J Gamma + Gamma' J Z + Z' J Gamma, in link coordinates.
-"""
+"""Mass matrix, its factorised solution, and energies."""
 
 import math
 
@@ -28,6 +25,8 @@ from geared_dynamics.kernels.vector import (
 )
 
 # -- Mass matrix: composite bodies (tips first), then the wheels' constant terms ------------------
+#
+# M = M_locked + Gamma' J Gamma + Gamma' J Z + Z' J Gamma, in link coordinates.
 
 
 # Per body: rotation and origin in the parent's frame, then mass, first moment and

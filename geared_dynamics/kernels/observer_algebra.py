@@ -1,17 +1,4 @@
-"""Exponential of a second-order system's matrix over a step.
-
-A = [[0, 1], [P, R]], x' = velocity: exp(A dt) and phi(A dt) = (exp(A dt) - 1) / (A dt), so that
-z + dt phi(A dt) f(z) is exact for a linear f at any dt: stiff springs cost nothing.
-
-Velocities are divided by a frequency first, which makes both off-diagonal blocks alike; then a
-Taylor series (twelve terms: 1e-10 at norm 1) after halving, and doubling back by
-phi(2 Z) = (exp(Z) + 1) phi(Z) / 2, exp(2 Z) = exp(Z)^2.
-
-Triangular again after a step by Householder's reflections, and taking in one reading at a time
-by Potter's rule. Loops run along rows, which the compiler takes several numbers at once.
-
-Source: G. J. Bierman, Factorization Methods for Discrete Sequential Estimation, 1977.
-"""
+"""Exponential of the matrix of an observer, and square-root factors."""
 
 import math
 
@@ -22,6 +9,13 @@ from geared_dynamics.kernels.memory import shift
 from geared_dynamics.kernels.observer_linear import add_scaled, product
 
 # -- Exponential of a second-order system's matrix over a step ------------------------------------
+#
+# A = [[0, 1], [P, R]], x' = velocity: exp(A dt) and phi(A dt) = (exp(A dt) - 1) / (A dt), so that
+# z + dt phi(A dt) f(z) is exact for a linear f at any dt: stiff springs cost nothing.
+#
+# Velocities are divided by a frequency first, which makes both off-diagonal blocks alike; then a
+# Taylor series (twelve terms: 1e-10 at norm 1) after halving, and doubling back by
+# phi(2 Z) = (exp(Z) + 1) phi(Z) / 2, exp(2 Z) = exp(Z)^2.
 
 
 TERMS = 12
@@ -142,6 +136,11 @@ def unscale(size: int, frequency: float, out: Pointer) -> None:
 
 
 # -- Square roots of covariances: U (k, k) with U' U = P, by rows ---------------------------------
+#
+# Triangular again after a step by Householder's reflections, and taking in one reading at a time
+# by Potter's rule. Loops run along rows, which the compiler takes several numbers at once.
+#
+# Source: G. J. Bierman, Factorization Methods for Discrete Sequential Estimation, 1977.
 
 
 @njit(error_model="numpy")

@@ -1,18 +1,4 @@
-"""Links that contain their wheels: what remains of a link without them must be a body.
-
-A wheel with ``included_in_link`` is part of its link's inertial, so it cannot be heavier
-than the link, nor have more inertia. Judged are moving bodies (a link with what is fixed
-to it) by the links' own inertials, less the wheels included in them, locked:
-
-- A negative mass is an error, and so is a negative principal moment of inertia.
-- Other remainders that no body could have (the triangle inequality, inertia without mass)
-  are a warning, an error when strict, unless the whole is already warned of.
-- A massless body states only those moments that act, as published models do; it is judged
-  about the axes about which it has inertia, and a massless wheel fits in any other.
-
-The root is not judged: its inertia does not enter the dynamics, and wheels that only the
-URDF gives sit there.
-"""
+"""Wheels as arrays, and links without the wheels that they contain."""
 
 import warnings
 from collections.abc import Mapping, Sequence
@@ -142,6 +128,19 @@ def locked_parameters(wheel: WheelRecord, link: Placement) -> Array:
 
 
 # -- Links that contain their wheels: what remains of a link without them must be a body ----------
+#
+# A wheel with ``included_in_link`` is part of its link's inertial, so it cannot be heavier
+# than the link, nor have more inertia. Judged are moving bodies (a link with what is fixed
+# to it) by the links' own inertials, less the wheels included in them, locked:
+#
+# - A negative mass is an error, and so is a negative principal moment of inertia.
+# - Other remainders that no body could have (the triangle inequality, inertia without mass)
+#   are a warning, an error when strict, unless the whole is already warned of.
+# - A massless body states only those moments that act, as published models do; it is judged
+#   about the axes about which it has inertia, and a massless wheel fits in any other.
+#
+# The root is not judged: its inertia does not enter the dynamics, and wheels that only the
+# URDF gives sit there.
 
 
 GROUPS = (slice(0, 1), slice(1, 4), slice(4, 10))  # mass, first moments, tensor

@@ -1,16 +1,4 @@
-"""Alarm; contact wrench at a frame.
-
-A rotor that turns round under a friction that the model has wrong gets a sudden push that nobody
-accounts for. An observer with motors' encoders alone takes it for one on the link, and rings: the
-false force is large and changes its sign within some milliseconds. A true force stays. So
-``alarm`` compares the instant, and ``alarm_step`` asks for one sign over a time.
-
-A rotor or joint at rest hides, or pretends, any force within its level of friction. So the whole
-level raises the threshold there. When it moves off, the observer needs a while to drop what it
-had taken for a force: the raise fades over SETTLING times ``lasting``. What friction at one joint
-makes of the forces at the others while an observer settles the filter states; DOUBT times that
-deviation (``friction``) raises the threshold where it is more.
-"""
+"""The alarm, and the wrench of a contact at a frame."""
 
 from __future__ import annotations
 
@@ -29,6 +17,17 @@ from geared_dynamics.model.drive_arrays import JOINT_SMOOTHING, ROTOR_SMOOTHING,
 from geared_dynamics.observers.standing import largest
 
 # -- Alarm: external forces that are more, and last longer, than wrong friction can pretend -------
+#
+# A rotor that turns round under a friction that the model has wrong gets a sudden push that
+# nobody accounts for. An observer with motors' encoders alone takes it for one on the link, and
+# rings: the false force is large and changes its sign within some milliseconds. A true force
+# stays. So ``alarm`` compares the instant, and ``alarm_step`` asks for one sign over a time.
+#
+# A rotor or joint at rest hides, or pretends, any force within its level of friction. So the
+# whole level raises the threshold there. When it moves off, the observer needs a while to drop
+# what it had taken for a force: the raise fades over SETTLING times ``lasting``. What friction at
+# one joint makes of the forces at the others while an observer settles the filter states; DOUBT
+# times that deviation (``friction``) raises the threshold where it is more.
 
 
 SETTLING = 5.0

@@ -1,21 +1,4 @@
-"""Which readings count; consistency.
-
-A reading is left out where it is missing, where it does not go on from its own history
-(``JUMP``, see ``smoothness``), and where it stays the same while it, or the prediction, moves on
-(``STUCK``). Prediction bridges what is left out for a stated time; then the reading is lost, and
-if it is one of a motor's encoder the whole estimate is held, invalid, until the observer is
-started again.
-
-How far a reading is from its prediction does not matter: a prediction lags behind a push. An
-encoder that leapt is smooth again at once, but wrong by what it leapt, for good; it is used again
-only when its leaps add up to nothing. A leap that goes on, in the next instant, by more than
-half of itself was a motion: a sudden force on a rotor without a spring, or one at a low rate.
-
-The normalised innovation squared of u readings is chi squared with u degrees of freedom where
-model and tuning are right: above its median in half of all instants. ``ratio`` is twice the share
-of instants above it, forgotten with a window. However large one push makes a few innovations, they
-count as a few instants; a model that is wrong all the time is above the median nearly always.
-"""
+"""Which readings count; consistency."""
 
 from __future__ import annotations
 
@@ -31,6 +14,18 @@ from geared_dynamics.observers.pole_assignment import DEPTH
 from geared_dynamics.observers.smoothness import EMPTY, ReadingHistory
 
 # -- Which readings to use, and for how long to go on without them --------------------------------
+#
+# A reading is left out where it is missing, where it does not go on from its own history
+# (``JUMP``, see ``smoothness``), and where it stays the same while it, or the prediction, moves on
+# (``STUCK``). Prediction bridges what is left out for a stated time; then the reading is lost, and
+# if it is one of a motor's encoder the whole estimate is held, invalid, until the observer is
+# started again.
+#
+# How far a reading is from its prediction does not matter: a prediction lags behind a push. An
+# encoder that leapt is smooth again at once, but wrong by what it leapt, for good; it is used
+# again only when its leaps add up to nothing. A leap that goes on, in the next instant, by more
+# than half of itself was a motion: a sudden force on a rotor without a spring, or one at a low
+# rate.
 
 
 BEHIND = 6.0  # Deviations by which a prediction that does not lag behind is off at most.
@@ -205,6 +200,12 @@ def commanded(health: Health, limits: Limits, tau_m: Array, dt: float) -> tuple[
 
 
 # -- Whether innovations are as large as they should be, judged so that no single event lasts in
+#
+# The normalised innovation squared of u readings is chi squared with u degrees of freedom where
+# model and tuning are right: above its median in half of all instants. ``ratio`` is twice the
+# share of instants above it, forgotten with a window. However large one push makes a few
+# innovations, they count as a few instants; a model that is wrong all the time is above the
+# median nearly always.
 
 
 # Above this many standard deviations of its own the share is not chance.

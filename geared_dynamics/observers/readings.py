@@ -1,11 +1,4 @@
-"""What is read, as rows of the state; start at rest.
-
-    state     x = (q, theta) (N), x' (N), unaccounted force on x (N): k = 3 N
-    readings  motors' encoders (m), links' encoders (n), joint torques (n_e): c = m + n + n_e
-
-All readings are linear in the state: phi - phi(0) = A' x, q, and te = K z + D z' of the spring
-before each theta, less what the springs' rests put there.
-"""
+"""What is read, as rows of the state; the start at rest."""
 
 from __future__ import annotations
 
@@ -28,6 +21,12 @@ from geared_dynamics.errors import ArrayError
 from geared_dynamics.model import GearedModel
 
 # -- What an observer reads, and which numbers of its state that is -------------------------------
+#
+#     state     x = (q, theta) (N), x' (N), unaccounted force on x (N): k = 3 N
+#     readings  motors' encoders (m), links' encoders (n), joint torques (n_e): c = m + n + n_e
+#
+# All readings are linear in the state: phi - phi(0) = A' x, q, and te = K z + D z' of the spring
+# before each theta, less what the springs' rests put there.
 
 
 class Sizes(NamedTuple):

@@ -1,22 +1,4 @@
-r"""Friction that sticks: a predicted step, which laws stand, and what encoders then show.
-
-Friction of a rotor that stands is any number within its level, so that its encoder shows nothing
-of the spring behind it. A law counts as standing while its rate is below
-
-    min( 10 \rho, 3 level / (B w) ),    at least what the encoder tells from rest,
-
-\rho the rate that smooths its sign, B the inertia at it, w the observer's rate: ten times \rho, or
-what its friction takes away within three of the observer's decay times. Where the level falls
-with the speed (Stribeck) by more than the observer can follow, up to 2.5 times that speed.
-
-Of a shaft whose rotor stands the correction moves the rotor alone, and the link behind it is
-predicted. A link that stands beside a rotor that slides is told by the rotor; the gain is that of
-an arm in which friction keeps the link's rate.
-
-A rotor that stands still tells no more of the torque that its spring puts on it than that
-friction holds the difference to the motor's: any number within its level. The laws' levels and
-rows are laid out here for ``kernels.observer_friction``, which carries on what that makes wrong.
-"""
+"""Friction that sticks, and friction at rest without a reading of it."""
 
 from __future__ import annotations
 
@@ -47,6 +29,20 @@ from geared_dynamics.observers.readings import Sizes
 from geared_dynamics.observers.smoothness import ReadingHistory
 
 # -- Friction that sticks: a predicted step, which laws stand, and what encoders then show --------
+#
+# Friction of a rotor that stands is any number within its level, so that its encoder shows nothing
+# of the spring behind it. A law counts as standing while its rate is below
+#
+#     min( 10 \rho, 3 level / (B w) ),    at least what the encoder tells from rest,
+#
+# \rho the rate that smooths its sign, B the inertia at it, w the observer's rate: ten times \rho,
+# or what its friction takes away within three of the observer's decay times. Where the level
+# falls with the speed (Stribeck) by more than the observer can follow, up to 2.5 times that
+# speed.
+#
+# Of a shaft whose rotor stands the correction moves the rotor alone, and the link behind it is
+# predicted. A link that stands beside a rotor that slides is told by the rotor; the gain is that
+# of an arm in which friction keeps the link's rate.
 
 
 SLOW = 10.0  # Below so many smoothing rates friction is not told by its law.
@@ -298,6 +294,10 @@ def product(parts: list[Array]) -> Array:
 
 
 # -- Friction at rest as an observer without a reading of it has to count it ----------------------
+#
+# A rotor that stands still tells no more of the torque that its spring puts on it than that
+# friction holds the difference to the motor's: any number within its level. The laws' levels and
+# rows are laid out here for ``kernels.observer_friction``, which carries on what that makes wrong.
 
 
 LOOK = 8  # Instants within which an encoder that moves shows it,

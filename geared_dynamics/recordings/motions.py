@@ -1,9 +1,4 @@
-"""What a recording's numbers mean, and how joint torques follow from them.
-
-Stretches whose stamps are uneven by more than JITTER are resampled to an even grid, filtered
-there, and read off again at their own stamps. The grid's points are whole multiples of the
-period, so a stretch that is read in pieces meets the same grid.
-"""
+"""Motions in joint space from recordings, and what their numbers mean."""
 
 from __future__ import annotations
 
@@ -20,6 +15,10 @@ from geared_dynamics.recordings.samples import Stretch
 from geared_dynamics.recordings.signals import derivative, shortest, zero_phase
 
 # -- From stretches of samples to motions: filtered positions, their derivatives, efforts ---------
+#
+# Stretches whose stamps are uneven by more than JITTER are resampled to an even grid, filtered
+# there, and read off again at their own stamps. The grid's points are whole multiples of the
+# period, so a stretch that is read in pieces meets the same grid.
 
 
 JITTER = 0.02  # rms deviation of the time between samples, in periods

@@ -1,9 +1,4 @@
-"""Zero-phase filters, bandwidth, delay.
-
-A Butterworth filter forwards and backwards: gain 1/2 at the cutoff, phase zero. What starts or
-ends too early dies out as its slowest pole does, so a signal can be filtered in pieces with
-``context`` samples around each: the result differs by less than SETTLED.
-"""
+"""Zero-phase filters, bandwidth, delay."""
 
 from __future__ import annotations
 
@@ -17,6 +12,10 @@ from geared_dynamics.arrays import Array, BoolArray
 from geared_dynamics.errors import ArrayError, extra
 
 # -- A low-pass filter without delay, and derivatives, of evenly sampled signals (k, n) -----------
+#
+# A Butterworth filter forwards and backwards: gain 1/2 at the cutoff, phase zero. What starts or
+# ends too early dies out as its slowest pole does, so a signal can be filtered in pieces with
+# ``context`` samples around each: the result differs by less than SETTLED.
 
 
 ORDER = 4

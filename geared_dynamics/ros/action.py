@@ -1,7 +1,4 @@
-"""The action ``~/follow_joint_trajectory``: goals to ``Goals`` or to a controller, endings back.
-
-``control_msgs`` is not always installed: without it there is no action, and all else works.
-"""
+"""The action ``~/follow_joint_trajectory``, and its feedback."""
 
 from __future__ import annotations
 
@@ -93,6 +90,8 @@ class Feedback:
 
 
 # -- The action ``~/follow_joint_trajectory`` -----------------------------------------------------
+#
+# ``control_msgs`` is not always installed: without it there is no action, and all else works.
 
 
 ACTION = "~/follow_joint_trajectory"

@@ -1,7 +1,4 @@
-"""The demo's reference and recorder.
-
-A process of its own; it says on standard output how far it is, in lines of JSON.
-"""
+"""The demo's reference and recorder."""
 
 from __future__ import annotations
 
@@ -115,6 +112,8 @@ def write_bag(path: Path, runs: dict[str, list[Recorded]]) -> None:
 
 
 # -- The demo's reference publisher: for each run switches, trajectory, start, recording ----------
+#
+# A process of its own; it says on standard output how far it is, in lines of JSON.
 
 
 PLANT, NODE = "/plant_node", "/feedforward_node"

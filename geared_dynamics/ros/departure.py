@@ -1,7 +1,4 @@
-"""What is wrong around the node: no subscribers, others that send commands, slow joint states.
-
-The equations are in ``control/safety/commands.py``; here are the clock, the timer and the end.
-"""
+"""What is missing around the node, and bringing the arm to rest before it ends."""
 
 from __future__ import annotations
 
@@ -20,6 +17,8 @@ if TYPE_CHECKING:
 
 
 # -- Bringing the arm to rest before the node stops sending, whatever ends it ---------------------
+#
+# The equations are in ``control/safety/commands.py``; here are the clock, the timer and the end.
 
 
 PACE = 5e-3  # [s] between two commands where no joint states come

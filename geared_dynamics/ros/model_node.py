@@ -1,13 +1,4 @@
-"""Base: lifecycle, autostart, description, real time.
-
-A request for a transition that the present state does not have raises out of ``spin`` in rclpy
-and ends the process; here it is answered with ``success: false`` and a log line. An exception
-in a transition's callback is swallowed there; here it is logged.
-
-A transition out of the active state may take time, in which the node has to go on: it is made, and
-the request answered, by ``finish_transition`` once ``halting`` is over. rclpy's EventsExecutor has
-no coroutines for this: what sends the answer is kept from sending it.
-"""
+"""Base: lifecycle, autostart, description, real time."""
 
 from __future__ import annotations
 
@@ -31,6 +22,14 @@ from geared_dynamics.runtime.model_source import Builder, changes, summary
 from geared_dynamics.runtime.parameters import ParameterError
 
 # -- A lifecycle node that survives its users: rclpy's two traps closed ---------------------------
+#
+# A request for a transition that the present state does not have raises out of ``spin`` in rclpy
+# and ends the process; here it is answered with ``success: false`` and a log line. An exception
+# in a transition's callback is swallowed there; here it is logged.
+#
+# A transition out of the active state may take time, in which the node has to go on: it is made,
+# and the request answered, by ``finish_transition`` once ``halting`` is over. rclpy's
+# EventsExecutor has no coroutines for this: what sends the answer is kept from sending it.
 
 
 SUCCESS = TransitionCallbackReturn.SUCCESS

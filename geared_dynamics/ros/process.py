@@ -1,9 +1,4 @@
-"""Start, spin and end of a node; real time, ROS time.
-
-Names come from the graph and from files. In a terminal, or in what reads ``/rosout``, an escape
-sequence could move the cursor over what was written before; a letter of no width makes one joint's
-name look like another's.
-"""
+"""Start, spin and end of a node; real time, ROS time."""
 
 from __future__ import annotations
 
@@ -343,6 +338,10 @@ class Failures:
 
 
 # -- Log lines of all nodes -----------------------------------------------------------------------
+#
+# Names come from the graph and from files. In a terminal, or in what reads ``/rosout``, an escape
+# sequence could move the cursor over what was written before; a letter of no width makes one
+# joint's name look like another's.
 
 
 # rclpy names the line that logs by the first frame outside of these files.

@@ -1,8 +1,4 @@
-"""Trajectories as they come in: followed, or sent on with effort.
-
-Short ones are taken over at once. Long ones are read and prepared by a thread beside the loop, and
-handed over between two joint states: reading 5000 points takes longer than a joint state may.
-"""
+"""Trajectories as they come in, and how fast the robot lets them be."""
 
 from __future__ import annotations
 
@@ -51,6 +47,10 @@ if TYPE_CHECKING:
 
 
 # -- Trajectories as they come in: followed, or sent on with effort -------------------------------
+#
+# Short ones are taken over at once. Long ones are read and prepared by a thread beside the loop,
+# and handed over between two joint states: reading 5000 points takes longer than a joint state
+# may.
 
 
 SHORT = 20_000  # [bytes], 100 points of six joints; below a millisecond

@@ -1,10 +1,4 @@
-"""How fast time goes along the reference: speed scaling, as a joint trajectory controller has it.
-
-The torque needs the velocity and acceleration at which the arm really moves, so the rate has
-a slope: it changes within half a second, not at once.
-
-All but the way from the present posture to the first waypoint can be done beside the loop.
-"""
+"""A trajectory before the arm follows it, and how fast time goes along it."""
 
 from __future__ import annotations
 
@@ -32,6 +26,8 @@ from geared_dynamics.trajectory import (
 from geared_dynamics.trajectory.sampling import slowed
 
 # -- What is done with a trajectory before the arm follows it: read, checked, prepared ------------
+#
+# All but the way from the present posture to the first waypoint can be done beside the loop.
 
 
 SLACK = 1e-3  # [rad or m] beyond a limit that planners and rounding may make
@@ -118,6 +114,9 @@ def since_start(waypoints: Waypoints, clock: float) -> float:
 
 
 # -- How fast time goes along the reference -------------------------------------------------------
+#
+# The torque needs the velocity and acceleration at which the arm really moves, so the rate has
+# a slope: it changes within half a second, not at once.
 
 
 RAMP = 2.0  # largest change of the rate [1/s]

@@ -1,8 +1,4 @@
-"""Parameters under the names of ros2_controllers' joint trajectory controller (JTC).
-
-A block of a JTC loads unchanged under this node's name. Defaults are JTC's. Those marked
-``ignored`` say how JTC's own loop works, and mean nothing here.
-"""
+"""Parameters of a joint trajectory controller (JTC), and the tolerances that follow from them."""
 
 from __future__ import annotations
 
@@ -18,6 +14,9 @@ from geared_dynamics.runtime.parameters import Parameter, ParameterError, Value,
 from geared_dynamics.trajectory import Tolerances, default_tolerances
 
 # -- Parameters under the names of ros2_controllers' joint trajectory controller (JTC) ------------
+#
+# A block of a JTC loads unchanged under this node's name. Defaults are JTC's. Those marked
+# ``ignored`` say how JTC's own loop works, and mean nothing here.
 
 
 METHODS = ("splines", "none")

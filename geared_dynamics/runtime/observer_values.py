@@ -1,4 +1,4 @@
-"""What goes into a cycle of the observer node, and what comes out."""
+"""Estimates of the observer node, and how far they may be trusted."""
 
 from __future__ import annotations
 

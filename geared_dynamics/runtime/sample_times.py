@@ -1,16 +1,4 @@
-"""Uniform time from jittery stamps; delayed readings at one instant.
-
-A driver samples evenly, to less than a microsecond, and stamps what it has read when its thread
-gets to it, some ten microseconds later or more. Over a step of a millisecond that difference
-looks like a force. So a sample's time t is the last one's and k periods. These are found by a
-filter for phase T and period p [s] of the stamps s, which the times follow slowly:
-
-    T' = T + k p,  e = s - T',  T = T' + a e,  p = p + b e,  t = t + k p + c (T - t - k p)
-
-with the Kalman gains a and b for white noise on the stamps and a period that wanders slowly:
-wide at first, in the end 0.002 and 0.000002; c is 0.002 after the first samples. k counts the
-periods between two samples.
-"""
+"""Uniform time from jittery stamps; delayed readings at one instant."""
 
 from __future__ import annotations
 
@@ -91,6 +79,17 @@ class EvenClock:
 
 
 # -- Times of samples taken evenly, from stamps that a clock beside them made ---------------------
+#
+# A driver samples evenly, to less than a microsecond, and stamps what it has read when its thread
+# gets to it, some ten microseconds later or more. Over a step of a millisecond that difference
+# looks like a force. So a sample's time t is the last one's and k periods. These are found by a
+# filter for phase T and period p [s] of the stamps s, which the times follow slowly:
+#
+#     T' = T + k p,  e = s - T',  T = T' + a e,  p = p + b e,  t = t + k p + c (T - t - k p)
+#
+# with the Kalman gains a and b for white noise on the stamps and a period that wanders slowly:
+# wide at first, in the end 0.002 and 0.000002; c is 0.002 after the first samples. k counts the
+# periods between two samples.
 
 
 WITHIN = 0.4  # of a period: a stamp that is farther from where it belongs locks anew

@@ -1,10 +1,4 @@
-"""What an application asks of its ROS processes, as a file.
-
-Each period has two halves, one per node. Both nodes so live through the same machine at
-the same time, each asked at the full rate, and neither is idle while the other is
-measured: blocks of a second each would let a node's joint states go stale. Who comes first
-changes every second, so that what one node still does after its answer falls on both.
-"""
+"""What an application asks of its ROS processes, as a file."""
 
 from __future__ import annotations
 
@@ -115,6 +109,11 @@ def read_latency_task(path: str) -> LatencyTask:
 
 
 # -- When which node gets its message: two nodes in one run, each at the full rate ----------------
+#
+# Each period has two halves, one per node. Both nodes so live through the same machine at
+# the same time, each asked at the full rate, and neither is idle while the other is
+# measured: blocks of a second each would let a node's joint states go stale. Who comes first
+# changes every second, so that what one node still does after its answer falls on both.
 
 
 SECOND = 1_000_000_000  # [ns]

@@ -1,11 +1,4 @@
-"""Rates of an elastic arm with its motors, and a fixed step for plants.
-
-    H x'' + C x' + (g, 0) = springs + A (k_t i - rotor friction) + (balancers + external
-                            - joint friction, 0)
-    L di/dt = u - R i - k_e s,        s = A' x'
-
-y (..., N): q, theta, v, vtheta, and where voltages are the input the currents.
-"""
+"""Rates of an arm with its motors, rigid or elastic, and fixed steps."""
 
 from __future__ import annotations
 
@@ -33,6 +26,12 @@ from geared_dynamics.model import GearedModel
 from geared_dynamics.simulation.integrators import rosenbrock_step
 
 # -- The elastic arm with its motors as y' = f(y, input), for one state or many at once -----------
+#
+#     H x'' + C x' + (g, 0) = springs + A (k_t i - rotor friction) + (balancers + external
+#                             - joint friction, 0)
+#     L di/dt = u - R i - k_e s,        s = A' x'
+#
+# y (..., N): q, theta, v, vtheta, and where voltages are the input the currents.
 
 
 Drive = Literal["voltage", "torque"]

@@ -1,15 +1,4 @@
-"""Our equations as a Mechanism; impulses of dry friction.
-
-Within a step friction of what moves keeps its direction, and what rests feels none. At its end
-an impulse p of friction brings to rest, as far as its level allows, what has reversed and what
-was at rest (its change of the velocity is the smallest in the kinetic energy):
-
-    v+ = v + M^-1 R' p,   low <= p <= high,   R v+ = 0 where p is inside its bounds
-
-with bounds of the level times the step, less what the step has already counted. The position
-follows with half the change, and what rests before and after has not moved. The impulses of end
-stops (``stops.py``) are found together with those of friction; there the position is at the stop.
-"""
+"""Our equations as a Mechanism; impulses of dry friction."""
 
 from __future__ import annotations
 
@@ -98,6 +87,17 @@ def descended(W: Array, rate: Array, low: Array, high: Array, p: Array) -> Array
 
 
 # -- The arm as our own equations move it: Runge-Kutta steps, and friction that sticks ------------
+#
+# Within a step friction of what moves keeps its direction, and what rests feels none. At its end
+# an impulse p of friction brings to rest, as far as its level allows, what has reversed and what
+# was at rest (its change of the velocity is the smallest in the kinetic energy):
+#
+#     v+ = v + M^-1 R' p,   low <= p <= high,   R v+ = 0 where p is inside its bounds
+#
+# with bounds of the level times the step, less what the step has already counted. The position
+# follows with half the change, and what rests before and after has not moved. The impulses of end
+# stops (``stops.py``) are found together with those of friction; there the position is at the
+# stop.
 
 
 REST = 1e-9  # rate below which a joint or rotor is at rest, in its own units

@@ -1,12 +1,4 @@
-"""The longest step with which an arm can be simulated.
-
-    (1 / (gamma dt) - J) U_i = f(y + sum_j a_ij U_j) + sum_j c_ij U_j / dt
-    y(dt) = y + sum_j a_6j U_j + U_6
-
-with the Jacobian J = df/dy at the beginning of the step, and f without time: the inputs are
-held. Six linear systems with one matrix and no iteration, so that every step costs the same;
-fast vibrations that are damped die out at any dt.
-"""
+"""Rosenbrock's method, and the longest step with which an arm can be simulated."""
 
 from __future__ import annotations
 
@@ -22,6 +14,13 @@ from geared_dynamics.model import GearedModel
 from geared_dynamics.simulation.joint_friction import friction_of
 
 # -- Rosenbrock step of fourth order, stiffly accurate and L-stable -------------------------------
+#
+#     (1 / (gamma dt) - J) U_i = f(y + sum_j a_ij U_j) + sum_j c_ij U_j / dt
+#     y(dt) = y + sum_j a_6j U_j + U_6
+#
+# with the Jacobian J = df/dy at the beginning of the step, and f without time: the inputs are
+# held. Six linear systems with one matrix and no iteration, so that every step costs the same;
+# fast vibrations that are damped die out at any dt.
 
 
 GAMMA = 0.25

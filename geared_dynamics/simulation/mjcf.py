@@ -1,8 +1,4 @@
-"""MJCF with all digits.
-
-MuJoCo's own writer keeps six, with which the moments of a thin disc may no longer be those of
-any body and gears no longer have their ratios.
-"""
+"""MJCF with all digits."""
 
 from __future__ import annotations
 
@@ -21,6 +17,9 @@ from geared_dynamics.simulation.mujoco_bodies import Blueprint, blueprint, compi
 from geared_dynamics.simulation.mujoco_parts import coefficient, mujoco
 
 # -- MJCF text of a blueprint with all digits -----------------------------------------------------
+#
+# MuJoCo's own writer keeps six, with which the moments of a thin disc may no longer be those of
+# any body and gears no longer have their ratios.
 
 
 Value = str | float | Iterable[float]

@@ -1,18 +1,4 @@
-"""From command to rotor torque.
-
-    i(t) = i_s + (i - i_s) exp(-t R/L),   i_s = (u - k_e s) / R
-
-exactly; its mean is i_s w + i (1 - w), w = 1 - (1 - exp(-x)) / x with x = h R / L. The torque
-k_t times that mean is linear in s: drive - drag s, drag = k_t k_e w / R. The arm takes the drag
-as damping; thus neither a short L/R nor a strong back-EMF asks for a short step.
-
-    gap = S q - b >= 0
-
-A joint that reaches a stop loses its velocity towards it. The impulse p >= 0 of the stops is the
-one of the least kinetic energy, so it only takes energy away:
-
-    v+ = v + M^-1 S' p,   S v+ >= 0,   p' S v+ = 0
-"""
+"""From a command to the torque of the rotor, with windings."""
 
 from __future__ import annotations
 
@@ -29,6 +15,12 @@ from geared_dynamics.errors import ModelError, UnknownNameError
 from geared_dynamics.model import GearedModel
 
 # -- Currents of the motors' windings over a step in which the rotors' speeds hardly change -------
+#
+#     i(t) = i_s + (i - i_s) exp(-t R/L),   i_s = (u - k_e s) / R
+#
+# exactly; its mean is i_s w + i (1 - w), w = 1 - (1 - exp(-x)) / x with x = h R / L. The torque
+# k_t times that mean is linear in s: drive - drag s, drag = k_t k_e w / R. The arm takes the drag
+# as damping; thus neither a short L/R nor a strong back-EMF asks for a short step.
 
 
 SMALL = 1e-3  # x below which w is summed as a series
@@ -264,6 +256,13 @@ class MotorStage:
 
 
 # -- End stops: the position limits of the joints as rigid, inelastic stops -----------------------
+#
+#     gap = S q - b >= 0
+#
+# A joint that reaches a stop loses its velocity towards it. The impulse p >= 0 of the stops is the
+# one of the least kinetic energy, so it only takes energy away:
+#
+#     v+ = v + M^-1 S' p,   S v+ >= 0,   p' S v+ = 0
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,18 +1,4 @@
-"""The arm taken apart; gear constraints.
-
-A locked wheel is part of its carrier in ``model.tree``; which part of the two together is
-wheel and which is link matters for its axial inertia only. A wheel of which the files give
-no mass therefore takes a small one out of its carrier, exactly; a wheel on the root any.
-
-x = (q, theta) are the model's coordinates, phi the angles of the wheels' hinges, each relative
-to what holds the wheel: phi = Q q + T theta. Some wheels, as many as there are theta, stand for
-theta: theta = N (phi_p - Q_p q). All others are tied,
-
-    0 = phi - Q q - T theta(phi_p, q),
-
-each by a fixed tendon of constant length (an equality constraint). Springs are fixed tendons
-between joints and wheels with stiffness and damping.
-"""
+"""The arm taken apart, and the constraints of its gears."""
 
 from __future__ import annotations
 
@@ -29,6 +15,10 @@ from geared_dynamics.model.gears import ResolvedDrivetrain
 from geared_dynamics.model.inertia import TRIANGLE_SLACK, central_tensor, doubt, parameters_of
 
 # -- The arm taken apart: links without their wheels, and the wheels, as ten parameters each ------
+#
+# A locked wheel is part of its carrier in ``model.tree``; which part of the two together is
+# wheel and which is link matters for its axial inertia only. A wheel of which the files give
+# no mass therefore takes a small one out of its carrier, exactly; a wheel on the root any.
 
 
 SHARE = 1e-3  # of its carrier's mass, for a wheel without one
@@ -181,6 +171,15 @@ def refuse_unphysical(model: GearedModel, name: str, rest: Array, wheels: list[W
 
 
 # -- How the wheels' joints follow the links' joints in MuJoCo ------------------------------------
+#
+# x = (q, theta) are the model's coordinates, phi the angles of the wheels' hinges, each relative
+# to what holds the wheel: phi = Q q + T theta. Some wheels, as many as there are theta, stand for
+# theta: theta = N (phi_p - Q_p q). All others are tied,
+#
+#     0 = phi - Q q - T theta(phi_p, q),
+#
+# each by a fixed tendon of constant length (an equality constraint). Springs are fixed tendons
+# between joints and wheels with stiffness and damping.
 
 
 NOTHING = 1e-12  # relative; a coefficient below is rounding

@@ -1,13 +1,4 @@
-"""Whether a reference stays within limits and tolerances.
-
-A polynomial on [0, T] lies within the hull of its Bernstein coefficients (L. Farouki, "The
-Bernstein polynomial basis: a centennial retrospective", 2012, sec. 3),
-
-    b_i = sum_(k <= i) C(i, k) / C(d, k) c_k T^k,    b_0 = q(0), b_d = q(T).
-
-Where the hull reaches beyond a limit the segment is halved, until an end of a piece is beyond
-it or no hull is: nothing is missed between samples.
-"""
+"""Whether a reference stays within limits and tolerances."""
 
 from __future__ import annotations
 
@@ -22,6 +13,14 @@ from geared_dynamics.trajectory.references import TERMS, Reference
 from geared_dynamics.trajectory.waypoints import TrajectoryError
 
 # -- Whether a reference stays within limits of position and speed, between its waypoints too -----
+#
+# A polynomial on [0, T] lies within the hull of its Bernstein coefficients (L. Farouki, "The
+# Bernstein polynomial basis: a centennial retrospective", 2012, sec. 3),
+#
+#     b_i = sum_(k <= i) C(i, k) / C(d, k) c_k T^k,    b_0 = q(0), b_d = q(T).
+#
+# Where the hull reaches beyond a limit the segment is halved, until an end of a piece is beyond
+# it or no hull is: nothing is missed between samples.
 
 
 HALVINGS = 20  # what is undecided then touches the limit within 1e-12 of its hull

@@ -1,8 +1,4 @@
-"""Following waypoints: from what is before to what is wanted at every time.
-
-With s the time since the segment's start and T its length, q(s) = Σ c_k s^k. JTC's rules:
-linear from positions, cubic from positions and velocities, quintic from accelerations too.
-"""
+"""References that follow waypoints, and their samples."""
 
 from __future__ import annotations
 
@@ -18,6 +14,9 @@ from geared_dynamics.trajectory.waypoint_checks import moment
 from geared_dynamics.trajectory.waypoints import Rules, TrajectoryError, Waypoints, beside
 
 # -- Polynomials between two waypoints, from what both say ----------------------------------------
+#
+# With s the time since the segment's start and T its length, q(s) = Σ c_k s^k. JTC's rules:
+# linear from positions, cubic from positions and velocities, quintic from accelerations too.
 
 
 TERMS = 6  # powers s^0 ... s^5

@@ -1,8 +1,4 @@
-"""B-splines that know their smoothness.
-
-Of degree p over knots t_0 <= t_1 <= ..., where a knot of multiplicity m leaves p - m
-derivatives continuous. References: C. de Boor, "A Practical Guide to Splines", ch. IX-X.
-"""
+"""B-splines that know their smoothness."""
 
 from __future__ import annotations
 
@@ -17,6 +13,9 @@ from geared_dynamics.checks import HIGHEST, as_order, finite_array, joint_list, 
 from geared_dynamics.errors import ArrayError
 
 # -- B-splines: piecewise polynomials that are smooth by construction -----------------------------
+#
+# Of degree p over knots t_0 <= t_1 <= ..., where a knot of multiplicity m leaves p - m
+# derivatives continuous. References: C. de Boor, "A Practical Guide to Splines", ch. IX-X.
 
 
 def spans(knots: Array, degree: int, t: Array) -> IntArray:

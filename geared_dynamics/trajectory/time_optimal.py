@@ -1,8 +1,4 @@
-"""Trapezoids and jerk-bounded motions.
-
-All formulas are for one distance D ≥ 0. References: L. Biagiotti, C. Melchiorri, "Trajectory
-Planning for Automatic Machines and Robots", sections 3.2 and 3.4.
-"""
+"""Trapezoids and jerk-bounded motions."""
 
 from __future__ import annotations
 
@@ -19,6 +15,9 @@ from geared_dynamics.errors import ArrayError
 from geared_dynamics.trajectory.references import TERMS, Reference, segment_tables
 
 # -- Quickest motions of one joint from rest to rest, as a list of phases -------------------------
+#
+# All formulas are for one distance D ≥ 0. References: L. Biagiotti, C. Melchiorri, "Trajectory
+# Planning for Automatic Machines and Robots", sections 3.2 and 3.4.
 
 
 class Phases(NamedTuple):

@@ -1,7 +1,4 @@
-"""What a trajectory may be, and how it is followed.
-
-The same fields as ``trajectory_msgs/JointTrajectory`` has; nothing here knows ROS.
-"""
+"""Waypoints and rules of a trajectory, and what it may be."""
 
 from __future__ import annotations
 
@@ -16,6 +13,8 @@ from geared_dynamics.arrays import Array, ArrayLike, BoolArray, Frozen
 from geared_dynamics.errors import GearedDynamicsError, suggestion
 
 # -- A joint trajectory as a user gives it: plain values, checked by ``checked`` ------------------
+#
+# The same fields as ``trajectory_msgs/JointTrajectory`` has; nothing here knows ROS.
 
 
 class Point(NamedTuple):

@@ -1,20 +1,4 @@
-r"""Command of each mode, limited.
-
-With v the velocity and T what is left of ``stop_time``, in each cycle
-
-    a = -v / max(T, T_s)
-
-which is a constant deceleration at first, and an exponential end of time constant T_s. It becomes
-a command by the complete model. With joint states v is the measured one. Without, and for arms
-that must not be braked by what is measured (``Brake.closed``), the state is the expected one,
-
-    dq/dt = v,   dv/dt = a'(q, v, u)
-
-from the last good state on, a' the acceleration that the command u causes which was sent last: by
-least squares from the commands of unit accelerations, in which it is linear. So limits, rates and
-what was sent before the first command that brakes count.
-Measured, friction is left out, which helps; expected, it is counted at the expected velocity.
-"""
+"""Command of each mode, limited; the stop before the node ends."""
 
 from __future__ import annotations
 
@@ -94,6 +78,22 @@ def checked(policy: Policy, command: Array) -> Array:
 
 
 # -- A stop before the node ends ------------------------------------------------------------------
+#
+# With v the velocity and T what is left of ``stop_time``, in each cycle
+#
+#     a = -v / max(T, T_s)
+#
+# which is a constant deceleration at first, and an exponential end of time constant T_s. It
+# becomes a command by the complete model. With joint states v is the measured one. Without, and
+# for arms that must not be braked by what is measured (``Brake.closed``), the state is the
+# expected one,
+#
+#     dq/dt = v,   dv/dt = a'(q, v, u)
+#
+# from the last good state on, a' the acceleration that the command u causes which was sent last:
+# by least squares from the commands of unit accelerations, in which it is linear. So limits,
+# rates and what was sent before the first command that brakes count. Measured, friction is left
+# out, which helps; expected, it is counted at the expected velocity.
 
 
 SOFT = 0.1  # [s], T_s: slow against the period of any joint states that are not stale

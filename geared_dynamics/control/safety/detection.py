@@ -1,20 +1,4 @@
-"""Facts and thresholds to events; the fast path beside it.
-
-Faster than twice its speed limit v_max no joint is. So a velocity beyond 2 v_max is impossible,
-and so is a position that is farther from the one before than
-
-    |q - q_before| <= 2 v_max (dt + slack)
-
-with dt between the stamps of the two and 5 ms of slack; where stamps are missing or do not go on,
-between their arrivals, which a loop that was busy brings closer together, and 25 ms. After an
-impossible one it is unknown which of the two is right: until they have been possible for
-``state_timeout`` none is used.
-
-One compiled call and a dozen comparisons decide that an arm that runs goes on, that no event is
-to be told and no limit cuts the command. What is not so, or cannot be told at once, is left to
-the complete look, which alone has a reaction to anything. Both decide alike in every bit, which
-a test compares over whole histories.
-"""
+"""Facts and thresholds to events; the fast path beside it."""
 
 from __future__ import annotations
 
@@ -151,6 +135,16 @@ def command(policy: Policy, wanted: Array | None) -> int:
 
 
 # -- Which joint state is the last good one -------------------------------------------------------
+#
+# Faster than twice its speed limit v_max no joint is. So a velocity beyond 2 v_max is impossible,
+# and so is a position that is farther from the one before than
+#
+#     |q - q_before| <= 2 v_max (dt + slack)
+#
+# with dt between the stamps of the two and 5 ms of slack; where stamps are missing or do not go
+# on, between their arrivals, which a loop that was busy brings closer together, and 25 ms. After
+# an impossible one it is unknown which of the two is right: until they have been possible for
+# ``state_timeout`` none is used.
 
 
 SLACK = 5e-3  # [s] by which stamps may be off
@@ -259,6 +253,11 @@ def in_doubt(track: StateTrack | None) -> bool:
 
 
 # -- The safety step's quick look at a cycle in which nothing happens: nearly every one -----------
+#
+# One compiled call and a dozen comparisons decide that an arm that runs goes on, that no event is
+# to be told and no limit cuts the command. What is not so, or cannot be told at once, is left to
+# the complete look, which alone has a reaction to anything. Both decide alike in every bit, which
+# a test compares over whole histories.
 
 
 RUNNING = Mode.RUNNING

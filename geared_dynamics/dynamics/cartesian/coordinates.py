@@ -3,14 +3,6 @@
 Paper 002, eq. (3)-(7), (12), (13), for trees. x' is the rate of the coordinates, k of them:
 q, or q and theta. Angular rows are in body frames, which turn: what the derivative then
 contains is not what it would be in root axes.
-
-Per link its centre's velocity (root axes), per wheel the same, per link its angular velocity
-(its own frame), per wheel its carrier's angular velocity, per wheel its spin (its own frame):
-
-    nu = (p'_links, p'_wheels, omega_links, nu_2, nu_3),   N = 6 nb + 9 w elements
-
-Links as in ``model.body_names``; wheels by the last body that they turn, as in the
-regressor. A rotor to each of n joints of a serial arm gives the 15 n of paper 002.
 """
 
 from __future__ import annotations
@@ -29,6 +21,14 @@ from geared_dynamics.model.topology import Placement
 from geared_dynamics.model.wheels import locked_parameters
 
 # -- The rigid bodies behind the redundant model, and the order of its coordinates ----------------
+#
+# Per link its centre's velocity (root axes), per wheel the same, per link its angular velocity
+# (its own frame), per wheel its carrier's angular velocity, per wheel its spin (its own frame):
+#
+#     nu = (p'_links, p'_wheels, omega_links, nu_2, nu_3),   N = 6 nb + 9 w elements
+#
+# Links as in ``model.body_names``; wheels by the last body that they turn, as in the
+# regressor. A rotor to each of n joints of a serial arm gives the 15 n of paper 002.
 
 
 # Share of a body's mass that is rounding once the wheels' is taken off.

@@ -1,14 +1,4 @@
-"""Wheels carried by wheels, as wheels on links.
-
-A planet of mass m whose axis lies r away from that of the wheel that carries it adds to the
-latter, with its equally spaced sisters, n m r^2 axially and half of it transversely; its own
-moments of inertia stay with it, and its spin is the carrying wheel's plus its own.
-
-External gears touch at r_a + r_b = d, internal ones at |r_a - r_b| = d, and the pulleys of a
-belt or a chain need r_a + r_b < d. Profile shift moves the axes of spur gears by some percent of
-their distance, so that the first WARNED of it is no doubt and anything up to REFUSED a warning.
-Gear pairs whose sign is stated (bevels, worms, whole trains) have no such distance.
-"""
+"""Wheels carried by wheels, as wheels on links."""
 
 from __future__ import annotations
 
@@ -32,6 +22,10 @@ from geared_dynamics.model.gears.mesh_equation import (
 from geared_dynamics.model.gears.solve import Form, combined, quoted
 
 # -- Wheels carried by wheels, as wheels carried by links -----------------------------------------
+#
+# A planet of mass m whose axis lies r away from that of the wheel that carries it adds to the
+# latter, with its equally spaced sisters, n m r^2 axially and half of it transversely; its own
+# moments of inertia stay with it, and its spin is the carrying wheel's plus its own.
 
 
 ON_AXIS = 1e-6  # [m] positions are printed no better; a disc on an eccentric is further out
@@ -165,6 +159,11 @@ def with_orbits(carrier: WheelRecord, orbiting: Sequence[WheelRecord]) -> WheelR
 
 
 # -- Whether pitch radii, teeth and kind of a gear pair fit the distance of its two axes ----------
+#
+# External gears touch at r_a + r_b = d, internal ones at |r_a - r_b| = d, and the pulleys of a
+# belt or a chain need r_a + r_b < d. Profile shift moves the axes of spur gears by some percent of
+# their distance, so that the first WARNED of it is no doubt and anything up to REFUSED a warning.
+# Gear pairs whose sign is stated (bevels, worms, whole trains) have no such distance.
 
 
 WARNED, REFUSED = 0.05, 0.5  # of the distance of the axes

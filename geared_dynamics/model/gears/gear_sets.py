@@ -1,8 +1,4 @@
-"""Planetary and harmonic sets as wheels and meshes.
-
-(f - w) Z_f = (c - w) Z_c with rates of flexspline f, circular spline c and wave generator w:
-c fixed gives w = -Z_f / (Z_c - Z_f) f, and f fixed gives w = Z_c / (Z_c - Z_f) c.
-"""
+"""Planetary and harmonic sets as wheels and meshes."""
 
 from __future__ import annotations
 
@@ -264,6 +260,9 @@ def meshes_of(record: PlanetaryRecord, members: dict[str, str]) -> list[MeshReco
 
 
 # -- Harmonic drives: two splines and the wave generator that is the arm of their mesh ------------
+#
+# (f - w) Z_f = (c - w) Z_c with rates of flexspline f, circular spline c and wave generator w:
+# c fixed gives w = -Z_f / (Z_c - Z_f) f, and f fixed gives w = Z_c / (Z_c - Z_f) c.
 
 
 def wave_generator(record: HarmonicRecord, seat: Seat, links: Bodies) -> WheelRecord:

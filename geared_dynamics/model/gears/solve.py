@@ -1,8 +1,4 @@
-"""Exact linear equations of spins.
-
-Numbers of teeth are integers, and a radius or ratio is taken as the decimal number that
-was written, so that a train of any length is solved without rounding.
-"""
+"""Exact linear equations of spins."""
 
 from __future__ import annotations
 
@@ -14,6 +10,9 @@ from typing import Literal, NamedTuple
 from geared_dynamics.errors import ModelError
 
 # -- Exact linear forms in spins of wheels and rates of joints ------------------------------------
+#
+# Numbers of teeth are integers, and a radius or ratio is taken as the decimal number that
+# was written, so that a train of any length is solved without rounding.
 
 
 NAMED = 6  # wheels, places or terms that an error names before it counts
