@@ -150,7 +150,7 @@ def started(
     for name, values in ((PLANT, plant_values), (NODE, node_values | {"autostart": True})):
         demo_run.write_parameters(folder / f"{name}.yaml", name, values)
     plant = children.start(
-        PLANT, "-m", f"{demo_run.NODES}.plant.plant_node", "--ros-args",
+        PLANT, "-m", f"{demo_run.NODES}.plant_node", "--ros-args",
         "--params-file", str(folder / f"{PLANT}.yaml"),
         "-r", f"~/joint_commands:=/{NODE}/joint_commands",
     )  # fmt: skip

@@ -85,6 +85,10 @@ def printable(text: str) -> str:
     return UNSEEN.sub(lambda match: ascii(match[0])[1:-1], text)
 
 
+class DamagedMessageError(GearedDynamicsError):
+    """A serialised message that its type cannot be read from."""
+
+
 class GearedDynamicsWarning(UserWarning):
     """Something doubtful that does not prevent a model (see ``strict``)."""
 

@@ -13,7 +13,7 @@ from std_srvs.srv import Trigger
 
 from geared_dynamics.arrays import Array
 from geared_dynamics.dynamics.frames import pose
-from geared_dynamics.errors import GearedDynamicsError
+from geared_dynamics.errors import DamagedMessageError, GearedDynamicsError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.ros import process
 from geared_dynamics.ros.declared import Declared
@@ -21,7 +21,7 @@ from geared_dynamics.ros.joint_state_wire import StateReader
 from geared_dynamics.ros.model_node import SUCCESS, Description, SteadyLifecycleNode
 from geared_dynamics.ros.observer_reporter import ObserverReporter
 from geared_dynamics.ros.observer_topics import NEWEST_INPUT, Beside, Outputs, Torques, wrench
-from geared_dynamics.ros.process import DamagedMessageError, Failures, RosTime
+from geared_dynamics.ros.process import Failures, RosTime
 from geared_dynamics.runtime import model_source
 from geared_dynamics.runtime import model_source as payload_limit
 from geared_dynamics.runtime.cycle_report import Timing

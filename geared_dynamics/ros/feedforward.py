@@ -11,6 +11,7 @@ from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
 from geared_dynamics.arrays import Array
+from geared_dynamics.errors import DamagedMessageError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.ros import process
 from geared_dynamics.ros.action import TrajectoryAction
@@ -27,7 +28,7 @@ from geared_dynamics.ros.feedforward_topics import (
 )
 from geared_dynamics.ros.joint_state_wire import StateReader, WireState
 from geared_dynamics.ros.model_node import SUCCESS, Description, SteadyLifecycleNode
-from geared_dynamics.ros.process import DamagedMessageError, Failures, RosTime
+from geared_dynamics.ros.process import Failures, RosTime
 from geared_dynamics.ros.reporter import FeedforwardReporter
 from geared_dynamics.ros.trajectories import References, SpeedScaling, publisher
 from geared_dynamics.runtime import model_source

@@ -24,7 +24,7 @@ from trajectory_msgs.msg import JointTrajectory as TrajectoryMessage
 from trajectory_msgs.msg import JointTrajectoryPoint
 
 from geared_dynamics.arrays import Array
-from geared_dynamics.ros.process import DamagedMessageError
+from geared_dynamics.errors import DamagedMessageError
 from geared_dynamics.runtime.observer_values import Level
 
 # -- Messages to values and back. Those of the loop are made once and written in place ------------

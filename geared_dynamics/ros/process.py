@@ -22,7 +22,7 @@ from rclpy.impl import rcutils_logger
 from rclpy.impl.rcutils_logger import RcutilsLogger
 from rclpy.signals import SignalHandlerOptions
 
-from geared_dynamics.errors import GearedDynamicsError, printable
+from geared_dynamics.errors import printable
 
 # -- The executor: events where rclpy has them ----------------------------------------------------
 
@@ -302,10 +302,6 @@ def lock_memory() -> None:
 
 
 PAUSE = 1.0  # [s] between two tracebacks of the same exception
-
-
-class DamagedMessageError(GearedDynamicsError):
-    """A serialised message that its type cannot be read from."""
 
 
 class Failures:

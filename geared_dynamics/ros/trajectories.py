@@ -16,10 +16,9 @@ from std_msgs.msg import Float64
 from trajectory_msgs.msg import JointTrajectory
 
 from geared_dynamics.control import Controller
-from geared_dynamics.errors import GearedDynamicsError
+from geared_dynamics.errors import DamagedMessageError, GearedDynamicsError
 from geared_dynamics.ros import process
 from geared_dynamics.ros.joint_state_wire import SECOND, trajectory_message, whole
-from geared_dynamics.ros.process import DamagedMessageError
 from geared_dynamics.ros.trajectory_wire import read_trajectory, serialised, trajectory_of
 from geared_dynamics.runtime.acceptance import CheckedRoute, limits_of, routed
 from geared_dynamics.runtime.annotation import (

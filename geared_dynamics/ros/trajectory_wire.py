@@ -16,6 +16,7 @@ from rclpy.serialization import serialize_message
 from trajectory_msgs.msg import JointTrajectory as Message
 
 from geared_dynamics.arrays import Array, BoolArray
+from geared_dynamics.errors import DamagedMessageError
 from geared_dynamics.ros.joint_state_wire import (
     AFTER_STAMP,
     LITTLE,
@@ -24,7 +25,6 @@ from geared_dynamics.ros.joint_state_wire import (
     nanoseconds,
     whole,
 )
-from geared_dynamics.ros.process import DamagedMessageError
 from geared_dynamics.trajectory import JointTrajectory, PointArrays, TrajectoryError
 
 TOPIC = "joint_trajectory"

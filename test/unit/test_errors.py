@@ -16,8 +16,7 @@ import pytest
 
 import geared_dynamics as gd
 from geared_dynamics import errors
-from geared_dynamics.errors import RecordingError, printable
-from geared_dynamics.ros.process import DamagedMessageError
+from geared_dynamics.errors import DamagedMessageError, RecordingError, printable
 from geared_dynamics.runtime.parameters import ParameterError
 from geared_dynamics.trajectory.waypoints import OLD_HEADER_TIMESTAMP, TrajectoryError
 

@@ -16,7 +16,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 from std_msgs.msg import Header
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from geared_dynamics.ros.process import DamagedMessageError
+from geared_dynamics.errors import DamagedMessageError
 from geared_dynamics.ros.trajectory_wire import (
     MOST_POINTS,
     end_of_names,
