@@ -1,5 +1,8 @@
 """Complete dynamics of geared robot arms, from a URDF and a description of the drives."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from geared_dynamics import contact, control, elastic, observers, simulation, trajectory
 from geared_dynamics.actuation.driven_dynamics import (
     DrivenRates,
@@ -58,6 +61,9 @@ from geared_dynamics.errors import GearedDynamicsError, GearedDynamicsWarning
 from geared_dynamics.load import from_dh, from_rodrigues, load_model, to_urdf
 from geared_dynamics.model import GearedModel
 
+if TYPE_CHECKING:
+    from geared_dynamics.trace.compiled import compiled
+
 __version__ = "0.1.0"
 
 __all__ = [
@@ -84,6 +90,7 @@ __all__ = [
     "bias_forces",
     "cartesian",
     "combine_actuators",
+    "compiled",
     "contact",
     "control",
     "coriolis_matrix",
@@ -129,3 +136,15 @@ __all__ = [
     "trajectory",
     "wheel_contributions",
 ]
+
+# Names that only some programs use, and where they are: imported at first use.
+_AT_FIRST_USE = {"compiled": "trace.compiled"}
+
+
+def __getattr__(name: str) -> object:
+    """Import what stands in ``_AT_FIRST_USE``, and keep it as a plain attribute."""
+    if name not in _AT_FIRST_USE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_AT_FIRST_USE[name]}"), name)
+    globals()[name] = value
+    return value

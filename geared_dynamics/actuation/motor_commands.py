@@ -146,6 +146,10 @@ def motor_commands(
     """
     if jerk is None:
         try:
+            if model.fast is not None:
+                rows = model.fast.motor_commands(q, v, a, None)
+                if rows is not None:
+                    return MotorCommands(model, rows)
             if model.shares is None:
                 motor_shares(model)  # refuses joints that no motor moves
             count = len(model.motor_names)

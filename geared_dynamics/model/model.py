@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import ClassVar, Literal, cast, get_args
+from typing import Any, ClassVar, Literal, cast, get_args
 
 from geared_dynamics.arrays import Array, ArrayLike, Frozen, IntArray, readonly
 from geared_dynamics.description.robot_records import DrivetrainRecord, RobotRecord
@@ -143,6 +143,8 @@ class GearedModel(Frozen):
     extended: ClassVar[GearedModel | None] = None
     springs: ClassVar[Array | None] = None
     flatness: ClassVar[dict[object, object] | None] = None
+    # Functions in machine code, of a model that the room named trace has compiled.
+    fast: ClassVar[Any] = None
 
     def __getstate__(self) -> dict[str, object]:
         """Pickle the fields, without what is derived from them."""
