@@ -19,7 +19,7 @@ from geared_dynamics.model.payload import load_link
 Coupling = Literal["none", "diagonal", "complete"]
 # Kernels' forms of a model that do not depend on its bodies' parameters.
 SHAPE = ("skeleton", "plan", "packed_frames", "shares", "drives", "packed_balancers", "springs")
-BODIES = ("packed", "extended", "flatness")  # those that do
+BODIES = ("packed", "extended", "flatness", "slopes")  # those that do
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +143,8 @@ class GearedModel(Frozen):
     extended: ClassVar[GearedModel | None] = None
     springs: ClassVar[Array | None] = None
     flatness: ClassVar[dict[object, object] | None] = None
-    # Functions in machine code, of a model that the room named trace has compiled.
+    # Derivatives of its inverse dynamics as a tape, and functions in machine code, of a model that the room named trace has compiled.
+    slopes: ClassVar[Array | None] = None
     fast: ClassVar[Any] = None
 
     def __getstate__(self) -> dict[str, object]:

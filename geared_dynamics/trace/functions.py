@@ -185,7 +185,7 @@ def jacobian(
 ) -> list[list[Number]]:
     """Derivatives of results, a row each, by variables, a column each.
 
-    A variable may be any node: what it is made of counts as constant, as ``ExpressionGraph.held`` does.
+    A variable may be any node: what it is made of counts as constant, as behind a held node.
     """
     columns = {variable.node: k for k, variable in enumerate(variables)}
     ends = graph.symbols(results)

@@ -2,8 +2,8 @@
 
 A ``Symbol`` is a node with a sign: ``-x`` costs nothing, and x - y and y - x share a node.
 Making a node folds constants and takes it from those there are, so that common parts of
-expressions are computed once; what no result needs is left out by ``ExpressionGraph.needed``. Zero times
-anything is zero here: whether the inputs are finite, the caller checks.
+expressions are computed once; what no result needs is left out (``needed``). Zero times anything
+is zero here: whether the inputs are finite, the caller checks.
 """
 
 from __future__ import annotations
