@@ -7,7 +7,6 @@ import sys
 from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
@@ -50,10 +49,6 @@ from geared_dynamics.model.model import GearedModel
 from geared_dynamics.recordings.bag_writer import usual_storage
 from geared_dynamics.recordings.joint_topics import BagReader
 
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
-
-
 SOME_FAILED = 2
 REST_SPEED = 0.01  # [rad/s or m/s]
 NO_HTML = (
@@ -63,16 +58,12 @@ NO_HTML = (
 NO_MCAP = "without rosbags (pip install 'geared_dynamics[analysis]') the bag is SQLite, not MCAP"
 
 
-def add_parser(subparsers: Subparsers) -> None:
-    """Register the command."""
-    parser = subparsers.add_parser(
-        "analyze",
-        help="hold recorded joint torques against the model",
-        description=(
-            "Predict the torques of recorded motions and compare them with the measured ones: "
-            "without rotors, with reflected inertia only (armature), and complete. Recordings "
-            "are rosbag2 folders, .db3, .mcap or .csv files; no ROS is needed."
-        ),
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Say what the command does, and what it takes."""
+    parser.description = (
+        "Predict the torques of recorded motions and compare them with the measured ones: "
+        "without rotors, with reflected inertia only (armature), and complete. Recordings "
+        "are rosbag2 folders, .db3, .mcap or .csv files; no ROS is needed."
     )
     parser.add_argument("recordings", nargs="+", metavar="BAG", help="recordings")
     add_robot_options(parser, recorded=True)
@@ -117,7 +108,6 @@ def add_parser(subparsers: Subparsers) -> None:
     group = parser.add_argument_group("work")
     group.add_argument("--jobs", type=jobs, default=1, help="processes, default 1")
     group.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster, instead")
-    parser.set_defaults(run=run)
 
 
 def speed(text: str) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
 from rich.table import Table
 
@@ -29,24 +28,16 @@ from geared_dynamics.apps.cli.options import (
 from geared_dynamics.checks import percent, percent_cell
 from geared_dynamics.model.model import GearedModel
 
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
-
-
 EXACT = 1e-9  # [%] a gap below this share of the joint's force is rounding
 
 
-def add_parser(subparsers: Subparsers) -> None:
-    """Register the command."""
-    parser = subparsers.add_parser(
-        "check",
-        help="compare a robot with Pinocchio, and the armature model with the complete one",
-        description=(
-            "Compare every rigid function on this robot with Pinocchio, in which each wheel "
-            "is a body of its own; then show per joint what the diagonal (armature) model "
-            "leaves out. Exit code 0: agrees, 1: does not, 2: the input is wrong, 3: the "
-            "answer could not be written."
-        ),
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Say what the command does, and what it takes."""
+    parser.description = (
+        "Compare every rigid function on this robot with Pinocchio, in which each wheel "
+        "is a body of its own; then show per joint what the diagonal (armature) model "
+        "leaves out. Exit code 0: agrees, 1: does not, 2: the input is wrong, 3: the "
+        "answer could not be written."
     )
     add_robot_arguments(parser)
     parser.add_argument("--states", type=number_of_states, default=100, help="default 100")
@@ -54,7 +45,6 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--tolerance", type=tolerance, default=1e-10, help="relative error allowed, default 1e-10"
     )
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from rich.table import Table
@@ -40,26 +39,18 @@ from geared_dynamics.model.model import GearedModel
 from geared_dynamics.recordings.samples import Tally
 from geared_dynamics.recordings.signals import WIDER, cap_notes, usable_cutoff
 
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
-
-
 HEADS = ("trans-\nmission", "rotor-\nlink", "gyro-\nscopic")  # as CAUSES
 MATTERS = 1.0  # [%] of the joint's torque: below it other errors are larger
 RECORDED = {".db3", ".mcap", ".csv"}
 SEEN = 0.01  # share of the coupling that recordings must be able to show
 
 
-def add_parser(subparsers: Subparsers) -> None:
-    """Register the command."""
-    parser = subparsers.add_parser(
-        "coupling",
-        help="what the armature model gets wrong, by cause, over the limits or along a bag",
-        description=(
-            "Per joint, the torque that the armature model leaves out: coupling by the "
-            "transmission, coupling of rotors and links, gyroscopic torques. Over random states "
-            "within the joint limits, or along a recording."
-        ),
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Say what the command does, and what it takes."""
+    parser.description = (
+        "Per joint, the torque that the armature model leaves out: coupling by the "
+        "transmission, coupling of rotors and links, gyroscopic torques. Over random states "
+        "within the joint limits, or along a recording."
     )
     add_robot_arguments(parser)
     parser.add_argument("recording", metavar="BAG", nargs="?", help="a recording to go along")
@@ -67,7 +58,6 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument("--states", type=number_of_states, default=2000, help="default 2000")
     parser.add_argument("--seed", type=seed, default=0, help="of the random states, default 0")
     add_recording_options(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -6,7 +6,6 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
@@ -18,25 +17,17 @@ from geared_dynamics.apps.demo_report import table_rows, verdict, write_report
 from geared_dynamics.apps.demo_run import record, require_new
 from geared_dynamics.files import robot_files
 
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
-
-
 DEFAULT = "brisk6"
 LABELS = {"waiting": "starting the nodes", "writing": "writing the recording"}
 
 
-def add_parser(subparsers: Subparsers) -> None:
-    """Register the command."""
-    parser = subparsers.add_parser(
-        "demo",
-        help="a simulated arm over DDS: what the complete model is worth",
-        description=(
-            "Start a simulated arm, the feedforward node and a reference publisher as processes "
-            "on this machine, and let the arm follow a demanding motion three times: without "
-            "feedforward, with the armature model, with the complete one; the gains are the "
-            "same. Prints a table, writes report.html and a recording."
-        ),
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Say what the command does, and what it takes."""
+    parser.description = (
+        "Start a simulated arm, the feedforward node and a reference publisher as processes "
+        "on this machine, and let the arm follow a demanding motion three times: without "
+        "feedforward, with the armature model, with the complete one; the gains are the "
+        "same. Prints a table, writes report.html and a recording."
     )
     parser.add_argument(
         "robot", metavar="ROBOT", nargs="?", default=DEFAULT,
@@ -58,7 +49,6 @@ def add_parser(subparsers: Subparsers) -> None:
         "--real-time", action="store_true",
         help="by the wall clock: the table then depends on the machine",
     )  # fmt: skip
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
