@@ -136,7 +136,7 @@ def test_without_pinocchio_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "pinocchio", None)
     assert main(["check", *write(tmp_path, CASE)]) == 2
-    assert "pip install 'geared_dynamics[analysis]'" in capsys.readouterr().err
+    assert "pip install 'pin'" in capsys.readouterr().err
 
 
 def test_doubts_about_the_robot_are_one_line(

@@ -13,6 +13,7 @@ from rich.table import Table
 
 from geared_dynamics.analysis.compare import Analysis, analyze
 from geared_dynamics.analysis.comparison_figures import (
+    compared,
     delay_note,
     joint_figures,
     known,
@@ -52,10 +53,10 @@ from geared_dynamics.recordings.joint_topics import BagReader
 SOME_FAILED = 2
 REST_SPEED = 0.01  # [rad/s or m/s]
 NO_HTML = (
-    "without plotly (pip install 'geared_dynamics[analysis]') there is no report.html: the tables "
+    "without plotly (pip install plotly) there is no report.html: the tables "
     "here, PNG and CSV are the report"
 )
-NO_MCAP = "without rosbags (pip install 'geared_dynamics[analysis]') the bag is SQLite, not MCAP"
+NO_MCAP = "without rosbags (pip install rosbags) the bag is SQLite, not MCAP"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -239,12 +240,11 @@ def show(console: Console, analysis: Analysis) -> None:
 
 
 def residual_table(analysis: Analysis, alike: bool) -> Table:
-    """Residuals of the three models; with units where they are not all alike."""
+    """Residuals of the models; with units where they are not all alike."""
+    models = compared(analysis)
     heads = [
         "measured\nRMS",
-        "no rotors\n%",
-        "armature\n%",
-        "complete\n%",
+        *(f"{name.replace('without', 'no')}\n%" for name in models),
         "RMS",
         "peak",
         "delay\nms",
@@ -254,7 +254,7 @@ def residual_table(analysis: Analysis, alike: bool) -> Table:
         table.add_row(
             joint.joint if alike else f"{joint.joint} [{joint.unit}]",
             f"{joint.rms:.4g}",
-            *map(percents, joint.percent),
+            *(percents(joint.percent[i]) for i in models.values()),
             f"{joint.residual[-1]:.3g}",
             f"{joint.residual_peak[-1]:.3g}",
             milliseconds(joint.delay),

@@ -71,10 +71,13 @@ def run(args: argparse.Namespace) -> int:
     else:
         sums, notes = along(args, model)
         where = f"along {Path(args.bag).name}, {sums.samples} samples"
-    shares = sums.shares(unabsorbed_share(model))
     console = open_console()
     for note in notes:
         console.print(note, style="yellow", soft_wrap=True)
+    if model.knowledge.rotors == "none":
+        console.print(model.knowledge.rotor_note, soft_wrap=True)
+        return 0
+    shares = sums.shares(unabsorbed_share(model))
     print_table(
         console, f"What the armature model leaves out, {where}", share_table(model, shares)
     )
@@ -139,19 +142,19 @@ def share_table(model: GearedModel, shares: CouplingShares) -> Table:
 
 def verdict(model: GearedModel, shares: CouplingShares) -> list[str]:
     """Say plainly whether it matters, and whether recordings can show it."""
-    if not model.wheel_names:
-        return ["There are no wheels in this model, so there is no coupling."]
+    lines = [model.knowledge.rotor_note] if model.knowledge.rotor_note else []
     named = zip(model.joint_names, shares.percent, shares.unabsorbed, strict=True)
     loud = [(name, part, seen) for name, part, seen in named if part >= MATTERS]
     if not loud:
         worst = int(np.argmax(shares.percent))
-        return [
+        lines.append(
             f"It does not matter here: at {model.joint_names[worst]}, where it is largest, "
             f"it is {percent(shares.percent[worst])} of the torque."
-        ]
-    lines = [
+        )
+        return lines
+    lines.append(
         "It matters at " + ", ".join(f"{name} ({percent(part)})" for name, part, _ in loud) + "."
-    ]
+    )
     hidden = [name for name, _, seen in loud if seen < SEEN]
     if hidden:
         lines.append(

@@ -66,8 +66,10 @@ def run(args: argparse.Namespace) -> int:
     if model.motor_names:
         print_structure(console, model)
         print_zeros(console, model)
-    if model.wheel_names:
+    if model.knowledge.rotors != "none":
         print_exactness(console, model)
+    if model.knowledge.rotor_note:
+        console.print(f"{model.knowledge.rotor_note}\n")
     print_drives(console, model)
     for title, lines in (("Missing", gaps(model)), ("Assumed or doubtful", assumptions(model))):
         if lines:

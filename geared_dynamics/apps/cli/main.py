@@ -27,6 +27,7 @@ DESCRIPTION = "Exact dynamics of geared robots: look at a robot, check it, expor
 # when it is asked for: their libraries take seconds of which ``--help`` needs nothing.
 COMMANDS = {
     "demo": "a simulated arm over DDS: what the complete model is worth",
+    "init": "write a drivetrain file to fill in, for a robot of which only the URDF is known",
     "check": "compare a robot with Pinocchio, and the armature model with the complete one",
     "describe": "show joints, wheels, ratios, locked links and the structure matrix",
     "view": "show the moving robot, in a window or as a GIF or PNG",

@@ -134,3 +134,26 @@ def test_an_unexpected_error_is_one_line_and_a_file(
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "absent"))
     assert main(["describe", *FILES]) == 70
     assert "its details could not be written, please report it" in capsys.readouterr().err
+
+
+def test_tables_are_as_wide_as_columns_says_and_a_pipe_has_no_width(tmp_path: Path) -> None:
+    """What a script reads is one row a line, with whole names."""
+    name = "joint_" + 30 * "of_the_long_names_" + "1"
+    for file, suffix in zip(FILES, ("urdf", "yaml"), strict=True):
+        text = Path(file).read_text("utf-8").replace("joint_1", name)
+        (tmp_path / f"arm.{suffix}").write_text(text, encoding="utf-8")
+    command = [*COMMAND, "describe", str(tmp_path / "arm.urdf"), str(tmp_path / "arm.yaml")]
+    told = environment() | {"PYTHONIOENCODING": "utf-8"}
+
+    def lines(**more: str) -> list[str]:
+        plain = {k: v for k, v in told.items() if k != "COLUMNS"} | more
+        done = subprocess.run(command, capture_output=True, text=True, env=plain, check=True)
+        return done.stdout.splitlines()
+
+    rows = [line for line in lines() if name in line and "revolute" in line]
+    assert len(rows) == 1
+    assert rows[0].split()[-1] == "3.456"  # in the same line: N^2 J
+    for width in (80, 140):
+        narrow = lines(COLUMNS=str(width))
+        assert max(map(len, narrow)) <= width
+        assert name in "".join(line.split()[0] if line.split() else "" for line in narrow)
