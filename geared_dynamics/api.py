@@ -1,5 +1,8 @@
 """The public names of ``geared_dynamics``, all of them."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from geared_dynamics import contact, control, elastic, observers, simulation, trajectory
 from geared_dynamics.actuation.driven_dynamics import (
     DrivenRates,
@@ -57,12 +60,14 @@ from geared_dynamics.dynamics.wheel_contributions import WheelContribution, whee
 from geared_dynamics.errors import GearedDynamicsError, GearedDynamicsWarning
 from geared_dynamics.load import from_dh, from_rodrigues, load_model, to_urdf
 from geared_dynamics.model import GearedModel
-from geared_dynamics.trace.compiled import compiled
-from geared_dynamics.trace.derivatives import (
-    ForwardDynamicsDerivatives,
-    InverseDynamicsDerivatives,
-    forward_dynamics_derivatives,
-)
+
+if TYPE_CHECKING:
+    from geared_dynamics.trace.compiled import compiled
+    from geared_dynamics.trace.derivatives import (
+        ForwardDynamicsDerivatives,
+        InverseDynamicsDerivatives,
+        forward_dynamics_derivatives,
+    )
 
 __all__ = [
     "BaseParameters",
@@ -137,3 +142,19 @@ __all__ = [
     "trajectory",
     "wheel_contributions",
 ]
+
+# Names whose modules load sources of kernels, which few programs need: loaded at first use.
+LATE = {
+    "ForwardDynamicsDerivatives": "trace.derivatives",
+    "InverseDynamicsDerivatives": "trace.derivatives",
+    "compiled": "trace.compiled",
+    "forward_dynamics_derivatives": "trace.derivatives",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load one of the late names."""
+    if name not in LATE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = import_module(f"{__package__}.{LATE[name]}")
+    return globals().setdefault(name, getattr(module, name))

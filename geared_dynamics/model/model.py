@@ -146,7 +146,8 @@ class GearedModel(Frozen):
     extended: ClassVar[GearedModel | None] = None
     springs: ClassVar[Array | None] = None
     flatness: ClassVar[dict[object, object] | None] = None
-    # Derivatives of its inverse dynamics as a tape, and functions in machine code, of a model that the room named trace has compiled.
+    # By the room named trace: the derivatives of the inverse dynamics as a tape, and of a
+    # compiled model its functions in machine code.
     slopes: ClassVar[Array | None] = None
     fast: ClassVar[Any] = None
 

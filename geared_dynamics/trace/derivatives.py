@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 
@@ -39,9 +39,9 @@ class Slopes:
         """Look into an array (..., 1 + 3 n, n)."""
         self.rows = rows
         n = rows.shape[-1]
-        first, *others = type(self).__slots__
-        setattr(self, first, rows[..., 0, :])
-        for k, name in enumerate(others):
+        names: tuple[str, ...] = tuple(type(self).__slots__)
+        setattr(self, names[0], rows[..., 0, :])
+        for k, name in enumerate(names[1:]):
             setattr(self, name, rows[..., 1 + k * n : 1 + (k + 1) * n, :])
 
     def __iter__(self) -> Iterator[Array]:
@@ -90,7 +90,7 @@ class ForwardDynamicsDerivatives(Slopes):
 
 def inverse_dynamics_derivatives(
     model: GearedModel,
-    q: ArrayLike,
+    q: ArrayLike | None = None,
     v: ArrayLike | None = None,
     a: ArrayLike | None = None,
     *,
@@ -111,8 +111,8 @@ def inverse_dynamics_derivatives(
         out: An earlier result of the same shape, which is filled and returned.
         former: Arguments of the function that had this name; refused.
     """
-    if v is None or a is None or former:
-        refuse_former(v, former)
+    if q is None or v is None or a is None or former:
+        refuse_former({"q": q, "v": v, "a": a}, former)
     rows = rows_of(out, InverseDynamicsDerivatives)
     done = None
     if getattr(model, "fast", None) is not None:
@@ -121,7 +121,7 @@ def inverse_dynamics_derivatives(
         n = coordinates(model)
         inputs = {"q": (q, n), "v": (v, n), "a": (a, n)}
         core, name = (1 + 3 * n, n), "inverse_dynamics_slopes"
-        done = convert_and_call(name, model, inputs, core, rows, (tape_of(model),))  # type: ignore[arg-type]
+        done = convert_and_call(name, model, inputs, core, rows, (tape_of(model),))
     return InverseDynamicsDerivatives(done) if out is None else out
 
 
@@ -165,7 +165,7 @@ def forward_rows(
     n = coordinates(model)
     inputs = {"q": as_input("q", q, n), "v": as_input("v", v, n), "tau": as_input("tau", tau, n)}
     shape = (*common_lead(inputs), 1 + 3 * n, n)
-    a = forward_dynamics(model, **inputs)  # type: ignore[arg-type]
+    a = forward_dynamics(model, **inputs)
     slopes = inverse_dynamics_derivatives(model, inputs["q"], inputs["v"], a)
     right = np.concatenate(
         [-slopes.dtau_dq, -slopes.dtau_dv, np.broadcast_to(np.eye(n), slopes.dtau_da.shape)],
@@ -179,9 +179,9 @@ def forward_rows(
     return result
 
 
-def refuse_former(v: object, former: dict[str, object]) -> None:
+def refuse_former(given: dict[str, object], former: dict[str, object]) -> NoReturn:
     """Refuse a call in the form of the function that had this name."""
-    name = next(iter(former), "v" if v is None else "a")
+    name = next(iter([*former, *(key for key, value in given.items() if value is None)]))
     finding = "is no argument" if former else "is not given"
     remedy = "give q, v and a; along a path call inverse_dynamics_time_derivatives"
     raise ArrayError(f"inverse_dynamics_derivatives: {name}", finding, remedy)

@@ -52,6 +52,7 @@ def rigid(model: gd.GearedModel, rows: tuple[int, ...]) -> None:
     torque_terms(model, q, v, a)
     gd.inverse_dynamics_derivatives(model, np.stack([q, v, a, s], axis=len(rows)))
     gd.forward_dynamics(model, q, v, a)
+    gd.forward_dynamics_derivatives(model, q, v, a)
     gd.mass_matrix(model, q)
     gd.coriolis_matrix(model, q, v)
     gd.kinetic_energy(model, q, v)

@@ -302,7 +302,7 @@ def test_a_pickle_without_code_at_hand_is_a_plain_model(
 
 
 def test_importing_the_package_loads_none_of_it() -> None:
-    code = "import sys, geared_dynamics; print([m for m in sys.modules if '.trace' in m])"
+    code = "import sys, geared_dynamics.api; print([m for m in sys.modules if '.trace' in m])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
