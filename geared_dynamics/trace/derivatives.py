@@ -183,7 +183,10 @@ def refuse_former(given: dict[str, object], former: dict[str, object]) -> NoRetu
     """Refuse a call in the form of the function that had this name."""
     name = next(iter([*former, *(key for key, value in given.items() if value is None)]))
     finding = "is no argument" if former else "is not given"
-    remedy = "give q, v and a; along a path call inverse_dynamics_time_derivatives"
+    remedy = (
+        "give q, v and a; for the derivatives in time along a path call "
+        "gd.inverse_dynamics_time_derivatives(model, derivatives)"
+    )
     raise ArrayError(f"inverse_dynamics_derivatives: {name}", finding, remedy)
 
 
