@@ -63,6 +63,7 @@ from geared_dynamics.load import from_dh, from_rodrigues, load_model, to_urdf
 from geared_dynamics.model import GearedModel
 
 if TYPE_CHECKING:
+    from geared_dynamics.trace.c_code import export_c
     from geared_dynamics.trace.compiled import compiled
     from geared_dynamics.trace.derivatives import (
         ForwardDynamicsDerivatives,
@@ -111,6 +112,7 @@ __all__ = [
     "driven_step",
     "driven_terms",
     "elastic",
+    "export_c",
     "external_forces",
     "forward_dynamics",
     "forward_dynamics_derivatives",
@@ -155,6 +157,7 @@ LATE = {
     "ForwardDynamicsDerivatives": "trace.derivatives",
     "InverseDynamicsDerivatives": "trace.derivatives",
     "compiled": "trace.compiled",
+    "export_c": "trace.c_code",
     "forward_dynamics_derivatives": "trace.derivatives",
     "inverse_dynamics_derivatives": "trace.derivatives",
 }

@@ -8,7 +8,6 @@ that no other user can write (``kernels.compilation.fault_of``).
 from __future__ import annotations
 
 import os
-import tempfile
 import warnings
 from collections.abc import Callable
 from functools import cache
@@ -16,6 +15,7 @@ from hashlib import sha256
 from pathlib import Path
 from weakref import WeakValueDictionary
 
+from geared_dynamics.files import new_files
 from geared_dynamics.kernels.compilation import fault_of, source_digest
 from geared_dynamics.trace.native import LOCK, Code, identity, object_code
 
@@ -98,7 +98,8 @@ def store(key: str, data: bytes) -> None:
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
         fault = fault_of(home, key)
         if not fault:
-            write_whole(home, f"{key}.o", FORMAT + sha256(data).digest() + data)
+            with new_files(home / f"{key}.o") as (draft,):
+                draft.write_bytes(FORMAT + sha256(data).digest() + data)
     except (OSError, RuntimeError) as error:
         fault = str(error)
     if fault:
@@ -107,15 +108,3 @@ def store(key: str, data: bytes) -> None:
             RuntimeWarning,
             stacklevel=2,
         )
-
-
-def write_whole(home: Path, name: str, content: bytes) -> None:
-    """Write a file beside its place, then put it there at once."""
-    handle, temporary = tempfile.mkstemp(dir=home, suffix=".part")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        Path(temporary).replace(home / name)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise

@@ -179,7 +179,7 @@ def compiled(
         UnknownNameError: If there is no such function to compile.
         ModelError: If a function that is named has no meaning for the model.
     """
-    names = function_names(functions)
+    names = function_names(USUAL if functions is None else functions, "compiled")
     base = plain(require_model(model))
     why = fault() or ("" if version() >= OLDEST else f"LLVM {version()} is older than {OLDEST}")
     if why:
@@ -207,14 +207,12 @@ def compiled(
     return attached(layout, entries)
 
 
-def function_names(functions: Iterable[str] | None) -> tuple[str, ...]:
-    """Check names of functions."""
-    if functions is None:
-        return USUAL
+def function_names(functions: Iterable[str], place: str) -> tuple[str, ...]:
+    """Check names of functions that the function ``place`` was given."""
     names = (functions,) if isinstance(functions, str) else tuple(functions)
     for name in names:
         if not isinstance(name, str) or name not in FUNCTIONS:
-            raise UnknownNameError("functions", "function to compile", name, FUNCTIONS)
+            raise UnknownNameError(f"{place}: functions", "traced function", name, FUNCTIONS)
     return tuple(dict.fromkeys(names))
 
 

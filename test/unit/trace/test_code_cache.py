@@ -74,11 +74,12 @@ def test_no_place_for_code_is_no_reason_to_stop(home: Path) -> None:
 
 
 def test_a_crash_while_writing_leaves_no_file(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(_handle: int, _mode: str) -> object:
+    def full(path: Path, _data: bytes) -> object:
+        path.touch()
         raise OSError(28, "No space left on device")
 
     home.mkdir()
-    monkeypatch.setattr(os, "fdopen", full)
+    monkeypatch.setattr(Path, "write_bytes", full)
     with pytest.warns(RuntimeWarning, match="No space left"):
         answer()
     assert list(home.iterdir()) == []
