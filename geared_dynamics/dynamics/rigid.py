@@ -62,6 +62,7 @@ def inverse_dynamics(
                 done = model.fast.inverse_dynamics(q, v, a, out)
                 if done is not None:
                     return done  # type: ignore[no-any-return]
+                one_at_a_time(q)
             form = model.packed
             if form is None:
                 form = packed(model)
@@ -74,6 +75,16 @@ def inverse_dynamics(
         inputs = {"q": (q, n), "v": (v, n), "a": (a, n)}
         return convert_and_call("inverse_dynamics", model, inputs, (n,), out)
     return loaded_inverse_dynamics(model, q, v, a, f_ext, out)
+
+
+def one_at_a_time(q: ArrayLike) -> None:
+    """Send batches of a compiled model to where they may have code of their own.
+
+    Raises:
+        TypeError: if q is a batch.
+    """
+    if q.ndim > 1:  # type: ignore[union-attr]
+        raise TypeError
 
 
 def forward_dynamics(
@@ -108,6 +119,7 @@ def forward_dynamics(
             done = model.fast.forward_dynamics(q, v, tau, out)
             if done is not None:
                 return done  # type: ignore[no-any-return]
+            one_at_a_time(q)
         plan = model.plan if model.plan is not None else elimination_plan(model)
         form = model.packed if model.packed is not None else packed(model)
         result = np.empty(q.shape) if out is None else out  # type: ignore[union-attr]

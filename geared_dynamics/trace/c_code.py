@@ -52,7 +52,7 @@ RESULTS = {
     "motor_commands": "rows of one number a motor: torque [N m], current [A], voltage [V], speed "
     "[rad/s], encoder's angle [rad], shaft torque [N m], torque that the gear passes on [N m], "
     "limits exceeded (sum of 1 voltage, 2 current, 4 torque, 8 speed, 16 envelope)",
-    "inverse_dynamics_derivatives": "joint force, then its derivatives by q, v, a, matrices by rows",
+    "inverse_dynamics_derivatives": "joint force, then its derivatives by q, v, a, by rows",
     "forward_dynamics_derivatives": "acceleration, then its derivatives by q, v, tau, likewise",
 }
 INPUTS = {
@@ -279,10 +279,8 @@ def test(model: GearedModel, prefix: str, programs: dict[str, Program], precisio
                     f"expected + {start});"
                 )
             lines.append("    }")
-    lines += [
-        '    printf(wrong ? "%d wrong\\n" : "all right\\n", wrong);',
-        "    return wrong != 0;",
-    ]
+    lines += ["    if (wrong)", '        printf("%d wrong\\n", wrong);', "    else"]
+    lines += ['        printf("all right\\n");', "    return wrong != 0;"]
     return "\n".join([*lines, "}", ""])
 
 

@@ -13,6 +13,7 @@ from geared_dynamics.errors import GearedDynamicsWarning, ModelError, UnknownNam
 from geared_dynamics.model import Coupling, GearedModel, require_model
 from geared_dynamics.model.elasticity import ElasticModel
 from geared_dynamics.trace.assembly import one_state
+from geared_dynamics.trace.batches import Batch, many_states
 from geared_dynamics.trace.cache import key_of, made, there
 from geared_dynamics.trace.door import fault, make_door
 from geared_dynamics.trace.functions import FUNCTIONS, Function, program_of
@@ -34,10 +35,11 @@ STILL_THERE = "it answers as before, not compiled: call gd.compiled again to hav
 
 @dataclass(frozen=True, eq=False)
 class CompiledFunction:
-    """Code of one function, and the structure that it is for."""
+    """Code of one function, of one state and perhaps of many; and the structure it is for."""
 
     structure: Structure
     code: Code
+    many: Code | None = None
 
 
 class Fast:
@@ -46,12 +48,15 @@ class Fast:
     Each returns its result, or None for what it does not take.
     """
 
-    __slots__ = tuple(FUNCTIONS)
+    __slots__ = (*FUNCTIONS, "batches")
 
-    def __init__(self, doors: dict[str, Callable[..., Any]]) -> None:
-        """Take some functions; the others take nothing."""
+    def __init__(self, doors: dict[str, Callable[..., Any]], batches: dict[str, Batch]) -> None:
+        """Take some functions; the others take nothing. Batches go by their kernel's name."""
         for name in FUNCTIONS:
             setattr(self, name, doors.get(name, not_taken))
+        self.batches = {
+            kernel: batch for name, batch in batches.items() for kernel in FUNCTIONS[name].kernels
+        }
 
 
 def not_taken(*_arguments: object) -> None:
@@ -69,6 +74,7 @@ class CompiledModel(GearedModel):
 
     entries: dict[str, CompiledFunction]
     dense: bool
+    batches: bool
 
     def __new__(cls, *fields: Any, **named: Any) -> Any:
         """Make a plain model of changed fields."""
@@ -77,7 +83,7 @@ class CompiledModel(GearedModel):
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle and copy the plain model, and what to load beside it."""
-        return loaded_again, (plain(self), tuple(self.entries), self.dense)
+        return loaded_again, (plain(self), tuple(self.entries), self.dense, self.batches)
 
     def __reduce_ex__(self, _protocol: Any) -> tuple[object, ...]:
         """As ``__reduce__``."""
@@ -120,10 +126,10 @@ class CompiledModel(GearedModel):
             if entry.structure.holds(layout.forms(name)):
                 entries[name] = entry
             else:
-                code = find(name, layout.structure(name), compile_it=False)
-                if code is not None:
-                    entries[name] = CompiledFunction(layout.structure(name), code)
-        return attached(layout, entries)
+                found = find(name, layout.structure(name), self.batches, compile_it=False)
+                if found is not None:
+                    entries[name] = found
+        return attached(layout, entries, self.batches)
 
 
 class Layout:
@@ -155,7 +161,11 @@ class Layout:
 
 
 def compiled(
-    model: GearedModel, functions: Iterable[str] | None = None, *, dense: bool = False
+    model: GearedModel,
+    functions: Iterable[str] | None = None,
+    *,
+    dense: bool = False,
+    batches: bool = False,
 ) -> GearedModel:
     """Return the same model with functions of its own in machine code.
 
@@ -174,6 +184,8 @@ def compiled(
             ``USUAL``, without ``motor_commands`` where the motors cannot move every joint.
         dense: Take no number for zero: any masses, moments and tensors fit the code, which is
             slower.
+        batches: Compile code for many states at once too, in the lanes of the processor's
+            vectors; without it batches are the kernels'.
 
     Raises:
         UnknownNameError: If there is no such function to compile.
@@ -194,17 +206,17 @@ def compiled(
             if functions is None:
                 continue  # no motors, or too few of them
             raise
-        code = find(name, structure, compile_it=True)
-        if code is None:
+        found = find(name, structure, batches, compile_it=True)
+        if found is None:
             left.append(name)
         else:
-            entries[name] = CompiledFunction(structure, code)
+            entries[name] = found
     if left:
         warn(
             f"compiled: {', '.join(left)} of {base.name!r} take more than {LARGEST} operations; "
             "they are left to the kernels, which are faster there"
         )
-    return attached(layout, entries)
+    return attached(layout, entries, batches)
 
 
 def function_names(functions: Iterable[str], place: str) -> tuple[str, ...]:
@@ -216,30 +228,37 @@ def function_names(functions: Iterable[str], place: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def find(name: str, structure: Structure, *, compile_it: bool) -> Code | None:
-    """Code of a function for a structure; None if it is too large, or only looked for in vain."""
-    key = key_of(name.encode(), structure.digest())
-    code = there(key)
-    if code is None and compile_it:
+def find(
+    name: str, structure: Structure, batches: bool, *, compile_it: bool
+) -> CompiledFunction | None:
+    """Code of a function; None if it is too large, or only looked for in vain."""
+    keys = [key_of(name.encode(), kind, structure.digest()) for kind in (b"one", b"many")]
+    codes = [there(key) for key in keys[: 1 + batches]]
+    if None in codes and compile_it:
         program = program_of(name, structure)
         if program.operations() <= LARGEST:
-            code = made(key, lambda: one_state(program, ONE, fused()))
-    return code
+            codes[0] = made(keys[0], lambda: one_state(program, ONE, fused()))
+            if batches:
+                codes[1] = made(keys[1], lambda: many_states(program))
+    return None if codes[0] is None else CompiledFunction(structure, codes[0], *codes[1:])
 
 
-def attached(layout: Layout, entries: dict[str, CompiledFunction]) -> GearedModel:
+def attached(layout: Layout, entries: dict[str, CompiledFunction], batches: bool) -> GearedModel:
     """Return a model with the functions of these entries; itself without any."""
     model = layout.model
     if not entries:
         return model
-    doors = {}
+    doors, many = {}, {}
     for name, entry in entries.items():
         function: Function = FUNCTIONS[name]
         table = entry.structure.table(layout.forms(name))
         shape = function.shape(model)
         doors[name] = make_door(entry.code, ONE, table, len(function.inputs), model.n, shape)
+        if entry.many is not None:
+            many[name] = Batch(entry.many, table, len(function.inputs))
     result = object.__new__(CompiledModel)
-    own = {"entries": entries, "dense": layout.dense, "fast": Fast(doors)}
+    own: dict[str, Any] = {"entries": entries, "dense": layout.dense, "batches": batches}
+    own["fast"] = Fast(doors, many)
     result.__dict__.update(model.__dict__ | own)
     return result
 
@@ -249,22 +268,24 @@ def plain(model: GearedModel) -> GearedModel:
     if not isinstance(model, CompiledModel):
         return model
     result = object.__new__(GearedModel)
-    own = ("entries", "dense", "fast")
+    own = ("entries", "dense", "batches", "fast")
     result.__dict__.update({k: x for k, x in model.__dict__.items() if k not in own})
     return result
 
 
-def loaded_again(model: GearedModel, names: tuple[str, ...], dense: bool) -> GearedModel:
+def loaded_again(
+    model: GearedModel, names: tuple[str, ...], dense: bool, batches: bool
+) -> GearedModel:
     """Return an unpickled model, with such functions as have their code here."""
     if fault() or version() < OLDEST:
         return model
     layout = Layout(model, dense)
     entries = {}
     for name in names:
-        code = find(name, layout.structure(name), compile_it=False)
-        if code is not None:
-            entries[name] = CompiledFunction(layout.structure(name), code)
-    return attached(layout, entries)
+        found = find(name, layout.structure(name), batches, compile_it=False)
+        if found is not None:
+            entries[name] = found
+    return attached(layout, entries, batches)
 
 
 # -- what users are told -------------------------------------------------------------------------

@@ -50,12 +50,14 @@ class Function:
         forms: Packed arrays that it needs.
         shape: Of its result for one state.
         trace: Writes it into a tracer's graph.
+        kernels: Which kernels give the same, for batches.
     """
 
     inputs: tuple[str, ...]
     forms: tuple[str, ...]
     shape: Callable[[GearedModel], tuple[int, ...]]
     trace: Callable[[Tracer, Arrays, Sequence[list[Number]]], list[Number]]
+    kernels: tuple[str, ...] = ()
 
 
 def program_of(name: str, structure: Structure) -> Program:
@@ -154,22 +156,29 @@ def with_slopes(model: GearedModel) -> tuple[int, ...]:
     return (1 + 3 * model.n, model.n)
 
 
-RIGID, DRIVEN = ("model",), ("model", "drives", "springs")
+RIGID, PLANNED, DRIVEN = ("model",), ("model", "plan"), ("model", "drives", "springs")
 FUNCTIONS: dict[str, Function] = {
-    "inverse_dynamics": Function(("q", "v", "a"), RIGID, one_row, inverse_dynamics),
-    "mass_matrix": Function(("q",), RIGID, lambda m: (m.n, m.n), mass_matrix),
+    "inverse_dynamics": Function(
+        ("q", "v", "a"), RIGID, one_row, inverse_dynamics, ("inverse_dynamics",)
+    ),
+    "mass_matrix": Function(("q",), RIGID, lambda m: (m.n, m.n), mass_matrix, ("mass_matrix",)),
     "bias_forces": Function(("q", "v"), RIGID, one_row, inverse_dynamics),
     "gravity_forces": Function(("q",), RIGID, one_row, inverse_dynamics),
-    "forward_dynamics": Function(("q", "v", "tau"), ("model", "plan"), one_row, forward_dynamics),
+    "forward_dynamics": Function(
+        ("q", "v", "tau"), PLANNED, one_row, forward_dynamics, ("forward_dynamics", "eliminate")
+    ),
     "motor_commands": Function(
         ("q", "v", "a"),
         DRIVEN,
         lambda m: (drive_layout.RESULT_ROWS, len(m.motor_names)),
         motor_commands,
+        ("motor_commands",),
     ),
-    "inverse_dynamics_derivatives": Function(("q", "v", "a"), RIGID, with_slopes, inverse_slopes),
+    "inverse_dynamics_derivatives": Function(
+        ("q", "v", "a"), RIGID, with_slopes, inverse_slopes, ("inverse_dynamics_slopes",)
+    ),
     "forward_dynamics_derivatives": Function(
-        ("q", "v", "tau"), ("model", "plan"), with_slopes, forward_slopes
+        ("q", "v", "tau"), PLANNED, with_slopes, forward_slopes
     ),
 }
 
