@@ -174,8 +174,8 @@ def compiled(
     (tree, geometry, which numbers are zero): its code is kept on disk. Call it before a control
     loop, not in it.
 
-    States beyond an angle of 1e5 rad, and arguments that are not plain arrays of one state, go
-    to the kernels as for any model. A function of more than ``LARGEST`` operations (the mass
+    States beyond an angle of 1e5 rad, and arguments that are not plain arrays, go to the kernels
+    as for any model. A function of more than ``LARGEST`` operations (the mass
     matrix beyond some 20 joints) stays theirs, and a warning says so.
 
     Args:

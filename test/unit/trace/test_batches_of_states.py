@@ -1,4 +1,4 @@
-"""Many states in the lanes of vectors: the same bits as one after the other, and the same errors."""
+"""Many states in the lanes of vectors: bits and errors of one state after the other."""
 
 from __future__ import annotations
 
