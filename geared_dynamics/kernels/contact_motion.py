@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 
 from geared_dynamics.kernels import contact_layout as at
-from geared_dynamics.kernels import contact_rows, inverse, kinematics, layout, mass
+from geared_dynamics.kernels import contact_rows, inverse, kinematics, layout
 from geared_dynamics.kernels.border import apart, finite, fits, gather, holds, states
 from geared_dynamics.kernels.contact_rows import contact_at
 from geared_dynamics.kernels.contact_solve import (
@@ -18,15 +18,20 @@ from geared_dynamics.kernels.contact_solve import (
     OPEN,
     STUCK,
     TOUCHING,
-    add_scaled,
-    backward,
     complementary,
-    forward,
-    inner,
 )
-from geared_dynamics.kernels.contact_surfaces import frictional, row_contact
-from geared_dynamics.kernels.contact_system import BAND, columns, touching, wrenches
+from geared_dynamics.kernels.contact_surfaces import frictional, rubbing_size
+from geared_dynamics.kernels.contact_system import (
+    BAND,
+    columns,
+    row_contact,
+    touching,
+    workspace,
+    workspace_size,
+    wrenches,
+)
 from geared_dynamics.kernels.kinds import Array, Pointer
+from geared_dynamics.kernels.linear_algebra import add_scaled, backward, forward, inner
 from geared_dynamics.kernels.memory import keep, pointer, row, shift
 
 
@@ -143,23 +148,14 @@ def constrained_dynamics(
         return layout.OVERLAP
     if not (math.isfinite(t) and mu >= 0.0 and math.isfinite(mu) and tolerance >= 0.0):
         return layout.NOT_FINITE
-    total = m + 2 * count
-    deep, size = n + m, at.ROW_J + n
-    scratch = (
-        bodies * (kinematics.SIZE + max(inverse.SIZE, mass.SIZE)) + contact_rows.FRAME + 6 * n
-    )
+    deep = n + m
     buffer = np.zeros(
-        4 * n + width + scratch + n * n + total * (size + deep) + 2 * deep + 3 * m
-        + m * (deep + m + 3) + count * (3 * deep + 9 * count + 9) + 6
-    )  # fmt: skip
-    form, x = pointer(model), pointer(buffer)
-    rate, zero, extra = shift(x, n), shift(x, 2 * n), shift(x, 4 * n)
-    force_in, seen = shift(x, 3 * n), shift(extra, width)
-    work = shift(seen, bodies * kinematics.SIZE)
-    matrix = shift(seen, scratch)
-    rows = shift(matrix, n * n)
-    X = shift(rows, total * size)
-    u = shift(X, total * deep)
+        workspace_size(c, n, bodies) + 2 * deep + m * (deep + m + 6) + rubbing_size(count, deep)
+    )
+    form = pointer(model)
+    x, rate, zero, extra, force_in, seen, work, matrix, rows, X, u = workspace(
+        c, n, bodies, pointer(buffer)
+    )
     y, b = shift(u, deep), shift(u, 2 * deep)
     F, state, solving = shift(b, m), shift(b, 2 * m), shift(b, 3 * m)
     rubbing = shift(solving, m * (deep + m + 3))

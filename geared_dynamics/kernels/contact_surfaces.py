@@ -6,39 +6,28 @@ from numba import njit
 
 from geared_dynamics.kernels import contact_layout as at
 from geared_dynamics.kernels import layout
-from geared_dynamics.kernels.contact_friction import NO_END, SOLVED, rough
+from geared_dynamics.kernels.contact_friction import NO_END, SOLVED, friction_size, rough
 from geared_dynamics.kernels.contact_rows import contact_at
 from geared_dynamics.kernels.contact_solve import (
+    DEPENDS,
     EQUAL,
     FOUND,
     KNOWN,
     OPEN,
     TOUCHING,
-    add_scaled,
     equalities,
-    inner,
     orthonormalise,
 )
-from geared_dynamics.kernels.contact_system import BAND
+from geared_dynamics.kernels.contact_system import BAND, row_contact, rubs
 from geared_dynamics.kernels.kinds import Pointer
+from geared_dynamics.kernels.linear_algebra import add_scaled, inner
 from geared_dynamics.kernels.memory import shift
 
 
 @njit(error_model="numpy")
-def row_contact(contacts: Pointer, i: int) -> int:
-    """Contact to which the coordinate i belongs."""
-    k = 0
-    while i >= int(contacts[contact_at(k) + at.COUNT]):
-        i -= int(contacts[contact_at(k) + at.COUNT])
-        k += 1
-    return k
-
-
-@njit(error_model="numpy")
-def rubs(contacts: Pointer, k: int) -> bool:
-    """Whether contact k is a surface, on which Coulomb friction acts."""
-    place = contact_at(k)
-    return int(contacts[place + at.KIND]) == at.GEOMETRIC and int(contacts[place + at.COUNT]) == 1
+def rubbing_size(count: int, deep: int) -> int:
+    """Numbers of ``rubbing`` that ``frictional`` needs."""
+    return count * (3 * deep + 9 * count + 12) + friction_size(count)
 
 
 @njit(error_model="numpy")
@@ -62,11 +51,11 @@ def frictional(
     """
     m, count = int(contacts[at.ROWS]), int(contacts[at.CONTACTS])
     deep = n + m
-    tangential, w = rubbing, shift(rubbing, 3 * count)
-    beside = shift(w, 6)
+    tangential, beside = rubbing, shift(rubbing, 3 * count)
     G = shift(beside, 3 * count * deep)
     free = shift(G, 9 * count * count)
     kinds, sliding = shift(free, 3 * count), shift(free, 4 * count)
+    solving = shift(free, 6 * count)
     Q, T, chosen = work, shift(work, m * deep), shift(work, m * (deep + m))
     held = 0
     for i in range(m):
@@ -88,9 +77,9 @@ def frictional(
         for j in range(i + 1):
             G[i * size + j] = inner(deep, shift(beside, i * deep), shift(beside, j * deep))
             G[j * size + i] = G[i * size + j]
-    status = rough(count, G, kinds, free, sliding, mu, w, tangential)
+    status = rough(count, G, kinds, free, sliding, mu, solving, tangential)
     if status != SOLVED:
-        k = 0 if status == NO_END else status - 2
+        k = 0 if status == NO_END else status - 1
         return at.FAULT + at.REASONS * k + (at.UNSOLVED if status == NO_END else at.JAMMED)
     for e in range(deep):
         y[e] = 0.0
@@ -161,10 +150,21 @@ def surfaces(
                     free[3 * k] += b[i]
                 else:
                     free[3 * k + j] += rows[source * size + at.ROW_DRIFT] + inner(n, whole, u)
-                for h in range(held):
-                    part = inner(deep, shift(Q, h * deep), column)
-                    add_scaled(deep, -part, shift(Q, h * deep), column)
+                project_out(deep, Q, held, column)
         i += int(contacts[contact_at(k) + at.COUNT])
+
+
+@njit(error_model="numpy")
+def project_out(deep: int, Q: Pointer, held: int, column: Pointer) -> None:
+    """Take the span of what is held out of a column; what was all in it becomes zero."""
+    whole = inner(deep, column, column)
+    for _ in range(2):
+        for h in range(held):
+            part = inner(deep, shift(Q, h * deep), column)
+            add_scaled(deep, -part, shift(Q, h * deep), column)
+    if not inner(deep, column, column) > DEPENDS * DEPENDS * whole:
+        for e in range(deep):
+            column[e] = 0.0
 
 
 @njit(error_model="numpy")
