@@ -11,7 +11,15 @@ import math
 
 from numba import njit
 
-from geared_dynamics.kernels.contact_solve import EQUAL, FOUND, KNOWN, OPEN, orthonormalise
+from geared_dynamics.kernels.contact_solve import (
+    EQUAL,
+    FOUND,
+    HELD,
+    KNOWN,
+    OPEN,
+    TOUCHING,
+    orthonormalise,
+)
 from geared_dynamics.kernels.kinds import Pointer
 from geared_dynamics.kernels.linear_algebra import add_scaled, inner
 from geared_dynamics.kernels.memory import shift
@@ -20,8 +28,9 @@ SAME = 1e-14  # of the largest force: change of a sweep with which the laws hold
 ALIKE = 1e-11  # the same after half of the sweeps, where rounding keeps it larger
 LEAST = 1e-12  # of the whole mobility: a tangential direction with less cannot move
 DEPTH, SWEEPS = 8, 200  # earlier sweeps that the acceleration uses; sweeps of one attempt
+LONGEST = 20_000  # sweeps of the last attempt, without acceleration
 # Share of a contact's mobility that holds its force near the last one, attempt by attempt.
-DAMPINGS = (0.0, 0.01, 0.1, 1.0)
+DAMPINGS = (0.0, 0.01, 0.1, 0.03, 0.3, 0.01)
 MOST = 12  # contacts of which all combinations of sliding are tried
 ROUNDING = 1e-13  # of the largest |b|
 
@@ -32,7 +41,7 @@ SOLVED, NO_END = 0, -1
 def friction_size(count: int) -> int:
     """Scratch of ``rough``."""
     size = 3 * count
-    return size * (4 + 3 * DEPTH) + DEPTH * (DEPTH + 1) + count * (count + 4)
+    return size * (4 + 3 * DEPTH) + DEPTH * (DEPTH + 1) + count * (count + 5)
 
 
 @njit(error_model="numpy")
@@ -51,19 +60,49 @@ def rough(
     Args:
         count: Number of contacts.
         G: Mobilities (3 count, 3 count): normal and two tangential coordinates of each.
-        kinds: OPEN, EQUAL (the normal force may pull), TOUCHING or KNOWN (it stands in F).
+        kinds: OPEN, EQUAL or HELD (the normal force may pull), TOUCHING or KNOWN (it stands in F).
         b: w without the forces sought; those of KNOWN normal forces are none of them here.
         sliding: Direction of sliding (2 count); (0, 0) at rest.
         mu: Coefficient of friction.
         work: Scratch (``friction_size``).
         F: Forces; on entry the known normal ones.
     """
+    held = shift(work, friction_size(count) - count)
+    for k in range(count):
+        held[k] = kinds[k]
+        kinds[k] = TOUCHING if kinds[k] == HELD else kinds[k]
+    status = attempts(count, G, kinds, b, sliding, mu, work, F)
+    pulls = False
+    for k in range(count):
+        if held[k] == HELD and not F[3 * k] > 0.0:
+            kinds[k], pulls = HELD, True
+    if pulls:
+        status = attempts(count, G, kinds, b, sliding, mu, work, F)
+    return status
+
+
+@njit(error_model="numpy")
+def attempts(
+    count: int,
+    G: Pointer,
+    kinds: Pointer,
+    b: Pointer,
+    sliding: Pointer,
+    mu: float,
+    work: Pointer,
+    F: Pointer,
+) -> int:
+    """Forces of all contacts, with more and more damping; as ``rough``, HELD without friction."""
     status = NO_END
-    for damping in DAMPINGS:
+    for attempt in range(len(DAMPINGS)):
+        last = attempt == len(DAMPINGS) - 1
         for i in range(3 * count):
             if i % 3 > 0 or kinds[i // 3] != KNOWN:
                 F[i] = 0.0
-        status = accelerated(count, G, kinds, b, sliding, mu, damping, work, F)
+        damping, sweeps, depth = DAMPINGS[attempt], SWEEPS, DEPTH
+        if last:
+            sweeps, depth = LONGEST, 0
+        status = accelerated(count, G, kinds, b, sliding, mu, damping, sweeps, depth, work, F)
         if status == SOLVED:
             break
     return status
@@ -78,6 +117,8 @@ def accelerated(
     sliding: Pointer,
     mu: float,
     damping: float,
+    sweeps: int,
+    depth: int,
     work: Pointer,
     F: Pointer,
 ) -> int:
@@ -94,7 +135,7 @@ def accelerated(
     chosen = shift(T, DEPTH * DEPTH)
     spare = shift(chosen, DEPTH)
     known, least, status = 0, math.inf, NO_END
-    for sweep in range(SWEEPS):
+    for sweep in range(sweeps):
         for i in range(size):
             g_last[i], r_last[i], g[i] = g[i], r[i], F[i]
         status = one_sweep(count, G, kinds, b, sliding, mu, damping, spare, g)
@@ -103,10 +144,10 @@ def accelerated(
             r[i] = g[i] - F[i]
             change, largest = max(change, abs(r[i])), max(largest, abs(g[i]))
             F[i] = g[i]
-        if status == SOLVED and change <= (SAME if 2 * sweep < SWEEPS else ALIKE) * largest:
+        if status == SOLVED and change <= (SAME if 2 * sweep < sweeps else ALIKE) * largest:
             return SOLVED
-        if not change < 10.0 * least:
-            known = 0
+        if not change < 2.0 * least:
+            known, least = 0, change
             continue
         least = min(least, change)
         if sweep > 0:
@@ -115,7 +156,7 @@ def accelerated(
                 steps[column + i] = g[i] - g_last[i]
                 changes[column + i] = r[i] - r_last[i]
             known += 1
-        used = min(known, DEPTH)
+        used = min(known, depth)
         for j in range(used):
             chosen[j] = (known - 1 - j) % DEPTH
         kept = orthonormalise(size, changes, chosen, used, DEPTH, Q, T)
@@ -189,14 +230,16 @@ def at_rest(
         G: Mobilities (3, 3) in a matrix of leading dimension ``size``.
         size: Leading dimension.
         held: Added to the mobilities' diagonal.
-        kind: EQUAL, TOUCHING, or KNOWN, then the normal force stands in F.
+        kind: EQUAL, HELD, TOUCHING, or KNOWN, then the normal force stands in F.
         b: w of the other forces (3).
         mu: Coefficient of friction.
         F: Force (3).
     """
     gn = G[0] + held
-    if kind != KNOWN and (not gn > 0.0 or (kind != EQUAL and b[0] >= 0.0)):
-        F[0], F[1], F[2] = 0.0, 0.0, 0.0
+    opens = kind == TOUCHING and b[0] >= 0.0
+    if kind == HELD or (kind != KNOWN and (opens or not gn > 0.0)):
+        F[0] = -b[0] / gn if kind == HELD and gn > 0.0 else 0.0
+        F[1], F[2] = 0.0, 0.0
         return
     whole = gn + G[size + 1] + G[2 * size + 2] + 2.0 * held
     base = F[0] if kind == KNOWN else -b[0] / gn
@@ -215,7 +258,7 @@ def at_rest(
         fx = px / (high + x) if px != 0.0 else 0.0
         fy = py / (low + x) if py != 0.0 else 0.0
         normal = base - gx * fx - gy * fy
-        inside = math.hypot(fx, fy) <= mu * abs(normal) and (kind == EQUAL or normal >= 0.0)
+        inside = math.hypot(fx, fy) <= mu * abs(normal) and (kind != TOUCHING or normal >= 0.0)
         if inside:
             above = part
         else:
@@ -245,8 +288,8 @@ def all_sliding(
 ) -> int:
     """Forces of all contacts that slide, of the others as they are.
 
-    Each pushes or is open, and one that may pull pushes or pulls. First what fails is changed,
-    one by one; then all combinations are tried: SOLVED, or 1 + a contact without a force.
+    Each pushes or is open, or pushes or pulls where it may. First what fails is changed, one by
+    one; then all combinations are tried: SOLVED, or 1 + a contact without a force.
     """
     which, size = shift(work, count * (count + 1)), 3 * count
     number = 0
@@ -301,27 +344,27 @@ def combination(
     M, f, largest = work, shift(work, number * number), 0.0
     for i in range(number):
         row = shift(G, 3 * int(which[i]) * size)
-        active = choice >> i & 1 or kinds[int(which[i])] == EQUAL
+        active = choice >> i & 1 or kinds[int(which[i])] != TOUCHING
         f[i] = -free[i] if active else 0.0
         largest = max(largest, abs(free[i]))
         for j in range(number):
             k = int(which[j])
             friction = row[3 * k + 1] * sliding[2 * k] + row[3 * k + 2] * sliding[2 * k + 1]
-            M[i * number + j] = row[3 * k] - mu * sign_of(choice, j, kinds[k]) * friction
+            M[i * number + j] = row[3 * k] - mu * side(choice, j, kinds[k]) * friction
             if not active:
                 M[i * number + j] = 1.0 if i == j else 0.0
     singular = eliminate(number, M, f)
     if singular != FOUND:
         return singular
     for j in range(number):
-        k, sign = int(which[j]), sign_of(choice, j, kinds[int(which[j])])
+        k, sign = int(which[j]), side(choice, j, kinds[int(which[j])])
         if sign * f[j] < 0.0:
             return j
         F[3 * k] = f[j]
         F[3 * k + 1] = -mu * sign * f[j] * sliding[2 * k]
         F[3 * k + 2] = -mu * sign * f[j] * sliding[2 * k + 1]
     for i in range(number):
-        if not (choice >> i & 1 or kinds[int(which[i])] == EQUAL):
+        if not choice >> i & 1 and kinds[int(which[i])] == TOUCHING:
             row, w = shift(G, 3 * int(which[i]) * size), free[i]
             for j in range(number):
                 w += inner(3, shift(row, 3 * int(which[j])), shift(F, 3 * int(which[j])))
@@ -331,8 +374,10 @@ def combination(
 
 
 @njit(error_model="numpy")
-def sign_of(choice: int, j: int, kind: float) -> float:
-    """Sign of a normal force."""
+def side(choice: int, j: int, kind: float) -> float:
+    """Sign of a normal force in friction, zero where there is none."""
+    if kind == HELD:
+        return 0.0
     return -1.0 if kind == EQUAL and choice >> j & 1 else 1.0
 
 

@@ -13,8 +13,8 @@ from geared_dynamics.kernels.kinds import Pointer
 from geared_dynamics.kernels.linear_algebra import add_scaled, inner
 from geared_dynamics.kernels.memory import shift
 
-# What a coordinate is at a state.
-OPEN, EQUAL, TOUCHING, KNOWN = 0, 1, 2, 3
+# What a coordinate is at a state; HELD is TOUCHING, but pulls without friction where that opens.
+OPEN, EQUAL, TOUCHING, KNOWN, HELD = 0, 1, 2, 3, 4
 DEPENDS = 1e-8  # a column whose part beside the others is smaller, relative to it, is one of them
 ROUNDING = 1e-13  # of w, relative to the largest |b|
 FOUND, STUCK = -1, -2

@@ -12,6 +12,7 @@ from geared_dynamics.kernels.contact_solve import (
     DEPENDS,
     EQUAL,
     FOUND,
+    HELD,
     KNOWN,
     OPEN,
     TOUCHING,
@@ -27,7 +28,7 @@ from geared_dynamics.kernels.memory import shift
 @njit(error_model="numpy")
 def rubbing_size(count: int, deep: int) -> int:
     """Numbers of ``rubbing`` that ``frictional`` needs."""
-    return count * (3 * deep + 9 * count + 12) + friction_size(count)
+    return count * (3 * deep + 9 * count + 12) + friction_size(count) + 2 * deep
 
 
 @njit(error_model="numpy")
@@ -66,12 +67,18 @@ def frictional(
     if failed != FOUND:
         k = row_contact(contacts, int(chosen[failed]))
         return at.FAULT + at.REASONS * k + at.DEPENDENT
+    decay = shift(solving, friction_size(count))
+    drift_decay(contacts, n, rows, X, u, b, chosen, held, Q, T, shift(decay, deep), F, decay)
     held = held_rows(contacts, state, chosen)
     orthonormalise(deep, X, chosen, held, m, Q, T)
     equalities(deep, chosen, held, m, Q, T, b, F, y)
     surfaces(
         contacts, n, rows, X, state, b, Q, held, F, u, y, beside, free, kinds, sliding, tangential
     )
+    for k in range(count):
+        for j in range(1, 3):
+            if kinds[k] != OPEN:
+                free[3 * k + j] -= inner(deep, shift(X, (m + 2 * k + j - 1) * deep), decay)
     size = 3 * count
     for i in range(size):
         for j in range(i + 1):
@@ -91,6 +98,37 @@ def frictional(
     equalities(deep, chosen, held, m, Q, T, b, F, y)
     add_scaled(deep, 1.0, y, u)
     return layout.OK
+
+
+@njit(error_model="numpy")
+def drift_decay(
+    contacts: Pointer,
+    n: int,
+    rows: Pointer,
+    X: Pointer,
+    u: Pointer,
+    b: Pointer,
+    chosen: Pointer,
+    count: int,
+    Q: Pointer,
+    T: Pointer,
+    wanted: Pointer,
+    F: Pointer,
+    out: Pointer,
+) -> None:
+    """Motion -u (n + m) by which the drift of chosen coordinates decays.
+
+    Friction has to be sought about this motion: along one surface may be across another, which
+    could not both be held else.
+    """
+    deep, size = n + int(contacts[at.ROWS]), at.ROW_J + n
+    for j in range(count):
+        i = int(chosen[j])
+        wanted[i] = 0.0
+        if int(contacts[contact_at(row_contact(contacts, i)) + at.SUPPORT]) == at.RIGID:
+            line = shift(rows, i * size)
+            wanted[i] = b[i] - line[at.ROW_DRIFT] - inner(n, shift(X, i * deep), u)
+    equalities(deep, chosen, count, int(contacts[at.ROWS]), Q, T, wanted, F, out)
 
 
 @njit(error_model="numpy")
@@ -130,6 +168,8 @@ def surfaces(
     size, deep, i = at.ROW_J + n, n + m, 0
     for k in range(count):
         kinds[k] = state[i] if rubs(contacts, k) else OPEN
+        if kinds[k] == EQUAL and contacts[contact_at(k) + at.UNILATERAL] < 0.0:
+            kinds[k] = HELD
         first = shift(rows, (m + 2 * k) * size)
         sx, sy = first[at.ROW_RATE], first[size + at.ROW_RATE]
         speed = math.hypot(sx, sy)

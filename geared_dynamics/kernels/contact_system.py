@@ -92,7 +92,8 @@ def columns(
 ) -> int:
     """Rows of all coordinates, the factor L of the mass matrix, and X = L^-1 J'.
 
-    Columns have n + m places; the last m, of the supports' masses, are left zero.
+    s and s' at a mass whose motion is known are those of the tool relative to it. Columns have
+    n + m places; the last m, of the supports' masses, are left zero.
     """
     m = int(contacts[at.ROWS])
     size, deep, total = at.ROW_J + n, n + m, m
@@ -100,6 +101,7 @@ def columns(
     status = contact_rows.constrained_rows(model, contacts, n, v, seen, given, t, work, rows)
     if status != layout.OK:
         return status
+    from_masses(contacts, n, given, rows)
     if tangents:
         contact_rows.tangent_rows(model, contacts, n, seen, t, work, shift(rows, m * size))
         total += 2 * int(contacts[at.CONTACTS])
@@ -114,6 +116,32 @@ def columns(
             column[e] = 0.0
         forward(n, matrix, column)
     return layout.OK
+
+
+@njit(error_model="numpy")
+def mass_at(contacts: Pointer, place: int) -> int:
+    """Where ``given`` has the state of a support's mass: 1 if known, y, y'."""
+    return int(contacts[place + at.START]) + 2 * int(contacts[place + at.NONLINEAR])
+
+
+@njit(error_model="numpy")
+def mass_known(contacts: Pointer, place: int, given: Pointer) -> bool:
+    """Whether a support's mass that the tool itself touches has a state of its own."""
+    massive = int(contacts[place + at.SUPPORT]) == at.MASSIVE
+    return massive and given[mass_at(contacts, place)] > 0.0
+
+
+@njit(error_model="numpy")
+def from_masses(contacts: Pointer, n: int, given: Pointer, rows: Pointer) -> None:
+    """Take place and velocity of known masses off s and s' of their surfaces."""
+    i = 0
+    for k in range(int(contacts[at.CONTACTS])):
+        place, line = contact_at(k), shift(rows, i * (at.ROW_J + n))
+        if mass_known(contacts, place, given):
+            start = mass_at(contacts, place)
+            line[at.ROW_S] -= given[start + 1]
+            line[at.ROW_RATE] -= given[start + 2]
+        i += int(contacts[place + at.COUNT])
 
 
 @njit(error_model="numpy")

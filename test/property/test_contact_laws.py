@@ -53,7 +53,7 @@ def oblique(count: int, first: int = 0) -> None:
             continue
         before, after = energy(model, q, v), energy(model, q, found.v)
         force = found.wrench[0, :3]
-        normal = surface.axis
+        normal = surface.normal
         assert found.loss >= 0.0
         # The wall's work includes that of friction, which acts where the wall moves.
         balance = before - after + wall_speed @ force - found.loss
@@ -114,7 +114,7 @@ def test_sliding_that_turns(seed: int) -> None:
     model = random_robot(seed, joints=5, wheels=5, prismatic=False).load()
     q = random_state(model.n, seed)[0]
     surface = surface_at(model, q, seed)
-    axes = np.column_stack([surface.axis, *np.linalg.svd(surface.axis[None])[2][1:]])
+    axes = np.column_stack([surface.normal, *np.linalg.svd(surface.normal[None])[2][1:]])
     J = axes.T @ gd.jacobian(model, q, surface.frame)[:3]
     G = J @ np.linalg.solve(gd.mass_matrix(model, q), J.T)
     u = np.array([-1.0, *(8.0 * unit_vector(rng)[:2] + 4.0)])
@@ -243,11 +243,11 @@ def coulomb_kinds(
     a = gd.forward_dynamics(model, q, v, tau + push)
     np.testing.assert_allclose(found.a, a, atol=1e-9 * (1 + np.abs(a).max()))
     for s, wrench in zip(surfaces, found.wrench, strict=True):
-        normal = float(s.axis @ wrench[:3])
-        along = wrench[:3] - normal * s.axis
+        normal = float(s.normal @ wrench[:3])
+        along = wrench[:3] - normal * s.normal
         point = gd.jacobian(model, q, s.frame)[:3] @ a
-        parting = float(s.axis @ point)
-        slipping = point - parting * s.axis
+        parting = float(s.normal @ point)
+        slipping = point - parting * s.normal
         size = 1e-8 * (1.0 + np.abs(point).max())
         assert normal >= 0.0
         assert parting >= -size
@@ -286,10 +286,10 @@ def sliding_forces(
     J, pull, drift = [], [], []
     for s in surfaces:
         moving = gd.jacobian(model, q, s.frame)[:3]
-        along = moving @ v - s.axis * (s.axis @ moving @ v)
-        J.append(s.axis @ moving)
-        pull.append((s.axis - mu * along / np.linalg.norm(along)) @ moving)
-        drift.append(s.axis @ gd.jacobian_drift(model, q, v, s.frame)[:3])
+        along = moving @ v - s.normal * (s.normal @ moving @ v)
+        J.append(s.normal @ moving)
+        pull.append((s.normal - mu * along / np.linalg.norm(along)) @ moving)
+        drift.append(s.normal @ gd.jacobian_drift(model, q, v, s.frame)[:3])
     free = gd.forward_dynamics(model, q, v, tau)
     G = np.array(J) @ np.linalg.solve(gd.mass_matrix(model, q), np.array(pull).T)
     b = np.array(J) @ free + drift
@@ -297,7 +297,10 @@ def sliding_forces(
     for chosen in range(1 << len(surfaces)):
         on = [k for k in range(len(surfaces)) if chosen >> k & 1]
         F = np.zeros(len(surfaces))
-        F[on] = np.linalg.solve(G[np.ix_(on, on)], -b[on])
+        part = G[np.ix_(on, on)]
+        if on and np.linalg.cond(part) > 1e12:
+            continue  # two normals in one line: each set of one holds what both would
+        F[on] = np.linalg.solve(part, -b[on])
         if (F >= 0.0).all() and (G @ F + b >= -1e-9 * np.abs(b).max()).all():
             solutions.append(F)
     return solutions
