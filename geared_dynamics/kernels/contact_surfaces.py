@@ -6,8 +6,9 @@ from numba import njit
 
 from geared_dynamics.kernels import contact_layout as at
 from geared_dynamics.kernels import layout
-from geared_dynamics.kernels.contact_friction import NO_END, SOLVED, friction_size, rough
+from geared_dynamics.kernels.contact_friction import NO_END, friction_size, rough
 from geared_dynamics.kernels.contact_rows import contact_at
+from geared_dynamics.kernels.contact_sliding import SOLVED
 from geared_dynamics.kernels.contact_solve import (
     DEPENDS,
     EQUAL,

@@ -211,13 +211,24 @@ def first_kick(e: float, support: Any) -> float:
 
 
 def test_damping_decides_whether_a_stiff_support_lets_go() -> None:
-    """b = beta sqrt(k (m + m_eff)): at k = 1e7 the tool leaves with beta = 2, not with 6."""
-    mass = contact.effective_mass(ARM, Q, "tip", X)
-    for beta, leaves in ((6.0, False), (2.0, True)):
-        b = beta * np.sqrt(1e7 * (0.5 + mass))
-        support = contact.Environment(wall(), 1e7, damping=b, mass=0.5)
-        run = contact.simulate(ARM, support, Q, V, [0.0, 2e-3], [30.0, 10.0])
-        assert ("release" in kinds(run)) == leaves
+    """b = beta sqrt(k (m + m_eff)): from k = 1e7 on the tool leaves with 2, never with 6, and
+    without damping after half a swing of arm and mass together.
+    """
+    mass = 0.5 + contact.effective_mass(ARM, Q, "tip", X)
+    for beta, k, leaves in (
+        (6.0, 1e7, False),
+        (2.0, 1e6, False),
+        (2.0, 1e7, True),
+        (0.0, 1e6, True),
+        (0.0, 1e8, True),
+    ):
+        swing = np.pi * np.sqrt(mass / k)
+        support = contact.Environment(wall(), k, damping=beta * np.sqrt(k * mass), mass=0.5)
+        run = contact.simulate(ARM, support, Q, V, [0.0, 2.0 * swing], [30.0, 10.0])
+        releases = [event.time for event in run.events if event.kind == "release"]
+        assert bool(releases) == leaves
+        if beta == 0.0:
+            assert releases[0] == pytest.approx(swing, rel=0.04)
 
 
 @pytest.mark.parametrize(("e", "friction"), [(0.0, 0.0), (0.6, 0.0), (0.3, 0.25), (0.0, 0.4)])
