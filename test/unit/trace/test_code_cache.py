@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import geared_dynamics as gd
-from geared_dynamics.trace import cache, native
+from geared_dynamics.trace import cache, door, native
 from random_robots import random_state
 from traced_arms import any_arm, difference
 
@@ -30,6 +30,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def answer() -> np.ndarray:
     """Torque by code that is compiled or loaded for it, and leaves nothing in this process."""
     cache._loaded.clear()
+    door.doors_code.cache_clear()
     fast = gd.compiled(MODEL, ["inverse_dynamics"])
     return fast.fast.inverse_dynamics(*STATE, None)
 
