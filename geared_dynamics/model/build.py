@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import cast
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from geared_dynamics.errors import (
 from geared_dynamics.model.balancer_arrays import build_balancers
 from geared_dynamics.model.drive_arrays import build_motors, joint_friction
 from geared_dynamics.model.elasticity import build_elasticity, refuse_loose_shafts, shaft_doubts
+from geared_dynamics.model.facts import JointType, joint_limits
 from geared_dynamics.model.gears import (
     ResolvedDrivetrain,
     held_ratios,
@@ -79,8 +81,9 @@ def build_model(
     shafts = [motor.wheel for motor in drivetrain.motors]
     turned = [wheels.names.index(name) for name in shafts]
     held = held_ratios(drivetrain, shafts, frozen)
-    refuse_idle(wheels.spin[turned].T, held, drivetrain, follow)
-    refuse_dependent(wheels.spin[turned].T, held, shafts, names, drivetrain.source)
+    A = wheels.spin[turned].T
+    refuse_idle(A, held, drivetrain, follow)
+    refuse_dependent(A, held, shafts, names, drivetrain.source)
     friction = joint_friction(robot, drivetrain, follow, frozen)
     elastic = build_elasticity(drivetrain, follow, wheels.spin, names)
     refuse_loose_shafts(elastic, wheels.inertia, turned, names, drivetrain)
@@ -95,7 +98,7 @@ def build_model(
         joint_names=names,
         tree=build_tree(bodies, links, follow, parameters),
         wheels=wheels,
-        motors=build_motors(drivetrain, wheels.names, encoder_zeros(drivetrain, follow)),
+        motors=build_motors(robot, drivetrain, A, turned, encoder_zeros(drivetrain, follow)),
         joint_friction=friction,
         balancers=build_balancers(robot, drivetrain, links, follow, frozen),
         elasticity=elastic,
@@ -144,6 +147,9 @@ def build_tree(
             [p.position + p.rotation @ j.position for p, j in zip(parents, bodies, strict=True)]
         ),
         axis=readonly([joint.axis for joint in bodies]),
+        joints=tuple(joint.name for joint in bodies),
+        joint_types=tuple(cast("JointType", joint.kind) for joint in bodies),
+        limits=joint_limits(bodies),
         parameters=readonly(parameters),
     )
 

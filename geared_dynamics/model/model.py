@@ -3,23 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import ClassVar, Literal, cast, get_args
+from typing import Literal, cast, get_args
 
-from geared_dynamics.arrays import Array, ArrayLike, Frozen, IntArray, readonly
+import numpy as np
+
+from geared_dynamics.arrays import (
+    Array,
+    ArrayLike,
+    BoolArray,
+    Frozen,
+    IntArray,
+    readonly,
+    readonly_int,
+)
 from geared_dynamics.description.robot_records import DrivetrainRecord, RobotRecord
 from geared_dynamics.errors import ModelError, UnknownNameError
 from geared_dynamics.model.balancer_arrays import Balancers
 from geared_dynamics.model.drive_arrays import FrictionLaws, Motors, linear_friction
 from geared_dynamics.model.elasticity import Elasticity, ElasticModel
+from geared_dynamics.model.facts import JointLimits, JointType, MotorMap, motor_map
 from geared_dynamics.model.payload import load_link
+from geared_dynamics.model.topology import root_link
 
 Coupling = Literal["none", "diagonal", "complete"]
-# Kernels' forms of a model that do not depend on its bodies' parameters.
-SHAPE = ("skeleton", "plan", "packed_frames", "shares", "drives", "packed_balancers", "springs")
-BODIES = ("packed", "extended", "flatness")  # those that do
+# Facts derived at first use that do not depend on the bodies' parameters.
+SHAPE = ("motor_map", "elastic_motor_map", "own_bodies", "limits", "joint_types")
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +50,9 @@ class Tree(Frozen):
         rotation: Body frame in the parent body's frame at joint position 0 (nb, 3, 3).
         position: Its origin there (nb, 3) [m].
         axis: Joint axis in the body frame, unit vectors (nb, 3).
+        joints: Name of the joint that moves each body, nb of them.
+        joint_types: Its type, nb of them.
+        limits: Its limits (nb,), those of mimic joints included.
         parameters: Ten parameters of the body with its wheels locked, (nb, 10):
             m, m c (3), Ixx Ixy Ixz Iyy Iyz Izz about the frame's origin.
     """
@@ -52,6 +66,9 @@ class Tree(Frozen):
     rotation: Array
     position: Array
     axis: Array
+    joints: tuple[str, ...]
+    joint_types: tuple[JointType, ...]
+    limits: JointLimits
     parameters: Array
 
 
@@ -88,6 +105,39 @@ class Frame(Frozen):
     rotation: Array
     position: Array
     wheel: int = -1
+
+
+@dataclass(eq=False)
+class KernelForms:
+    """A model in the forms that kernels read, made at first use by the room named dynamics.
+
+    It follows from the model's fields, is read-only, and belongs to ``dynamics`` alone.
+
+    Attributes:
+        skeleton: The packed model without its bodies' parameters (packing).
+        plan: The order of elimination (elimination_plan).
+        frames: Links and wheels by name (packing).
+        drives: Motors, friction and the gears' losses (drive_packing).
+        balancers: Springs between links (packing).
+        springs: Springs of elastic joints (elastic.equations).
+        packed: The packed model (packing); it and what follows depend on bodies' parameters.
+        extended: The arm with a coordinate more for each elastic joint (elastic.extended).
+        flatness: Plans of its feedforwards by method and order (elastic.flatness).
+    """
+
+    skeleton: Array | None = None
+    plan: Array | None = None
+    frames: Mapping[str, Array] = field(default_factory=lambda: MappingProxyType({}))
+    drives: Array | None = None
+    balancers: Array | None = None
+    springs: Array | None = None
+    packed: Array | None = None
+    extended: GearedModel | None = None
+    flatness: dict[object, object] = field(default_factory=dict)
+
+    def of_shape(self) -> KernelForms:
+        """Return those that do not depend on the bodies' parameters."""
+        return replace(self, packed=None, extended=None, flatness={})
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,31 +179,18 @@ class GearedModel(Frozen):
     elastic_model: ElasticModel = "complete"
     notes: tuple[str, ...] = ()
 
-    # Derived from the fields at first use, and kept here by the room named dynamics: the
-    # kernels' forms of this model (packing, elimination, drives, balancer_packing), the
-    # motors' shares in a joint force (transmission), and the same arm with a coordinate more
-    # for each elastic joint, with its springs and what its feedforwards need (elastic).
-    packed: ClassVar[Array | None] = None
-    skeleton: ClassVar[Array | None] = None
-    plan: ClassVar[Array | None] = None
-    drives: ClassVar[Array | None] = None
-    packed_balancers: ClassVar[Array | None] = None
-    packed_frames: ClassVar[Mapping[str, Array] | None] = None
-    shares: ClassVar[Array | None] = None
-    extended: ClassVar[GearedModel | None] = None
-    springs: ClassVar[Array | None] = None
-    flatness: ClassVar[dict[object, object] | None] = None
+    # Of these fields alone: a copy with other ones begins without any.
+    _forms: KernelForms = field(default_factory=KernelForms, init=False, repr=False)
 
     def __getstate__(self) -> dict[str, object]:
         """Pickle the fields, without what is derived from them."""
-        derived = {*BODIES, *SHAPE}
-        state = {key: value for key, value in self.__dict__.items() if key not in derived}
+        state = {entry.name: self.__dict__[entry.name] for entry in fields(self) if entry.init}
         return state | {"frame_table": dict(self.frame_table)}  # a proxy cannot be pickled
 
     def __setstate__(self, state: dict[str, object]) -> None:
         """Restore the fields, read-only again."""
-        table = cast("dict[str, Frame]", state["frame_table"])
-        super().__setstate__(state | {"frame_table": MappingProxyType(table)})
+        table = MappingProxyType(cast("dict[str, Frame]", state["frame_table"]))
+        super().__setstate__(state | {"frame_table": table, "_forms": KernelForms()})
 
     @property
     def frames(self) -> Mapping[str, Frame]:
@@ -164,6 +201,63 @@ class GearedModel(Frozen):
     def n(self) -> int:
         """Number of coordinates."""
         return len(self.joint_names)
+
+    @property
+    def source(self) -> str:
+        """The URDF's path, or what stands for it."""
+        return self.robot.source
+
+    @property
+    def drivetrain_source(self) -> str:
+        """The drivetrain file's path, or what stands for it."""
+        return self.drivetrain.source
+
+    @property
+    def link_names(self) -> tuple[str, ...]:
+        """Names of all links, in file order."""
+        return tuple(link.name for link in self.robot.links)
+
+    @property
+    def fixed_joints(self) -> tuple[str, ...]:
+        """Joints that do not move, the frozen ones among them, in file order."""
+        return tuple(joint.name for joint in self.robot.joints if joint.kind == "fixed")
+
+    @cached_property
+    def root(self) -> str:
+        """The link that no joint moves: the robot's base."""
+        return root_link(self.robot)
+
+    @cached_property
+    def own_bodies(self) -> IntArray:
+        """The body that each coordinate's joint moves (n,); -1: a shaft behind a spring."""
+        body = {name: b for b, name in enumerate(self.tree.joints)}
+        return readonly_int([body.get(name, -1) for name in self.joint_names])
+
+    @cached_property
+    def limits(self) -> JointLimits:
+        """Limits of the coordinates' joints (n,), infinite where there is none."""
+        return self.tree.limits.rows(self.own_bodies)
+
+    @cached_property
+    def joint_types(self) -> tuple[JointType, ...]:
+        """Types of the coordinates' joints (n,)."""
+        kinds = (*self.tree.joint_types, "shaft")
+        return tuple(cast("JointType", kinds[body]) for body in self.own_bodies)
+
+    @property
+    def continuous(self) -> BoolArray:
+        """Whether each joint turns without end (n,)."""
+        return np.array([kind == "continuous" for kind in self.joint_types], bool)
+
+    @property
+    def prismatic(self) -> BoolArray:
+        """Whether each joint slides (n,): its unit is m, its force N."""
+        return np.array([kind == "prismatic" for kind in self.joint_types], bool)
+
+    @property
+    def force_units(self) -> tuple[str, ...]:
+        """Unit of each joint's force, ``N`` or ``N m`` (n,)."""
+        return tuple("N" if slides else "N m" for slides in self.prismatic)
 
     @property
     def body_names(self) -> tuple[str, ...]:
@@ -205,10 +299,21 @@ class GearedModel(Frozen):
         """Axial inertia of each wheel (w,) [kg m^2]."""
         return self.wheels.inertia
 
-    @cached_property
+    @property
     def structure_matrix(self) -> Array:
         """A (n, m): joint force tau = A tau_m; the motors' rows of Gamma, transposed."""
-        return readonly(self.Gamma[self.motor_wheel].T)
+        return self.motor_map.A
+
+    @cached_property
+    def motor_map(self) -> MotorMap:
+        """Between the joints and the motors: A and its inverse, and the encoders' zeros."""
+        return motor_map(self.Gamma[self.motor_wheel].T, self.motor_zeros)
+
+    @cached_property
+    def elastic_motor_map(self) -> MotorMap:
+        """Between (q, theta) of an arm with springs and the motors, as ``motor_map``."""
+        spin = np.hstack([self.elasticity.link_spin, self.elasticity.shaft_spin])
+        return motor_map(spin[self.motor_wheel].T, self.motor_zeros)
 
     @cached_property
     def reflected_inertia(self) -> Array:
@@ -273,6 +378,7 @@ class GearedModel(Frozen):
         """
         loaded = load_link(self, link, mass, com, inertia)
         loaded.__dict__.update({key: self.__dict__[key] for key in SHAPE if key in self.__dict__})
+        loaded.__dict__["_forms"] = self._forms.of_shape()
         return loaded
 
     def __repr__(self) -> str:

@@ -248,8 +248,8 @@ def walks(
     """Encoders' noise on x (N,) [rad s^0.5] and walk of the unaccounted force (N,)."""
     sizes, own = sizes_of(model), model.elasticity
     H = np.diag(elastic.mass_matrix(model, q))
-    A = elastic.structure_matrix(model)
-    on_x = np.sqrt(np.linalg.pinv(A.T) ** 2 @ density**2)
+    shown = model.elastic_motor_map.inverse.T
+    on_x = np.sqrt(shown**2 @ density**2)
     M, total, stiffness = H[: sizes.n], H[: sizes.n].copy(), np.full(sizes.n, np.inf)
     noise = on_x[: sizes.n].copy()
     K = np.diag((own.stretch.T * own.stiffness) @ own.stretch)

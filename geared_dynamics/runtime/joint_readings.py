@@ -184,12 +184,11 @@ def encoders(
     if feedback == "joint" and not changed:
         n = model.n
         return EncoderMap(model.joint_names, readonly(np.eye(n)), readonly(np.zeros(n)), True)
-    shares = model.structure_matrix  # A (n, m)
-    if np.linalg.matrix_rank(shares) < model.n:
+    if not model.motor_map.complete:
         finding = "the motors' angles do not tell every joint's position"
         remedy = "set feedback to joint, without encoder offsets and signs"
         raise ModelError("encoders", finding, remedy)
-    back = np.linalg.pinv(shares.T)  # (n, m)
+    back = model.motor_map.inverse.T  # (n, m)
     turn, shift = motor_side(model, feedback, offset, sign)
     names = model.motor_names if feedback == "motor" else model.joint_names
     shift = back @ (shift - model.motor_zeros)
@@ -326,7 +325,7 @@ def motor_torques(model: GearedModel, kind: str, signs: ArrayLike) -> Affine:
     """
     m, sign = len(model.motor_names), np.asarray(signs, np.float64)
     if kind == "joint_torque":
-        turn = np.linalg.pinv(model.structure_matrix)
+        turn = model.motor_map.inverse
         return affine(np.where(np.abs(turn) > 1e-12 * np.abs(turn).max(), turn, 0.0), np.zeros(m))
     if kind == "motor_torque":
         return affine(np.diag(sign), np.zeros(m))

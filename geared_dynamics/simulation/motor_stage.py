@@ -318,14 +318,6 @@ def position_limits(model: GearedModel) -> list[tuple[int, float, float]]:
 
     A limit that is not given is infinite.
     """
-    joints = {joint.child: joint for joint in model.robot.joints}
-    found = []
-    for body, name in enumerate(model.tree.names):
-        joint = joints[name]
-        if joint.kind == "continuous" or joint.limit is None:
-            continue
-        low = -np.inf if joint.limit.lower is None else joint.limit.lower
-        high = np.inf if joint.limit.upper is None else joint.limit.upper
-        if low < high:
-            found.append((body, float(low), float(high)))
-    return found
+    lower, upper = model.tree.limits.lower, model.tree.limits.upper
+    limited = (lower < upper) & (np.isfinite(lower) | np.isfinite(upper))
+    return [(int(b), float(lower[b]), float(upper[b])) for b in np.flatnonzero(limited)]

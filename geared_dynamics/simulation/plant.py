@@ -100,7 +100,7 @@ class Plant:
         self.model = model
         self._mechanism = mechanism(model, self.engine, self.timestep, self.settings)
         self._A = model.structure_matrix
-        self._to_joints = np.linalg.pinv(self._A.T)
+        self._to_joints = model.motor_map.inverse.T
 
     @property
     def faults(self) -> Faults:

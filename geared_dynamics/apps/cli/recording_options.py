@@ -210,8 +210,8 @@ def angular(args: argparse.Namespace, model: GearedModel) -> tuple[str, ...]:
     """Joints whose recorded positions are angles: those that turn; of motors, all."""
     if args.positions == "motor":
         return model.joint_names
-    kinds = {joint.name: joint.kind for joint in model.robot.joints}
-    return tuple(name for name in model.joint_names if kinds.get(name) != "prismatic")
+    pairs = zip(model.joint_names, model.prismatic, strict=True)
+    return tuple(name for name, slides in pairs if not slides)
 
 
 def meaning_of(args: argparse.Namespace, model: GearedModel) -> Meaning:

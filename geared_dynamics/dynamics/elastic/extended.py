@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from geared_dynamics.arrays import Array, ArrayLike, readonly, readonly_int
 from geared_dynamics.dynamics.arguments import common_lead, finite_input
-from geared_dynamics.dynamics.packing import keep_on
 from geared_dynamics.errors import ModelError
 from geared_dynamics.model import GearedModel, Tree, Wheels
 from geared_dynamics.model.elasticity import Elasticity
@@ -25,9 +24,10 @@ def extended(model: GearedModel) -> GearedModel:
     Raises:
         ModelError: if no joint of the model is elastic.
     """
-    if model.extended is None:
-        keep_on(model, "extended", extend(model))
-    return model.extended  # type: ignore[return-value]
+    forms = model._forms
+    if forms.extended is None:
+        forms.extended = extend(model)
+    return forms.extended
 
 
 def with_springs(model: GearedModel) -> GearedModel:

@@ -97,11 +97,7 @@ class FeedforwardPlan:
 
 def plan_of(model: GearedModel, method: Method, order: int | None) -> FeedforwardPlan:
     """Return the plan, made at first use and kept on the model."""
-    kept = model.flatness
-    if kept is None:
-        kept = {}
-        # Derived from frozen fields, as the packed model is.
-        object.__setattr__(model, "flatness", kept)
+    kept = model._forms.flatness
     try:
         return cast("FeedforwardPlan", kept[method, order])
     except (KeyError, TypeError):
