@@ -115,7 +115,7 @@ class MotorCommands:
         missing = np.isnan(values)
         if missing.any():
             names = [n for n, gone in zip(self.model.motor_names, missing, strict=True) if gone]
-            place = f"{self.model.drivetrain.source}, motors.{names[0]}.{key}"
+            place = f"{self.model.drivetrain_source}, motors.{names[0]}.{key}"
             finding = f"is not given for {', '.join(names)}"
             raise ModelError(place, finding, "add it, or read the torques only")
 

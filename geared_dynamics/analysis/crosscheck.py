@@ -318,7 +318,7 @@ def _regressor(model: GearedModel) -> Function:
 
 def _frames(pair: ModelPair, q: Array, v: Array) -> Iterator[Comparison]:
     """Poses, Jacobians and Jacobian drifts of every link; positions, Jacobians of wheels."""
-    links = tuple(link.name for link in pair.model.robot.links)
+    links = pair.model.link_names
     jacobians = each(_over(links, pinocchio_reference.jacobian), pair.ref, q)
     checks: list[tuple[str, tuple[str, ...], Function, Function, tuple[Array, ...]]] = [
         ("link poses", links, gd.pose, pinocchio_reference.pose, (q,)),

@@ -216,7 +216,7 @@ def too_weak(model: GearedModel, needed: Array, allowed: Array) -> ModelError:
         "margin of 5 %"
     )
     remedy = "correct <limit effort=>, the ranges or the masses in the URDF, or the friction"
-    return ModelError(f"{model.robot.source}, joint {name!r}", finding, remedy)
+    return ModelError(f"{model.source}, joint {name!r}", finding, remedy)
 
 
 def judge_of(

@@ -121,7 +121,7 @@ def refuse_unknown(model: GearedModel, side: Side) -> None:
         missing = np.isnan(getattr(model.motors, key))
         if missing.any():
             name = model.motor_names[int(np.argmax(missing))]
-            place = f"{model.drivetrain.source}, motors.{name}.{key}"
+            place = f"{model.drivetrain_source}, motors.{name}.{key}"
             raise ModelError(place, f"is not given, and {side} needs it", "add it")
 
 

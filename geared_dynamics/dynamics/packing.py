@@ -238,7 +238,7 @@ def pack_balancers(model: GearedModel) -> Array:
 def refuse_balancer(status: int, model: GearedModel, q: Array) -> NoReturn:
     """Name the element that has no force at one of the postures q (..., n), and why."""
     line, reason = divmod(status - has.FAULT, has.REASONS)
-    place = f"{model.drivetrain.source}, balancers.{model.balancers.names[line]}"
+    place = f"{model.drivetrain_source}, balancers.{model.balancers.names[line]}"
     where = f"at q{first_failing(status, model, q)}"
     if reason == has.MEETING:
         finding, remedy = f"its anchors meet {where}", "keep the arm away, or move an anchor"

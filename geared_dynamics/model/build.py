@@ -1,7 +1,6 @@
 """From records to the model."""
 
-import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import cast
 
@@ -9,18 +8,13 @@ import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike, readonly, readonly_int, reals
 from geared_dynamics.checks import refuse_too_large
-from geared_dynamics.description.drivetrain_reader import Doubt, drive_doubts
 from geared_dynamics.description.geometry import rotation_with_z
 from geared_dynamics.description.robot_records import DrivetrainRecord, JointRecord, RobotRecord
-from geared_dynamics.errors import (
-    ArrayError,
-    GearedDynamicsWarning,
-    ModelError,
-)
+from geared_dynamics.errors import ArrayError, ModelError, Note, report
 from geared_dynamics.model.balancer_arrays import build_balancers
-from geared_dynamics.model.drive_arrays import build_motors, joint_friction
+from geared_dynamics.model.drive_arrays import build_motors, joint_friction, motor_doubts
 from geared_dynamics.model.elasticity import build_elasticity, refuse_loose_shafts, shaft_doubts
-from geared_dynamics.model.facts import JointType, joint_limits
+from geared_dynamics.model.facts import Frame, JointType, Tree, Wheels, joint_limits
 from geared_dynamics.model.gears import (
     ResolvedDrivetrain,
     held_ratios,
@@ -29,7 +23,7 @@ from geared_dynamics.model.gears import (
     resolve,
 )
 from geared_dynamics.model.inertia import doubt, moved, parameters_of_record
-from geared_dynamics.model.model import Frame, GearedModel, Tree, Wheels
+from geared_dynamics.model.model import GearedModel, Records
 from geared_dynamics.model.topology import (
     Follow,
     Placement,
@@ -56,6 +50,7 @@ def build_model(
     gravity: ArrayLike = EARTH,
     strict: bool = False,
     frozen: frozenset[str] = frozenset(),
+    notes: Iterable[Note] = (),
 ) -> GearedModel:
     """Build the model of a robot and its drives.
 
@@ -67,6 +62,7 @@ def build_model(
         strict: Refuse what would otherwise only be warned of.
         frozen: Joints of the file that were frozen (and are fixed in ``robot``); what
             the drivetrain says of them has no effect.
+        notes: What was noted while reading; doubts of all notes are reported together.
     """
     refuse_free_joints(robot)
     names = coordinates(robot)
@@ -88,11 +84,12 @@ def build_model(
     elastic = build_elasticity(drivetrain, follow, wheels.spin, names)
     refuse_loose_shafts(elastic, wheels.inertia, turned, names, drivetrain)
     parameters = locked_bodies(robot, drivetrain, links, len(bodies))
-    said_of_drives = drive_doubts(drivetrain) + shaft_doubts(drivetrain)
-    if isinstance(drivetrain, ResolvedDrivetrain):
-        said_of_drives += list(drivetrain.doubts)
-    notes = doubts(tensor_doubts(robot, bodies, parameters) + said_of_drives, strict)
-    notes += remaining_doubts(robot, drivetrain, links, bodies, strict)
+    notes = [*notes, *tensor_doubts(robot, bodies, parameters)]
+    notes += [x for motor in drivetrain.motors for x in motor_doubts(motor, drivetrain.source)]
+    notes += shaft_doubts(drivetrain)
+    notes += drivetrain.doubts if isinstance(drivetrain, ResolvedDrivetrain) else ()
+    notes += remaining_doubts(robot, drivetrain, links, bodies)
+    report(notes, strict, stacklevel=3)
     return GearedModel(
         name=robot.name,
         joint_names=names,
@@ -103,10 +100,10 @@ def build_model(
         balancers=build_balancers(robot, drivetrain, links, follow, frozen),
         elasticity=elastic,
         gravity=gravity_vector(gravity),
-        frame_table=MappingProxyType(frames_of(links, wheels, drivetrain)),
-        robot=robot,
-        drivetrain=drivetrain,
-        notes=notes,
+        frame_table=MappingProxyType(frames_of(links, wheels)),
+        tips=tips(robot, links),
+        records=Records(robot, drivetrain),
+        notes=tuple(notes),
     )
 
 
@@ -175,11 +172,11 @@ def locked_bodies(
 
 def tensor_doubts(
     robot: RobotRecord, bodies: tuple[JointRecord, ...], parameters: Array
-) -> list[Doubt]:
+) -> list[Note]:
     """Name the bodies that no mass distribution could make."""
     remedy = "correct mass, centre and inertia"
     return [
-        (
+        Note(
             f"{robot.source}, link {joint.child!r}/inertial",
             f"with what is fixed to it, {finding}",
             remedy,
@@ -189,35 +186,24 @@ def tensor_doubts(
     ]
 
 
-def doubts(found: list[Doubt], strict: bool) -> tuple[str, ...]:
-    """Warn of what is doubtful; raise when strict."""
-    for place, finding, remedy in found:
-        if strict:
-            raise ModelError(place, finding, f"{remedy}, or load without strict=True")
-    notes = tuple(f"{place}: {finding}" for place, finding, _ in found)
-    for note in notes:
-        warnings.warn(note, GearedDynamicsWarning, stacklevel=4)
-    return notes
+def tips(robot: RobotRecord, links: Mapping[str, Placement]) -> tuple[str, ...]:
+    """Links that move and have nothing attached, neither by a joint nor fixed."""
+    parents = {joint.parent for joint in robot.joints}
+    ends = (link.name for link in robot.links if link.name not in parents)
+    return tuple(name for name in ends if links[name].body >= 0)
 
 
-def frames_of(
-    links: Mapping[str, Placement], wheels: Wheels, drivetrain: DrivetrainRecord
-) -> dict[str, Frame]:
+def frames_of(links: Mapping[str, Placement], wheels: Wheels) -> dict[str, Frame]:
     """Every link and wheel; a wheel's frame has its z axis along the spin axis.
 
     Its origin is its own centre of mass, also where the wheel's mass includes that of others.
     """
-    apart = drivetrain.apart if isinstance(drivetrain, ResolvedDrivetrain) else ()
-    own = {wheel.name: wheel for wheel in apart}
     frames = {
         name: Frame(place.body, readonly(place.rotation), readonly(place.position))
         for name, place in links.items()
     }
     for r, name in enumerate(wheels.names):
         rotation = readonly(rotation_with_z(wheels.axis[r]))
-        centre = wheels.position[r]
-        if name in own:
-            link = links[drivetrain.wheels[r].carrier]
-            centre = readonly(link.position + link.rotation @ np.array(own[name].position))
+        centre = readonly(wheels.alone.position[r])
         frames[name] = Frame(int(wheels.carrier[r]), rotation, centre, wheel=r)
     return frames

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from geared_dynamics.arrays import Array, Frozen, IntArray, readonly, readonly_int
-from geared_dynamics.description.drive_records import FrictionRecord, MotorRecord
+from geared_dynamics.description.drive_records import EMF_PER_TORQUE, FrictionRecord, MotorRecord
 from geared_dynamics.description.robot_records import DrivetrainRecord, RobotRecord
-from geared_dynamics.errors import UnknownNameError
+from geared_dynamics.errors import Note, UnknownNameError
 from geared_dynamics.model.topology import Follow, coordinates
 
 # -- Friction laws of joints and rotors as arrays -------------------------------------------------
@@ -273,3 +273,34 @@ def thermal(motor: MotorRecord) -> tuple[float, float]:
     return (
         (math.inf, math.inf) if given is None else (given.continuous_current, given.time_constant)
     )
+
+
+# -- What a drivetrain says that is possible and unlikely -----------------------------------------
+
+
+# Two constants of one motor, measured and rounded apart, agree to a few percent.
+CONSTANTS_AGREE = 0.05
+
+
+def motor_doubts(motor: MotorRecord, source: str) -> Iterator[Note]:
+    """Yield what a motor's entry says that is possible and unlikely."""
+    place = f"{source}, motors.{motor.name}"
+    k_t, k_e = motor.torque_constant, motor.back_emf_constant
+    if k_t is not None and k_e is not None:
+        expected = EMF_PER_TORQUE[motor.kind]
+        if abs(k_e / (k_t * expected) - 1.0) > CONSTANTS_AGREE:
+            whose = "a DC motor" if motor.kind == "dc" else "a brushless motor in phase amplitudes"
+            yield Note(
+                f"{place}.back_emf_constant",
+                f"{k_e:g} V s/rad is {k_e / k_t:.4g} times the torque constant {k_t:g} N m/A;"
+                f" of {whose} it is {expected:.4g} times that",
+                "correct one of the two, or leave the back-EMF constant out",
+            )
+    peak, thermal = motor.limits.current, motor.limits.thermal
+    if peak is not None and thermal is not None and thermal.continuous_current > peak:
+        yield Note(
+            f"{place}.limits.thermal.continuous_current",
+            f"{thermal.continuous_current:g} A is above the peak current {peak:g} A,"
+            " so the winding never warms to its limit",
+            "correct one of the two",
+        )

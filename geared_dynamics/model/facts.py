@@ -1,4 +1,4 @@
-"""Facts about joints and motors that other rooms ask the model for: limits, and the motor map."""
+"""Facts of an arm as frozen arrays: bodies, wheels, limits of joints, and the motor map."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from geared_dynamics.arrays import Array, ArrayLike, BoolArray, Frozen, readonly
+from geared_dynamics.arrays import Array, ArrayLike, BoolArray, Frozen, IntArray, readonly
 from geared_dynamics.description.robot_records import JointRecord, LimitRecord
 from geared_dynamics.model.gears.rank import rank, scales
 
@@ -78,6 +78,112 @@ def magnitudes(values: Sequence[float | None]) -> Array:
     """Values (k,), infinite where there is none or one so large that it stands for none."""
     found = np.array([np.inf if value is None else value for value in values], float)
     return np.where(np.abs(found) < NO_LIMIT, found, np.inf)
+
+
+# -- Bodies and wheels ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Tree(Frozen):
+    """Movable bodies (links with what is fixed to them), parents before children.
+
+    A body's frame is the frame of the URDF link that its joint moves. Index -1
+    is the root. Body b moves by ``multiplier[b] * q[dof[b]] + offset[b]``.
+
+    Attributes:
+        names: Link names, nb of them.
+        parent: Parent body (nb,), -1 for the root.
+        dof: Coordinate that drives the body (nb,); a mimic joint has its leader's.
+        multiplier: Ratio of the body's joint to its coordinate (nb,), 1 without mimic.
+        offset: Joint position at q = 0 (nb,) [rad or m], 0 without mimic.
+        prismatic: True where the joint slides (nb,).
+        rotation: Body frame in the parent body's frame at joint position 0 (nb, 3, 3).
+        position: Its origin there (nb, 3) [m].
+        axis: Joint axis in the body frame, unit vectors (nb, 3).
+        joints: Name of the joint that moves each body, nb of them.
+        joint_types: Its type, nb of them.
+        limits: Its limits (nb,), those of mimic joints included.
+        parameters: Ten parameters of the body with its wheels locked, (nb, 10):
+            m, m c (3), Ixx Ixy Ixz Iyy Iyz Izz about the frame's origin.
+    """
+
+    names: tuple[str, ...]
+    parent: IntArray
+    dof: IntArray
+    multiplier: Array
+    offset: Array
+    prismatic: IntArray
+    rotation: Array
+    position: Array
+    axis: Array
+    joints: tuple[str, ...]
+    joint_types: tuple[JointType, ...]
+    limits: JointLimits
+    parameters: Array
+
+
+@dataclass(frozen=True, eq=False)
+class SingleWheels(Frozen):
+    """Wheels each by itself, where ``Wheels`` counts planets as part of what carries them.
+
+    Attributes:
+        holder: The wheel that carries each (w,), -1: a link.
+        position: Own centre of mass in the carrier body's frame (w, 3) [m].
+        mass: Own mass (w,) [kg], 0 where no file gives it.
+        inertia: Own axial moment of inertia (w,) [kg m^2].
+        transverse: Across the axis (w,) [kg m^2].
+    """
+
+    holder: IntArray
+    position: Array
+    mass: Array
+    inertia: Array
+    transverse: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Wheels(Frozen):
+    """Axisymmetric bodies that spin in their carriers, w of them.
+
+    Attributes:
+        names: Wheel names.
+        carrier: Body that holds the bearings (w,), -1 for the root.
+        axis: Spin axis, unit vectors in the carrier body's frame (w, 3).
+        position: Centre of mass in the carrier body's frame (w, 3) [m].
+        inertia: J, axial moment of inertia (w,) [kg m^2].
+        spin: Gamma (w, n): spin relative to the carrier = Gamma v [1 or rad/m].
+        links: The link that carries each, w of them: the carrier or one that is fixed to it.
+        mass: With the mass that orbits with it (w,) [kg].
+        transverse: Moment of inertia across the axis (w,) [kg m^2].
+        included: Whether the link's own inertial contains it (w,).
+        alone: The wheels without what orbits with them.
+    """
+
+    names: tuple[str, ...]
+    carrier: IntArray
+    axis: Array
+    position: Array
+    inertia: Array
+    spin: Array
+    links: tuple[str, ...]
+    mass: Array
+    transverse: Array
+    included: BoolArray
+    alone: SingleWheels
+
+
+@dataclass(frozen=True, eq=False)
+class Frame(Frozen):
+    """A link or wheel: fixed in a body (-1: root), or spinning with a wheel's axis.
+
+    ``rotation`` and ``position`` place it in the body's frame; ``wheel`` is the
+    wheel's index, -1 for a link. A wheel's frame is drawn with the wheel locked.
+    """
+
+    body: int
+    rotation: Array
+    position: Array
+    wheel: int = -1
 
 
 # -- Between joints and motors --------------------------------------------------------------------

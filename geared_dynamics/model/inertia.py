@@ -36,6 +36,18 @@ def parameters_of(mass: float, com: ArrayLike, tensor: ArrayLike) -> Array:
     return np.concatenate([[mass], mass * np.asarray(com, float), about_origin[UPPER]])
 
 
+def disc(
+    mass: float, axial: float, transverse: float, axis: ArrayLike, position: ArrayLike
+) -> Array:
+    """Parameters (10,) of a locked wheel, whatever its angle, in the frame of its axis (3,).
+
+    Tensor about its centre at ``position`` (3,): transverse 1 + (axial - transverse) e e'.
+    """
+    along = np.asarray(axis, float)
+    tensor = transverse * np.eye(3) + (axial - transverse) * np.outer(along, along)
+    return parameters_of(mass, position, tensor)
+
+
 def parameters_of_record(record: InertiaRecord | None) -> Array:
     """Parameters (10,) of a link's record; zeros where it has no inertial."""
     if record is None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Literal, cast, get_args
+from typing import Literal, NamedTuple, cast, get_args
 
 import numpy as np
 
@@ -20,12 +20,20 @@ from geared_dynamics.arrays import (
     readonly_int,
 )
 from geared_dynamics.description.robot_records import DrivetrainRecord, RobotRecord
-from geared_dynamics.errors import ModelError, UnknownNameError
+from geared_dynamics.errors import ModelError, Note, UnknownNameError
 from geared_dynamics.model.balancer_arrays import Balancers
 from geared_dynamics.model.drive_arrays import FrictionLaws, Motors, linear_friction
 from geared_dynamics.model.elasticity import Elasticity, ElasticModel
-from geared_dynamics.model.facts import JointLimits, JointType, MotorMap, motor_map
-from geared_dynamics.model.payload import load_link
+from geared_dynamics.model.facts import (
+    Frame,
+    JointLimits,
+    JointType,
+    MotorMap,
+    Tree,
+    Wheels,
+    motor_map,
+)
+from geared_dynamics.model.payload import PayloadFrame, loaded_robot, payload_parameters
 from geared_dynamics.model.topology import root_link
 
 Coupling = Literal["none", "diagonal", "complete"]
@@ -33,78 +41,11 @@ Coupling = Literal["none", "diagonal", "complete"]
 SHAPE = ("motor_map", "elastic_motor_map", "own_bodies", "limits", "joint_types")
 
 
-@dataclass(frozen=True, eq=False)
-class Tree(Frozen):
-    """Movable bodies (links with what is fixed to them), parents before children.
+class Records(NamedTuple):
+    """What a model was built from: gear trains solved, frozen joints fixed, payloads added."""
 
-    A body's frame is the frame of the URDF link that its joint moves. Index -1
-    is the root. Body b moves by ``multiplier[b] * q[dof[b]] + offset[b]``.
-
-    Attributes:
-        names: Link names, nb of them.
-        parent: Parent body (nb,), -1 for the root.
-        dof: Coordinate that drives the body (nb,); a mimic joint has its leader's.
-        multiplier: Ratio of the body's joint to its coordinate (nb,), 1 without mimic.
-        offset: Joint position at q = 0 (nb,) [rad or m], 0 without mimic.
-        prismatic: True where the joint slides (nb,).
-        rotation: Body frame in the parent body's frame at joint position 0 (nb, 3, 3).
-        position: Its origin there (nb, 3) [m].
-        axis: Joint axis in the body frame, unit vectors (nb, 3).
-        joints: Name of the joint that moves each body, nb of them.
-        joint_types: Its type, nb of them.
-        limits: Its limits (nb,), those of mimic joints included.
-        parameters: Ten parameters of the body with its wheels locked, (nb, 10):
-            m, m c (3), Ixx Ixy Ixz Iyy Iyz Izz about the frame's origin.
-    """
-
-    names: tuple[str, ...]
-    parent: IntArray
-    dof: IntArray
-    multiplier: Array
-    offset: Array
-    prismatic: IntArray
-    rotation: Array
-    position: Array
-    axis: Array
-    joints: tuple[str, ...]
-    joint_types: tuple[JointType, ...]
-    limits: JointLimits
-    parameters: Array
-
-
-@dataclass(frozen=True, eq=False)
-class Wheels(Frozen):
-    """Axisymmetric bodies that spin in their carriers, w of them.
-
-    Attributes:
-        names: Wheel names.
-        carrier: Body that holds the bearings (w,), -1 for the root.
-        axis: Spin axis, unit vectors in the carrier body's frame (w, 3).
-        position: Centre of mass in the carrier body's frame (w, 3) [m].
-        inertia: J, axial moment of inertia (w,) [kg m^2].
-        spin: Gamma (w, n): spin relative to the carrier = Gamma v [1 or rad/m].
-    """
-
-    names: tuple[str, ...]
-    carrier: IntArray
-    axis: Array
-    position: Array
-    inertia: Array
-    spin: Array
-
-
-@dataclass(frozen=True, eq=False)
-class Frame(Frozen):
-    """A link or wheel: fixed in a body (-1: root), or spinning with a wheel's axis.
-
-    ``rotation`` and ``position`` place it in the body's frame; ``wheel`` is the
-    wheel's index, -1 for a link. A wheel's frame is drawn with the wheel locked.
-    """
-
-    body: int
-    rotation: Array
-    position: Array
-    wheel: int = -1
+    robot: RobotRecord
+    drivetrain: DrivetrainRecord
 
 
 @dataclass(eq=False)
@@ -158,9 +99,9 @@ class GearedModel(Frozen):
         coupling: Which of the wheels' spin terms count: none, the diagonal of
             Gamma' J Gamma (the usual armature), or all of them.
         elastic_model: Which coupling of links and rotors the functions of ``elastic`` count.
-        robot: The records the model was built from.
-        drivetrain: Likewise.
-        notes: What was assumed or looked doubtful while building, a line each.
+        tips: Links that move and have nothing attached, neither by a joint nor fixed.
+        records: What the model was built from, for writers and listings only.
+        notes: What was assumed or looked doubtful while building, doubts of the URDF first.
     """
 
     name: str
@@ -173,11 +114,11 @@ class GearedModel(Frozen):
     elasticity: Elasticity
     gravity: Array
     frame_table: Mapping[str, Frame] = field(repr=False)
-    robot: RobotRecord = field(repr=False)
-    drivetrain: DrivetrainRecord = field(repr=False)
+    tips: tuple[str, ...]
+    records: Records = field(repr=False)
     coupling: Coupling = "complete"
     elastic_model: ElasticModel = "complete"
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     # Of these fields alone: a copy with other ones begins without any.
     _forms: KernelForms = field(default_factory=KernelForms, init=False, repr=False)
@@ -205,27 +146,28 @@ class GearedModel(Frozen):
     @property
     def source(self) -> str:
         """The URDF's path, or what stands for it."""
-        return self.robot.source
+        return self.records.robot.source
 
     @property
     def drivetrain_source(self) -> str:
         """The drivetrain file's path, or what stands for it."""
-        return self.drivetrain.source
+        return self.records.drivetrain.source
 
     @property
     def link_names(self) -> tuple[str, ...]:
         """Names of all links, in file order."""
-        return tuple(link.name for link in self.robot.links)
+        return tuple(link.name for link in self.records.robot.links)
 
     @property
     def fixed_joints(self) -> tuple[str, ...]:
         """Joints that do not move, the frozen ones among them, in file order."""
-        return tuple(joint.name for joint in self.robot.joints if joint.kind == "fixed")
+        joints = self.records.robot.joints
+        return tuple(joint.name for joint in joints if joint.kind == "fixed")
 
     @cached_property
     def root(self) -> str:
         """The link that no joint moves: the robot's base."""
-        return root_link(self.robot)
+        return root_link(self.records.robot)
 
     @cached_property
     def own_bodies(self) -> IntArray:
@@ -356,6 +298,34 @@ class GearedModel(Frozen):
             )
         return replace(self, elastic_model=elastic_model)
 
+    def payload_frame(
+        self, link: str | None = None, place: str = "with_payload: link"
+    ) -> PayloadFrame:
+        """Return the frame of a payload: that of a link, or of the only tip.
+
+        Args:
+            link: A link that moves, frames of fixed joints included; None: the only tip.
+            place: What the error's text calls the argument.
+
+        Raises:
+            GearedDynamicsError: If there is no such link, if it does not move, or if no link
+                is given and the arm has several tips.
+        """
+        if link is None:
+            if len(self.tips) > 1:
+                finding = f"is not given, and the arm has {len(self.tips)} tips: "
+                remedy = "name the link in whose frame the payload is given"
+                raise ModelError(place, finding + ", ".join(self.tips), remedy)
+            link = self.tips[0]
+        if not isinstance(link, str) or link not in self.link_names:
+            raise UnknownNameError(place, "link", link, self.link_names)
+        frame = self.frame(link)
+        if frame.body < 0:
+            finding = f"{link!r} is fixed to the root and carries no dynamics"
+            raise ModelError(place, finding, "name a link that moves")
+        carrier = self.tree.names[frame.body]
+        return PayloadFrame(link, frame.body, carrier, frame.rotation, frame.position)
+
     def with_payload(
         self,
         mass: float,
@@ -376,7 +346,19 @@ class GearedModel(Frozen):
         Raises:
             GearedDynamicsError: If the arm has several tips and no link is given.
         """
-        loaded = load_link(self, link, mass, com, inertia)
+        own = payload_parameters(mass, com, inertia)
+        if link is None and not own.any():
+            loaded = replace(self)
+        else:
+            frame = self.payload_frame(link)
+            parameters = self.tree.parameters.copy()
+            parameters[frame.body] += frame.in_body(own)
+            robot = loaded_robot(self.records.robot, frame.link, own)
+            loaded = replace(
+                self,
+                tree=replace(self.tree, parameters=readonly(parameters)),
+                records=self.records._replace(robot=robot),
+            )
         loaded.__dict__.update({key: self.__dict__[key] for key in SHAPE if key in self.__dict__})
         loaded.__dict__["_forms"] = self._forms.of_shape()
         return loaded

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from geared_dynamics.arrays import Array, ArrayLike, readonly, real, reals
+from geared_dynamics.arrays import Array, ArrayLike, real, reals
 from geared_dynamics.checks import plain, refuse_too_large
 from geared_dynamics.description.geometry import rpy_from_rotation
 from geared_dynamics.description.robot_records import InertiaRecord, RobotRecord
-from geared_dynamics.errors import ArrayError, ModelError, UnknownNameError
+from geared_dynamics.errors import ArrayError, ModelError
 from geared_dynamics.model.inertia import (
     central_tensor,
     doubt,
@@ -19,10 +19,6 @@ from geared_dynamics.model.inertia import (
     parameters_of,
     parameters_of_record,
 )
-
-if TYPE_CHECKING:
-    from geared_dynamics.model.model import GearedModel, Tree
-
 
 # Relative to the largest element, as in the tables: rounding of a turned tensor.
 ASYMMETRY = 1e-9
@@ -58,59 +54,6 @@ class PayloadFrame(NamedTuple):
         return moved(parameters, self.rotation, self.position)
 
 
-def payload_frame(
-    model: GearedModel, link: str | None = None, place: str = "with_payload: link"
-) -> PayloadFrame:
-    """Find the frame of a payload: that of a link, or of the only tip.
-
-    Args:
-        model: Geared model.
-        link: A link that moves, frames of fixed joints included; None: the only tip.
-        place: What the error's text calls the argument.
-
-    Raises:
-        GearedDynamicsError: If there is no such link, if it does not move, or if no link is
-            given and the arm has several tips.
-    """
-    if link is None:
-        ends = tips(model)
-        if len(ends) > 1:
-            finding = f"is not given, and the arm has {len(ends)} tips: {', '.join(ends)}"
-            raise ModelError(place, finding, "name the link in whose frame the payload is given")
-        link = ends[0]
-    links = [record.name for record in model.robot.links]
-    if not isinstance(link, str) or link not in links:
-        raise UnknownNameError(place, "link", link, links)
-    frame = model.frame(link)
-    if frame.body < 0:
-        finding = f"{link!r} is fixed to the root and carries no dynamics"
-        raise ModelError(place, finding, "name a link that moves")
-    carrier = model.tree.names[frame.body]
-    return PayloadFrame(link, frame.body, carrier, frame.rotation, frame.position)
-
-
-def tips(model: GearedModel) -> list[str]:
-    """Name the links that move and have nothing attached, neither by a joint nor fixed."""
-    parents = {joint.parent for joint in model.robot.joints}
-    links = (record.name for record in model.robot.links)
-    return [name for name in links if name not in parents and model.frame(name).body >= 0]
-
-
-def load_link(
-    model: GearedModel, link: str | None, mass: float, com: ArrayLike, inertia: ArrayLike
-) -> GearedModel:
-    """Add a payload's ten parameters to a link, in the arrays and in the records."""
-    own = payload_parameters(mass, com, inertia)
-    if link is None and not own.any():
-        return replace(model)
-    frame = payload_frame(model, link)
-    return replace(
-        model,
-        tree=loaded_tree(model.tree, frame.body, frame.in_body(own)),
-        robot=loaded_robot(model.robot, frame.link, own),
-    )
-
-
 def payload_parameters(mass: float, com: ArrayLike, inertia: ArrayLike) -> Array:
     """Check a payload and return its ten parameters (10,) in the link's frame."""
     try:
@@ -136,13 +79,6 @@ def payload_parameters(mass: float, com: ArrayLike, inertia: ArrayLike) -> Array
     if finding:
         raise ModelError("with_payload", finding, "give the tensor about the centre of mass")
     return own
-
-
-def loaded_tree(tree: Tree, body: int, own: Array) -> Tree:
-    """Add ten parameters to one body."""
-    parameters = tree.parameters.copy()
-    parameters[body] += own
-    return replace(tree, parameters=readonly(parameters))
 
 
 def loaded_robot(robot: RobotRecord, link: str, own: Array) -> RobotRecord:

@@ -1,12 +1,11 @@
 """Wheels as arrays, and links without the wheels that they contain."""
 
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from geared_dynamics.arrays import Array, readonly, readonly_int
+from geared_dynamics.arrays import Array, readonly, readonly_bool, readonly_int
 from geared_dynamics.checks import refuse_too_large
 from geared_dynamics.description.robot_records import (
     DrivetrainRecord,
@@ -14,17 +13,18 @@ from geared_dynamics.description.robot_records import (
     RobotRecord,
     WheelRecord,
 )
-from geared_dynamics.errors import GearedDynamicsWarning, ModelError, UnknownNameError
+from geared_dynamics.errors import ModelError, Note, UnknownNameError
+from geared_dynamics.model.facts import SingleWheels, Wheels
+from geared_dynamics.model.gears import ResolvedDrivetrain
 from geared_dynamics.model.inertia import (
     TRIANGLE_SLACK,
     central_tensor,
+    disc,
     doubt,
     moved,
-    parameters_of,
     parameters_of_record,
     tensor_of,
 )
-from geared_dynamics.model.model import Wheels
 from geared_dynamics.model.topology import Follow, Placement
 
 # -- Wheels: their carriers, axes and spins; locked, they join their carriers ---------------------
@@ -46,22 +46,46 @@ def build_wheels(
         frozen: Joints that do not move; a wheel's share from them is zero.
         n: Number of coordinates.
     """
-    count = len(drivetrain.wheels)
-    carrier = np.zeros(count, np.int64)
-    axis, position = np.zeros((count, 3)), np.zeros((count, 3))
-    for r, wheel in enumerate(drivetrain.wheels):
+    wheels = drivetrain.wheels
+    for wheel in wheels:
         refuse_too_large(wheel.axial, f"{drivetrain.source}, wheels.{wheel.name}.inertia.axial")
-        link = carrier_of(drivetrain, wheel, links)
-        carrier[r] = link.body
-        axis[r] = link.rotation @ np.array(wheel.axis)
-        position[r] = link.position + link.rotation @ np.array(wheel.position)
+    carriers = [carrier_of(drivetrain, wheel, links) for wheel in wheels]
+    axes = [link.rotation @ wheel.axis for link, wheel in zip(carriers, wheels, strict=True)]
     return Wheels(
-        names=tuple(wheel.name for wheel in drivetrain.wheels),
-        carrier=readonly_int(carrier),
-        axis=readonly(axis.reshape(count, 3)),
-        position=readonly(position.reshape(count, 3)),
-        inertia=readonly([wheel.axial for wheel in drivetrain.wheels]),
+        names=tuple(wheel.name for wheel in wheels),
+        carrier=readonly_int([link.body for link in carriers]),
+        axis=readonly(np.reshape(axes, (-1, 3))),
+        position=centres(wheels, carriers),
+        inertia=readonly([wheel.axial for wheel in wheels]),
         spin=readonly(spin_matrix(drivetrain, follow, frozen, n)),
+        links=tuple(wheel.carrier for wheel in wheels),
+        mass=readonly([wheel.mass for wheel in wheels]),
+        transverse=readonly([wheel.transverse for wheel in wheels]),
+        included=readonly_bool([wheel.included_in_link for wheel in wheels]),
+        alone=single_wheels(drivetrain, carriers),
+    )
+
+
+def centres(wheels: Sequence[WheelRecord], carriers: Sequence[Placement]) -> Array:
+    """Centres of mass (w, 3) in the bodies' frames."""
+    pairs = zip(carriers, wheels, strict=True)
+    rows = [link.position + link.rotation @ wheel.position for link, wheel in pairs]
+    return readonly(np.reshape(rows, (-1, 3)))
+
+
+def single_wheels(drivetrain: DrivetrainRecord, carriers: Sequence[Placement]) -> SingleWheels:
+    """The wheels each by itself, as the files state them."""
+    names = [wheel.name for wheel in drivetrain.wheels]
+    stated, riders = dict[str, WheelRecord](), dict[str, str]()
+    if isinstance(drivetrain, ResolvedDrivetrain):
+        stated, riders = {w.name: w for w in drivetrain.apart}, dict(drivetrain.riders)
+    own = [stated.get(wheel.name, wheel) for wheel in drivetrain.wheels]
+    return SingleWheels(
+        holder=readonly_int([names.index(riders[n]) if n in riders else -1 for n in names]),
+        position=centres(own, carriers),
+        mass=readonly([wheel.mass for wheel in own]),
+        inertia=readonly([wheel.axial for wheel in own]),
+        transverse=readonly([wheel.transverse for wheel in own]),
     )
 
 
@@ -116,14 +140,8 @@ def encoder_zeros(drivetrain: DrivetrainRecord, follow: Mapping[str, Follow]) ->
 
 
 def locked_parameters(wheel: WheelRecord, link: Placement) -> Array:
-    """Ten parameters (10,) of the locked wheel in its carrier body's frame.
-
-    Tensor about its centre: transverse 1 + (axial - transverse) e e', whatever the
-    wheel's angle.
-    """
-    axis = np.array(wheel.axis)
-    tensor = wheel.transverse * np.eye(3) + (wheel.axial - wheel.transverse) * np.outer(axis, axis)
-    own = parameters_of(wheel.mass, wheel.position, tensor)
+    """Ten parameters (10,) of the locked wheel in its carrier body's frame."""
+    own = disc(wheel.mass, wheel.axial, wheel.transverse, wheel.axis, wheel.position)
     return moved(own, link.rotation, link.position)
 
 
@@ -162,16 +180,14 @@ def remaining_doubts(
     drivetrain: DrivetrainRecord,
     links: Mapping[str, Placement],
     bodies: tuple[JointRecord, ...],
-    strict: bool,
-) -> tuple[str, ...]:
-    """Judge every body that contains wheels; raise, or warn and return the notes.
+) -> list[Note]:
+    """Judge every body that contains wheels; raise for what is impossible.
 
     Args:
         robot: The links' inertials.
         drivetrain: The wheels, on links.
         links: Where each link sits.
         bodies: The joint that moves each body.
-        strict: Raise also for what would only be warned of.
     """
     notes = []
     for b, joint in enumerate(bodies):
@@ -187,12 +203,10 @@ def remaining_doubts(
         if not finding.words:
             continue
         error = contradiction(drivetrain.source, joint.child, wheels, finding.words)
-        if finding.impossible or strict:
+        if finding.impossible:
             raise error
-        notes.append(f"{error.place}: {error.finding}")
-    for note in notes:
-        warnings.warn(note, GearedDynamicsWarning, stacklevel=4)
-    return tuple(notes)
+        notes.append(Note(error.place, error.finding, error.remedy))
+    return notes
 
 
 def own_inertia(robot: RobotRecord, links: Mapping[str, Placement], body: int) -> Array:

@@ -301,5 +301,5 @@ def refuse_play(model: GearedModel, torques: Array) -> None:
         joints = own.stretch[:, model.n + shaft] != 0.0
         if np.isfinite(torques[shaft]) and np.any(own.gap[joints] > 0.0):
             finding = "has backlash: its torque does not tell its twist"
-            place = f"{model.drivetrain.source}, {name}"
+            place = f"{model.drivetrain_source}, {name}"
             raise ModelError(place, finding, "give NaN for it in joint_torque_noise")

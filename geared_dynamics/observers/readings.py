@@ -239,7 +239,7 @@ def at_rest(model: GearedModel, shown: Array) -> Array:
     for _ in range(ROUNDS):
         weight = np.zeros(len(x))
         weight[:n] = gravity_forces(model, x[:n])
-        if model.drivetrain.balancers:
+        if model.balancers.names:
             weight[:n] -= balancer_forces(model, x[:n])
         following = goal + free @ (solve @ (free.T @ (rest - weight - K @ goal)))
         change = float(np.max(np.abs(following - x)))

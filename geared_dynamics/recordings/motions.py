@@ -196,7 +196,7 @@ def motor_readings(model: GearedModel) -> Readings:
     finding = f"motors end at these joints: {ends or 'none'}"
     finding += f"; no motor ends at {', '.join(lacking)}" if lacking else ""
     remedy = "efforts of motors need one motor that ends at each joint; give joint torques"
-    raise RecordingError(f"{model.drivetrain.source}, motors", finding, remedy)
+    raise RecordingError(f"{model.drivetrain_source}, motors", finding, remedy)
 
 
 def recorded_joints(model: GearedModel, meaning: Meaning) -> tuple[str, ...]:
@@ -233,7 +233,7 @@ def drive_gains(model: GearedModel, meaning: Meaning) -> Array:
     acting = motor_readings(model).motors
     missing = [model.motor_names[k] for k in acting if np.isnan(constants[k])]
     if missing:
-        place = f"{model.drivetrain.source}, motors.{missing[0]}.torque_constant"
+        place = f"{model.drivetrain_source}, motors.{missing[0]}.torque_constant"
         remedy = "add it, or give the drive gains (--gains)"
         raise RecordingError(place, f"is not given for {', '.join(missing)}", remedy)
     return constants

@@ -332,7 +332,7 @@ def motor_torques(model: GearedModel, kind: str, signs: ArrayLike) -> Affine:
     constants = model.motors.torque_constant
     missing = [name for name, k in zip(model.motor_names, constants, strict=True) if np.isnan(k)]
     if missing:
-        place = f"{model.drivetrain.source}, motors.{missing[0]}.torque_constant"
+        place = f"{model.drivetrain_source}, motors.{missing[0]}.torque_constant"
         remedy = "add it, or set torque_kind to motor_torque"
         raise ModelError(place, f"is not given for {', '.join(missing)}", remedy)
     return affine(np.diag(sign * constants), np.zeros(m))
@@ -341,7 +341,7 @@ def motor_torques(model: GearedModel, kind: str, signs: ArrayLike) -> Affine:
 def weight(model: GearedModel, q: Array) -> Array:
     """Forces on the joints (n,) that the motors hold at rest, balancers help."""
     found = gravity_forces(model, q)
-    if model.drivetrain.balancers:
+    if model.balancers.names:
         found = found - balancer_forces(model, q)
     return found
 

@@ -20,7 +20,7 @@ from geared_dynamics.errors import GearedDynamicsWarning
 from geared_dynamics.files import NamedBytes
 from geared_dynamics.load import load_model
 from geared_dynamics.model import GearedModel
-from geared_dynamics.model.payload import PayloadFrame, payload_frame, tips
+from geared_dynamics.model.payload import PayloadFrame
 from geared_dynamics.runtime.parameters import ParameterError, Values
 
 # -- Where the model comes from: parameter, file or topic, and the drivetrain beside it -----------
@@ -147,7 +147,7 @@ def warm_up(model: GearedModel, values: Values) -> None:
     if own < 0.0:
         remedy = "give a mass [kg], or NaN for what the command limits hold"
         raise ParameterError("payload.max_mass", f"is {own:g}", remedy)
-    ends = [str(values["payload.link"])] if values["payload.link"] else tips(model)
+    ends = [str(values["payload.link"])] if values["payload.link"] else [*model.tips]
     if len(ends) == 1:
         weights(model, ends[0])
 
@@ -197,7 +197,7 @@ def payload_place(model: GearedModel, values: Values) -> PayloadFrame:
     Raises:
         GearedDynamicsError: If there is no such link, or several tips and none is named.
     """
-    return payload_frame(model, str(values["payload.link"]) or None, "payload.link")
+    return model.payload_frame(str(values["payload.link"]) or None, "payload.link")
 
 
 def payload_words(model: GearedModel | None, values: Values) -> str:

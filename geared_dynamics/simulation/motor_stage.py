@@ -122,7 +122,7 @@ class MotorStage:
         """Check that the model says what the kind of command needs."""
         if not isinstance(kind, str) or kind not in get_args(CommandKind):
             raise UnknownNameError("command", "kind of command", kind, get_args(CommandKind))
-        source = model.drivetrain.source
+        source = model.drivetrain_source
         if not model.motor_names:
             remedy = "add a section 'motors' to the drivetrain file (docs/motors.md)"
             raise ModelError(f"{source}, motors", "are missing: nothing moves this arm", remedy)

@@ -111,7 +111,7 @@ def compiled(plan: Blueprint) -> Any:
     except ValueError as error:
         finding = f"MuJoCo does not take it ({' '.join(str(error).split())})"
         remedy = "correct the description, or use the engine 'equations'"
-        raise ModelError(plan.model.robot.source, finding, remedy) from None
+        raise ModelError(plan.model.source, finding, remedy) from None
 
 
 def set_options(spec: Any, model: GearedModel, timestep: float) -> None:

@@ -69,7 +69,7 @@ def refuse_missing_motors(model: GearedModel, found: int, freedoms: int) -> NoRe
     several = "motor turns" if motors == 1 else "motors turn"
     finding = f"{motors} {several} {found} of {freedoms} freedoms: {how} {names}"
     remedy = "declare the missing motors, with rotors on the motor side of the joints' springs"
-    raise ModelError(f"{model.drivetrain.source}, motors", finding, remedy)
+    raise ModelError(f"{model.drivetrain_source}, motors", finding, remedy)
 
 
 def motor_angles(model: GearedModel, q: ArrayLike, theta: ArrayLike) -> Array:
