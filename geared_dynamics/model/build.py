@@ -1,20 +1,25 @@
 """From records to the model."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import cast
 
 import numpy as np
 
-from geared_dynamics.arrays import Array, ArrayLike, readonly, readonly_int, reals
+from geared_dynamics.arrays import Array, ArrayLike, readonly, readonly_bool, readonly_int, reals
 from geared_dynamics.checks import refuse_too_large
 from geared_dynamics.description.geometry import rotation_with_z
-from geared_dynamics.description.robot_records import DrivetrainRecord, JointRecord, RobotRecord
-from geared_dynamics.errors import ArrayError, ModelError, Note, report
+from geared_dynamics.description.robot_records import (
+    DrivetrainRecord,
+    JointRecord,
+    RobotRecord,
+    WheelRecord,
+)
+from geared_dynamics.errors import ArrayError, ModelError, Note, UnknownNameError, report
 from geared_dynamics.model.balancer_arrays import build_balancers
 from geared_dynamics.model.drive_arrays import build_motors, joint_friction, motor_doubts
 from geared_dynamics.model.elasticity import build_elasticity, refuse_loose_shafts, shaft_doubts
-from geared_dynamics.model.facts import Frame, JointType, Tree, Wheels, joint_limits
+from geared_dynamics.model.facts import Frame, JointType, SingleWheels, Tree, Wheels, joint_limits
 from geared_dynamics.model.gears import (
     ResolvedDrivetrain,
     held_ratios,
@@ -22,7 +27,13 @@ from geared_dynamics.model.gears import (
     refuse_idle,
     resolve,
 )
-from geared_dynamics.model.inertia import doubt, moved, parameters_of_record
+from geared_dynamics.model.inertia import (
+    doubt,
+    locked_parameters,
+    moved,
+    parameters_of_record,
+    remaining_doubts,
+)
 from geared_dynamics.model.model import GearedModel, Records
 from geared_dynamics.model.topology import (
     Follow,
@@ -32,12 +43,6 @@ from geared_dynamics.model.topology import (
     following,
     placements,
     refuse_free_joints,
-)
-from geared_dynamics.model.wheels import (
-    build_wheels,
-    encoder_zeros,
-    locked_parameters,
-    remaining_doubts,
 )
 
 EARTH = (0.0, 0.0, -9.81)  # [m/s^2], root frame
@@ -207,3 +212,115 @@ def frames_of(links: Mapping[str, Placement], wheels: Wheels) -> dict[str, Frame
         centre = readonly(wheels.alone.position[r])
         frames[name] = Frame(int(wheels.carrier[r]), rotation, centre, wheel=r)
     return frames
+
+
+# -- Wheels: their carriers, axes and spins; locked, they join their carriers ---------------------
+
+
+def build_wheels(
+    drivetrain: DrivetrainRecord,
+    links: Mapping[str, Placement],
+    follow: Mapping[str, Follow],
+    frozen: frozenset[str],
+    n: int,
+) -> Wheels:
+    """Place the wheels in their bodies and read their spins.
+
+    Args:
+        drivetrain: Records; every wheel is fixed by exactly one spin.
+        links: Where each link sits.
+        follow: How movable joints follow coordinates.
+        frozen: Joints that do not move; a wheel's share from them is zero.
+        n: Number of coordinates.
+    """
+    wheels = drivetrain.wheels
+    for wheel in wheels:
+        refuse_too_large(wheel.axial, f"{drivetrain.source}, wheels.{wheel.name}.inertia.axial")
+    carriers = [carrier_of(drivetrain, wheel, links) for wheel in wheels]
+    axes = [link.rotation @ wheel.axis for link, wheel in zip(carriers, wheels, strict=True)]
+    return Wheels(
+        names=tuple(wheel.name for wheel in wheels),
+        carrier=readonly_int([link.body for link in carriers]),
+        axis=readonly(np.reshape(axes, (-1, 3))),
+        position=centres(wheels, carriers),
+        inertia=readonly([wheel.axial for wheel in wheels]),
+        spin=readonly(spin_matrix(drivetrain, follow, frozen, n)),
+        links=tuple(wheel.carrier for wheel in wheels),
+        mass=readonly([wheel.mass for wheel in wheels]),
+        transverse=readonly([wheel.transverse for wheel in wheels]),
+        included=readonly_bool([wheel.included_in_link for wheel in wheels]),
+        alone=single_wheels(drivetrain, carriers),
+    )
+
+
+def centres(wheels: Sequence[WheelRecord], carriers: Sequence[Placement]) -> Array:
+    """Centres of mass (w, 3) in the bodies' frames."""
+    pairs = zip(carriers, wheels, strict=True)
+    rows = [link.position + link.rotation @ wheel.position for link, wheel in pairs]
+    return readonly(np.reshape(rows, (-1, 3)))
+
+
+def single_wheels(drivetrain: DrivetrainRecord, carriers: Sequence[Placement]) -> SingleWheels:
+    """The wheels each by itself, as the files state them."""
+    names = [wheel.name for wheel in drivetrain.wheels]
+    stated, riders = dict[str, WheelRecord](), dict[str, str]()
+    if isinstance(drivetrain, ResolvedDrivetrain):
+        stated, riders = {w.name: w for w in drivetrain.apart}, dict(drivetrain.riders)
+    own = [stated.get(wheel.name, wheel) for wheel in drivetrain.wheels]
+    return SingleWheels(
+        holder=readonly_int([names.index(riders[n]) if n in riders else -1 for n in names]),
+        position=centres(own, carriers),
+        mass=readonly([wheel.mass for wheel in own]),
+        inertia=readonly([wheel.axial for wheel in own]),
+        transverse=readonly([wheel.transverse for wheel in own]),
+    )
+
+
+def carrier_of(
+    drivetrain: DrivetrainRecord, wheel: WheelRecord, links: Mapping[str, Placement]
+) -> Placement:
+    """Find where the wheel's carrier sits."""
+    place = f"{drivetrain.source}, wheels.{wheel.name}"
+    if wheel.name in links:
+        raise ModelError(place, "has the name of a link", "name the wheel otherwise")
+    if wheel.carrier not in links:
+        raise UnknownNameError(f"{place}.carrier", "link", wheel.carrier, links)
+    return links[wheel.carrier]
+
+
+def spin_matrix(
+    drivetrain: DrivetrainRecord, follow: Mapping[str, Follow], frozen: frozenset[str], n: int
+) -> Array:
+    """Gamma (w, n): spin relative to the carrier per coordinate rate [1 or rad/m]."""
+    row = {wheel.name: r for r, wheel in enumerate(drivetrain.wheels)}
+    gamma = np.zeros((len(row), n))
+    for spin in drivetrain.spins:
+        for joint, coefficient in spin.coefficients:
+            if joint in follow:
+                motion = follow[joint]
+                ratio = coefficient * motion.multiplier
+                refuse_too_large(ratio, f"{drivetrain.source}, {spin.place}")
+                gamma[row[spin.wheel], motion.dof] += ratio
+            elif joint not in frozen:
+                place = f"{drivetrain.source}, {spin.place}"
+                raise UnknownNameError(place, "movable joint", joint, follow)
+    return gamma
+
+
+def encoder_zeros(drivetrain: DrivetrainRecord, follow: Mapping[str, Follow]) -> Array:
+    """What each motor's encoder shows at q = 0 (m,) [rad].
+
+    With joint positions x = k q + b (k = 1, b = 0 but for mimic joints) and a motor's spin
+    coefficients g and offsets o over the joints, ros2_control's phi = g (x - o) is
+    phi = a' q + g (b - o). An offset of the drivetrain file holds for all motors of its
+    joint, one of a transmission for its own. What a frozen joint adds is constant and left
+    out: the encoder shows whatever it showed.
+    """
+    given = {joint.name: joint.offset for joint in drivetrain.joints if joint.offset is not None}
+    spins = {spin.wheel: spin.coefficients for spin in drivetrain.spins}
+    zeros = []
+    for motor in drivetrain.motors:
+        offset = {**dict(motor.offsets), **given}
+        terms = [(c, follow[j].offset, j) for j, c in spins[motor.wheel] if j in follow]
+        zeros.append(sum(c * (b - offset.get(j, 0.0)) for c, b, j in terms))
+    return np.array(zeros, float) + 0.0  # no negative zeros

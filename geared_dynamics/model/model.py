@@ -33,7 +33,7 @@ from geared_dynamics.model.facts import (
     Wheels,
     motor_map,
 )
-from geared_dynamics.model.payload import PayloadFrame, loaded_robot, payload_parameters
+from geared_dynamics.model.inertia import PayloadFrame, loaded_robot, payload_parameters
 from geared_dynamics.model.topology import root_link
 
 Coupling = Literal["none", "diagonal", "complete"]

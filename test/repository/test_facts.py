@@ -123,6 +123,6 @@ def test_an_offence_is_found(file: str, text: str, finding: str) -> None:
 
 
 def test_the_home_may() -> None:
-    assert not list(offences("model/payload.py", "links = model.records.robot.links"))
+    assert not list(offences("model/inertia.py", "links = model.records.robot.links"))
     assert not list(offences("dynamics/packing.py", "forms = model._forms"))
     assert not list(offences("load.py", "write_urdf(model.records.robot)"))
