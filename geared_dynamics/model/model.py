@@ -34,6 +34,7 @@ from geared_dynamics.model.facts import (
     motor_map,
 )
 from geared_dynamics.model.inertia import PayloadFrame, loaded_robot, payload_parameters
+from geared_dynamics.model.knowledge import Knowledge, knowledge_of
 from geared_dynamics.model.topology import root_link
 
 Coupling = Literal["none", "diagonal", "complete"]
@@ -262,6 +263,14 @@ class GearedModel(Frozen):
         """Gamma' J Gamma (n, n) [kg m^2 or kg]: the wheels' inertia seen by the joints."""
         product = self.Gamma.T @ (self.J[:, None] * self.Gamma)
         return readonly(0.5 * (product + product.T))  # symmetric to the last digit
+
+    @cached_property
+    def knowledge(self) -> Knowledge:
+        """For how many joints rotors, friction, limits, motors and springs are known."""
+        drives = (self.motors, self.joint_friction, self.elasticity)
+        has = np.isfinite([self.limits.velocity, self.limits.effort]).all(axis=0)
+        has &= self.continuous | np.isfinite(self.limits.upper - self.limits.lower)
+        return knowledge_of(self.joint_names, self.Gamma, self.J, *drives, has)
 
     def frame(self, name: str) -> Frame:
         """Return the frame of a link or wheel by name."""

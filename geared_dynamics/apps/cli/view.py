@@ -8,11 +8,11 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from geared_dynamics.apps.cli.options import add_robot_arguments, load_robot, open_console
+from geared_dynamics.apps.cli.options import add_robot_arguments, load_robot, open_console, stage
 from geared_dynamics.apps.scene import Camera, Pixels, Shapes, Stage, shapes_of
 from geared_dynamics.arrays import Array
 from geared_dynamics.errors import DescriptionError, MissingPackageError
@@ -20,10 +20,6 @@ from geared_dynamics.files import new_files
 from geared_dynamics.model import GearedModel
 from geared_dynamics.simulation.mujoco_engine import MujocoMechanism
 from geared_dynamics.simulation.mujoco_parts import mujoco
-
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
-
 
 # -- The arm swinging to and fro, as pictures or in MuJoCo's viewer -------------------------------
 
@@ -141,16 +137,12 @@ COLOURS = 96  # of a GIF's palette
 FORMATS = (".gif", ".png")
 
 
-def add_parser(subparsers: Subparsers) -> None:
-    """Register the command."""
-    parser = subparsers.add_parser(
-        "view",
-        help="show the moving robot, in a window or as a GIF or PNG",
-        description=(
-            "Show the robot in motion, with its rotors and gear wheels: in MuJoCo's viewer where "
-            "there is a display, otherwise (or with --out) as an animated GIF or a PNG, drawn "
-            "without a display. Links are drawn as tubes between joints; meshes are not read."
-        ),
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Say what the command does, and what it takes."""
+    parser.description = (
+        "Show the robot in motion, with its rotors and gear wheels: in MuJoCo's viewer where "
+        "there is a display, otherwise (or with --out) as an animated GIF or a PNG, drawn "
+        "without a display. Links are drawn as tubes between joints; meshes are not read."
     )
     add_robot_arguments(parser)
     parser.add_argument(
@@ -163,7 +155,6 @@ def add_parser(subparsers: Subparsers) -> None:
         metavar="WxH",
         help="of the picture in pixels, default 480x360",
     )
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -176,11 +167,13 @@ def run(args: argparse.Namespace) -> int:
     if out is None and not has_display():
         out = Path(f"{Path(args.robot).stem}.gif")
         open_console().print("no display: drawing an animation", soft_wrap=True)
-    animation = Animation(model)
+    with stage("building the bodies"):
+        animation = Animation(model)
     if out is None:
         watch(animation)
         return 0
-    write_picture(animation, out, args.size)
+    with stage(f"drawing {out.name}"):
+        write_picture(animation, out, args.size)
     open_console().print(f"{out}: {out.stat().st_size / 1000:.0f} kB", soft_wrap=True)
     return 0
 
