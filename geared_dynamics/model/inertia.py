@@ -25,6 +25,7 @@ from geared_dynamics.description.robot_records import (
 from geared_dynamics.errors import ArrayError, ModelError, Note
 from geared_dynamics.model.topology import Placement
 
+IDENTITY = np.eye(3)
 UPPER = (np.array([0, 0, 0, 1, 1, 2]), np.array([0, 1, 2, 1, 2, 2]))
 
 # Principal moments may violate the triangle inequality by rounding of printed digits.
@@ -77,6 +78,8 @@ def moved(parameters: Array, rotation: Array, position: Array) -> Array:
     With x = R m c: m c' = x + m p and
     I' = R I R' + (2 p.x + m p.p) 1 - p x' - x p' - m p p'.
     """
+    if not position.any() and (rotation == IDENTITY).all():  # most links, when a robot is read
+        return parameters + 0.0
     mass = float(parameters[0])
     x = rotation @ parameters[1:4]
     y = x + 0.5 * mass * position

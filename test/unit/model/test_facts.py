@@ -10,6 +10,7 @@ import pytest
 import geared_dynamics as gd
 from geared_dynamics.control.safety.policy import default_policy
 from geared_dynamics.model.facts import MotorMap, motor_map
+from geared_dynamics.model.inertia import moved, parameters_of
 
 URDF = Path(__file__).parents[3] / "urdf"
 JOINT = """
@@ -181,3 +182,16 @@ def test_frozen_joints_that_motors_would_move() -> None:
     assert (behind.held, behind.ends) == ((("a",), ("a",)), ("a", "b"))
     before = gd.load_model(text, drives, lock={"b": 0.3}).motors
     assert (before.held, before.ends) == (((), ("b",)), ("a", "b"))
+
+
+def test_parameters_moved_by_nothing_stay() -> None:
+    """The short way for frames that coincide, against frames that nearly do."""
+    random = np.random.default_rng(3)
+    own = parameters_of(2.0, random.normal(size=3), np.diag([0.1, 0.2, 0.25]))
+    still = moved(own, np.eye(3), np.zeros(3))
+    np.testing.assert_array_equal(still, own)
+    assert still is not own
+    np.testing.assert_allclose(moved(own, np.eye(3), np.full(3, 1e-12)), own, atol=1e-10)
+    turn = np.diag([1.0, -1.0, -1.0])  # negative control: a turn alone is one
+    assert np.abs(moved(own, turn, np.zeros(3)) - own).max() > 0.1
+    assert np.abs(moved(own, np.eye(3), np.full(3, 0.1)) - own).max() > 0.1
