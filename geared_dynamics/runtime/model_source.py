@@ -285,6 +285,8 @@ TINY = 1e-12
 VECTORS = ("rotation", "position", "axis", "points")  # compared by their largest component
 BODIES = {"mass": slice(0, 1), "centre of mass": slice(1, 4), "inertia": slice(4, 10)}
 PARTS = ("tree", "wheels", "motors", "joint_friction", "balancers", "elasticity")
+# Looked at as limits and as parameters of the bodies, which contain the wheels.
+ELSEWHERE = ("parameters", "limits", "mass", "transverse", "included", "links", "alone")
 NAMES = {"spin": "gear ratios", "parent": "order of the links"}
 TURN = 6.3  # [rad]: position limits are compared with it where a joint has only one
 MOST = 3  # changes that are named
@@ -343,10 +345,10 @@ def limit_changes(before: GearedModel, now: GearedModel) -> Iterator[str]:
 
 
 def record_changes(before: Any, now: Any) -> Iterator[str]:
-    """Names of a record's fields that differ; ``parameters`` is looked at elsewhere."""
+    """Names of a record's fields that differ, but for those of ``ELSEWHERE``."""
     for field in dataclasses.fields(before):
         old, new = getattr(before, field.name), getattr(now, field.name)
-        if field.name != "parameters" and not alike(field.name, old, new):
+        if field.name not in ELSEWHERE and not alike(field.name, old, new):
             yield NAMES.get(field.name, field.name.replace("_", " "))
 
 
