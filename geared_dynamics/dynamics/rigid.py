@@ -63,8 +63,7 @@ def inverse_dynamics(
                 if done is not None:
                     return done  # type: ignore[no-any-return]
                 one_at_a_time(q)
-            form = model.packed
-            if form is None:
+            if (form := model._forms.packed) is None:
                 form = packed(model)
             result = np.empty(q.shape) if out is None else out  # type: ignore[union-attr]
             if kernels.inverse_dynamics(form, q, v, a, result) == 0:
@@ -120,8 +119,9 @@ def forward_dynamics(
             if done is not None:
                 return done  # type: ignore[no-any-return]
             one_at_a_time(q)
-        plan = model.plan if model.plan is not None else elimination_plan(model)
-        form = model.packed if model.packed is not None else packed(model)
+        forms = model._forms
+        plan = forms.plan if forms.plan is not None else elimination_plan(model)
+        form = forms.packed if forms.packed is not None else packed(model)
         result = np.empty(q.shape) if out is None else out  # type: ignore[union-attr]
         if plan is DENSE:
             status = kernels.forward_dynamics(form, q, v, tau, result)

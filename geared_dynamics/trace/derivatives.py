@@ -10,7 +10,7 @@ import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.dynamics.arguments import as_input, common_lead, convert_and_call, coordinates
-from geared_dynamics.dynamics.packing import keep_on
+from geared_dynamics.dynamics.packing import sealed
 from geared_dynamics.dynamics.rigid import forward_dynamics
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.kernels import tape as on
@@ -224,9 +224,10 @@ _known: OrderedDict[bytes, Instructions] = OrderedDict()
 
 def tape_of(model: GearedModel) -> Array:
     """Return the tape of the inverse dynamics' derivatives, made at first use and kept."""
-    if require_model(model).slopes is None:
-        keep_on(model, "slopes", make_tape(model))
-    return model.slopes  # type: ignore[return-value]
+    forms = require_model(model)._forms
+    if forms.slopes is None:
+        forms.slopes = sealed(make_tape(model))
+    return forms.slopes
 
 
 def make_tape(model: GearedModel) -> Array:
