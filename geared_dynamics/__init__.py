@@ -1,6 +1,7 @@
 """Complete dynamics of geared robot arms, from a URDF and a description of the drives."""
 
 from geared_dynamics import contact, control, elastic, observers, simulation, trajectory
+from geared_dynamics.actuation.command_type import TorqueMap, torque_map
 from geared_dynamics.actuation.driven_dynamics import (
     DrivenRates,
     DrivenTerms,
@@ -76,6 +77,7 @@ __all__ = [
     "PowerBalance",
     "Saturated",
     "Sticking",
+    "TorqueMap",
     "WheelContribution",
     "balancer_energy",
     "balancer_force_rates",
@@ -125,6 +127,7 @@ __all__ = [
     "thermal_current",
     "thermal_step",
     "to_urdf",
+    "torque_map",
     "torque_range",
     "trajectory",
     "wheel_contributions",

@@ -26,7 +26,6 @@ from geared_dynamics.control.terms import (
     compensation,
     term_torques,
 )
-from geared_dynamics.control.terms import Side as Side
 
 __all__ = [
     "Compensation",

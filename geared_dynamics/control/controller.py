@@ -11,7 +11,9 @@ from typing import get_args
 
 import numpy as np
 
+from geared_dynamics.actuation.command_type import CommandType, as_command_type
 from geared_dynamics.arrays import Array, readonly
+from geared_dynamics.checks import renamed
 from geared_dynamics.control.gains import Gains
 from geared_dynamics.control.laws import (
     CLOSED,
@@ -41,7 +43,6 @@ from geared_dynamics.control.terms import (
     Memory,
     Output,
     Reference,
-    Side,
     State,
     Terms,
     TermTorques,
@@ -83,9 +84,9 @@ class Controller:
     compiled: CompiledLaw | None
 
     @property
-    def side(self) -> Side:
+    def command_type(self) -> CommandType:
         """What commands are: joint torque, motor torque, current or voltage."""
-        return self.drives.side
+        return self.drives.command_type
 
     @property
     def gains(self) -> Gains | None:
@@ -281,19 +282,20 @@ class Controller:
             law=self.law,
             gains=self.gains if gains is None else gains,
             terms=self.terms if terms is None else terms,
-            side=self.side,
+            command_type=self.command_type,
             saturation=self.drives.saturation,
             friction_rate=self.setting.rate,
         )
 
 
+@renamed("side", "command_type")
 def controller(
     model: GearedModel,
     law: str = "feedforward",
     *,
     gains: Gains | None = None,
     terms: Terms | None = None,
-    side: Side = "joint_torque",
+    command_type: CommandType = "joint_torque",
     saturation: Saturation = "each",
     friction_rate: Rate = "reference",
 ) -> Controller:
@@ -306,20 +308,20 @@ def controller(
         gains: Of the feedback; needed by ``computed_torque`` and ``pd_plus_feedforward``, not
             read by the others.
         terms: The switches; all on if not given.
-        side: What commands are.
+        command_type: What commands are.
         saturation: How motor commands beyond the motors' limits are made to fit: ``each``
             motor by itself, all by one factor (``direction``), or not (``none``).
         friction_rate: Whether friction is that at the reference's velocity or the measured
             one, which chatters at standstill.
 
     Raises:
-        UnknownNameError: for a law, side or choice that there is none of.
+        UnknownNameError: for a law, command type or choice that there is none of.
         ArrayError: for gains that are missing, do not fit, or are of the wrong kind.
         ModelError: for motors that cannot turn every joint, or whose constants are missing.
     """
     require_model(model)
     choice("law", "law", law, LAWS)
-    choice("side", "side", side, get_args(Side))
+    command_type = as_command_type("command_type", command_type)
     choice("saturation", "way to saturate", saturation, get_args(Saturation))
     choice("friction_rate", "velocity", friction_rate, get_args(Rate))
     if gains is None and law in CLOSED:
@@ -335,17 +337,17 @@ def controller(
     closed = each if law in CLOSED else None
     setting = Setting(given, closed, turns(model), friction_rate)
     integrating = closed is not None and bool(np.any(closed.ki > 0.0))
-    side_of = drives(model, given.terms, side, saturation)
+    stage = drives(model, given.terms, command_type, saturation)
     made = Controller(
         model=model,
         law=law,
         setting=setting,
-        drives=side_of,
-        unclipped=replace(side_of, saturation="none", bounded=False),
+        drives=stage,
+        unclipped=replace(stage, saturation="none", bounded=False),
         effort=efforts(model),
         integrating=integrating,
         bound=readonly(np.zeros(model.n)) if closed is None else integral_bound(closed),
-        compiled=compiled_law(law, setting, side, integrating),
+        compiled=compiled_law(law, setting, command_type, integrating),
     )
     warm(made)
     return made

@@ -21,9 +21,11 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from geared_dynamics.actuation.command_type import CommandType, as_command_type, require_constants
 from geared_dynamics.actuation.elastic_commands import motor_commands
 from geared_dynamics.actuation.motor_commands import MotorCommands
 from geared_dynamics.arrays import Array, readonly
+from geared_dynamics.checks import renamed
 from geared_dynamics.control.elastic_gains import Feedback, motor_feedback
 from geared_dynamics.control.gains import Driven, Gains, driven
 from geared_dynamics.control.laws import position_error, turns
@@ -31,7 +33,6 @@ from geared_dynamics.control.outputs import (
     Saturation,
     command_limits,
     elastic_output,
-    refuse_unknown,
     without_friction,
 )
 from geared_dynamics.control.safety.memory import Brake
@@ -39,7 +40,6 @@ from geared_dynamics.control.terms import (
     Memory,
     Output,
     Reference,
-    Side,
     State,
     Terms,
     choice,
@@ -69,7 +69,7 @@ class ElasticController:
         terms: The switches.
         gains: Of the feedback, an entry for each driven coordinate; None for none.
         feedback: Of what, as of ``gains_from_modes``.
-        side: What commands are.
+        command_type: What commands are.
         saturation: Whether commands are clipped (``each``) or not (``none``).
         driven: The driven coordinates.
         arm: The model that the feedforward counts, without what is switched off.
@@ -85,7 +85,7 @@ class ElasticController:
     terms: Terms
     gains: Gains | None
     feedback: Feedback
-    side: Side
+    command_type: CommandType
     saturation: Saturation
     driven: Driven
     arm: GearedModel
@@ -269,9 +269,11 @@ class ElasticController:
     def sent(
         self, torque: Array, speed: Array, commands: MotorCommands | None, clip: bool = True
     ) -> Output:
-        """The command of motor torques (m,) on the side that is sent."""
+        """The command of motor torques (m,), in its type."""
         clip = clip and self.saturation != "none"
-        return elastic_output(self.model, self.side, self.limits, torque, speed, commands, clip)
+        return elastic_output(
+            self.model, self.command_type, self.limits, torque, speed, commands, clip
+        )
 
     def with_model(self, model: GearedModel) -> ElasticController:
         """The same controller for another model of the same joints.
@@ -316,11 +318,12 @@ class ElasticController:
             method=self.method,
             order=self.order,
             terms=self.terms if terms is None else terms,
-            side=self.side,
+            command_type=self.command_type,
             saturation=self.saturation,
         )
 
 
+@renamed("side", "command_type")
 def elastic_controller(
     model: GearedModel,
     law: ElasticLaw = "flatness_plus_pd",
@@ -330,7 +333,7 @@ def elastic_controller(
     method: Method = "expanded",
     order: int | None = None,
     terms: Terms | None = None,
-    side: Side = "motor_torque",
+    command_type: CommandType = "motor_torque",
     saturation: Saturation = "each",
 ) -> ElasticController:
     """Prepare a controller of an elastic arm and run it once.
@@ -344,7 +347,7 @@ def elastic_controller(
         order: Likewise.
         terms: Gravity, friction and rotor coupling can be switched off; the others cannot be
             told apart behind springs.
-        side: What commands are.
+        command_type: What commands are.
         saturation: ``each`` clips commands at the motors' limits, ``none`` does not.
 
     Raises:
@@ -355,7 +358,7 @@ def elastic_controller(
     require_model(model)
     choice("law", "law", law, get_args(ElasticLaw))
     choice("feedback", "feedback", feedback, get_args(Feedback))
-    choice("side", "side", side, get_args(Side))
+    command_type = as_command_type("command_type", command_type)
     choice("saturation", "way to saturate", saturation, ("each", "none"))
     on = Terms() if terms is None else terms
     for name in ("use_coriolis_compensation", "use_inertia_feedforward", "use_rotor_inertia"):
@@ -365,7 +368,7 @@ def elastic_controller(
     gains = motor_feedback(gains, model.n) if law == "flatness_plus_pd" else None
     arm = model if on.use_friction else without_friction(model)
     arm = arm if on.use_rotor_coupling else arm.with_elasticity("uncoupled")
-    refuse_unknown(model, side)
+    require_constants(model, command_type)
     made = ElasticController(
         model=model,
         law=law,
@@ -374,13 +377,13 @@ def elastic_controller(
         terms=on,
         gains=gains,
         feedback=feedback,
-        side=side,
+        command_type=command_type,
         saturation=saturation,
         driven=driven(model),
         arm=arm,
         smooth=without_friction(arm),
         per_turn=turns(model),
-        limits=readonly(command_limits(model, side)),
+        limits=readonly(command_limits(model, command_type)),
     )
     warm(made)
     return made

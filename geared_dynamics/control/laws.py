@@ -9,12 +9,12 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from geared_dynamics import kernels
+from geared_dynamics.actuation.command_type import CommandType
 from geared_dynamics.arrays import Array, readonly
 from geared_dynamics.control.gains import Gains
 from geared_dynamics.control.terms import (
     Compensation,
     Reference,
-    Side,
     State,
     compensated_force,
     compensated_friction,
@@ -322,20 +322,22 @@ class CompiledLaw(NamedTuple):
     law: Array
 
 
-def compiled_law(law: str, setting: Setting, side: Side, integrating: bool) -> CompiledLaw | None:
+def compiled_law(
+    law: str, setting: Setting, command_type: CommandType, integrating: bool
+) -> CompiledLaw | None:
     """Prepare a law for ``compiled_command``; None where only Python has it.
 
     Args:
         law: Its name.
         setting: Prepared model, gains, continuous joints.
-        side: What commands are.
+        command_type: What commands are.
         integrating: Whether the gains have an integral part.
     """
     given, gains = setting.given, setting.gains
     kinds = {"feedforward": at.FEEDFORWARD, "computed_torque": at.COMPUTED_TORQUE}
     if gains is not None and law == "pd_plus_feedforward":
         kinds[law] = at.PD_FORCE if gains.kind == "torque" else at.PD_ACCELERATION
-    if law not in kinds or side != "joint_torque" or integrating or not complete(given):
+    if law not in kinds or command_type != "joint_torque" or integrating or not complete(given):
         return None
     none = np.zeros(given.model.n)
     friction = at.REFERENCE

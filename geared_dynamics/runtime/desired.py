@@ -69,7 +69,7 @@ def complete(
 
 def with_jerk(control: Controller) -> bool:
     """Whether a command depends on the reference's jerk."""
-    return control.drives.wound and control.side == "motor_voltage"
+    return control.drives.wound and control.command_type == "motor_voltage"
 
 
 def chosen(

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from geared_dynamics.actuation.command_type import CommandType
 from geared_dynamics.arrays import Array
 from geared_dynamics.control import (
     Controller,
@@ -21,7 +22,6 @@ from geared_dynamics.control import (
 )
 from geared_dynamics.control.gains import gains_from_bandwidth
 from geared_dynamics.control.safety import Policy, default_policy
-from geared_dynamics.control.terms import Side
 from geared_dynamics.errors import ModelError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.runtime.following import (
@@ -72,9 +72,9 @@ def terms_of(values: Values) -> Terms:
     return Terms(**{field.name: bool(values[field.name]) for field in fields(Terms)})
 
 
-def side_of(values: Values) -> Side:
+def command_type_of(values: Values) -> CommandType:
     """What limits are for: commands; in the mode annotate the effort of trajectories."""
-    return "joint_torque" if values["mode"] == "annotate" else cast(Side, values["output"])
+    return "joint_torque" if values["mode"] == "annotate" else cast(CommandType, values["output"])
 
 
 def law_of(values: Values) -> str:
@@ -112,7 +112,7 @@ def controller_of(values: Values, model: GearedModel) -> AnyController:
         law_of(values),
         gains=gains_of(values, model),
         terms=terms_of(values),
-        side=cast(Side, values["output"]),
+        command_type=cast(CommandType, values["output"]),
         saturation=cast(Any, values["saturation"]),
     )
 
@@ -138,7 +138,7 @@ def elastic_controller_of(values: Values, model: GearedModel) -> ElasticControll
         feedback=feedback,
         method=cast(Any, values["elastic_method"]),
         terms=terms_of(values),
-        side=cast(Side, values["output"]),
+        command_type=cast(CommandType, values["output"]),
         saturation=cast(Any, values["saturation"]),
     )
 
@@ -170,8 +170,8 @@ def unread_gains(values: Values, model: GearedModel) -> list[str]:
 
 def policy_of(values: Values, model: GearedModel) -> Policy:
     """Thresholds and limits of the safety step."""
-    side = side_of(values)
-    standard = default_policy(model, side)
+    command_type = command_type_of(values)
+    standard = default_policy(model, command_type)
     options: dict[str, Any] = {
         name.removeprefix("safety."): value
         for name, value in values.items()
@@ -179,7 +179,7 @@ def policy_of(values: Values, model: GearedModel) -> Policy:
     }
     options["command_rate"] = rate_of(options["command_rate"])
     for field, name in LIMITS.items():
-        if field == "command" and side != "joint_torque":
+        if field == "command" and command_type != "joint_torque":
             continue
         pattern = f"joint_limits.{{}}.{name}"
         own = numbers(values, pattern, model.joint_names)
@@ -188,7 +188,7 @@ def policy_of(values: Values, model: GearedModel) -> Policy:
         options[field] = np.where(np.isnan(own), usual, own)
     options["tracking"] = tracking_of(values, model)
     options["reference_timeout"] = reference_timeout(values)
-    return default_policy(model, side, **options)
+    return default_policy(model, command_type, **options)
 
 
 def rate_of(rate: float) -> float | None:
@@ -223,14 +223,14 @@ def refuse_wider(
         raise ParameterError(pattern.format(joints[int(k)]), finding, remedy)
 
 
-def unlimited(policy: Policy, model: GearedModel, side: Side) -> list[str]:
+def unlimited(policy: Policy, model: GearedModel, command_type: CommandType) -> list[str]:
     """A line where commands have no limit."""
-    names = model.joint_names if side == "joint_torque" else model.motor_names
+    names = model.joint_names if command_type == "joint_torque" else model.motor_names
     free = [name for name, most in zip(names, policy.command, strict=True) if most == math.inf]
     if not free:
         return []
     remedy = "give motors.<motor>.limits in the drivetrain file"
-    if side == "joint_torque":
+    if command_type == "joint_torque":
         remedy = "give <limit effort> in the URDF, or joint_limits.<joint>.max_effort"
     what = f"no limit is known for the commands of {', '.join(free)}"
     return [f"{what}: neither their size nor their rate is limited; {remedy}"]
@@ -241,7 +241,7 @@ def remarks(values: Values, model: GearedModel, policy: Policy) -> list[str]:
     return [
         *unread_gains(values, model),
         *without_effect(values, model),
-        *unlimited(policy, model, side_of(values)),
+        *unlimited(policy, model, command_type_of(values)),
         *untracked(values, model),
     ]
 

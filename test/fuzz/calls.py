@@ -171,7 +171,7 @@ def control_calls(
     for law in ("feedforward", "gravity_compensation", "computed_torque", "pd_plus_feedforward"):
         use = gains if law in ("computed_torque", "pd_plus_feedforward") else None
         for side in ("joint_torque", "motor_torque"):
-            made = ct.controller(rigid, law, gains=use, side=side)
+            made = ct.controller(rigid, law, gains=use, command_type=side)
             good = {"memory": made.start(), "state": ct.State(q, v),
                     "reference": ct.Reference(q, v, a), "dt": 1e-3}  # fmt: skip
             calls[f"{law} {side}"] = Call(made.step, good)

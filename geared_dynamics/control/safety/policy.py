@@ -8,11 +8,13 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Literal, get_args
 
 from geared_dynamics import kernels
+from geared_dynamics.actuation.command_type import CommandType, as_command_type
 from geared_dynamics.arrays import Array, Frozen, readonly
+from geared_dynamics.checks import renamed
 from geared_dynamics.control.outputs import command_limits
 from geared_dynamics.control.safety import memory as at
 from geared_dynamics.control.safety.memory import REACTIONS, Reaction
-from geared_dynamics.control.terms import Side, choice
+from geared_dynamics.control.terms import choice
 from geared_dynamics.description.robot_records import LimitRecord
 from geared_dynamics.dynamics.arguments import as_numbers
 from geared_dynamics.errors import ArrayError
@@ -222,7 +224,10 @@ NOT_NEGATIVE = (
 SWING = 0.02  # [s] in which a command may go from zero to its limit, where no rate is given
 
 
-def default_policy(model: GearedModel, side: Side = "joint_torque", **options: Any) -> Policy:
+@renamed("side", "command_type")
+def default_policy(
+    model: GearedModel, command_type: CommandType = "joint_torque", **options: Any
+) -> Policy:
     """Policy with the limits of the URDF and of the motors.
 
     Positions and speeds: the URDF's. Commands: on the joint side the URDF's effort, and no
@@ -232,11 +237,11 @@ def default_policy(model: GearedModel, side: Side = "joint_torque", **options: A
 
     Args:
         model: Geared model.
-        side: What commands are.
+        command_type: What commands are.
         options: Fields of ``Policy``; a single number stands for all joints or motors.
     """
     require_model(model)
-    choice("side", "side", side, get_args(Side))
+    command_type = as_command_type("command_type", command_type)
     named = {joint.name: joint for joint in model.robot.joints}
     joints = [named[name] for name in model.joint_names]
     limits = [joint.limit or LimitRecord() for joint in joints]
@@ -253,7 +258,7 @@ def default_policy(model: GearedModel, side: Side = "joint_torque", **options: A
             sign * math.inf if free else value
             for value, free in zip(given[name], endless, strict=True)
         ]
-    most = command_limits(model, side)
+    most = command_limits(model, command_type)
     given["command"] = spread("command", options.pop("command", None), most.tolist())
     given["command_rate"] = [limit / SWING for limit in given["command"]]
     for name, value in given.items():

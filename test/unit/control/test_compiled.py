@@ -97,7 +97,7 @@ OFF = control.Terms(use_rotor_coupling=False)
 @pytest.mark.parametrize(
     ("law", "options"),
     [
-        ("computed_torque", {"side": "motor_torque"}),
+        ("computed_torque", {"command_type": "motor_torque"}),
         ("computed_torque", {"terms": OFF}),
         ("gravity_compensation", {}),
     ],

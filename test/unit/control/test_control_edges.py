@@ -41,13 +41,15 @@ def test_what_is_good_already_is_not_copied() -> None:
 def test_voltages_need_both_constants(missing: str) -> None:
     gone = {"resistance", "inductance", missing}  # a resistance needs the other
     model = driven_arm(2, **dict.fromkeys(gone))
-    with pytest.raises(GearedDynamicsError, match=rf"{missing}: is not given, and motor_voltage"):
-        control.controller(model, side="motor_voltage")
+    with pytest.raises(
+        GearedDynamicsError, match=rf"{missing}: is not given for .*, and motor_voltage"
+    ):
+        control.controller(model, command_type="motor_voltage")
 
 
 def test_currents_need_no_resistance() -> None:
     model = driven_arm(2, resistance=None, inductance=None)
-    control.controller(model, side="motor_current")
+    control.controller(model, command_type="motor_current")
 
 
 def test_gains_of_forces_bound_the_integral_as_those_of_accelerations() -> None:

@@ -32,13 +32,16 @@ def test_how_long_a_cycle_may_last() -> None:
 
 
 @pytest.mark.parametrize("bad", ["none", None, 3, ["each"], np.array(["each", "none"])])
-@pytest.mark.parametrize("name", ["law", "side", "saturation", "friction_rate", "feedback"])
+@pytest.mark.parametrize(
+    "name", ["law", "command_type", "saturation", "friction_rate", "feedback"]
+)
 def test_choices_are_refused_by_name(name: str, bad: Any) -> None:
     from simulated_arms import arm
 
     if name == "saturation" and isinstance(bad, str):
         return
     kinds = {"saturation": "way to saturate", "friction_rate": "velocity"}
+    kinds["command_type"] = "command type"
     makers = [] if name == "feedback" else [lambda **o: control.controller(ARMS["none"], **o)]
     if name != "friction_rate":
         made = arm()
@@ -224,7 +227,7 @@ def test_voltages_are_clipped_with_the_measured_back_emf() -> None:
     state, still = control.State(q, 20.0 * v), control.Reference(q, 0.0 * v, 0.0 * a)
     light = control.Terms(use_gravity_compensation=False, use_friction=False)
     clipped, free = (
-        control.controller(model, terms=light, side="motor_voltage", saturation=way)
+        control.controller(model, terms=light, command_type="motor_voltage", saturation=way)
         for way in ("each", "none")
     )
     for reference in (still, still._replace(jerk=np.ones(model.n))):
@@ -240,7 +243,7 @@ def test_what_brakes_is_not_made_to_fit() -> None:
     model = driven_arm(2, limits={"voltage": 5.0, "torque": 0.05})
     q, v, _ = sample(model)
     for side in ("motor_torque", "motor_voltage"):
-        made = control.controller(model, side=side)
+        made = control.controller(model, command_type=side)
         found = made.decelerate(q, v, -30.0 * v, v)
         exact = gd.motor_commands(model, q, v, -30.0 * v)
         np.testing.assert_allclose(found, getattr(exact, side[6:]), rtol=1e-6)

@@ -125,7 +125,9 @@ def test_sides_agree_with_the_motors_equations() -> None:
     exact = control.State(derivatives[0], derivatives[1], planned.theta, planned.vtheta)
     commands = gd.elastic.motor_commands(plant, derivatives, "expanded", 2)
     for side in ("torque", "current", "voltage"):
-        made = control.elastic_controller(plant, gains=gains, order=2, side=f"motor_{side}")
+        made = control.elastic_controller(
+            plant, gains=gains, order=2, command_type=f"motor_{side}"
+        )
         _, out = made.step(made.start(), exact, wanted(derivatives), DT)
         np.testing.assert_allclose(out.command, getattr(commands, side), rtol=1e-9)
 

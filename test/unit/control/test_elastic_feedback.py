@@ -51,7 +51,7 @@ def test_feedback_is_its_equation(feedback: Any) -> None:
     gains = control.Gains(kp, kv, kind="torque")
     sides = ("joint_torque", "motor_torque", "motor_current", "motor_voltage")
     closed, free = (
-        {side: control.elastic_controller(model, law, gains=gains, side=side, **options)
+        {side: control.elastic_controller(model, law, gains=gains, command_type=side, **options)
          for side in sides}
         for law in ("flatness_plus_pd", "flatness")
     )  # fmt: skip
@@ -93,7 +93,7 @@ def test_holding_voltages_count_the_speeds_of_motors_that_turn_several_joints() 
     posture, q, v = np.random.default_rng(4).normal(size=(3, model.n))
     i, u = (
         control.elastic_controller(
-            model, gains=gains, side=f"motor_{side}", saturation="none"
+            model, gains=gains, command_type=f"motor_{side}", saturation="none"
         ).fallback(posture, q, v)
         for side in ("current", "voltage")
     )
@@ -148,7 +148,7 @@ def test_what_is_clipped_and_what_is_not() -> None:
 
 
 def test_joint_torques_exceed_no_limit_of_the_motors() -> None:
-    made = control.elastic_controller(arm(), "flatness", side="joint_torque")
+    made = control.elastic_controller(arm(), "flatness", command_type="joint_torque")
     out = made.sent(np.full(3, 1e4), np.zeros(3), None)
     assert (np.abs(made.limits) < np.abs(out.joint_torque)).all()
     np.testing.assert_array_equal(

@@ -267,7 +267,7 @@ def test_a_controller_is_a_value() -> None:
     ]
     for other in others:
         assert np.abs(other.step(*args)[1].command - before).max() > 1e-6
-        assert (other.law, other.side) == (made.law, made.side)
+        assert (other.law, other.command_type) == (made.law, made.command_type)
     np.testing.assert_array_equal(made.step(*args)[1].command, before)
     assert heavier.gains.kp.tolist() == made.gains.kp.tolist()
 

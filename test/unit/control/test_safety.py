@@ -357,7 +357,7 @@ def test_policy_of_a_model(root) -> None:
 
 
 BAD_OPTIONS = {
-    "side": {"side": "motor_power"},
+    "side": {"command_type": "motor_power"},
     "name": {"state_time_out": 0.1},
     "text": {"command": "much"},
     "matrix": {"tracking": np.eye(3)},

@@ -162,7 +162,11 @@ def test_what_is_no_preset_is_refused_by_name() -> None:
     with pytest.raises(gd.GearedDynamicsError, match=r"^model"):
         S.default_policy("arm.urdf")  # type: ignore[arg-type]
     places = {
-        "side": ({"side": "motor_power"}, "side", "there is no side 'motor_power'"),
+        "command_type": (
+            {"command_type": "motor_power"},
+            "command_type",
+            "there is no command type 'motor_power'",
+        ),
         "option": ({"time_out": 1.0}, "policy", "there is no option 'time_out'"),
         "continuous": ({"continuous": (True,)}, "policy", "there is no option 'continuous'"),
     }

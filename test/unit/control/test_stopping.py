@@ -157,7 +157,7 @@ def test_motor_commands_are_those_of_the_joint_forces(root, side: str) -> None:
     model = driven_arm(3)
     q, v, a = state(model, 5)
     joint = control.controller(model).brake.command(q, v, a, v)
-    found = control.controller(model, side=side).brake.command(q, v, a, v)
+    found = control.controller(model, command_type=side).brake.command(q, v, a, v)
     exact = getattr(gd.motor_commands(model, q, v, a), side.removeprefix("motor_"))
     np.testing.assert_allclose(found, exact, rtol=1e-6)
     rubbing = gd.friction_forces(model, v, q, gd.inverse_dynamics(model, q, v, a))

@@ -151,7 +151,7 @@ def controlled(model: gd.GearedModel) -> None:
     for law in ("feedforward", "computed_torque", "pd_plus_feedforward"):
         given = None if law == "feedforward" else gains
         for side in ("motor_torque", "joint_torque"):
-            made = control.controller(model, law, gains=given, side=side)
+            made = control.controller(model, law, gains=given, command_type=side)
             state, wanted = control.State(q + 0.1, v), control.Reference(q, v, a)
             made.step(made.start(), state, wanted, DT)
     safety = control.safety
