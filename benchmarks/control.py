@@ -90,7 +90,7 @@ def steps(model: gd.GearedModel) -> dict[str, Callable[[], object]]:
     return {
         "safety step, running": run(False, lambda *_: weight),
         "safety step, holding": run(True, lambda *_: weight),
-        "hold": partial(one.fallback, q, q, v),
+        "hold": partial(one.hold, q, q, v),
     }
 
 

@@ -22,7 +22,7 @@ from geared_dynamics.actuation.command_type import (
     torque_map,
 )
 from geared_dynamics.arrays import Array
-from geared_dynamics.control import Controller, Reference, State, TermTorques
+from geared_dynamics.control import Reference, State, TermTorques
 from geared_dynamics.control.safety import memory as at
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.model import GearedModel
@@ -213,11 +213,10 @@ def publish_state(node: FeedforwardNode, now: float) -> None:
         return
     present = loop.present
     control = loop.prepared.control
-    listened = any(topics.wanted(f"terms/{name}") for name in topics.terms)
-    if listened and isinstance(control, Controller):
+    if any(topics.wanted(f"terms/{name}") for name in topics.terms):
         reference = Reference(present.q, present.v, present.a)
         terms = control.term_torques(State(q, v), reference)
-        for name in topics.terms:
+        for name in topics.terms if terms is not None else ():
             topics.send(f"terms/{name}", stamp, effort=getattr(terms, name))
 
 

@@ -11,18 +11,12 @@ import math
 import numpy as np
 
 from geared_dynamics.arrays import Array
-from geared_dynamics.control import (
-    Memory,
-    Output,
-    State,
-    safety,
-)
+from geared_dynamics.control import Memory, Output, Reference, safety
 from geared_dynamics.control.safety import Decision, Mode, Observation, SafetyMemory
 from geared_dynamics.control.safety import memory as at
 from geared_dynamics.control.safety.detection import in_doubt
 from geared_dynamics.control.safety.memory import Leaving
 from geared_dynamics.runtime.acceptance import CheckedRoute, Pace, limits_of, routed, started
-from geared_dynamics.runtime.desired import behind, complete, standing
 from geared_dynamics.runtime.feedforward_settings import FeedforwardSetup
 from geared_dynamics.runtime.sample_times import EvenClock
 from geared_dynamics.trajectory import (
@@ -30,12 +24,14 @@ from geared_dynamics.trajectory import (
     Point,
     SampleBuffer,
     TrajectoryError,
+    derivatives,
     sample_into,
     state,
 )
 from geared_dynamics.trajectory import Reference as Motion
 
 SMOOTHING = 0.02  # part of a new period in the mean
+INSTANT = 2  # derivatives of q that a reference at an instant has
 LONGEST = 0.1  # [s] between joint states that still counts as a period
 
 
@@ -98,8 +94,7 @@ class FeedforwardLoop:
         self.clock = EvenClock()
         self.pace = Pace()
         self._memory: Memory = given.control.start()
-        self._blank = self._memory
-        self._reference = standing(given.control, self.present, self.ahead)
+        self._adopt(given)
         self._safety: SafetyMemory = safety.START
 
     # -- the cycle ---------------------------------------------------------------------------
@@ -217,8 +212,11 @@ class FeedforwardLoop:
                 self._heard = now
             if not pace.even:
                 pace.slow(present, ahead)
-            reference = self._reference or complete(control, motion, later, present, ahead, pace)
-            measured = behind(control, q, v) if given.elastic else State(q, v)  # type: ignore[arg-type]
+            reference = self._reference
+            if reference is None:
+                rows = derivatives(motion, later, control.derivatives_needed)
+                reference = control.reference(present, ahead, pace.slow_rows(rows))
+            measured = control.state(q, v)
             memory, output = control.step(self._memory, measured, reference, max(dt, 0.0))
         except Exception as error:  # whatever a law may raise: the arm is held, the log tells
             self.error = error
@@ -232,7 +230,7 @@ class FeedforwardLoop:
         control = given.control
         brake = None if wanted is not None and self.leaving is None else control.brake
         self._safety, made = safety.step(
-            given.policy, memory, seen, wanted, control.fallback, control.nominal, brake
+            given.policy, memory, seen, wanted, control.hold, control.nominal, brake
         )
         self.acknowledged = False
         self.decision = made
@@ -342,9 +340,15 @@ class FeedforwardLoop:
 
     def exchange(self, given: FeedforwardSetup) -> None:
         """Go on with another model, other gains, switches or limits."""
-        self.prepared = given
-        self._blank = given.control.start()
-        self._reference = standing(given.control, self.present, self.ahead)
+        self._adopt(given)
+
+    def _adopt(self, given: FeedforwardSetup) -> None:
+        """Keep what a cycle reads, and the reference it fills if that is all the law needs."""
+        self.prepared, control = given, given.control
+        self._blank = control.start()
+        self._reference: Reference | None = None
+        if control.derivatives_needed <= INSTANT:
+            self._reference = control.reference(self.present, self.ahead)
 
     def leave(self, what: Leaving) -> None:
         """Bring the arm to rest from the next cycle on, for good.

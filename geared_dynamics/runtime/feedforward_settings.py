@@ -13,7 +13,6 @@ from geared_dynamics.actuation.command_type import CommandType
 from geared_dynamics.arrays import Array
 from geared_dynamics.control import (
     Controller,
-    ElasticController,
     Gains,
     Terms,
     controller,
@@ -40,7 +39,6 @@ from geared_dynamics.trajectory import Rules, Tolerances
 
 
 ROUNDING = 1e-6  # part of a limit by which a parameter may exceed it: decimals left out
-AnyController = Controller | ElasticController
 LIMITS = {
     "lower": "min_position",
     "upper": "max_position",
@@ -103,7 +101,7 @@ def gains_of(values: Values, model: GearedModel) -> Gains | None:
     )
 
 
-def controller_of(values: Values, model: GearedModel) -> AnyController:
+def controller_of(values: Values, model: GearedModel) -> Controller:
     """The law with gains, switches and output, warmed up."""
     if model.elasticity.count and values["use_elasticity"] and values["mode"] != "annotate":
         return elastic_controller_of(values, model)
@@ -117,7 +115,7 @@ def controller_of(values: Values, model: GearedModel) -> AnyController:
     )
 
 
-def elastic_controller_of(values: Values, model: GearedModel) -> ElasticController:
+def elastic_controller_of(values: Values, model: GearedModel) -> Controller:
     """The law of an elastic arm; its gains, where none are given, follow from its modes."""
     feedback = cast(Any, values["feedback"])
     gains = None
@@ -264,7 +262,6 @@ class FeedforwardSetup:
         rules: How trajectories are read.
         period: Given time between joint states [s]; 0: as measured.
         continued: Whether a new trajectory continues the old reference.
-        elastic: Whether the arm is driven as one with elastic joints.
         clock_timeout: How long ROS time may stand still in a motion [s].
         tolerances: Of trajectories that bring none along.
         deceleration: With which a cancelled motion is stopped (n,); None: none is given.
@@ -273,12 +270,11 @@ class FeedforwardSetup:
 
     bare: GearedModel
     values: Values
-    control: AnyController
+    control: Controller
     policy: Policy
     rules: Rules
     period: float
     continued: bool
-    elastic: bool
     clock_timeout: float
     tolerances: Tolerances
     deceleration: Array | None
@@ -313,7 +309,6 @@ def prepared(
         rules=rules_of(values, model),
         period=1.0 / rate if rate else 0.0,
         continued=bool(values["interpolate_from_desired_state"]),
-        elastic=isinstance(control, ElasticController),
         clock_timeout=float(values["safety.clock_timeout"]),  # type: ignore[arg-type]
         tolerances=tolerances_of(values, model),
         deceleration=deceleration_of(values, model),

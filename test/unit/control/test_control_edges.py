@@ -70,8 +70,8 @@ def test_gains_of_forces_bound_the_integral_as_those_of_accelerations() -> None:
 def test_a_prepared_controller_has_run_every_path(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that nothing is compiled in the first cycle."""
     warmed: list[Any] = []
-    module = sys.modules["geared_dynamics.control.controller"]  # the function hides its module
-    monkeypatch.setattr(module, "warm", warmed.append)
+    module = sys.modules["geared_dynamics.control.rigid_controller"]
+    monkeypatch.setattr(module, "warm", lambda made, _: warmed.append(made))
     made = control.controller(driven_arm(2))
     assert warmed == [made]
 

@@ -53,8 +53,8 @@ def test_feedback_of_driven_coordinates_that_several_joints_turn() -> None:
     posture, q, v = rng.normal(size=(3, model.n))
     made = control.elastic_controller(model, gains=given, saturation="none")
     force = given.kp * product(found.rigid, posture - q) - given.kv * product(found.rigid, v)
-    wanted = made.fallback(posture, None, None) + product(found.shares, force)
-    np.testing.assert_allclose(made.fallback(posture, q, v), wanted, rtol=1e-9)
+    wanted = made.hold(posture, None, None) + product(found.shares, force)
+    np.testing.assert_allclose(made.hold(posture, q, v), wanted, rtol=1e-9)
     # In a cycle, at rest with springs twisted: x_d of the motors against what is planned.
     target = reference(made, posture)
     assert target.derivatives is not None
@@ -246,7 +246,7 @@ def test_a_command_at_its_limit_is_none_too_many() -> None:
     made = control.elastic_controller(free, gains=gains(free))
     theta = free.elasticity.rigid @ Q + 0.01
     state = control.State(Q, 0.0 * Q, theta, 0.0 * theta)
-    command = made.hold(Q, state).command
+    command = made.hold(Q, *made.measured(state))
     largest = int(np.abs(command).argmax())
     for factor, told in ((1.0, False), (1.0 - 1e-12, True)):
         bound = arm(limits={"torque": float(factor * np.abs(command[largest]))})

@@ -94,22 +94,24 @@ def test_holding_voltages_count_the_speeds_of_motors_that_turn_several_joints() 
     i, u = (
         control.elastic_controller(
             model, gains=gains, command_type=f"motor_{side}", saturation="none"
-        ).fallback(posture, q, v)
+        ).hold(posture, q, v)
         for side in ("current", "voltage")
     )
     np.testing.assert_allclose(u, 0.8 * i + 0.06 * model.structure_matrix.T @ v, rtol=1e-9)
 
 
-def test_holding_tells_gravity_and_exceeds_nothing() -> None:
+def test_holding_gives_gravity() -> None:
     plant = arm()
     made = control.elastic_controller(plant, gains=control.Gains(300.0, 30.0, kind="torque"))
     theta = plant.elasticity.rigid @ Q
-    held = made.hold(Q, control.State(Q, 0.0 * Q, theta, 0.0 * theta))
-    np.testing.assert_allclose(held.joint_torque, gd.gravity_forces(plant, Q), rtol=1e-12)
-    assert held.exceeded.shape == (0,)
-    still = made.fallback(Q, None, None)
+    state = control.State(Q, 0.0 * Q, theta, 0.0 * theta)
+    torque = plant.structure_matrix @ made.hold(Q, *made.measured(state))
+    np.testing.assert_allclose(torque, gd.gravity_forces(plant, Q), rtol=1e-9)
+    with pytest.raises(ArrayError, match=r"hold: takes no State any more; call hold\(posture, q"):
+        made.hold(Q, state)
+    still = made.hold(Q, None, None)
     for blind in ((Q + 0.1, None), (None, Q)):
-        np.testing.assert_array_equal(made.fallback(Q, *blind), still)
+        np.testing.assert_array_equal(made.hold(Q, *blind), still)
 
 
 def test_what_is_clipped_and_what_is_not() -> None:

@@ -147,11 +147,11 @@ def test_hold_keeps_the_arm_where_it_is_and_brings_it_back() -> None:
     made = control.controller(plant, "computed_torque", gains=control.gains_from_bandwidth(10.0))
     posture = sample(plant)[0]
     still = np.zeros(plant.n)
-    held = made.hold(posture, control.State(posture, still)).command
+    held = made.hold(posture, posture, still)
     np.testing.assert_allclose(held, gd.gravity_forces(plant, posture), rtol=1e-12)
     q, v = posture + 0.1, np.zeros(plant.n)
     for _ in range(1500):
-        command = made.hold(posture, control.State(q, v)).command
+        command = made.hold(posture, q, v)
         v = v + STEP * gd.forward_dynamics(plant, q, v, command)
         q = q + STEP * v
     assert np.abs(q - posture).max() < 1e-3
@@ -161,7 +161,7 @@ def test_hold_without_a_state_is_gravity_at_the_posture() -> None:
     plant = driven_arm(1)
     made = control.controller(plant, "computed_torque", gains=control.gains_from_bandwidth(10.0))
     posture = sample(plant)[0]
-    blind = made.fallback(posture, None, None)
+    blind = made.hold(posture, None, None)
     np.testing.assert_allclose(blind, gd.gravity_forces(plant, posture), rtol=1e-12)
 
 
@@ -171,7 +171,7 @@ def test_hold_of_a_robot_that_carries_itself_has_no_gravity() -> None:
     made = control.controller(
         plant, "computed_torque", gains=control.gains_from_bandwidth(5.0), terms=terms
     )
-    assert not made.fallback(sample(plant)[0], None, None).any()
+    assert not made.hold(sample(plant)[0], None, None).any()
 
 
 def test_integral_removes_what_the_model_does_not_know() -> None:

@@ -54,7 +54,7 @@ class Loop:
                 self.safety,
                 observed,
                 wanted,
-                self.made.fallback,
+                self.made.hold,
                 self.made.nominal if self.brakes else None,
             )
             tau = self.decision.command - gd.friction_forces(self.plant, self.v)
