@@ -160,13 +160,13 @@ class FeedforwardLoop:
 
     def remaining(self) -> Array | None:
         """What is left to send where the safety step fails too: gravity as computed last."""
-        return self._safety.static
+        return self._safety.gravity.command
 
     @property
     def held(self) -> Array | None:
         """The posture at which the arm is held (n,); None where it is not."""
-        memory = self._safety
-        return memory.posture if memory.mode is Mode.HOLDING else None
+        phase = self._safety.phase
+        return phase.posture if phase.mode is Mode.HOLDING else None
 
     @property
     def stale(self) -> float:
@@ -235,7 +235,7 @@ class FeedforwardLoop:
         self.acknowledged = False
         self.decision = made
         if made.found or made.latched or made.mode is not Mode.RUNNING:
-            self._note(made, memory.latched)
+            self._note(made, memory.latch.latched)
         return made.command
 
     def _note(self, made: Decision, before: int) -> None:
@@ -330,7 +330,7 @@ class FeedforwardLoop:
             finding = f"the last good one came {now - self.stamp:.2f} s ago"
             remedy = "send the trajectory again once the robot's driver runs"
             raise TrajectoryError("joint_states", finding, remedy)
-        if in_doubt(self._safety.track):
+        if in_doubt(self._safety.recent.track):
             finding = "positions or velocities changed more than a joint can move"
             remedy = "let only one driver publish joint_states, then send it again"
             raise TrajectoryError("joint_states", finding, remedy)
@@ -370,7 +370,8 @@ class FeedforwardLoop:
     @property
     def decided(self) -> float:
         """Steady time of the last cycle [s]; -inf before the first."""
-        return -math.inf if self._safety.now is None else self._safety.now
+        now = self._safety.recent.now
+        return -math.inf if now is None else now
 
     def rehearse(self, cycles: int) -> None:
         """Run cycles of a copy, so that the first real one finds everything in memory.

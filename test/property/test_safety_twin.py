@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import geared_dynamics as gd
-from geared_dynamics.control.safety.step import judgement
+from geared_dynamics.control.safety.step import full_step
 from naive.safety_step import Numbers, Twin
 from safety_rig import same
 
@@ -292,7 +292,7 @@ def history(seed: int, cycles: int = 60) -> Counter[str]:
         lent = [None if row is None else np.array(row) for row in (seen.q, seen.v, wanted)]
         mine = seen._replace(q=lent[0], v=lent[1])
         given = (mine, lent[2], fallback, world.model.nominal, world.model.brake)
-        complete = judgement(world.rules, memory, *given)
+        complete = full_step(world.rules, memory, *given)
         memory, found = S.step(world.rules, memory, *given)
         assert same((memory, found), complete), (seed, cycle)
         for row in lent:  # the caller's arrays may change afterwards

@@ -20,14 +20,14 @@ from geared_dynamics.dynamics.arguments import as_numbers
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.model import GearedModel, require_model
 
-# -- A policy's limits as one array, for the quick look of ``calm`` -------------------------------
+# -- A policy's limits as one array, for nominal cycles -----------------------------------------
 
 
 def packed_limits(policy: Policy) -> Array:
-    """The policy as the kernel reads it (see ``kernels.calm_layout``).
+    """The policy as the kernel reads it (see ``kernels.nominal_layout``).
 
-    An error is something to tell where it exceeds ``tracking`` or ``resume_error``, and where
-    no joint has a tolerance nobody looks at it. The kernel is compiled here, so that no cycle
+    An error is an event where it exceeds ``tracking`` or ``resume_error``, and where
+    no joint has a tolerance it is none. The kernel is compiled here, so that no cycle
     waits for it.
     """
     kernels.nominal_command  # noqa: B018
@@ -140,7 +140,7 @@ class Policy(Frozen):
     on_computation: Reaction = "hold"
     on_emergency_stop: Reaction = "hold"
     on_impossible_state: Reaction = "hold"
-    # For a quick look at every joint: near limits and near speed.
+    # Of each joint: near limits and near speed.
     rows: tuple[tuple[float, float, float], ...] = field(init=False, repr=False, compare=False)
     severity: tuple[tuple[int, int], ...] = field(init=False, repr=False, compare=False)
     # Of each joint: largest speed that is possible, and speed at which positions may move.
@@ -152,7 +152,7 @@ class Policy(Frozen):
         """Check, and lay out what a cycle reads."""
         self._check()
         rows = tuple(
-            (low + self.position_margin, high - self.position_margin, self.velocity_near * speed)
+            (low + self.position_margin, high - self.position_margin, near(speed, self))
             for low, high, speed in zip(self.lower, self.upper, self.velocity, strict=True)
         )
         severity = tuple((bit, REACTIONS.index(getattr(self, o))) for bit, o in OPTIONS.items())
@@ -198,6 +198,11 @@ class Policy(Frozen):
             if not enough or not (endless or math.isfinite(value)):
                 remedy = "give a time above zero" if name in above else "give a number from zero"
                 raise ArrayError(f"policy.{name}", f"is {value!r}", remedy)
+
+
+def near(limit: float, policy: Policy) -> float:
+    """Speed above which a limit is near: never without one, whatever part of it is near."""
+    return policy.velocity_near * limit if limit < math.inf else math.inf
 
 
 def possible(limit: float) -> tuple[float, float]:

@@ -278,7 +278,7 @@ def test_hold_of_an_arm_that_creeps_is_settled_after_a_time() -> None:
     rig.v = np.array([0.1, 0.0])
     rig.cycle(failed=True)
     rig.run(0.35)
-    assert rig.memory.settled
+    assert rig.memory.phase.settled
 
 
 def test_a_fallback_that_raises_leaves_gravity_as_it_was() -> None:
@@ -322,7 +322,7 @@ def test_the_callers_arrays_may_change_afterwards() -> None:
     rig = running()
     rig.q[:] = np.nan
     rig.run(0.1)
-    assert np.isfinite(rig.memory.q).all()
+    assert np.isfinite(rig.memory.recent.q).all()
     np.testing.assert_allclose(rig.decision.command, GRAVITY)
 
 

@@ -66,7 +66,7 @@ def stopped(
             facts = S.Observation(now, stamp, *message, heard, q_d, now,
                                   emergency_stop=zero and leave,
                                   leaving=leaving if leave else None)  # fmt: skip
-            sent, last = memory.sent, memory.now
+            sent, last = memory.recent.sent, memory.recent.now
             memory, found = S.step(policy, memory, facts, None if leave else wanted,
                                    made.hold, made.nominal, made.brake)  # fmt: skip
             tau = found.command
