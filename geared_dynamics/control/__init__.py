@@ -21,12 +21,12 @@ from geared_dynamics.control.terms import (
     Memory,
     Output,
     Reference,
-    State,
     Terms,
     TermTorques,
     compensation,
     term_torques,
 )
+from geared_dynamics.dynamics.state import State as State  # its former place, for one release
 
 __all__ = [
     "Compensation",
@@ -39,7 +39,6 @@ __all__ = [
     "Reference",
     "RigidController",
     "Setting",
-    "State",
     "TermTorques",
     "Terms",
     "closed_loop_poles",

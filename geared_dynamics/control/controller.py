@@ -22,10 +22,10 @@ from geared_dynamics.control.terms import (
     Memory,
     Output,
     Reference,
-    State,
     Terms,
     TermTorques,
 )
+from geared_dynamics.dynamics.state import State
 from geared_dynamics.errors import ArrayError, ModelError
 from geared_dynamics.model import GearedModel, require_model
 

@@ -46,7 +46,6 @@ from geared_dynamics.control.terms import (
     Memory,
     Output,
     Reference,
-    State,
     Terms,
     choice,
     derivatives_of,
@@ -57,6 +56,7 @@ from geared_dynamics.control.terms import (
 from geared_dynamics.dynamics.elastic.flatness import Method, derivatives_needed, feedforward
 from geared_dynamics.dynamics.motor_side import motor_shares
 from geared_dynamics.dynamics.rigid import gravity_forces
+from geared_dynamics.dynamics.state import State
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.model import GearedModel, require_model
 

@@ -14,7 +14,6 @@ from geared_dynamics.control.gains import Gains
 from geared_dynamics.control.terms import (
     Compensation,
     Reference,
-    State,
     compensated_force,
     compensated_friction,
     inertial_force,
@@ -22,6 +21,7 @@ from geared_dynamics.control.terms import (
 )
 from geared_dynamics.dynamics.drive_packing import packed_drives
 from geared_dynamics.dynamics.packing import packed
+from geared_dynamics.dynamics.state import State
 from geared_dynamics.kernels import law_layout as at
 from geared_dynamics.model import GearedModel
 

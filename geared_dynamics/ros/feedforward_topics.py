@@ -22,8 +22,9 @@ from geared_dynamics.actuation.command_type import (
     torque_map,
 )
 from geared_dynamics.arrays import Array
-from geared_dynamics.control import Reference, State, TermTorques
+from geared_dynamics.control import Reference, TermTorques
 from geared_dynamics.control.safety import memory as at
+from geared_dynamics.dynamics.state import State
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.ros.joint_state_wire import NamedState, Template
