@@ -271,7 +271,7 @@ def nominal_step(
         command: Command of the law.
         fallback: The command that holds a posture, for gravity's at times.
     """
-    recent, phase, latch, gravity = memory
+    recent, phase, latch, gravity = memory.recent, memory.phase, memory.latch, memory.gravity
     if phase.mode is not RUNNING or phase.returning or latch.latched or latch.clear is None:
         return None
     if observed.names_missing or observed.names_reordered or observed.failed:
