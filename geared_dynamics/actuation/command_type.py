@@ -22,7 +22,6 @@ import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike, BoolArray, Frozen, readonly
 from geared_dynamics.checks import is_finite
-from geared_dynamics.dynamics.motor_side import motor_shares
 from geared_dynamics.dynamics.rigid import gravity_forces
 from geared_dynamics.errors import ArrayError, ModelError, UnknownNameError
 from geared_dynamics.model import GearedModel
@@ -109,7 +108,7 @@ def require_constants(
             missing = missing & needed
         names = [name for name, gone in zip(model.motor_names, missing, strict=True) if gone]
         if names:
-            place = f"{model.drivetrain.source}, motors.{names[0]}.{key}"
+            place = f"{model.drivetrain_source}, motors.{names[0]}.{key}"
             finding = f"is not given for {', '.join(names)}, and {command_type} needs it"
             raise ModelError(place, finding, remedy)
 
@@ -219,11 +218,7 @@ def torque_map(
 
 def motor_inverse(model: GearedModel) -> Array:
     """S (m, n), tau_m = S tau of least norm, of least squares where motors are missing."""
-    turn: Array
-    try:
-        turn = motor_shares(model).T
-    except ModelError:
-        turn = np.asarray(np.linalg.pinv(model.structure_matrix), np.float64)
+    turn = model.motor_map.inverse
     return np.where(np.abs(turn) > NEGLIGIBLE * np.abs(turn).max(initial=0.0), turn, 0.0)
 
 

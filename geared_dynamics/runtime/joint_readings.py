@@ -184,12 +184,11 @@ def encoders(
     if feedback == "joint" and not changed:
         n = model.n
         return EncoderMap(model.joint_names, readonly(np.eye(n)), readonly(np.zeros(n)), True)
-    shares = model.structure_matrix  # A (n, m)
-    if np.linalg.matrix_rank(shares) < model.n:
+    if not model.motor_map.complete:
         finding = "the motors' angles do not tell every joint's position"
         remedy = "set feedback to joint, without encoder offsets and signs"
         raise ModelError("encoders", finding, remedy)
-    back = np.linalg.pinv(shares.T)  # (n, m)
+    back = model.motor_map.inverse.T  # (n, m)
     turn, shift = motor_side(model, feedback, offset, sign)
     names = model.motor_names if feedback == "motor" else model.joint_names
     shift = back @ (shift - model.motor_zeros)
@@ -283,6 +282,6 @@ def motor_angles(
 def weight(model: GearedModel, q: Array) -> Array:
     """Forces on the joints (n,) that the motors hold at rest, balancers help."""
     found = gravity_forces(model, q)
-    if model.drivetrain.balancers:
+    if model.balancers.names:
         found = found - balancer_forces(model, q)
     return found

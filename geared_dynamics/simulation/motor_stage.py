@@ -126,7 +126,7 @@ class MotorStage:
     def __init__(self, model: GearedModel, kind: CommandName, *, saturate: bool = True) -> None:
         """Check that the model says what the kind of command needs."""
         self.kind = as_command_type("command", kind, aliases=SHORT_NAMES)
-        source = model.drivetrain.source
+        source = model.drivetrain_source
         if not model.motor_names:
             remedy = "add a section 'motors' to the drivetrain file (docs/motors.md)"
             raise ModelError(f"{source}, motors", "are missing: nothing moves this arm", remedy)
@@ -317,14 +317,6 @@ def position_limits(model: GearedModel) -> list[tuple[int, float, float]]:
 
     A limit that is not given is infinite.
     """
-    joints = {joint.child: joint for joint in model.robot.joints}
-    found = []
-    for body, name in enumerate(model.tree.names):
-        joint = joints[name]
-        if joint.kind == "continuous" or joint.limit is None:
-            continue
-        low = -np.inf if joint.limit.lower is None else joint.limit.lower
-        high = np.inf if joint.limit.upper is None else joint.limit.upper
-        if low < high:
-            found.append((body, float(low), float(high)))
-    return found
+    lower, upper = model.tree.limits.lower, model.tree.limits.upper
+    limited = (lower < upper) & (np.isfinite(lower) | np.isfinite(upper))
+    return [(int(b), float(lower[b]), float(upper[b])) for b in np.flatnonzero(limited)]
