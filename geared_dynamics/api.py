@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from geared_dynamics import contact, control, elastic, observers, simulation, trajectory
+from geared_dynamics.actuation.command_type import TorqueMap, torque_map
 from geared_dynamics.actuation.driven_dynamics import (
     DrivenRates,
     DrivenTerms,
@@ -94,6 +95,7 @@ __all__ = [
     "Saturated",
     "State",
     "Sticking",
+    "TorqueMap",
     "WheelContribution",
     "balancer_energy",
     "balancer_force_rates",
@@ -147,6 +149,7 @@ __all__ = [
     "thermal_current",
     "thermal_step",
     "to_urdf",
+    "torque_map",
     "torque_range",
     "trajectory",
     "wheel_contributions",

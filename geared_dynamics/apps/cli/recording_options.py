@@ -12,13 +12,14 @@ from typing import TypeVar, get_args
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+from geared_dynamics.actuation.command_type import EFFORTS
 from geared_dynamics.apps.cli.options import finite_number, load_robot, locked_joint
 from geared_dynamics.checks import plain
 from geared_dynamics.description.urdf_checks import number_or_none
 from geared_dynamics.errors import DescriptionError, GearedDynamicsError, RecordingError
 from geared_dynamics.model.model import GearedModel
 from geared_dynamics.recordings.joint_topics import recorded_description
-from geared_dynamics.recordings.motions import Effort, Meaning, recorded_joints
+from geared_dynamics.recordings.motions import Meaning, recorded_joints
 from geared_dynamics.recordings.recording import Recording, is_table, open_recording
 from geared_dynamics.recordings.table_file import TimeUnit
 
@@ -69,7 +70,7 @@ def add_recording_options(parser: argparse.ArgumentParser) -> None:
         help="what the recording calls a joint",
     )  # fmt: skip
     group.add_argument(
-        "--effort", choices=get_args(Effort), default="joint_torque",
+        "--effort", choices=EFFORTS, default="joint_torque",
         help="what efforts are, default joint_torque",
     )  # fmt: skip
     group.add_argument(
