@@ -13,17 +13,21 @@ from typing import Any, TypeVar
 import numpy as np
 
 from geared_dynamics.analysis.comparison_totals import SampleRanges, Totals, no_totals
-from geared_dynamics.analysis.most_excited import delays_of
-from geared_dynamics.analysis.most_excited import found_bandwidth as found_bandwidth
-from geared_dynamics.analysis.span_comparison import ComparisonTask, Kept, span_result
+from geared_dynamics.analysis.span_comparison import (
+    ComparisonTask,
+    Kept,
+    delays_of,
+    span_result,
+)
 from geared_dynamics.arrays import Array, IntArray
 from geared_dynamics.checks import percent
 from geared_dynamics.errors import GearedDynamicsError, RecordingError, extra
 from geared_dynamics.model import GearedModel
+from geared_dynamics.recordings.most_excited import found_bandwidth
 from geared_dynamics.recordings.motions import Meaning, Velocity
 from geared_dynamics.recordings.recording import Recording
 from geared_dynamics.recordings.signals import WIDER, cap_notes, usable_cutoff
-from geared_dynamics.recordings.turns import turning_of
+from geared_dynamics.recordings.spans import MotionReader, turning_of
 
 # -- A function over numbered spans: here, in several processes, or on a Dask cluster -------------
 #
@@ -197,14 +201,12 @@ def analyze(
     Raises:
         RecordingError: If nothing in the recording can be compared.
     """
-    meaning = meaning or Meaning()
-    wanted = bandwidth_hz or WIDER * found_bandwidth(model, recording, meaning)
+    complete = model.with_coupling("complete")
+    reader = MotionReader(complete, recording, meaning or Meaning(), velocity)
+    wanted = bandwidth_hz or WIDER * found_bandwidth(reader)
     cutoff = usable_cutoff(wanted, recording.rate)
     ranges = ranges_of(model)
-    plan = ComparisonTask(
-        model.with_coupling("complete"), recording, meaning, cutoff, velocity, ranges,
-        keep is not None, has_motors(model), rest or 0.0,
-    )  # fmt: skip
+    plan = ComparisonTask(reader, cutoff, ranges, keep is not None, has_motors(model), rest or 0.0)
     totals = no_totals(model.n, len(model.motor_names))
     stamps, drawn, travel, turns = [], [], [], np.zeros(model.n)
     tasks = over_spans(span_result, plan, recording.spans, jobs=jobs, scheduler=scheduler)

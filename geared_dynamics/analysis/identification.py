@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from geared_dynamics.analysis.compare import ranges_of
 from geared_dynamics.analysis.identification_equations import Equations, equations, refuse_still
 from geared_dynamics.analysis.identification_rows import (
     EquationRows,
@@ -29,13 +28,12 @@ from geared_dynamics.analysis.parameter_columns import (
     prior,
 )
 from geared_dynamics.analysis.physical import Physical, physical_parameters
-from geared_dynamics.analysis.span_comparison import ComparisonTask
 from geared_dynamics.arrays import Array, BoolArray, IntArray
 from geared_dynamics.errors import ModelError, RecordingError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.recordings.recording import Recording
 from geared_dynamics.recordings.samples import Tally
-from geared_dynamics.recordings.turns import TURN, turning_of
+from geared_dynamics.recordings.spans import TURN, turning_of
 
 # -- Columns of another record of the same motion, at the stamps of the equations -----------------
 #
@@ -92,13 +90,12 @@ def paired_rows(
     """
     cutoff, keep = settings.bandwidth or 0.0, settings.keep or 0.0
     silent = replace(settings.meaning, effort="joint_torque", gains=())  # efforts are not read
-    plan = ComparisonTask(
-        model, instrument, settings.meaning, cutoff, settings.velocity, ranges_of(model)
-    )
+    (reader,) = settings.readers(model, [instrument])
     order = np.argsort(stamp, kind="stable")
     later = stamp[order]
     pairs = []
-    for part in joined_motions(span_motions(plan, lambda: None, [Tally()]), instrument.period):
+    motions = span_motions(reader, cutoff, lambda: None, [Tally()])
+    for part in joined_motions(motions, instrument.period):
         index = nearest(part.stamp, later)
         close = np.abs(part.stamp[index] - later) <= instrument.period // 2
         wanted, first = np.unique(index[close], return_index=True)

@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 
 from geared_dynamics.analysis.band import band_found
-from geared_dynamics.analysis.compare import ranges_of
 from geared_dynamics.analysis.identification_rows import (
     EquationRows,
     count_of,
@@ -25,15 +24,15 @@ from geared_dynamics.analysis.identification_rows import (
     top_speeds,
 )
 from geared_dynamics.analysis.identification_rows import Settings as Settings
-from geared_dynamics.analysis.most_excited import found_bandwidth
 from geared_dynamics.analysis.parameter_columns import column_names
-from geared_dynamics.analysis.span_comparison import ComparisonTask
 from geared_dynamics.arrays import Array, BoolArray, IntArray
 from geared_dynamics.errors import RecordingError
 from geared_dynamics.model import GearedModel
+from geared_dynamics.recordings.most_excited import found_bandwidth
 from geared_dynamics.recordings.recording import Recording
 from geared_dynamics.recordings.samples import Tally
 from geared_dynamics.recordings.signals import WIDER, cap_notes, usable_cutoff
+from geared_dynamics.recordings.spans import MotionReader
 
 MOST = 20_000  # samples in all
 
@@ -103,8 +102,9 @@ def equations(
         RecordingError: If there is too little motion in them.
     """
     settings = settings or Settings()
-    cutoff, keep, capped = bandwidths(model, recordings, settings, known, predicted)
-    kept, thin, notes = gathered(model, recordings, settings, cutoff, keep, progress)
+    readers = settings.readers(model, recordings)
+    cutoff, keep, capped = bandwidths(readers, settings, known, predicted)
+    kept, thin, notes = gathered(readers, cutoff, keep, progress)
     all_rows = together([rows for own in kept for rows in own])
     counts = [count_of(own) for own in kept]
     place = np.concatenate([np.arange(k) / k for k in counts])
@@ -120,8 +120,7 @@ def equations(
 
 
 def bandwidths(
-    model: GearedModel,
-    recordings: Sequence[Recording],
+    readers: Sequence[MotionReader],
     settings: Settings,
     known: Sequence[str] = (),
     predicted: bool = True,
@@ -130,14 +129,14 @@ def bandwidths(
 
     Nothing is left in the equations above the filter: rows for more would say the same twice.
     """
-    rate = max(item.rate for item in recordings)
+    rate = max(reader.recording.rate for reader in readers)
     notes: list[str] = []
     wanted, keep = settings.bandwidth, settings.keep
     if predicted and wanted is None and keep is None:
-        keep, notes = band_found(model, recordings, settings, known)
+        keep, notes = band_found(readers, settings, known)
         wanted = None if keep is None else min(WIDER * keep, usable_cutoff(WIDER * keep, rate))
     if wanted is None:
-        band = max(found_bandwidth(model, item, settings.meaning) for item in recordings)
+        band = max(map(found_bandwidth, readers))
         wanted, keep = WIDER * band, keep or band
     cutoff = usable_cutoff(wanted, rate)
     notes += cap_notes(wanted, cutoff, rate, given=settings.bandwidth is not None)
@@ -149,26 +148,22 @@ def bandwidths(
 
 
 def gathered(
-    model: GearedModel,
-    recordings: Sequence[Recording],
-    settings: Settings,
+    readers: Sequence[MotionReader],
     cutoff: float,
     keep: float,
     progress: Callable[[int, int], None] | None,
 ) -> tuple[list[list[EquationRows]], int, tuple[str, ...]]:
     """Rows of each recording's stretches, by what they are thinned beyond their band, notes."""
-    kept: list[list[EquationRows]] = [[] for _ in recordings]
-    tell, thin = counter(progress, sum(item.spans for item in recordings)), 1
+    kept: list[list[EquationRows]] = [[] for _ in readers]
+    tell, thin = counter(progress, sum(reader.recording.spans for reader in readers)), 1
     notes: list[str] = []
-    for item, own in zip(recordings, kept, strict=True):
-        plan = ComparisonTask(
-            model, item, settings.meaning, cutoff, settings.velocity, ranges_of(model)
-        )
+    for reader, own in zip(readers, kept, strict=True):
+        model, item = reader.model, reader.recording
         measured, left_out = np.zeros(model.n, bool), [Tally()]
-        for part in joined_motions(span_motions(plan, tell, left_out), item.period):
+        for part in joined_motions(span_motions(reader, cutoff, tell, left_out), item.period):
             measured |= (part.effort[:, : model.n] != 0.0).any(axis=0)
             factor = spacing(item, keep) * thin
-            own.append(thinned(model, settings.meaning, part, item.rate, keep, factor))
+            own.append(thinned(model, reader.meaning, part, item.rate, keep, factor))
             while sum(map(count_of, kept)) > MOST:
                 thin *= 2
                 for parts in kept:

@@ -11,7 +11,6 @@ import numpy as np
 
 from geared_dynamics.analysis.compare import ranges_of
 from geared_dynamics.analysis.parameter_columns import columns, known_friction
-from geared_dynamics.analysis.span_comparison import ComparisonTask, motions
 from geared_dynamics.arrays import Array, BoolArray, IntArray
 from geared_dynamics.dynamics.friction_and_balancers import balancer_forces
 from geared_dynamics.model import GearedModel
@@ -25,6 +24,7 @@ from geared_dynamics.recordings.motions import (
 from geared_dynamics.recordings.recording import Recording
 from geared_dynamics.recordings.samples import Tally
 from geared_dynamics.recordings.signals import context, usable_cutoff, zero_phase
+from geared_dynamics.recordings.spans import MotionReader
 
 # -- From motions to rows of equations: filtered on both sides alike, and thinned -----------------
 
@@ -185,15 +185,19 @@ class Settings:
     velocity: Velocity = "position"
     holdout: float = 0.2
 
+    def readers(self, model: GearedModel, recordings: Sequence[Recording]) -> list[MotionReader]:
+        """Readers of recordings in the joint space of a model."""
+        return [MotionReader(model, item, self.meaning, self.velocity) for item in recordings]
+
 
 def span_motions(
-    plan: ComparisonTask, tell: Callable[[], None], left_out: list[Tally]
+    reader: MotionReader, cutoff: float, tell: Callable[[], None], left_out: list[Tally]
 ) -> Iterator[JointMotion]:
     """Motions of a recording, span by span; what is left out is added to the tally."""
-    for span in range(plan.recording.spans):
-        found, totals = motions(plan, span)
-        left_out[0] = left_out[0].plus(totals.tally)
-        yield from found
+    for span in range(reader.recording.spans):
+        motions, tally, _ = reader.motions(span, cutoff)
+        left_out[0] = left_out[0].plus(tally)
+        yield from motions
         tell()
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import difflib
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -41,20 +41,38 @@ NAMED = 64  # joints that an error names
 COMPARED = 1000  # names that a missing one is compared with
 
 
-def joint_samples(raw: Raw, names: tuple[str, ...]) -> Samples:
-    """Decode messages and pick the robot's joints by name.
+class DecodedMessages(NamedTuple):
+    """Messages as tables, how many are damaged, when each was received, lost parts of the file."""
+
+    tables: list[MessageTable]
+    damaged: int
+    received: list[int]
+    lost: int
+
+    @property
+    def names(self) -> dict[str, None]:
+        """Names of all joints in them, in order, each once."""
+        return dict.fromkeys(name for table in self.tables for name in table.layout.names)
+
+
+def decoded(raw: Raw) -> DecodedMessages:
+    """Decode serialised JointState messages."""
+    return DecodedMessages(*tables(raw.messages), raw.received, raw.lost)
+
+
+def joint_samples(messages: DecodedMessages, names: tuple[str, ...]) -> Samples:
+    """Pick the robot's joints by name.
 
     Args:
-        raw: Serialised JointState messages.
+        messages: Of one topic.
         names: The joints, as the messages call them, in the model's order.
     """
-    n, count = len(names), len(raw.messages)
-    stamp = np.clip(np.array(raw.received, np.int64), -LATEST, LATEST)
+    n, count = len(names), len(messages.received)
+    stamp = np.clip(np.array(messages.received, np.int64), -LATEST, LATEST)
     values = np.full((3, count, n), np.nan)
     there = np.zeros(count, bool)
-    found, damaged = tables(raw.messages)
-    foreign = partial = 0
-    for table in found:
+    damaged, foreign, partial = messages.damaged, 0, 0
+    for table in messages.tables:
         known = [name for name in names if name in table.layout.names]
         if any(table.layout.names.count(name) > 1 for name in known):  # which one is meant?
             damaged += len(table.place)
@@ -69,7 +87,7 @@ def joint_samples(raw: Raw, names: tuple[str, ...]) -> Samples:
         columns = [table.layout.names.index(name) for name in names]
         for k, part in enumerate(table.lists):
             values[k][table.place] = picked(table, part, columns)
-    tally = Tally(foreign, partial, damaged, raw.lost)
+    tally = Tally(foreign, partial, damaged, messages.lost)
     position, velocity, effort = values[:, there]
     return Samples(stamp[there], position, velocity, effort, tally)
 
@@ -79,12 +97,6 @@ def picked(table: MessageTable, part: Array, columns: list[int]) -> Array:
     if part.shape[1] != len(table.layout.names):
         return np.full((len(part), len(columns)), np.nan)
     return part[:, columns]
-
-
-def names_seen(raw: Raw) -> tuple[str, ...]:
-    """Names of all joints in these messages."""
-    found, _ = tables(raw.messages)
-    return tuple(dict.fromkeys(name for table in found for name in table.layout.names))
 
 
 def renamed(joints: Sequence[str], given: Mapping[str, str]) -> tuple[str, ...]:
@@ -167,12 +179,14 @@ class BagReader:
         topic: Its topic.
         names: The joints as its messages call them.
         units: What their positions and velocities are multiplied with; empty: nothing.
+        probed: Pieces that were decoded to find the topic; each is handed out once.
     """
 
     container: Container
     topic: str
     names: tuple[str, ...]
     units: tuple[float, ...] = ()
+    probed: dict[int, DecodedMessages] = field(default_factory=dict, repr=False)
 
     @property
     def path(self) -> str:
@@ -196,7 +210,10 @@ class BagReader:
 
     def read(self, piece: int) -> Samples:
         """Samples of one piece."""
-        samples = joint_samples(self.container.read(self.topic, piece), self.names)
+        messages = self.probed.pop(piece, None)
+        if messages is None:
+            messages = decoded(self.container.read(self.topic, piece))
+        samples = joint_samples(messages, self.names)
         if not self.units:
             return samples
         units = np.array(self.units)
@@ -311,13 +328,13 @@ def open_topic(
     found: list[BagReader] = []
     for name in names:
         place = f"{bag.path}, {name}"
-        seen = joints_on(bag, name)
+        seen, probed = joints_on(bag, name)
         try:
             if not seen:
                 finding = "; ".join(["holds no messages", *bag.notes])
                 raise RecordingError(place, finding, "record the arm in motion")
             names_there = matched(joints, seen, rename, place)
-            found.append(BagReader(bag, name, names_there, units))
+            found.append(BagReader(bag, name, names_there, units, {} if found else probed))
         except RecordingError as error:
             problems.append(error)
     if not found:
@@ -329,21 +346,23 @@ def open_topic(
     return found[0]
 
 
-def joints_on(bag: Container, topic: str) -> tuple[str, ...]:
-    """Names in messages of a topic, from pieces all over the recording."""
+def joints_on(bag: Container, topic: str) -> tuple[tuple[str, ...], dict[int, DecodedMessages]]:
+    """Names in messages of a topic, from pieces all over the recording, and these pieces."""
     seen: dict[str, None] = {}
+    probed: dict[int, DecodedMessages] = {}
     pieces = bag.pieces(topic)
     first = spread(pieces, PROBED)
     for piece in first:
         if len(seen) > MOST_NAMES:
             break
-        seen |= dict.fromkeys(names_seen(bag.read(topic, piece)))
+        probed[piece] = decoded(bag.read(topic, piece))
+        seen |= probed[piece].names
     for piece in range(pieces):  # none there: the messages may be in few places
         if seen:
             break
         if piece not in first:
-            seen |= dict.fromkeys(names_seen(bag.read(topic, piece)))
-    return tuple(seen)
+            seen |= decoded(bag.read(topic, piece)).names
+    return tuple(seen), probed
 
 
 # -- The robot's URDF from a recording: what it has of the topic robot_description ----------------

@@ -97,7 +97,7 @@ def extent(bag: Recording) -> tuple[float, float]:
     """Least and greatest position of a recording's only joint; NaN where there is none."""
     low, high = np.inf, -np.inf
     for piece in range(bag.reader.pieces):
-        position = bag.reader.read(piece).position
+        position = bag.piece[piece].position
         position = position[np.isfinite(position)]
         if len(position):
             low, high = min(low, float(position.min())), max(high, float(position.max()))
