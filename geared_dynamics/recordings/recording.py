@@ -13,8 +13,14 @@ import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike, BoolArray, IntArray
 from geared_dynamics.errors import GearedDynamicsWarning, RecordingError
-from geared_dynamics.recordings.bag import open_bag, spread
-from geared_dynamics.recordings.container import TABLES, is_folder, lost_splits, tables_in
+from geared_dynamics.recordings.bag import (
+    TABLES,
+    is_folder,
+    lost_splits,
+    open_bag,
+    spread,
+    tables_in,
+)
 from geared_dynamics.recordings.joint_topics import ArrayReader, Reader, SeriesReader, open_topic
 from geared_dynamics.recordings.samples import Samples, Tally, joined, sum_of, time_steps
 from geared_dynamics.recordings.table_file import TableReader, TimeUnit

@@ -18,7 +18,7 @@ from geared_dynamics.description.urdf_checks import number_or_none
 from geared_dynamics.errors import DescriptionError, GearedDynamicsError, RecordingError
 from geared_dynamics.model.model import GearedModel
 from geared_dynamics.model.payload import payload_frame
-from geared_dynamics.recordings.joint_topics import recorded_description
+from geared_dynamics.recordings.bag import recorded_description
 from geared_dynamics.recordings.motions import Effort, Meaning, recorded_joints
 from geared_dynamics.recordings.recording import Recording, is_table, open_recording
 from geared_dynamics.recordings.table_file import TimeUnit

@@ -20,10 +20,9 @@ from geared_dynamics.analysis.identification_equations import refuse_unmeasured
 from geared_dynamics.analysis.observer_tuning import stretches
 from geared_dynamics.errors import GearedDynamicsError, MissingPackageError, extra
 from geared_dynamics.recordings import bag_writer, container, mcap_file
-from geared_dynamics.recordings.bag import open_bag
-from geared_dynamics.recordings.container import tables_in
+from geared_dynamics.recordings.bag import open_bag, recorded_description, tables_in
 from geared_dynamics.recordings.joint_state_codec import LONGEST, NotJointStateError, layout_of
-from geared_dynamics.recordings.joint_topics import ArrayReader, SeriesReader, recorded_description
+from geared_dynamics.recordings.joint_topics import ArrayReader, SeriesReader
 from geared_dynamics.recordings.mcap_records import decompressed
 from geared_dynamics.recordings.most_excited import refuse_silent
 from geared_dynamics.recordings.motions import Meaning
