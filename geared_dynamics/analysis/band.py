@@ -123,8 +123,8 @@ def judged_bands(
     sampled = [sampled_of(reader, settings, len(readers)) for reader in readers]
     base, names = base_columns(model, known=known), column_names(model)
     taken = np.zeros(len(names))
-    given = matching(names, known)
-    taken[given] = prior(model)[given]
+    known_columns = matching(names, known)
+    taken[known_columns] = prior(model)[known_columns]
     unknown = len(base.selection)
 
     def judged_in(keep: float) -> Judged | None:
@@ -161,15 +161,15 @@ def lowest_between(
 
     Where noise decides, errors grow faster than bands do, and the lowest band is the best.
     """
-    found = []
+    lowest = []
     for _ in range(HALVED):
         middle = float(np.sqrt(low * high))
         between = judged_in(middle)
         if between is None:
             low = middle
         else:
-            found, high = [between], middle
-    return found
+            lowest, high = [between], middle
+    return lowest
 
 
 def chosen(judged: Sequence[Judged], reach: float) -> Judged:

@@ -203,8 +203,8 @@ def analyze(
     """
     complete = model.with_coupling("complete")
     reader = MotionReader(complete, recording, meaning or Meaning(), velocity)
-    wanted = bandwidth_hz or WIDER * found_bandwidth(reader)
-    cutoff = usable_cutoff(wanted, recording.rate)
+    requested = bandwidth_hz or WIDER * found_bandwidth(reader)
+    cutoff = usable_cutoff(requested, recording.rate)
     ranges = ranges_of(model)
     plan = ComparisonTask(reader, cutoff, ranges, keep is not None, has_motors(model), rest or 0.0)
     totals = no_totals(model.n, len(model.motor_names))
@@ -227,7 +227,7 @@ def analyze(
         share = 100.0 * totals.tally.resting / (totals.samples + totals.tally.resting)
         what = f"rest is left out: every joint slower than {rest:g} rad/s or m/s"
         notes = (*notes, f"{what}, {percent(share)} of the samples")
-    capped = cap_notes(wanted, cutoff, recording.rate, given=bandwidth_hz is not None)
+    capped = cap_notes(requested, cutoff, recording.rate, given=bandwidth_hz is not None)
     notes = (*notes, *capped)
     return Analysis(
         model, recording, totals, cutoff, delays_of(plan, np.array(travel)), ranges,
@@ -243,16 +243,16 @@ def ranges_of(model: GearedModel) -> SampleRanges:
     limits = np.tile([[-np.inf], [np.inf]], (1, n))
     velocity, effort = np.full(n, FASTEST), np.full(n, np.inf)
     for j, name in enumerate(model.joint_names):
-        given = joints[name].limit if name in joints else None
-        if given is None:
+        limit = joints[name].limit if name in joints else None
+        if limit is None:
             continue
-        if given.lower is not None and given.upper is not None and given.lower < given.upper:
-            if joints[name].kind != "continuous" and given.upper - given.lower < NO_LIMIT:
-                position[:, j] = limits[:, j] = given.lower, given.upper
-        if given.velocity and given.velocity < NO_LIMIT:
-            velocity[j] = given.velocity
-        if given.effort and given.effort < NO_LIMIT:
-            effort[j] = SATURATED * given.effort
+        if limit.lower is not None and limit.upper is not None and limit.lower < limit.upper:
+            if joints[name].kind != "continuous" and limit.upper - limit.lower < NO_LIMIT:
+                position[:, j] = limits[:, j] = limit.lower, limit.upper
+        if limit.velocity and limit.velocity < NO_LIMIT:
+            velocity[j] = limit.velocity
+        if limit.effort and limit.effort < NO_LIMIT:
+            effort[j] = SATURATED * limit.effort
     return SampleRanges(position, np.stack([-velocity, velocity]), limits, effort)
 
 

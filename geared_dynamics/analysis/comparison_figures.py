@@ -133,8 +133,8 @@ def explained(clues: Array) -> tuple[float, dict[str, float]]:
         left, values = tries[best]
     if whole - left <= TELLING * whole:
         return whole, {}
-    found = dict(zip(chosen, values.tolist(), strict=True))
-    return left, {CLUES[k]: found[k] for k in sorted(found)}
+    factors = dict(zip(chosen, values.tolist(), strict=True))
+    return left, {CLUES[k]: factors[k] for k in sorted(factors)}
 
 
 def fit(clues: Array, chosen: list[int]) -> tuple[float, Array]:

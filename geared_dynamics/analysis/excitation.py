@@ -115,21 +115,21 @@ def limits_of(model: GearedModel, acceleration: float) -> MotionBounds:
     joints = {joint.name: joint for joint in model.robot.joints}
     lower, upper, speed, torque = [], [], [], []
     for name in model.joint_names:
-        given = joints[name].limit
-        low = None if given is None else given.lower
-        high = None if given is None else given.upper
+        limit = joints[name].limit
+        low = None if limit is None else limit.lower
+        high = None if limit is None else limit.upper
         bounded = low is not None and high is not None and 0.0 < high - low < NO_LIMIT
         if joints[name].kind == "continuous" and not bounded:
             low, high = -np.pi, np.pi
             bounded = True
-        if not bounded or given is None or not given.velocity or given.velocity > NO_LIMIT:
+        if not bounded or limit is None or not limit.velocity or limit.velocity > NO_LIMIT:
             remedy = "add <limit lower= upper= velocity=> to the URDF"
-            place = f"{model.robot.source}, joint {name!r}"
-            raise ModelError(place, "has no limits of position and velocity", remedy)
+            location = f"{model.robot.source}, joint {name!r}"
+            raise ModelError(location, "has no limits of position and velocity", remedy)
         lower.append(low)
         upper.append(high)
-        speed.append(given.velocity)
-        effort = given.effort
+        speed.append(limit.velocity)
+        effort = limit.effort
         torque.append(effort if effort and effort < NO_LIMIT else np.inf)
     return MotionBounds(
         np.array(lower, float),

@@ -51,7 +51,7 @@ def instrument_columns(
     recordings: Sequence[Recording],
     instruments: Sequence[Recording],
     settings: Settings,
-    found: Equations,
+    equations: Equations,
 ) -> tuple[Array, BoolArray]:
     """Columns of the instruments (i, n, p), and the samples of the equations they are for (k,).
 
@@ -59,8 +59,8 @@ def instrument_columns(
         model: The model.
         recordings: What the equations are of.
         instruments: Of the same motions, one for each recording.
-        settings: How recordings become equations, with the bandwidths of ``found``.
-        found: The equations.
+        settings: How recordings become equations, with the bandwidths of ``equations``.
+        equations: The equations.
 
     Raises:
         RecordingError: If they are not of the same motions.
@@ -68,16 +68,16 @@ def instrument_columns(
     if len(instruments) != len(recordings):
         finding = f"are {len(instruments)} recordings for {len(recordings)}"
         raise RecordingError("instruments", finding, "give one for each recording, in their order")
-    Y, q = np.zeros(found.Y.shape), np.zeros(found.q.shape)
+    Y, q = np.zeros(equations.Y.shape), np.zeros(equations.q.shape)
     there = np.zeros(len(q), bool)
     for run, (recording, instrument) in enumerate(zip(recordings, instruments, strict=True)):
-        rows = np.flatnonzero(found.run == run)
+        rows = np.flatnonzero(equations.run == run)
         ahead = clock_difference(recording, instrument)
-        for part, place in paired_rows(model, instrument, settings, found.stamp[rows] + ahead):
-            new = ~there[rows[place]]  # a clock that starts anew shows a time twice
-            at = rows[place[new]]
+        for part, index in paired_rows(model, instrument, settings, equations.stamp[rows] + ahead):
+            new = ~there[rows[index]]  # a clock that starts anew shows a time twice
+            at = rows[index[new]]
             Y[at], q[at], there[at] = part.Y[new], part.q[new], True
-        refuse_others(model, instrument, q[rows], found.q[rows], there[rows])
+        refuse_others(model, instrument, q[rows], equations.q[rows], there[rows])
     return Y[there], there
 
 
@@ -98,18 +98,18 @@ def paired_rows(
     for part in joined_motions(motions, instrument.period):
         index = nearest(part.stamp, later)
         close = np.abs(part.stamp[index] - later) <= instrument.period // 2
-        wanted, first = np.unique(index[close], return_index=True)
-        rows = filtered(model, silent, part, instrument.rate, keep, wanted)
-        kept = np.isin(part.stamp[wanted], rows.stamp)
+        instants, first = np.unique(index[close], return_index=True)
+        rows = filtered(model, silent, part, instrument.rate, keep, instants)
+        kept = np.isin(part.stamp[instants], rows.stamp)
         pairs.append((rows, order[np.flatnonzero(close)[first[kept]]]))
     return pairs
 
 
-def nearest(stamp: IntArray, wanted: IntArray) -> IntArray:
+def nearest(stamp: IntArray, instants: IntArray) -> IntArray:
     """Which of stamps (k,), that grow, are nearest to others."""
-    after = np.clip(np.searchsorted(stamp, wanted), 1, len(stamp) - 1)
+    after = np.clip(np.searchsorted(stamp, instants), 1, len(stamp) - 1)
     before = after - 1
-    return np.asarray(np.where(wanted - stamp[before] <= stamp[after] - wanted, before, after))
+    return np.asarray(np.where(instants - stamp[before] <= stamp[after] - instants, before, after))
 
 
 def clock_difference(recording: Recording, instrument: Recording) -> int:
@@ -125,11 +125,11 @@ def clock_difference(recording: Recording, instrument: Recording) -> int:
 
 def ends(recording: Recording) -> tuple[int, int]:
     """Stamps of the first and the last sample [ns]."""
-    found = []
+    stamps_of_ends = []
     for spans, place in ((range(recording.spans), 0), (range(recording.spans)[::-1], -1)):
         stamps = (recording.read(span, 0).samples.stamp for span in spans)
-        found.append(next((int(stamp[place]) for stamp in stamps if len(stamp)), 0))
-    return found[0], found[1]
+        stamps_of_ends.append(next((int(stamp[place]) for stamp in stamps if len(stamp)), 0))
+    return stamps_of_ends[0], stamps_of_ends[1]
 
 
 def refuse_others(
@@ -305,8 +305,8 @@ def identify(
     selection = list(base.selection)
     x0 = prior(model)
     taken = np.zeros(len(x0))
-    given = matching(found.names, known)
-    taken[given] = x0[given]
+    known_columns = matching(found.names, known)
+    taken[known_columns] = x0[known_columns]
     rest = found.tau - found.Y @ taken
     fitted = found.used & (True if validate else ~found.held[:, None])
     if settings.holdout and not validate:
@@ -359,12 +359,12 @@ def held_out(held: Equations, expected: Array, used: BoolArray) -> Array:
     return np.where(few, np.nan, deviation(held.tau - expected, used))
 
 
-def left(found: Equations, x: Array, used: BoolArray) -> Array:
+def left(equations: Equations, x: Array, used: BoolArray) -> Array:
     """RMS residual of each joint with all columns' parameters x (p,)."""
-    return deviation(found.tau - found.Y @ x, used)
+    return deviation(equations.tau - equations.Y @ x, used)
 
 
-def fixed(settings: Settings, found: Equations) -> Settings:
+def fixed(settings: Settings, equations: Equations) -> Settings:
     """Return the settings with the bandwidths that were found."""
-    cutoff, keep = found.bandwidth
+    cutoff, keep = equations.bandwidth
     return replace(settings, bandwidth=cutoff, keep=keep)

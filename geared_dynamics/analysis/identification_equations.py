@@ -107,11 +107,11 @@ def equations(
     kept, thin, notes = gathered(readers, cutoff, keep, progress)
     all_rows = together([rows for own in kept for rows in own])
     counts = [count_of(own) for own in kept]
-    place = np.concatenate([np.arange(k) / k for k in counts])
+    share = np.concatenate([np.arange(k) / k for k in counts])
     found = Equations(
         column_names(model), *all_rows[1:6],
         np.abs(all_rows.v) > settings.slow * top_speeds(model, all_rows.v),
-        np.repeat(np.arange(len(recordings)), counts), place >= 1.0 - settings.holdout,
+        np.repeat(np.arange(len(recordings)), counts), share >= 1.0 - settings.holdout,
         all_rows.stamp, recordings[0].rate / (spacing(recordings[0], keep) * thin), (cutoff, keep),
         (*capped, *notes),
     )  # fmt: skip
@@ -131,15 +131,15 @@ def bandwidths(
     """
     rate = max(reader.recording.rate for reader in readers)
     notes: list[str] = []
-    wanted, keep = settings.bandwidth, settings.keep
-    if predicted and wanted is None and keep is None:
+    requested, keep = settings.bandwidth, settings.keep
+    if predicted and requested is None and keep is None:
         keep, notes = band_found(readers, settings, known)
-        wanted = None if keep is None else min(WIDER * keep, usable_cutoff(WIDER * keep, rate))
-    if wanted is None:
+        requested = None if keep is None else min(WIDER * keep, usable_cutoff(WIDER * keep, rate))
+    if requested is None:
         band = max(map(found_bandwidth, readers))
-        wanted, keep = WIDER * band, keep or band
-    cutoff = usable_cutoff(wanted, rate)
-    notes += cap_notes(wanted, cutoff, rate, given=settings.bandwidth is not None)
+        requested, keep = WIDER * band, keep or band
+    cutoff = usable_cutoff(requested, rate)
+    notes += cap_notes(requested, cutoff, rate, given=settings.bandwidth is not None)
     keep = min(keep or cutoff / WIDER, cutoff)
     if settings.keep is not None and keep < settings.keep:
         what = f"equations are kept below {keep:.4g} Hz, not {settings.keep:g} Hz"
@@ -187,13 +187,13 @@ def refuse_unmeasured(model: GearedModel, measured: BoolArray, path: str) -> Non
 
 
 def refuse_still(
-    model: GearedModel, found: Equations, used: BoolArray, path: str, where: str = ""
+    model: GearedModel, equations: Equations, used: BoolArray, path: str, where: str = ""
 ) -> None:
     """Raise if there are fewer equations than unknowns, or a joint never moves.
 
     Args:
         model: The model.
-        found: The equations.
+        equations: The equations.
         used: Which of them are solved (k, n).
         path: The recording.
         where: Which part of it that is, if it is not all of it.
@@ -207,6 +207,6 @@ def refuse_still(
             "record a motion of all joints (geared-dynamics excite), or freeze them (--joints)"
         )
         raise RecordingError(path, finding, remedy + more)
-    if moving.sum() < 2 * len(found.names):
-        finding = f"{moving.sum()} equations for {len(found.names)} unknowns{where}"
+    if moving.sum() < 2 * len(equations.names):
+        finding = f"{moving.sum()} equations for {len(equations.names)} unknowns{where}"
         raise RecordingError(path, finding, f"record a longer motion{more}")

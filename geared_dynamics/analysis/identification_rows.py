@@ -112,9 +112,9 @@ def filtered(
     part: JointMotion,
     rate: float,
     keep: float,
-    wanted: IntArray,
+    chosen_samples: IntArray,
 ) -> EquationRows:
-    """Filter a motion's equations, block by block, and keep the samples ``wanted``, in order."""
+    """Filter a motion's equations, block by block, and keep ``chosen_samples`` of it, in order."""
     k, n = part.q.shape
     around = context(keep, rate)
     known = -known_friction(model, part.q, part.v, part.a)
@@ -123,7 +123,7 @@ def filtered(
     tau = joint_torques(model, meaning, part.q, part.effort) + known
     effort = motor_efforts(model, part.effort) if meaning.of_motors else np.zeros((k, 0))
     edge = min(int(np.ceil(rate / keep)), k // 4)  # a period, where filters know one side only
-    wanted = wanted[(wanted >= edge) & (wanted < k - edge)]
+    chosen_samples = chosen_samples[(chosen_samples >= edge) & (chosen_samples < k - edge)]
     blocks = []
     for start in range(0, k, BLOCK):
         low, high = max(0, start - around), min(k, start + BLOCK + around)
@@ -134,7 +134,7 @@ def filtered(
         table = [Y.reshape(high - low, n * p), *(signal[piece] for signal in signals)]
         if keep < usable_cutoff(keep * 1.0001, rate):
             table = [without_noise(x, keep, rate) for x in table]
-        at = wanted[(wanted >= start) & (wanted < start + BLOCK)]
+        at = chosen_samples[(chosen_samples >= start) & (chosen_samples < start + BLOCK)]
         chosen = at - low
         Y_kept = np.ascontiguousarray(table[0][chosen]).reshape(len(chosen), n, p)
         own = [signal[chosen] for signal in table[1:]]
@@ -147,10 +147,10 @@ def filtered(
 def without_noise(values: Array, keep: float, rate: float) -> Array:
     """Filter signals (k, c); half of the columns are zero, as no link moves a joint below it."""
     there = np.flatnonzero(values.any(axis=0))
-    found = np.zeros(values.shape)
+    result = np.zeros(values.shape)
     if there.size:
-        found[:, there] = zero_phase(values[:, there], keep, rate)
-    return found
+        result[:, there] = zero_phase(values[:, there], keep, rate)
+    return result
 
 
 # -- How recordings become equations, and the steps that equations and their band have in common --

@@ -97,16 +97,16 @@ def span_result(plan: ComparisonTask, span: int) -> SpanResult:
             continue
         measured = joint_torques(model, plan.reader.meaning, part.q, part.effort)
         raw = joint_torques(model, plan.reader.meaning, part.q, part.raw)
-        found = predicted(model, part.q, part.v, part.a)
-        own = totals_of(part.q, part.v, part.a, measured, raw, found, plan.ranges)
+        prediction = predicted(model, part.q, part.v, part.a)
+        own = totals_of(part.q, part.v, part.a, measured, raw, prediction, plan.ranges)
         motors, motors_peak, exceeded = motor_totals(plan, part)
         own = own._replace(motors=motors, motors_peak=motors_peak, exceeded=exceeded)
         totals = totals.plus(own)
         travel = travel + squares(part.v)
         stamps += runs
-        signals.append(np.stack([measured, *found.models, measured - found.models[-1]]))
+        signals.append(np.stack([measured, *prediction.models, measured - prediction.models[-1]]))
         if plan.keep:
-            kept.append(Kept(*part[:4], measured, found.models, found.terms[5]))
+            kept.append(Kept(*part[:4], measured, prediction.models, prediction.terms[5]))
     totals = totals._replace(tally=totals.tally._replace(resting=resting))
     if not stamps:
         nothing = np.empty((2, 5, 0, model.n))
@@ -187,7 +187,7 @@ def delays_of(plan: ComparisonTask, travel: Array) -> Array:
         travel: Motion of each joint in each span (spans, n).
     """
     reader = plan.reader
-    found = np.full(reader.model.n, np.nan)
+    delays = np.full(reader.model.n, np.nan)
     best = int(np.argmax(relative(travel)))
     most = travel.max(axis=0)
     spans = np.where(travel[best] >= TELLING * most, best, np.argmax(travel, axis=0))
@@ -199,8 +199,8 @@ def delays_of(plan: ComparisonTask, travel: Array) -> Array:
         best_part = np.argmax([squares(part.v) for part in parts], axis=0)
         for k in np.unique(best_part):
             joints = np.flatnonzero((spans == span) & (most > 0.0) & (best_part == k))
-            found[joints] = delays_in(reader, parts[k], joints, int(long))
-    return found
+            delays[joints] = delays_in(reader, parts[k], joints, int(long))
+    return delays
 
 
 def delays_in(
@@ -211,14 +211,14 @@ def delays_in(
     measured = joint_torques(model, reader.meaning, part.q, part.effort)
     expected = inverse_dynamics(model, part.q, part.v, part.a)
     expected = expected + resisting(model, part.q, part.v, expected)
-    found = []
+    delays = []
     for j in joints:
         rows = without_rests(LAG * part.v[:, [j]])
         inner = slice(rows.start + RESTING, rows.stop - RESTING)  # without starts and stops
         rows = inner if inner.stop - inner.start > shortest else slice(0, len(part.q))
         signals = expected[rows, j], measured[rows, j], signs_of(part.v[rows, j])
-        found.append(delay(*signals, reader.recording.rate))
-    return found
+        delays.append(delay(*signals, reader.recording.rate))
+    return delays
 
 
 def signs_of(v: Array) -> Array:

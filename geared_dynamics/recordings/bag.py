@@ -164,8 +164,10 @@ def left_out(path: Path, name: str) -> str:
 
 def files_of(path: Path) -> tuple[list[str], list[str]]:
     """Names of a bag's files in order, as they are without compression, and notes."""
-    found = [item.name for item in entries(path) if item.name.endswith(ENDINGS) and is_file(item)]
-    there = sorted({name.removesuffix(PACKED) for name in found}, key=number_in_name)
+    present = [
+        item.name for item in entries(path) if item.name.endswith(ENDINGS) and is_file(item)
+    ]
+    there = sorted({name.removesuffix(PACKED) for name in present}, key=number_in_name)
     notes: list[str] = []
     listed = None
     if is_file(path / METADATA):
@@ -297,9 +299,9 @@ def recorded_description(path: str | Path) -> NamedBytes:
     if len(topics) > 1:
         finding = f"has several robots: {quoted(topics, NOTED)}"
         raise RecordingError(bag.path, finding, REMEDY)
-    found = NamedBytes(first_text(bag, topics[0]))
-    found.name = f"{bag.path}, {topics[0]}"
-    return found
+    urdf = NamedBytes(first_text(bag, topics[0]))
+    urdf.name = f"{bag.path}, {topics[0]}"
+    return urdf
 
 
 def first_text(bag: Container, topic: str) -> bytes:

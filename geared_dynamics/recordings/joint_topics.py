@@ -89,39 +89,39 @@ def picked(table: MessageTable, part: Array, columns: list[int]) -> Array:
     return part[:, columns]
 
 
-def renamed(joints: Sequence[str], given: Mapping[str, str]) -> tuple[str, ...]:
+def renamed(joints: Sequence[str], names: Mapping[str, str]) -> tuple[str, ...]:
     """The joints, as a recording calls them.
 
     Raises:
         RecordingError: If there is no such joint.
     """
-    for joint in given:
+    for joint in names:
         if joint not in joints:
             remedy = f"the robot's joints are {', '.join(joints)}"
             raise RecordingError("--rename", f"the robot has no joint {joint!r}", remedy)
-    return tuple(given.get(joint, joint) for joint in joints)
+    return tuple(names.get(joint, joint) for joint in joints)
 
 
 def matched(
-    joints: Sequence[str], seen: Sequence[str], given: dict[str, str], place: str
+    joints: Sequence[str], seen: Sequence[str], names: dict[str, str], location: str
 ) -> tuple[str, ...]:
     """What a recording calls the robot's joints.
 
     Args:
         joints: The model's joints.
         seen: Names in the recording.
-        given: Names in the recording by joint, where they differ.
-        place: The recording and its topic, for the error's text.
+        names: Names in the recording by joint, where they differ.
+        location: The recording and its topic, for the error's text.
 
     Raises:
         RecordingError: If a joint is not there.
     """
-    wanted, known = renamed(joints, given), set(seen)
-    missing = [name for name in wanted if name not in known]
+    recorded, known = renamed(joints, names), set(seen)
+    missing = [name for name in recorded if name not in known]
     if not missing:
-        return wanted
+        return recorded
     finding = f"has no joint {', '.join(missing)}; it has {quoted(seen, NAMED) or 'none'}"
-    if len(missing) == len(wanted):
+    if len(missing) == len(recorded):
         finding += ", so it may be of another robot"
     compared = [name for name in seen[:COMPARED] if len(name) <= LONGEST_WORD]
     near = [(joint, *difflib.get_close_matches(joint, compared, 1)) for joint in joints]
@@ -131,7 +131,7 @@ def matched(
     distinct = len({pair[1] for pair in pairs}) == len(pairs)
     example = " ".join("=".join(pair) for pair in pairs) if pairs and distinct else "JOINT=NAME"
     remedy = f"name them (--rename {example}), or choose joints of the robot with --joints"
-    raise RecordingError(place, finding, remedy)
+    raise RecordingError(location, finding, remedy)
 
 
 # -- Samples of one robot in pieces: from a bag's topic, or from arrays ---------------------------
@@ -315,25 +315,25 @@ def open_topic(
         finding = f"has {len(names)} topics of type {JOINT_STATE}"
         raise RecordingError(bag.path, finding, f"choose one with --topic; among them {names[0]}")
     problems: list[RecordingError] = []
-    found: list[BagReader] = []
+    readers: list[BagReader] = []
     for name in names:
-        place = f"{bag.path}, {name}"
+        location = f"{bag.path}, {name}"
         seen, probed = joints_on(bag, name)
         try:
             if not seen:
                 finding = "; ".join(["holds no messages", *bag.notes])
-                raise RecordingError(place, finding, "record the arm in motion")
-            names_there = matched(joints, seen, rename, place)
-            found.append(BagReader(bag, name, names_there, units, {} if found else probed))
+                raise RecordingError(location, finding, "record the arm in motion")
+            names_there = matched(joints, seen, rename, location)
+            readers.append(BagReader(bag, name, names_there, units, {} if readers else probed))
         except RecordingError as error:
             problems.append(error)
-    if not found:
+    if not readers:
         raise problems[0]
-    if len(found) > 1:
-        others = quoted([reader.topic for reader in found[1:]], LISTED)
-        text = f"{bag.path}: {found[0].topic} is read; {others} has these joints too (--topic)"
+    if len(readers) > 1:
+        others = quoted([reader.topic for reader in readers[1:]], LISTED)
+        text = f"{bag.path}: {readers[0].topic} is read; {others} has these joints too (--topic)"
         warnings.warn(text, GearedDynamicsWarning, stacklevel=4)
-    return found[0]
+    return readers[0]
 
 
 def joints_on(bag: Container, topic: str) -> tuple[tuple[str, ...], dict[int, DecodedMessages]]:

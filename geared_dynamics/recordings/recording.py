@@ -168,23 +168,23 @@ def open_recording(
     Raises:
         RecordingError: naming what was found, and what to give instead.
     """
-    place, names, given = Path(path), tuple(joints), dict(rename or {})
+    location, names, renaming = Path(path), tuple(joints), dict(rename or {})
     units = units_of(names, degrees)
-    if not is_table(place):
+    if not is_table(location):
         only = {"--columns": columns, "--rate": rate, "--time-unit": time_unit}
         refuse_others(path, "a bag", only)
-        return recording_of(open_topic(open_bag(place), names, topic, given, units), efforts)
+        return recording_of(open_topic(open_bag(location), names, topic, renaming, units), efforts)
     refuse_others(path, "a table", {"--topic": topic})
-    files = tables_in(place)
+    files = tables_in(location)
     tables = [
         TableReader(
-            file, names, rename=given, columns=columns, rate=rate, units=units,
+            file, names, rename=renaming, columns=columns, rate=rate, units=units,
             time_unit=time_unit or "s", efforts=efforts, by_number=by_number,
         )
-        for file in files or [place]
+        for file in files or [location]
     ]  # fmt: skip
     table = tables[0]
-    lost = tuple(lost_splits(place, [file.name for file in files]))
+    lost = tuple(lost_splits(location, [file.name for file in files]))
     reader = SeriesReader(str(path), tuple(tables), lost) if files else table
     recording = recording_of(reader, efforts)
     if table.columns["time"] and not SLOWEST <= recording.rate <= FASTEST:
