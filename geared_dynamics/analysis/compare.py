@@ -230,8 +230,9 @@ def analyze(
     capped = cap_notes(requested, cutoff, recording.rate, given=bandwidth_hz is not None)
     notes = (*notes, *capped)
     return Analysis(
-        model, recording, totals, cutoff, delays_of(plan, np.array(travel)), ranges,
-        np.concatenate(stamps), np.concatenate(drawn, axis=2), notes,
+        model=model, recording=recording, totals=totals, cutoff=cutoff,
+        delays=delays_of(plan, np.array(travel)), ranges=ranges, stamp=np.concatenate(stamps),
+        drawn=np.concatenate(drawn, axis=2), notes=notes,
     )  # fmt: skip
 
 

@@ -95,18 +95,18 @@ def joint_figures(analysis: Analysis) -> list[JointFigures]:
         left, missing = explained(totals.clues[j])
         result.append(
             JointFigures(
-                name,
-                "N" if kinds[name] == "prismatic" else "N m",
-                float(rms[j]),
-                float(totals.measured_peak[j]),
-                tuple(residual[:, j].tolist()),
-                tuple((residual[:, j] * scale[j]).tolist()),
-                tuple(totals.residual_peak[:, j].tolist()),
-                dict(zip(TERMS, shares[:, j].tolist(), strict=True)),
-                float(np.sqrt(left / k) * scale[j]),
-                missing,
-                100.0 * float(totals.saturated[j]) / k,
-                float(analysis.delays[j]),
+                joint=name,
+                unit="N" if kinds[name] == "prismatic" else "N m",
+                rms=float(rms[j]),
+                peak=float(totals.measured_peak[j]),
+                residual=tuple(residual[:, j].tolist()),
+                percent=tuple((residual[:, j] * scale[j]).tolist()),
+                residual_peak=tuple(totals.residual_peak[:, j].tolist()),
+                shares=dict(zip(TERMS, shares[:, j].tolist(), strict=True)),
+                fitted=float(np.sqrt(left / k) * scale[j]),
+                missing=missing,
+                saturated=100.0 * float(totals.saturated[j]) / k,
+                delay=float(analysis.delays[j]),
             )
         )
     return result

@@ -131,12 +131,13 @@ class Totals(NamedTuple):
 
 def no_totals(n: int, m: int) -> Totals:
     """Totals of no samples."""
-    z = np.zeros(n)
+    z, models, bins = np.zeros(n), np.zeros((len(MODELS), n)), np.zeros((3, n, BINS))
     return Totals(
-        0, z, z, z, np.zeros((len(MODELS), n)), np.zeros((len(MODELS), n)),
-        np.zeros((len(TERMS), n)), np.zeros((n, len(CLUES), len(CLUES))),
-        np.zeros((3, n, BINS)), np.zeros((3, n, BINS)), z, z,
-        np.zeros((3, m)), np.zeros((3, m)), np.zeros(m), Tally(),
+        samples=0, measured=z, measured_sum=z, measured_peak=z, residual=models,
+        residual_peak=models, terms=np.zeros((len(TERMS), n)),
+        clues=np.zeros((n, len(CLUES), len(CLUES))), by_position=bins, by_velocity=bins,
+        saturated=z, outside=z, motors=np.zeros((3, m)), motors_peak=np.zeros((3, m)),
+        exceeded=np.zeros(m), tally=Tally(),
     )  # fmt: skip
 
 

@@ -341,9 +341,11 @@ def identify(
         ]
     )
     return Identified(
-        model, base, solution.x, np.sqrt(np.maximum(solution.covariance.diagonal(), 0.0)),
-        solution, base.combinations @ x0, full, deviation(found.tau, fitted), residual,
-        deviation(held.tau, held_used), found, held, held_used, load, tuple(notes),
+        model=model, base=base, x=solution.x,
+        sigma=np.sqrt(np.maximum(solution.covariance.diagonal(), 0.0)), solution=solution,
+        files=base.combinations @ x0, physical=full, rms=deviation(found.tau, fitted),
+        residual=residual, held_rms=deviation(held.tau, held_used), equations=found, held=held,
+        held_used=held_used, load=load, notes=tuple(notes),
     )  # fmt: skip
 
 

@@ -109,11 +109,12 @@ def equations(
     counts = [count_of(own) for own in kept]
     share = np.concatenate([np.arange(k) / k for k in counts])
     found = Equations(
-        column_names(model), *all_rows[1:6],
-        np.abs(all_rows.v) > settings.slow * top_speeds(model, all_rows.v),
-        np.repeat(np.arange(len(recordings)), counts), share >= 1.0 - settings.holdout,
-        all_rows.stamp, recordings[0].rate / (spacing(recordings[0], keep) * thin), (cutoff, keep),
-        (*capped, *notes),
+        names=column_names(model), Y=all_rows.Y, tau=all_rows.tau, known=all_rows.known,
+        effort=all_rows.effort, q=all_rows.q,
+        used=np.abs(all_rows.v) > settings.slow * top_speeds(model, all_rows.v),
+        run=np.repeat(np.arange(len(recordings)), counts), held=share >= 1.0 - settings.holdout,
+        stamp=all_rows.stamp, bandwidth=(cutoff, keep), notes=(*capped, *notes),
+        rate=recordings[0].rate / (spacing(recordings[0], keep) * thin),
     )  # fmt: skip
     refuse_still(model, found, found.used, recordings[0].path)
     return found
