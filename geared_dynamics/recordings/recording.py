@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import warnings
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -42,22 +43,24 @@ class DecodedPieces:
     """Pieces of a reader, decoded once as long as there is ROOM for them.
 
     A pass over a recording goes upwards, and looks into some pieces all over it before. Where room
-    is needed, what lies lowest goes first: it is behind what is being read.
+    is needed, what lies lowest goes first: it is behind what is being read. Threads may share it.
     """
 
     def __init__(self, reader: Reader) -> None:
         """Begin with none."""
         self.reader, self.kept = reader, dict[int, Samples]()
+        self._lock = threading.Lock()
 
     def __getitem__(self, piece: int) -> Samples:
         """Samples of one piece."""
         samples = self.kept.get(piece)
         if samples is None:
             samples = self.reader.read(piece)
-            room = sum(part.size for part in self.kept.values()) + samples.size - ROOM
-            while room > 0 and self.kept:
-                room -= self.kept.pop(min(self.kept)).size
-            self.kept[piece] = samples
+            with self._lock:
+                self.kept[piece] = samples
+                room = ROOM - sum(part.size for part in self.kept.values())
+                while room < 0 and len(self.kept) > 1:
+                    room += self.kept.pop(min(self.kept.keys() - {piece})).size
         return samples
 
     def __reduce__(self) -> tuple[type[DecodedPieces], tuple[Reader]]:

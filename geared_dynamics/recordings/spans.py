@@ -83,14 +83,13 @@ class MotionReader:
             remedy = "leave out --velocity recorded: positions are differentiated then"
             raise RecordingError(recording.path, "has no velocities (empty or NaN)", remedy)
         key = (*recording.bounds(span, around), needed)
-        if self._last is None or self._last[0] != key:
+        last = self._last  # threads may share the reader
+        if last is None or last[0] != key:
             samples, core = recording.read(span, around)
-            result = clean(
-                self._in_joint_space(samples), core, recording.period,
-                efforts=recording.efforts, velocities=needed,
-            )  # fmt: skip
-            self._last = key, result
-        return self._last[1]
+            joints = self._in_joint_space(samples)
+            options = {"efforts": recording.efforts, "velocities": needed}
+            last = self._last = key, clean(joints, core, recording.period, **options)
+        return last[1]
 
     def unwrapped(self, stretch: Stretch) -> Stretch:
         """A stretch whose angles do not jump by whole turns."""

@@ -11,6 +11,7 @@ import pytest
 
 from geared_dynamics.analysis import Settings, analyze, identify
 from geared_dynamics.recordings import joint_topics, recording, samples, spans
+from geared_dynamics.recordings.motions import Meaning
 from geared_dynamics.recordings.recording import Recording, open_recording
 from geared_dynamics.recordings.samples import Samples
 from recorded_motions import JOINT_STATE, elbow, messages, motion, torques, truth, write_sqlite
@@ -91,6 +92,28 @@ def test_little_room_changes_nothing_but_the_number_of_readings(
     order = [0, 5, 2, 24, 0, 1]
     for one, two in zip(in_turn(opened, order), order, strict=True):
         np.testing.assert_array_equal(one, opened.reader.read(two).position)
+
+
+class Interrupted(spans.MotionReader):
+    """A reader that another thread uses at the moment at which it has cleaned a span."""
+
+    other: int | None = None
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Keep a value; then read the other span, once."""
+        super().__setattr__(name, value)
+        if name == "_last" and self.other is not None:
+            span, self.other = self.other, None
+            self.cleaned(span, 100)
+
+
+def test_threads_may_share_a_reader(bag: Path) -> None:
+    """As the threads of a worker of a cluster do: each gets the span that it asked for."""
+    reader = Interrupted(MODEL, open_recording(bag, MODEL.joint_names), Meaning())
+    alone = [sum(len(x.core) for x in reader.cleaned(span, 100).stretches) for span in (0, 1)]
+    assert alone[0] > alone[1]
+    reader.other = 1
+    assert sum(len(x.core) for x in reader.cleaned(0, 100).stretches) == alone[0]
 
 
 def opened_piece(bag: Path) -> Samples:
