@@ -28,7 +28,7 @@ OPTIONS = Options(["joint_1"], [0.0], 1000, 1.0, 1.0, None)
 
 def test_without_ros_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(MissingPackageError, match=r"'rclpy'.*geared_dynamics\[ros\]"):
+    with pytest.raises(MissingPackageError, match=r"'rclpy'.*pip install 'ros-jazzy-rclpy"):
         measure(echo(), OPTIONS)
 
 
