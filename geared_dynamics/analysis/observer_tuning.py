@@ -77,7 +77,7 @@ def stretches(
     """
     found: list[ReplayedStretch] = []
     left = longest
-    back = np.linalg.pinv(model.structure_matrix)
+    back = model.motor_map.inverse
     reader = MotionReader(model, recording, meaning)
     for span in range(recording.spans):
         for part in reader.cleaned(span, 0).stretches:
