@@ -34,7 +34,7 @@ from geared_dynamics.arrays import Array, ArrayLike, Frozen
 from geared_dynamics.dynamics import elastic
 from geared_dynamics.dynamics.arguments import above_zero, one_state, seconds
 from geared_dynamics.dynamics.elastic.extended import motor_side
-from geared_dynamics.dynamics.friction_and_balancers import outside
+from geared_dynamics.dynamics.friction_and_balancers import balancer_forces
 from geared_dynamics.dynamics.state import State
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.model import GearedModel
@@ -240,5 +240,7 @@ def balance(model: GearedModel, moving: Moving) -> tuple[Array, Array]:
         more = np.where(np.isfinite(measured), measured - modelled, 0.0)
         known[:n] += model.elasticity.rigid.T @ more
         known[n:] -= more
-    known[:n] += outside(model, np.zeros(n), q) - losses
+    known[:n] -= losses
+    if model.drivetrain.balancers:
+        known[:n] += balancer_forces(model, q)
     return np.asarray(elastic.mass_matrix(model, q) @ rate), known

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar, cast
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar, cast
 
 import numpy as np
 
@@ -27,9 +27,6 @@ from geared_dynamics.observers.readings import (
     refuse_other,
 )
 from geared_dynamics.observers.standing import largest
-
-if TYPE_CHECKING:
-    from geared_dynamics.observers.kalman import KalmanState
 
 # -- One protocol of observers: a frozen value made for one arm, its state a value beside it ------
 
@@ -283,7 +280,7 @@ def estimate(
     standing, known = state.friction_stands, slice(2 * N, 2 * N + n)
     deviation = friction = np.full(3 * N, np.nan)
     if standing is None:
-        covered = cast("KalmanState", state)
+        covered: Any = state
         deviation, friction = covered.deviations, covered.friction_deviations
     return Estimate(
         q=q,
