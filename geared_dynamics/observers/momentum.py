@@ -241,6 +241,6 @@ def balance(model: GearedModel, moving: Moving) -> tuple[Array, Array]:
         known[:n] += model.elasticity.rigid.T @ more
         known[n:] -= more
     known[:n] -= losses
-    if model.drivetrain.balancers:
+    if model.balancers.names:
         known[:n] += balancer_forces(model, q)
     return np.asarray(elastic.mass_matrix(model, q) @ rate), known

@@ -106,7 +106,7 @@ def observed_arm(model: GearedModel) -> ObservedArm:
     """
     sizes = sizes_of(model)
     forms = packed(extended(model)), packed_springs(model), packed_drives(model)
-    return ObservedArm(model, sizes, forms, bool(model.drivetrain.balancers))
+    return ObservedArm(model, sizes, forms, bool(model.balancers.names))
 
 
 class Source(NamedTuple):
@@ -263,9 +263,8 @@ def at_rest(model: GearedModel, shown: Array) -> Array:
         shown: What the motors' encoders show (m,) [rad].
     """
     n, own = model.n, model.elasticity
-    A = structure_matrix(model).T
-    goal = np.linalg.pinv(A) @ (shown - model.motor_zeros)
-    _, s, vt = np.linalg.svd(A)
+    goal = model.elastic_motor_map.coordinates(shown)
+    _, s, vt = np.linalg.svd(model.elastic_motor_map.A.T)
     rank = int(np.sum(s > 1e-12 * s[0])) if s.size else 0
     free = vt[rank:].T  # directions that the encoders do not see
     K = spring_matrix(model, own.stiffness)
@@ -278,7 +277,7 @@ def at_rest(model: GearedModel, shown: Array) -> Array:
     for _ in range(ROUNDS):
         weight = np.zeros(len(x))
         weight[:n] = gravity_forces(model, x[:n])
-        if model.drivetrain.balancers:
+        if model.balancers.names:
             weight[:n] -= balancer_forces(model, x[:n])
         following = goal + free @ (solve @ (free.T @ (rest - weight - K @ goal)))
         change = float(np.max(np.abs(following - x)))
