@@ -16,8 +16,7 @@ from geared_dynamics.observers import (
     KalmanGains,
     KalmanState,
     kalman_gains,
-    kalman_start,
-    kalman_step,
+    kalman_observer,
 )
 from geared_dynamics.recordings.motions import Meaning, joint_torques
 from geared_dynamics.recordings.recording import Recording
@@ -134,20 +133,21 @@ def followed(
     model: GearedModel, gains: KalmanGains, stretch: ReplayedStretch
 ) -> Iterator[tuple[float, KalmanState | None, KalmanState]]:
     """Time [s], state before (None at a start) and after each sample."""
+    observer = kalman_observer(model, gains=gains)
     state: KalmanState | None = None
     last = 0.0
     for time, phi, tau_m in zip(*stretch, strict=True):
         measurement = Measurement(phi, tau_m)
         if state is None or not state.health.valid:
             try:
-                state, last = kalman_start(model, gains, measurement), time
+                state, last = observer.start(measurement), time
             except ArrayError:  # an encoder is missing
                 state = None
                 continue
             yield float(time), None, state
             continue
         before = state
-        state, last = kalman_step(model, gains, state, measurement, float(time - last)), time
+        state, last = observer.step(state, measurement, float(time - last)), time
         if state.health.valid:
             yield float(time), before, state
 

@@ -22,10 +22,9 @@ from geared_dynamics.actuation.command_type import (
 from geared_dynamics.arrays import Array, BoolArray, Frozen
 from geared_dynamics.model import GearedModel
 from geared_dynamics.observers import (
-    KalmanGains,
-    NonlinearGains,
-    kalman_gains,
-    nonlinear_gains,
+    Observer,
+    kalman_observer,
+    nonlinear_observer,
 )
 from geared_dynamics.observers.standing import motor_levels
 from geared_dynamics.runtime.joint_readings import motor_angles
@@ -154,7 +153,6 @@ SCHEMA: tuple[Parameter, ...] = (
 # -- From parameter values to the observer, its sensors and its rules -----------------------------
 
 
-AnyGains = KalmanGains | NonlinearGains
 SLOWEST_HOLD = 3.0  # periods that ``hold`` has to bridge at least
 
 
@@ -164,7 +162,7 @@ class ObserverSetup(Frozen):
 
     Attributes:
         model: With its payload.
-        gains: Of the observer.
+        observer: Its gains, and the model that it follows.
         angles: Joint states' positions to motors' angles.
         torques: Commands or efforts to motors' torques.
         holding: Forces on the joints to motors' torques at rest.
@@ -183,7 +181,7 @@ class ObserverSetup(Frozen):
     """
 
     model: GearedModel
-    gains: AnyGains
+    observer: Observer[Any]
     angles: Affine
     torques: TorqueMap
     holding: TorqueMap
@@ -234,7 +232,7 @@ def prepared(values: Values, bare: GearedModel) -> ObserverSetup:
     )
     return ObserverSetup(
         model=model,
-        gains=gains_of(values, model),
+        observer=observer_of(values, model),
         angles=motor_angles(
             model,
             cast(Any, values["feedback"]),
@@ -278,8 +276,8 @@ def motor_torques(model: GearedModel, torque_kind: str, signs: Array) -> TorqueM
     return torque_map(model, source, "motor_torque", signs=signs if is_of_motors(source) else None)
 
 
-def gains_of(values: Values, model: GearedModel) -> AnyGains:
-    """The observer's gains."""
+def observer_of(values: Values, model: GearedModel) -> Observer[Any]:
+    """The observer with its gains."""
     motors, joints = model.motor_names, model.joint_names
     resolution, noise = (
         own_or_common(values, name, motors) for name in ("encoder_resolution", "encoder_noise")
@@ -298,8 +296,8 @@ def gains_of(values: Values, model: GearedModel) -> AnyGains:
         if np.isfinite(links).any() or np.isfinite(torques).any():
             finding = "nonlinear takes no sensors on the links"
             raise ParameterError("observer", finding, "choose kalman, or leave their noise NaN")
-        return nonlinear_gains(model, **common)
-    return kalman_gains(
+        return nonlinear_observer(model, **common)
+    return kalman_observer(
         model,
         link_noise=links,
         joint_torque_noise=torques,

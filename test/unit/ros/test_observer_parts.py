@@ -107,7 +107,7 @@ def test_numbers_that_make_no_sense_are_refused_by_name(name: str, value: float)
 
 def test_numbers_that_make_sense() -> None:
     given = {"motors__motor_2__encoder_resolution": 0.0, "encoder_noise": 1e-5}
-    assert ready(**given).gains is not None
+    assert ready(**given).observer.gains is not None
     offset = ready(feedback="motor", motors__motor_2__encoder_offset=-7.5)
     assert offset.angles.shift[1] == 7.5
 
