@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from builtin_interfaces.msg import Duration
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
@@ -183,7 +183,7 @@ class TrajectoryAction:
     def begin(self, loop: FeedforwardLoop) -> None:
         """Judge the goals of a loop from here on."""
         self.goals = Goals(loop)
-        rate = cast(float, self._node.parameters.values["action_monitor_rate"])
+        rate = self._node.parameters.action_monitor_rate
         joints = loop.prepared.rules.joints
         self._feedback = None if self._kind is None else Feedback(self._kind, joints, rate)
         if self._node.annotating and self._kind is not None and self._relay is None:

@@ -49,8 +49,7 @@ class Departure:
         if self.begun is not None or not node.active or node.annotating or node.loop is None:
             return
         self.begun = time.monotonic()
-        zero = node.parameters.values["on_deactivate"] == "zero"
-        node.loop.leave("zero" if zero else "gravity")
+        node.loop.leave(node.parameters.on_deactivate)
         self._timer.reset()
 
     def hurry(self) -> None:
@@ -209,7 +208,7 @@ class Surroundings:
 
     def _look_at_the_rate(self) -> None:
         node = self._node
-        wanted = int(node.parameters.values["update_rate"])  # type: ignore[arg-type]
+        wanted = node.parameters.update_rate
         span = 1e-9 * (node.ros_time.now() - self._before)
         states = node.timing.total - self._states
         if not (wanted and states and self._before) or span < 0.25 * WINDOW:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import time
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from rclpy.clock import Clock, ClockType
@@ -23,14 +23,17 @@ from geared_dynamics.ros.observer_reporter import ObserverReporter
 from geared_dynamics.ros.observer_topics import NEWEST_INPUT, Beside, Outputs, Torques, wrench
 from geared_dynamics.ros.process import Failures, RosTime
 from geared_dynamics.runtime import model_source
-from geared_dynamics.runtime import model_source as payload_limit
 from geared_dynamics.runtime.cycle_report import Timing
 from geared_dynamics.runtime.joint_readings import Picker
 from geared_dynamics.runtime.model_source import payload_words
 from geared_dynamics.runtime.observer_loop import ObserverLoop, rehearse
-from geared_dynamics.runtime.observer_settings import SCHEMA, ObserverSetup, prepared, state_names
+from geared_dynamics.runtime.observer_settings import (
+    ObserverParameters,
+    ObserverSetup,
+    prepared,
+    state_names,
+)
 from geared_dynamics.runtime.observer_values import Level, ObserverOutput, Sensed
-from geared_dynamics.runtime.parameters import Value
 
 SIX = 6  # numbers of a wrench
 BLIND = (
@@ -45,9 +48,9 @@ class ElasticObserverNode(SteadyLifecycleNode):
     def __init__(self, name: str = "elastic_observer_node", **options: Any) -> None:
         """Declare parameters; all else comes with ``start`` and the transitions."""
         super().__init__(name, automatically_declare_parameters_from_overrides=True, **options)
-        self.parameters = Declared(self, SCHEMA)
-        self.parameters.on_change(self._validated)
-        self.description = Description(self, str(self._value("robot_description_topic")))
+        self.declared = Declared(self, ObserverParameters)
+        self.declared.on_change(self._validated)
+        self.description = Description(self, self.parameters.robot_description_topic)
         self.reporter = ObserverReporter(self)
         self.failures = Failures(self)
         self.ros_time = RosTime(self.get_clock())
@@ -69,31 +72,33 @@ class ElasticObserverNode(SteadyLifecycleNode):
         self._heard = False  # whether a joint state of ours came
         self._last = 0.0, 0  # when, steady [s] and ROS time [ns]
 
-    def _value(self, name: str) -> Value:
-        return self.parameters.values[name]
+    @property
+    def parameters(self) -> ObserverParameters:
+        """The parameters with their values."""
+        return self.declared.now
 
     # -- start and end -----------------------------------------------------------------------
 
     def start(self) -> None:
         """Begin: timers, services, real time; configure and activate where that is wanted."""
         steady = Clock(clock_type=ClockType.STEADY_TIME)
-        period = 1.0 / cast(float, self._value("watchdog_rate"))
+        period = 1.0 / self.parameters.watchdog_rate
         self.create_timer(period, self._watch, clock=steady)
-        rate = cast(float, self._value("diagnostics_rate"))
+        rate = self.parameters.diagnostics_rate
         if rate:
             self.create_timer(1.0 / rate, self._report, clock=steady)
         self.create_service(Trigger, "~/reset", self._on_reset)
         for line in process.requested(
-            cast(int, self._value("thread_priority")),
-            cast("list[int]", self._value("cpu_affinity")),
-            bool(self._value("lock_memory")),
+            self.parameters.thread_priority,
+            self.parameters.cpu_affinity,
+            self.parameters.lock_memory,
         ):
             self.get_logger().warning(line)
-        self.autostarting = bool(self._value("autostart"))
+        self.autostarting = self.parameters.autostart
         if not self.autostarting:
             self.logs_waiting("configure")
             return
-        if model_source.needs_topic(self.parameters.values) and self.description.text is None:
+        if model_source.needs_topic(self.parameters) and self.description.text is None:
             self.get_logger().info(f"waiting for a URDF on {self.description.topic}")
             return
         self.autostart()
@@ -125,25 +130,25 @@ class ElasticObserverNode(SteadyLifecycleNode):
             self.preparing = False
 
     def _prepare(self) -> None:
-        self.parameters.refuse_wrong()
-        model = model_source.load(self.parameters.values, self.description.text)
-        self.parameters.declare(model.joint_names, model.motor_names)
-        self.parameters.refuse_wrong()
-        self.parameters.warn_of_unknown()
-        values = self.parameters.values
-        payload_limit.warm_up(model, values)
-        given = prepared(values, model)
-        if values["contact.frame"]:
-            pose(model, np.zeros(model.n), str(values["contact.frame"]))  # is it a frame?
+        self.declared.refuse_wrong()
+        model = model_source.load(self.parameters, self.description.text)
+        self.declared.declare(model.joint_names, model.motor_names)
+        self.declared.refuse_wrong()
+        self.declared.warn_of_unknown()
+        own = self.parameters
+        model_source.warm_up(model, own.payload)
+        given, contact = prepared(own, model), own.contact
+        if contact.frame:
+            pose(model, np.zeros(model.n), contact.frame)  # is it a frame?
         output = rehearse(given)
-        if values["contact.frame"]:
+        if contact.frame:
             good = output._replace(level=Level.GOOD)  # rehearsed is a bridge, which tells none
-            wrench(model, good, str(values["contact.frame"]), moment=False)
-            if values["contact.moment"] and model.n < SIX:
+            wrench(model, good, contact.frame, moment=False)
+            if contact.moment and model.n < SIX:
                 self.get_logger().warning(BLIND)
-        self._picker = Picker(state_names(values, model))
+        self._picker = Picker(state_names(own, model))
         self.outputs.prepare(given)
-        self.torques.prepare(values, model)
+        self.torques.prepare(own, model)
         if given.has_links.any():
             self.links.prepare(model.joint_names)
         if given.has_torques:
@@ -154,18 +159,18 @@ class ElasticObserverNode(SteadyLifecycleNode):
             self.create_subscription(
                 JointState, "joint_states", self._on_joint_state, NEWEST_INPUT, raw=True
             )
-        self._payload = payload_words(model, values)
-        self.parameters.configured = True
+        self._payload = payload_words(model, own.payload)
+        self.declared.configured = True
         self.description.used = self.description.text
         self.description.begin(model)
         for note in model.notes:
             self.get_logger().warning(note)
         springs = ", ".join(model.elasticity.names)
         self.get_logger().info(
-            f"configured: {model.name}, observer {values['observer']}, springs {springs}; "
+            f"configured: {model.name}, observer {own.observer}, springs {springs}; "
             f"payload: {self._payload}"
         )
-        source = str(values["torque_source"])
+        source = own.torque_source
         name = self.resolve_topic_name
         torques = "" if source == "effort" else f" and torques on {name(source)}"
         self.get_logger().info(
@@ -216,7 +221,7 @@ class ElasticObserverNode(SteadyLifecycleNode):
 
     def cleaned_up(self) -> None:
         """Forget the model."""
-        self.parameters.configured = False
+        self.declared.configured = False
         self.model = self.loop = None
 
     # -- each cycle --------------------------------------------------------------------------
@@ -240,7 +245,7 @@ class ElasticObserverNode(SteadyLifecycleNode):
         output, stamp = found
         self.outputs.send(loop.prepared, output, stamp)
         self.timing.add(begin, time.monotonic(), 1e-9 * (ros - stamp))
-        self.outputs.send_contact(loop.prepared, output, stamp, begin, self.parameters.values)
+        self.outputs.send_contact(loop.prepared, output, stamp, begin, self.parameters.contact)
         self.reporter.look(output)
 
     def observed(self, data: bytes, begin: float, ros: int) -> tuple[ObserverOutput, int] | None:
@@ -269,9 +274,7 @@ class ElasticObserverNode(SteadyLifecycleNode):
         sensed = Sensed(
             time=1e-9 * (stamp - self.zero),
             positions=positions,
-            torques=self.torques.newest(
-                self._for_ages(), cast(float, self._value("torque_timeout"))
-            ),
+            torques=self.torques.newest(self._for_ages(), self.parameters.torque_timeout),
             links=links,
             links_time=1e-9 * ((links_stamp or stamp) - self.zero),
             sensors=sensors,
@@ -295,7 +298,7 @@ class ElasticObserverNode(SteadyLifecycleNode):
         if self.loop is not None:
             given, now = self.loop.prepared, time.monotonic()
             self.outputs.send(given, output, stamp)
-            self.outputs.send_contact(given, output, stamp, now, self.parameters.values)
+            self.outputs.send_contact(given, output, stamp, now, self.parameters.contact)
 
     def _watch(self) -> None:
         """Between joint states, or without: on a steady clock."""
@@ -326,12 +329,12 @@ class ElasticObserverNode(SteadyLifecycleNode):
 
     # -- what the user changes ---------------------------------------------------------------
 
-    def _validated(self, values: dict[str, Value]) -> Any:
+    def _validated(self, own: ObserverParameters) -> Any:
         """Prepare for new parameter values; what applies them."""
         if self.loop is None or self.model is None:
             return lambda: None
-        given = prepared(values, self.model)
-        return functools.partial(self._exchange, given, payload_words(self.model, values))
+        given = prepared(own, self.model)
+        return functools.partial(self._exchange, given, payload_words(self.model, own.payload))
 
     def _exchange(self, given: ObserverSetup, payload: str) -> None:
         if self.loop is not None:
@@ -346,7 +349,7 @@ class ElasticObserverNode(SteadyLifecycleNode):
         if model is None or self.loop is None:
             return
         try:
-            given = prepared(self.parameters.values, model)
+            given = prepared(self.parameters, model)
             self.outputs.prepare(given)
         except GearedDynamicsError as error:
             self.get_logger().error(f"new description not used: {error}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any, cast
+from typing import Any
 
 from rclpy.clock import Clock, ClockType
 from rclpy.qos import QoSProfile, ReliabilityPolicy
@@ -32,16 +32,18 @@ from geared_dynamics.ros.process import Failures, RosTime
 from geared_dynamics.ros.reporter import FeedforwardReporter
 from geared_dynamics.ros.trajectories import References, SpeedScaling, publisher
 from geared_dynamics.runtime import model_source
-from geared_dynamics.runtime import model_source as payload_limit
-from geared_dynamics.runtime.ceilings import refuse_wider_than_start
 from geared_dynamics.runtime.cycle_report import Timing
 from geared_dynamics.runtime.feedforward_loop import FeedforwardLoop
-from geared_dynamics.runtime.feedforward_schema import SCHEMA
-from geared_dynamics.runtime.feedforward_settings import prepared, remarks
+from geared_dynamics.runtime.feedforward_parameters import FeedforwardParameters
+from geared_dynamics.runtime.feedforward_settings import (
+    prepared,
+    refuse_wider_than_start,
+    remarks,
+)
 from geared_dynamics.runtime.goals import DEACTIVATED
 from geared_dynamics.runtime.joint_readings import EncoderMap, JointMap, Reading, encoders
-from geared_dynamics.runtime.model_source import numbers, payload_words, signs
-from geared_dynamics.runtime.parameters import Value
+from geared_dynamics.runtime.model_source import payload_words
+from geared_dynamics.runtime.parameters import signs
 
 NEWEST_STATE = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 BACK = 100_000_000  # [ns] by which stamps go back when a recording begins anew
@@ -55,11 +57,11 @@ class FeedforwardNode(SteadyLifecycleNode):
     def __init__(self, name: str = "feedforward_node", **options: Any) -> None:
         """Declare parameters; all else comes with ``start`` and the transitions."""
         super().__init__(name, automatically_declare_parameters_from_overrides=True, **options)
-        self.parameters = Declared(self, SCHEMA)
+        self.declared = Declared(self, FeedforwardParameters)
         self.exchange = Exchange(self)
         self.action = TrajectoryAction(self)
         self.publishers_by_topic = Publishers(self)
-        self.description = Description(self, str(self._value("robot_description_topic")))
+        self.description = Description(self, self.parameters.robot_description_topic)
         self.timing = Timing()
         self.model: GearedModel | None = None
         self.loop: FeedforwardLoop | None = None
@@ -88,32 +90,34 @@ class FeedforwardNode(SteadyLifecycleNode):
         self.surroundings = Surroundings(self)
         self.departure = Departure(self)
 
-    def _value(self, name: str) -> Value:
-        return self.parameters.values[name]
+    @property
+    def parameters(self) -> FeedforwardParameters:
+        """The parameters with their values."""
+        return self.declared.now
 
     # -- start and end -----------------------------------------------------------------------
 
     def start(self) -> None:
         """Begin: timers, services, real time; configure and activate where that is wanted."""
         steady = Clock(clock_type=ClockType.STEADY_TIME)
-        period = 1.0 / cast(float, self._value("watchdog_rate"))
+        period = 1.0 / self.parameters.watchdog_rate
         self.create_timer(period, self._watch, clock=steady)
-        rate = cast(float, self._value("diagnostics_rate"))
+        rate = self.parameters.diagnostics_rate
         if rate:
             self.create_timer(1.0 / rate, self._report, clock=steady)
         self.services_of_ours = Services(self)
         refused = process.requested(
-            cast(int, self._value("thread_priority")),
-            cast("list[int]", self._value("cpu_affinity")),
-            bool(self._value("lock_memory")),
+            self.parameters.thread_priority,
+            self.parameters.cpu_affinity,
+            self.parameters.lock_memory,
         )
         for line in refused:
             self.get_logger().warning(line)
-        self.autostarting = bool(self._value("autostart"))
+        self.autostarting = self.parameters.autostart
         if not self.autostarting:
             self.logs_waiting("configure")
             return
-        waits = model_source.needs_topic(self.parameters.values)
+        waits = model_source.needs_topic(self.parameters)
         if waits and self.description.text is None:
             self.get_logger().info(f"waiting for a URDF on {self.description.topic}")
             return
@@ -166,37 +170,37 @@ class FeedforwardNode(SteadyLifecycleNode):
             self.preparing = False
 
     def _prepare(self) -> None:
-        self.parameters.refuse_wrong()
-        model = model_source.load(self.parameters.values, self.description.text)
-        self.parameters.declare(model.joint_names, model.motor_names)
-        self.parameters.refuse_wrong()
-        self.parameters.warn_of_unknown()
-        values = self.parameters.values
-        refuse_wider_than_start(values, self.parameters.start, model)
-        payload_limit.warm_up(model, values)
-        self.annotating = values["mode"] == "annotate"
+        self.declared.refuse_wrong()
+        model = model_source.load(self.parameters, self.description.text)
+        self.declared.declare(model.joint_names, model.motor_names)
+        self.declared.refuse_wrong()
+        self.declared.warn_of_unknown()
+        given = self.parameters
+        refuse_wider_than_start(given, self.declared.start, model)
+        model_source.warm_up(model, given.payload)
+        self.annotating = given.mode == "annotate"
         self.encoders = self.encoders_of(model)
-        signs(values, "motors.{}.command_sign", model.motor_names)
-        loop = FeedforwardLoop(prepared(values, model))
+        signs(given.motors.command_sign, "motors.{}.command_sign", model.motor_names)
+        loop = FeedforwardLoop(prepared(given, model))
         loop.rehearse(REHEARSAL)
-        self.commands = Commands(self.publishers_by_topic, values, model)
+        self.commands = Commands(self.publishers_by_topic, given, model)
         if self.annotating:
             publisher(self)
-        names = command_names(values, model)[1]
+        names = command_names(given, model)[1]
         self.state_topics = StateTopics(
-            self.publishers_by_topic, model.joint_names, names, bool(values["publish_terms"])
+            self.publishers_by_topic, model.joint_names, names, given.publish_terms
         )
         self.joint_map = JointMap(self.encoders.names)
         self.model, self.loop, self.exchange.carrying = model, loop, None
         self._make_inputs()
-        self.parameters.configured = True
+        self.declared.configured = True
         self.description.used = self.description.text
         self.description.begin(model)
-        for note in (*model.notes, *remarks(values, model, loop.prepared.policy)):
+        for note in (*model.notes, *remarks(given, model, loop.prepared.policy)):
             self.get_logger().warning(note)
         self.get_logger().info(
-            f"configured: {model.name}, mode {values['mode']}, joints "
-            f"{', '.join(model.joint_names)}; payload: {payload_words(model, values)}"
+            f"configured: {model.name}, mode {given.mode}, joints "
+            f"{', '.join(model.joint_names)}; payload: {payload_words(model, given.payload)}"
         )
         self.get_logger().info(self.reporter.endpoints(self.annotating))
         if not self.autostarting:
@@ -204,13 +208,9 @@ class FeedforwardNode(SteadyLifecycleNode):
 
     def encoders_of(self, model: GearedModel) -> EncoderMap:
         """How a model's joints follow from what is measured."""
-        values = self.parameters.values
-        return encoders(
-            model,
-            cast(Any, values["feedback"]),
-            numbers(values, "motors.{}.encoder_offset", model.motor_names),
-            signs(values, "motors.{}.encoder_sign", model.motor_names),
-        )
+        own, names = self.parameters.motors, model.motor_names
+        turned = signs(own.encoder_sign, "motors.{}.encoder_sign", names)
+        return encoders(model, self.parameters.feedback, own.encoder_offset, turned)
 
     def _make_inputs(self) -> None:
         """Subscribe, once."""
@@ -290,7 +290,7 @@ class FeedforwardNode(SteadyLifecycleNode):
 
     def cleaned_up(self) -> None:
         """Forget the model."""
-        self.parameters.configured = False
+        self.declared.configured = False
         self.model = self.loop = None
 
     # -- each cycle --------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rclpy.node import Node
@@ -21,12 +21,17 @@ from geared_dynamics.control.safety import memory as at
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.ros.joint_state_wire import NamedState, Template
-from geared_dynamics.runtime.ceilings import refuse_wider_than_start
-from geared_dynamics.runtime.feedforward_settings import POLICY, FeedforwardSetup, differ, prepared
+from geared_dynamics.runtime.feedforward_parameters import FeedforwardParameters
+from geared_dynamics.runtime.feedforward_settings import (
+    FeedforwardSetup,
+    policy_changed,
+    prepared,
+    refuse_wider_than_start,
+)
 from geared_dynamics.runtime.goals import stopped
 from geared_dynamics.runtime.joint_readings import order
-from geared_dynamics.runtime.model_source import loaded, numbers, payload_words
-from geared_dynamics.runtime.parameters import ParameterError, Value, Values
+from geared_dynamics.runtime.model_source import loaded, payload_words
+from geared_dynamics.runtime.parameters import ParameterError
 from geared_dynamics.trajectory import shortest_way
 
 if TYPE_CHECKING:
@@ -46,17 +51,16 @@ STATES = {
 }
 
 
-def command_names(values: Values, model: GearedModel) -> tuple[list[str], list[str]]:
+def command_names(given: FeedforwardParameters, model: GearedModel) -> tuple[list[str], list[str]]:
     """Names of the commands in the order in which they are sent: ours, and as they are called.
 
     As for a joint trajectory controller, ``command_joints`` may have the same names in another
     order, or other names in the order of ``joints``.
     """
-    motors = values["output"] != "joint_torque"
+    motors = given.output != "joint_torque"
     own = list(model.motor_names if motors else model.joint_names)
-    listed = cast("list[str]", values["joints"])
-    usual = own if motors or not listed else list(listed)
-    chosen = list(cast("list[str]", values["command_joints"]))
+    usual = own if motors or not given.joints else list(given.joints)
+    chosen = list(given.command_joints)
     if not chosen or (motors and not set(chosen) & set(own) and len(chosen) != len(own)):
         return usual, usual
     if len(set(chosen)) != len(own) or len(chosen) != len(own):
@@ -70,26 +74,28 @@ def command_names(values: Values, model: GearedModel) -> tuple[list[str], list[s
 class Commands:
     """Sends commands: a flat array, or by name, or both."""
 
-    def __init__(self, publishers: Publishers, values: Values, model: GearedModel) -> None:
+    def __init__(
+        self, publishers: Publishers, given: FeedforwardParameters, model: GearedModel
+    ) -> None:
         """Make the messages."""
-        ours, called = command_names(values, model)
-        motors = values["output"] != "joint_torque"
+        ours, called = command_names(given, model)
+        motors = given.output != "joint_torque"
         own = model.motor_names if motors else model.joint_names
         self._index = order(own, ours)
         self._sign: Array | None = None
         if motors:
-            sign = numbers(values, "motors.{}.command_sign", own)
+            sign = given.motors.command_sign
             self._sign = sign if (sign != 1.0).any() else None
-        kind = str(values["output"])  # the numbers do not say what they are
+        kind = given.output  # the numbers do not say what they are
         self._targets: list[tuple[Template, Any]] = []
         self.publishers: list[Any] = []
-        if values["publish_commands"]:
+        if given.publish_commands:
             flat = Float64MultiArray(data=[0.0] * len(ours))
             flat.layout.dim = [MultiArrayDimension(label=kind, size=len(ours), stride=len(ours))]
             publisher = publishers.get("~/commands", Float64MultiArray)
             self._targets.append((Template(flat, "data"), publisher.publish))
             self.publishers.append(publisher)
-        if values["publish_joint_commands"]:
+        if given.publish_joint_commands:
             named = JointState(name=called, effort=[0.0] * len(called))
             named.header.frame_id = kind
             publisher = publishers.get("~/joint_commands", JointState)
@@ -182,7 +188,7 @@ def publish_state(node: FeedforwardNode, now: float) -> None:
         now: Steady time [s].
     """
     loop, topics = node.loop, node.state_topics
-    rate = cast(float, node.parameters.values["state_publish_rate"])
+    rate = node.parameters.state_publish_rate
     if loop is None or topics is None or not rate or now - node.told < 1.0 / rate:
         return
     node.told = now
@@ -235,7 +241,7 @@ def measured(node: FeedforwardNode, q: Array) -> Array | None:
         node: The node, with its newest joint state.
         q: Joint position (n,).
     """
-    meaning = str(node.parameters.values["effort_feedback"])
+    meaning = node.parameters.effort_feedback
     model = node.model
     if meaning == "none" or model is None or node.data is None:
         return None
@@ -313,22 +319,21 @@ class Exchange:
         """Validate the node's parameters from here on."""
         self._node = node
         self.carrying: GearedModel | None = None
-        node.parameters.on_change(self._validated)
+        node.declared.on_change(self._validated)
 
-    def _validated(self, values: dict[str, Value]) -> Any:
+    def _validated(self, given: FeedforwardParameters) -> Any:
         """Prepare for new parameter values; what applies them."""
         node = self._node
         if node.loop is None or node.model is None:
             return lambda: None
         old = node.loop.prepared
-        others = tuple(name for name in values if not name.startswith("payload."))
-        if not differ(old.values, values, others):
-            carrying = loaded(node.model, values)
+        if all(name.startswith("payload.") for name in given.changed(old.parameters)):
+            carrying = loaded(node.model, given)
             # What answers the request and the rest of the work do not fit into one period.
             return functools.partial(setattr, self, "carrying", carrying)
-        if differ(old.values, values, POLICY):
-            refuse_wider_than_start(values, node.parameters.start, node.model)
-        return functools.partial(self._exchange, prepared(values, node.model, old))
+        if policy_changed(old.parameters, given):
+            refuse_wider_than_start(given, node.declared.start, node.model)
+        return functools.partial(self._exchange, prepared(given, node.model, old))
 
     def take_load(self) -> None:
         """Go on with a new payload, between two joint states."""
@@ -337,8 +342,8 @@ class Exchange:
         if node.loop is None or node.model is None:
             return
         try:
-            values, old = node.parameters.values, node.loop.prepared
-            self._exchange(prepared(values, node.model, old, carrying))
+            given, old = node.parameters, node.loop.prepared
+            self._exchange(prepared(given, node.model, old, carrying))
         except GearedDynamicsError as error:
             node.get_logger().error(f"payload not used: {error}")
 
@@ -347,10 +352,11 @@ class Exchange:
         loop = self._node.loop
         if loop is None:
             return
-        changed = differ(loop.prepared.values, given.values, ("payload.",))
+        names = given.parameters.changed(loop.prepared.parameters)
         loop.exchange(given)
-        if changed:
-            self._node.get_logger().info(f"payload: {payload_words(given.bare, given.values)}")
+        if any(name.startswith("payload.") for name in names):
+            words = payload_words(given.bare, given.parameters.payload)
+            self._node.get_logger().info(f"payload: {words}")
 
     def take_description(self) -> None:
         """Take over a model that was built because the description has changed."""
@@ -360,7 +366,7 @@ class Exchange:
             return
         try:
             measured = node.encoders_of(model)
-            node.loop.exchange(prepared(node.parameters.values, model))
+            node.loop.exchange(prepared(node.parameters, model))
         except GearedDynamicsError as error:
             node.get_logger().error(f"new description not used: {error}")
             return

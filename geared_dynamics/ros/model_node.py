@@ -19,6 +19,7 @@ from geared_dynamics.ros.declared import Declared, EmptyLists
 from geared_dynamics.ros.process import PrintableLog
 from geared_dynamics.runtime import model_source
 from geared_dynamics.runtime.model_source import Builder, changes, summary
+from geared_dynamics.runtime.node_parameters import LifecycleParameters
 from geared_dynamics.runtime.parameters import ParameterError
 
 # -- A lifecycle node that survives its users: rclpy's two traps closed ---------------------------
@@ -198,11 +199,15 @@ LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 class Described(Protocol):
     """A node with a model, as this file sees it."""
 
-    parameters: Declared
+    declared: Declared[Any]
     model: GearedModel | None
     active: bool
     loop: Any
     autostarting: bool
+
+    @property
+    def parameters(self) -> LifecycleParameters:
+        """Its parameters with their values."""
 
     @property
     def state_label(self) -> str:
@@ -250,10 +255,10 @@ class Description:
             name, finding = "robot_description_topic", f"is {topic!r}, which is no topic's name"
             remedy = "give one such as robot_description, and restart the node"
             error = ParameterError(name, finding, remedy)
-            node.parameters.wrong[name] = str(error)
+            node.declared.wrong[name] = str(error)
             node.get_logger().error(f"parameter {error}")
             return
-        if model_source.needs_topic(node.parameters.values):
+        if model_source.needs_topic(node.parameters):
             node.create_subscription(String, topic, self._on_message, LATCHED)
 
     def _on_message(self, message: Any) -> None:
@@ -265,10 +270,10 @@ class Description:
             return
         if node.active and self.text == self._refused:
             return
-        if self.text != self.used and model_source.needs_topic(node.parameters.values):
+        if self.text != self.used and model_source.needs_topic(node.parameters):
             self.used = self.text
-            values, text, old = dict(node.parameters.values), self.text, self.reference
-            self._builder.start(lambda: rebuilt(values, text, old))
+            given, text, old = node.parameters, self.text, self.reference
+            self._builder.start(lambda: rebuilt(given, text, old))
 
     def begin(self, model: GearedModel | None) -> None:
         """Compare with this model from here on: that of the node's configuration."""
@@ -288,7 +293,7 @@ class Description:
             return None
         if found is None:
             return None
-        allowed = bool(self._node.parameters.values["allow_description_changes"])
+        allowed = self._node.parameters.allow_description_changes
         if found.changes and self._node.active and not allowed:
             self._refuse(found)
             return None
@@ -320,13 +325,13 @@ class Rebuilt(NamedTuple):
     changes: list[str]
 
 
-def rebuilt(values: Any, text: str | None, old: GearedModel | None) -> Rebuilt:
+def rebuilt(given: LifecycleParameters, text: str | None, old: GearedModel | None) -> Rebuilt:
     """The model of a new description, with its kernels run once.
 
     Raises:
         GearedDynamicsError: if it is wrong, or of other joints or motors.
     """
-    model = model_source.load(values, text)
+    model = model_source.load(given, text)
     controller(model)
     for kind in ("joint_names", "motor_names"):
         before, now = getattr(old, kind, None), getattr(model, kind)

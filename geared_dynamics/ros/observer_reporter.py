@@ -80,17 +80,17 @@ class ObserverReporter:
     def _model_status(self) -> Status:
         node = self._node
         if node.model is None:
-            wrong = "; ".join(node.parameters.wrong.values())
+            wrong = "; ".join(node.declared.wrong.values())
             return diagnostics.model_status({}, wrong or "no model is loaded")
-        model, values = node.model, node.parameters.values
+        model, given = node.model, node.parameters
         facts = {
             "robot": model.name,
             "joints": ", ".join(model.joint_names),
             "springs": ", ".join(model.elasticity.names),
             "motors": ", ".join(model.motor_names),
-            "payload [kg]": f"{values['payload.mass']:g}",
-            "payload": payload_words(model, values),
-            "observer": str(values["observer"]),
+            "payload [kg]": f"{given.payload.mass:g}",
+            "payload": payload_words(model, given.payload),
+            "observer": given.observer,
             "state": node.state_label,
         }
         return diagnostics.model_status(facts, node.description.problem)

@@ -22,8 +22,8 @@ from geared_dynamics.ros.joint_state_wire import SECOND, NamedState, nanoseconds
 from geared_dynamics.ros.process import Failures, PrintableLog, spin_once
 from geared_dynamics.runtime import model_source, plant_node_settings
 from geared_dynamics.runtime.model_source import loaded, payload_words
-from geared_dynamics.runtime.parameters import ParameterError, Value
-from geared_dynamics.runtime.plant_node_settings import SCHEMA, CommandReader
+from geared_dynamics.runtime.parameters import ParameterError
+from geared_dynamics.runtime.plant_node_settings import CommandReader, PlantParameters
 from geared_dynamics.simulation.plant import Plant
 from geared_dynamics.simulation.plant_settings import Measurement
 
@@ -53,36 +53,38 @@ class PlantNode(EmptyLists, PrintableLog, Node):  # type: ignore[misc]  # rclpy 
     def __init__(self, name: str = "plant_node", **options: Any) -> None:
         """Declare parameters, build the plant if its description is given."""
         super().__init__(name, automatically_declare_parameters_from_overrides=True, **options)
-        self.parameters = Declared(self, SCHEMA)
-        self.parameters.configured = True
-        self.parameters.on_change(self._validated)
+        self.declared = Declared(self, PlantParameters)
+        self.declared.configured = True
+        self.declared.on_change(self._validated)
         self._refuse_wrong()
         self.failures = Failures(self)
         self.plant: Plant | None = None
-        self.paused = bool(self._value("paused"))
+        self.paused = self.parameters.paused
         self.answered = self.outdated = self.commanded = False
         self.fresh = True
-        self.lock_step = self._value("pace") == "lock_step"
-        self.period = 1.0 / cast(float, self._value("rate"))
+        self.lock_step = self.parameters.pace == "lock_step"
+        self.period = 1.0 / self.parameters.rate
         self.zero = self._stamp = 0
         self._faults: set[str] = set()
         self._attached = False
         self._complained = -PAUSE
-        if model_source.needs_topic(self.parameters.values):
-            topic = str(self._value("robot_description_topic"))
+        if model_source.needs_topic(self.parameters):
+            topic = self.parameters.robot_description_topic
             self.create_subscription(String, topic, self._on_description, LATCHED)
             self.get_logger().info(f"waiting for a URDF on {self.resolve_topic_name(topic)}")
         else:
             self._build(None)
 
-    def _value(self, name: str) -> Value:
-        return self.parameters.values[name]
+    @property
+    def parameters(self) -> PlantParameters:
+        """The parameters with their values."""
+        return self.declared.now
 
     # -- start -------------------------------------------------------------------------------
 
     def _refuse_wrong(self) -> None:
-        if self.parameters.wrong:
-            lines = "; ".join(self.parameters.wrong.values())
+        if self.declared.wrong:
+            lines = "; ".join(self.declared.wrong.values())
             raise ParameterError("parameters", lines, "start the node with other values")
 
     def _on_description(self, message: String) -> None:
@@ -95,32 +97,28 @@ class PlantNode(EmptyLists, PrintableLog, Node):  # type: ignore[misc]  # rclpy 
 
     def _build(self, text: str | None) -> None:
         """Build the plant, the messages, the endpoints."""
-        model = model_source.load(self.parameters.values, text)
-        self.parameters.declare(model.joint_names, model.motor_names)
+        model = model_source.load(self.parameters, text)
+        self.declared.declare(model.joint_names, model.motor_names)
         self._refuse_wrong()
-        self.parameters.warn_of_unknown()
-        values = self.parameters.values
-        loaded(model, values)  # refuses a load that the arm cannot hold
-        plant, note = plant_node_settings.plant_of(values, model)
+        self.declared.warn_of_unknown()
+        given = self.parameters
+        loaded(model, given)  # refuses a load that the arm cannot hold
+        plant, note = plant_node_settings.plant_of(given, model)
         if note:
             self.get_logger().warning(note)
+        names = plant_node_settings.command_names(given, model)
         for _ in range(WARM):  # kernels compile before the clock runs
-            plant.step(
-                np.zeros(len(plant_node_settings.command_names(values, model))), self.period
-            )
-        plant.reset(plant_node_settings.start_of(values, model))
+            plant.step(np.zeros(len(names)), self.period)
+        plant.reset(given.initial)
         self.model, self.plant = model, plant
-        self.reader = CommandReader(
-            plant_node_settings.command_names(values, model), str(values["command"])
-        )
-        self.command = np.zeros(len(plant_node_settings.command_names(values, model)))
+        self.reader = CommandReader(names, given.command)
+        self.command = np.zeros(len(names))
         self._make_outputs(model)
         self._make_inputs()
         self.rewind()
         self.get_logger().info(
-            f"plant: {model.name} in {plant.engine}, {self._value('pace')}, takes "
-            f"{self._value('command')} of "
-            f"{', '.join(plant_node_settings.command_names(values, model))}"
+            f"plant: {model.name} in {plant.engine}, {given.pace}, takes {given.command} of "
+            f"{', '.join(names)}"
         )
 
     def _make_outputs(self, model: GearedModel) -> None:
@@ -148,7 +146,7 @@ class PlantNode(EmptyLists, PrintableLog, Node):  # type: ignore[misc]  # rclpy 
         """Make the plant's time now the time that it is."""
         assert self.plant is not None
         if self.lock_step:
-            self.zero = round(cast(float, self._value("start_time")) * SECOND)
+            self.zero = round(self.parameters.start_time * SECOND)
         else:
             elapsed = round(self.plant.time * SECOND)
             self.zero = self.get_clock().now().nanoseconds - elapsed
@@ -243,7 +241,7 @@ class PlantNode(EmptyLists, PrintableLog, Node):  # type: ignore[misc]  # rclpy 
     def _on_reset(self) -> str:
         """The arm at its start, time zero, no faults; the payload stays."""
         plant = cast(Plant, self.plant)
-        plant.reset(plant_node_settings.start_of(self.parameters.values, self.model))
+        plant.reset(self.parameters.initial)
         self._faults.clear()
         self.command = np.zeros_like(self.command)
         self.fresh, self.answered = True, False
@@ -255,36 +253,34 @@ class PlantNode(EmptyLists, PrintableLog, Node):  # type: ignore[misc]  # rclpy 
         return "time stands still" if wanted else "time goes on"
 
     def _on_payload(self, wanted: bool) -> str:
-        plant_node_settings.attach_payload(cast(Plant, self.plant), self.parameters.values, wanted)
+        plant_node_settings.attach_payload(cast(Plant, self.plant), self.parameters, wanted)
         self._attached = bool(wanted)
         if not wanted:
             return "carrying nothing"
-        return f"carrying {payload_words(self.model, self.parameters.values)}"
+        return f"carrying {payload_words(self.model, self.parameters.payload)}"
 
     def _fault(self, name: str) -> Callable[[bool], str]:
         def switch(wanted: bool) -> str:
             active = self._faults | {name} if wanted else self._faults - {name}
             plant = cast(Plant, self.plant)
-            plant.faults = plant_node_settings.faults_of(
-                self.parameters.values, self.model, active
-            )
+            plant.faults = plant_node_settings.faults_of(self.parameters, self.model, active)
             self._faults = active
             return f"{name}: {'on' if wanted else 'off'}"
 
         return switch
 
-    def _validated(self, values: dict[str, Value]) -> Callable[[], None]:
+    def _validated(self, given: PlantParameters) -> Callable[[], None]:
         """Check changed amounts; what applies them to what is switched on."""
         plant = self.plant
         if plant is None:
             return lambda: None
-        faults = plant_node_settings.faults_of(values, self.model, self._faults)
-        loaded(self.model, values)  # refuses a load that there cannot be
+        faults = plant_node_settings.faults_of(given, self.model, self._faults)
+        loaded(self.model, given)  # refuses a load that there cannot be
 
         def apply() -> None:
             plant.faults = faults
             if self._attached:
-                plant_node_settings.attach_payload(plant, values, attached=True)
+                plant_node_settings.attach_payload(plant, given, attached=True)
 
         return apply
 

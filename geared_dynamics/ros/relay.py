@@ -166,10 +166,10 @@ class Relay:
 
 def controllers_action(node: FeedforwardNode) -> str:
     """Name of the controller's action, empty where nothing says it."""
-    values = node.parameters.values
-    given = str(values["annotate.action"])
+    annotate = node.parameters.annotate
+    given = annotate.action
     if given:
         return str(node.resolve_service_name(given))
-    topic = str(node.resolve_topic_name(str(values["annotate.topic"])))
+    topic = str(node.resolve_topic_name(annotate.topic))
     place, _, last = topic.rpartition("/")
     return f"{place}/{SIBLING}" if last == "joint_trajectory" else ""

@@ -94,11 +94,11 @@ class FeedforwardReporter:
         Args:
             annotating: Whether the mode is annotate.
         """
-        values, name = self._node.parameters.values, self._node.resolve_topic_name
+        given, name = self._node.parameters, self._node.resolve_topic_name
         outputs = {
-            str(values["annotate.topic"]): annotating,
-            "~/commands": not annotating and values["publish_commands"],
-            "~/joint_commands": not annotating and values["publish_joint_commands"],
+            given.annotate.topic: annotating,
+            "~/commands": not annotating and given.publish_commands,
+            "~/joint_commands": not annotating and given.publish_joint_commands,
         }
         sent = ", ".join(name(topic) for topic, used in outputs.items() if used) or "no topic"
         what = "trajectories with effort" if annotating else "commands"
@@ -195,7 +195,7 @@ class FeedforwardReporter:
         entries = [self._model_status()]
         if node.active:
             self._send_timing(figures)
-            rate = int(node.parameters.values["update_rate"])  # type: ignore[arg-type]
+            rate = node.parameters.update_rate
             entries += [diagnostics.loop_status(figures, rate), *self._loop_entries(now)]
             entries.append(node.surroundings.status())
         name = node.get_fully_qualified_name().lstrip("/")
@@ -227,18 +227,18 @@ class FeedforwardReporter:
     def _model_status(self) -> diagnostics.Status:
         node = self._node
         if node.model is None:
-            wrong = "; ".join(node.parameters.wrong.values())
+            wrong = "; ".join(node.declared.wrong.values())
             return diagnostics.model_status({}, wrong or "no model is loaded")
-        model, values = node.model, node.parameters.values
+        model, given = node.model, node.parameters
         facts = {
             "robot": model.name,
             "joints": ", ".join(model.joint_names),
             "wheels": str(len(model.wheel_names)),
             "motors": ", ".join(model.motor_names),
             "coupling": model.coupling,
-            "payload [kg]": f"{values['payload.mass']:g}",
-            "payload": payload_words(model, values),
-            "mode": str(values["mode"]),
+            "payload [kg]": f"{given.payload.mass:g}",
+            "payload": payload_words(model, given.payload),
+            "mode": given.mode,
             "state": node.state_label,
         }
         return diagnostics.model_status(facts, node.description.problem)

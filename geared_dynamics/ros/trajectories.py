@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from rclpy.exceptions import InvalidTopicNameException
@@ -252,7 +252,7 @@ def prepare(
     """
     received = read_trajectory(data)
     trajectory = trajectory_of(received, zero)
-    if given.values["mode"] != "annotate":
+    if given.parameters.mode != "annotate":
         return received, routed(trajectory, given.rules, limits_of(given.policy), clock)
     return received, tail_of(checked(trajectory, given.rules, clock), annotation_of(given))
 
@@ -260,7 +260,7 @@ def prepare(
 def annotation_of(given: FeedforwardSetup) -> Annotation:
     """How trajectories are annotated, from the node's parameters."""
     assert isinstance(given.control, Controller)  # also for elastic arms, in this mode
-    values, policy = given.values, given.policy
+    own, policy = given.parameters.annotate, given.policy
     return Annotation(
         control=given.control,
         rules=given.rules,
@@ -268,9 +268,9 @@ def annotation_of(given: FeedforwardSetup) -> Annotation:
         effort=np.array(policy.command),
         jump=policy.resume_error,
         resting=policy.hold_velocity,
-        period=cast(float, values["annotate.period"]),
-        tolerance=cast(float, values["annotate.tolerance"]),
-        refuse=values["annotate.beyond_limits"] == "refuse",
+        period=own.period,
+        tolerance=own.tolerance,
+        refuse=own.beyond_limits == "refuse",
     )
 
 
@@ -280,7 +280,7 @@ def publisher(node: FeedforwardNode) -> Any:
     Raises:
         ParameterError: where the topic is none.
     """
-    topic = str(node.parameters.values["annotate.topic"])
+    topic = node.parameters.annotate.topic
     try:
         return node.publishers_by_topic.get(topic, JointTrajectory)
     except InvalidTopicNameException:
@@ -320,7 +320,7 @@ class SpeedScaling:
         except DamagedMessageError as error:
             node.reporter.say("speed_scaling", str(error))
             return
-        full = cast(float, node.parameters.values["speed_scaling.full"])
+        full = node.parameters.speed_scaling.full
         factor = value / full
         if not math.isfinite(factor) or factor < 0.0:
             node.reporter.say(

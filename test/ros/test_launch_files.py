@@ -14,7 +14,7 @@ import yaml
 
 from geared_dynamics.description import read_urdf
 from geared_dynamics.ros.publish_trajectory import read_waypoints
-from geared_dynamics.runtime.feedforward_schema import SCHEMA
+from geared_dynamics.runtime.feedforward_parameters import FeedforwardParameters
 
 ROOT = Path(__file__).resolve().parents[2]
 LAUNCH = sorted((ROOT / "launch").glob("*.launch.py"))
@@ -167,13 +167,13 @@ def test_a_preset_says_who_compensates_what(file: Path) -> None:
 @pytest.mark.parametrize("file", PRESETS, ids=lambda path: path.stem)
 def test_a_preset_has_parameters_of_the_node(file: Path) -> None:
     values = yaml.safe_load(file.read_text("utf-8"))["/**"]["ros__parameters"]
-    schema = {parameter.name: parameter for parameter in SCHEMA}
+    schema = {parameter.name: parameter for parameter in FeedforwardParameters.rows()}
     for name, value in values.items():
         schema[name].checked(value)
 
 
 def test_launch_arguments_are_the_nodes_parameters() -> None:
-    schema = {parameter.name: parameter for parameter in SCHEMA}
+    schema = {parameter.name: parameter for parameter in FeedforwardParameters.rows()}
     values = constants(ONE_ARM)
     for argument, name in values["AS_PARAMETER"].items():
         assert argument in declared(ONE_ARM)

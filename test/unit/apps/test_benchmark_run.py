@@ -19,7 +19,7 @@ from geared_dynamics.apps.latency_run import (
 )
 from geared_dynamics.errors import GearedDynamicsError, MissingPackageError
 from geared_dynamics.runtime import latency_figures
-from geared_dynamics.runtime.feedforward_schema import SCHEMA
+from geared_dynamics.runtime.feedforward_parameters import FeedforwardParameters
 from geared_dynamics.runtime.tasks import LatencyTask, read_latency_task, write_latency_task
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -41,7 +41,7 @@ def test_a_goal_needs_control_msgs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_nodes_parameters_exist_and_are_in_range() -> None:
-    schema = {parameter.name: parameter for parameter in SCHEMA}
+    schema = {parameter.name: parameter for parameter in FeedforwardParameters.rows()}
     for rate in (1, 100, 4000):
         for name, value in feedforward(Path("a.urdf"), None, "stream", rate).parameters.items():
             schema[name].checked(value)

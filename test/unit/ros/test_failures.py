@@ -12,10 +12,9 @@ import geared_dynamics as gd
 from geared_dynamics.control.safety import Event, Mode
 from geared_dynamics.ros.process import Failures
 from geared_dynamics.runtime.feedforward_loop import FeedforwardLoop
-from geared_dynamics.runtime.feedforward_schema import SCHEMA
 from geared_dynamics.runtime.feedforward_settings import prepared
-from geared_dynamics.runtime.parameters import expanded
 from geared_dynamics.trajectory import JointTrajectory, Point
+from node_values import feedforward
 
 URDF = Path(__file__).resolve().parents[3] / "urdf"
 REST, STILL = np.array([0.3, 0.5, -0.4]), np.zeros(3)
@@ -30,12 +29,7 @@ def model() -> gd.GearedModel:
 @pytest.fixture
 def moving(model: gd.GearedModel) -> FeedforwardLoop:
     """A loop that follows a trajectory; its last cycle was at 0.1 s."""
-    schema = expanded(SCHEMA, model.joint_names, model.motor_names)
-    loop = FeedforwardLoop(
-        prepared(
-            {name: entry.default for name, entry in schema.items()} | {"mode": "stream"}, model
-        )
-    )
+    loop = FeedforwardLoop(prepared(feedforward(model, mode="stream"), model))
     loop.cycle(0.0, 0.0, REST, STILL)
     loop.accept(JointTrajectory(model.joint_names, [Point(1.0, REST + 0.2, STILL, STILL)]), 0.0, 0)
     for t in np.arange(0.01, 0.105, 0.01):

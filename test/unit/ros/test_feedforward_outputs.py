@@ -15,8 +15,9 @@ pytest.importorskip("rclpy")
 
 from geared_dynamics.ros import feedforward as feedforward_node
 from geared_dynamics.ros.feedforward_topics import Commands, command_names
-from geared_dynamics.runtime.feedforward_schema import SCHEMA
-from geared_dynamics.runtime.parameters import ParameterError, Value, expanded
+from geared_dynamics.runtime.feedforward_parameters import FeedforwardParameters
+from geared_dynamics.runtime.parameters import ParameterError
+from node_values import feedforward
 
 URDF = Path(__file__).resolve().parents[3] / "urdf"
 JOINTS = ["joint_1", "joint_2", "joint_3"]
@@ -29,10 +30,9 @@ def model() -> gd.GearedModel:
     return gd.load_model(URDF / "elbow.urdf", URDF / "elbow.drivetrain.yaml")
 
 
-def values(model: gd.GearedModel, **changes: Value) -> dict[str, Value]:
+def values(model: gd.GearedModel, **changes: Any) -> FeedforwardParameters:
     """Parameters of the node."""
-    schema = expanded(SCHEMA, model.joint_names, model.motor_names)
-    return {name: entry.default for name, entry in schema.items()} | changes
+    return feedforward(model, **changes)
 
 
 NAMES: dict[str, tuple[dict[str, Any], list[str], list[str]]] = {

@@ -24,10 +24,10 @@ from geared_dynamics.ros.action import MOST_POINTS, refuse_long
 from geared_dynamics.ros.model_node import rebuilt
 from geared_dynamics.runtime import annotation, feedforward_loop
 from geared_dynamics.runtime.feedforward_loop import FeedforwardLoop
-from geared_dynamics.runtime.feedforward_schema import SCHEMA
 from geared_dynamics.runtime.feedforward_settings import prepared
-from geared_dynamics.runtime.parameters import ParameterError, expanded
+from geared_dynamics.runtime.parameters import ParameterError
 from geared_dynamics.trajectory import TrajectoryError, rest_to_rest
+from node_values import feedforward
 from shafts import URDF
 
 REST, STILL = np.array([0.3, 0.5, -0.4]), np.zeros(3)
@@ -37,9 +37,7 @@ REST, STILL = np.array([0.3, 0.5, -0.4]), np.zeros(3)
 def moving() -> FeedforwardLoop:
     """A loop that has had a few good states."""
     model = elbow()
-    entries = expanded(SCHEMA, model.joint_names, model.motor_names)
-    values = {name: entry.default for name, entry in entries.items()} | {"mode": "stream"}
-    made = FeedforwardLoop(prepared(values, model))
+    made = FeedforwardLoop(prepared(feedforward(model, mode="stream"), model))
     for k in range(5):
         made.cycle(0.01 * k, 0.01 * k, REST, STILL)
     made.refuse(0.05)
@@ -87,11 +85,11 @@ def test_a_topic_that_is_none() -> None:
         return topic
 
     node: Any = SimpleNamespace(
-        parameters=SimpleNamespace(values={"annotate.topic": "~/out"}),
+        parameters=feedforward(annotate__topic="~/out"),
         publishers_by_topic=SimpleNamespace(get=get),
     )
     assert trajectories.publisher(node) == "~/out"
-    node.parameters.values["annotate.topic"] = "a b"
+    node.parameters = feedforward(annotate__topic="a b")
     with pytest.raises(ParameterError, match=r"annotate\.topic: is 'a b'; give a topic"):
         trajectories.publisher(node)
 
@@ -99,11 +97,11 @@ def test_a_topic_that_is_none() -> None:
 def test_a_description_of_another_arm(monkeypatch: pytest.MonkeyPatch) -> None:
     old, other = elbow(), gd.load_model(URDF)
     monkeypatch.setattr("geared_dynamics.runtime.model_source.load", lambda *_: other)
-    assert rebuilt({}, "text", None).changes == []
+    assert rebuilt(feedforward(), "text", None).changes == []
     with pytest.raises(ModelError, match="has other joints: joint; deactivate the node"):
-        rebuilt({}, "text", old)
+        rebuilt(feedforward(), "text", old)
     monkeypatch.setattr("geared_dynamics.runtime.model_source.load", lambda *_: old)
-    assert rebuilt({}, "text", old).changes == []
+    assert rebuilt(feedforward(), "text", old).changes == []
 
 
 def test_numbers_that_a_middleware_hides(monkeypatch: pytest.MonkeyPatch) -> None:
