@@ -357,18 +357,3 @@ class Exchange:
         if any(name.startswith("payload.") for name in names):
             words = payload_words(given.bare, given.parameters.payload)
             self._node.get_logger().info(f"payload: {words}")
-
-    def take_description(self) -> None:
-        """Take over a model that was built because the description has changed."""
-        node = self._node
-        model = node.description.taken()
-        if model is None or node.loop is None or node.model is None:
-            return
-        try:
-            measured = node.encoders_of(model)
-            node.loop.exchange(prepared(node.parameters, model))
-        except GearedDynamicsError as error:
-            node.get_logger().error(f"new description not used: {error}")
-            return
-        node.model, self.carrying, node.encoders = model, None, measured
-        node.get_logger().info("the robot description has changed; the new model is in use")

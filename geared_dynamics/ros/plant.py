@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
 from typing import Any, cast
 
 import numpy as np
+import rclpy
 from rclpy.executors import Executor
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.signals import SignalHandlerOptions
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 from std_srvs.srv import SetBool, Trigger
 
-from geared_dynamics.errors import GearedDynamicsError
+from geared_dynamics.errors import GearedDynamicsError, printable
 from geared_dynamics.model import GearedModel
 from geared_dynamics.ros.declared import Declared, EmptyLists
 from geared_dynamics.ros.joint_state_wire import SECOND, NamedState, nanoseconds
-from geared_dynamics.ros.process import Failures, PrintableLog, spin_once
+from geared_dynamics.ros.process import (
+    Failures,
+    PrintableLog,
+    catch_signals,
+    make_executor,
+    spin_once,
+)
 from geared_dynamics.runtime import model_source, plant_node_settings
 from geared_dynamics.runtime.model_source import loaded, payload_words
 from geared_dynamics.runtime.parameters import ParameterError
@@ -297,7 +306,7 @@ BEHIND = 0.1  # [s] that the plant may be late before it gives up catching up
 Stopped = Callable[[], bool]
 
 
-def run(node: PlantNode, executor: Executor, stopped: Stopped) -> None:
+def drive(node: PlantNode, executor: Executor, stopped: Stopped) -> None:
     """Run the plant until told to stop."""
     while node.plant is None and not stopped():
         spin_once(executor, REPEAT, node.failed)
@@ -369,3 +378,23 @@ def receive(node: PlantNode, executor: Executor, duration: float, stopped: Stopp
         spin_once(executor, max(left, 0.0), node.failed)
         if left <= 0.0 or stopped():
             return
+
+
+# -- Starting and ending the process --------------------------------------------------------------
+
+
+def run(argv: list[str]) -> int:
+    """Run the node until SIGINT or SIGTERM; 2 for an arm that cannot be simulated, or no more."""
+    signals = catch_signals()
+    rclpy.init(args=argv, signal_handler_options=SignalHandlerOptions.NO)
+    try:
+        node, executor = PlantNode(), make_executor()
+        executor.add_node(node)
+        drive(node, executor, lambda: bool(signals) or not rclpy.ok())
+        node.destroy_node()
+    except GearedDynamicsError as error:
+        print(printable(f"plant_node: {error}"), file=sys.stderr, flush=True)
+        rclpy.try_shutdown()
+        return 2
+    rclpy.try_shutdown()
+    return 0

@@ -318,18 +318,18 @@ class SpeedScaling:
         try:
             value = float(whole(data, Float64, TOPIC).data)
         except DamagedMessageError as error:
-            node.reporter.say("speed_scaling", str(error))
+            node.reporter.say(str(error), "speed_scaling")
             return
         full = node.parameters.speed_scaling.full
         factor = value / full
         if not math.isfinite(factor) or factor < 0.0:
-            node.reporter.say(
-                "speed_scaling", f"{TOPIC}: {value:g} is not a valid factor; it is ignored"
-            )
+            text = f"{TOPIC}: {value:g} is not a valid factor; it is ignored"
+            node.reporter.say(text, "speed_scaling")
             return
         if factor > 1.0 + ROUNDING:
             text = f"{TOPIC}: {value:g} is more than full speed, speed_scaling.full: {full:g}; "
-            node.reporter.say("speed_scaling", f"{text}no reference goes faster than it was given")
+            text += "no reference goes faster than it was given"
+            node.reporter.say(text, "speed_scaling")
         factor = min(factor, 1.0)
         if abs(factor - self.factor) > 0.01 or (factor == 0.0) != (self.factor == 0.0):
             node.get_logger().info(f"speed scaling: {100.0 * factor:.3g} %")

@@ -7,16 +7,17 @@ import math
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
 from geared_dynamics.arrays import Array
 from geared_dynamics.checks import plain
+from geared_dynamics.control import controller
 from geared_dynamics.control.outputs import extent, holdable_mass, weights
 from geared_dynamics.control.safety import default_policy
 from geared_dynamics.description import xml_input, yaml_files
-from geared_dynamics.errors import GearedDynamicsWarning
+from geared_dynamics.errors import GearedDynamicsWarning, ModelError
 from geared_dynamics.files import NamedBytes
 from geared_dynamics.load import load_model
 from geared_dynamics.model import GearedModel
@@ -254,6 +255,37 @@ class Builder(Generic[T]):
         if error is not None:
             raise error
         return result
+
+
+class Rebuilt(NamedTuple):
+    """What became of a new description.
+
+    Attributes:
+        text: The description.
+        model: Its model.
+        changes: What differs by more than 1 % from the model of the node's configuration.
+    """
+
+    text: str | None
+    model: GearedModel
+    changes: list[str]
+
+
+def rebuilt(given: ModelParameters, text: str | None, old: GearedModel | None) -> Rebuilt:
+    """The model of a new description, with its kernels run once.
+
+    Raises:
+        GearedDynamicsError: if it is wrong, or of other joints or motors.
+    """
+    model = load(given, text)
+    controller(model)
+    for kind in ("joint_names", "motor_names"):
+        before, now = getattr(old, kind, None), getattr(model, kind)
+        if before is not None and before != now:
+            finding = f"has other {kind.replace('_names', 's')}: {', '.join(now)}"
+            remedy = "deactivate the node, clean it up and configure it again"
+            raise ModelError("robot description", finding, remedy)
+    return Rebuilt(text, model, [] if old is None else changes(old, model))
 
 
 # -- What a new description changes of an arm that is driven: bodies, gears, limits ---------------

@@ -15,22 +15,24 @@ from geared_dynamics.apps import latency_run as benchmark
 from geared_dynamics.apps.processes import _interrupt
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.runtime.joint_readings import encoders, motor_torques
-from geared_dynamics.runtime.model_source import payload_tensor, signs
+from geared_dynamics.runtime.model_source import payload_tensor
+from geared_dynamics.runtime.parameters import signs
+from node_values import feedforward
 from observer_node_arm import FILES, URDF, arm, ready, values
 from shafts import shaft
 
-PAYLOAD = {"payload.center_of_mass": [0.0] * 3, "payload.inertia": [0.0] * 6}
 FINE = values()
 
 
 def tensor(**changes: Any) -> Any:
     """The payload's tensor with some values changed."""
-    return payload_tensor(PAYLOAD | {f"payload.{name}": value for name, value in changes.items()})
+    given = {f"payload__{name}": value for name, value in changes.items()}
+    return payload_tensor(feedforward(**given).payload)
 
 
 # What is prepared, place, words.
 CASES: dict[str, tuple[Callable[[], object], str, str]] = {
-    "sign": (lambda: signs({"s.a": 1, "s.b": 0}, "s.{}", ["a", "b"]), "s.b", "is 0; give 1 or -1"),
+    "sign": (lambda: signs(np.array([1.0, 0.0]), "s.{}", ["a", "b"]), "s.b", "is 0; give 1 or -1"),
     "two numbers for a centre": (
         lambda: tensor(center_of_mass=[0.0, 1.0]),
         "payload.center_of_mass",
@@ -91,10 +93,10 @@ def test_refused(case: str) -> None:
 
 def test_settings_at_the_border() -> None:
     assert ready(update_rate=100.0, hold=0.03).hold == 0.03
-    assert signs({"s.a": 1, "s.b": -1}, "s.{}", ["a", "b"]).tolist() == [1.0, -1.0]
+    assert signs(np.array([1.0, -1.0]), "s.{}", ["a", "b"]).tolist() == [1.0, -1.0]
     expected = [[1.0, 2.0, 3.0], [2.0, 4.0, 5.0], [3.0, 5.0, 6.0]]
     assert tensor(inertia=[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).tolist() == expected
-    assert FINE["observer"] == "kalman"
+    assert FINE.observer == "kalman"
 
 
 def test_torques_of_currents() -> None:

@@ -109,7 +109,8 @@ def test_in_silence_the_loop_gets_both_clocks(monkeypatch: pytest.MonkeyPatch) -
         heard.append((now, clock))
 
     node: Any = SimpleNamespace(
-        exchange=SimpleNamespace(take_description=lambda: None, carrying=None),
+        exchange=SimpleNamespace(carrying=None),
+        take_description=lambda: None,
         loop=SimpleNamespace(silence=silence, stale=0.05, decision=None),
         active=True,
         annotating=False,
@@ -123,9 +124,9 @@ def test_in_silence_the_loop_gets_both_clocks(monkeypatch: pytest.MonkeyPatch) -
         send=lambda _: None,
     )
     node.clock_time = lambda: feedforward_node.FeedforwardNode.clock_time(node)
-    feedforward_node.FeedforwardNode._watch(node)
+    feedforward_node.FeedforwardNode.watch(node)
     assert heard == looked == [(100.0, pytest.approx(2.25))]
     node.heard = 99.96  # not long enough ago
-    feedforward_node.FeedforwardNode._watch(node)
+    feedforward_node.FeedforwardNode.watch(node)
     assert len(heard) == 1
     assert published == [100.0, 100.0]

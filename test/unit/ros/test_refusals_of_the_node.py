@@ -21,10 +21,10 @@ from geared_dynamics.control import controller
 from geared_dynamics.errors import ModelError
 from geared_dynamics.ros import joint_state_wire, process, trajectories
 from geared_dynamics.ros.action import MOST_POINTS, refuse_long
-from geared_dynamics.ros.model_node import rebuilt
 from geared_dynamics.runtime import annotation, feedforward_loop
 from geared_dynamics.runtime.feedforward_loop import FeedforwardLoop
 from geared_dynamics.runtime.feedforward_settings import prepared
+from geared_dynamics.runtime.model_source import rebuilt
 from geared_dynamics.runtime.parameters import ParameterError
 from geared_dynamics.trajectory import TrajectoryError, rest_to_rest
 from node_values import feedforward
