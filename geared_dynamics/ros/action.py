@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from builtin_interfaces.msg import Duration
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
@@ -13,16 +13,13 @@ from rclpy.serialization import serialize_message
 
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.ros.joint_state_wire import SECOND, doubles, seconds
+from geared_dynamics.ros.model_node import FeedforwardBase
 from geared_dynamics.ros.relay import Relay
 from geared_dynamics.ros.trajectory_wire import read_trajectory, trajectory_of
 from geared_dynamics.runtime.annotation import refusal
 from geared_dynamics.runtime.feedforward_loop import FeedforwardLoop
 from geared_dynamics.runtime.goals import Ending, Goals, Progress
 from geared_dynamics.trajectory import JointTolerance, TrajectoryError
-
-if TYPE_CHECKING:
-    from geared_dynamics.ros.feedforward import FeedforwardNode
-
 
 # -- The feedback of a goal: one message, made once and filled at a rate --------------------------
 
@@ -146,7 +143,7 @@ class TrajectoryAction:
         goals: Of the loop in use; None before the first activation.
     """
 
-    def __init__(self, node: FeedforwardNode) -> None:
+    def __init__(self, node: FeedforwardBase) -> None:
         """Offer nothing yet."""
         self.goals: Goals | None = None
         self._node = node

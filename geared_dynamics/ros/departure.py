@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from rclpy.clock import Clock, ClockType
@@ -11,10 +11,7 @@ from sensor_msgs.msg import JointState
 
 from geared_dynamics.ros import trajectories
 from geared_dynamics.ros.diagnostics import OK, WARN, Status
-
-if TYPE_CHECKING:
-    from geared_dynamics.ros.feedforward import FeedforwardNode
-
+from geared_dynamics.ros.model_node import FeedforwardBase
 
 # -- Bringing the arm to rest before the node stops sending, whatever ends it ---------------------
 #
@@ -33,7 +30,7 @@ class Departure:
         begun: When it began [s], steady; None: the node goes on.
     """
 
-    def __init__(self, node: FeedforwardNode) -> None:
+    def __init__(self, node: FeedforwardBase) -> None:
         """Make the timer, which rests until ``begin``."""
         self._node = node
         self.begun: float | None = None
@@ -137,7 +134,7 @@ class Surroundings:
         rate: At which joint states come [1/s], ROS time, where that is too slow; else 0.
     """
 
-    def __init__(self, node: FeedforwardNode) -> None:
+    def __init__(self, node: FeedforwardBase) -> None:
         """Begin with nothing wrong."""
         self._node = node
         self.unheard = self.rivals = ""
@@ -237,7 +234,7 @@ class Surroundings:
         return Status("surroundings", WARN if found else OK, "; ".join(found) or "as expected", {})
 
 
-def others(node: FeedforwardNode, topic: str) -> str:
+def others(node: FeedforwardBase, topic: str) -> str:
     """Names of the nodes that publish a topic, once this one is taken away once."""
     found = [
         f"{info.node_namespace.rstrip('/')}/{info.node_name}"

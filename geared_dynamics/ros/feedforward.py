@@ -25,7 +25,7 @@ from geared_dynamics.ros.feedforward_topics import (
     publish_state,
 )
 from geared_dynamics.ros.joint_state_wire import StateReader, WireState
-from geared_dynamics.ros.model_node import ModelNode
+from geared_dynamics.ros.model_node import FeedforwardBase
 from geared_dynamics.ros.reporter import FeedforwardReporter
 from geared_dynamics.ros.trajectories import References, SpeedScaling, publisher
 from geared_dynamics.runtime.feedforward_loop import FeedforwardLoop
@@ -45,11 +45,10 @@ PAUSE = 0.02  # [s] without joint states after which nothing is to be waited for
 REHEARSAL = 200  # cycles before the first real one
 
 
-class FeedforwardNode(ModelNode[FeedforwardParameters]):
+class FeedforwardNode(FeedforwardBase):
     """See docs/nodes.md."""
 
     exchanged = "the new model is in use"
-    loop: FeedforwardLoop | None
 
     def __init__(self, name: str = "feedforward_node", **options: Any) -> None:
         """Declare parameters; all else comes with ``start`` and the transitions."""
@@ -221,10 +220,6 @@ class FeedforwardNode(ModelNode[FeedforwardParameters]):
         self.send(command)
         self.failures.log(error, "the arm is held; a new trajectory or ~/reset ends it")
         self.reporter.look(loop.decision)
-
-    def clock_time(self) -> float:
-        """ROS time as the loop counts it [s]."""
-        return 1e-9 * (self.ros_time.now() - self.zero)
 
     def send(self, command: Array | None) -> None:
         """Send a command that answers no joint state."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from rclpy.node import Node
@@ -21,6 +21,8 @@ from geared_dynamics.control.safety import memory as at
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.ros.joint_state_wire import NamedState, Template
+from geared_dynamics.ros.model_node import FeedforwardBase
+from geared_dynamics.runtime.feedforward_loop import FeedforwardLoop
 from geared_dynamics.runtime.feedforward_parameters import FeedforwardParameters
 from geared_dynamics.runtime.feedforward_settings import (
     FeedforwardSetup,
@@ -33,11 +35,6 @@ from geared_dynamics.runtime.joint_readings import order
 from geared_dynamics.runtime.model_source import loaded, payload_words
 from geared_dynamics.runtime.parameters import ParameterError
 from geared_dynamics.trajectory import shortest_way
-
-if TYPE_CHECKING:
-    from geared_dynamics.ros.feedforward import FeedforwardNode
-    from geared_dynamics.runtime.feedforward_loop import FeedforwardLoop
-
 
 # -- What the node sends: commands each cycle, the tuning topics for those who listen -------------
 
@@ -180,7 +177,7 @@ class StateTopics:
 # -- The topics to tune by: reference, feedback, error, output, and each term ---------------------
 
 
-def publish_state(node: FeedforwardNode, now: float) -> None:
+def publish_state(node: FeedforwardBase, now: float) -> None:
     """Publish what is listened to, at the rate asked for.
 
     Args:
@@ -234,7 +231,7 @@ def reference_of(loop: FeedforwardLoop) -> tuple[Array, Array] | None:
     return loop.present.q, loop.present.v
 
 
-def measured(node: FeedforwardNode, q: Array) -> Array | None:
+def measured(node: FeedforwardBase, q: Array) -> Array | None:
     """Measured effort as joint torque (n,), None where it is not known.
 
     Args:
@@ -262,7 +259,7 @@ def measured(node: FeedforwardNode, q: Array) -> Array | None:
 class Services:
     """Answers ``~/emergency_stop`` and ``~/reset``."""
 
-    def __init__(self, node: FeedforwardNode) -> None:
+    def __init__(self, node: FeedforwardBase) -> None:
         """Offer both."""
         self._node = node
         node.create_service(SetBool, "~/emergency_stop", self._on_emergency_stop)
@@ -315,7 +312,7 @@ class Exchange:
         carrying: The model with a new payload, soon to be used; None for none.
     """
 
-    def __init__(self, node: FeedforwardNode) -> None:
+    def __init__(self, node: FeedforwardBase) -> None:
         """Validate the node's parameters from here on."""
         self._node = node
         self.carrying: GearedModel | None = None

@@ -11,6 +11,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.validate_topic_name import validate_topic_name
 from std_msgs.msg import String
 
+from geared_dynamics.arrays import Array
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.ros import process
@@ -19,6 +20,9 @@ from geared_dynamics.ros.lifecycle_node import SUCCESS, SteadyLifecycleNode
 from geared_dynamics.ros.process import Failures, RosTime
 from geared_dynamics.runtime import model_source
 from geared_dynamics.runtime.cycle_report import Timing
+from geared_dynamics.runtime.feedforward_loop import FeedforwardLoop
+from geared_dynamics.runtime.feedforward_parameters import FeedforwardParameters
+from geared_dynamics.runtime.joint_readings import JointMap
 from geared_dynamics.runtime.model_source import Builder, Rebuilt, rebuilt, summary
 from geared_dynamics.runtime.node_parameters import LifecycleParameters
 from geared_dynamics.runtime.parameters import ParameterError
@@ -282,3 +286,52 @@ class ModelNode(SteadyLifecycleNode, Generic[P]):
             return
         self.model = model
         self.get_logger().info(f"the robot description has changed; {self.exchanged}")
+
+
+class FeedforwardBase(ModelNode[FeedforwardParameters]):
+    """What the parts of the feedforward node see of it; the node makes them.
+
+    Attributes:
+        annotating: Whether the mode is annotate.
+        stopped: Whether the emergency stop is pressed, whatever the lifecycle does.
+        data: The newest joint state, serialised; None before the first.
+        heard: When a joint state of ours came last [s], steady.
+        told: When the tuning topics were published last [s], steady.
+        posture_stamp: Of the joint state whose posture the mode annotate begins with [ns].
+        joint_map: The names of the joint states.
+        states: The subscription to joint states.
+        publishers_by_topic: Its publishers.
+        commands: What sends commands, None before the node is configured.
+        state_topics: The topics to tune by, likewise.
+        action: Its goals.
+        references: Its trajectories.
+        surroundings: What is wrong around it.
+    """
+
+    loop: FeedforwardLoop | None
+    annotating: bool
+    stopped: bool
+    data: bytes | None
+    heard: float
+    told: float
+    posture_stamp: int
+    joint_map: JointMap
+    states: Any
+    publishers_by_topic: Any
+    commands: Any
+    state_topics: Any
+    action: Any
+    references: Any
+    surroundings: Any
+
+    def clock_time(self) -> float:
+        """ROS time as the loop counts it [s]."""
+        return 1e-9 * (self.ros_time.now() - self.zero)
+
+    def send(self, command: Array | None) -> None:
+        """Send a command that answers no joint state."""
+        raise NotImplementedError
+
+    def on_joint_state(self, data: bytes) -> None:
+        """Answer a joint state, serialised, whatever goes wrong."""
+        raise NotImplementedError

@@ -17,7 +17,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.ros.joint_state_wire import POINT, SECOND
-from geared_dynamics.ros.publish_trajectory import refuse_elsewhere
+from geared_dynamics.runtime.acceptance import refuse_elsewhere
 from geared_dynamics.trajectory import Waypoints
 
 NAME = "publish_trajectory"

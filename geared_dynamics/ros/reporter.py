@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
 from std_msgs.msg import Float64MultiArray, MultiArrayDimension
@@ -16,17 +16,13 @@ from geared_dynamics.observers import KalmanState, estimate
 from geared_dynamics.ros import diagnostics
 from geared_dynamics.ros.diagnostics import ERROR, OK, WARN, Status
 from geared_dynamics.ros.joint_state_wire import WireState
-from geared_dynamics.ros.model_node import ModelNode
+from geared_dynamics.ros.model_node import FeedforwardBase, ModelNode
 from geared_dynamics.runtime.cycle_report import Figures
 from geared_dynamics.runtime.joint_readings import JointMap, Reading
 from geared_dynamics.runtime.model_source import payload_words
 from geared_dynamics.runtime.observer_loop import ObserverLoop, named
+from geared_dynamics.runtime.observer_settings import ObserverParameters
 from geared_dynamics.runtime.observer_values import Level, ObserverOutput, quality_numbers
-
-if TYPE_CHECKING:
-    from geared_dynamics.ros.elastic_observer import ElasticObserverNode
-    from geared_dynamics.ros.feedforward import FeedforwardNode
-
 
 PAUSE = 1.0  # [s] between two lines about the same thing
 TIMING = (
@@ -120,7 +116,7 @@ class FeedforwardReporter(Reporter):
         decision: The one looked at last.
     """
 
-    def __init__(self, node: FeedforwardNode) -> None:
+    def __init__(self, node: FeedforwardBase) -> None:
         """Begin without a decision."""
         super().__init__(node)
         self._node = node
@@ -248,7 +244,7 @@ LEVELS = {Level.GOOD: OK, Level.INVALID: ERROR}  # the others: WARN
 class ObserverReporter(Reporter):
     """Looks at each output, speaks at changes."""
 
-    def __init__(self, node: ElasticObserverNode) -> None:
+    def __init__(self, node: ModelNode[ObserverParameters]) -> None:
         """Begin without an output."""
         super().__init__(node)
         self._node = node

@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from rclpy.exceptions import InvalidTopicNameException
@@ -19,6 +19,7 @@ from geared_dynamics.control import Controller
 from geared_dynamics.errors import DamagedMessageError, GearedDynamicsError
 from geared_dynamics.ros import process
 from geared_dynamics.ros.joint_state_wire import SECOND, trajectory_message, whole
+from geared_dynamics.ros.model_node import FeedforwardBase
 from geared_dynamics.ros.trajectory_wire import read_trajectory, serialised, trajectory_of
 from geared_dynamics.runtime.acceptance import CheckedRoute, limits_of, routed
 from geared_dynamics.runtime.annotation import (
@@ -40,10 +41,6 @@ from geared_dynamics.trajectory import (
     sample,
     state,
 )
-
-if TYPE_CHECKING:
-    from geared_dynamics.ros.feedforward import FeedforwardNode
-
 
 # -- Trajectories as they come in: followed, or sent on with effort -------------------------------
 #
@@ -78,7 +75,7 @@ class References:
         last: What was said of the last one, empty where it was taken without a remark.
     """
 
-    def __init__(self, node: FeedforwardNode) -> None:
+    def __init__(self, node: FeedforwardBase) -> None:
         """Begin with none."""
         self._node = node
         self.work: Work | None = None
@@ -274,7 +271,7 @@ def annotation_of(given: FeedforwardSetup) -> Annotation:
     )
 
 
-def publisher(node: FeedforwardNode) -> Any:
+def publisher(node: FeedforwardBase) -> Any:
     """Where annotated trajectories go.
 
     Raises:
@@ -302,7 +299,7 @@ class SpeedScaling:
         factor: From 0 to 1.
     """
 
-    def __init__(self, node: FeedforwardNode) -> None:
+    def __init__(self, node: FeedforwardBase) -> None:
         """Subscribe."""
         self._node = node
         self.factor = 1.0

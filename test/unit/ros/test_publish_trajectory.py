@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from geared_dynamics.errors import GearedDynamicsError
-from geared_dynamics.ros.publish_trajectory import main, read_waypoints, refuse_elsewhere
+from geared_dynamics.ros.publish_trajectory import main
+from geared_dynamics.runtime.acceptance import read_waypoints, refuse_elsewhere
 
 MODULE = "geared_dynamics.ros.publish_trajectory"
 START = "{positions: [0.5, 1e-1], velocities: [0, 0], time_from_start: {sec: 0, nanosec: 0}}"
