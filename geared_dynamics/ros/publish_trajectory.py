@@ -40,6 +40,10 @@ def parser() -> argparse.ArgumentParser:
         help="of waiting for states and subscriber [s], default %(default)s",
     )  # fmt: skip
     found.add_argument(
+        "--approach", type=positive, metavar="SECONDS",
+        help="move to the first point in this time, from wherever the arm is, then go on",
+    )  # fmt: skip
+    found.add_argument(
         "--no-check", action="store_true", help="publish wherever the arm is: it may jump"
     )
     return found
@@ -65,7 +69,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         for package in PACKAGES:
             if importlib.util.find_spec(package) is None:
                 raise MissingPackageError(NAME, package, "ros")
-        found = read_waypoints(args.file)
+        found = read_waypoints(args.file, args.approach)
         from geared_dynamics.ros.publisher import run
 
         run(args, words[at:], found)

@@ -223,8 +223,13 @@ class Pace:
 # -- A trajectory file as checked waypoints, and whether the arm is where they begin --------------
 
 
-def read_waypoints(path: Path) -> Waypoints:
+def read_waypoints(path: Path, approach: float | None = None) -> Waypoints:
     """Read a file and check it by the joint trajectory controller's rules.
+
+    Args:
+        path: The file.
+        approach: Time from the start to the first point [s]: the controller moves the arm there
+            from where it is. None: the time that the file says.
 
     Raises:
         DescriptionError: If it is no JointTrajectory.
@@ -233,6 +238,9 @@ def read_waypoints(path: Path) -> Waypoints:
     data = read_trajectory(path)
     names = tuple(data["joint_names"])
     points = [Point(**point) for point in data["points"]]
+    if approach is not None and points:
+        later = approach - points[0].time
+        points = [point._replace(time=point.time + later) for point in points]
     try:
         return checked(JointTrajectory(names, points), Rules(names), 0.0)
     except TrajectoryError as error:
@@ -256,5 +264,5 @@ def refuse_elsewhere(found: Waypoints, measured: Mapping[str, float], tolerance:
             f"begins at {begin[worst]:.6g}, and joint {worst!r} is at {measured[worst]:.6g}: "
             "it would jump"
         )
-        remedy = "move the arm slowly to the first point, or give a larger --tolerance"
+        remedy = "let it move there first with --approach SECONDS, or give a larger --tolerance"
         raise TrajectoryError("trajectory", finding, remedy)
