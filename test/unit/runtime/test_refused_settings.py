@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,8 +10,6 @@ import pytest
 import yaml
 
 import geared_dynamics as gd
-from geared_dynamics.apps import latency_run as benchmark
-from geared_dynamics.apps.processes import _interrupt
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.runtime.joint_readings import encoders, motor_torques
 from geared_dynamics.runtime.model_source import payload_tensor
@@ -104,22 +101,3 @@ def test_torques_of_currents() -> None:
     model = arm()
     turn = motor_torques(model, "motor_current", [1.0, -1.0, 1.0])
     np.testing.assert_allclose(turn(np.array([2.0, 3.0, 4.0])), [0.2, -0.3, 0.4])
-
-
-# -- the benchmark -------------------------------------------------------------------------------
-
-
-def test_a_signal_ends_the_benchmark_as_ctrl_c_does() -> None:
-    with pytest.raises(KeyboardInterrupt):
-        _interrupt(15, None)
-
-
-def test_figures_of_the_steps_are_those_of_the_last_cycles(tmp_path: Path) -> None:
-    """In microseconds, from nanoseconds; earlier ones are of the warming up."""
-    path = tmp_path / "steps.npy"
-    np.save(path, np.concatenate([np.full(50, 1e9), 1e3 * np.arange(101.0)]))
-    found = benchmark._steps(path, 101)
-    assert (found.p50, found.p99) == (pytest.approx(50.0), pytest.approx(99.0))
-    np.save(path, np.empty(0))
-    with pytest.raises(GearedDynamicsError, match="the observer made no step"):
-        benchmark._steps(path, 101)
