@@ -44,21 +44,6 @@ P = TypeVar("P", bound=NodeParameters)
 Apply = Callable[[], None]
 
 
-class EmptyLists:
-    """Base of a node, before rclpy's: it accepts ``[]`` in a parameter file.
-
-    rclpy gives an empty list of a file no type and refuses to declare such a parameter.
-    """
-
-    def declare_parameters(self, namespace: str, parameters: Any, *args: Any, **more: Any) -> Any:
-        """Declare parameters as rclpy does, those without a value with any type."""
-        typed = [
-            (*row[:2], ParameterDescriptor(dynamic_typing=True)) if row[1:2] == (None,) else row
-            for row in map(tuple, parameters)
-        ]
-        return super().declare_parameters(namespace, typed, *args, **more)  # type: ignore[misc]
-
-
 class Declared(Generic[P]):
     """A node's parameters: values that are always good, and what was wrong with those given.
 

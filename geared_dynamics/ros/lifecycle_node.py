@@ -1,4 +1,4 @@
-"""A lifecycle node that survives its users: rclpy's two traps closed."""
+"""Bases of nodes: empty lists as parameters, and a lifecycle that survives its users."""
 
 from __future__ import annotations
 
@@ -6,12 +6,30 @@ import traceback
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from rcl_interfaces.msg import ParameterDescriptor
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 
 from geared_dynamics.errors import GearedDynamicsError
-from geared_dynamics.ros.declared import EmptyLists
 from geared_dynamics.ros.process import PrintableLog
 
+
+class EmptyLists:
+    """Base of a node, before rclpy's: it accepts ``[]`` in a parameter file.
+
+    rclpy gives an empty list of a file no type and refuses to declare such a parameter.
+    """
+
+    def declare_parameters(self, namespace: str, parameters: Any, *args: Any, **more: Any) -> Any:
+        """Declare parameters as rclpy does, those without a value with any type."""
+        typed = [
+            (*row[:2], ParameterDescriptor(dynamic_typing=True)) if row[1:2] == (None,) else row
+            for row in map(tuple, parameters)
+        ]
+        return super().declare_parameters(namespace, typed, *args, **more)  # type: ignore[misc]
+
+
+# -- A lifecycle node: rclpy's two traps closed ---------------------------------------------------
+#
 # A request for a transition that the present state does not have raises out of ``spin`` in rclpy
 # and ends the process; here it is answered with ``success: false`` and a log line. An exception
 # in a transition's callback is swallowed there; here it is logged.

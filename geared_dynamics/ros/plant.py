@@ -21,8 +21,9 @@ from std_srvs.srv import SetBool, Trigger
 from geared_dynamics.dynamics.state import Measurement
 from geared_dynamics.errors import GearedDynamicsError, printable
 from geared_dynamics.model import GearedModel
-from geared_dynamics.ros.declared import Declared, EmptyLists
+from geared_dynamics.ros.declared import Declared
 from geared_dynamics.ros.joint_state_wire import SECOND, NamedState, nanoseconds
+from geared_dynamics.ros.lifecycle_node import EmptyLists
 from geared_dynamics.ros.process import (
     Failures,
     PrintableLog,
@@ -383,9 +384,6 @@ def receive(node: PlantNode, executor: Executor, duration: float, stopped: Stopp
             return
 
 
-# -- Starting and ending the process --------------------------------------------------------------
-
-
 def run(argv: list[str]) -> int:
     """Run the node until SIGINT or SIGTERM; 2 for an arm that cannot be simulated, or no more."""
     signals = catch_signals()
@@ -397,7 +395,7 @@ def run(argv: list[str]) -> int:
         node.destroy_node()
     except GearedDynamicsError as error:
         print(printable(f"plant_node: {error}"), file=sys.stderr, flush=True)
-        rclpy.try_shutdown()
         return 2
-    rclpy.try_shutdown()
+    finally:
+        rclpy.try_shutdown()
     return 0
