@@ -302,8 +302,7 @@ class PlantNode(EmptyLists, PrintableLog, Node):  # type: ignore[misc]  # rclpy 
 
 
 REPEAT = 0.02  # [s] between states while the arm's time stands still
-# Likewise, after a state that nobody has answered: long, for a copy still under way when the
-# arm goes on could be answered at the next state's time.
+# Likewise, after a state without an answer: long, for a copy under way could be answered late.
 LOST = 0.5
 HASTE = 0.002  # [s] likewise, after a command for an earlier time
 BEHIND = 0.1  # [s] that the plant may be late before it gives up catching up
