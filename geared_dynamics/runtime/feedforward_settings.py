@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
@@ -53,10 +54,9 @@ LIMITS = {
 
 def rules_of(given: FeedforwardParameters, model: GearedModel) -> Rules:
     """How trajectories are read."""
-    kinds = {joint.name: joint.kind for joint in model.robot.joints}
     return Rules(
         joints=model.joint_names,
-        continuous=tuple(name for name in model.joint_names if kinds[name] == "continuous"),
+        continuous=tuple(itertools.compress(model.joint_names, model.continuous)),
         interpolation_method=given.interpolation_method,
         allow_partial_joints_goal=given.allow_partial_joints_goal,
         allow_nonzero_velocity_at_trajectory_end=given.allow_nonzero_velocity_at_trajectory_end,

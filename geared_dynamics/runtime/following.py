@@ -46,9 +46,7 @@ def default_of(given: FeedforwardParameters, model: GearedModel) -> Array:
     """Tolerances where none are given (n,): 0 where somebody else closes the loop."""
     if given.mode != "computed_torque":
         return np.zeros(model.n)
-    kinds = {joint.name: joint.kind for joint in model.robot.joints}
-    sliding = [kinds[name] == "prismatic" for name in model.joint_names]
-    return np.where(sliding, LENGTH, ANGLE)
+    return np.where(model.prismatic, LENGTH, ANGLE)
 
 
 def of_a_jtc(given: FeedforwardParameters) -> bool:

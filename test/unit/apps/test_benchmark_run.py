@@ -22,9 +22,9 @@ ROOT = Path(__file__).resolve().parents[3]
 OPTIONS = Options(["joint_1"], [0.0], 1000, 1.0, 1.0, None)
 
 
-def test_without_ros_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_ros_its_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(MissingPackageError, match=r"'rclpy'.*pip install 'ros-jazzy-rclpy"):
+    with pytest.raises(MissingPackageError, match=r"pip install 'ros-jazzy-rclpy\[fastrtps\]'"):
         measure(echo(), OPTIONS)
 
 

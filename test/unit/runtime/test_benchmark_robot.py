@@ -35,7 +35,7 @@ def test_the_motion_stays_within_the_joints_ranges(name: str) -> None:
         ROOT / "urdf" / f"{name}.urdf", ROOT / "urdf" / f"{name}.drivetrain.yaml"
     )
     start = np.array(latency_figures.posture(model))
-    limits = {joint.name: joint.limit for joint in model.robot.joints}
+    limits = {joint.name: joint.limit for joint in model.records.robot.joints}
     for joint, low in zip(model.joint_names, start, strict=True):
         limit = limits[joint]
         if limit is not None and limit.lower is not None:
