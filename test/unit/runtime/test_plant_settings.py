@@ -41,7 +41,7 @@ def test_the_plant_is_as_described() -> None:
         timestep=5e-4, friction=False, encoder_counts=1024, command_latency=0.002
     )
     np.testing.assert_array_equal(plant.state.q, [0.0, 0.7, 0.0])
-    assert command_names(model, str(given["command"])) == model.motor_names
+    assert command_names(model, given.command) == model.motor_names
 
 
 def test_our_equations_move_an_arm_that_mujoco_does_not_take() -> None:
