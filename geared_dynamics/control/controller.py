@@ -13,6 +13,7 @@ import numpy as np
 
 from geared_dynamics.arrays import Array, readonly
 from geared_dynamics.control.gains import Gains
+from geared_dynamics.control.hybrid import checked_contact, hybrid_law
 from geared_dynamics.control.laws import (
     CLOSED,
     LAWS,
@@ -130,7 +131,8 @@ class Controller:
         if reference is None:
             if self.law != "gravity_compensation":
                 raise ArrayError("reference", "is None", f"give {self.law} a wanted motion")
-            reference = Reference(*[self.setting.given.still] * 3)
+            still = self.setting.given.still
+            reference = Reference(still, still, still)
         wanted = Reference(
             vector("reference.q", reference.q, n),
             vector("reference.v", reference.v, n),
@@ -142,8 +144,12 @@ class Controller:
         elif self.law != "feedforward":
             raise ArrayError("state", "is None", f"give {self.law} a measured state")
         integral = vector("memory.integral", memory.integral, n) if self.integrating else None
-        demand = LAWS[self.law](self.setting, state, wanted, integral)
-        result = output(self.drives, demand, None if state is None else state.v, wanted.jerk)
+        law, jerk = LAWS[self.law], wanted.jerk
+        if reference.contact is not None:
+            law, jerk = hybrid_law(self.law, self.model, self.side), None
+            wanted = wanted._replace(contact=checked_contact(reference.contact, n))
+        demand = law(self.setting, state, wanted, integral)
+        result = output(self.drives, demand, None if state is None else state.v, jerk)
         refuse_overflow(result.command)
         if integral is not None and demand.error is not None:
             grown = integrate(

@@ -365,8 +365,8 @@ def compiled_command(made: CompiledLaw, state: State, reference: Reference) -> A
         state: Measured state.
         reference: Wanted motion.
     """
-    wanted, rate, a, jerk, _ = reference
-    if jerk is not None:  # not read, but to be checked
+    wanted, rate, a, jerk, _, contact = reference
+    if contact is not None or jerk is not None:  # a jerk is not read, but to be checked
         return None
     try:
         result = np.empty(wanted.shape)

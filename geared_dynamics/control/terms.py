@@ -36,6 +36,20 @@ from geared_dynamics.model import GearedModel, require_model
 Side = Literal["joint_torque", "motor_torque", "motor_current", "motor_voltage"]
 
 
+class DesiredContact(NamedTuple):
+    """What the environment shall exert at one state; made by ``desired_contact``.
+
+    Attributes:
+        force: Joint force of what it shall exert on the arm, Q_d (n,) [N m or N].
+        jacobian: ds/dq of the constrained coordinates (m, n), along which feedback does nothing.
+        drift: Their s'' at a = 0 (m,).
+    """
+
+    force: Array
+    jacobian: Array
+    drift: Array
+
+
 class Reference(NamedTuple):
     """Wanted motion at the instant of the command.
 
@@ -45,6 +59,7 @@ class Reference(NamedTuple):
         a: Joint acceleration (n,).
         jerk: Its derivative (n,), for L di/dt of motors; without it currents count as steady.
         derivatives: q and its time derivatives (k+1, n), for elastic arms.
+        contact: What the environment shall exert; None where the arm touches nothing.
     """
 
     q: Array
@@ -52,6 +67,7 @@ class Reference(NamedTuple):
     a: Array
     jerk: Array | None = None
     derivatives: Array | None = None
+    contact: DesiredContact | None = None
 
 
 class Memory(NamedTuple):
@@ -154,6 +170,9 @@ def vector(name: str, value: ArrayLike, n: int) -> Array:
 
 def derivatives_of(reference: Reference, order: int) -> Array:
     """Return a wanted motion's q and derivatives (k + 1, n); more than ``order`` may be given."""
+    if reference.contact is not None:
+        remedy = "leave it out, or take gd.control.controller for a rigid model"
+        raise ArrayError("reference.contact", "is not read by laws of elastic arms", remedy)
     place, remedy = "reference.derivatives", f"give q and its derivatives up to order {order}"
     if reference.derivatives is None:
         raise ArrayError(place, "are not given", remedy)
@@ -309,12 +328,13 @@ def compensated_force(given: Compensation, q: Array, v: Array, a: Array) -> Arra
 
 
 def compensated_friction(
-    given: Compensation, q: Array, v: Array, a: Array, rate: Array
+    given: Compensation, q: Array, v: Array, a: Array, rate: Array, external: Array | None = None
 ) -> Array | None:
     """Friction of the joints at a rate (n,) [N m or N]; None where it is switched off.
 
     Friction that grows with the load sees the complete joint force at (q, v, a), whoever
-    provides it, so that this term does not depend on the other switches.
+    provides it, so that this term does not depend on the other switches; less what a contact
+    provides (``external``).
     """
     if not given.terms.use_friction or not given.model.joint_friction.count:
         return None
@@ -322,6 +342,8 @@ def compensated_friction(
         load = inverse_dynamics(given.model, q, v, a)
         if given.balanced:
             load -= balancer_forces(given.model, q)
+        if external is not None:
+            load -= external
         return friction_forces(given.model, rate, q, load)
     return friction_forces(given.model, rate, q, given.still)
 
