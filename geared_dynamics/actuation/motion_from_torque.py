@@ -262,7 +262,7 @@ def jam(model: GearedModel, plant: ArmAtState) -> ModelError:
         "satisfy the equations"
     )
     remedy = "drive it forward or let it rest (mode 'exact'), or give the rotor more inertia"
-    return ModelError(f"{model.drivetrain.source}, motors.{name}", finding, remedy)
+    return ModelError(f"{model.drivetrain_source}, motors.{name}", finding, remedy)
 
 
 def names(every: tuple[str, ...], index: IntArray) -> tuple[str, ...]:

@@ -115,7 +115,7 @@ class MotorCommands:
         missing = np.isnan(values)
         if missing.any():
             names = [n for n, gone in zip(self.model.motor_names, missing, strict=True) if gone]
-            place = f"{self.model.drivetrain.source}, motors.{names[0]}.{key}"
+            place = f"{self.model.drivetrain_source}, motors.{names[0]}.{key}"
             finding = f"is not given for {', '.join(names)}"
             raise ModelError(place, finding, "add it, or read the torques only")
 
@@ -146,12 +146,13 @@ def motor_commands(
     """
     if jerk is None:
         try:
-            if model.shares is None:
+            if not model.motor_map.complete:
                 motor_shares(model)  # refuses joints that no motor moves
             count = len(model.motor_names)
-            forms = model.packed, model.drives, model.packed_balancers
+            forms = model._forms
+            constants = forms.packed, forms.drives, forms.balancers
             flat = np.empty(at.RESULT_ROWS * count)
-            if kernels.motor_commands(*forms, q, v, a, flat) == 0:
+            if kernels.motor_commands(*constants, q, v, a, flat) == 0:
                 return MotorCommands(model, flat.reshape(at.RESULT_ROWS, count))
         except kernels.NOT_TAKEN:
             pass  # the first call, a batch, or not plain float64 arrays: convert them below
@@ -161,8 +162,8 @@ def motor_commands(
     name = "motor_commands"
     if jerk is not None:
         inputs["jerk"], name = (jerk, n), "motor_commands_jerk"
-    constants = (packed_drives(model), packed_balancers(model))
-    return MotorCommands(model, call(name, model, inputs, core, constants=constants))
+    packs = (packed_drives(model), packed_balancers(model))
+    return MotorCommands(model, call(name, model, inputs, core, constants=packs))
 
 
 # -- Currents that a motor's voltage limit allows at a speed --------------------------------------

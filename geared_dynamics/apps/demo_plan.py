@@ -165,7 +165,7 @@ def make_plan(files: RobotFiles, engine: Engine | None) -> DemoPlan:
     work = effort_of_motion(model, *motion[1:])
     if work > 1.0:
         finding = f"cannot carry itself: even a slow motion takes {work:.0%} of a limit"
-        raise ModelError(model.robot.source, finding, "look at the limits of motors and joints")
+        raise ModelError(model.source, finding, "look at the limits of motors and joints")
     absent = missing()
     chosen, notes = chosen_engine(model, engine, motion)
     notes = (*left_out(absent, engine), *notes)
@@ -178,7 +178,7 @@ def refuse_motorless(model: GearedModel) -> None:
     if not model.motor_names:
         finding = "no motors are described, and nothing moves this arm"
         remedy = "write a drivetrain file (docs/drivetrain.md), or run the demo without ROBOT"
-        raise ModelError(model.robot.source, finding, remedy)
+        raise ModelError(model.source, finding, remedy)
 
 
 def chosen_engine(

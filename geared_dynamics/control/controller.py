@@ -34,7 +34,6 @@ from geared_dynamics.control.outputs import (
     OutputStage,
     Saturation,
     drives,
-    efforts,
     output,
 )
 from geared_dynamics.control.safety.memory import Brake
@@ -348,7 +347,7 @@ def controller(
         setting=setting,
         drives=side_of,
         unclipped=replace(side_of, saturation="none", bounded=False),
-        effort=efforts(model),
+        effort=model.limits.effort,
         integrating=integrating,
         bound=readonly(np.zeros(model.n)) if closed is None else integral_bound(closed),
         compiled=compiled_law(law, setting, side, integrating),

@@ -34,9 +34,8 @@ LARGEST = 1e100  # [rad s or m s]: beyond any integral of an error
 
 def turns(model: GearedModel) -> Array | None:
     """1/(2 pi) for continuous joints and 0 for others (n,); None where none is continuous."""
-    kinds = {joint.name: joint.kind for joint in model.robot.joints}
-    endless = [kinds.get(name) == "continuous" for name in model.joint_names]
-    return readonly(np.array(endless) / (2.0 * math.pi)) if any(endless) else None
+    endless = model.continuous
+    return readonly(endless / (2.0 * math.pi)) if endless.any() else None
 
 
 def position_error(wanted: Array, measured: Array, per_turn: Array | None) -> Array:

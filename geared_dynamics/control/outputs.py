@@ -14,7 +14,6 @@ from geared_dynamics.actuation.motor_limits import saturate
 from geared_dynamics.arrays import Array, ArrayLike, IntArray
 from geared_dynamics.control.laws import Demand
 from geared_dynamics.control.terms import Output, Side, Terms
-from geared_dynamics.description.robot_records import LimitRecord
 from geared_dynamics.dynamics.friction_and_balancers import balancer_forces
 from geared_dynamics.dynamics.rigid import forward_dynamics, gravity_forces
 from geared_dynamics.errors import ModelError
@@ -122,7 +121,7 @@ def refuse_unknown(model: GearedModel, side: Side) -> None:
         missing = np.isnan(getattr(model.motors, key))
         if missing.any():
             name = model.motor_names[int(np.argmax(missing))]
-            place = f"{model.drivetrain.source}, motors.{name}.{key}"
+            place = f"{model.drivetrain_source}, motors.{name}.{key}"
             raise ModelError(place, f"is not given, and {side} needs it", "add it")
 
 
@@ -141,14 +140,6 @@ def limit_names(model: GearedModel, exceeded: IntArray) -> dict[str, Limit]:
 
 TINY = 1e-9  # [N m or N] per kilogram: a joint that carries nothing
 POSTURES = 256  # at which a load's weight is looked at
-
-
-def efforts(model: GearedModel) -> Array:
-    """Joint force that the URDF allows (n,) [N m or N], infinite where it says none or zero."""
-    limits = {joint.name: joint.limit for joint in model.robot.joints}
-    given = [limits[name] for name in model.joint_names]
-    found = [math.inf if limit is None else limit.effort or math.inf for limit in given]
-    return np.array(found)
 
 
 def command_limits(model: GearedModel, side: Side) -> Array:
@@ -174,7 +165,7 @@ def command_limits(model: GearedModel, side: Side) -> Array:
     turned = A.any(axis=1)
     with np.errstate(invalid="ignore"):
         together = np.where(A > 0.0, A * shaft, 0.0).sum(axis=1)
-    return np.asarray(np.minimum(efforts(model), np.where(turned, together, np.inf)))
+    return np.asarray(np.minimum(model.limits.effort, np.where(turned, together, np.inf)))
 
 
 class Weights(NamedTuple):
@@ -197,10 +188,8 @@ def weights(model: GearedModel, link: str | None = None) -> Weights:
         model: Geared model without the load.
         link: That carries it; None: the only tip.
     """
-    named = {joint.name: joint for joint in model.robot.joints}
-    limits = [named[name].limit or LimitRecord() for name in model.joint_names]
-    low = [-math.pi if limit.lower is None else limit.lower for limit in limits]
-    high = [math.pi if limit.upper is None else limit.upper for limit in limits]
+    low, high = model.limits.lower, model.limits.upper
+    low, high = (np.where(np.isinf(x), np.copysign(math.pi, x), x) for x in (low, high))
     q = np.random.default_rng(0).uniform(low, high, (POSTURES, model.n))
     bare = gravity_forces(model, q)
     own = gravity_forces(model.with_payload(1.0, link=link), q)

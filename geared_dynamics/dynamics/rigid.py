@@ -58,7 +58,8 @@ def inverse_dynamics(
     """
     if f_ext is None:
         try:
-            form = model.packed if model.packed is not None else packed(model)
+            if (form := model._forms.packed) is None:
+                form = packed(model)
             result = np.empty(q.shape) if out is None else out  # type: ignore[union-attr]
             if kernels.inverse_dynamics(form, q, v, a, result) == 0:
                 return result
@@ -98,8 +99,9 @@ def forward_dynamics(
     if f_ext is not None:
         tau = with_wrenches(model, q, v, tau, f_ext, out)
     try:
-        plan = model.plan if model.plan is not None else elimination_plan(model)
-        form = model.packed if model.packed is not None else packed(model)
+        forms = model._forms
+        plan = forms.plan if forms.plan is not None else elimination_plan(model)
+        form = forms.packed if forms.packed is not None else packed(model)
         result = np.empty(q.shape) if out is None else out  # type: ignore[union-attr]
         if plan is DENSE:
             status = kernels.forward_dynamics(form, q, v, tau, result)

@@ -186,15 +186,8 @@ def motor_readings(model: GearedModel) -> Readings:
     Raises:
         RecordingError: If two of these motors share a place, or a joint of the model has none.
     """
-    order = {joint.name: k for k, joint in enumerate(model.robot.joints)}
-    spins = {spin.wheel: spin.coefficients for spin in model.drivetrain.spins}
     motors = np.flatnonzero(model.structure_matrix.any(axis=0)).tolist()
-    joints = []
-    for motor in motors:
-        moved = int(np.flatnonzero(model.structure_matrix[:, motor])[-1])
-        coefficients = spins[model.drivetrain.motors[motor].wheel]
-        frozen = [name for name, ratio in coefficients if ratio and is_frozen(model, name)]
-        joints.append(max([model.joint_names[moved], *frozen], key=order.__getitem__))
+    joints = [model.motors.ends[motor] for motor in motors]
     lacking = [name for name in model.joint_names if name not in joints]
     if not lacking and len(set(joints)) == len(joints):
         return Readings(tuple(motors), tuple(joints))
@@ -203,12 +196,7 @@ def motor_readings(model: GearedModel) -> Readings:
     finding = f"motors end at these joints: {ends or 'none'}"
     finding += f"; no motor ends at {', '.join(lacking)}" if lacking else ""
     remedy = "efforts of motors need one motor that ends at each joint; give joint torques"
-    raise RecordingError(f"{model.drivetrain.source}, motors", finding, remedy)
-
-
-def is_frozen(model: GearedModel, joint: str) -> bool:
-    """Whether a joint that a wheel follows is held still in this model."""
-    return any(record.name == joint and record.kind == "fixed" for record in model.robot.joints)
+    raise RecordingError(f"{model.drivetrain_source}, motors", finding, remedy)
 
 
 def recorded_joints(model: GearedModel, meaning: Meaning) -> tuple[str, ...]:
@@ -245,7 +233,7 @@ def drive_gains(model: GearedModel, meaning: Meaning) -> Array:
     acting = motor_readings(model).motors
     missing = [model.motor_names[k] for k in acting if np.isnan(constants[k])]
     if missing:
-        place = f"{model.drivetrain.source}, motors.{missing[0]}.torque_constant"
+        place = f"{model.drivetrain_source}, motors.{missing[0]}.torque_constant"
         remedy = "add it, or give the drive gains (--gains)"
         raise RecordingError(place, f"is not given for {', '.join(missing)}", remedy)
     return constants
@@ -283,13 +271,10 @@ def end_motors(model: GearedModel) -> list[int]:
 
 def refuse_frozen_shares(model: GearedModel, motors: list[int]) -> None:
     """Raise if an angle of these motors has a share of a frozen joint: no model knows it."""
-    spins = {spin.wheel: spin.coefficients for spin in model.drivetrain.spins}
     for motor in motors:
-        coefficients = spins[model.drivetrain.motors[motor].wheel]
-        frozen = [name for name, ratio in coefficients if ratio and is_frozen(model, name)]
-        if frozen:
-            finding = f"{model.motor_names[motor]} also turns with the frozen {', '.join(frozen)}"
-            remedy = f"keep {', '.join(frozen)} movable, or record joint positions"
+        if frozen := ", ".join(model.motors.held[motor]):
+            finding = f"{model.motor_names[motor]} also turns with the frozen {frozen}"
+            remedy = f"keep {frozen} movable, or record joint positions"
             raise RecordingError("positions of motors", finding, remedy)
 
 

@@ -110,7 +110,7 @@ class Outputs:
         }
         self._fields = {name: Fields(names[name], TOPICS[name]) for name in TOPICS}
         self._motors = affine(structure_matrix(model).T, model.motor_zeros)
-        self._joints = np.linalg.pinv(model.structure_matrix.T) @ structure_matrix(model).T
+        self._joints = model.motor_map.inverse.T @ structure_matrix(model).T
         dims = [
             MultiArrayDimension(label=label, size=size, stride=size)
             for label, size in labels(given)

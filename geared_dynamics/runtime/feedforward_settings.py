@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -51,10 +52,9 @@ LIMITS = {
 
 def rules_of(values: Values, model: GearedModel) -> Rules:
     """How trajectories are read."""
-    kinds = {joint.name: joint.kind for joint in model.robot.joints}
     return Rules(
         joints=model.joint_names,
-        continuous=tuple(name for name in model.joint_names if kinds[name] == "continuous"),
+        continuous=tuple(itertools.compress(model.joint_names, model.continuous)),
         interpolation_method=str(values["interpolation_method"]),
         allow_partial_joints_goal=bool(values["allow_partial_joints_goal"]),
         allow_nonzero_velocity_at_trajectory_end=bool(

@@ -184,12 +184,11 @@ def encoders(
     if feedback == "joint" and not changed:
         n = model.n
         return EncoderMap(model.joint_names, readonly(np.eye(n)), readonly(np.zeros(n)), True)
-    shares = model.structure_matrix  # A (n, m)
-    if np.linalg.matrix_rank(shares) < model.n:
+    if not model.motor_map.complete:
         finding = "the motors' angles do not tell every joint's position"
         remedy = "set feedback to joint, without encoder offsets and signs"
         raise ModelError("encoders", finding, remedy)
-    back = np.linalg.pinv(shares.T)  # (n, m)
+    back = model.motor_map.inverse.T  # (n, m)
     turn, shift = motor_side(model, feedback, offset, sign)
     names = model.motor_names if feedback == "motor" else model.joint_names
     shift = back @ (shift - model.motor_zeros)
@@ -326,14 +325,14 @@ def motor_torques(model: GearedModel, kind: str, signs: ArrayLike) -> Affine:
     """
     m, sign = len(model.motor_names), np.asarray(signs, np.float64)
     if kind == "joint_torque":
-        turn = np.linalg.pinv(model.structure_matrix)
+        turn = model.motor_map.inverse
         return affine(np.where(np.abs(turn) > 1e-12 * np.abs(turn).max(), turn, 0.0), np.zeros(m))
     if kind == "motor_torque":
         return affine(np.diag(sign), np.zeros(m))
     constants = model.motors.torque_constant
     missing = [name for name, k in zip(model.motor_names, constants, strict=True) if np.isnan(k)]
     if missing:
-        place = f"{model.drivetrain.source}, motors.{missing[0]}.torque_constant"
+        place = f"{model.drivetrain_source}, motors.{missing[0]}.torque_constant"
         remedy = "add it, or set torque_kind to motor_torque"
         raise ModelError(place, f"is not given for {', '.join(missing)}", remedy)
     return affine(np.diag(sign * constants), np.zeros(m))
@@ -342,7 +341,7 @@ def motor_torques(model: GearedModel, kind: str, signs: ArrayLike) -> Affine:
 def weight(model: GearedModel, q: Array) -> Array:
     """Forces on the joints (n,) that the motors hold at rest, balancers help."""
     found = gravity_forces(model, q)
-    if model.drivetrain.balancers:
+    if model.balancers.names:
         found = found - balancer_forces(model, q)
     return found
 

@@ -65,7 +65,7 @@ class ObserverLoop:
         self._links = Late(model.n, past.delay, period, prepared.hold)
         self._sensors = Late(model.elasticity.count, past.delay, period, prepared.hold)
         self._even = EvenStamps(period)
-        self._rest = Rest(np.asarray(np.linalg.pinv(model.structure_matrix.T)))
+        self._rest = Rest(model.motor_map.inverse.T)
         self._missing = np.full(len(model.motor_names), np.nan)
         self._resets = False
         self._forget()
@@ -158,9 +158,7 @@ class ObserverLoop:
         if self.state is not None:
             q = self.state.mean[: model.n]
         else:
-            q = np.linalg.pinv(model.structure_matrix.T) @ (
-                given.angles(sensed.positions) - model.motor_zeros
-            )
+            q = model.motor_map.coordinates(given.angles(sensed.positions))
         return Torque(given.holding(weight(model, q)), True)
 
     def _start(self, time: float, shown: Array) -> ObserverOutput:

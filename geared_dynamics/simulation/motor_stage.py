@@ -122,7 +122,7 @@ class MotorStage:
         """Check that the model says what the kind of command needs."""
         if not isinstance(kind, str) or kind not in get_args(CommandKind):
             raise UnknownNameError("command", "kind of command", kind, get_args(CommandKind))
-        source = model.drivetrain.source
+        source = model.drivetrain_source
         if not model.motor_names:
             remedy = "add a section 'motors' to the drivetrain file (docs/motors.md)"
             raise ModelError(f"{source}, motors", "are missing: nothing moves this arm", remedy)
@@ -318,14 +318,6 @@ def position_limits(model: GearedModel) -> list[tuple[int, float, float]]:
 
     A limit that is not given is infinite.
     """
-    joints = {joint.child: joint for joint in model.robot.joints}
-    found = []
-    for body, name in enumerate(model.tree.names):
-        joint = joints[name]
-        if joint.kind == "continuous" or joint.limit is None:
-            continue
-        low = -np.inf if joint.limit.lower is None else joint.limit.lower
-        high = np.inf if joint.limit.upper is None else joint.limit.upper
-        if low < high:
-            found.append((body, float(low), float(high)))
-    return found
+    lower, upper = model.tree.limits.lower, model.tree.limits.upper
+    limited = (lower < upper) & (np.isfinite(lower) | np.isfinite(upper))
+    return [(int(b), float(lower[b]), float(upper[b])) for b in np.flatnonzero(limited)]

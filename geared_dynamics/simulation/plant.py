@@ -13,7 +13,7 @@ import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.dynamics.arguments import finite_input, one_driven_state
-from geared_dynamics.dynamics.state import Measurement, State, inverse_motor_map
+from geared_dynamics.dynamics.state import Measurement, State
 from geared_dynamics.errors import (
     ArrayError,
     GearedDynamicsWarning,
@@ -101,7 +101,7 @@ class Plant:
         self._mechanism = mechanism(model, self.engine, self.timestep, self.settings)
         self._A = model.structure_matrix
         # Joints that the motors do not determine have an encoder of their own.
-        free = np.eye(model.n) - inverse_motor_map(model) @ self._A.T
+        free = np.eye(model.n) - model.motor_map.inverse.T @ self._A.T
         self._own_encoder = np.abs(free).max(axis=1) > UNDETERMINED
 
     @property

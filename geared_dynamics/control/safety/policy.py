@@ -13,7 +13,6 @@ from geared_dynamics.control.outputs import command_limits
 from geared_dynamics.control.safety import memory as at
 from geared_dynamics.control.safety.memory import REACTIONS, Reaction
 from geared_dynamics.control.terms import Side, choice
-from geared_dynamics.description.robot_records import LimitRecord
 from geared_dynamics.dynamics.arguments import as_numbers
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.model import GearedModel, require_model
@@ -225,10 +224,10 @@ SWING = 0.02  # [s] in which a command may go from zero to its limit, where no r
 def default_policy(model: GearedModel, side: Side = "joint_torque", **options: Any) -> Policy:
     """Policy with the limits of the URDF and of the motors.
 
-    Positions and speeds: the URDF's. Commands: on the joint side the URDF's effort, and no
-    more than all motors together can give; on the motor side torque, current or voltage as the
-    drivetrain says. A limit of zero for effort or speed counts as not given, as URDF writers
-    mean it. Their rate: each command's limit in 20 ms; none where there is no limit.
+    Positions and speeds: ``model.limits``, which says what counts as no limit. Commands: on
+    the joint side its effort, and no more than all motors together can give; on the motor
+    side torque, current or voltage as the drivetrain says. Their rate: each command's limit
+    in 20 ms; none where there is no limit.
 
     Args:
         model: Geared model.
@@ -237,22 +236,13 @@ def default_policy(model: GearedModel, side: Side = "joint_torque", **options: A
     """
     require_model(model)
     choice("side", "side", side, get_args(Side))
-    named = {joint.name: joint for joint in model.robot.joints}
-    joints = [named[name] for name in model.joint_names]
-    limits = [joint.limit or LimitRecord() for joint in joints]
-    endless = [joint.kind == "continuous" for joint in joints]
+    limits = model.limits
     given: dict[str, Sequence[float]] = {
-        "lower": [bound(limit.lower, -1.0) for limit in limits],
-        "upper": [bound(limit.upper, 1.0) for limit in limits],
-        "velocity": [limit.velocity or math.inf for limit in limits],
+        "lower": limits.lower.tolist(),
+        "upper": limits.upper.tolist(),
+        "velocity": limits.velocity.tolist(),
         "tracking": [math.inf] * model.n,
     }
-    for name in ("lower", "upper"):
-        sign = -1.0 if name == "lower" else 1.0
-        given[name] = [
-            sign * math.inf if free else value
-            for value, free in zip(given[name], endless, strict=True)
-        ]
     most = command_limits(model, side)
     given["command"] = spread("command", options.pop("command", None), most.tolist())
     given["command_rate"] = [limit / SWING for limit in given["command"]]
@@ -261,12 +251,7 @@ def default_policy(model: GearedModel, side: Side = "joint_torque", **options: A
     names = [entry.name for entry in fields(Policy) if entry.init and entry.name != "continuous"]
     for name in options:
         choice("policy", "option", name, names)
-    return Policy(**given, continuous=tuple(endless), **options)  # type: ignore[arg-type]
-
-
-def bound(value: float | None, sign: float) -> float:
-    """A joint's limit, infinite where not given."""
-    return sign * math.inf if value is None else value
+    return Policy(**given, continuous=tuple(model.continuous.tolist()), **options)  # type: ignore[arg-type]
 
 
 def spread(name: str, option: Any, value: Sequence[float]) -> tuple[float, ...]:

@@ -78,7 +78,7 @@ def test_continuous_joints_take_the_short_way() -> None:
     urdf = case.urdf.replace('type="revolute"', 'type="continuous"')
     model = gd.load_model(urdf, case.drivetrain, gravity=case.gravity)
     law = made(model, "pd_plus_feedforward", "torque")
-    kinds = {joint.name: joint.kind for joint in model.robot.joints}
+    kinds = {joint.name: joint.kind for joint in model.records.robot.joints}
     endless = np.array([kinds[name] == "continuous" for name in model.joint_names])
     assert endless.any()
     assert law.compiled is not None

@@ -234,7 +234,7 @@ def test_continuous_joints_take_the_short_way() -> None:
     case = random_robot(6, joints=4, mimics=0, fixed=0, wheels=2)
     urdf = case.urdf.replace('type="revolute"', 'type="continuous"', 1)
     model = gd.load_model(urdf, case.drivetrain, gravity=case.gravity)
-    kinds = {j.name: j.kind for j in model.robot.joints}
+    kinds = {j.name: j.kind for j in model.records.robot.joints}
     endless = np.array([kinds[name] == "continuous" for name in model.joint_names])
     assert endless.any()
     gains = control.Gains(100.0, 0.0, kind="torque")

@@ -7,7 +7,6 @@ import pytest
 
 import geared_dynamics as gd
 from driven_arms import driven_arm
-from geared_dynamics.control import outputs as control_limits
 from safety_rig import GRAVITY, LIMIT, RATE, Rig, policy, running
 
 S = gd.control.safety
@@ -380,6 +379,6 @@ def test_limits_of_the_motors_side() -> None:
     for side, value in wanted.items():  # k_t is 0.06
         assert S.default_policy(model, side).command == pytest.approx((value,) * 4)
     together = np.abs(model.structure_matrix).sum(axis=1) * 0.6
-    effort = np.array(control_limits.efforts(model))
+    effort = model.limits.effort
     found = S.default_policy(model, "joint_torque").command
     np.testing.assert_allclose(found, np.minimum(together, effort))
