@@ -162,7 +162,8 @@ def parting(model: GearedModel, q: Array, contact: DesiredContact) -> Parting:
     try:
         lower = np.asarray(np.linalg.cholesky(mass_matrix(model, q)), np.float64)
     except np.linalg.LinAlgError:
-        finding, remedy = "is not positive definite at this posture", "check masses and inertias"
+        finding = "is not positive definite at this posture"
+        remedy = "give the links or wheels behind it an inertia"
         raise ModelError("mass matrix", finding, remedy) from None
     columns = np.linalg.solve(lower, contact.jacobian.T)
     basis, upper = np.linalg.qr(columns)

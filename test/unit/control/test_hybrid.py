@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import geared_dynamics as gd
-from contact_arms import SLIDING, Q, planar, tip, urdf, wall
+from contact_arms import SLIDING, Q, planar, tip, wall
 from driven_arms import driven_arm
+from geared_dynamics.control.laws import position_error, turns
+from geared_dynamics.control.terms import compensated_force
 from random_robots import random_robot
 
 contact, control = gd.contact, gd.control
+URDF = Path(__file__).resolve().parents[3] / "urdf"
 EXACT = {"rtol": 0, "atol": 1e-10}
 WANTED = np.array([0.5, -1.205512035219])  # s'' = 0 at Q, SLIDING
 QUIET = control.Terms(use_friction=False)
@@ -126,6 +129,57 @@ def test_feedback_leaves_the_force_and_moves_what_is_free(law: str, kind: str, s
     assert np.abs(pushed).max() > 1.0, "feedback along all coordinates changes the force"
 
 
+@pytest.mark.parametrize("rate", ["reference", "measured"])
+@pytest.mark.parametrize("off", [(), ("use_rotor_coupling", "use_gravity_compensation")])
+@pytest.mark.parametrize("law", ["feedforward", *GAINS])
+def test_laws_are_the_equations(law: str, off: tuple[str, ...], rate: Any) -> None:
+    """Written down with explicit inverses, friction that grows with the load, any gains."""
+    model, rng = driven_arm(3), np.random.default_rng(4)
+    q, v, q_d, v_d, a_d, Q_d, z = rng.normal(size=(7, model.n))
+    J, drift = rng.normal(size=(2, model.n)), rng.normal(size=2)
+    terms = control.Terms(**dict.fromkeys(off, False))
+    given = control.compensation(model, terms)
+    kp, kv, ki = rng.uniform(1.0, 9.0, (3, model.n))
+    kind = "acceleration" if law == "computed_torque" else "torque"
+    gains = control.Gains(kp, kv, ki, kind=kind)
+    options = {"gains": gains} if law in GAINS else {}
+    made = control.controller(model, law, terms=terms, friction_rate=rate, **options)
+    reference = control.Reference(q_d, v_d, a_d, contact=control.DesiredContact(Q_d, J, drift))
+    state = gd.State(q, v)
+    found = made.step(control.Memory(z), state, reference, 0.0)[1].command
+
+    M = gd.mass_matrix(model, q)
+    back = np.linalg.solve(M, J.T) @ np.linalg.inv(J @ np.linalg.solve(M, J.T))
+    P = np.eye(model.n) - back @ J
+    f = kp * (P @ position_error(q_d, q, turns(model))) + kv * (P @ (v_d - v)) + ki * z
+    at, a, extra = (q_d, v_d), a_d, 0.0
+    if law == "computed_torque":
+        at, a, extra = (q, v), P @ a_d - back @ drift, M @ P @ f
+    if law == "pd_plus_feedforward":
+        extra = P.T @ f
+    moving = a + P @ f if law == "computed_torque" and not off else a
+    load = gd.inverse_dynamics(model, *at, moving) - Q_d
+    rubbing = gd.friction_forces(
+        model, v if rate == "measured" and law in GAINS else v_d, at[0], load
+    )
+    expected = compensated_force(given, *at, a) + extra - Q_d + rubbing
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max())
+
+
+def test_each_surface_rubs_in_its_own_direction() -> None:
+    model, rng = arm(4), np.random.default_rng(5)
+    q, v = rng.normal(size=(2, model.n))
+    links, forces = model.body_names[-2:], np.array([30.0, 10.0])
+    walls = [contact.Surface(k, gd.pose(model, q, k)[:3, 3], rng.normal(size=3)) for k in links]
+    expected = np.zeros(model.n)
+    for link, wall_, force in zip(links, walls, forces, strict=True):
+        J = gd.jacobian(model, q, link)[:3]
+        slip = J @ v - wall_.normal * (wall_.normal @ J @ v)
+        expected += J.T @ (force * (wall_.normal - 0.4 * slip / np.linalg.norm(slip)))
+    found = control.desired_contact(model, walls, forces, q, v, friction=0.4)
+    np.testing.assert_allclose(found.force, expected, rtol=1e-9, atol=1e-9)
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_an_error_along_the_constrained_coordinates_does_nothing(seed: int) -> None:
     model, ready, q, v, a, force, _ = scene(seed, "line")
@@ -235,13 +289,17 @@ def test_what_cannot_press_says_so() -> None:
         springs.step(springs.start(), None, control.Reference(Q, Q, Q, None, path, one()), 0.0)
 
 
-def test_an_arm_without_inertia_is_refused() -> None:
-    bare = re.sub('(<link name="two">).*?</inertial>', r"\1", urdf())
-    there = control.desired_contact(planar(), wall(), [20.0], Q, SLIDING)
-    reference = control.Reference(Q, SLIDING, WANTED, contact=there)
-    made = control.controller(gd.load_model(bare), "computed_torque", gains=GAINS["computed_torque"])
-    with pytest.raises(gd.ModelError, match="mass matrix"):
-        made.step(made.start(), gd.State(Q, SLIDING), reference, 0.0)
+def test_a_mass_matrix_that_is_not_positive_is_refused() -> None:
+    """The links of the TX40 are what was identified: without the rotors they are no arm."""
+    bare = gd.load_model(URDF / "tx40.urdf", URDF / "tx40.drivetrain.yaml").with_coupling("none")
+    still = np.zeros(6)
+    there = control.DesiredContact(still, np.eye(6)[:1], np.zeros(1))
+    reference, state = (
+        control.Reference(still, still, still, contact=there),
+        gd.State(still, still),
+    )
+    with pytest.raises(gd.GearedDynamicsError, match="mass matrix"):
+        stepped(bare, "computed_torque", state, reference)
 
 
 def test_bad_forces_are_refused() -> None:
@@ -249,6 +307,10 @@ def test_bad_forces_are_refused() -> None:
     for force, finding in (([-1.0], "pull"), ([np.nan], "force"), ([1.0, 2.0], "shape")):
         with pytest.raises(gd.GearedDynamicsError, match=finding):
             control.desired_contact(model, wall(), force, Q, SLIDING)
+    across = contact.Line("tip", tip(), (0, 1, 0))
+    control.desired_contact(model, [across, wall()], [-1.0, -1.0, 1.0], Q, SLIDING)
+    with pytest.raises(gd.GearedDynamicsError, match=r"-2 on contacts\[1\]"):
+        control.desired_contact(model, [across, wall()], [-1.0, -1.0, -2.0], Q, SLIDING)
     support = contact.Environment(wall(), 1e4)
     with pytest.raises(gd.GearedDynamicsError, match="pull"):
         control.desired_contact(model, support, [-1.0], Q, SLIDING)
