@@ -25,6 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from geared_dynamics.actuation.command_type import CommandType
 from geared_dynamics.arrays import Array, ArrayLike, readonly
 from geared_dynamics.control.laws import Demand, Setting, correction, feedback, position_error
 from geared_dynamics.control.terms import (
@@ -217,7 +218,7 @@ def hybrid_feedforward(
         reference: Desired motion and contact.
         integral: Not read.
     """
-    given, contact, (q, v, a) = setting.given, of(reference), reference[:3]
+    given, contact, (q, v, a) = setting.compensation, of(reference), reference[:3]
     force = compensated_force(given, q, v, a) - contact.force
     return Demand(force, compensated_friction(given, q, v, a, v, contact.force), q, v, None)
 
@@ -233,7 +234,7 @@ def hybrid_computed_torque(
         reference: Desired motion, and contact at the measured state.
         integral: Integral of the free error (n,), or None.
     """
-    given, contact, (q, v) = setting.given, of(reference), state[:2]
+    given, contact, (q, v) = setting.compensation, of(reference), state[:2]
     parted = parting(given.model, q, contact)
     error = free_motion(parted, position_error(reference.q, q, setting.per_turn))
     wanted = correction(setting, error, free_motion(parted, reference.v - v), integral)
@@ -261,7 +262,7 @@ def hybrid_pd_plus_feedforward(
         reference: Desired motion, and contact at the measured state.
         integral: Integral of the free error (n,), or None.
     """
-    given, contact, (q, v, a) = setting.given, of(reference), reference[:3]
+    given, contact, (q, v, a) = setting.compensation, of(reference), reference[:3]
     parted = parting(given.model, state.q, contact)
     error = free_motion(parted, position_error(q, state.q, setting.per_turn))
     slower = free_motion(parted, v - state.v)
@@ -279,7 +280,7 @@ HYBRID: dict[str, Callable[..., Demand]] = {
 }
 
 
-def hybrid_law(law: str, model: GearedModel, command_type: str) -> Callable[..., Demand]:
+def hybrid_law(law: str, model: GearedModel, command_type: CommandType) -> Callable[..., Demand]:
     """Return the law for references with a contact.
 
     Args:

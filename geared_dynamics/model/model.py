@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Literal, NamedTuple, cast, get_args
+from typing import Any, ClassVar, Literal, NamedTuple, cast, get_args
 
 import numpy as np
 
@@ -53,7 +53,7 @@ class Records(NamedTuple):
 class KernelForms:
     """A model in the forms that kernels read, made at first use by the room named dynamics.
 
-    It follows from the model's fields, is read-only, and belongs to ``dynamics`` alone.
+    It follows from the model's fields, is read-only, and belongs to ``dynamics`` and ``trace``.
 
     Attributes:
         skeleton: The packed model without its bodies' parameters (packing).
@@ -65,6 +65,7 @@ class KernelForms:
         packed: The packed model (packing); it and what follows depend on bodies' parameters.
         extended: The arm with a coordinate more for each elastic joint (elastic.extended).
         flatness: Plans of its feedforwards by method and order (elastic.flatness).
+        slopes: Derivatives of its inverse dynamics as a tape (trace.derivatives).
     """
 
     skeleton: Array | None = None
@@ -76,10 +77,11 @@ class KernelForms:
     packed: Array | None = None
     extended: GearedModel | None = None
     flatness: dict[object, object] = field(default_factory=dict)
+    slopes: Array | None = None
 
     def of_shape(self) -> KernelForms:
         """Return those that do not depend on the bodies' parameters."""
-        return replace(self, packed=None, extended=None, flatness={})
+        return replace(self, packed=None, extended=None, flatness={}, slopes=None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,6 +123,8 @@ class GearedModel(Frozen):
     elastic_model: ElasticModel = "complete"
     notes: tuple[Note, ...] = ()
 
+    # Functions in machine code, of a model that the room named trace has compiled.
+    fast: ClassVar[Any] = None
     # Of these fields alone: a copy with other ones begins without any.
     _forms: KernelForms = field(default_factory=KernelForms, init=False, repr=False)
 

@@ -157,7 +157,7 @@ def tables(messages: list[bytes]) -> tuple[list[MessageTable], int]:
     Returns:
         The tables, in the order of their first messages, and how many messages are damaged.
     """
-    found: list[MessageTable] = []
+    batches: list[MessageTable] = []
     layouts = names = damaged = 0
     rest = np.arange(len(messages))
     while rest.size and layouts < LAYOUTS and names <= MOST_NAMES:
@@ -172,13 +172,13 @@ def tables(messages: list[bytes]) -> tuple[list[MessageTable], int]:
         alike = rest[lengths == layout.length]
         raw = stacked(messages, alike)
         same = (raw[:, layout.fixed] == raw[0, layout.fixed]).all(axis=1)
-        damaged += add(found, table(layout, alike[same], raw if same.all() else raw[same]), same)
+        damaged += add(batches, table(layout, alike[same], raw if same.all() else raw[same]), same)
         layouts, names = layouts + 1, names + len(layout.names)
         taken = np.zeros(len(messages), bool)
         taken[alike[same]] = True
         rest = rest[~taken[rest]]
     more, harm = scattered(messages, rest.tolist(), names)
-    return found + more, damaged + harm
+    return batches + more, damaged + harm
 
 
 def scattered(
@@ -210,17 +210,17 @@ def scattered(
             names += len(layout.names)
             groups[key] = (layout, [])
         groups[key][1].append(place)
-    found: list[MessageTable] = []
+    batches: list[MessageTable] = []
     for layout, members in groups.values():
         index = np.array(members)
-        damaged += add(found, table(layout, index, stacked(messages, index)), index >= 0)
-    return found, damaged
+        damaged += add(batches, table(layout, index, stacked(messages, index)), index >= 0)
+    return batches, damaged
 
 
-def add(found: list[MessageTable], one: MessageTable, read: BoolArray) -> int:
+def add(batches: list[MessageTable], one: MessageTable, read: BoolArray) -> int:
     """Add a table, unless nothing is left of it; return how many of what was read is damaged."""
     if len(one.place):
-        found.append(one)
+        batches.append(one)
     return int(read.sum()) - len(one.place)
 
 

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple
 
 import numpy as np
 
+from geared_dynamics.actuation.command_type import (
+    EFFORTS,
+    CommandType,
+    is_of_motors,
+    torque_map,
+)
 from geared_dynamics.arrays import Array, BoolArray, IntArray
-from geared_dynamics.dynamics.rigid import gravity_forces
 from geared_dynamics.errors import RecordingError, extra
 from geared_dynamics.model import GearedModel
 from geared_dynamics.recordings.samples import Stretch
@@ -93,11 +98,11 @@ def motion(
         table = interpolated(samples.stamp, signals, grid)
     smooth = zero_phase(table, cutoff, rate)
     v = smooth[:, both:] if own else derivative(smooth[:, :n], rate)
-    found = np.hstack([smooth[:, :both], v, derivative(v, rate)])
+    filtered = np.hstack([smooth[:, :both], v, derivative(v, rate)])
     if not even:
         inside = np.clip(samples.stamp, grid[0], grid[-1])
-        found = interpolated(grid, found, inside)
-    q, effort, v, a = (x.copy() for x in np.split(found, [n, both, both + n], axis=1))
+        filtered = interpolated(grid, filtered, inside)
+    q, effort, v, a = (x.copy() for x in np.split(filtered, [n, both, both + n], axis=1))
     effort = samples.effort if blank else effort
     return JointMotion(samples.stamp, q, v, a, effort, samples.effort, stretch.core)
 
@@ -112,7 +117,7 @@ def is_even(stamp: IntArray, period: int) -> bool:
     return bool(np.abs(off).max() <= DRIFT * period)
 
 
-def interpolated(at: IntArray, values: Array, wanted: IntArray) -> Array:
+def interpolated(at: IntArray, values: Array, times: IntArray) -> Array:
     """Cubic spline through values (k, c) at stamps [ns], read at other stamps.
 
     A sample a dozen places away does not count any more, so pieces meet.
@@ -120,14 +125,13 @@ def interpolated(at: IntArray, values: Array, wanted: IntArray) -> Array:
     splines = extra("scipy.interpolate", "resampling")
     zero = at[0]
     return np.asarray(
-        splines.CubicSpline((at - zero) * 1e-9, values, axis=0)((wanted - zero) * 1e-9)
+        splines.CubicSpline((at - zero) * 1e-9, values, axis=0)((times - zero) * 1e-9)
     )
 
 
 # -- What a recording's numbers mean, and how joint torques follow from them ----------------------
 
 
-Effort = Literal["joint_torque", "gravity_compensated", "motor_current", "motor_torque"]
 Side = Literal["joint", "motor"]
 
 
@@ -146,21 +150,21 @@ class Meaning:
         zero: Added to the joint positions (n,) [rad or m]; empty: nothing.
     """
 
-    effort: Effort = "joint_torque"
+    effort: CommandType = "joint_torque"
     position: Side = "joint"
     gains: tuple[float, ...] = ()
     zero: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse what is not one of the meanings."""
-        if self.effort not in get_args(Effort):
-            remedy = f"give one of {', '.join(get_args(Effort))}"
+        if self.effort not in EFFORTS:
+            remedy = f"give one of {', '.join(EFFORTS)}"
             raise RecordingError("effort", f"there is no meaning {self.effort!r}", remedy)
 
     @property
     def of_motors(self) -> bool:
         """Whether efforts are the motors'."""
-        return self.effort.startswith("motor_")
+        return is_of_motors(self.effort)
 
 
 class Readings(NamedTuple):
@@ -305,10 +309,5 @@ def joint_torques(model: GearedModel, meaning: Meaning, q: Array, effort: Array)
     Efforts of motors are mapped by tau = A tau_m: what holds a frozen joint acts on that joint
     alone, and what its motor gives to other joints through the gears counts there.
     """
-    gains = drive_gains(model, meaning)
-    if meaning.of_motors:
-        acting = list(motor_readings(model).motors)
-        tau_m = motor_efforts(model, effort)[:, acting] * gains[acting]
-        return np.asarray(tau_m @ model.structure_matrix[:, acting].T)
-    tau = effort * gains
-    return tau + gravity_forces(model, q) if meaning.effort == "gravity_compensated" else tau
+    convert = torque_map(model, meaning.effort, "joint_torque", gains=drive_gains(model, meaning))
+    return convert(motor_efforts(model, effort) if meaning.of_motors else effort, q)

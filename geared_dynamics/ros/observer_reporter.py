@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 
 from diagnostic_msgs.msg import DiagnosticArray
 
-from geared_dynamics.observers import KalmanState, estimate
 from geared_dynamics.ros import diagnostics
 from geared_dynamics.ros.diagnostics import ERROR, OK, WARN, Status
 from geared_dynamics.ros.reporter import TimingTopic
 from geared_dynamics.runtime.model_source import payload_words
 from geared_dynamics.runtime.observer_loop import ObserverLoop, named
-from geared_dynamics.runtime.observer_values import Level, ObserverOutput, quality_numbers
+from geared_dynamics.runtime.observer_values import Level, ObserverOutput
 
 if TYPE_CHECKING:
     from geared_dynamics.ros.elastic_observer import ElasticObserverNode
@@ -108,16 +107,18 @@ def observer_status(loop: ObserverLoop) -> Status:
         "cycles invalid": str(counters.invalid),
     }
     state = output.state
-    if isinstance(state, KalmanState):
-        ratio, limit = quality_numbers(loop.prepared, output)[2:4]
+    observer = loop.prepared.observer
+    stated = None if state is None else observer.deviations(state)
+    if state is not None and stated is not None:
+        ratio, limit = state.ratio, observer.gains.most
         values |= {"innovation squared, normalised": f"{ratio:.3f}", "its limit": f"{limit:.3f}"}
         model = loop.prepared.model
-        resting = estimate(model, state).resting
+        resting = observer.estimate(state).resting
         still = [name for name, rests in zip(model.joint_names, resting, strict=True) if rests]
         values["external torque hidden by friction at rest"] = ", ".join(still) or "none"
         names = model.motor_names
         for k, name in enumerate(names):
             values[f"innovation {name} [rad]"] = f"{state.innovation[k]:.3e}"
-            values[f"its deviation {name} [rad]"] = f"{state.deviation[k]:.3e}"
+            values[f"its deviation {name} [rad]"] = f"{stated.innovation[k]:.3e}"
     level = LEVELS.get(output.level, WARN)
     return Status("observer", level, output.why or "estimates are valid", values)

@@ -14,9 +14,9 @@ import rclpy
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 
-from geared_dynamics import observers as ob
 from geared_dynamics.dynamics.state import Measurement
 from geared_dynamics.errors import GearedDynamicsError
+from geared_dynamics.observers import ObserverState
 from geared_dynamics.ros.elastic_observer import ElasticObserverNode
 from geared_dynamics.runtime.observer_values import Level
 from geared_dynamics.runtime.tasks import (
@@ -38,19 +38,18 @@ class Alone:
         """Begin before the first reading."""
         assert node.loop is not None  # the caller has seen to it
         self._given = node.loop.prepared
-        self._state: ob.KalmanState | None = None
+        self._state: ObserverState | None = None
 
     def step(self, positions: list[float], efforts: list[float], dt: float) -> int:
         """Go on by a joint state; the step's time [ns]."""
         given = self._given
-        assert isinstance(given.gains, ob.KalmanGains)
         angles = given.angles(np.array(positions))
         reading = Measurement(angles, given.torques(np.array(efforts)))
         begin = time.perf_counter_ns()
         if self._state is None:
-            self._state = ob.kalman_start(given.model, given.gains, reading)
+            self._state = given.observer.start(reading)
         else:
-            self._state = ob.kalman_step(given.model, given.gains, self._state, reading, dt)
+            self._state = given.observer.step(self._state, reading, dt)
         return time.perf_counter_ns() - begin
 
 

@@ -12,14 +12,15 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, MultiArrayDimension
 
+from geared_dynamics.actuation.command_type import Affine, affine
 from geared_dynamics.arrays import Array, BoolArray
 from geared_dynamics.dynamics.elastic.equations import structure_matrix
 from geared_dynamics.dynamics.frames import pose
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.model import GearedModel
-from geared_dynamics.observers import KalmanState, contact_wrench
+from geared_dynamics.observers import contact_wrench
 from geared_dynamics.ros.joint_state_wire import SECOND, Fields, nanoseconds
-from geared_dynamics.runtime.joint_readings import Affine, Picker, affine
+from geared_dynamics.runtime.joint_readings import Picker
 from geared_dynamics.runtime.observer_settings import ObserverSetup, torque_names
 from geared_dynamics.runtime.observer_values import Level, ObserverOutput, labels, quality_numbers
 from geared_dynamics.runtime.parameters import Values
@@ -44,13 +45,14 @@ def wrench(model: GearedModel, output: ObserverOutput, frame: str, *, moment: bo
         moment: Whether it may pass one.
     """
     found, state = output.estimate, output.state
-    if found is None or not isinstance(state, KalmanState) or output.level not in TOLD:
+    if found is None or state is None or output.level not in TOLD:
         return np.full(6, np.nan)
-    first = len(state.mean) * 2 // 3
-    rows = state.rows[:, first : first + model.n]
+    covariance = output.given.observer.force_covariance(state)
+    if covariance is None:
+        return np.full(6, np.nan)
     try:
         contact = contact_wrench(
-            model, found.q, found.external, frame, covariance=rows.T @ rows, moment=moment
+            model, found.q, found.external, frame, covariance=covariance, moment=moment
         )
     except GearedDynamicsError:  # the covariance of a start may be singular
         return np.full(6, np.nan)
@@ -146,7 +148,7 @@ class Outputs:
         state, given = output.moved, output.given
         if state is None:
             return {}
-        mean, width, n = state.mean, given.gains.sizes.coordinates, given.model.n
+        mean, width, n = state.mean, given.observer.gains.sizes.coordinates, given.model.n
         if name == "link_state":
             return {"position": mean[:n], "velocity": mean[width : width + n]}
         if name == "control_state":
@@ -163,8 +165,8 @@ class Outputs:
             found = output.estimate
             assert found is not None
             return {"position": found.torsion, "effort": found.joint_torque}
-        knows = isinstance(state, KalmanState)  # the other observer knows no force
-        return {"effort": mean[2 * width : 2 * width + n] if knows else None}
+        force = mean[2 * width : 2 * width + n]
+        return {"effort": force if force.size else None}  # not every observer estimates it
 
     def send_contact(
         self, given: ObserverSetup, output: ObserverOutput, stamp: int, now: float, values: Any

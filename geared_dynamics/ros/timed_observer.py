@@ -14,22 +14,22 @@ from typing import Any
 
 import numpy as np
 
-from geared_dynamics import observers
+from geared_dynamics.observers import KalmanObserver, KalmanState
 from geared_dynamics.ros.elastic_observer import ElasticObserverNode
 from geared_dynamics.ros.process import run
 
 
 def main(path: str, argv: list[str]) -> int:
     """Run the node until it is interrupted."""
-    times, step = array("q"), observers.kalman_step
+    times, step = array("q"), KalmanObserver.step
 
-    def timed(*given: Any) -> observers.KalmanState:
+    def timed(*given: Any) -> KalmanState:
         begin = time.perf_counter_ns()
         found = step(*given)
         times.append(time.perf_counter_ns() - begin)
         return found
 
-    setattr(observers, "kalman_step", timed)  # noqa: B010 - mypy refuses the plain form
+    setattr(KalmanObserver, "step", timed)  # noqa: B010 - mypy refuses the plain form
     try:
         return run(argv, "timed_observer", ElasticObserverNode)
     finally:

@@ -7,22 +7,27 @@ from typing import Any, cast
 
 import numpy as np
 
+from geared_dynamics.actuation.command_type import (
+    EFFORTS,
+    GRAVITY_COMPENSATED,
+    Affine,
+    TorqueMap,
+    affine,
+    as_command_type,
+    command_names,
+    is_of_motors,
+    require_constants,
+    torque_map,
+)
 from geared_dynamics.arrays import Array, BoolArray, Frozen
 from geared_dynamics.model import GearedModel
 from geared_dynamics.observers import (
-    KalmanGains,
-    NonlinearGains,
-    kalman_gains,
-    nonlinear_gains,
+    Observer,
+    kalman_observer,
+    nonlinear_observer,
 )
 from geared_dynamics.observers.standing import motor_levels
-from geared_dynamics.runtime.joint_readings import (
-    Affine,
-    affine,
-    motor_angles,
-    motor_torques,
-    resting_torque,
-)
+from geared_dynamics.runtime.joint_readings import motor_angles
 from geared_dynamics.runtime.model_source import loaded, numbers, signs
 from geared_dynamics.runtime.observer_restart import check_encoders, deviations, ranged
 from geared_dynamics.runtime.parameters import (
@@ -130,7 +135,8 @@ TORQUES = (
               "of the torque sensor behind the spring; NaN: there is none [N m or N]",
               when="configure"),
     Parameter("torque_sensor", "string", "joint_torque", "what these sensors tell",
-              choices=("joint_torque", "joint_torque_gravity_compensated"), when="configure"),
+              choices=("joint_torque", GRAVITY_COMPENSATED, "gravity_compensated"),
+              when="configure"),
 )  # fmt: skip
 CONTACT = (
     Parameter("contact.frame", "string", "", "link at whose origin a contact is assumed; empty: "
@@ -147,7 +153,6 @@ SCHEMA: tuple[Parameter, ...] = (
 # -- From parameter values to the observer, its sensors and its rules -----------------------------
 
 
-AnyGains = KalmanGains | NonlinearGains
 SLOWEST_HOLD = 3.0  # periods that ``hold`` has to bridge at least
 
 
@@ -157,7 +162,7 @@ class ObserverSetup(Frozen):
 
     Attributes:
         model: With its payload.
-        gains: Of the observer.
+        observer: Its gains, and the model that it follows.
         angles: Joint states' positions to motors' angles.
         torques: Commands or efforts to motors' torques.
         holding: Forces on the joints to motors' torques at rest.
@@ -176,10 +181,10 @@ class ObserverSetup(Frozen):
     """
 
     model: GearedModel
-    gains: AnyGains
+    observer: Observer[Any]
     angles: Affine
-    torques: Affine
-    holding: Affine
+    torques: TorqueMap
+    holding: TorqueMap
     link: Affine
     shafts: tuple[int, ...]
     delays: Array
@@ -227,7 +232,7 @@ def prepared(values: Values, bare: GearedModel) -> ObserverSetup:
     )
     return ObserverSetup(
         model=model,
-        gains=gains_of(values, model),
+        observer=observer_of(values, model),
         angles=motor_angles(
             model,
             cast(Any, values["feedback"]),
@@ -239,7 +244,7 @@ def prepared(values: Values, bare: GearedModel) -> ObserverSetup:
             str(values["torque_kind"]),
             signs(values, "motors.{}.command_sign", motors),
         ),
-        holding=resting_torque(model),
+        holding=torque_map(model, "joint_torque", "motor_torque"),
         link=affine(np.diag(link_signs), -link_signs * link_offsets),
         shafts=shafts_of(values, model),
         delays=numbers(values, "motors.{}.encoder_delay", motors),
@@ -255,8 +260,24 @@ def prepared(values: Values, bare: GearedModel) -> ObserverSetup:
     )
 
 
-def gains_of(values: Values, model: GearedModel) -> AnyGains:
-    """The observer's gains."""
+def motor_torques(model: GearedModel, torque_kind: str, signs: Array) -> TorqueMap:
+    """The motors' torques tau_m (m,) [N m] of what the parameter ``torque_kind`` names.
+
+    Args:
+        model: Geared model.
+        torque_kind: The parameter.
+        signs: Of the motors (m,), for numbers of motors.
+
+    Raises:
+        ModelError: where a torque constant is missing.
+    """
+    source = as_command_type("torque_kind", torque_kind, EFFORTS)
+    require_constants(model, source, "add it, or set torque_kind to motor_torque")
+    return torque_map(model, source, "motor_torque", signs=signs if is_of_motors(source) else None)
+
+
+def observer_of(values: Values, model: GearedModel) -> Observer[Any]:
+    """The observer with its gains."""
     motors, joints = model.motor_names, model.joint_names
     resolution, noise = (
         own_or_common(values, name, motors) for name in ("encoder_resolution", "encoder_noise")
@@ -275,8 +296,8 @@ def gains_of(values: Values, model: GearedModel) -> AnyGains:
         if np.isfinite(links).any() or np.isfinite(torques).any():
             finding = "nonlinear takes no sensors on the links"
             raise ParameterError("observer", finding, "choose kalman, or leave their noise NaN")
-        return nonlinear_gains(model, **common)
-    return kalman_gains(
+        return nonlinear_observer(model, **common)
+    return kalman_observer(
         model,
         link_noise=links,
         joint_torque_noise=torques,
@@ -337,8 +358,8 @@ def torque_names(values: Values, model: GearedModel) -> tuple[tuple[str, ...], t
     As for the feedforward node, ``command_joints`` may have the model's names in another order,
     or other names in the order of ``joints``.
     """
-    motors = values["torque_kind"] != "joint_torque"
-    own = model.motor_names if motors else model.joint_names
+    motors = is_of_motors(str(values["torque_kind"]))
+    own = command_names(model, str(values["torque_kind"]))
     listed = tuple(cast("list[str]", values["joints"]))
     usual = listed if listed and not motors else own
     called = given_names(values, "command_joints", usual)

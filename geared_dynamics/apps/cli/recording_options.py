@@ -12,13 +12,14 @@ from typing import TypeVar, get_args
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+from geared_dynamics.actuation.command_type import EFFORTS
 from geared_dynamics.apps.cli.options import finite_number, load_robot, locked_joint
 from geared_dynamics.checks import plain
 from geared_dynamics.description.urdf_checks import number_or_none
 from geared_dynamics.errors import DescriptionError, GearedDynamicsError, RecordingError
 from geared_dynamics.model.model import GearedModel
-from geared_dynamics.recordings.joint_topics import recorded_description
-from geared_dynamics.recordings.motions import Effort, Meaning, recorded_joints
+from geared_dynamics.recordings.bag import recorded_description
+from geared_dynamics.recordings.motions import Meaning, recorded_joints
 from geared_dynamics.recordings.recording import Recording, is_table, open_recording
 from geared_dynamics.recordings.table_file import TimeUnit
 
@@ -69,7 +70,7 @@ def add_recording_options(parser: argparse.ArgumentParser) -> None:
         help="what the recording calls a joint",
     )  # fmt: skip
     group.add_argument(
-        "--effort", choices=get_args(Effort), default="joint_torque",
+        "--effort", choices=EFFORTS, default="joint_torque",
         help="what efforts are, default joint_torque",
     )  # fmt: skip
     group.add_argument(
@@ -198,11 +199,11 @@ def show_partial(console: Console, recordings: Iterable[Recording]) -> None:
 
 def every_recording(args: argparse.Namespace) -> list[str]:
     """All recordings that a command names."""
-    found: list[str] = []
+    paths: list[str] = []
     for key in ("recordings", "recording", "validate", "loaded", "instruments", "bag"):
         value = getattr(args, key, None)
-        found += [value] if isinstance(value, str) else value if isinstance(value, list) else []
-    return found
+        paths += [value] if isinstance(value, str) else value if isinstance(value, list) else []
+    return paths
 
 
 def angular(args: argparse.Namespace, model: GearedModel) -> tuple[str, ...]:
@@ -237,15 +238,15 @@ def progress_bar(title: str) -> Iterator[Callable[[int, int], None]]:
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
-def once(place: str, pairs: Sequence[tuple[str, Value]]) -> dict[str, Value]:
+def once(option: str, pairs: Sequence[tuple[str, Value]]) -> dict[str, Value]:
     """Return what is given by name, each once."""
-    found: dict[str, Value] = {}
+    values: dict[str, Value] = {}
     for name, value in pairs:
-        if name in found:
-            finding = f"{name} is given twice, {found[name]} and {value}"
-            raise DescriptionError(place, finding, "give it once")
-        found[name] = value
-    return found
+        if name in values:
+            finding = f"{name} is given twice, {values[name]} and {value}"
+            raise DescriptionError(option, finding, "give it once")
+        values[name] = value
+    return values
 
 
 def pair(text: str) -> tuple[str, str]:

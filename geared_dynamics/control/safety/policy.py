@@ -8,23 +8,25 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Literal, get_args
 
 from geared_dynamics import kernels
+from geared_dynamics.actuation.command_type import CommandType, as_command_type
 from geared_dynamics.arrays import Array, Frozen, readonly
+from geared_dynamics.checks import renamed
 from geared_dynamics.control.outputs import command_limits
 from geared_dynamics.control.safety import memory as at
 from geared_dynamics.control.safety.memory import REACTIONS, Reaction
-from geared_dynamics.control.terms import Side, choice
+from geared_dynamics.control.terms import choice
 from geared_dynamics.dynamics.arguments import as_numbers
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.model import GearedModel, require_model
 
-# -- A policy's limits as one array, for the quick look of ``calm`` -------------------------------
+# -- A policy's limits as one array, for nominal cycles -----------------------------------------
 
 
 def packed_limits(policy: Policy) -> Array:
-    """The policy as the kernel reads it (see ``kernels.calm_layout``).
+    """The policy as the kernel reads it (see ``kernels.nominal_layout``).
 
-    An error is something to tell where it exceeds ``tracking`` or ``resume_error``, and where
-    no joint has a tolerance nobody looks at it. The kernel is compiled here, so that no cycle
+    An error is an event where it exceeds ``tracking`` or ``resume_error``, and where
+    no joint has a tolerance it is none. The kernel is compiled here, so that no cycle
     waits for it.
     """
     kernels.nominal_command  # noqa: B018
@@ -137,7 +139,7 @@ class Policy(Frozen):
     on_computation: Reaction = "hold"
     on_emergency_stop: Reaction = "hold"
     on_impossible_state: Reaction = "hold"
-    # For a quick look at every joint: near limits and near speed.
+    # Of each joint: near limits and near speed.
     rows: tuple[tuple[float, float, float], ...] = field(init=False, repr=False, compare=False)
     severity: tuple[tuple[int, int], ...] = field(init=False, repr=False, compare=False)
     # Of each joint: largest speed that is possible, and speed at which positions may move.
@@ -149,7 +151,7 @@ class Policy(Frozen):
         """Check, and lay out what a cycle reads."""
         self._check()
         rows = tuple(
-            (low + self.position_margin, high - self.position_margin, self.velocity_near * speed)
+            (low + self.position_margin, high - self.position_margin, near(speed, self))
             for low, high, speed in zip(self.lower, self.upper, self.velocity, strict=True)
         )
         severity = tuple((bit, REACTIONS.index(getattr(self, o))) for bit, o in OPTIONS.items())
@@ -197,6 +199,11 @@ class Policy(Frozen):
                 raise ArrayError(f"policy.{name}", f"is {value!r}", remedy)
 
 
+def near(limit: float, policy: Policy) -> float:
+    """Speed above which a limit is near: never without one, whatever part of it is near."""
+    return policy.velocity_near * limit if limit < math.inf else math.inf
+
+
 def possible(limit: float) -> tuple[float, float]:
     """Largest possible speed, and that of positions, of a joint with a speed limit [1/s]."""
     return (FACTOR * limit, FACTOR * limit) if limit < math.inf else (FASTEST, FACTOR * USUAL)
@@ -221,7 +228,10 @@ NOT_NEGATIVE = (
 SWING = 0.02  # [s] in which a command may go from zero to its limit, where no rate is given
 
 
-def default_policy(model: GearedModel, side: Side = "joint_torque", **options: Any) -> Policy:
+@renamed("side", "command_type")
+def default_policy(
+    model: GearedModel, command_type: CommandType = "joint_torque", **options: Any
+) -> Policy:
     """Policy with the limits of the URDF and of the motors.
 
     Positions and speeds: ``model.limits``, which says what counts as no limit. Commands: on
@@ -231,11 +241,11 @@ def default_policy(model: GearedModel, side: Side = "joint_torque", **options: A
 
     Args:
         model: Geared model.
-        side: What commands are.
+        command_type: What commands are.
         options: Fields of ``Policy``; a single number stands for all joints or motors.
     """
     require_model(model)
-    choice("side", "side", side, get_args(Side))
+    command_type = as_command_type("command_type", command_type)
     limits = model.limits
     given: dict[str, Sequence[float]] = {
         "lower": limits.lower.tolist(),
@@ -243,7 +253,7 @@ def default_policy(model: GearedModel, side: Side = "joint_torque", **options: A
         "velocity": limits.velocity.tolist(),
         "tracking": [math.inf] * model.n,
     }
-    most = command_limits(model, side)
+    most = command_limits(model, command_type)
     given["command"] = spread("command", options.pop("command", None), most.tolist())
     given["command_rate"] = [limit / SWING for limit in given["command"]]
     for name, value in given.items():

@@ -241,7 +241,7 @@ def test_motor_torques_carry_the_contact() -> None:
     reference = control.Reference(q, v, a, contact=there)
     options = {"terms": QUIET, "saturation": "none"}
     joint = control.controller(model, **options)
-    motor = control.controller(model, side="motor_torque", **options)
+    motor = control.controller(model, command_type="motor_torque", **options)
     tau = joint.step(joint.start(), None, reference, 0.0)[1].command
     torque = motor.step(motor.start(), None, reference, 0.0)[1].command
     np.testing.assert_allclose(model.structure_matrix @ torque, tau, rtol=1e-8, atol=1e-8)
@@ -280,7 +280,7 @@ def test_what_cannot_press_says_so() -> None:
     lossy = driven_arm(3)
     q = np.zeros(lossy.n)
     there = control.DesiredContact(q, np.eye(lossy.n)[:1], np.zeros(1))
-    made = control.controller(lossy, side="motor_torque")
+    made = control.controller(lossy, command_type="motor_torque")
     with pytest.raises(gd.GearedDynamicsError, match="losses"):
         made.step(made.start(), None, control.Reference(q, q, q, contact=there), 0.0)
     springs = control.elastic_controller(planar(stiffness=1e3), "flatness")

@@ -277,7 +277,7 @@ def test_hold_of_an_arm_that_creeps_is_settled_after_a_time() -> None:
     rig.v = np.array([0.1, 0.0])
     rig.cycle(failed=True)
     rig.run(0.35)
-    assert rig.memory.settled
+    assert rig.memory.phase.settled
 
 
 def test_a_fallback_that_raises_leaves_gravity_as_it_was() -> None:
@@ -321,7 +321,7 @@ def test_the_callers_arrays_may_change_afterwards() -> None:
     rig = running()
     rig.q[:] = np.nan
     rig.run(0.1)
-    assert np.isfinite(rig.memory.q).all()
+    assert np.isfinite(rig.memory.recent.q).all()
     np.testing.assert_allclose(rig.decision.command, GRAVITY)
 
 
@@ -356,7 +356,7 @@ def test_policy_of_a_model(root) -> None:
 
 
 BAD_OPTIONS = {
-    "side": {"side": "motor_power"},
+    "side": {"command_type": "motor_power"},
     "name": {"state_time_out": 0.1},
     "text": {"command": "much"},
     "matrix": {"tracking": np.eye(3)},

@@ -9,9 +9,9 @@ import pytest
 
 from geared_dynamics.observers import Fault
 from geared_dynamics.observers.health import healthy
-from geared_dynamics.runtime.joint_readings import Picker, motor_angles, motor_torques
+from geared_dynamics.runtime.joint_readings import Picker, motor_angles
 from geared_dynamics.runtime.observer_restart import Loss, Rest, no_trouble, obstacle
-from geared_dynamics.runtime.observer_settings import torque_names
+from geared_dynamics.runtime.observer_settings import motor_torques, torque_names
 from geared_dynamics.runtime.observer_values import Level
 from geared_dynamics.runtime.parameters import ParameterError
 from geared_dynamics.runtime.sample_times import PastReadings, lagrange
@@ -107,7 +107,7 @@ def test_numbers_that_make_no_sense_are_refused_by_name(name: str, value: float)
 
 def test_numbers_that_make_sense() -> None:
     given = {"motors__motor_2__encoder_resolution": 0.0, "encoder_noise": 1e-5}
-    assert ready(**given).gains is not None
+    assert ready(**given).observer.gains is not None
     offset = ready(feedback="motor", motors__motor_2__encoder_offset=-7.5)
     assert offset.angles.shift[1] == 7.5
 
