@@ -1,13 +1,17 @@
 """One cycle inside the observer node's process, and the observer's own step, by turns.
 
-``python -m geared_dynamics.ros.observer_timing TASK.json --ros-args ...``
+``python -m geared_dynamics.ros.observer_timing TASK.json --ros-args ...``; with ``STEPS.npy`` for
+the task it runs the node, with a clock about its observer's step, and writes the times of all
+steps [ns] when it ends.
 """
 
 from __future__ import annotations
 
 import sys
 import time
+from array import array
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import rclpy
@@ -16,8 +20,9 @@ from sensor_msgs.msg import JointState
 
 from geared_dynamics.dynamics.state import Measurement
 from geared_dynamics.errors import GearedDynamicsError
-from geared_dynamics.observers import ObserverState
+from geared_dynamics.observers import KalmanObserver, KalmanState, ObserverState
 from geared_dynamics.ros.elastic_observer import ElasticObserverNode
+from geared_dynamics.ros.process import run
 from geared_dynamics.runtime.observer_values import Level
 from geared_dynamics.runtime.tasks import (
     DONE,
@@ -97,8 +102,31 @@ def measure(node: ElasticObserverNode, task: LatencyTask) -> tuple[list[int], li
     return whole, steps
 
 
+# -- The node with a clock about its observer's step ----------------------------------------------
+
+
+def run_timed(path: str, argv: list[str]) -> int:
+    """Run the node until it is interrupted, and write the times of its steps."""
+    times, step = array("q"), KalmanObserver.step
+
+    def timed(*given: Any) -> KalmanState:
+        begin = time.perf_counter_ns()
+        found = step(*given)
+        times.append(time.perf_counter_ns() - begin)
+        return found
+
+    setattr(KalmanObserver, "step", timed)  # noqa: B010 - mypy refuses the plain form
+    try:
+        return run(argv, "timed_observer", ElasticObserverNode)
+    finally:
+        with Path(path).open("wb") as file:
+            np.save(file, np.array(times, dtype=np.int64))
+
+
 def main() -> int:
     """Run one task and write its times."""
+    if sys.argv[1].endswith(".npy"):
+        return run_timed(sys.argv[1], [sys.argv[0], *sys.argv[2:]])
     task = read_latency_task(sys.argv[1])
     rclpy.init(args=sys.argv)
     node = ElasticObserverNode()

@@ -21,9 +21,13 @@ from geared_dynamics.model import GearedModel
 from geared_dynamics.observers import contact_wrench
 from geared_dynamics.ros.joint_state_wire import SECOND, Fields, nanoseconds
 from geared_dynamics.runtime.joint_readings import Picker
-from geared_dynamics.runtime.observer_settings import ObserverSetup, torque_names
+from geared_dynamics.runtime.observer_settings import (
+    ContactParameters,
+    ObserverParameters,
+    ObserverSetup,
+    torque_names,
+)
 from geared_dynamics.runtime.observer_values import Level, ObserverOutput, labels, quality_numbers
-from geared_dynamics.runtime.parameters import Values
 
 # -- The contact at a frame as the node tells it: only what is known, NaN for all else ------------
 
@@ -169,7 +173,12 @@ class Outputs:
         return {"effort": force if force.size else None}  # not every observer estimates it
 
     def send_contact(
-        self, given: ObserverSetup, output: ObserverOutput, stamp: int, now: float, values: Any
+        self,
+        given: ObserverSetup,
+        output: ObserverOutput,
+        stamp: int,
+        now: float,
+        contact: ContactParameters,
     ) -> None:
         """Publish the contact wrench at its own rate, while somebody listens; its loss at once.
 
@@ -178,15 +187,15 @@ class Outputs:
             output: Of a cycle, or what is told without one.
             stamp: As of ``send`` [ns].
             now: Steady time [s].
-            values: The parameters.
+            contact: The parameters.
         """
-        frame = str(values["contact.frame"])
+        frame = contact.frame
         if not frame or not self._wanted["contact_wrench"]:
             return
         lost = self._stands and output.level not in TOLD
-        if not lost and now - self._told < 1.0 / values["contact.rate"]:
+        if not lost and now - self._told < 1.0 / contact.rate:
             return
-        six = wrench(given.model, output, frame, moment=bool(values["contact.moment"]))
+        six = wrench(given.model, output, frame, moment=contact.moment)
         self._told, self._stands = now, bool(np.isfinite(six).any())
         message = WrenchStamped()
         message.header.frame_id = frame
@@ -224,12 +233,12 @@ class Torques:
         self._value: Array | None = None
         self._came = 0.0
 
-    def prepare(self, values: Values, model: GearedModel) -> None:
+    def prepare(self, given: ObserverParameters, model: GearedModel) -> None:
         """Subscribe as the parameters say, once each."""
-        self._names, place = torque_names(values, model)
+        self._names, place = torque_names(given, model)
         self._order = np.argsort(place)
         self._picker, self._value = Picker(self._names), None
-        self.source = str(values["torque_source"])
+        self.source = given.torque_source
         if self.source in self._subscribed:
             return
         if self.source == "commands":
