@@ -26,9 +26,8 @@ from geared_dynamics.runtime.observer_settings import (
     ObserverParameters,
     ObserverSetup,
     prepared,
-    state_names,
 )
-from geared_dynamics.runtime.observer_values import Level, ObserverOutput, Sensed
+from geared_dynamics.runtime.observer_values import Level, ObserverOutput, Sensed, state_names
 
 SIX = 6  # numbers of a wrench
 BLIND = (

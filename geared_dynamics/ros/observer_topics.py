@@ -25,9 +25,14 @@ from geared_dynamics.runtime.observer_settings import (
     ContactParameters,
     ObserverParameters,
     ObserverSetup,
+)
+from geared_dynamics.runtime.observer_values import (
+    Level,
+    ObserverOutput,
+    labels,
+    quality_numbers,
     torque_names,
 )
-from geared_dynamics.runtime.observer_values import Level, ObserverOutput, labels, quality_numbers
 
 # -- The contact at a frame as the node tells it: only what is known, NaN for all else ------------
 

@@ -127,10 +127,8 @@ class PlantNode(EmptyLists, PrintableLog, Node):  # type: ignore[misc]  # rclpy 
         self._make_outputs(model)
         self._make_inputs()
         self.rewind()
-        self.get_logger().info(
-            f"plant: {model.name} in {plant.engine}, {given.pace}, takes {given.command} of "
-            f"{', '.join(names)}"
-        )
+        takes = f"takes {given.command} of {', '.join(names)}"
+        self.get_logger().info(f"plant: {model.name} in {plant.engine}, {given.pace}, {takes}")
 
     def _make_outputs(self, model: GearedModel) -> None:
         fields = ("position", "velocity", "effort")

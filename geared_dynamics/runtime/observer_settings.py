@@ -15,7 +15,6 @@ from geared_dynamics.actuation.command_type import (
     TorqueMap,
     affine,
     as_command_type,
-    command_names,
     is_of_motors,
     require_constants,
     torque_map,
@@ -385,34 +384,3 @@ def sensor_noise(given: ObserverParameters, model: GearedModel) -> Array:
         if shaft >= 0:
             found[shaft] = given.sensors.torque_sensor_noise[joint]
     return found
-
-
-def state_names(given: ObserverParameters, model: GearedModel) -> tuple[str, ...]:
-    """What joint_states calls what it holds, in the model's order."""
-    own = model.motor_names if given.feedback == "motor" else model.joint_names
-    return given_names("state_names", given.state_names, own)
-
-
-def torque_names(
-    given: ObserverParameters, model: GearedModel
-) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """What the source of torques calls them in its order, and their places in the model's order.
-
-    As for the feedforward node, ``command_joints`` may have the model's names in another order,
-    or other names in the order of ``joints``.
-    """
-    motors = is_of_motors(given.torque_kind)
-    own = command_names(model, given.torque_kind)
-    usual = given.joints if given.joints and not motors else own
-    called = given_names("command_joints", given.command_joints, usual)
-    ordered = called if set(called) == set(own) else usual
-    return called, tuple(own.index(name) for name in ordered)
-
-
-def given_names(name: str, chosen: tuple[str, ...], usual: tuple[str, ...]) -> tuple[str, ...]:
-    """Names of a parameter, or the usual ones."""
-    given = chosen or usual
-    if len(set(given)) != len(given) or len(given) != len(usual):
-        finding = f"has {len(given)} names, and there are {len(usual)}: {', '.join(usual)}"
-        raise ParameterError(name, finding, "give each a name of its own")
-    return given

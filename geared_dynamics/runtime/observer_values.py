@@ -7,9 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from geared_dynamics.actuation.command_type import command_names, is_of_motors
 from geared_dynamics.arrays import Array
+from geared_dynamics.model import GearedModel
 from geared_dynamics.observers import Estimate, Fault, ObserverState
-from geared_dynamics.runtime.observer_settings import ObserverSetup
+from geared_dynamics.runtime.observer_settings import ObserverParameters, ObserverSetup
+from geared_dynamics.runtime.parameters import ParameterError
 
 # -- What goes into a cycle of the observer node, and what comes out ------------------------------
 
@@ -119,3 +122,37 @@ def quality_numbers(given: ObserverSetup, output: ObserverOutput) -> Array:
         if stated is not None:
             deviation, spread = stated.innovation, np.stack(stated[1:])
     return np.concatenate([head, innovation, deviation, faults, spread.ravel()])
+
+
+# -- How a robot calls what it measures and what it is sent ---------------------------------------
+
+
+def state_names(given: ObserverParameters, model: GearedModel) -> tuple[str, ...]:
+    """What joint_states calls what it holds, in the model's order."""
+    own = model.motor_names if given.feedback == "motor" else model.joint_names
+    return given_names("state_names", given.state_names, own)
+
+
+def torque_names(
+    given: ObserverParameters, model: GearedModel
+) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """What the source of torques calls them in its order, and their places in the model's order.
+
+    As for the feedforward node, ``command_joints`` may have the model's names in another order,
+    or other names in the order of ``joints``.
+    """
+    motors = is_of_motors(given.torque_kind)
+    own = command_names(model, given.torque_kind)
+    usual = given.joints if given.joints and not motors else own
+    called = given_names("command_joints", given.command_joints, usual)
+    ordered = called if set(called) == set(own) else usual
+    return called, tuple(own.index(name) for name in ordered)
+
+
+def given_names(name: str, chosen: tuple[str, ...], usual: tuple[str, ...]) -> tuple[str, ...]:
+    """Names of a parameter, or the usual ones."""
+    given = chosen or usual
+    if len(set(given)) != len(given) or len(given) != len(usual):
+        finding = f"has {len(given)} names, and there are {len(usual)}: {', '.join(usual)}"
+        raise ParameterError(name, finding, "give each a name of its own")
+    return given

@@ -61,7 +61,7 @@ def offences(file: str, text: str) -> Iterator[str]:
                 yield f"{place} reads records"
             if (
                 node.attr == "_forms"
-                and room != "dynamics"
+                and room not in {"dynamics", "trace"}
                 and file not in {FORMS, "model/model.py"}
             ):
                 yield f"{place} reads the kernels' forms of a model"
