@@ -89,6 +89,13 @@ def desired_contact(
     return DesiredContact(readonly(joint), readonly(seen.jacobian), readonly(seen.drift))
 
 
+def refuse_contact(reference: Reference) -> None:
+    """Raise for a contact that laws of elastic arms do not know: they need its derivatives."""
+    if reference.contact is not None:
+        remedy = "leave it out, or take gd.control.controller for a rigid model"
+        raise ArrayError("reference.contact", "is not read by laws of elastic arms", remedy)
+
+
 def refuse_pulling(ready: PreparedContacts, force: Array) -> None:
     """Raise for a desired force that a surface cannot give."""
     row = 0

@@ -167,9 +167,6 @@ def vector(name: str, value: ArrayLike, n: int) -> Array:
 
 def derivatives_of(reference: Reference, order: int) -> Array:
     """Return a wanted motion's q and derivatives (k + 1, n); more than ``order`` may be given."""
-    if reference.contact is not None:
-        remedy = "leave it out, or take gd.control.controller for a rigid model"
-        raise ArrayError("reference.contact", "is not read by laws of elastic arms", remedy)
     place, remedy = "reference.derivatives", f"give q and its derivatives up to order {order}"
     if reference.derivatives is None:
         raise ArrayError(place, "are not given", remedy)
