@@ -161,7 +161,7 @@ PLAIN = {
 
 @pytest.mark.parametrize(("way", "pull"), list(product((1.0, -1.0), repeat=2)))
 def test_four_quadrants(way: float, pull: float) -> None:
-    """Paper 004 after (20.69): N eta' in the direction of the drive, N / eta'' against it."""
+    """Vukobratovic 2002 after (20.69): N eta' driving, N / eta'' backdriven."""
     J, inertia, ratio, driving, backdriving = 1e-3, 1.5, 2.0, 0.8, 0.6
     model = shaft(J, (driving, backdriving), ratio)
     external, v = np.array([-3.0 * pull]), np.array([5.0 * way])
