@@ -55,7 +55,10 @@ class Block(NamedTuple):
 def page_names() -> list[str]:
     """README and all pages, relative to the repository."""
     pages = sorted((ROOT / "docs").rglob("*.md"))
-    return ["README.md", *(str(p.relative_to(ROOT)) for p in pages if "_build" not in p.parts)]
+    return [
+        "README.md",
+        *(str(p.relative_to(ROOT)) for p in pages if not {"_build", "_generated"} & set(p.parts)),
+    ]
 
 
 def blocks_of(text: str, page: str) -> list[Block]:

@@ -16,7 +16,7 @@ from ros_harness.domain import own_domain
 
 HAS_ROS = importlib.util.find_spec("rclpy") is not None
 PAGES = pages.page_names()
-SHARE = 0.88  # of the blocks that run
+SHARE = 0.9  # of the blocks that run
 ANALYSIS = pytest.importorskip("scipy", reason="needs geared_dynamics[analysis]")
 
 

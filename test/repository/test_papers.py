@@ -160,7 +160,9 @@ def named_by_number(root: Path) -> list[str]:
     return [
         str(file.relative_to(root))
         for file in files
-        if file.suffix in TEXTS and NUMBERED.search(file.read_text(encoding="utf-8"))
+        if file.suffix in TEXTS
+        and not {"_build", "_generated"} & set(file.parts)
+        and NUMBERED.search(file.read_text(encoding="utf-8"))
     ]
 
 
