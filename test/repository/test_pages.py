@@ -65,9 +65,12 @@ def test_python_runs(page: str, folder: Path) -> None:
 def test_shell_runs(page: str, folder: Path, tmp_path: Path) -> None:
     if "ros2 run" in "".join(b.text for b in pages.read(page)) and not HAS_ROS:
         pytest.skip("rclpy is not installed (the extra 'ros', or a ROS 2 system)")
+    names: dict[str, object] = {"__name__": page}
     with own_domain() as domain:
         environment = ros_environment(domain, tmp_path / "log")
         for block, shown in pages.outputs(pages.read(page)):
+            if block.language == "python" and not block.reason:
+                pages.run_python(block, names)  # what it writes, the next block may read
             if block.language == "bash" and not block.reason:
                 printed = pages.run_bash(block, folder, environment)
                 assert not pages.differ(printed, shown or ""), block.place
