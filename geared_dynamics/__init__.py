@@ -1,131 +1,31 @@
-"""Complete dynamics of geared robot arms, from a URDF and a description of the drives."""
+"""Complete dynamics of geared robot arms, from a URDF and a description of the drives.
 
-from geared_dynamics import contact, control, elastic, observers, simulation, trajectory
-from geared_dynamics.actuation.driven_dynamics import (
-    DrivenRates,
-    DrivenTerms,
-    driven_acceleration,
-    driven_rates,
-    driven_terms,
-)
-from geared_dynamics.actuation.heat_and_power import (
-    PowerBalance,
-    power_balance,
-    thermal_current,
-    thermal_step,
-)
-from geared_dynamics.actuation.linear_actuators import (
-    CombinedSystem,
-    LinearActuator,
-    combine_actuators,
-    dc_actuator,
-)
-from geared_dynamics.actuation.motion_from_torque import Sticking, motion_from_torque, sticking
-from geared_dynamics.actuation.motor_commands import Limit, MotorCommands, motor_commands
-from geared_dynamics.actuation.motor_limits import Saturated, saturate, torque_range
-from geared_dynamics.actuation.stepping import DrivenState, driven_step
-from geared_dynamics.dynamics import cartesian
-from geared_dynamics.dynamics.frames import external_forces, jacobian, jacobian_drift, pose
-from geared_dynamics.dynamics.friction_and_balancers import (
-    balancer_energy,
-    balancer_force_rates,
-    balancer_forces,
-    friction_forces,
-)
-from geared_dynamics.dynamics.motor_side import motor_angles, motor_speeds, motor_torques
-from geared_dynamics.dynamics.regressor import (
-    BaseParameters,
-    base_parameters,
-    parameter_names,
-    parameters,
-    regressor,
-)
-from geared_dynamics.dynamics.rigid import (
-    KineticEnergyTerms,
-    bias_forces,
-    coriolis_matrix,
-    forward_dynamics,
-    gravity_forces,
-    inverse_dynamics,
-    inverse_dynamics_derivatives,
-    kinetic_energy,
-    kinetic_energy_terms,
-    mass_matrix,
-    potential_energy,
-)
-from geared_dynamics.dynamics.wheel_contributions import WheelContribution, wheel_contributions
-from geared_dynamics.errors import GearedDynamicsError, GearedDynamicsWarning
-from geared_dynamics.load import from_dh, from_rodrigues, load_model, to_urdf
-from geared_dynamics.model import GearedModel
+The names of ``geared_dynamics.api`` are loaded when the first of them is asked for: a command that
+only prints its version, or a module that needs one room, does not wait for all of them.
+"""
+
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from geared_dynamics.api import *  # noqa: F403
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "BaseParameters",
-    "CombinedSystem",
-    "DrivenRates",
-    "DrivenState",
-    "DrivenTerms",
-    "GearedDynamicsError",
-    "GearedDynamicsWarning",
-    "GearedModel",
-    "KineticEnergyTerms",
-    "Limit",
-    "LinearActuator",
-    "MotorCommands",
-    "PowerBalance",
-    "Saturated",
-    "Sticking",
-    "WheelContribution",
-    "balancer_energy",
-    "balancer_force_rates",
-    "balancer_forces",
-    "base_parameters",
-    "bias_forces",
-    "cartesian",
-    "combine_actuators",
-    "contact",
-    "control",
-    "coriolis_matrix",
-    "dc_actuator",
-    "driven_acceleration",
-    "driven_rates",
-    "driven_step",
-    "driven_terms",
-    "elastic",
-    "external_forces",
-    "forward_dynamics",
-    "friction_forces",
-    "from_dh",
-    "from_rodrigues",
-    "gravity_forces",
-    "inverse_dynamics",
-    "inverse_dynamics_derivatives",
-    "jacobian",
-    "jacobian_drift",
-    "kinetic_energy",
-    "kinetic_energy_terms",
-    "load_model",
-    "mass_matrix",
-    "motion_from_torque",
-    "motor_angles",
-    "motor_commands",
-    "motor_speeds",
-    "motor_torques",
-    "observers",
-    "parameter_names",
-    "parameters",
-    "pose",
-    "potential_energy",
-    "power_balance",
-    "regressor",
-    "saturate",
-    "simulation",
-    "sticking",
-    "thermal_current",
-    "thermal_step",
-    "to_urdf",
-    "torque_range",
-    "trajectory",
-    "wheel_contributions",
-]
+
+def __getattr__(name: str) -> Any:
+    """Load a room or the public names; called by Python for one that is not here yet."""
+    public = name == "__all__" or not name.startswith("_")
+    if public and find_spec(f"{__name__}.{name}"):
+        return import_module(f"{__name__}.{name}")
+    if public:
+        api = import_module(f"{__name__}.api")
+        if name == "__all__" or name in api.__all__:
+            return globals().setdefault(name, getattr(api, name))
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """List the public names, for completion in a terminal."""
+    return [*globals(), *import_module(f"{__name__}.api").__all__]

@@ -66,8 +66,10 @@ class MissingPackageError(GearedDynamicsError):
     """An optional package is needed for this call and is not installed."""
 
     def __init__(self, place: str, package: str, extra: str) -> None:
-        """Name the package and the extra that brings it."""
-        remedy = f"install it with: pip install 'geared_dynamics[{extra}]'"
+        """Name the package and how to get it: no index has this one, so extras cannot be typed."""
+        name = package if extra != "ros" else f"ros-jazzy-{package.replace('_', '-')}"
+        name += "[fastrtps]" if package == "rclpy" else ""
+        remedy = f"install it with: pip install '{name}'"
         super().__init__(place, f"needs the package {package!r}, which is not installed", remedy)
 
 

@@ -186,13 +186,19 @@ def percents(value: float) -> str:
     return "-" if np.isnan(value) else f"{value:.1f}"
 
 
+def compared(analysis: Analysis) -> dict[str, int]:
+    """Place in the figures of each model that is shown: one where no rotor inertia is known."""
+    if analysis.model.knowledge.rotors == "none":
+        return {"model": len(MODELS) - 1}
+    return {name: i for i, name in enumerate(MODELS)}
+
+
 def summary(analysis: Analysis) -> str:
-    """One plain sentence about the three models."""
+    """One plain sentence about the models."""
     figures = joint_figures(analysis)
-    mean = [
-        float(np.sqrt(np.nanmean([joint.percent[i] ** 2 for joint in figures])))
-        for i in range(len(MODELS))
-    ]
-    return "residual over all joints: " + ", ".join(
-        f"{name} {value:.1f} %" for name, value in zip(MODELS, mean, strict=True)
-    )
+    parts = []
+    for name, i in compared(analysis).items():
+        mean = float(np.sqrt(np.nanmean([joint.percent[i] ** 2 for joint in figures])))
+        parts.append(f"{name} {mean:.1f} %")
+    note = analysis.model.knowledge.rotor_note
+    return f"residual over all joints: {', '.join(parts)}{'. ' if note else ''}{note}"

@@ -13,6 +13,7 @@ import numpy as np
 
 from geared_dynamics.analysis.compare import Analysis
 from geared_dynamics.analysis.comparison_figures import (
+    compared,
     delay_note,
     joint_figures,
     known,
@@ -25,7 +26,6 @@ from geared_dynamics.analysis.comparison_totals import BINS, TERMS
 from geared_dynamics.analysis.span_comparison import BUCKETS
 from geared_dynamics.arrays import Array, IntArray
 from geared_dynamics.checks import percent_cell
-from geared_dynamics.dynamics.rigid import MODELS
 from geared_dynamics.errors import extra
 from geared_dynamics.files import write_text
 from geared_dynamics.recordings.samples import GAP
@@ -34,6 +34,7 @@ from geared_dynamics.recordings.samples import GAP
 
 
 DRAWN = ("measured", "without rotors", "armature", "complete", "residual")
+SIMPLER = DRAWN[1:3]  # the same as the complete one where no rotor inertia is known
 FINEST = 3 * BUCKETS // 2  # drawn of a signal; a recording in many short spans may have more
 FEWEST = 5  # samples in a bin that is drawn
 
@@ -128,7 +129,8 @@ def section(number: int, analysis: Analysis) -> str:
         f"{escape(analysis.model.name)}; {totals.samples} samples at {recording.rate:.4g} Hz "
         f"({totals.samples / recording.rate:.4g} s), filtered below {analysis.cutoff:.3g} Hz"
     )
-    verdict = escape(summary(analysis)).capitalize()
+    verdict = escape(summary(analysis))
+    verdict = f"{verdict[0].upper()}{verdict[1:].rstrip(chr(46))}"
     notes = "".join(f'<li class="note">{escape(note)}</li>' for note in analysis.notes)
     return (
         f"<h2>{escape(recording.path)}</h2><p>{facts}. {verdict}.</p>"
@@ -149,13 +151,13 @@ def table(heads: list[str], rows: list[list[str]]) -> str:
 
 def joint_table(analysis: Analysis) -> str:
     """Residuals of the three models, and what the complete one's looks like."""
-    figures = joint_figures(analysis)
-    heads = ["joint", "measured RMS", "peak", *(f"{model} %" for model in MODELS)]
+    figures, models = joint_figures(analysis), compared(analysis)
+    heads = ["joint", "measured RMS", "peak", *(f"{model} %" for model in models)]
     heads += ["residual RMS", "peak", "at limit %", "delay ms"]
     rows = [
         [
             f"{joint.joint} [{joint.unit}]", f"{joint.rms:.4g}", f"{joint.peak:.4g}",
-            *map(percents, joint.percent),
+            *(percents(joint.percent[i]) for i in models.values()),
             f"{joint.residual[-1]:.3g}", f"{joint.residual_peak[-1]:.3g}",
             percent_cell(joint.saturated),
             milliseconds(joint.delay),
@@ -202,13 +204,15 @@ def plot(figure: Any, name: str) -> str:
 def torques(analysis: Analysis) -> Any:
     """All torques of each joint over time."""
     objects, subplots = extra("plotly.graph_objects", "HTML"), extra("plotly.subplots", "HTML")
-    names = analysis.model.joint_names
+    names, models = analysis.model.joint_names, len(compared(analysis))
     figure = subplots.make_subplots(
         rows=len(names), cols=1, shared_xaxes=True, vertical_spacing=0.15 / len(names),
         subplot_titles=[escape(name) for name in names],
     )  # fmt: skip
     for j in range(len(names)):
         for k, name in enumerate(DRAWN):
+            if models == 1 and name in SIMPLER:
+                continue
             x, y = envelope(analysis, k, j)
             figure.add_trace(
                 objects.Scatter(

@@ -122,10 +122,7 @@ def refuse_missing() -> None:
             importlib.import_module(package)
         except ImportError as error:
             finding = f"the package {package!r} cannot be imported ({error!s:.200})"
-            remedy = (
-                "use the Python that it was built for, or a fresh environment with "
-                f"pip install 'geared_dynamics[{extra}]'"
-            )
+            remedy = "use the Python that it was built for, or make a fresh one: make install"
             raise GearedDynamicsError("demo", finding, remedy) from None
 
 
@@ -145,7 +142,7 @@ def left_out(packages: Sequence[str], engine: Engine | None) -> tuple[str, ...]:
     shown = [name for name in packages if name != "mujoco" or engine is None]
     if not shown:
         return ()
-    remedy = "pip install 'geared_dynamics[sim,demo]' brings them"
+    remedy = f"pip install {' '.join(shown)} brings them"
     parts = "; ".join(WITHOUT[name] for name in shown)
     return (f"without {', '.join(shown)} ({remedy}): {parts}",)
 

@@ -13,6 +13,7 @@ from geared_dynamics.apps.demo_figures import Outcome, advantage, saturation
 from geared_dynamics.apps.demo_plan import BANDWIDTH, ENCODER, LATENCY, RATE, DemoPlan
 from geared_dynamics.arrays import Array
 from geared_dynamics.files import write_text
+from geared_dynamics.model.knowledge import Knowledge
 
 # -- The report's plots (plotly) ------------------------------------------------------------------
 
@@ -144,10 +145,15 @@ def used(part: Array) -> tuple[str, str]:
     return f"{found.peak:.0%}", f"{found.time:.1%}"
 
 
-def verdict(found: Sequence[Outcome]) -> str:
-    """The demo in one sentence."""
+def verdict(found: Sequence[Outcome], knowledge: Knowledge) -> str:
+    """The demo in one sentence, and what is not known."""
     ratio = advantage(tuple(found))
     by_name = {one.way.name: 1e3 * one.rms for one in found}
+    if knowledge.rotors == "none":
+        return (
+            f"Tracking error {by_name['complete']:.2f} mrad RMS with the model, "
+            f"{by_name['no_feedforward']:.2f} without feedforward. {knowledge.rotor_note}"
+        )
     if ratio < 0.9:
         return (
             f"The complete model ({by_name['complete']:.2f} mrad RMS) tracked worse than the "
@@ -192,7 +198,7 @@ def write_report(path: Path, plan: DemoPlan, found: Sequence[Outcome], *, lock_s
     model = plan.model
     head = html.escape(f"{model.name}: what the complete model is worth")
     parts = [
-        f"<h1>{head}</h1><p>{html.escape(verdict(found))}</p>",
+        f"<h1>{head}</h1><p>{html.escape(verdict(found, model.knowledge))}</p>",
         outcome_table(found),
         '<p class="note">Errors over all joints [mrad]. Torque and voltage: the hardest-worked '
         "motor, part of its limit, and the part of the time in which a motor was at it.</p>",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from importlib import resources
+from pathlib import Path
 from typing import Any
 
 from geared_dynamics.description.drive_records import EMF_PER_TORQUE, MotorRecord
@@ -118,11 +118,15 @@ _BELONGS = {
 }
 
 
+def schema_file() -> Path:
+    """Return the file of the JSON Schema (draft 2020-12) of ``*.drivetrain.yaml``."""
+    return Path(__file__).with_name("drivetrain.schema.json")
+
+
 @functools.cache
 def drivetrain_schema() -> dict[str, Any]:
-    """Return the JSON Schema (draft 2020-12) of ``*.drivetrain.yaml``."""
-    file = resources.files("geared_dynamics.description") / "drivetrain.schema.json"
-    schema: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    """Return the JSON Schema of ``*.drivetrain.yaml``."""
+    schema: dict[str, Any] = json.loads(schema_file().read_text(encoding="utf-8"))
     return schema
 
 

@@ -8,12 +8,15 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import ClassVar, Literal, cast, get_args
 
-from geared_dynamics.arrays import Array, ArrayLike, Frozen, IntArray, readonly
+import numpy as np
+
+from geared_dynamics.arrays import Array, ArrayLike, BoolArray, Frozen, IntArray, readonly
 from geared_dynamics.description.robot_records import DrivetrainRecord, RobotRecord
 from geared_dynamics.errors import ModelError, UnknownNameError
 from geared_dynamics.model.balancer_arrays import Balancers
 from geared_dynamics.model.drive_arrays import FrictionLaws, Motors, linear_friction
 from geared_dynamics.model.elasticity import Elasticity, ElasticModel
+from geared_dynamics.model.knowledge import Knowledge, knowledge_of
 from geared_dynamics.model.payload import load_link
 
 Coupling = Literal["none", "diagonal", "complete"]
@@ -216,6 +219,12 @@ class GearedModel(Frozen):
         product = self.Gamma.T @ (self.J[:, None] * self.Gamma)
         return readonly(0.5 * (product + product.T))  # symmetric to the last digit
 
+    @cached_property
+    def knowledge(self) -> Knowledge:
+        """For how many joints rotors, friction, limits, motors and springs are known."""
+        drives = (self.motors, self.joint_friction, self.elasticity)
+        return knowledge_of(self.joint_names, self.Gamma, self.J, *drives, has_limits(self))
+
     def frame(self, name: str) -> Frame:
         """Return the frame of a link or wheel by name."""
         try:
@@ -282,6 +291,18 @@ class GearedModel(Frozen):
             f"{len(self.wheel_names)} wheels, {len(self.motor_names)} motors, "
             f"coupling {self.coupling!r}>"
         )
+
+
+def has_limits(model: GearedModel) -> BoolArray:
+    """Which joints (n,) have limits of velocity and effort, and of position unless continuous."""
+    joints = {joint.name: joint for joint in model.robot.joints}
+    full = np.zeros(model.n, bool)
+    for j, name in enumerate(model.joint_names):
+        kind, limit = joints[name].kind, joints[name].limit
+        if limit is not None:
+            turns = [] if kind == "continuous" else [limit.lower, limit.upper]
+            full[j] = None not in (limit.velocity, limit.effort, *turns)
+    return full
 
 
 def require_model(model: object) -> GearedModel:

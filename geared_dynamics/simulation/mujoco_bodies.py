@@ -142,13 +142,15 @@ def add_links(
     kind = package.mjtJoint
     children = {joint.child for joint in model.robot.joints}
     root = next(link.name for link in model.robot.links if link.name not in children)
-    bodies = {-1: spec.worldbody.add_body(name=root)}
+    bodies = {-1: spec.worldbody.add_body(name=body_name(model, root))}
     # It does not move: no mass, and said so, for MuJoCo would else seek one in its shapes.
     bodies[-1].mass, bodies[-1].inertia, bodies[-1].explicitinertial = 0.0, np.zeros(3), True
     bounds = {joint.name: joint.limit for joint in model.robot.joints}
     for b, name in enumerate(tree.names):
         body = bodies[int(tree.parent[b])].add_body(
-            name=name, pos=tree.position[b], quat=quaternion(tree.rotation[b])
+            name=body_name(model, name),
+            pos=tree.position[b],
+            quat=quaternion(tree.rotation[b]),
         )
         set_inertia(body, rest[b])
         joint = body.add_joint(
@@ -165,9 +167,19 @@ def add_links(
     for name, frame in model.frames.items():
         if frame.wheel < 0 and name not in moving and name != root:
             bodies[frame.body].add_body(
-                name=name, pos=frame.position, quat=quaternion(frame.rotation)
+                name=body_name(model, name),
+                pos=frame.position,
+                quat=quaternion(frame.rotation),
             )
     return bodies
+
+
+def body_name(model: GearedModel, name: str) -> str:
+    """Name of a link's or wheel's body: MuJoCo's own root is ``world``, as in many URDFs."""
+    free = name
+    while free == "world" or (free != name and free in model.frames):
+        free += "_"
+    return free
 
 
 def set_inertia(body: Any, parameters: Array) -> None:
@@ -203,7 +215,7 @@ def add_wheels(
             rotation = base.T @ turned
         frames[wheel.name] = wheel.position, turned
         body = holder.add_body(
-            name=wheel.name,
+            name=body_name(model, wheel.name),
             pos=place,
             quat=quaternion(rotation),
             mass=wheel.mass,

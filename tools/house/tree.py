@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 PACKAGE = "geared_dynamics"
 BLANK = {
@@ -43,6 +43,7 @@ class Module:
         self.tree = ast.parse(self.text)
         parts = self.path.with_suffix("").parts
         self.is_package = parts[-1] == "__init__"
+        self.is_list = parts[-1] in {"__init__", "api"}  # of names, for users
         self.name = ".".join(parts[:-1] if self.is_package else parts)
 
     @property
@@ -59,9 +60,14 @@ class Module:
                 lines |= set(range(token.start[0], token.end[0] + 1))
         return lines - {n for first, last in self.docstrings() for n in range(first, last + 1)}
 
+    @cached_property
+    def nodes(self) -> list[Any]:
+        """All nodes of its syntax tree."""
+        return list(ast.walk(self.tree))
+
     def docstrings(self) -> Iterator[tuple[int, int]]:
         """First and last line of each docstring."""
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
                 text = node.body[0]
                 yield text.lineno, text.end_lineno or text.lineno
@@ -69,14 +75,14 @@ class Module:
     @cached_property
     def import_lines(self) -> set[int]:
         """Lines of import statements."""
-        nodes = [n for n in ast.walk(self.tree) if isinstance(n, ast.Import | ast.ImportFrom)]
+        nodes = [n for n in self.nodes if isinstance(n, ast.Import | ast.ImportFrom)]
         return {i for n in nodes for i in range(n.lineno, (n.end_lineno or n.lineno) + 1)}
 
     @cached_property
     def imports(self) -> list[Import]:
         """What it imports of the package, also within functions and for types alone."""
         found = []
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             if isinstance(node, ast.Import):
                 found += [Import(a.name, "") for a in node.names]
             elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
@@ -86,12 +92,12 @@ class Module:
     @property
     def classes(self) -> list[str]:
         """Names of its classes."""
-        return [n.name for n in ast.walk(self.tree) if isinstance(n, ast.ClassDef)]
+        return [n.name for n in self.nodes if isinstance(n, ast.ClassDef)]
 
     @property
     def functions(self) -> list[int]:
         """Code lines of each of its functions, methods included."""
-        nodes = [n for n in ast.walk(self.tree) if isinstance(n, FUNCTIONS)]
+        nodes = [n for n in self.nodes if isinstance(n, FUNCTIONS)]
         return [len(self.code & set(range(n.lineno, (n.end_lineno or 0) + 1))) for n in nodes]
 
 
@@ -123,7 +129,7 @@ class House:
         found: dict[str, set[str]] = {}
         for name, module in self.modules.items():
             used = {m for i in module.imports for m in self.defining(i)}
-            found[name] = set() if module.is_package else used - {name}
+            found[name] = set() if module.is_list else used - {name}
         return found
 
     @cached_property

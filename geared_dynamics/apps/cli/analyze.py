@@ -7,13 +7,13 @@ import sys
 from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
 
 from geared_dynamics.analysis.compare import Analysis, analyze
 from geared_dynamics.analysis.comparison_figures import (
+    compared,
     delay_note,
     joint_figures,
     known,
@@ -50,29 +50,21 @@ from geared_dynamics.model.model import GearedModel
 from geared_dynamics.recordings.bag_writer import usual_storage
 from geared_dynamics.recordings.joint_topics import BagReader
 
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
-
-
 SOME_FAILED = 2
 REST_SPEED = 0.01  # [rad/s or m/s]
 NO_HTML = (
-    "without plotly (pip install 'geared_dynamics[analysis]') there is no report.html: the tables "
+    "without plotly (pip install plotly) there is no report.html: the tables "
     "here, PNG and CSV are the report"
 )
-NO_MCAP = "without rosbags (pip install 'geared_dynamics[analysis]') the bag is SQLite, not MCAP"
+NO_MCAP = "without rosbags (pip install rosbags) the bag is SQLite, not MCAP"
 
 
-def add_parser(subparsers: Subparsers) -> None:
-    """Register the command."""
-    parser = subparsers.add_parser(
-        "analyze",
-        help="hold recorded joint torques against the model",
-        description=(
-            "Predict the torques of recorded motions and compare them with the measured ones: "
-            "without rotors, with reflected inertia only (armature), and complete. Recordings "
-            "are rosbag2 folders, .db3, .mcap or .csv files; no ROS is needed."
-        ),
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Say what the command does, and what it takes."""
+    parser.description = (
+        "Predict the torques of recorded motions and compare them with the measured ones: "
+        "without rotors, with reflected inertia only (armature), and complete. Recordings "
+        "are rosbag2 folders, .db3, .mcap or .csv files; no ROS is needed."
     )
     parser.add_argument("recordings", nargs="+", metavar="BAG", help="recordings")
     add_robot_options(parser, recorded=True)
@@ -117,7 +109,6 @@ def add_parser(subparsers: Subparsers) -> None:
     group = parser.add_argument_group("work")
     group.add_argument("--jobs", type=jobs, default=1, help="processes, default 1")
     group.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster, instead")
-    parser.set_defaults(run=run)
 
 
 def speed(text: str) -> float:
@@ -249,12 +240,11 @@ def show(console: Console, analysis: Analysis) -> None:
 
 
 def residual_table(analysis: Analysis, alike: bool) -> Table:
-    """Residuals of the three models; with units where they are not all alike."""
+    """Residuals of the models; with units where they are not all alike."""
+    models = compared(analysis)
     heads = [
         "measured\nRMS",
-        "no rotors\n%",
-        "armature\n%",
-        "complete\n%",
+        *(f"{name.replace('without', 'no')}\n%" for name in models),
         "RMS",
         "peak",
         "delay\nms",
@@ -264,7 +254,7 @@ def residual_table(analysis: Analysis, alike: bool) -> Table:
         table.add_row(
             joint.joint if alike else f"{joint.joint} [{joint.unit}]",
             f"{joint.rms:.4g}",
-            *map(percents, joint.percent),
+            *(percents(joint.percent[i]) for i in models.values()),
             f"{joint.residual[-1]:.3g}",
             f"{joint.residual_peak[-1]:.3g}",
             milliseconds(joint.delay),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
 from rich.table import Table
 
@@ -29,24 +28,16 @@ from geared_dynamics.apps.cli.options import (
 from geared_dynamics.checks import percent, percent_cell
 from geared_dynamics.model.model import GearedModel
 
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
-
-
 EXACT = 1e-9  # [%] a gap below this share of the joint's force is rounding
 
 
-def add_parser(subparsers: Subparsers) -> None:
-    """Register the command."""
-    parser = subparsers.add_parser(
-        "check",
-        help="compare a robot with Pinocchio, and the armature model with the complete one",
-        description=(
-            "Compare every rigid function on this robot with Pinocchio, in which each wheel "
-            "is a body of its own; then show per joint what the diagonal (armature) model "
-            "leaves out. Exit code 0: agrees, 1: does not, 2: the input is wrong, 3: the "
-            "answer could not be written."
-        ),
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Say what the command does, and what it takes."""
+    parser.description = (
+        "Compare every rigid function on this robot with Pinocchio, in which each wheel "
+        "is a body of its own; then show per joint what the diagonal (armature) model "
+        "leaves out. Exit code 0: agrees, 1: does not, 2: the input is wrong, 3: the "
+        "answer could not be written."
     )
     add_robot_arguments(parser)
     parser.add_argument("--states", type=number_of_states, default=100, help="default 100")
@@ -54,7 +45,6 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--tolerance", type=tolerance, default=1e-10, help="relative error allowed, default 1e-10"
     )
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -70,8 +60,9 @@ def run(args: argparse.Namespace) -> int:
     print_table(console, "Against Pinocchio, with every wheel a body", error_table(result))
     console.print(result.verdict, style="green" if result.passed else "bold red")
     console.print()
-    title = "Joint forces and the error of simpler rotor models"
-    print_table(console, f"{title} [{_units(gap)}]", gap_table(gap))
+    known = model.knowledge.rotors != "none"
+    title = "Joint forces and the error of simpler rotor models" if known else "Joint forces"
+    print_table(console, f"{title} [{_units(gap)}]", gap_table(gap, rotors=known))
     console.print(_ranges(gap))
     console.print()
     console.print(gap_sentence(model, gap), style="bold")
@@ -87,37 +78,44 @@ def error_table(result: CrossCheck) -> Table:
     return table
 
 
-def gap_table(gap: CouplingGap) -> Table:
-    """Per joint: the complete model's force, and what the two usual models are off by."""
+def gap_table(gap: CouplingGap, *, rotors: bool) -> Table:
+    """Per joint: the complete model's force, and what the two usual models are off by.
+
+    Args:
+        gap: What ``coupling_gap`` gives.
+        rotors: Whether any rotor inertia is known; without, all models are one.
+    """
     mixed = len({joint.unit for joint in gap.joints}) > 1
-    heads = ["force\nRMS", "armature\nRMS", "\npeak", "\n%", "no rotors\nRMS", "\n%"]
-    table = numeric_table("\njoint", *heads)
+    heads = ["armature\nRMS", "\npeak", "\n%", "no rotors\nRMS", "\n%"]
+    table = numeric_table("\njoint", "force\nRMS", *(heads if rotors else []))
     for joint in gap.joints:
-        table.add_row(
-            f"{joint.joint} [{joint.unit}]" if mixed else joint.joint,
-            _number(joint.rms),
+        name = f"{joint.joint} [{joint.unit}]" if mixed else joint.joint
+        simpler = [
             _number(joint.diagonal.rms),
             _number(joint.diagonal.peak),
             percent_cell(joint.diagonal.percent),
             _number(joint.none.rms),
             percent_cell(joint.none.percent),
-        )
+        ]
+        table.add_row(name, _number(joint.rms), *(simpler if rotors else []))
     return table
 
 
 def gap_sentence(model: GearedModel, gap: CouplingGap) -> str:
     """Sum up the table in one plain sentence."""
-    if not model.wheel_names:
-        return "There are no wheels in this robot, so there is no coupling to leave out."
+    note = model.knowledge.rotor_note
+    if model.knowledge.rotors == "none":
+        return note
     worst = gap.worst
     if worst.diagonal.percent < EXACT:
-        return "On this robot the diagonal (armature) model is exact."
+        return f"With these rotors the diagonal (armature) model is exact. {note}".strip()
     loud = max(gap.joints, key=lambda joint: joint.diagonal.peak)
     return (
         f"On this robot the diagonal (armature) model is off by up to "
         f"{_number(loud.diagonal.peak)} {loud.unit} (at {loud.joint}), and by "
         f"{percent(worst.diagonal.percent)} of the RMS force at {worst.joint}, its worst joint."
-    )
+        f" {note}"
+    ).strip()
 
 
 def _heading(model: GearedModel) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from rich.table import Table
@@ -40,26 +39,18 @@ from geared_dynamics.model.model import GearedModel
 from geared_dynamics.recordings.samples import Tally
 from geared_dynamics.recordings.signals import WIDER, cap_notes, usable_cutoff
 
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
-
-
 HEADS = ("trans-\nmission", "rotor-\nlink", "gyro-\nscopic")  # as CAUSES
 MATTERS = 1.0  # [%] of the joint's torque: below it other errors are larger
 RECORDED = {".db3", ".mcap", ".csv"}
 SEEN = 0.01  # share of the coupling that recordings must be able to show
 
 
-def add_parser(subparsers: Subparsers) -> None:
-    """Register the command."""
-    parser = subparsers.add_parser(
-        "coupling",
-        help="what the armature model gets wrong, by cause, over the limits or along a bag",
-        description=(
-            "Per joint, the torque that the armature model leaves out: coupling by the "
-            "transmission, coupling of rotors and links, gyroscopic torques. Over random states "
-            "within the joint limits, or along a recording."
-        ),
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Say what the command does, and what it takes."""
+    parser.description = (
+        "Per joint, the torque that the armature model leaves out: coupling by the "
+        "transmission, coupling of rotors and links, gyroscopic torques. Over random states "
+        "within the joint limits, or along a recording."
     )
     add_robot_arguments(parser)
     parser.add_argument("recording", metavar="BAG", nargs="?", help="a recording to go along")
@@ -67,7 +58,6 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument("--states", type=number_of_states, default=2000, help="default 2000")
     parser.add_argument("--seed", type=seed, default=0, help="of the random states, default 0")
     add_recording_options(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -81,10 +71,13 @@ def run(args: argparse.Namespace) -> int:
     else:
         sums, notes = along(args, model)
         where = f"along {Path(args.bag).name}, {sums.samples} samples"
-    shares = sums.shares(unabsorbed_share(model))
     console = open_console()
     for note in notes:
         console.print(note, style="yellow", soft_wrap=True)
+    if model.knowledge.rotors == "none":
+        console.print(model.knowledge.rotor_note, soft_wrap=True)
+        return 0
+    shares = sums.shares(unabsorbed_share(model))
     print_table(
         console, f"What the armature model leaves out, {where}", share_table(model, shares)
     )
@@ -149,19 +142,19 @@ def share_table(model: GearedModel, shares: CouplingShares) -> Table:
 
 def verdict(model: GearedModel, shares: CouplingShares) -> list[str]:
     """Say plainly whether it matters, and whether recordings can show it."""
-    if not model.wheel_names:
-        return ["There are no wheels in this model, so there is no coupling."]
+    lines = [model.knowledge.rotor_note] if model.knowledge.rotor_note else []
     named = zip(model.joint_names, shares.percent, shares.unabsorbed, strict=True)
     loud = [(name, part, seen) for name, part, seen in named if part >= MATTERS]
     if not loud:
         worst = int(np.argmax(shares.percent))
-        return [
+        lines.append(
             f"It does not matter here: at {model.joint_names[worst]}, where it is largest, "
             f"it is {percent(shares.percent[worst])} of the torque."
-        ]
-    lines = [
+        )
+        return lines
+    lines.append(
         "It matters at " + ", ".join(f"{name} ({percent(part)})" for name, part, _ in loud) + "."
-    ]
+    )
     hidden = [name for name, _, seen in loud if seen < SEEN]
     if hidden:
         lines.append(

@@ -6,7 +6,6 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
@@ -17,26 +16,19 @@ from geared_dynamics.apps.demo_plan import WAYS, make_plan, missing, refuse_miss
 from geared_dynamics.apps.demo_report import table_rows, verdict, write_report
 from geared_dynamics.apps.demo_run import record, require_new
 from geared_dynamics.files import robot_files
-
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
-
+from geared_dynamics.model import GearedModel
 
 DEFAULT = "brisk6"
 LABELS = {"waiting": "starting the nodes", "writing": "writing the recording"}
 
 
-def add_parser(subparsers: Subparsers) -> None:
-    """Register the command."""
-    parser = subparsers.add_parser(
-        "demo",
-        help="a simulated arm over DDS: what the complete model is worth",
-        description=(
-            "Start a simulated arm, the feedforward node and a reference publisher as processes "
-            "on this machine, and let the arm follow a demanding motion three times: without "
-            "feedforward, with the armature model, with the complete one; the gains are the "
-            "same. Prints a table, writes report.html and a recording."
-        ),
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Say what the command does, and what it takes."""
+    parser.description = (
+        "Start a simulated arm, the feedforward node and a reference publisher as processes "
+        "on this machine, and let the arm follow a demanding motion three times: without "
+        "feedforward, with the armature model, with the complete one; the gains are the "
+        "same. Prints a table, writes report.html and a recording."
     )
     parser.add_argument(
         "robot", metavar="ROBOT", nargs="?", default=DEFAULT,
@@ -58,7 +50,6 @@ def add_parser(subparsers: Subparsers) -> None:
         "--real-time", action="store_true",
         help="by the wall clock: the table then depends on the machine",
     )  # fmt: skip
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -82,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
             write_report(report, plan, found, lock_step=not args.real_time)
             files.insert(0, report)
         steps("done", 1.0)
-    show(plan.model.name, found, [*plan.notes, *troubles], files)
+    show(plan.model, found, [*plan.notes, *troubles], files)
     return 0
 
 
@@ -125,16 +116,16 @@ class Steps:
 
 
 def show(
-    robot: str, found: Sequence[Outcome], notes: Sequence[str], files: Sequence[Path]
+    model: GearedModel, found: Sequence[Outcome], notes: Sequence[str], files: Sequence[Path]
 ) -> None:
     """Print the table, the verdict, where the files are."""
     console = open_console()
     table = numeric_table("", "RMS", "peak", "torque", "at limit", "voltage", "at limit")
     for row in table_rows(found):
         table.add_row(*row)
-    title = f"{robot}: tracking error [mrad]; motors: most of a limit, part of the time at it"
+    title = f"{model.name}: tracking error [mrad]; motors: most of a limit, part of the time at it"
     print_table(console, title, table)
-    console.print(verdict(found), soft_wrap=True)
+    console.print(verdict(found, model.knowledge), soft_wrap=True)
     for note in notes:
         console.print(f"note: {note}", soft_wrap=True)
     console.print(" ".join(str(file) for file in files), soft_wrap=True)

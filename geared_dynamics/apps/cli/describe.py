@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from rich.console import Console
@@ -26,24 +25,16 @@ from geared_dynamics.model.gears import ResolvedDrivetrain
 from geared_dynamics.model.inertia import central_tensor
 from geared_dynamics.model.model import GearedModel
 
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
-
-
 ROUNDING = 1e-12  # relative; printed as zero
 WIDEST_MATRIX = 7  # columns that fit 80 characters; longer matrices are listed
 
 
-def add_parser(subparsers: Subparsers) -> None:
-    """Register the command."""
-    parser = subparsers.add_parser(
-        "describe",
-        help="show joints, wheels, ratios, locked links and the structure matrix",
-        description=(
-            "Show what was read and what the model makes of it: joints, wheels, carriers, "
-            "ratios, reflected inertias, links with their wheels locked, structure matrix, "
-            "and for which elements of the mass matrix the armature model is exact."
-        ),
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Say what the command does, and what it takes."""
+    parser.description = (
+        "Show what was read and what the model makes of it: joints, wheels, carriers, "
+        "ratios, reflected inertias, links with their wheels locked, structure matrix, "
+        "and for which elements of the mass matrix the armature model is exact."
     )
     add_robot_arguments(parser)
     parser.add_argument(
@@ -52,7 +43,6 @@ def add_parser(subparsers: Subparsers) -> None:
         metavar="OUT.svg",
         help="also draw the gear graph, its canonical graph and the open-loop chain",
     )
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -76,8 +66,10 @@ def run(args: argparse.Namespace) -> int:
     if model.motor_names:
         print_structure(console, model)
         print_zeros(console, model)
-    if model.wheel_names:
+    if model.knowledge.rotors != "none":
         print_exactness(console, model)
+    if model.knowledge.rotor_note:
+        console.print(f"{model.knowledge.rotor_note}\n")
     print_drives(console, model)
     for title, lines in (("Missing", gaps(model)), ("Assumed or doubtful", assumptions(model))):
         if lines:

@@ -6,7 +6,6 @@ import argparse
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -28,24 +27,16 @@ from geared_dynamics.apps.cli.recording_options import frequency, jobs, progress
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.files import write_text
 
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
-
-
 PER_PERIOD = 4  # points in a period of the fastest harmonic; controllers join them smoothly
 PUBLISHER = "geared_dynamics.ros.publish_trajectory"
 
 
-def add_parser(subparsers: Subparsers) -> None:
-    """Register the command."""
-    parser = subparsers.add_parser(
-        "excite",
-        help="make a motion within the limits that excites all parameters",
-        description=(
-            "Find a periodic motion within the URDF's limits of position, velocity and effort "
-            "that makes identification well conditioned, and write it as a JointTrajectory. "
-            "Collisions are not looked at: play it in a simulator first."
-        ),
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Say what the command does, and what it takes."""
+    parser.description = (
+        "Find a periodic motion within the URDF's limits of position, velocity and effort "
+        "that makes identification well conditioned, and write it as a JointTrajectory. "
+        "Collisions are not looked at: play it in a simulator first."
     )
     add_robot_arguments(parser)
     parser.add_argument("--duration", type=frequency, default=20.0, help="period [s], default 20")
@@ -69,7 +60,6 @@ def add_parser(subparsers: Subparsers) -> None:
         "--publish", metavar="TOPIC",
         help="publish it there once, when it has a subscriber and the arm is where it begins",
     )  # fmt: skip
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from geared_dynamics.apps.cli.options import add_robot_arguments, load_robot, open_console
 from geared_dynamics.description.urdf_checks import number_or_none
@@ -14,23 +13,15 @@ from geared_dynamics.model.model import GearedModel
 from geared_dynamics.simulation import to_mjcf
 from geared_dynamics.simulation.mjcf import TIMESTEP
 
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
-
-
 LONGEST = 0.1  # step [s] with which a simulation can be of use
 
 
-def add_parser(subparsers: Subparsers) -> None:
-    """Register the command."""
-    parser = subparsers.add_parser(
-        "export",
-        help="write the robot with its rotors for MuJoCo (MJCF)",
-        description=(
-            "Write the robot for MuJoCo: links, rotors and gear wheels as bodies, gears as tight "
-            "equality constraints or springs, an actuator for each motor's torque. Every link "
-            "and wheel needs mass and inertia."
-        ),
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Say what the command does, and what it takes."""
+    parser.description = (
+        "Write the robot for MuJoCo: links, rotors and gear wheels as bodies, gears as tight "
+        "equality constraints or springs, an actuator for each motor's torque. Every link "
+        "and wheel needs mass and inertia."
     )
     add_robot_arguments(parser)
     parser.add_argument(
@@ -44,7 +35,6 @@ def add_parser(subparsers: Subparsers) -> None:
         help=f"of the integrator [s], default {TIMESTEP:g}",
     )
     parser.add_argument("--no-friction", action="store_true", help="leave friction out")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

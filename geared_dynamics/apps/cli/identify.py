@@ -6,7 +6,6 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from rich.console import Console
@@ -51,10 +50,6 @@ from geared_dynamics.errors import GearedDynamicsError, RecordingError
 from geared_dynamics.model.model import GearedModel
 from geared_dynamics.model.payload import payload_frame
 from geared_dynamics.recordings.recording import Recording, open_recording
-
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
-
 
 # -- Joints that the model holds still and a bag does not -----------------------------------------
 
@@ -110,16 +105,12 @@ def extent(bag: Recording) -> tuple[float, float]:
 TOLD = 3.0  # deviations by which a parameter is another
 
 
-def add_parser(subparsers: Subparsers) -> None:
-    """Register the command."""
-    parser = subparsers.add_parser(
-        "identify",
-        help="find inertias, rotor inertias and friction from recordings",
-        description=(
-            "Identify the base parameters of an arm with friction and rotor inertias from "
-            "recorded motions and torques, with their uncertainties; the physical parameters "
-            "nearest to them; and write both files back."
-        ),
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Say what the command does, and what it takes."""
+    parser.description = (
+        "Identify the base parameters of an arm with friction and rotor inertias from "
+        "recorded motions and torques, with their uncertainties; the physical parameters "
+        "nearest to them; and write both files back."
     )
     parser.add_argument("recordings", nargs="+", metavar="BAG", help="recordings")
     add_robot_options(parser)
@@ -155,7 +146,6 @@ def add_parser(subparsers: Subparsers) -> None:
     group.add_argument(
         "--output", type=Path, metavar="DIR", help="parameters and new files go here"
     )
-    parser.set_defaults(run=run)
 
 
 def share(text: str) -> float:

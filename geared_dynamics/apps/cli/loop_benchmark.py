@@ -6,7 +6,6 @@ import argparse
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rich.table import Table
 
@@ -24,25 +23,17 @@ from geared_dynamics.apps.latency_run import (
 from geared_dynamics.model import GearedModel
 from geared_dynamics.runtime.latency_figures import Result, Subject, default_files, posture
 
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
-
-
 LONGEST = 3600.0  # [s]
 FASTEST = 4000  # [1/s] for each of two nodes
 
 
-def add_parser(subparsers: Subparsers) -> None:
-    """Register the command."""
-    parser = subparsers.add_parser(
-        "loop-benchmark",
-        help="latency and jitter from joint states to commands over DDS, on this machine",
-        description=(
-            "Send joint states to the node and receive its commands, over DDS between "
-            "processes on this machine, in turn with a bare rclpy node that only sends back "
-            "what it gets. Exit code 0, or 1 with --check where a limit is exceeded, 2: wrong "
-            "input or a node that failed."
-        ),
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Say what the command does, and what it takes."""
+    parser.description = (
+        "Send joint states to the node and receive its commands, over DDS between "
+        "processes on this machine, in turn with a bare rclpy node that only sends back "
+        "what it gets. Exit code 0, or 1 with --check where a limit is exceeded, 2: wrong "
+        "input or a node that failed."
     )
     parser.add_argument(
         "robot", metavar="ROBOT.urdf", nargs="?", help="your robot, default: the PUMA 560"
@@ -72,7 +63,6 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument("--domain", type=domain, help="ROS domain, default: one of its own")
     parser.add_argument("--check", action="store_true", help="exit code 1 beyond the limits")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -6,42 +6,49 @@ import argparse
 import contextlib
 import os
 import sys
+import traceback
 import warnings
 from collections.abc import Iterator, Sequence
+from importlib import import_module
+from tempfile import NamedTemporaryFile
 from typing import TextIO
 
 from geared_dynamics import __version__
-from geared_dynamics.apps.cli import (
-    analyze,
-    check,
-    coupling,
-    demo,
-    describe,
-    excite,
-    export,
-    identify,
-    loop_benchmark,
-    tune_observer,
-    view,
+from geared_dynamics.errors import (
+    GearedDynamicsError,
+    GearedDynamicsWarning,
+    UnknownNameError,
+    printable,
 )
-from geared_dynamics.errors import GearedDynamicsError, GearedDynamicsWarning, printable
 
 PROGRAM = "geared-dynamics"
-COMMANDS = (
-    *(demo, check, describe, view, export),
-    *(coupling, analyze, identify, excite),
-    loop_benchmark,
-    tune_observer,
-)
-EXIT_ERROR, EXIT_OUTPUT, EXIT_INTERRUPT, EXIT_PIPE = 2, 3, 130, 141
+DESCRIPTION = "Exact dynamics of geared robots: look at a robot, check it, export it."
+# Each is a module of this folder with ``add_arguments(parser)`` and ``run(args)``. It is imported
+# when it is asked for: their libraries take seconds of which ``--help`` needs nothing.
+COMMANDS = {
+    "demo": "a simulated arm over DDS: what the complete model is worth",
+    "init": "write a drivetrain file to fill in, for a robot of which only the URDF is known",
+    "check": "compare a robot with Pinocchio, and the armature model with the complete one",
+    "describe": "show joints, wheels, ratios, locked links and the structure matrix",
+    "view": "show the moving robot, in a window or as a GIF or PNG",
+    "export": "write the robot with its rotors for MuJoCo (MJCF)",
+    "coupling": "what the armature model gets wrong, by cause, over the limits or along a bag",
+    "analyze": "hold recorded joint torques against the model",
+    "identify": "find inertias, rotor inertias and friction from recordings",
+    "excite": "make a motion within the limits that excites all parameters",
+    "loop-benchmark": "latency and jitter from joint states to commands over DDS, on this machine",
+    "tune-observer": "replay a recording through the elastic-joint observer and judge its tuning",
+}
+EXIT_ERROR, EXIT_OUTPUT, EXIT_UNEXPECTED, EXIT_INTERRUPT, EXIT_PIPE = 2, 3, 70, 130, 141
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code.
 
     0 and 1 are the command's own answer; 2 means that the input was wrong, said in one
-    line on standard error; 3 that the answer could not be written; 130 that the user
-    interrupted, 141 that the reader of a pipe did not wait for the end.
+    line on standard error; 3 that the answer could not be written; 70 a fault of this
+    program, of which a file has the details; 130 that the user interrupted, 141 that the
+    reader of a pipe did not wait for the end.
     """
     if sys.stdout is None:
         _say("error", "standard output is closed")
@@ -61,12 +68,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         place = error.filename or "standard output: cannot be written"
         _say("error", f"{place} ({error.strerror})")
         return EXIT_OUTPUT
+    except Exception as error:
+        _say("error", _unexpected(error))
+        return EXIT_UNEXPECTED
 
 
 def _run(argv: Sequence[str] | None) -> int:
     """Parse and run, and write out all that is still in the buffer."""
     try:
-        args = build_parser().parse_args(argv)
+        words = list(sys.argv[1:] if argv is None else argv)
+        args = build_parser(words).parse_args(words)
         with _warnings_in_one_line():
             return int(args.run(args))
     finally:
@@ -81,17 +92,40 @@ def _discard(stream: TextIO) -> None:
         os.close(null)
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """Return the parser of all commands; each sets ``run``."""
-    parser = argparse.ArgumentParser(
-        prog=PROGRAM,
-        description="Exact dynamics of geared robots: look at a robot, check it, export it.",
-    )
+def build_parser(words: list[str]) -> argparse.ArgumentParser:
+    """Return the parser of a command line; ``run`` is what the command does.
+
+    Raises:
+        UnknownNameError: There is no such command.
+    """
+    parser = argparse.ArgumentParser(prog=PROGRAM, description=DESCRIPTION)
     parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
+    if words[:1] == ["help"]:
+        words[:] = [*words[1:], "--help"]
+    chosen = words[0] if words and not words[0].startswith("-") else None
+    if chosen is not None and chosen not in COMMANDS:
+        raise UnknownNameError("command line", "command", chosen, COMMANDS)
     subparsers = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for command in COMMANDS:
-        command.add_parser(subparsers)
+    for name, purpose in COMMANDS.items():
+        command = subparsers.add_parser(name, help=purpose)
+        if name == chosen:
+            module = import_module(f"{__package__}.{name.replace('-', '_')}")
+            module.add_arguments(command)
+            command.set_defaults(run=module.run)
     return parser
+
+
+def _unexpected(error: Exception) -> str:
+    """Keep the details of a fault of this program in a file, and say where."""
+    try:
+        with NamedTemporaryFile(
+            "w", prefix=f"{PROGRAM}-", suffix=".txt", encoding="utf-8", delete=False
+        ) as file:
+            file.write(f"{PROGRAM} {__version__}: {sys.argv}\n{traceback.format_exc()}")
+        place = f"the details are in {file.name}"
+    except OSError:  # no room for them
+        place = "its details could not be written"
+    return f"unexpected {type(error).__name__}: {error}; {place}, please report it"
 
 
 def _say(kind: str, text: str) -> None:

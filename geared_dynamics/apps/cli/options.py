@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -136,10 +137,10 @@ def _whole(text: str, least: int, most: int) -> int:
     return number
 
 
-# -- How the commands print: tables that fit 80 columns, on a terminal or not ---------------------
+# -- How the commands print: tables that fit 80 columns; lines as long as they are in a pipe ------
 
 
-PLAIN_WIDTH = 80  # columns when the output is not a terminal
+UNLIMITED = 100_000  # columns, where the output is neither a terminal nor COLUMNS is set
 
 
 class StrictConsole(Console):
@@ -155,8 +156,8 @@ class StrictConsole(Console):
 
 
 def open_console() -> Console:
-    """Return a console on standard output; plain text of 80 columns when piped."""
-    width = None if sys.stdout.isatty() else PLAIN_WIDTH
+    """Return a console on standard output, as wide as COLUMNS or a terminal; a pipe is not."""
+    width = None if sys.stdout.isatty() or os.environ.get("COLUMNS") else UNLIMITED
     return StrictConsole(width=width, highlight=False, markup=False, emoji=False)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from math import pi
-from typing import TYPE_CHECKING
 
 import numpy as np
 from rich.console import Console
@@ -32,24 +31,16 @@ from geared_dynamics.arrays import Array
 from geared_dynamics.description.urdf_checks import number_or_none
 from geared_dynamics.model import GearedModel
 
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
-
-
 ALIKE = 1.1  # Largest noise over the least of encoders for which one number is proposed.
 
 
-def add_parser(subparsers: Subparsers) -> None:
-    """Register the command."""
-    parser = subparsers.add_parser(
-        "tune-observer",
-        help="replay a recording through the elastic joints' observer and judge its tuning",
-        description=(
-            "Replay motors' positions and torques through the Kalman filter; report whether its "
-            "innovations are no larger than it states and coloured no more than noise makes them, "
-            "and which noise fits. Where they are coloured no noise fits and none is proposed. "
-            "Exit code 0, or 1 where they are not consistent with the tuning given."
-        ),
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Say what the command does, and what it takes."""
+    parser.description = (
+        "Replay motors' positions and torques through the Kalman filter; report whether its "
+        "innovations are no larger than it states and coloured no more than noise makes them, "
+        "and which noise fits. Where they are coloured no noise fits and none is proposed. "
+        "Exit code 0, or 1 where they are not consistent with the tuning given."
     )
     parser.add_argument("recording", metavar="BAG", help="bag or table with positions and efforts")
     add_robot_options(parser)
@@ -71,7 +62,6 @@ def add_parser(subparsers: Subparsers) -> None:
         "--search-seconds", type=positive, default=3.0,
         help="of the recording to compare bandwidths with, default 3",
     )  # fmt: skip
-    parser.set_defaults(run=run)
 
 
 def positive(text: str) -> float:

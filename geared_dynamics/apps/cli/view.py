@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -20,10 +20,6 @@ from geared_dynamics.files import new_files
 from geared_dynamics.model import GearedModel
 from geared_dynamics.simulation.mujoco_engine import MujocoMechanism
 from geared_dynamics.simulation.mujoco_parts import mujoco
-
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
-
 
 # -- The arm swinging to and fro, as pictures or in MuJoCo's viewer -------------------------------
 
@@ -145,16 +141,12 @@ COLOURS = 96  # of a GIF's palette
 FORMATS = (".gif", ".png")
 
 
-def add_parser(subparsers: Subparsers) -> None:
-    """Register the command."""
-    parser = subparsers.add_parser(
-        "view",
-        help="show the moving robot, in a window or as a GIF or PNG",
-        description=(
-            "Show the robot in motion, with its rotors and gear wheels: in MuJoCo's viewer where "
-            "there is a display, otherwise (or with --out) as an animated GIF or a PNG, drawn "
-            "without a display. Links are drawn as tubes between joints; meshes are not read."
-        ),
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Say what the command does, and what it takes."""
+    parser.description = (
+        "Show the robot in motion, with its rotors and gear wheels: in MuJoCo's viewer where "
+        "there is a display, otherwise (or with --out) as an animated GIF or a PNG, drawn "
+        "without a display. Links are drawn as tubes between joints; meshes are not read."
     )
     add_robot_arguments(parser)
     parser.add_argument(
@@ -167,7 +159,6 @@ def add_parser(subparsers: Subparsers) -> None:
         metavar="WxH",
         help="of the picture in pixels, default 480x360",
     )
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -83,7 +83,7 @@ def test_it_says_what_to_install(
 
     monkeypatch.setattr(importlib.util, "find_spec", without)
     assert main(["publish_trajectory", str(written(tmp_path, GOOD))]) == 2
-    assert "pip install 'geared_dynamics[ros]'" in capsys.readouterr().err
+    assert "pip install 'ros-jazzy-" in capsys.readouterr().err
 
 
 def test_importing_it_imports_no_ros() -> None:

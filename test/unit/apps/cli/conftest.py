@@ -7,6 +7,12 @@ from pathlib import Path
 import pytest
 
 
+@pytest.fixture(autouse=True)
+def eighty_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a narrow terminal."""
+    monkeypatch.setenv("COLUMNS", "80")
+
+
 @pytest.fixture
 def bag(tmp_path: Path) -> str:
     """A bag of the elbow arm."""

@@ -34,6 +34,24 @@ def test_gravity_and_locked_joints(tmp_path: Path) -> None:
     assert "joint_2" not in {model.joint(j).name for j in range(model.njnt)}
 
 
+def test_links_called_world(tmp_path: Path) -> None:
+    """As the root of many URDFs; MuJoCo's own root has this name."""
+    text = Path(BRISK[0]).read_text("utf-8")
+    assert '"base_link"' in text
+    renamed = tmp_path / "arm.urdf"
+    renamed.write_text(text.replace('"base_link"', '"world"').replace('"link_2"', '"world_"'))
+    drive = tmp_path / "arm.yaml"
+    given = Path(BRISK[1]).read_text("utf-8")
+    drive.write_text(given.replace("base_link", "world").replace("link_2", "world_"))
+    out = tmp_path / "arm.xml"
+    assert main(["export", str(renamed), str(drive), "--mjcf", str(out)]) == 0
+    model = mujoco.MjModel.from_xml_path(str(out))
+    names = [model.body(b).name for b in range(model.nbody)]
+    assert names[:2] == ["world", "world__"]
+    assert "world_" in names
+    assert len(set(names)) == len(names)
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [

@@ -5,9 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
+
+from geared_dynamics.apps.cli import describe
+from geared_dynamics.apps.cli.main import main
 
 ROOT = Path(__file__).parents[4]
 FILES = [str(ROOT / "urdf" / name) for name in ("elbow.urdf", "elbow.drivetrain.yaml")]
@@ -78,3 +82,78 @@ def test_closed_output_is_said_in_one_line() -> None:
     )
     assert done.returncode == 3
     assert done.stderr == "geared-dynamics: error: standard output is closed\n"
+
+
+@pytest.mark.parametrize("words", [["--version"], ["--help"], ["help"], ["describ"]])
+def test_what_needs_no_library_loads_none(words: list[str]) -> None:
+    """They answer at once; NumPy alone would take longer than all of them."""
+    code = (
+        "import sys; from geared_dynamics.apps.cli.main import main\n"
+        f"try: code = main({words!r})\n"
+        "except SystemExit as end: code = end.code\n"
+        "print(code, sorted({'numpy', 'rich', 'numba'} & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment(), check=True
+    )
+    assert done.stdout.splitlines()[-1] == f"{2 if words == ['describ'] else 0} []"
+
+
+def test_a_misspelt_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["exprot", *FILES]) == 2
+    said = capsys.readouterr().err
+    assert "there is no command 'exprot'; did you mean 'export'?" in said
+
+
+@pytest.mark.parametrize("words", [["help", "export"], ["export", "--help"]])
+def test_help_on_a_command(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(words)
+    assert end.value.code == 0
+    assert "--mjcf OUT.xml" in capsys.readouterr().out
+
+
+def test_an_unexpected_error_is_one_line_and_a_file(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    def fail(args: object) -> int:
+        raise ZeroDivisionError("nine over\nnothing")
+
+    monkeypatch.setattr(describe, "run", fail)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    assert main(["describe", *FILES]) == 70
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert len(said.err.splitlines()) == 1
+    assert "unexpected ZeroDivisionError: nine over nothing; the details are in" in said.err
+    (file,) = tmp_path.iterdir()
+    assert str(file) in said.err
+    text = file.read_text("utf-8")
+    assert "Traceback" in text
+    assert "test_output.py" in text
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "absent"))
+    assert main(["describe", *FILES]) == 70
+    assert "its details could not be written, please report it" in capsys.readouterr().err
+
+
+def test_tables_are_as_wide_as_columns_says_and_a_pipe_has_no_width(tmp_path: Path) -> None:
+    """What a script reads is one row a line, with whole names."""
+    name = "joint_" + 30 * "of_the_long_names_" + "1"
+    for file, suffix in zip(FILES, ("urdf", "yaml"), strict=True):
+        text = Path(file).read_text("utf-8").replace("joint_1", name)
+        (tmp_path / f"arm.{suffix}").write_text(text, encoding="utf-8")
+    command = [*COMMAND, "describe", str(tmp_path / "arm.urdf"), str(tmp_path / "arm.yaml")]
+    told = environment() | {"PYTHONIOENCODING": "utf-8"}
+
+    def lines(**more: str) -> list[str]:
+        plain = {k: v for k, v in told.items() if k != "COLUMNS"} | more
+        done = subprocess.run(command, capture_output=True, text=True, env=plain, check=True)
+        return done.stdout.splitlines()
+
+    rows = [line for line in lines() if name in line and "revolute" in line]
+    assert len(rows) == 1
+    assert rows[0].split()[-1] == "3.456"  # in the same line: N^2 J
+    for width in (80, 140):
+        narrow = lines(COLUMNS=str(width))
+        assert max(map(len, narrow)) <= width
+        assert name in "".join(line.split()[0] if line.split() else "" for line in narrow)

@@ -21,6 +21,7 @@ from geared_dynamics.apps.demo_motion import swing, tempo_for
 from geared_dynamics.apps.demo_plan import WAYS, DemoPlan, make_plan
 from geared_dynamics.apps.demo_report import table_rows, used, verdict, write_report
 from geared_dynamics.files import robot_files
+from geared_dynamics.model.knowledge import NO_ROTORS
 
 OFFSETS = {"no_feedforward": 0.3, "armature": 0.02, "complete": -0.001}
 
@@ -70,12 +71,14 @@ def test_time_at_a_limit() -> None:
     assert used(np.zeros((3, 2))) == ("-", "-")
 
 
-def test_verdicts(found: tuple[Outcome, ...]) -> None:
-    assert "20.0 times less error: 1.00 mrad" in verdict(found)
+def test_verdicts(found: tuple[Outcome, ...], plan: DemoPlan) -> None:
+    known = plan.model.knowledge
+    assert "20.0 times less error: 1.00 mrad" in verdict(found, known)
     same = tuple(one._replace(error=found[2].error) for one in found)
-    assert "is as good as" in verdict(same)
+    assert "is as good as" in verdict(same, known)
     worse = (*found[:2], found[2]._replace(error=found[0].error))
-    assert "tracked worse than" in verdict(worse)
+    assert "tracked worse than" in verdict(worse, known)
+    assert verdict(same, known._replace(rotors="none")).endswith(NO_ROTORS)
 
 
 def test_the_report_is_one_file_that_asks_for_nothing(

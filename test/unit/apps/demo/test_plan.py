@@ -51,9 +51,9 @@ def test_both_nodes_get_parameters_that_they_know() -> None:
     assert values["urdf_path"] == str(URDF / "elbow.urdf")
 
 
-def test_a_missing_package_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_package_is_named_as_it_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(MissingPackageError, match=r"'rclpy'.*geared_dynamics\[ros\]"):
+    with pytest.raises(MissingPackageError, match=r"pip install 'ros-jazzy-rclpy\[fastrtps\]'"):
         demo_plan.refuse_missing()
 
 

@@ -1,0 +1,119 @@
+"""``geared-dynamics init``: a drivetrain file to fill in."""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from collections.abc import Sequence
+from math import isfinite
+from pathlib import Path
+
+from geared_dynamics.apps.cli.options import open_console
+from geared_dynamics.description.drivetrain_reader import schema_file
+from geared_dynamics.description.drivetrain_skeleton import FILL_IN, drivetrain_skeleton
+from geared_dynamics.description.robot_tree import check_robot
+from geared_dynamics.description.urdf_checks import number_or_none
+from geared_dynamics.description.urdf_reader import read_urdf
+from geared_dynamics.errors import GearedDynamicsError, GearedDynamicsWarning, ModelError
+from geared_dynamics.files import write_text
+from geared_dynamics.load import load_model
+
+Numbers = tuple[str | None, float]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Say what the command does, and what it takes."""
+    parser.description = (
+        "Write a commented drivetrain file with a rotor and a motor for each joint of a robot. "
+        "Carriers, axes and positions are guessed from the URDF and marked as guesses; numbers "
+        f"that are not known are marked {FILL_IN}. The file loads as it is."
+    )
+    parser.add_argument("robot", metavar="ROBOT.urdf", help="the robot's URDF file")
+    parser.add_argument(
+        "--out", "-o", type=Path, metavar="DRIVE.yaml",
+        help="file to write, default: ROBOT.drivetrain.yaml beside the URDF",
+    )  # fmt: skip
+    for option, quantity, example in (
+        ("--ratio", "gear ratio, negative where motor and joint turn against each other", "100"),
+        ("--rotor-inertia", "rotor inertia, motor side [kg m^2]", "1e-4"),
+    ):
+        parser.add_argument(
+            option, nargs="+", action="extend", type=joint_number, default=[],
+            metavar="[JOINT=]NUMBER",
+            help=f"{quantity}: of all joints ({example}), or of one (joint_1={example})",
+        )  # fmt: skip
+    parser.add_argument("--force", action="store_true", help="replace the file if it exists")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the file and say what it lacks; return 0."""
+    out = args.out or Path(args.robot).with_suffix(".drivetrain.yaml")
+    if out.exists() and not args.force:
+        raise GearedDynamicsError(str(out), "exists", "give --force to replace it, or --out")
+    robot = read_urdf(Path(args.robot))
+    check_robot(robot)
+    joints = [j.name for j in robot.joints if j.kind != "fixed" and j.mimic is None]
+    text = drivetrain_skeleton(
+        robot,
+        ratios=by_joint("--ratio", args.ratio, joints),
+        inertias=by_joint("--rotor-inertia", args.rotor_inertia, joints),
+        schema=str(schema_file()),
+    )
+    missing = what_keeps_it_from_loading(Path(args.robot), text)
+    write_text(out, text)
+    console = open_console()
+    blanks = text.split("\nwheels:", 1)[1].count(FILL_IN)
+    rest = f", {blanks} numbers marked {FILL_IN}" if blanks else ""
+    console.print(f"{out}: {len(joints)} motors{rest}", soft_wrap=True)
+    if missing:
+        console.print(f"it does not load yet: {missing}", style="yellow", soft_wrap=True)
+    console.print(f"next: geared-dynamics describe {args.robot} {out}", soft_wrap=True)
+    return 0
+
+
+def what_keeps_it_from_loading(robot: Path, text: str) -> str:
+    """Load the robot with the file; what both of them lack, empty if it loads.
+
+    Raises:
+        GearedDynamicsError: The robot alone loads: it is the file that is wrong.
+    """
+    with warnings.catch_warnings():  # `describe` shows them
+        warnings.simplefilter("ignore", GearedDynamicsWarning)
+        try:
+            load_model(robot, text)
+        except ModelError as error:
+            try:
+                load_model(robot)
+            except ModelError:  # as of arms whose last links have no inertia but their rotors'
+                return str(error)
+            raise
+    return ""
+
+
+def joint_number(text: str) -> Numbers:
+    """Read ``number`` or ``joint=number``."""
+    name, equals, digits = text.rpartition("=")
+    number = number_or_none(digits)
+    if number is None or not isfinite(number) or (equals and not name):
+        raise argparse.ArgumentTypeError(f"{text!r} is neither a number nor joint=number")
+    return name or None, number
+
+
+def by_joint(option: str, given: Sequence[Numbers], joints: Sequence[str]) -> dict[str, float]:
+    """Numbers by joint: one for all of them, then those of single joints.
+
+    Raises:
+        GearedDynamicsError: A number is given twice, or is none that a drive can have.
+    """
+    names = [name for name, _ in given]
+    for name in names:
+        if names.count(name) > 1:
+            finding = f"is given twice for {'all joints' if name is None else repr(name)}"
+            raise GearedDynamicsError(option, finding, "give it once")
+    for name, value in given:
+        if (option == "--ratio" and value == 0.0) or (option != "--ratio" and value < 0.0):
+            finding = f"is {value:g}{f' for {name!r}' if name else ''}"
+            remedy = "give a ratio other than 0" if option == "--ratio" else "give 0 or more"
+            raise GearedDynamicsError(option, finding, remedy)
+    everywhere = {joint: value for name, value in given if name is None for joint in joints}
+    return everywhere | {name: value for name, value in given if name is not None}

@@ -1,0 +1,123 @@
+"""``geared-dynamics init``: a file that loads, with every joint in it, and says what it lacks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import geared_dynamics as gd
+from geared_dynamics.apps.cli.main import main
+
+URDF = Path(__file__).parents[4] / "urdf"
+WEIGHTLESS = {"kr300", "tx40"}  # their last links have no inertia but their rotors'
+ROBOTS = sorted({path.stem for path in URDF.glob("*.urdf")} - WEIGHTLESS)
+
+
+@pytest.mark.parametrize("robot", ROBOTS)
+def test_it_loads_for_every_robot(robot: str, tmp_path: Path) -> None:
+    """Nothing is known yet: the model with the file is the one without."""
+    urdf, out = URDF / f"{robot}.urdf", tmp_path / "drive.yaml"
+    assert main(["init", str(urdf), "--out", str(out)]) == 0
+    bare, model = gd.load_model(urdf), gd.load_model(urdf, out)
+    assert len(model.motor_names) == model.n
+    assert model.knowledge.rotors == "none"
+    np.testing.assert_array_equal(np.count_nonzero(model.structure_matrix, axis=0), 1)
+    q = np.linspace(-0.5, 0.7, model.n)
+    masses = gd.mass_matrix(bare, q)
+    np.testing.assert_allclose(gd.mass_matrix(model, q), masses, atol=1e-12 * abs(masses).max())
+
+
+@pytest.mark.parametrize("robot", sorted(WEIGHTLESS))
+def test_a_robot_that_needs_its_rotors(
+    robot: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    urdf, out = URDF / f"{robot}.urdf", tmp_path / "drive.yaml"
+    assert main(["init", str(urdf), "--out", str(out)]) == 0
+    assert "it does not load yet: " in capsys.readouterr().out
+    words = ["--force", "--ratio", "100", "--rotor-inertia", "1e-4"]
+    assert main(["init", str(urdf), "--out", str(out), *words]) == 0
+    assert "does not load" not in capsys.readouterr().out
+    assert gd.load_model(urdf, out).knowledge.rotors == "all"
+
+
+def test_numbers_of_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    urdf, out = URDF / "elbow.urdf", tmp_path / "elbow.drivetrain.yaml"
+    words = ["--ratio", "100", "joint_2=-80", "--rotor-inertia", "1.2e-4"]
+    assert main(["init", str(urdf), "-o", str(out), *words]) == 0
+    said = capsys.readouterr().out
+    assert "3 motors\n" in said
+    assert f"next: geared-dynamics describe {urdf} {out}" in said
+    model = gd.load_model(urdf, out)
+    np.testing.assert_array_equal(model.structure_matrix, np.diag([100.0, -80.0, 100.0]))
+    np.testing.assert_array_equal(model.J, 3 * [1.2e-4])
+    # As the shipped file has them where the axes of rotor and joint are one.
+    assert model.drivetrain.wheels[0].axis == (0.0, 0.0, 1.0)
+    assert model.knowledge.rotors == "all"
+    assert "FILL IN" not in out.read_text("utf-8").split("wheels:", 1)[1]
+
+
+def test_an_axis_in_the_frame_of_the_carrier(tmp_path: Path) -> None:
+    """The joint's axis turned by its <origin rpy=>: what the joint turns about, on the carrier."""
+    urdf, out = URDF / "elbow.urdf", tmp_path / "drive.yaml"
+    assert main(["init", str(urdf), "-o", str(out)]) == 0
+    model = gd.load_model(urdf, out)
+    q = np.array([0.3, -0.4, 0.9])
+    for wheel, link in zip(model.wheel_names, model.body_names, strict=True):
+        shaft = gd.pose(model, q, wheel)[..., :3, :3]
+        turned = gd.pose(model, q, link)[..., :3, :3]
+        joint = next(joint for joint in model.robot.joints if joint.child == link)
+        axis = model.drivetrain.wheels[model.wheel_names.index(wheel)].axis
+        np.testing.assert_allclose(shaft @ axis, turned @ joint.axis, atol=1e-12)
+
+
+def test_a_file_that_exists_is_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    urdf, out = tmp_path / "arm.urdf", tmp_path / "arm.drivetrain.yaml"
+    urdf.write_bytes((URDF / "elbow.urdf").read_bytes())
+    out.write_text("mine")
+    assert main(["init", str(urdf)]) == 2
+    assert "exists; give --force to replace it, or --out" in capsys.readouterr().err
+    assert out.read_text() == "mine"
+    assert main(["init", str(urdf), "--force"]) == 0
+    assert gd.load_model(urdf, out).motor_names
+
+
+def test_names_that_yaml_takes_for_something_else(tmp_path: Path) -> None:
+    text = (URDF / "elbow.urdf").read_text("utf-8")
+    names = {"joint_1": "no", "joint_2": "a: b # c", "link_1": "1e3", "link_2": "- x"}
+    for old, new in names.items():
+        text = text.replace(f'"{old}"', f'"{new}"')
+    urdf, out = tmp_path / "arm.urdf", tmp_path / "drive.yaml"
+    urdf.write_text(text, encoding="utf-8")
+    assert main(["init", str(urdf), "-o", str(out)]) == 0
+    model = gd.load_model(urdf, out)
+    assert model.motor_names == ("motor_no", "motor_a: b # c", "motor_joint_3")
+    assert [wheel.carrier for wheel in model.drivetrain.wheels] == ["base_link", "1e3", "- x"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--ratio", "joint_9=3"], "--ratio: there is no driven joint 'joint_9'; did you mean"),
+        (["--ratio", "2", "3"], "--ratio: is given twice for all joints; give it once"),
+        (["--ratio", "joint_1=0"], "--ratio: is 0 for 'joint_1'; give a ratio other than 0"),
+        (["--rotor-inertia", "-1"], "--rotor-inertia: is -1; give 0 or more"),
+        (["--rotor-inertia", "1e3"], "link"),  # more than the link has
+    ],
+)
+def test_wrong_numbers(
+    words: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "drive.yaml"
+    assert main(["init", str(URDF / "elbow.urdf"), "-o", str(out), *words]) == 2
+    assert said in capsys.readouterr().err
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("text", ["=3", "joint_1=", "nan", "inf", "x=inf"])
+def test_what_is_no_number(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["init", str(URDF / "elbow.urdf"), "--ratio", text])
+    assert end.value.code == 2
+    assert "is neither a number nor joint=number" in capsys.readouterr().err
