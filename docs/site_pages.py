@@ -28,7 +28,9 @@ SPACES: dict[str, ModuleType] = {
     "geared_dynamics.observers": gd.observers,
     "geared_dynamics.analysis": analysis,
 }
-SECTION = re.compile(r"^(Args|Returns|Raises|Attributes|Yields|Note|Notes|Example|Examples):$")
+SECTION = re.compile(
+    r"^(References|Args|Returns|Raises|Attributes|Yields|Note|Notes|Example|Examples):$"
+)
 SPECIAL = re.compile(r"([\\*|`_])")
 ENTRY = re.compile(r"^( *\*{0,2}[\w, *.]+?)(?: (\([^)]*\)))?:(.*)$")
 

@@ -89,7 +89,7 @@ class Totals(NamedTuple):
         clues: Products of CLUES with each other (n, 5, 5).
         by_position: Count, sum and sum of squares of the complete model's residual in
             BINS of position (3, n, BINS).
-        by_velocity: Likewise.
+        by_velocity: The same in BINS of velocity (3, n, BINS).
         saturated: Samples at the effort limit (n,).
         outside: Samples beyond the position limits (n,).
         motors: Sums of squares of torque, current, voltage (3, m); NaN where not known.

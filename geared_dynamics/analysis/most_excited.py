@@ -36,12 +36,12 @@ from geared_dynamics.recordings.signals import bandwidth, delay
 from geared_dynamics.recordings.turns import without_turns
 
 SHORTEST = 32  # samples whose bandwidth can be found
-LAG = 0.1  # [s] over which a motion is told from noise
+LAG = 0.1  # [s] over which a motion is distinguished from noise
 SCORED = 128  # pieces that are scored at first
 REST = 0.01  # [rad or m] in LAG, at most: nothing moved in these pieces, so all are scored
 RESTING = 512  # samples that are looked at together for a rest
 SLIGHT = 0.1  # of a joint's liveliest block: less is rest
-TELLING = 0.1  # of the most motion that a joint has in a span, for its delay to be told elsewhere
+TELLING = 0.1  # of the most motion that a joint has in a span, for its delay to be taken elsewhere
 CROWDED = 0.1  # of the samples before a gap each: there is more than one publisher
 
 

@@ -65,7 +65,7 @@ class ElasticController:
         model: The model.
         law: Name of the law.
         method: Of the feedforward.
-        order: Likewise.
+        order: Order of the method ``expanded``.
         terms: The switches.
         gains: Of the feedback, an entry for each driven coordinate; None for none.
         feedback: Of what, as of ``gains_from_modes``.
@@ -341,9 +341,9 @@ def elastic_controller(
         gains: Gains of forces on the driven coordinates, e.g. of ``gains_from_modes``.
         feedback: Of what, as of ``gains_from_modes``.
         method: Of the feedforward.
-        order: Likewise.
+        order: Order of the method ``expanded``.
         terms: Gravity, friction and rotor coupling can be switched off; the others cannot be
-            told apart behind springs.
+            separated in an elastic arm.
         side: What commands are.
         saturation: ``each`` clips commands at the motors' limits, ``none`` does not.
 
@@ -361,7 +361,7 @@ def elastic_controller(
     for name in ("use_coriolis_compensation", "use_inertia_feedforward", "use_rotor_inertia"):
         if not getattr(on, name):
             remedy = "leave it on, or use a rigid controller"
-            raise ArrayError(f"terms.{name}", "cannot be switched off behind springs", remedy)
+            raise ArrayError(f"terms.{name}", "cannot be switched off in an elastic arm", remedy)
     gains = motor_feedback(gains, model.n) if law == "flatness_plus_pd" else None
     arm = model if on.use_friction else without_friction(model)
     arm = arm if on.use_rotor_coupling else arm.with_elasticity("uncoupled")

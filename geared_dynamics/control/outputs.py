@@ -116,7 +116,7 @@ def output(given: OutputStage, demand: Demand, v: Array | None, jerk: Array | No
 
 
 def refuse_unknown(model: GearedModel, side: Side) -> None:
-    """Raise for motors whose constants the side needs and nobody gave."""
+    """Raise for motors whose constants the side needs and the file lacks."""
     needed = {"motor_current": 1, "motor_voltage": 2}.get(side, 0)
     for key in ("torque_constant", "resistance")[:needed]:
         missing = np.isnan(getattr(model.motors, key))

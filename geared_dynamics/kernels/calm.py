@@ -34,7 +34,7 @@ def nominal_command(
     span: float,
     out: Array,
 ) -> int:
-    """Copy wanted (m,) to out and return OK, or DISTURBED where something is to be told.
+    """Copy wanted (m,) to out and return OK, or DISTURBED where something is to be reported.
 
     Args:
         limits: The packed policy, see ``calm_layout``.

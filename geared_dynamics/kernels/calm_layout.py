@@ -21,4 +21,4 @@ MOST = 0  # largest magnitude, in the unit that is sent
 RATE = 1  # largest rate of change per second
 COMMAND_SIZE = 2
 
-DISTURBED = -1  # returned where anything is to be told, or cannot be told here
+DISTURBED = -1  # returned where something is to be reported, or not decided here

@@ -108,7 +108,7 @@ class ElasticObserverNode(SteadyLifecycleNode):
         try:
             self.reporter.publish()
         except Exception as error:
-            self.failures.log(error, "no diagnostics; all else goes on")
+            self.failures.log(error, "no diagnostics; everything else continues")
 
     def end(self) -> None:
         """Say that nothing is known any more."""
@@ -354,13 +354,13 @@ class ElasticObserverNode(SteadyLifecycleNode):
         self.model = model
         self.loop.exchange(given)
         self.loop.reset()
-        self.get_logger().info("the robot description has changed; the observer starts anew")
+        self.get_logger().info("the robot description has changed; the observer starts again")
 
     def _on_reset(self, request: Trigger.Request, response: Trigger.Response) -> Any:
-        """Start anew, whatever the estimate was lost by."""
+        """Start again, whatever the estimate was lost by."""
         if self.loop is None:
             response.message = f"the node is {self.state_label}"
             return response
         self.loop.reset()
-        response.success, response.message = True, "starts anew"
+        response.success, response.message = True, "starts again"
         return response

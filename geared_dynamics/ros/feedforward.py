@@ -44,7 +44,7 @@ from geared_dynamics.runtime.model_source import numbers, payload_words, signs
 from geared_dynamics.runtime.parameters import Value
 
 NEWEST_STATE = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
-BACK = 100_000_000  # [ns] by which stamps go back when a recording begins anew
+BACK = 100_000_000  # [ns] by which stamps go back when a recording begins again
 PAUSE = 0.02  # [s] without joint states after which nothing is to be waited for
 REHEARSAL = 200  # cycles before the first real one
 
@@ -129,7 +129,7 @@ class FeedforwardNode(SteadyLifecycleNode):
         try:
             self.reporter.publish()
         except Exception as error:
-            self.failures.log(error, "no diagnostics; all else goes on")
+            self.failures.log(error, "no diagnostics; everything else continues")
 
     def end(self) -> None:
         """Leave the arm its last command."""
@@ -268,7 +268,7 @@ class FeedforwardNode(SteadyLifecycleNode):
         """
         loop = self.loop
         if not self.active or self.annotating or loop is None:
-            self.failures.log(error, "the node goes on")
+            self.failures.log(error, "the node keeps running")
             return
         try:
             command = loop.failing(time.monotonic(), self.clock_time(), error)

@@ -131,7 +131,7 @@ class Publishers:
 class StateTopics:
     """``~/reference``, ``~/feedback``, ``~/error``, ``~/output`` and the terms, as JointStates.
 
-    Nothing is computed or sent for a topic that nobody listens to.
+    Nothing is computed or sent for a topic without a subscriber.
     """
 
     def __init__(
@@ -283,7 +283,7 @@ class Services:
             response.message = "released; trajectories are sent again"
             if request.data:
                 response.message = "no trajectory is sent until it is released; the one sent "
-                response.message += "last goes on: stop the controller that follows it"
+                response.message += "last continues: stop the controller that follows it"
             return response
         response.message = "stopped" if request.data else "released; held until a new trajectory"
         return response

@@ -247,7 +247,10 @@ class Description:
             validate_topic_name(topic)
             self.topic = node.resolve_topic_name(topic)
         except InvalidTopicNameException:
-            name, finding = "robot_description_topic", f"is {topic!r}, which is no topic's name"
+            name, finding = (
+                "robot_description_topic",
+                f"is {topic!r}, which is not the name of a topic",
+            )
             remedy = "give one such as robot_description, and restart the node"
             error = ParameterError(name, finding, remedy)
             node.parameters.wrong[name] = str(error)

@@ -36,7 +36,7 @@ class ObserverReporter:
         self._last: tuple[Level, str] | None = None
 
     def begin(self) -> None:
-        """Forget what was told."""
+        """Forget what was reported."""
         self._last = None
 
     def look(self, output: ObserverOutput) -> None:
@@ -104,7 +104,7 @@ def observer_status(loop: ObserverLoop) -> Status:
         "faults": named(output.faults),
         "starts": str(counters.starts),
         "lost estimates": str(counters.losses),
-        "cycles bridged": str(counters.bridged),
+        "cycles predicted only": str(counters.bridged),
         "cycles invalid": str(counters.invalid),
     }
     state = output.state

@@ -173,7 +173,7 @@ class Outputs:
 
         Args:
             given: The model.
-            output: Of a cycle, or what is told without one.
+            output: Of a cycle, or what is published without one.
             stamp: As of ``send`` [ns].
             now: Steady time [s].
             values: The parameters.
@@ -275,7 +275,7 @@ class Torques:
 
 
 class Beside:
-    """A topic of sensors on the links: its newest numbers, each told once."""
+    """A topic of sensors on the links: its newest numbers, each given once."""
 
     def __init__(self, node: Node, topic: str, field: str, say: Say) -> None:
         """Begin without having heard it.

@@ -73,7 +73,7 @@ class FeedforwardReporter:
         self._node = node
         self.decision: Decision | None = None
         self._mode: Mode | None = None  # that of the decision
-        self._key: tuple[Mode, int] | None = None  # what was told last
+        self._key: tuple[Mode, int] | None = None  # what was reported last
         self._diagnostics = node.create_publisher(DiagnosticArray, "/diagnostics", 1)
         self._timing = node.create_publisher(Float64MultiArray, "~/timing", 1)
         self._message = Float64MultiArray(data=[0.0] * len(TIMING))
@@ -84,7 +84,7 @@ class FeedforwardReporter:
         self.begin()
 
     def begin(self) -> None:
-        """Forget what was told."""
+        """Forget what was reported."""
         self.decision = self._mode = None
         self._key = None
 
@@ -110,7 +110,7 @@ class FeedforwardReporter:
     # -- log ---------------------------------------------------------------------------------
 
     def calm(self, decision: Decision) -> bool:
-        """Whether the arm runs as told before and there is nothing to say; asked in each cycle."""
+        """Whether the arm runs as reported before, with nothing to log; called in each cycle."""
         return not (decision.found or decision.latched) and decision.mode is self._mode
 
     def look(self, decision: Decision | None) -> None:

@@ -68,10 +68,24 @@ LAW = (
         when="configure",
     ),
     Parameter(
-        "bandwidth", "double", 10.0, "of the feedback, where gains.* are zero [rad/s]", 1e-3, 1e4
+        "bandwidth",
+        "double",
+        10.0,
+        "Bandwidth of the feedback if all gains.* are zero [rad/s].",
+        1e-3,
+        1e4,
     ),
-    Parameter("damping_ratio", "double", 1.0, "likewise; 1 is without overshoot", 1e-2, 10.0),
-    Parameter("integral", "double", 0.0, "likewise; part of what is stable", 0.0, 0.99),
+    Parameter(
+        "damping_ratio",
+        "double",
+        1.0,
+        "Damping ratio of the feedback. 1 is critical damping.",
+        1e-2,
+        10.0,
+    ),
+    Parameter(
+        "integral", "double", 0.0, "Integral gain, part of its stability limit (Routh).", 0.0, 0.99
+    ),
     Parameter(
         "use_elasticity",
         "bool",
@@ -110,7 +124,7 @@ LAW = (
         "use_inertia_feedforward", "bool", True, "add the links' inertia times acceleration"
     ),
     Parameter("use_rotor_inertia", "bool", True, "add the motors' reflected inertia"),
-    Parameter("use_rotor_coupling", "bool", True, "add what else spinning wheels do"),
+    Parameter("use_rotor_coupling", "bool", True, "If true, add rotor coupling."),
     Parameter("use_friction", "bool", True, "add friction; off if the robot does"),
 )
 OUTPUT = (
@@ -264,7 +278,8 @@ SAFETY = (
         "safety.blind_time",
         "double",
         0.2,
-        "how long gravity goes on without joint states, before blind_end [s]",
+        "Time without valid joint states during which the model brakes a moving arm and gravity "
+        "is compensated; then blind_end applies [s].",
         0.0,
         1e6,
         weaker="aside",
@@ -273,7 +288,7 @@ SAFETY = (
         "safety.blind_end",
         "string",
         "gravity",
-        "gravity goes on, or fades to zero",
+        "gravity continues, or fades to zero",
         choices=("gravity", "zero"),
         weakest=("zero",),
     ),

@@ -1,4 +1,4 @@
-"""When to start anew; motors at rest."""
+"""When to start again; motors at rest."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from geared_dynamics.runtime.joint_readings import finite
 from geared_dynamics.runtime.model_source import numbers
 from geared_dynamics.runtime.parameters import ParameterError, Values
 
-# -- When an observer whose estimate became invalid may start anew by itself ----------------------
+# -- When an observer whose estimate became invalid may start again by itself ---------------------
 
 
 class Loss(NamedTuple):
@@ -145,7 +145,7 @@ class Rest:
         self._seen: deque[tuple[float, Array]] = deque()
 
     def clear(self) -> None:
-        """Begin anew."""
+        """Begin again."""
         self._seen.clear()
 
     def add(self, time: float, shown: Array) -> None:

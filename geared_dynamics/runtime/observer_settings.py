@@ -64,7 +64,7 @@ OBSERVER = (
     Parameter("update_rate", "double", 1000.0, "of joint_states [1/s]", 1.0, 1e5,
               when="configure"),
     Parameter("stamps", "string", "even", "even: samples are a period apart, or several, and "
-              "stamps tell that roughly; exact: they are when their stamps say",
+              "stamps show it roughly; exact: sample times are the stamps",
               choices=("even", "exact"), when="configure"),
     Parameter("hold", "double", 0.05, "for how long prediction bridges what is missing; then the "
               "estimate is invalid [s]", 1e-3, 1.0, when="configure"),
@@ -95,7 +95,8 @@ ENCODERS = (
     Parameter("motors.<motor>.encoder_sign", "int", 1, "-1 for one that counts backwards", -1, 1,
               when="configure"),
     sensor("link_encoder_noise", "double", NOT_GIVEN,
-              "of the encoder on the link, resolution included; NaN: there is none [rad or m]",
+              "Standard deviation of the link encoder, resolution included [rad or m]. "
+        "NaN means that there is no encoder.",
               when="configure"),
     sensor("link_encoder_delay", "double", 0.0,
               "by which its reading is older than its stamp [s]", 0.0, 0.05, when="configure"),
@@ -116,7 +117,7 @@ TORQUES = (
     Parameter("motors.<motor>.command_sign", "int", 1, "-1 for a motor that turns the other way, "
               "of motor-side torques", -1, 1, when="configure"),
     Parameter("torque_timeout", "double", 0.05, "age at which a command counts as missing; 0: the "
-              "last one acts for ever [s]", 0.0, 60.0),
+              "last one acts indefinitely [s]", 0.0, 60.0),
     Parameter("rest_torque", "string", "holding", "torque assumed where none is known and the "
               "motors rest: what holds the weight, zero, or unknown",
               choices=("holding", "zero", "unknown")),
@@ -127,9 +128,10 @@ TORQUES = (
               "how far friction may be off in motion, as a part of its level at rest", 0.0, 1.0,
               when="configure"),
     sensor("torque_sensor_noise", "double", NOT_GIVEN,
-              "of the torque sensor behind the spring; NaN: there is none [N m or N]",
+              "Standard deviation of the joint torque sensor [N m or N]. "
+        "NaN means that there is no sensor.",
               when="configure"),
-    Parameter("torque_sensor", "string", "joint_torque", "what these sensors tell",
+    Parameter("torque_sensor", "string", "joint_torque", "Contents of these sensors' values.",
               choices=("joint_torque", "joint_torque_gravity_compensated"), when="configure"),
 )  # fmt: skip
 CONTACT = (
@@ -170,7 +172,7 @@ class ObserverSetup(Frozen):
         even: Whether they are taken evenly, whatever their stamps say of it.
         hold: How long prediction bridges [s].
         settling: After a start, until an estimate is valid [s].
-        auto: Whether the observer starts anew by itself.
+        auto: Whether the observer starts again by itself.
         rest_torque: What is assumed where no torque is known.
         compensated: Whether torque sensors lack gravity.
     """
@@ -273,8 +275,8 @@ def gains_of(values: Values, model: GearedModel) -> AnyGains:
     check_encoders(motors, resolution, noise, str(values["observer"]))
     if values["observer"] == "nonlinear":
         if np.isfinite(links).any() or np.isfinite(torques).any():
-            finding = "nonlinear takes no sensors on the links"
-            raise ParameterError("observer", finding, "choose kalman, or leave their noise NaN")
+            finding = "the nonlinear observer does not support link-side sensors"
+            raise ParameterError("observer", finding, "choose kalman, or set their noise to NaN")
         return nonlinear_gains(model, **common)
     return kalman_gains(
         model,

@@ -1,7 +1,7 @@
 """The table of parameters in docs/nodes.md, from the schema.
 
 ``python -m geared_dynamics.runtime.parameter_docs docs/nodes.md feedforward``
-writes it anew.
+writes it again.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ PLANT = (
     Parameter("timestep", "double", 0.0,
               "longest step of the integrator [s]; 0: 1 ms, or less where it has to be",
               0.0, 1.0, when="start"),
-    Parameter("friction", "bool", True, "joints and rotors rub and stick", when="start"),
+    Parameter("friction", "bool", True, "If true, simulate friction and stiction.", when="start"),
     Parameter("saturate", "bool", True, "the motors' limits hold", when="start"),
     Parameter("end_stops", "bool", True, "If true, the URDF's position limits are end stops",
               when="start"),
@@ -256,7 +256,7 @@ class CommandReader:
             raise ArrayError("command", finding, remedy)
         if not np.isfinite(values).all():
             name = self._names[int(np.argmin(np.isfinite(values)))]
-            raise ArrayError("command", f"is not finite for {name}", "look at who sends it")
+            raise ArrayError("command", f"is not finite for {name}", "check its sender")
         if np.abs(values).max() >= LARGEST:
             finding = f"has a number of {np.abs(values).max():g}"
             raise ArrayError("command", finding, f"give numbers below {LARGEST:g}, SI units")

@@ -208,20 +208,20 @@ CASES: Cases = {
         "journal is beside it"),
     "journal is a pipe": Case("a pipe where SQLite looks for a journal",
         beside("-journal", os.mkfifo), None,
-                              "no regular file"),
+                              "not a regular file"),
     "log is a pipe": Case("a pipe where SQLite looks for a log",
         beside("-wal", os.mkfifo, at(18, b"\2\2")), None,
-                          "no regular file"),
+                          "not a regular file"),
     "journal is a folder": Case("a folder where SQLite looks for a journal",
         beside("-journal", Path.mkdir), None,
-                                "no regular file"),
+                                "not a regular file"),
     "journal of rubbish": Case("a journal that is none", beside(
         "-journal", lambda path: path.write_bytes(b"\xff" * 9000) and None), None,
         "journal is beside it"),
     "log of rubbish": Case("a log that is none", beside(
         "-wal", lambda path: path.write_bytes(b"\xff" * 9000) and None, at(18, b"\2\2")), COUNT),
     "journal to a device": Case("a journal that leads to /dev/zero", beside(
-        "-journal", lambda path: path.symlink_to("/dev/zero")), None, "no regular file"),
+        "-journal", lambda path: path.symlink_to("/dev/zero")), None, "not a regular file"),
 }  # fmt: skip
 for size in LENGTHS_32:
     four = struct.pack(">I", size)

@@ -155,7 +155,7 @@ def test_a_fault_of_the_page_is_found(page: str, old: str, new: str, finding: st
 
 def named_by_number(root: Path) -> list[str]:
     """Files that cite a paper by a bare number."""
-    folders = ("test", "docs", "examples", "benchmarks", "urdf", "launch")
+    folders = ("geared_dynamics", "test", "docs", "examples", "benchmarks", "urdf", "launch")
     files = [*root.glob("*.md"), *(f for name in folders for f in (root / name).rglob("*"))]
     return [
         str(file.relative_to(root))

@@ -255,7 +255,7 @@ def in_doubt(track: StateTrack | None) -> bool:
 # -- The safety step's quick look at a cycle in which nothing happens: nearly every one -----------
 #
 # One compiled call and a dozen comparisons decide that an arm that runs goes on, that no event is
-# to be told and no limit cuts the command. What is not so, or cannot be told at once, is left to
+# to be reported and no limit cuts the command. What is not so, or not decided at once, is left to
 # the complete look, which alone has a reaction to anything. Both decide alike in every bit, which
 # a test compares over whole histories.
 

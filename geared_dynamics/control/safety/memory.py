@@ -31,7 +31,7 @@ class Event(enum.IntFlag):
     TIME_JUMP = 1 << 9
     COMPUTATION = 1 << 10
     EMERGENCY_STOP = 1 << 11
-    # Told only: the motion goes on.
+    # Reported only: the motion continues.
     NAMES_REORDERED = 1 << 12
     POSITION_NEAR = 1 << 13
     VELOCITY_NEAR = 1 << 14
@@ -118,7 +118,7 @@ LATCHING = (
 IDLE = STALE_REFERENCE | NO_REFERENCE
 
 
-# -- What the safety step is told, what it remembers and what it decides --------------------------
+# -- What the safety step reads, what it remembers and what it decides --------------------------
 
 
 # (posture, q, v) -> command that holds the posture (n,) or (m,); q, v None: by gravity alone.
@@ -150,7 +150,7 @@ class Observation(NamedTuple):
         now: Time of this cycle.
         state_stamp: When the newest joint state came; None: there was none yet.
         q: Its position (n,), whatever it holds; None with missing names.
-        v: Its velocity (n,), likewise.
+        v: Its velocity (n,), whatever it holds; None with missing names.
         reference_stamp: When the reference was heard of last (``now`` for a trajectory that
             is known to its end); None: there is none.
         q_d: The reference's position (n,); None: not known in this cycle.
@@ -239,7 +239,8 @@ class SafetyMemory(NamedTuple):
         static: Gravity's command at a posture not long ago, or None.
         refreshed: When that was computed.
         wanted: When the last wanted command came.
-        resumed: When running began again after a fault; -inf: long ago.
+        resumed: When running began again after a fault; None else: it does not run,
+            or the command is faded in.
         track: The newest joint state that could be read, or None.
         leaving: Since when the arm is brought to rest for good, or None.
         guess: Where it is expected meanwhile, or None.
@@ -285,7 +286,7 @@ class Decision(NamedTuple):
         command: What to send; None while waiting.
         mode: What it is made of.
         found: Events of this cycle, ``Event`` as an integer.
-        latched: Events that wait for an acknowledgement, likewise.
+        latched: Events that wait for an acknowledgement, as an integer.
         error: What the fallback raised, for the log; None if nothing.
     """
 

@@ -125,7 +125,7 @@ def conditions(
             if not error <= policy.resume_error:
                 found |= at.RESUME_ERROR
         elif policy.needs_reference and not missing and memory.mode is not Mode.RUNNING:
-            found |= at.RESUME_ERROR  # nobody said how far the reference is
+            found |= at.RESUME_ERROR  # the reference's distance is not known
     if seen.emergency_stop:
         found |= at.EMERGENCY_STOP
     if seen.leaving is not None:
@@ -181,7 +181,7 @@ def judged(
         memory.acknowledged,
         memory.seen | stopping | latched,
     )
-    if stopping & ~at.IDLE:  # a reference that is missing keeps nobody from acknowledging
+    if stopping & ~at.IDLE:  # a reference that is missing does not hinder an acknowledgement
         clear, acknowledged = None, False
     else:
         clear = now if clear is None else clear

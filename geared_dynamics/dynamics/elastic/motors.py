@@ -133,10 +133,10 @@ def friction_forces(
         v: Joint velocity (..., n).
         vtheta: Velocity of the shafts behind the springs (..., n_e), joint side.
         q: Joint position (..., n), read by friction that ripples with it; zero where not given.
-        theta: Position of the shafts (..., n_e), likewise.
+        theta: Motor-side position (..., n_e), read by friction that ripples with it.
         tau: Force on the joints (..., n), read by friction that grows with the load; zero
             where not given.
-        load: Torque that the motors' gears transmit (..., m) [N m], motor side, likewise.
+        load: Torque that the motors' gears transmit (..., m) [N m], motor side.
 
     Returns:
         Joint friction (..., n), joint side, and rotor friction (..., m), motor side; both

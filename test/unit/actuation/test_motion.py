@@ -240,7 +240,7 @@ def test_self_locking_gear_jams_by_name() -> None:
     """Backdriven fast by a heavy load, with a light rotor, it jams; with a heavy one it brakes."""
     light, heavy = shaft(1e-6, (0.4, -0.2), 30.0), shaft(1e-1, (0.4, -0.2), 30.0)
     for mode in ("smooth", "exact"):
-        with pytest.raises(gd.GearedDynamicsError, match=r"motors\.motor: its gear jams"):
+        with pytest.raises(gd.GearedDynamicsError, match=r"motors\.motor: the gear jams"):
             gd.motion_from_torque(light, [0.0], [2.0], [0.0], external=[50.0], mode=mode)
         a = gd.motion_from_torque(heavy, [0.0], [2.0], [0.0], external=[50.0], mode=mode)
         assert a[0] < 0.0  # though the load pulls ahead

@@ -203,7 +203,7 @@ def test_a_yaml_file_of_another_kind_is_called_so(case, tmp_path, refused) -> No
     """Nothing of it is quoted: its path may come from a topic or a parameter."""
     path = tmp_path / "settings.yaml"
     path.write_text(OTHERS[case])
-    words = (str(path), "no drivetrain file", "no key 'version' with the number 1")
+    words = (str(path), "not a drivetrain file", "no key 'version' with the number 1")
     refused(lambda: read_drivetrain(path), DescriptionError, *words)
     path.write_text("version: 1\n")
     assert read_drivetrain(path).wheels == ()

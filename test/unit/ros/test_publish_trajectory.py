@@ -45,14 +45,14 @@ def test_a_good_file(tmp_path: Path) -> None:
         ("sec: 2", "sec: 2.5", "not whole seconds"),
         ("sec: 2", "seconds: 2", "unknown key 'seconds'"),
         ("[1, 2]", "[1, .nan]", "point 1, positions, joint 'b': is nan"),
-        ("[1, 2]", "[1, two]", "no real number"),
+        ("[1, 2]", "[1, two]", "not a real number"),
         ("[1, 2]", "5", "is 5; give a list"),
         ("positions: [1, 2], ", "", "positions: are missing"),
         ("velocities: [0, 0], time_from_start: {sec: 2}",
          "velocities: [0, 1], time_from_start: {sec: 2}", "end with velocity 0"),
         ("points: [", "points: [[", "not well-formed YAML"),
         (GOOD, "", "is a NoneType, no mapping"),
-        (GOOD, "joint_names: [a]\npoints: []\n", "are none"),
+        (GOOD, "joint_names: [a]\npoints: []\n", "the list is empty"),
     ],
 )  # fmt: skip
 def test_bad_files_are_refused(tmp_path: Path, old: str, new: str, words: str) -> None:

@@ -68,7 +68,7 @@ REFUSED: dict[str, tuple[JointTrajectory, dict[str, Any], int, list[str]]] = {
         INVALID_JOINTS,
         ["'shoulder' missing", "allow_partial_joints_goal"],
     ),
-    "no points": (goal([]), {}, INVALID_GOAL, ["points: are none", "at least one"]),
+    "no points": (goal([]), {}, INVALID_GOAL, ["points: the list is empty", "at least one"]),
     "no Point": (goal([(1.0, TWO)]), {}, INVALID_GOAL, ["point 0: is a tuple", "Point"]),
     "old": (
         goal(start=900.0),
@@ -117,13 +117,13 @@ REFUSED: dict[str, tuple[JointTrajectory, dict[str, Any], int, list[str]]] = {
         goal(changed(0, positions=["1", "2"])),
         {},
         INVALID_GOAL,
-        ["positions", "no real number"],
+        ["positions", "not a real number"],
     ),
     "nested": (
         goal([Point(1.0, [[1.0], [2.0]])]),
         {},
         INVALID_GOAL,
-        ["positions", "no real number"],
+        ["positions", "not a real number"],
     ),
     "NaN position": (
         goal(changed(1, positions=[0.0, NAN])),
@@ -234,7 +234,7 @@ def test_what_is_given() -> None:
 
 
 BAD_RULES: dict[str, tuple[dict[str, Any], list[str]]] = {
-    "no joints": ({"joints": ()}, ["joints: are none"]),
+    "no joints": ({"joints": ()}, ["joints: the list is empty"]),
     "one text": ({"joints": "elbow"}, ["joints: is 'elbow'", "list"]),
     "a number": ({"joints": 3}, ["joints: is 3"]),
     "no texts": ({"joints": (1, 2)}, ["joints: is (1, 2)"]),
