@@ -39,19 +39,22 @@ CORE = [
     "urdf-parser-py",
     "rich",
 ]
-TOOLS = [
+TESTING = [
     "pytest>=7.4",
     "pytest-rerunfailures",
     "pytest-xdist",
     "hypothesis>=6.80",
+    "sympy",
+    "scipy",
+]
+TOOLS = [
+    *TESTING,
     "ruff>=0.14.1",
     "mypy>=1.10",
     "import-linter>=2.0",
     "lxml-stubs",
     "types-jsonschema",
     "types-PyYAML",
-    "sympy",
-    "scipy",
 ]
 ANALYSIS = [
     "pin>=3.0",
@@ -138,6 +141,7 @@ setup(
         "analysis": ANALYSIS,
         "robots": ROBOTS,
         "demo": DEMO,
+        "testing": TESTING,
         "tools": TOOLS,
         "docs": DOCS,
         "test": [*TOOLS, *ANALYSIS, *SIM, *DEMO, *ROBOTS],

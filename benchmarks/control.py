@@ -35,7 +35,7 @@ def arm() -> gd.GearedModel:
 def cycles(model: gd.GearedModel) -> dict[str, Callable[[], object]]:
     """Control cycles by law and side."""
     q, v, a, jerk = np.random.default_rng(0).normal(size=(4, model.n))
-    state = control.State(q, v)
+    state = gd.State(q, v)
     reference = control.Reference(q + 0.01, v, a)
     plain = control.gains_from_bandwidth(20.0)
     integral = control.gains_from_bandwidth(20.0, integral=0.1, integral_limit=5.0)

@@ -50,7 +50,9 @@ def single_calls() -> None:
     times = interleaved(
         {
             "inverse_dynamics": lambda: gd.inverse_dynamics(model, q, v, a, out=force),
-            "derivatives, k = 3": lambda: gd.inverse_dynamics_derivatives(model, path, out=out),
+            "derivatives, k = 3": lambda: gd.inverse_dynamics_time_derivatives(
+                model, path, out=out
+            ),
         },
         rounds=400,
         calls=50,

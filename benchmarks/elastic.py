@@ -56,12 +56,12 @@ def beside_rigid() -> None:
     tau = 60.0 * tau_m
     rigid, both = np.empty(model.n), np.empty(2 * model.n)
     gd.forward_dynamics(model, q, v, tau)  # makes what the models keep
-    gd.elastic.forward_dynamics(model, q, theta, v, vtheta, tau_m)
+    gd.elastic.forward_dynamics(model, gd.State(q, v, theta, vtheta), tau_m)
     times = interleaved(
         {
             "forward_dynamics": lambda: gd.forward_dynamics(model, q, v, tau, out=rigid),
             "elastic.forward_dynamics": lambda: gd.elastic.forward_dynamics(
-                model, q, theta, v, vtheta, tau_m, out=both
+                model, gd.State(q, v, theta, vtheta), tau_m, out=both
             ),
         },
         rounds=60,

@@ -21,7 +21,7 @@ DT = 1e-3
 ob = gd.observers
 
 
-def arrays(model: gd.GearedModel) -> list[ob.Measurement]:
+def arrays(model: gd.GearedModel) -> list[gd.Measurement]:
     """Readings of a smooth motion, good enough for timing."""
     n, random = model.n, np.random.default_rng(0)
     A = gd.elastic.structure_matrix(model)[n:]
@@ -30,8 +30,8 @@ def arrays(model: gd.GearedModel) -> list[ob.Measurement]:
     for k in range(STEPS):
         theta = size * np.sin(2.0 * k * DT + phase)
         q, torque = theta - 1e-4, 0.05 * random.normal(size=n)
-        te = gd.elastic.joint_torque(model, q, theta, 0 * q, 0 * q)
-        rows.append(ob.Measurement(A.T @ theta, torque, q, te))
+        te = gd.elastic.joint_torque(model, gd.State(q, 0 * q, theta, 0 * q))
+        rows.append(gd.Measurement(A.T @ theta, torque, q, te))
     return rows
 
 
@@ -49,14 +49,16 @@ def main() -> None:
     """Print median and late times of each observer."""
     model = elastic_arm()
     rows = arrays(model)
-    motors = [ob.Measurement(row.motor_position, row.tau_m) for row in rows]
+    motors = [gd.Measurement(row.motor_angle, row.motor_torque) for row in rows]
     alone = ob.kalman_gains(model, resolution=5e-5)
     every = ob.kalman_gains(model, resolution=5e-5, link_noise=1e-3, joint_torque_noise=20.0)
     pure = ob.nonlinear_gains(model, resolution=5e-5, jump=10.0)
     still = np.zeros(model.n)
     begun = ob.nonlinear_start(model, pure, motors[0])
     moving = [
-        ob.Moving(row.link_position, row.link_position, 0 * still, still, row.tau_m)
+        ob.Moving(
+            gd.State(row.link_position, 0 * still, row.link_position, still), row.motor_torque
+        )
         for row in rows
     ]
     sides = {

@@ -59,7 +59,7 @@ class Watch:
     def take(self, row: Row, torque: np.ndarray) -> Seen:
         """Step filter and alarm."""
         link = FINE * np.round(row.q / FINE) if self.links else None
-        reading = ob.Measurement(row.phi, row.tau_m, link, torque if self.torques else None)
+        reading = gd.Measurement(row.phi, row.tau_m, link, torque if self.torques else None)
         if self.state is None:
             self.state = ob.kalman_start(self.model, self.gains, reading)
         else:

@@ -48,7 +48,7 @@ class Account:
         self.count = self.faults = self.alarms = 0
         self.watch = ob.alarm_start(model)
 
-    def take(self, row: Row, measurement: ob.Measurement) -> None:
+    def take(self, row: Row, measurement: gd.Measurement) -> None:
         """Step and count."""
         if self.sensors == "motors":
             measurement = measurement._replace(link_position=None, joint_torque=None)
@@ -89,7 +89,7 @@ def endurance(minutes: float) -> None:
         link = FINE * np.round(row.q / FINE)
         torque = row.spring + SENSOR * random.normal(size=3)
         for account in accounts:
-            account.take(row, ob.Measurement(row.phi, row.tau_m, link, torque))
+            account.take(row, gd.Measurement(row.phi, row.tau_m, link, torque))
     print(f"{minutes:g} min, rotors' friction +20 %; {time.time() - begun:.0f} s")
     for account in accounts:
         account.report()

@@ -62,13 +62,13 @@ def factors(before: np.ndarray, after: np.ndarray) -> str:
     return f"{np.min(before / after):8.2f} {whole:8.2f}"
 
 
-def measurements(row: Row, links: bool, torques: bool, seed: int = 1) -> list[ob.Measurement]:
+def measurements(row: Row, links: bool, torques: bool, seed: int = 1) -> list[gd.Measurement]:
     """What the sensors show."""
     random = np.random.default_rng(seed)
     link = FINE * np.round(row.q / FINE)
     torque = row.spring + SENSOR * random.normal(size=row.spring.shape)
     return [
-        ob.Measurement(
+        gd.Measurement(
             row.phi[k], row.tau_m[k], link[k] if links else None, torque[k] if torques else None
         )
         for k in range(len(row.q))
@@ -261,7 +261,7 @@ def one_run(model: gd.GearedModel, gains: ob.KalmanGains, seed: int, instants: i
     mean = np.r_[random.uniform(-0.5, 0.5, 3), np.zeros(15)]
     mean[3:6] = mean[:3]
     truth = mean + P * random.normal(size=18)
-    first = ob.Measurement(A.T @ truth[3:6], np.zeros(3))
+    first = gd.Measurement(A.T @ truth[3:6], np.zeros(3))
     state = ob.kalman_start(model, gains, first)._replace(mean=mean, root=np.diag(P).ravel())
     found = []
     for _ in range(instants):
@@ -269,15 +269,15 @@ def one_run(model: gd.GearedModel, gains: ob.KalmanGains, seed: int, instants: i
         white = gains.torque_noise / np.sqrt(DT) * random.normal(size=6)
         moved = gd.simulation.elastic_step(
             model,
-            gd.simulation.ElasticState(*np.split(truth[:12], 4)),
+            gd.State(truth[:3], truth[6:9], truth[3:6], truth[9:12]),
             DT,
             torque=torque + np.linalg.solve(A, white[3:]),
             external=truth[12:15] + white[:3],
         )
         walk = gains.walk * np.sqrt(DT) * random.normal(size=6)
-        truth = np.concatenate([*moved[:4], truth[12:] + walk])
+        truth = np.concatenate([moved.x, moved.rate, truth[12:] + walk])
         shown = A.T @ truth[3:6] + gains.noise[:3] * random.normal(size=3)
-        state = ob.kalman_step(model, gains, state, ob.Measurement(shown, torque), DT)
+        state = ob.kalman_step(model, gains, state, gd.Measurement(shown, torque), DT)
         off = (truth - state.mean)[:15]  # the shafts' unaccounted force is zero, and known to be
         found.append(float(off @ np.linalg.solve(state.covariance[:15, :15], off)))
     return found
@@ -339,7 +339,7 @@ def rest() -> None:
 
 def rest_to_rest(
     model: gd.GearedModel, arm: EquationsMechanism | MujocoMechanism
-) -> tuple[np.ndarray, list[ob.Measurement]]:
+) -> tuple[np.ndarray, list[gd.Measurement]]:
     """True q (t, 3) and readings along the motion, with half a second of rest behind it."""
     A, S = gd.elastic.structure_matrix(model), model.structure_matrix
     x, inverse, move = at_rest(model, np.zeros(3)), np.linalg.inv(S), np.array([0.8, 0.6, -0.7])
@@ -350,7 +350,7 @@ def rest_to_rest(
     for k in range(2050):
         q.append(np.array(arm.x[:3]))
         shown = TURN * np.round(A.T @ arm.x / TURN)
-        readings.append(ob.Measurement(shown, tau_m))
+        readings.append(gd.Measurement(shown, tau_m))
         s = min(max((k * DT - 0.05) / 1.5, 0.0), 1.0)
         v = move * (140 * s**3 - 420 * s**4 + 420 * s**5 - 140 * s**6) / 1.5
         a = move * (420 * s**2 - 1680 * s**3 + 2100 * s**4 - 840 * s**5) / 1.5**2

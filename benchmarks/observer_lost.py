@@ -28,7 +28,7 @@ def followed(
     step = ob.redundant_step if kind == "redundant" else ob.nonlinear_step
     state, starts, off = None, 0, np.zeros(len(shown))
     for k, row in enumerate(shown):
-        y = ob.Measurement(row, run.tau_m[k])
+        y = gd.Measurement(row, run.tau_m[k])
         if state is None or not state.health.valid:
             state, starts = ob.nonlinear_start(model, gains, y), starts + 1
             if kind == "redundant":

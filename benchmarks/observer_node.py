@@ -55,7 +55,7 @@ def main() -> None:
         start = time.perf_counter_ns()
         node._on_joint_state(data)
         whole.append(time.perf_counter_ns() - start)
-        measurement = ob.Measurement(phi, tau)
+        measurement = gd.Measurement(phi, tau)
         start = time.perf_counter_ns()
         if state is None:
             state = ob.kalman_start(model, gains, measurement)

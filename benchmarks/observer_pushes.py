@@ -202,7 +202,7 @@ def observed(
         if when != when:  # no sample
             rows.append(rows[-1])
             continue
-        y = ob.Measurement(shown[k], run.tau_m[begun : k + 1].mean(axis=0))
+        y = gd.Measurement(shown[k], run.tau_m[begun : k + 1].mean(axis=0))
         begun = k + 1
         state = (
             start(model, gains, y) if state is None else step(model, gains, state, y, when - last)

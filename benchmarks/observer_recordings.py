@@ -109,7 +109,8 @@ def observed(model: gd.GearedModel, run: Recorded) -> tuple[np.ndarray, np.ndarr
     )
     state, q, torque = None, [], []
     for angle, tau_m in zip(run.motor, run.torque, strict=True):
-        reading = ob.Measurement(gd.elastic.motor_angles(model, angle, angle[:3]), tau_m)
+        posture = gd.State(angle, 0 * angle, angle[:3])
+        reading = gd.Measurement(gd.elastic.motor_angles(model, posture), tau_m)
         if state is None:
             state = ob.kalman_start(model, gains, reading)
         else:
@@ -282,7 +283,7 @@ def one_axis() -> None:
     gains = ob.kalman_gains(model, resolution=TURN, noise=TURN)
     state, means = None, []
     for angle, tau_m in zip(phi, torque, strict=True):
-        reading = ob.Measurement([angle], [tau_m])
+        reading = gd.Measurement([angle], [tau_m])
         if state is None:
             state = ob.kalman_start(model, gains, reading)
         else:

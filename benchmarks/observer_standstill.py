@@ -216,7 +216,9 @@ def recorded(case: Case) -> dict[str, np.ndarray]:
         t = k * DT
         push = np.zeros(n) if case.push is None else case.push(t)
         shown = TURN * np.round((arm.angle + case.noise * random.normal(size=n)) / TURN)
-        spring = gd.elastic.joint_torque(model, arm.x[:n], arm.x[n:], arm.rate[:n], arm.rate[n:])
+        spring = gd.elastic.joint_torque(
+            model, gd.State(arm.x[:n], arm.rate[:n], arm.x[n:], arm.rate[n:])
+        )
         rows.append(np.concatenate([arm.x[:n], arm.rate[:n], shown, tau_m, push, spring]))
         speed, before = (0.0 * shown if before is None else (shown - before) / DT), shown
         if t < at or case.servo:
@@ -257,7 +259,7 @@ def followed(case: Case) -> Seen:
     sensed = row["spring"] + SENSOR * np.random.default_rng(2).normal(size=row["q"].shape)
     for k, phi in enumerate(row["phi"]):
         link = FINE * np.round(row["q"][k] / FINE) if links else None
-        y = ob.Measurement(phi, row["tau_m"][k], link, sensed[k] if torques else None)
+        y = gd.Measurement(phi, row["tau_m"][k], link, sensed[k] if torques else None)
         state = (
             ob.kalman_start(model, gains, y)
             if state is None

@@ -139,7 +139,7 @@ def walked(
     random, n = np.random.default_rng(seed), model.n
     A = gd.elastic.structure_matrix(model)[n:]
     q = random.uniform(-0.5, 0.5, n)
-    state = gd.simulation.ElasticState(q, q.copy(), np.zeros(n), np.zeros(n))
+    state = gd.State(q, np.zeros(n), q.copy(), np.zeros(n))
     force, phi, torque, truth = np.zeros(n), [], [], []
     before = np.zeros(n)
     for _ in range(instants):
@@ -158,7 +158,7 @@ def walked(
             torque=before + np.linalg.solve(A, noise[n:]),
             external=force + noise[:n],
         )
-        state = gd.simulation.ElasticState(*moved[:4])
+        state = moved._replace(current=None)
         force = force + (gains.walk * np.sqrt(DT))[:n] * random.normal(size=n)
     run = ReplayedStretch(DT * np.arange(instants), np.array(phi), np.array(torque))
     return run, np.array(truth)
@@ -251,7 +251,10 @@ def recorded_arm(_: int) -> None:
         for run in "AB":
             samples = recorded(run)
             phi = np.array(
-                [gd.elastic.motor_angles(model, angle, angle[:3]) for angle in samples.motor]
+                [
+                    gd.elastic.motor_angles(model, gd.State(angle, 0 * angle, angle[:3]))
+                    for angle in samples.motor
+                ]
             )
             stretch = ReplayedStretch(STEP * np.arange(len(phi)), phi, samples.torque)
             for bandwidth in (5.0, 30.0):

@@ -32,7 +32,7 @@ def worst_error(plant: gd.GearedModel, made: gd.control.Controller) -> float:
     for k in range(round(LENGTH / DT)):
         reference = gd.control.Reference(*motion.derivatives(k * DT, 2))
         worst = max(worst, float(np.abs(reference.q - q).max()))
-        memory, out = made.step(memory, gd.control.State(q, v), reference, DT)
+        memory, out = made.step(memory, gd.State(q, v), reference, DT)
         a = gd.forward_dynamics(plant, q, v, out.command)
         q, v = q + DT * v + 0.5 * DT**2 * a, v + DT * a
     return worst

@@ -29,5 +29,5 @@ tau_m = np.array([0.2, 0.4, -0.3])  # [N m], motor side
 print("acceleration [rad/s^2] of links and of shafts behind the springs")
 for name in ("complete", "uncoupled", "spong_truncated"):
     reduced = model.with_elasticity(name)
-    a, atheta = gd.elastic.forward_dynamics(reduced, q, theta, v, v, tau_m)
+    a, atheta = gd.elastic.forward_dynamics(reduced, gd.State(q, v, theta, v), tau_m)
     print(f"{name:<16} {a.round(3)} {atheta.round(3)}")

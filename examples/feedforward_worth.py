@@ -38,7 +38,7 @@ def track(model: gd.GearedModel, feedforward: np.ndarray, engine: str) -> np.nda
     plant.reset(q[0])
     errors = []
     for k in range(len(q)):
-        seen = plant.read()
+        seen = plant.read().joint_state(model)
         errors.append(q[k] - plant.state.q)
         correction = STIFFNESS * (q[k] - seen.q) + DAMPING * (v[k] - seen.v)
         plant.step(feedforward[k] + gd.motor_torques(model, correction), STEP)

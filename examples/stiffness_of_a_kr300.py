@@ -108,8 +108,9 @@ def by_model(model: gd.GearedModel, run: Run) -> np.ndarray:
     With relaxed springs, all of it is still to be given; q and theta differ by a milliradian.
     """
     elastic = model.elasticity.joint
-    pairs = [part for x in (run.q, run.v, run.a) for part in (x, x[:, elastic])]
-    return gd.elastic.inverse_dynamics(model, *pairs)[0] - gd.balancer_forces(model, run.q)
+    state = gd.State(run.q, run.v, run.q[:, elastic], run.v[:, elastic])
+    force, _ = gd.elastic.inverse_dynamics(model, state, run.a, run.a[:, elastic])
+    return force - gd.balancer_forces(model, run.q)
 
 
 def by_motors(model: gd.GearedModel, run: Run) -> np.ndarray:

@@ -21,7 +21,7 @@ def __getattr__(name: str) -> Any:
         return import_module(f"{__name__}.{name}")
     if public:
         api = import_module(f"{__name__}.api")
-        if name == "__all__" or name in api.__all__:
+        if name == "__all__" or name in (*api.__all__, *api.FORMER):
             return globals().setdefault(name, getattr(api, name))
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

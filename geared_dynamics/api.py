@@ -23,7 +23,7 @@ from geared_dynamics.actuation.linear_actuators import (
 from geared_dynamics.actuation.motion_from_torque import Sticking, motion_from_torque, sticking
 from geared_dynamics.actuation.motor_commands import Limit, MotorCommands, motor_commands
 from geared_dynamics.actuation.motor_limits import Saturated, saturate, torque_range
-from geared_dynamics.actuation.stepping import DrivenState, driven_step
+from geared_dynamics.actuation.stepping import driven_step
 from geared_dynamics.dynamics import cartesian
 from geared_dynamics.dynamics.frames import external_forces, jacobian, jacobian_drift, pose
 from geared_dynamics.dynamics.friction_and_balancers import (
@@ -47,22 +47,30 @@ from geared_dynamics.dynamics.rigid import (
     forward_dynamics,
     gravity_forces,
     inverse_dynamics,
-    inverse_dynamics_derivatives,
+    inverse_dynamics_time_derivatives,
     kinetic_energy,
     kinetic_energy_terms,
     mass_matrix,
     potential_energy,
 )
+from geared_dynamics.dynamics.state import Measurement, State, replaced
 from geared_dynamics.dynamics.wheel_contributions import WheelContribution, wheel_contributions
 from geared_dynamics.errors import GearedDynamicsError, GearedDynamicsWarning
 from geared_dynamics.load import from_dh, from_rodrigues, load_model, to_urdf
 from geared_dynamics.model import GearedModel
 
+DrivenState = replaced("gd.DrivenState", "gd.State(q, v, current=current)")
+inverse_dynamics_derivatives = replaced(
+    "gd.inverse_dynamics_derivatives",
+    "gd.inverse_dynamics_time_derivatives(model, derivatives), as the former name will belong to "
+    "the partial derivatives",
+)
+FORMER = ("DrivenState", "inverse_dynamics_derivatives")  # a call raises and names the new one
+
 __all__ = [
     "BaseParameters",
     "CombinedSystem",
     "DrivenRates",
-    "DrivenState",
     "DrivenTerms",
     "GearedDynamicsError",
     "GearedDynamicsWarning",
@@ -70,9 +78,11 @@ __all__ = [
     "KineticEnergyTerms",
     "Limit",
     "LinearActuator",
+    "Measurement",
     "MotorCommands",
     "PowerBalance",
     "Saturated",
+    "State",
     "Sticking",
     "WheelContribution",
     "balancer_energy",
@@ -98,7 +108,7 @@ __all__ = [
     "from_rodrigues",
     "gravity_forces",
     "inverse_dynamics",
-    "inverse_dynamics_derivatives",
+    "inverse_dynamics_time_derivatives",
     "jacobian",
     "jacobian_drift",
     "kinetic_energy",

@@ -104,6 +104,20 @@ def elastic_arm(
     return gd.load_model(case.urdf, drives, gravity=case.gravity)
 
 
+def joined(
+    q: np.ndarray, theta: np.ndarray, v: np.ndarray, vtheta: np.ndarray, *more: np.ndarray
+) -> gd.State:
+    """A state from pairs (q, theta) and (v, vtheta), as ``state`` makes them; more is left out."""
+    return gd.State(q, v, theta, vtheta)
+
+
+def with_state(given: dict[str, Any]) -> dict[str, Any]:
+    """Arguments by name with q, v, theta and vtheta as one state; what is missing is zero."""
+    rest = dict(given)
+    parts = {name: rest.pop(name, np.zeros(2)) for name in ("q", "v", "theta", "vtheta")}
+    return {"state": gd.State(**parts), **rest}
+
+
 def state(model: gd.GearedModel, seed: int, rows: int = 3) -> list[np.ndarray]:
     """Random q, theta near it, v, vtheta, a, atheta, ...: pairs, ``rows`` of them."""
     random = np.random.default_rng(seed)

@@ -116,7 +116,7 @@ def following(
     state, tau_m = None, np.zeros(m)
     for k in range(steps):
         shown = plant.angle + model.motor_zeros + 0.3 * TURN * random.normal(size=m)
-        measurement = ob.Measurement(TURN * np.round(shown / TURN), tau_m)
+        measurement = gd.Measurement(TURN * np.round(shown / TURN), tau_m)
         if state is None:
             wrong = q + random.uniform(-0.1, 0.1, n)
             state = ob.kalman_start(model, gains, measurement, q=wrong, twist=0.1)

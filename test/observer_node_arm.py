@@ -93,7 +93,9 @@ class Plant:
     def spring(self) -> np.ndarray:
         """Torques of the springs (n_e,)."""
         parts = np.split(self.z, [3, self.width, self.width + 3])
-        return gd.elastic.joint_torque(self.model, *parts)
+        return gd.elastic.joint_torque(
+            self.model, gd.State(parts[0], parts[2], parts[1], parts[3])
+        )
 
     @property
     def phi(self) -> np.ndarray:

@@ -183,8 +183,9 @@ def write_motors(path: Path) -> None:
     rows = []
     for k in range(3000):
         seen = plant.read()
+        at = seen.joint_state(model)
         desired = np.array([0.0, 0.4, -0.6, 0.0, 0.3, 0.0]) + 0.3 * np.sin(4e-3 * np.pi * k)
-        force = gd.gravity_forces(model, seen.q) + 400.0 * (desired - seen.q) - 40.0 * seen.v
+        force = gd.gravity_forces(model, at.q) + 400.0 * (desired - at.q) - 40.0 * at.v
         torque = gd.motor_torques(model, force)
         rows.append((seen.time, seen.motor_angle, seen.motor_speed, seen.motor_torque))
         plant.step(torque, 1e-3)

@@ -10,7 +10,6 @@ import numpy as np
 import geared_dynamics as gd
 from elastic_arms import URDF, elbow_drives
 
-State = gd.simulation.ElasticState
 MOTOR: dict[str, Any] = {"resistance": 0.8, "inductance": 1.6e-4, "torque_constant": 0.06}
 FRICTION: dict[str, Any] = {"viscous": 2e-5, "coulomb": 0.01}
 JOINT: dict[str, Any] = {"viscous": 0.3, "coulomb": 1.0, "smoothing": 0.02}
@@ -62,7 +61,7 @@ def moving(model: gd.GearedModel, current: float | None = None, twist: float = 1
     q, v = np.array([0.3, -0.5, 0.8]), np.array([0.4, -0.3, 0.5])
     R = model.elasticity.rigid
     flow = None if current is None else np.full(3, current)
-    return State(q, R @ q + twist, v, R @ v, flow)
+    return gd.State(q, v, R @ q + twist, R @ v, flow)
 
 
 def kinds() -> dict[str, gd.GearedModel]:

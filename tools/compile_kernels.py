@@ -1,13 +1,15 @@
 """Compile all kernels for the tests, one process per processor.
 
-    python tools/compile_kernels.py
+    python tools/compile_kernels.py [--without WORD ...]
 
 The tests' own processes would each compile what they need, all of them the same. What is
-compiled already is read from the cache that ``test/conftest.py`` names.
+compiled already is read from the cache that ``test/conftest.py`` names. Kernels with one of the
+words in their names are left out.
 """
 
 from __future__ import annotations
 
+import argparse
 import importlib.util
 import os
 from concurrent.futures import ProcessPoolExecutor
@@ -24,7 +26,10 @@ def main() -> None:
     spec.loader.exec_module(importlib.util.module_from_spec(spec))
     from geared_dynamics import kernels
 
-    names = list(kernels.KERNELS)
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--without", nargs="*", default=[], metavar="WORD")
+    words = parser.parse_args().without
+    names = [name for name in kernels.KERNELS if not any(word in name for word in words)]
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         list(pool.map(compile_one, names))
     print(f"{len(names)} kernels compiled or found")

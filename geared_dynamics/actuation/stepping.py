@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import factorial
-from typing import NamedTuple
 
 import numpy as np
 
@@ -36,7 +35,7 @@ from geared_dynamics.dynamics.arguments import (
     positive,
     real_number,
 )
-from geared_dynamics.errors import ArrayError
+from geared_dynamics.dynamics.state import State, require_state
 from geared_dynamics.model import GearedModel, require_model
 
 # -- Runge-Kutta step of fourth order with an exact decay: Cox and Matthews (2002), ETDRK4 --------
@@ -99,30 +98,16 @@ def phi(x: Array) -> Array:
 # -- A fixed step of the arm with its motors, for simulations -------------------------------------
 
 
-class DrivenState(NamedTuple):
-    """State of an arm with its motors.
-
-    Attributes:
-        q: Joint position (n,) [rad or m].
-        v: Joint velocity (n,).
-        current: Current of each motor (m,) [A]; without inductance the one it follows at once.
-    """
-
-    q: Array
-    v: Array
-    current: Array
-
-
 def driven_step(
     model: GearedModel,
-    state: DrivenState | tuple[ArrayLike, ArrayLike, ArrayLike],
+    state: State,
     voltage: ArrayLike,
     dt: float,
     *,
     external: ArrayLike | None = None,
     mode: Mode = "smooth",
     band: float = BAND,
-) -> DrivenState:
+) -> State:
     """State after a time dt with constant voltages and external force.
 
     The error is of fourth order in dt where friction is smooth over a step. With
@@ -131,7 +116,7 @@ def driven_step(
 
     Args:
         model: Geared model.
-        state: Where the step begins, a ``DrivenState`` or its three arrays.
+        state: Where the step begins, with the motors' currents; None: no currents.
         voltage: Voltage of each motor (m,) [V].
         dt: Length of the step [s].
         external: Joint force from outside (n,) [N m or N].
@@ -142,13 +127,13 @@ def driven_step(
         ModelError: where a constant is not given, or a gear jams.
     """
     require_model(model)
+    require_state(state, "driven_step", ("model", "state", "voltage", "dt"))
     warn_if_elastic(model, "driven_step")
     dt = real_number("dt", dt, "give a time above zero [s]", positive)
     choose(mode)
     wires, limit = windings(model), limit_of(mode, band)
-    begin = as_state(state)
-    inputs = joint_inputs(model, q=begin.q, v=begin.v, external=external)
-    inputs |= motor_inputs(model, current=begin.current, voltage=voltage)
+    inputs = joint_inputs(model, q=state.q, v=state.v, external=external)
+    inputs |= motor_inputs(model, current=state.current, voltage=voltage)
     q, v, outside, current, u = one_driven_state(inputs)
     n, A = model.n, model.structure_matrix
     lagging = wires.inductance > 0.0
@@ -179,13 +164,4 @@ def driven_step(
     q, after, rest = end[:n], end[n : 2 * n], end[2 * n :]
     if limit is not None:
         after = stopped(model, q, v, after, limit)
-    return DrivenState(q, after, wires.steady_current(u, after @ A) + rest)
-
-
-def as_state(value: DrivenState | tuple[ArrayLike, ArrayLike, ArrayLike]) -> DrivenState:
-    """Take a state, or its arrays one by one."""
-    try:
-        return DrivenState(*value)
-    except TypeError:
-        remedy = "give a DrivenState, or q, v and current"
-        raise ArrayError("state", "has not three arrays", remedy) from None
+    return State(q, after, current=wires.steady_current(u, after @ A) + rest)

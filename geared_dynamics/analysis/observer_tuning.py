@@ -9,12 +9,12 @@ import numpy as np
 
 from geared_dynamics.analysis.whiteness import Whiteness, noise_alone, white, whiteness
 from geared_dynamics.arrays import Array, ArrayLike
+from geared_dynamics.dynamics.state import Measurement
 from geared_dynamics.errors import ArrayError, RecordingError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.observers import (
     KalmanGains,
     KalmanState,
-    Measurement,
     kalman_gains,
     kalman_start,
     kalman_step,

@@ -20,13 +20,13 @@ from geared_dynamics.control.terms import (
     Memory,
     Output,
     Reference,
-    State,
     Terms,
     TermTorques,
     compensation,
     term_torques,
 )
 from geared_dynamics.control.terms import Side as Side
+from geared_dynamics.dynamics.state import State as State  # its former place, for one release
 
 __all__ = [
     "Compensation",
@@ -38,7 +38,6 @@ __all__ = [
     "Output",
     "Reference",
     "Setting",
-    "State",
     "TermTorques",
     "Terms",
     "closed_loop_poles",

@@ -42,7 +42,6 @@ from geared_dynamics.control.terms import (
     Output,
     Reference,
     Side,
-    State,
     Terms,
     TermTorques,
     choice,
@@ -52,6 +51,7 @@ from geared_dynamics.control.terms import (
     term_torques,
     vector,
 )
+from geared_dynamics.dynamics.state import State
 from geared_dynamics.errors import ArrayError, ModelError
 from geared_dynamics.model import GearedModel, require_model
 

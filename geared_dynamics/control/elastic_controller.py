@@ -40,7 +40,6 @@ from geared_dynamics.control.terms import (
     Output,
     Reference,
     Side,
-    State,
     Terms,
     choice,
     derivatives_of,
@@ -51,6 +50,7 @@ from geared_dynamics.control.terms import (
 from geared_dynamics.dynamics.elastic.flatness import Method, derivatives_needed, feedforward
 from geared_dynamics.dynamics.motor_side import motor_shares
 from geared_dynamics.dynamics.rigid import gravity_forces
+from geared_dynamics.dynamics.state import State
 from geared_dynamics.errors import ArrayError, ModelError
 from geared_dynamics.model import GearedModel, require_model
 

@@ -15,7 +15,6 @@ from geared_dynamics.control.terms import (
     Compensation,
     Reference,
     Side,
-    State,
     compensated_force,
     compensated_friction,
     inertial_force,
@@ -23,6 +22,7 @@ from geared_dynamics.control.terms import (
 )
 from geared_dynamics.dynamics.drive_packing import packed_drives
 from geared_dynamics.dynamics.packing import packed
+from geared_dynamics.dynamics.state import State
 from geared_dynamics.kernels import law_layout as at
 from geared_dynamics.model import GearedModel
 

@@ -36,22 +36,6 @@ from geared_dynamics.model import GearedModel, require_model
 Side = Literal["joint_torque", "motor_torque", "motor_current", "motor_voltage"]
 
 
-class State(NamedTuple):
-    """Measured state of the arm.
-
-    Attributes:
-        q: Joint position (n,) [rad or m].
-        v: Joint velocity (n,).
-        theta: Position of the shafts behind the springs (n_e,), joint side; elastic arms.
-        vtheta: Its rate (n_e,).
-    """
-
-    q: Array
-    v: Array
-    theta: Array | None = None
-    vtheta: Array | None = None
-
-
 class Reference(NamedTuple):
     """Wanted motion at the instant of the command.
 

@@ -38,7 +38,7 @@ def balancer_force_rates(
 ) -> Array:
     """Time derivative of ``balancer_forces`` along a motion (..., n) [N m/s or N/s].
 
-    What ``inverse_dynamics_derivatives`` leaves out of d tau/dt.
+    What ``inverse_dynamics_time_derivatives`` leaves out of d tau/dt.
 
     Args:
         model: Geared model.

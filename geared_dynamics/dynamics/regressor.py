@@ -67,6 +67,9 @@ def regressor(
 def parameters(model: GearedModel, *, friction: bool = False, offset: bool = False) -> Array:
     """Parameter vector pi (p,) in the regressor's order, SI units.
 
+    Of each body m, m c, Ixx, Ixy, Ixz, Iyy, Iyz, Izz about its frame's origin. Pinocchio's
+    ``Inertia.toDynamicParameters`` has Iyy before Ixz: m, m c, Ixx, Ixy, Iyy, Ixz, Iyz, Izz.
+
     Args:
         model: Geared model.
         friction: Append viscous and Coulomb friction of each joint in turn.

@@ -304,7 +304,7 @@ def energies(model: GearedModel, q: ArrayLike, v: ArrayLike) -> Array:
 FEWEST, MOST = 3, 171
 
 
-def inverse_dynamics_derivatives(
+def inverse_dynamics_time_derivatives(
     model: GearedModel, derivatives: ArrayLike, *, out: Array | None = None
 ) -> Array:
     """Joint force along a path and its time derivatives, up to the (k-2)-th.

@@ -3,6 +3,9 @@
 Which one when, equations and tuning: docs/observers.md.
 """
 
+from geared_dynamics.dynamics.state import (
+    Measurement as Measurement,  # its former place, for one release
+)
 from geared_dynamics.observers.contacts import (
     AlarmState,
     ContactWrench,
@@ -36,7 +39,6 @@ from geared_dynamics.observers.payload_estimate import (
     payload_start,
     payload_step,
 )
-from geared_dynamics.observers.readings import Measurement
 from geared_dynamics.observers.redundant_observer import (
     RedundantState,
     redundant_start,
@@ -52,7 +54,6 @@ __all__ = [
     "KalmanGains",
     "KalmanState",
     "Limits",
-    "Measurement",
     "MomentumState",
     "Moving",
     "NonlinearGains",

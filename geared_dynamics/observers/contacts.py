@@ -11,6 +11,7 @@ from geared_dynamics.arrays import Array, ArrayLike, BoolArray
 from geared_dynamics.dynamics import elastic
 from geared_dynamics.dynamics.arguments import above_zero, each, finite_input, one_state, seconds
 from geared_dynamics.dynamics.frames import jacobian
+from geared_dynamics.dynamics.state import State
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.model.drive_arrays import JOINT_SMOOTHING, ROTOR_SMOOTHING, FrictionLaws
@@ -192,9 +193,10 @@ def on_joints(model: GearedModel, joints: Array, rotors: Array) -> Array:
     return np.asarray(joints + both[: model.n] + through)
 
 
-def friction_levels(model: GearedModel, v: ArrayLike, vtheta: ArrayLike) -> tuple[Array, Array]:
+def friction_levels(model: GearedModel, v: Array, vtheta: Array) -> tuple[Array, Array]:
     """Magnitudes of joints' (n,) and rotors' (m,) friction as if all were just moving off."""
-    joints, rotors = elastic.friction_forces(model, v, vtheta)
+    zero = State(np.zeros(model.n), v, np.zeros(model.elasticity.count), vtheta)
+    joints, rotors = elastic.friction_forces(model, zero)
     for laws, levels in ((model.joint_friction, joints), (model.motors.friction, rotors)):
         np.abs(levels, out=levels)
         np.maximum.at(levels, laws.index, np.abs(laws.multiplier) * largest(laws))

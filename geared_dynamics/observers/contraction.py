@@ -38,6 +38,7 @@ import numpy as np
 from geared_dynamics.arrays import Array, ArrayLike, BoolArray
 from geared_dynamics.dynamics import elastic
 from geared_dynamics.dynamics.arguments import finite_input, seconds
+from geared_dynamics.dynamics.state import Measurement
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.observers.health import parts
@@ -47,7 +48,7 @@ from geared_dynamics.observers.nonlinear import (
     nonlinear_step,
 )
 from geared_dynamics.observers.pole_assignment import alone_root, chain, correction
-from geared_dynamics.observers.readings import Measurement, refuse_other
+from geared_dynamics.observers.readings import refuse_other
 from geared_dynamics.observers.standing import derivative, gain_of, predicted, product
 
 APART = 10.0  # weight of a standing rotor's error: it moves its link, and is not moved by it

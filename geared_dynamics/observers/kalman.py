@@ -30,6 +30,7 @@ from geared_dynamics.dynamics.elastic.equations import packed_springs, structure
 from geared_dynamics.dynamics.elastic.extended import extended
 from geared_dynamics.dynamics.friction_and_balancers import outside
 from geared_dynamics.dynamics.packing import packed
+from geared_dynamics.dynamics.state import Measurement
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.kernels.observer_layout import GROUPS
 from geared_dynamics.model import GearedModel
@@ -44,7 +45,6 @@ from geared_dynamics.observers.health import (
 )
 from geared_dynamics.observers.kalman_gains import KalmanGains, positive
 from geared_dynamics.observers.readings import (
-    Measurement,
     at_rest,
     inputs,
     readings,
@@ -164,7 +164,7 @@ def kalman_start(
     sizes = gains.sizes
     y, (tau_m, _) = readings(sizes, measurement), inputs(sizes, measurement)
     if not np.all(np.isfinite(y[: sizes.motors])):
-        raise ArrayError("motor_position", "is missing", "start when all encoders are there")
+        raise ArrayError("motor_angle", "is missing", "start when all encoders are there")
     x = at_rest(model, y[: sizes.motors])
     link = y[sizes.motors : sizes.motors + sizes.n]
     x[: sizes.n] = np.where(np.isfinite(link), link, x[: sizes.n])
@@ -202,6 +202,8 @@ def kalman_step(
     state: KalmanState,
     measurement: Measurement,
     dt: float,
+    *,
+    known: ArrayLike | None = None,
 ) -> KalmanState:
     """State after dt with new readings.
 
@@ -211,6 +213,7 @@ def kalman_step(
         state: Before.
         measurement: The readings at the end of the step, the torques over it.
         dt: Since the readings before [s].
+        known: Force on the joints that is known in addition (n,) [N m or N]; zero if not given.
 
     Returns:
         The state; with ``health.faults`` for what was wrong, ``health.valid`` False once the
@@ -219,7 +222,7 @@ def kalman_step(
     refuse_other(model, gains, KalmanGains, "kalman_gains")
     sizes, limits = gains.sizes, gains.limits
     refuse_state(state, KalmanState, "kalman_start", sizes.state)
-    y, (tau_m, tau) = readings(sizes, measurement), inputs(sizes, measurement)
+    y, (tau_m, tau) = readings(sizes, measurement), inputs(sizes, measurement, known)
     fault, count = parts(dt, limits)
     if not state.health.valid:
         return state._replace(health=held(state.health, fault))

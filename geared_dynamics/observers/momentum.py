@@ -32,7 +32,10 @@ import numpy as np
 from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.dynamics import elastic
 from geared_dynamics.dynamics.arguments import above_zero, one_state, seconds
+from geared_dynamics.dynamics.elastic.extended import motor_side
 from geared_dynamics.dynamics.friction_and_balancers import outside
+from geared_dynamics.dynamics.state import State
+from geared_dynamics.errors import ArrayError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.observers.health import Fault
 from geared_dynamics.observers.readings import sizes_of
@@ -75,20 +78,14 @@ class Moving(NamedTuple):
     """A motion as the momentum observer takes it, measured or estimated.
 
     Attributes:
-        q: Joint position (n,) [rad or m].
-        theta: Position of the shafts behind the springs (n_e,), joint side.
-        v: Joint velocity (n,).
-        vtheta: Velocity of the shafts (n_e,).
+        state: Motion of both sides of the springs.
         tau_m: Electromagnetic torque of the motors (m,) [N m], mean over the step.
         joint_torque: Measured torque of the springs on the links (n_e,); None or NaN where it
             is not measured, the model's is then taken.
         tau: What else is known to act on the joints (n,), mean over the step; None for nothing.
     """
 
-    q: ArrayLike
-    theta: ArrayLike
-    v: ArrayLike
-    vtheta: ArrayLike
+    state: State
     tau_m: ArrayLike
     joint_torque: ArrayLike | None = None
     tau: ArrayLike | None = None
@@ -158,13 +155,20 @@ def momentum_step(
 def checked(model: GearedModel, moving: Moving, *, missing: bool = True) -> Moving:
     """The motion as arrays; NaN only where some of it may be missing, or no sensor is."""
     sizes = sizes_of(model)
+    if not isinstance(moving.state, State):
+        finding = f"has a state of type {type(moving.state).__name__}"
+        remedy = "give gd.observers.Moving(gd.State(q, v, theta, vtheta), tau_m, ...)"
+        raise ArrayError("moving", finding, remedy)
+    q, v, theta, vtheta, _ = moving.state
     n, shafts = sizes.n, sizes.shafts
     sensors, tau = moving.joint_torque, moving.tau
     return Moving(
-        one_state("q", moving.q, n, missing=missing),
-        one_state("theta", moving.theta, shafts, missing=missing),
-        one_state("v", moving.v, n, missing=missing),
-        one_state("vtheta", moving.vtheta, shafts, missing=missing),
+        State(
+            one_state("q", q, n, missing=missing),
+            one_state("v", v, n, missing=missing),
+            one_state("theta", motor_side("theta", theta), shafts, missing=missing),
+            one_state("vtheta", motor_side("vtheta", vtheta), shafts, missing=missing),
+        ),
         one_state("tau_m", moving.tau_m, sizes.motors, missing=missing),
         None if sensors is None else one_state("joint_torque", sensors, shafts, missing=True),
         np.zeros(n) if tau is None else one_state("tau", tau, n, missing=missing),
@@ -173,7 +177,7 @@ def checked(model: GearedModel, moving: Moving, *, missing: bool = True) -> Movi
 
 def complete(moving: Moving) -> bool:
     """Whether nothing of a motion is missing; sensors of torque may be."""
-    parts = (moving.q, moving.theta, moving.v, moving.vtheta, moving.tau_m, moving.tau)
+    parts = (*moving.state[:4], moving.tau_m, moving.tau)
     return all(bool(np.all(np.isfinite(part))) for part in parts if part is not None)
 
 
@@ -188,16 +192,16 @@ def driving(model: GearedModel, moving: Moving) -> Array:
 def balance(model: GearedModel, moving: Moving) -> tuple[Array, Array]:
     """Momentum, and the known forces that depend on the motion (N,)."""
     n, shafts = model.n, model.elasticity.count
-    q, theta, v, vtheta = (np.asarray(part, np.float64) for part in moving[:4])
-    rate = np.concatenate([v, vtheta])
-    losses, rotors = elastic.friction_forces(model, v, vtheta, q, theta)
-    C = elastic.coriolis_matrix(model, q, v, vtheta)
-    weight = elastic.bias_forces(model, q, np.zeros(n), np.zeros(shafts))
+    state = moving.state
+    q, rate = state.q, state.rate
+    losses, rotors = elastic.friction_forces(model, state)
+    C = elastic.coriolis_matrix(model, state)
+    weight = elastic.bias_forces(model, State(q, np.zeros(n), vtheta=np.zeros(shafts)))
     known = C.T @ rate - weight - elastic.structure_matrix(model) @ rotors
-    known += elastic.spring_forces(model, q, theta, v, vtheta)
+    known += elastic.spring_forces(model, state)
     if moving.joint_torque is not None:
         measured = np.asarray(moving.joint_torque, np.float64)
-        modelled = elastic.joint_torque(model, q, theta, v, vtheta)
+        modelled = elastic.joint_torque(model, state)
         more = np.where(np.isfinite(measured), measured - modelled, 0.0)
         known[:n] += model.elasticity.rigid.T @ more
         known[n:] -= more

@@ -22,6 +22,7 @@ import numpy as np
 from geared_dynamics.arrays import Array, ArrayLike, BoolArray
 from geared_dynamics.dynamics.arguments import one_state
 from geared_dynamics.dynamics.elastic.equations import structure_matrix
+from geared_dynamics.dynamics.state import Measurement
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.observers.health import (
@@ -56,7 +57,6 @@ from geared_dynamics.observers.pole_assignment import (
     slower,
 )
 from geared_dynamics.observers.readings import (
-    Measurement,
     Sizes,
     Source,
     at_rest,
@@ -247,7 +247,7 @@ def nonlinear_start(
     y = readings(sizes, measurement)[: sizes.motors]
     tau_m, _ = inputs(sizes, measurement)
     if not np.all(np.isfinite(y)):
-        raise ArrayError("motor_position", "is missing", "start when all encoders are there")
+        raise ArrayError("motor_angle", "is missing", "start when all encoders are there")
     x = at_rest(model, y)
     if q is not None:
         x[: sizes.n] = one_state("q", q, sizes.n)
@@ -270,6 +270,8 @@ def nonlinear_step(
     state: NonlinearState,
     measurement: Measurement,
     dt: float,
+    *,
+    known: ArrayLike | None = None,
 ) -> NonlinearState:
     """State after dt with new readings of the motors' encoders.
 
@@ -279,12 +281,13 @@ def nonlinear_step(
         state: Before.
         measurement: The readings at the end of the step, the torques over it.
         dt: Since the readings before [s].
+        known: Force on the joints that is known in addition (n,) [N m or N]; zero if not given.
     """
     refuse_other(model, gains, NonlinearGains, "nonlinear_gains")
     sizes, limits = gains.sizes, gains.limits
     refuse_state(state, NonlinearState, "nonlinear_start", 2 * sizes.coordinates)
     y = readings(sizes, measurement)[: sizes.motors] - gains.zeros
-    ready = prepared(sizes, limits, state.health, measurement, dt)
+    ready = prepared(sizes, limits, state.health, measurement, dt, known)
     if isinstance(ready, Health):
         return state._replace(health=ready)
     health, tau, count = ready

@@ -16,6 +16,7 @@ from geared_dynamics.dynamics.elastic.extended import extended
 from geared_dynamics.dynamics.elastic.motors import motor_speeds
 from geared_dynamics.dynamics.friction_and_balancers import outside
 from geared_dynamics.dynamics.packing import packed
+from geared_dynamics.dynamics.state import State
 from geared_dynamics.model import GearedModel
 from geared_dynamics.observers.contacts import on_joints
 from geared_dynamics.observers.health import Health
@@ -111,6 +112,7 @@ def estimate(
     n, N = model.n, model.n + model.elasticity.count
     refuse_mean(state.mean, (2 * N, 3 * N), "the observer's start")
     q, theta, v, vtheta, force = np.split(state.mean, [n, N, N + n, 2 * N])
+    motion = State(q, v, theta, vtheta)
     force = force if force.size else np.zeros(N)
     deviation = state.deviations if isinstance(state, KalmanState) else np.full(3 * N, np.nan)
     if isinstance(state, NonlinearState):
@@ -124,9 +126,9 @@ def estimate(
         v=v,
         theta=theta,
         vtheta=vtheta,
-        motor_speed=motor_speeds(model, v, vtheta),
+        motor_speed=motor_speeds(model, motion),
         torsion=np.asarray(theta - model.elasticity.rigid @ q),
-        joint_torque=joint_torque(model, q, theta, v, vtheta),
+        joint_torque=joint_torque(model, motion),
         external=force[:n],
         shaft_force=force[n:],
         valid=state.health.valid,
@@ -171,12 +173,12 @@ def most(state: KalmanState | NonlinearState, gains: KalmanGains | NonlinearGain
 
 LONGEST = 0.005  # of one step of the prediction [s]
 
-State = KalmanState | NonlinearState
+ObserverState = KalmanState | NonlinearState
 
 
 def ahead(
-    model: GearedModel, state: State, torques: Sequence[tuple[float, Array]]
-) -> State | None:
+    model: GearedModel, state: ObserverState, torques: Sequence[tuple[float, Array]]
+) -> ObserverState | None:
     """The state after known torques have acted, without readings; None where it diverges.
 
     Only the mean moves. The unaccounted force of the Kalman filter goes on as it is. What else

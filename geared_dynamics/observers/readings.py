@@ -17,6 +17,7 @@ from geared_dynamics.dynamics.elastic.equations import (
 from geared_dynamics.dynamics.elastic.extended import extended
 from geared_dynamics.dynamics.friction_and_balancers import balancer_forces
 from geared_dynamics.dynamics.rigid import gravity_forces
+from geared_dynamics.dynamics.state import Measurement
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.model import GearedModel
 
@@ -56,25 +57,6 @@ class Sizes(NamedTuple):
     def readings(self) -> int:
         """Number of readings: m + n + n_e."""
         return self.motors + self.n + self.shafts
-
-
-class Measurement(NamedTuple):
-    """What is known at one instant; NaN, and None, for what is not.
-
-    Attributes:
-        motor_position: What the motors' encoders show (m,) [rad], motor side.
-        tau_m: Electromagnetic torque at the rotors since the instant before (m,) [N m]: the
-            command, or k_t i of a measured current.
-        link_position: Joint position by encoders on the links (n,) [rad or m].
-        joint_torque: Torque that the springs put on the links (n_e,) [N m or N].
-        tau: What else is known to act on the joints (n,) [N m or N]; zero where not given.
-    """
-
-    motor_position: ArrayLike
-    tau_m: ArrayLike
-    link_position: ArrayLike | None = None
-    joint_torque: ArrayLike | None = None
-    tau: ArrayLike | None = None
 
 
 def sizes_of(model: GearedModel) -> Sizes:
@@ -181,20 +163,22 @@ def reading_rows(model: GearedModel) -> tuple[Array, Array]:
 
 def readings(sizes: Sizes, measurement: Measurement) -> Array:
     """All readings (c,), NaN for what is missing; infinity counts as missing."""
-    motors = _part("motor_position", measurement.motor_position, sizes.motors)
+    motors = _part("motor_angle", measurement.motor_angle, sizes.motors)
     links = _part("link_position", measurement.link_position, sizes.n)
     torques = _part("joint_torque", measurement.joint_torque, sizes.shafts)
     return np.concatenate([motors, links, torques])
 
 
-def inputs(sizes: Sizes, measurement: Measurement) -> tuple[Array, Array]:
+def inputs(
+    sizes: Sizes, measurement: Measurement, known: ArrayLike | None = None
+) -> tuple[Array, Array]:
     """Torque of the motors (m,), NaN where missing, and the known force on the joints (n,)."""
-    tau_m = _part("tau_m", measurement.tau_m, sizes.motors)
-    if measurement.tau is None:
+    tau_m = _part("motor_torque", measurement.motor_torque, sizes.motors)
+    if known is None:
         return tau_m, np.zeros(sizes.n)
-    tau = _part("tau", measurement.tau, sizes.n)
+    tau = _part("known", known, sizes.n)
     if not np.all(np.isfinite(tau)):
-        raise ArrayError("tau", "contains NaN or infinity", "give what is known, zero elsewhere")
+        raise ArrayError("known", "contains NaN or infinity", "give what is known, zero elsewhere")
     return tau_m, tau
 
 

@@ -17,9 +17,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from geared_dynamics.arrays import Array
+from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.dynamics import cartesian, elastic
 from geared_dynamics.dynamics.friction_and_balancers import outside
+from geared_dynamics.dynamics.state import Measurement, State
 from geared_dynamics.model import GearedModel
 from geared_dynamics.observers.health import Fault, Health, held
 from geared_dynamics.observers.nonlinear import (
@@ -27,7 +28,7 @@ from geared_dynamics.observers.nonlinear import (
     NonlinearState,
     corrected,
 )
-from geared_dynamics.observers.readings import Measurement, readings, refuse_other, refuse_state
+from geared_dynamics.observers.readings import readings, refuse_other, refuse_state
 from geared_dynamics.observers.screening import prepared
 from geared_dynamics.observers.standing import predicted
 
@@ -82,6 +83,8 @@ def redundant_step(
     state: RedundantState,
     measurement: Measurement,
     dt: float,
+    *,
+    known: ArrayLike | None = None,
 ) -> RedundantState:
     """State after dt with new readings of the motors' encoders.
 
@@ -91,11 +94,12 @@ def redundant_step(
         state: Before.
         measurement: The readings at the end of the step, the torques over it.
         dt: Since the readings before [s].
+        known: Force on the joints that is known in addition (n,) [N m or N]; zero if not given.
     """
     refuse_other(model, gains, NonlinearGains, "nonlinear_gains")
     refuse_state(state, RedundantState, "redundant_start", 2 * gains.sizes.coordinates)
     sizes, inner = gains.sizes, state.inner
-    ready = prepared(sizes, gains.limits, inner.health, measurement, dt)
+    ready = prepared(sizes, gains.limits, inner.health, measurement, dt, known)
     if isinstance(ready, Health):
         return state._replace(inner=inner._replace(health=ready))
     health, tau, count = ready
@@ -132,22 +136,20 @@ def acceleration(
     """
     n = model.n
     rate = L @ nu
-    q, theta, v, vtheta = x[:n], x[n:], rate[:n], rate[n:]
-    losses, rotors = smooth_friction(model, v, vtheta, q, theta)
+    state = State(x[:n], rate[:n], x[n:], rate[n:])
+    losses, rotors = smooth_friction(model, state)
     along = outside(model, tau, x) - losses
-    found = cartesian.accelerations(model, q, theta, v, vtheta, tau_m - rotors, tau=along)
+    found = cartesian.accelerations(model, state, tau_m - rotors, tau=along)
     return np.concatenate([found.a, found.atheta])
 
 
-def smooth_friction(
-    model: GearedModel, v: Array, vtheta: Array, q: Array, theta: Array
-) -> tuple[Array, Array]:
+def smooth_friction(model: GearedModel, state: State) -> tuple[Array, Array]:
     """Friction of joints (n,) and rotors (m,) without what multiplies the sign of a rate."""
     joints, rotors = np.zeros(model.n), np.zeros(len(model.motor_names))
-    speed = elastic.motor_speeds(model, v, vtheta)
-    angle = elastic.motor_angles(model, q, theta) - model.motor_zeros  # which the laws shift by
+    speed = elastic.motor_speeds(model, state)
+    angle = elastic.motor_angles(model, state) - model.motor_zeros  # which the laws shift by
     for laws, rate, place, found in (
-        (model.joint_friction, v, q, joints),
+        (model.joint_friction, state.v, state.q, joints),
         (model.motors.friction, speed, angle, rotors),
     ):
         k = laws.multiplier
@@ -162,7 +164,7 @@ def smooth_friction(
 def jacobian(model: GearedModel, x: Array, rate: Array) -> Array:
     """J(x) (15 n or so, N)."""
     n = model.n
-    found = cartesian.dynamics(model, x[:n], x[n:], rate[:n], rate[n:])
+    found = cartesian.dynamics(model, State(x[:n], rate[:n], x[n:], rate[n:]))
     return found.jacobian
 
 

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from geared_dynamics.arrays import Array, BoolArray, IntArray
+from geared_dynamics.arrays import Array, ArrayLike, BoolArray, IntArray
+from geared_dynamics.dynamics.state import Measurement
 from geared_dynamics.observers.health import (
     BEHIND,
     FLOOR,
@@ -21,7 +22,7 @@ from geared_dynamics.observers.health import (
     held,
     parts,
 )
-from geared_dynamics.observers.readings import Measurement, Sizes, inputs
+from geared_dynamics.observers.readings import Sizes, inputs
 from geared_dynamics.observers.smoothness import ORDER, extended, leap
 
 FORGET = 0.01  # Within this time the prediction must move on for a reading to be stuck [s].
@@ -353,10 +354,15 @@ class Examination:
 
 
 def prepared(
-    sizes: Sizes, limits: Limits, health: Health, measurement: Measurement, dt: float
+    sizes: Sizes,
+    limits: Limits,
+    health: Health,
+    measurement: Measurement,
+    dt: float,
+    known: ArrayLike | None,
 ) -> tuple[Health, Array, int] | Health:
     """Health, known force and number of predictions of a step; health alone if there is none."""
-    tau_m, tau = inputs(sizes, measurement)
+    tau_m, tau = inputs(sizes, measurement, known)
     fault, count = parts(dt, limits)
     if not health.valid:
         return held(health, fault)

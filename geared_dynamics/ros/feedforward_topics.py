@@ -16,8 +16,9 @@ from std_srvs.srv import SetBool, Trigger
 
 from geared_dynamics.actuation.motor_commands import joint_effort
 from geared_dynamics.arrays import Array
-from geared_dynamics.control import Controller, Reference, State, TermTorques
+from geared_dynamics.control import Controller, Reference, TermTorques
 from geared_dynamics.control.safety import memory as at
+from geared_dynamics.dynamics.state import State
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.ros.joint_state_wire import NamedState, Template

@@ -15,6 +15,7 @@ from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 
 from geared_dynamics import observers as ob
+from geared_dynamics.dynamics.state import Measurement
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.ros.elastic_observer import ElasticObserverNode
 from geared_dynamics.runtime.observer_values import Level
@@ -44,7 +45,7 @@ class Alone:
         given = self._given
         assert isinstance(given.gains, ob.KalmanGains)
         angles = given.angles(np.array(positions))
-        reading = ob.Measurement(angles, given.torques(np.array(efforts)))
+        reading = Measurement(angles, given.torques(np.array(efforts)))
         begin = time.perf_counter_ns()
         if self._state is None:
             self._state = ob.kalman_start(given.model, given.gains, reading)

@@ -15,6 +15,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 from std_srvs.srv import SetBool, Trigger
 
+from geared_dynamics.dynamics.state import Measurement
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.ros.declared import Declared, EmptyLists
@@ -25,7 +26,6 @@ from geared_dynamics.runtime.model_source import loaded, payload_words
 from geared_dynamics.runtime.parameters import ParameterError, Value
 from geared_dynamics.runtime.plant_node_settings import SCHEMA, CommandReader
 from geared_dynamics.simulation.plant import Plant
-from geared_dynamics.simulation.plant_settings import Measurement
 
 # -- The plant node: commands to the plant, its measurements to messages --------------------------
 
@@ -187,8 +187,11 @@ class PlantNode(EmptyLists, PrintableLog, Node):  # type: ignore[misc]  # rclpy 
     def _send(self, seen: Measurement) -> None:
         stamp = self._stamp = self.zero + round(seen.time * SECOND)
         joints, motors = self._joints.values, self._motors.values
-        joints["position"][:], joints["velocity"][:] = seen.q, seen.v
-        joints["effort"][:] = seen.effort
+        assert self.plant is not None
+        model = self.plant.model
+        shown = seen.joint_state(model)
+        joints["position"][:], joints["velocity"][:] = shown.q, shown.v
+        joints["effort"][:] = model.structure_matrix @ seen.motor_torque
         motors["position"][:], motors["velocity"][:] = seen.motor_angle, seen.motor_speed
         motors["effort"][:] = seen.motor_torque
         self._joints.stamp(stamp)
@@ -196,7 +199,7 @@ class PlantNode(EmptyLists, PrintableLog, Node):  # type: ignore[misc]  # rclpy 
         self._send_motors(self._motors.message)
         self._send_joints(self._joints.message)
         for publisher, values in ((self._currents, seen.current), (self._voltages, seen.voltage)):
-            if publisher.get_subscription_count():
+            if values is not None and publisher.get_subscription_count():
                 publisher.publish(Float64MultiArray(data=values.tolist()))
 
     # -- commands ----------------------------------------------------------------------------

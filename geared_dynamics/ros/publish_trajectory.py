@@ -24,8 +24,13 @@ from geared_dynamics.trajectory import (
 # -- A trajectory file as checked waypoints, and whether the arm is where they begin --------------
 
 
-def read_waypoints(path: Path) -> Waypoints:
+def read_waypoints(path: Path, approach: float | None = None) -> Waypoints:
     """Read a file and check it by the joint trajectory controller's rules.
+
+    Args:
+        path: The file.
+        approach: Time from the start to the first point [s]: the controller moves the arm there
+            from where it is. None: the time that the file says.
 
     Raises:
         DescriptionError: If it is no JointTrajectory.
@@ -34,6 +39,9 @@ def read_waypoints(path: Path) -> Waypoints:
     data = read_trajectory(path)
     names = tuple(data["joint_names"])
     points = [Point(**point) for point in data["points"]]
+    if approach is not None and points:
+        later = approach - points[0].time
+        points = [point._replace(time=point.time + later) for point in points]
     try:
         return checked(JointTrajectory(names, points), Rules(names), 0.0)
     except TrajectoryError as error:
@@ -57,7 +65,7 @@ def refuse_elsewhere(found: Waypoints, measured: Mapping[str, float], tolerance:
             f"begins at {begin[worst]:.6g}, and joint {worst!r} is at {measured[worst]:.6g}: "
             "it would jump"
         )
-        remedy = "move the arm slowly to the first point, or give a larger --tolerance"
+        remedy = "let it move there first with --approach SECONDS, or give a larger --tolerance"
         raise TrajectoryError("trajectory", finding, remedy)
 
 
@@ -93,6 +101,10 @@ def parser() -> argparse.ArgumentParser:
         help="of waiting for states and subscriber [s], default %(default)s",
     )  # fmt: skip
     found.add_argument(
+        "--approach", type=positive, metavar="SECONDS",
+        help="move to the first point in this time, from wherever the arm is, then go on",
+    )  # fmt: skip
+    found.add_argument(
         "--no-check", action="store_true", help="publish wherever the arm is: it may jump"
     )
     return found
@@ -118,7 +130,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         for package in PACKAGES:
             if importlib.util.find_spec(package) is None:
                 raise MissingPackageError(NAME, package, "ros")
-        found = read_waypoints(args.file)
+        found = read_waypoints(args.file, args.approach)
         from geared_dynamics.ros.publisher import run
 
         run(args, words[at:], found)

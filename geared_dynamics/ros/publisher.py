@@ -38,7 +38,7 @@ def run(args: argparse.Namespace, ros_arguments: list[str], found: Waypoints) ->
     node = Node(NAME)
     try:
         publisher = node.create_publisher(JointTrajectory, args.topic, LATCHED)
-        if not args.no_check:
+        if not args.no_check and args.approach is None:
             measured = positions(node, args, found)
             refuse_elsewhere(found, measured, args.tolerance)
         remedy = "start its controller, name its --topic, or wait longer with --timeout"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from geared_dynamics.arrays import Array
-from geared_dynamics.control import Controller, ElasticController, Reference, State
+from geared_dynamics.control import Controller, ElasticController, Reference
+from geared_dynamics.dynamics.state import State
 from geared_dynamics.runtime.acceptance import Pace
 from geared_dynamics.runtime.feedforward_settings import AnyController
 from geared_dynamics.trajectory import Reference as Motion

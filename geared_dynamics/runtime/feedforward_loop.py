@@ -14,13 +14,13 @@ from geared_dynamics.arrays import Array
 from geared_dynamics.control import (
     Memory,
     Output,
-    State,
     safety,
 )
 from geared_dynamics.control.safety import Decision, Mode, Observation, SafetyMemory
 from geared_dynamics.control.safety import memory as at
 from geared_dynamics.control.safety.detection import in_doubt
 from geared_dynamics.control.safety.memory import Leaving
+from geared_dynamics.dynamics.state import State
 from geared_dynamics.runtime.acceptance import CheckedRoute, Pace, limits_of, routed, started
 from geared_dynamics.runtime.desired import behind, complete, standing
 from geared_dynamics.runtime.feedforward_settings import FeedforwardSetup

@@ -11,7 +11,8 @@ from geared_dynamics import observers as ob
 from geared_dynamics.arrays import Array, IntArray
 from geared_dynamics.dynamics.elastic.equations import structure_matrix
 from geared_dynamics.dynamics.rigid import gravity_forces
-from geared_dynamics.observers import Fault, KalmanGains, KalmanState, Measurement
+from geared_dynamics.dynamics.state import Measurement
+from geared_dynamics.observers import Fault, KalmanGains, KalmanState
 from geared_dynamics.observers.health import readmitted
 from geared_dynamics.observers.observer import LONGEST, ahead
 from geared_dynamics.observers.readings import at_rest

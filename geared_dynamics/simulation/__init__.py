@@ -4,10 +4,11 @@ Elastic arms with their motors' currents and smooth friction (docs/simulation.md
 simulated arms with motors, friction, sensors, delays and faults (docs/plants.md).
 """
 
+from geared_dynamics.dynamics.state import Measurement as Measurement
+from geared_dynamics.dynamics.state import State, replaced
 from geared_dynamics.simulation.adaptive import ElasticRun, simulate_elastic
 from geared_dynamics.simulation.driven_arm import (
     ElasticRates,
-    ElasticState,
     elastic_rates,
     elastic_step,
 )
@@ -16,21 +17,20 @@ from geared_dynamics.simulation.plant import Plant
 from geared_dynamics.simulation.plant_settings import (
     Command,
     Faults,
-    Measurement,
     PlantSettings,
-    PlantState,
 )
+
+# Former names, for one release.
+ElasticState = replaced("gd.simulation.ElasticState", "gd.State(q, v, theta, vtheta, current)")
+PlantState = State
 
 __all__ = [
     "Command",
     "ElasticRates",
     "ElasticRun",
-    "ElasticState",
     "Faults",
-    "Measurement",
     "Plant",
     "PlantSettings",
-    "PlantState",
     "elastic_rates",
     "elastic_step",
     "simulate_elastic",

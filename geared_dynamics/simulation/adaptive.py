@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, cast, get_args
 
 import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.dynamics.arguments import as_numbers, motor_inputs, one_driven_state
+from geared_dynamics.dynamics.state import State
 from geared_dynamics.errors import (
     ArrayError,
     GearedDynamicsError,
@@ -19,7 +20,6 @@ from geared_dynamics.errors import (
 from geared_dynamics.model import GearedModel
 from geared_dynamics.simulation.driven_arm import (
     ElasticPlant,
-    ElasticState,
     packed_state,
     plant_of,
     unpacked,
@@ -41,32 +41,48 @@ class ElasticRun(NamedTuple):
 
     Attributes:
         t: Times (k,) [s].
-        q: Joint position (k, n) [rad or m].
-        theta: Position of the shafts behind the springs (k, n_e), joint side.
-        v: Joint velocity (k, n).
-        vtheta: Velocity of the shafts (k, n_e).
-        current: Currents (k, m) [A]; None with torques.
+        state: States at these times, arrays (k, n), (k, n_e) and (k, m); no currents with torques.
         evaluations: How often the rates were computed.
     """
 
     t: Array
-    q: Array
-    theta: Array
-    v: Array
-    vtheta: Array
-    current: Array | None
+    state: State
     evaluations: int
 
     @property
-    def end(self) -> ElasticState:
+    def q(self) -> Array:
+        """Joint position (k, n) [rad or m]."""
+        return self.state.q
+
+    @property
+    def v(self) -> Array:
+        """Joint velocity (k, n)."""
+        return self.state.v
+
+    @property
+    def theta(self) -> Array:
+        """Motor-side position of the elastic joints (k, n_e), reflected to the joints."""
+        return cast("Array", self.state.theta)
+
+    @property
+    def vtheta(self) -> Array:
+        """Its time derivative (k, n_e)."""
+        return cast("Array", self.state.vtheta)
+
+    @property
+    def current(self) -> Array | None:
+        """Currents (k, m) [A]; None with torques."""
+        return self.state.current
+
+    @property
+    def end(self) -> State:
         """The last state."""
-        current = None if self.current is None else self.current[-1]
-        return ElasticState(self.q[-1], self.theta[-1], self.v[-1], self.vtheta[-1], current)
+        return State(*(None if part is None else part[-1] for part in self.state))  # type: ignore[arg-type]
 
 
 def simulate_elastic(
     model: GearedModel,
-    state: ElasticState,
+    state: State,
     times: ArrayLike,
     *,
     voltage: Input | None = None,
@@ -119,7 +135,7 @@ def simulate_elastic(
     found, evaluations = integrate(plant, y, when, given_at, method, rtol, atol, max_evaluations)
     if plant.drive == "voltage":
         found = np.stack([plant.settled(x, given_at(t)) for t, x in zip(when, found, strict=True)])
-    return ElasticRun(when, *unpacked(plant, found), evaluations)
+    return ElasticRun(when, unpacked(plant, found), evaluations)
 
 
 def refuse_tolerances(rtol: float, atol: float, most: int) -> None:

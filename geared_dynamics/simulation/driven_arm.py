@@ -19,8 +19,10 @@ from geared_dynamics.dynamics.arguments import (
     one_driven_state,
 )
 from geared_dynamics.dynamics.drive_packing import packed_drives
+from geared_dynamics.dynamics.elastic.equations import state_inputs
 from geared_dynamics.dynamics.elastic.extended import extended
 from geared_dynamics.dynamics.friction_and_balancers import balancer_forces, friction_forces
+from geared_dynamics.dynamics.state import State, require_state
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.simulation.integrators import rosenbrock_step
@@ -102,7 +104,7 @@ class ElasticPlant:
     def rates(self, y: Array, given: Array) -> Array:
         """dy/dt (..., N) for voltages or torques (m,)."""
         n, half = self.model.n, self.half
-        q, theta, v, vtheta = np.split(y[..., : 2 * half], [n, half, half + n], axis=-1)
+        state = unpacked(self, y)
         result = np.empty_like(y)
         result[..., :half] = y[..., half : 2 * half]
         torque = np.broadcast_to(given, (*y.shape[:-1], len(given)))
@@ -111,8 +113,8 @@ class ElasticPlant:
             current = np.where(self.lagging, y[..., 2 * half :], steady)
             result[..., 2 * half :] = (steady - current) / self.lag
             torque = self.wires.torque_constant * current
-        tau, torque = self.on_joints(q, v), torque - self.on_rotors(y)
-        a, atheta = elastic.forward_dynamics(self.model, q, theta, v, vtheta, torque, tau=tau)
+        tau, torque = self.on_joints(state.q, state.v), torque - self.on_rotors(y)
+        a, atheta = elastic.forward_dynamics(self.model, state, torque, tau=tau)
         result[..., half : half + n], result[..., half + n : 2 * half] = a, atheta
         return result
 
@@ -152,27 +154,8 @@ class ElasticPlant:
 LOST = 1.0  # error of a joint in one step with which its position is none [rad or m]
 
 
-class ElasticState(NamedTuple):
-    """State of an elastic arm with its motors.
-
-    Attributes:
-        q: Joint position (n,) [rad or m].
-        theta: Position of the shafts behind the springs (n_e,), joint side.
-        v: Joint velocity (n,).
-        vtheta: Velocity of the shafts (n_e,).
-        current: Current of each motor (m,) [A]; None for zero, and for motors that are
-            driven by torques. Without inductance it follows at once and is not read.
-    """
-
-    q: Array
-    theta: Array
-    v: Array
-    vtheta: Array
-    current: Array | None = None
-
-
 class ElasticRates(NamedTuple):
-    """What changes an ``ElasticState``.
+    """Time derivatives of the velocities and currents of a ``State``.
 
     Attributes:
         a: Joint acceleration (n,).
@@ -187,7 +170,7 @@ class ElasticRates(NamedTuple):
 
 def elastic_rates(
     model: GearedModel,
-    state: ElasticState,
+    state: State,
     *,
     voltage: ArrayLike | None = None,
     torque: ArrayLike | None = None,
@@ -219,13 +202,13 @@ def elastic_rates(
 
 def elastic_step(
     model: GearedModel,
-    state: ElasticState,
+    state: State,
     dt: float,
     *,
     voltage: ArrayLike | None = None,
     torque: ArrayLike | None = None,
     external: ArrayLike | None = None,
-) -> ElasticState:
+) -> State:
     """State after dt with constant inputs, at a cost that does not depend on the state.
 
     One implicit step of fourth order. What is damped and faster than the step (windings,
@@ -293,24 +276,21 @@ def plant_of(
     return ElasticPlant(model, "voltage", outside), given
 
 
-def packed_state(plant: ElasticPlant, state: ElasticState) -> Array:
+def packed_state(plant: ElasticPlant, state: State) -> Array:
     """The state as one array (N,)."""
-    if not isinstance(state, tuple) or len(state) != len(ElasticState._fields):
-        finding = f"is a {type(state).__name__}, or not of {len(ElasticState._fields)} parts"
-        raise ArrayError("state", finding, "give an ElasticState: q, theta, v, vtheta, current")
-    q, theta, v, vtheta, current = state
-    n, shafts = plant.model.n, plant.model.elasticity.count
-    parts = {"q": (q, n), "theta": (theta, shafts), "v": (v, n), "vtheta": (vtheta, shafts)}
+    require_state(state, "simulation")
+    parts = state_inputs(plant.model, state)
     if plant.drive == "voltage":
         count = plant.structure.shape[1]
-        parts["current"] = (np.zeros(count) if current is None else current, count)
+        current = np.zeros(count) if state.current is None else state.current
+        parts["current"] = (current, count)
     arrays = {name: finite_input(name, value, width) for name, (value, width) in parts.items()}
     return np.concatenate(one_driven_state(arrays))
 
 
-def unpacked(plant: ElasticPlant, y: Array) -> ElasticState:
+def unpacked(plant: ElasticPlant, y: Array) -> State:
     """A state, or many (..., N), from an array."""
     n, half = plant.model.n, plant.half
     parts = np.split(y, [n, half, half + n, 2 * half], axis=-1)
     q, theta, v, vtheta, current = parts
-    return ElasticState(q, theta, v, vtheta, current if plant.drive == "voltage" else None)
+    return State(q, v, theta, vtheta, current if plant.drive == "voltage" else None)

@@ -10,6 +10,7 @@ from geared_dynamics.dynamics.elastic.equations import spring_energy
 from geared_dynamics.dynamics.elastic.extended import extended
 from geared_dynamics.dynamics.friction_and_balancers import balancer_energy, balancer_forces
 from geared_dynamics.dynamics.rigid import energies, forward_dynamics, mass_matrix
+from geared_dynamics.dynamics.state import State
 from geared_dynamics.model import GearedModel
 from geared_dynamics.simulation.joint_friction import friction_of
 from geared_dynamics.simulation.motor_stage import stops_of
@@ -309,7 +310,7 @@ class EquationsMechanism:
         n, found = self.model.n, energies(self._arm, x, rate)
         kinetic, total = float(found[5]), float(found[4] + found[5])
         if self.model.elasticity.count:
-            total += float(spring_energy(self.model, x[:n], x[n:]))
+            total += float(spring_energy(self.model, State(x[:n], rate[:n], x[n:], rate[n:])))
         if self._balanced:
             total += float(balancer_energy(self.model, x[:n]))
         return kinetic, total

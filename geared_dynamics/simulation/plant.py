@@ -13,6 +13,7 @@ import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.dynamics.arguments import finite_input, one_driven_state
+from geared_dynamics.dynamics.state import Measurement, State, inverse_motor_map
 from geared_dynamics.errors import (
     ArrayError,
     GearedDynamicsWarning,
@@ -26,11 +27,9 @@ from geared_dynamics.simulation.motor_stage import CommandKind, MotorStage, Moto
 from geared_dynamics.simulation.plant_settings import (
     Command,
     Faults,
-    Measurement,
     Mechanism,
     PlantEncoders,
     PlantSettings,
-    PlantState,
     within,
 )
 
@@ -39,6 +38,7 @@ STEP = 1e-3  # [s], where none is given and a stable one is longer
 LARGEST = 1e9  # of a command or speed; MuJoCo takes larger controls for zero
 SHORT = 2e-5  # [s], below which a step is worth a warning
 MOMENT = 1e-12  # [s], below which two times are the same
+UNDETERMINED = 1e-9  # share of a joint that the motors leave open, and no rounding
 
 
 class Plant:
@@ -100,7 +100,9 @@ class Plant:
         self.model = model
         self._mechanism = mechanism(model, self.engine, self.timestep, self.settings)
         self._A = model.structure_matrix
-        self._to_joints = np.linalg.pinv(self._A.T)
+        # Joints that the motors do not determine have an encoder of their own.
+        free = np.eye(model.n) - inverse_motor_map(model) @ self._A.T
+        self._own_encoder = np.abs(free).max(axis=1) > UNDETERMINED
 
     @property
     def faults(self) -> Faults:
@@ -118,18 +120,19 @@ class Plant:
             self._ceiling = np.array(limits)
 
     @property
-    def state(self) -> PlantState:
+    def state(self) -> State:
         """Where the arm really is."""
         n = self.model.n
         x, rate = self._mechanism.x, self._mechanism.rate
         parts = (x[:n], rate[:n], x[n:], rate[n:], self._current)
-        return PlantState(*(np.array(part) for part in parts))
+        return State(*(np.array(part) for part in parts))
 
-    def reset(self, state: PlantState | ArrayLike | None = None) -> None:
+    def reset(self, state: State | ArrayLike | None = None) -> None:
         """Put the arm somewhere, time zero, no faults, no command, noise from its seed.
 
         Args:
-            state: Where; only q (n,) means at rest there, None at rest at q = 0.
+            state: Where; parts that are None are zero, or at rest behind springs. Only q (n,)
+                means at rest there, None at rest at q = 0.
         """
         self.faults = Faults()
         self.time = 0.0
@@ -143,16 +146,15 @@ class Plant:
         self._shown = self._measured()
         self._taken: deque[Measurement] = deque([self._shown])
 
-    def _place(self, state: PlantState | ArrayLike | None) -> None:
+    def _place(self, state: State | ArrayLike | None) -> None:
         """Check a state and put the arm there."""
         n, law, count = self.model.n, self.model.elasticity, len(self.model.motor_names)
-        given = PlantState(np.zeros(n)) if state is None else state
-        if not isinstance(given, PlantState):
-            given = PlantState(given)
+        still = np.zeros(n)
+        given = state
+        if not isinstance(given, State):
+            given = State(still if state is None else np.asarray(state), still)
         q, v = (
-            one_driven_state(
-                {name: finite_input(name, np.zeros(n) if value is None else value, n)}
-            )[0]
+            one_driven_state({name: finite_input(name, value, n)})[0]
             for name, value in (("q", given.q), ("v", given.v))
         )
         relaxed = {"theta": law.rigid @ q, "vtheta": law.rigid @ v, "current": np.zeros(count)}
@@ -165,20 +167,20 @@ class Plant:
         self._mechanism.place(np.concatenate([q, theta]), np.concatenate([v, vtheta]))
         self._current = current.copy()
 
-    def step(self, command: Command | ArrayLike, duration: float) -> None:
+    def step(self, command: Command | ArrayLike, dt: float) -> None:
         """Give a command and let time pass.
 
         Args:
             command: Numbers of the plant's kind, or a ``Command``, whose kind is checked.
-            duration: Time until the next step [s].
+            dt: Time until the next step [s].
         """
         values = self._checked(command)
-        within("duration", duration, MOMENT, np.inf)
+        within("dt", dt, MOMENT, np.inf)
         if self._faults.paused:
             return
         if not self._encoders.lost(self._faults.drop_commands):
             self._coming.append((self.time + self.settings.command_latency, values))
-        end = self.time + duration
+        end = self.time + dt
         while self.time < end - MOMENT:
             while self._coming and self._coming[0][0] <= self.time + MOMENT:
                 self._held = self._coming.popleft()[1]
@@ -186,7 +188,7 @@ class Plant:
             self._advance(until - self.time)
             self.time = until
         self.time = end
-        self._encoders.sample(self._angle(), self._mechanism.speed, duration, self._faults)
+        self._encoders.sample(self._angle(), self._mechanism.speed, dt, self._faults)
         self._deliver()
 
     def read(self) -> Measurement:
@@ -263,19 +265,17 @@ class Plant:
     def _measured(self) -> Measurement:
         """Take a measurement."""
         arm, seen, n = self._mechanism, self._encoders, self.model.n
-        q, v = arm.x[:n], arm.rate[:n]
-        torque = self._drives.drive - self._drives.drag * arm.speed
+        own = self._own_encoder if self._own_encoder.any() else None
         return Measurement(
-            self.time,
-            q + self._to_joints @ (seen.angle - self.model.motor_zeros - q @ self._A),
-            v + self._to_joints @ (seen.speed - v @ self._A),
-            self._A @ torque,
-            seen.angle,
-            seen.speed,
-            torque,
-            seen.current(self._current),
-            self._stage.voltage(self._held, self._current, arm.speed),
-            self._drives.limited,
+            motor_angle=seen.angle,
+            motor_torque=self._drives.drive - self._drives.drag * arm.speed,
+            link_position=None if own is None else np.where(own, arm.x[:n], np.nan),
+            motor_speed=seen.speed,
+            link_velocity=None if own is None else np.where(own, arm.rate[:n], np.nan),
+            current=seen.current(self._current),
+            voltage=self._stage.voltage(self._held, self._current, arm.speed),
+            limited=self._drives.limited,
+            time=self.time,
         )
 
     def _deliver(self) -> None:

@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from geared_dynamics.arrays import Array, ArrayLike, BoolArray
+from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.errors import ArrayError, UnknownNameError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.simulation.motor_stage import CommandKind
@@ -165,24 +165,6 @@ def whole(name: str, value: object, least: int) -> None:
 # -- What goes into a plant and what comes out of it ----------------------------------------------
 
 
-class PlantState(NamedTuple):
-    """Where an arm is; parts left out are zero, or at rest behind springs.
-
-    Attributes:
-        q: Joint position (n,) [rad or m].
-        v: Joint velocity (n,).
-        theta: Shafts behind springs (n_e,), joint side; None: springs relaxed.
-        vtheta: Their velocity (n_e,); None: springs relaxed.
-        current: Of the motors (m,) [A]; None: none.
-    """
-
-    q: ArrayLike
-    v: ArrayLike | None = None
-    theta: ArrayLike | None = None
-    vtheta: ArrayLike | None = None
-    current: ArrayLike | None = None
-
-
 class Command(NamedTuple):
     """A command with its kind, so that no plant takes one for another.
 
@@ -194,37 +176,6 @@ class Command(NamedTuple):
 
     kind: CommandKind
     values: ArrayLike
-
-
-class Measurement(NamedTuple):
-    """What the drives and sensors of an arm report.
-
-    Joint values are those that the motors' encoders show, carried through the gears (of elastic
-    joints the shaft's, not the link's); a joint without a motor has an encoder of its own.
-
-    Attributes:
-        time: When it was taken [s].
-        q: Joint position (n,) [rad or m].
-        v: Joint velocity (n,).
-        effort: Joint force of the motors' torques, A tau_m (n,) [N m or N].
-        motor_angle: (m,) [rad], zeros as ``gd.motor_angles``.
-        motor_speed: (m,) [rad/s].
-        motor_torque: Electromagnetic torque, mean over the last step (m,) [N m].
-        current: (m,) [A], NaN without torque constant.
-        voltage: (m,) [V], NaN where the windings are not described.
-        limited: Whether a limit bound during the last step (m,).
-    """
-
-    time: float
-    q: Array
-    v: Array
-    effort: Array
-    motor_angle: Array
-    motor_speed: Array
-    motor_torque: Array
-    current: Array
-    voltage: Array
-    limited: BoolArray
 
 
 class Mechanism(Protocol):

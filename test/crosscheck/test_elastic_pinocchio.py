@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import geared_dynamics as gd
-from elastic_arms import elastic_arm, state
+from elastic_arms import elastic_arm, joined, state
 from geared_dynamics.analysis import pinocchio_reference
 from geared_dynamics.analysis.pinocchio_tree import SpanningTree, spanning_tree
 from naive.elastic import ElasticTwin
@@ -37,7 +37,7 @@ def articulated(
 ) -> np.ndarray:
     """Acceleration of x by Pinocchio's articulated bodies, of a tree that is free."""
     q, theta, v, vtheta = states
-    te = gd.elastic.joint_torque(model, q, theta, v, vtheta)
+    te = gd.elastic.joint_torque(model, gd.State(q, v, theta, vtheta))
     # G is square: the tree's own coordinates are the joints' and the rotors' angles.
     force = np.linalg.solve(tree.G.T, np.r_[te, ratios(model) * tau_m - te])
     x, rate = np.r_[q, theta], np.r_[v, vtheta]
@@ -60,9 +60,11 @@ def test_three_forms_agree() -> None:
         expected = articulated(model, free(model), states, tau_m)
         twin = ElasticTwin(model.robot, model.drivetrain, model.gravity)
         force = gd.elastic.structure_matrix(model) @ tau_m
-        cartesian = gd.cartesian.accelerations(model, q, theta, v, vtheta, tau_m)
+        cartesian = gd.cartesian.accelerations(model, gd.State(q, v, theta, vtheta), tau_m)
         forms = (
-            np.concatenate(gd.elastic.forward_dynamics(model, q, theta, v, vtheta, tau_m)),
+            np.concatenate(
+                gd.elastic.forward_dynamics(model, gd.State(q, v, theta, vtheta), tau_m)
+            ),
             twin.forward_dynamics(np.r_[q, theta], np.r_[v, vtheta], force),
             np.r_[cartesian.a, cartesian.atheta],
         )
@@ -78,7 +80,7 @@ def test_a_spin_one_percent_off_shows(seed: int) -> None:
     model = one_rotor_each(seed)
     states, tau_m = state(model, seed, 2), np.random.default_rng(seed).normal(size=model.n)
     expected = articulated(model, free(model, 1.01), states, tau_m)
-    found = np.concatenate(gd.elastic.forward_dynamics(model, *states, tau_m))
+    found = np.concatenate(gd.elastic.forward_dynamics(model, joined(*states), tau_m))
     assert np.abs(found - expected).max() / np.abs(expected).max() > 1e3 * AGREES
 
 
@@ -101,11 +103,13 @@ def test_projected_tree(seed: int) -> None:
     scale = np.abs(H).max()
     assert_allclose(gd.elastic.mass_matrix(model, q), H, rtol=0, atol=MATRIX * scale)
     bias = pinocchio_reference.bias_forces(tree, x, rate)
-    found = gd.elastic.bias_forces(model, q, v, vtheta)
+    found = gd.elastic.bias_forces(model, gd.State(q, v, vtheta=vtheta))
     assert_allclose(found, bias, rtol=0, atol=1e-9 * np.abs(bias).max())
-    force = np.concatenate(gd.elastic.inverse_dynamics(model, q, theta, v, vtheta, a, atheta))
-    force += gd.elastic.spring_forces(model, q, theta, v, vtheta)
+    force = np.concatenate(
+        gd.elastic.inverse_dynamics(model, gd.State(q, v, theta, vtheta), a, atheta)
+    )
+    force += gd.elastic.spring_forces(model, gd.State(q, v, theta, vtheta))
     expected = pinocchio_reference.inverse_dynamics(tree, x, rate, change)
     assert_allclose(force, expected, rtol=0, atol=1e-9 * np.abs(expected).max())
-    energy = gd.elastic.kinetic_energy(model, q, v, vtheta)
+    energy = gd.elastic.kinetic_energy(model, gd.State(q, v, vtheta=vtheta))
     assert energy == pytest.approx(pinocchio_reference.kinetic_energy(tree, x, rate), rel=1e-11)

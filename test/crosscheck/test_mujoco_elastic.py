@@ -137,7 +137,7 @@ def ours(plant: Plant) -> tuple[np.ndarray, tuple[str, ...]]:
     q, v = start(model.n)
     run = gd.simulation.simulate_elastic(
         model,
-        gd.simulation.ElasticState(q, q, v, v),
+        gd.State(q, v, q, v),
         [0.0, SECONDS],
         torque=tau_m,
         method="DOP853",

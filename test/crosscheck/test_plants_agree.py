@@ -28,7 +28,7 @@ def run(
     """Joint positions at every ms."""
     free = S.PlantSettings(end_stops=False, **settings)  # MuJoCo's stops give way, ours do not
     plant = S.Plant(model, command=kind, engine=engine, settings=free)
-    plant.reset(S.PlantState(START, RATE))
+    plant.reset(gd.State(START, RATE))
     base = hold(model, START)
     if kind == "voltage":
         base = base * model.motors.resistance / model.motors.torque_constant
@@ -72,7 +72,7 @@ def test_as_driven_step(step: float, close: float) -> None:
     makes both of first order."""
     model = example("brisk6")
     path = run(model, "voltage", "equations", samples=30, timestep=step)
-    state = gd.DrivenState(START, RATE, np.zeros(6))
+    state = gd.State(START, RATE, current=np.zeros(6))
     base = hold(model, START) * model.motors.resistance / model.motors.torque_constant
     found = []
     for k in range(30):
@@ -98,7 +98,7 @@ def test_elastic_arms(options: dict[str, object], close: float) -> None:
     ends = []
     for engine in ("mujoco", "equations"):
         plant = S.Plant(model, command="voltage", engine=engine)
-        plant.reset(S.PlantState([0.3, -0.5, 0.8], [0.4, -0.3, 0.5]))
+        plant.reset(gd.State([0.3, -0.5, 0.8], [0.4, -0.3, 0.5]))
         for k in range(400):
             plant.step(np.array([2.0, 6.0, 3.0]) * np.sin(0.02 * k), 1e-3)
         ends.append(np.concatenate([plant.state.q, plant.state.theta]))

@@ -74,8 +74,9 @@ def rigid_calls(model: gd.GearedModel, rng: np.random.Generator) -> dict[str, Ca
     calls = {f.__name__: Call(partial(f, model), {k: given[k] for k in names.split()})
              for f, names in table.items()}  # fmt: skip
     path = rng.normal(size=(3, n))
-    calls["inverse_dynamics_derivatives"] = Call(
-        partial(gd.inverse_dynamics_derivatives, model), {"derivatives": rng.normal(size=(5, n))}
+    calls["inverse_dynamics_time_derivatives"] = Call(
+        partial(gd.inverse_dynamics_time_derivatives, model),
+        {"derivatives": rng.normal(size=(5, n))},
     )
     frame = next(reversed(model.frame_table))
     for f, names in ((gd.pose, "q"), (gd.jacobian, "q"), (gd.jacobian_drift, "q v")):
@@ -84,6 +85,15 @@ def rigid_calls(model: gd.GearedModel, rng: np.random.Generator) -> dict[str, Ca
     batch = {"q": path, "v": 2 * path, "a": 3 * path}
     calls["batch"] = Call(partial(gd.inverse_dynamics, model), batch)
     return calls
+
+
+def by_parts(function: Any, model: gd.GearedModel, **given: Any) -> Any:
+    """Call a function of elastic arms with its arrays by name; those of a state become one."""
+    if "theta" in given or "vtheta" in given:
+        parts = {name: given.pop(name, np.zeros(model.n)) for name in ("q", "v")}
+        parts |= {name: given.pop(name, None) for name in ("theta", "vtheta")}
+        return function(model, gd.State(**parts), **given)
+    return function(model, **given)
 
 
 def elastic_calls(model: gd.GearedModel, rng: np.random.Generator) -> dict[str, Call]:
@@ -103,17 +113,18 @@ def elastic_calls(model: gd.GearedModel, rng: np.random.Generator) -> dict[str, 
         el.forward_dynamics: "q theta v vtheta tau_m f_ext tau out",
         el.mass_matrix: "q out", el.bias_forces: "q v vtheta out", el.modes: "q",
         el.coriolis_matrix: "q v vtheta out", el.joint_torque: "q theta v vtheta",
-        el.kinetic_energy: "q v vtheta", el.friction_forces: "v vtheta q theta",
+        el.kinetic_energy: "q v vtheta", el.friction_forces: "q theta v vtheta",
         el.motor_angles: "q theta",
         gd.cartesian.accelerations: "q theta v vtheta tau_m",
         gd.cartesian.dynamics: "q theta v vtheta", gd.cartesian.properties: "q",
     }  # fmt: skip
-    calls = {f"elastic.{f.__name__}": Call(partial(f, model), {k: given[k] for k in use.split()})
+    calls = {f"elastic.{f.__name__}":
+             Call(partial(by_parts, f, model), {k: given[k] for k in use.split()})
              for f, use in table.items()}  # fmt: skip
     path = {"derivatives": given["derivatives"]}
     for f in (el.feedforward, el.motor_commands):
         calls[f"elastic.{f.__name__}"] = Call(partial(f, model, method="expanded", order=1), path)
-    state = gd.simulation.ElasticState(q, theta, v, vtheta)
+    state = gd.State(q, v, theta, vtheta)
     for f, more in ((gd.simulation.elastic_rates, {}), (gd.simulation.elastic_step, {"dt": 1e-3})):
         calls[f.__name__] = Call(partial(f, model), {"state": state, **more, "torque": tau_m,
                                                      "external": tau})  # fmt: skip
@@ -126,8 +137,10 @@ def elastic_calls(model: gd.GearedModel, rng: np.random.Generator) -> dict[str, 
 def observer_calls(model: gd.GearedModel, rng: np.random.Generator) -> dict[str, Call]:
     """Starts and steps of all observers, with the fields of their states as arguments too."""
     n, m = model.n, len(model.motor_names)
-    shown = gd.elastic.motor_angles(model, np.zeros(n), np.zeros(model.elasticity.count))
-    measured = ob.Measurement(shown + model.motor_zeros, 0.1 * rng.normal(size=m))
+    shown = gd.elastic.motor_angles(
+        model, gd.State(np.zeros(n), np.zeros(n), np.zeros(model.elasticity.count))
+    )
+    measured = gd.Measurement(shown + model.motor_zeros, 0.1 * rng.normal(size=m))
     kalman = ob.kalman_gains(model, resolution=TURN)
     other = ob.nonlinear_gains(model, resolution=TURN)
     first = ob.nonlinear_start(model, other, measured)
@@ -147,7 +160,7 @@ def observer_calls(model: gd.GearedModel, rng: np.random.Generator) -> dict[str,
         good = {"resolution": np.full(m, TURN), "noise": np.full(m, TURN), "bandwidth": 30.0}
         calls[gain.__name__] = Call(partial(gain, model), good)
     zero, shaft = np.zeros(n), np.zeros(model.elasticity.count)
-    moving = ob.Moving(zero, shaft, zero, shaft, np.zeros(m))
+    moving = ob.Moving(gd.State(zero, zero, shaft, shaft), np.zeros(m))
     momentum = ob.momentum_start(model, moving)
     calls["momentum_step"] = Call(partial(ob.momentum_step, model),
         {"bandwidth": 30.0, "state": momentum, "moving": moving, "dt": 1e-3})  # fmt: skip
@@ -172,11 +185,11 @@ def control_calls(
         use = gains if law in ("computed_torque", "pd_plus_feedforward") else None
         for side in ("joint_torque", "motor_torque"):
             made = ct.controller(rigid, law, gains=use, side=side)
-            good = {"memory": made.start(), "state": ct.State(q, v),
+            good = {"memory": made.start(), "state": gd.State(q, v),
                     "reference": ct.Reference(q, v, a), "dt": 1e-3}  # fmt: skip
             calls[f"{law} {side}"] = Call(made.step, good)
     shafts = elastic.elasticity.rigid @ np.array([q, v]).T
-    state = ct.State(q, v, shafts[:, 0], shafts[:, 1])
+    state = gd.State(q, v, shafts[:, 0], shafts[:, 1])
     small = ct.gains_from_modes(elastic, np.zeros(n))
     for law, use in (("flatness", None), ("flatness_plus_pd", small)):
         made = ct.elastic_controller(elastic, law, gains=use)

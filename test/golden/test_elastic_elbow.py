@@ -8,7 +8,7 @@ import sympy as sp
 from numpy.typing import NDArray
 
 import geared_dynamics as gd
-from elastic_arms import STIFFNESS, URDF, elbow, elbow_drives
+from elastic_arms import STIFFNESS, URDF, elbow, elbow_drives, joined
 from geared_dynamics.model.model import GearedModel
 from naive.measure import holds
 from naive.symbolic import DHRow, Equations, RigidBody, derive, exact, exact_matrix
@@ -66,13 +66,13 @@ def test_equations(arm: GearedModel, derived: Equations) -> None:
     for q, theta, v, vtheta in STATES[:, :4]:
         x, rate = np.r_[q, theta], np.r_[v, vtheta]
         C, g = derived.coriolis_matrix(x, rate), derived.gravity_forces(x)
-        found = gd.elastic.coriolis_matrix(arm, q, v, vtheta)
+        found = gd.elastic.coriolis_matrix(arm, gd.State(q, v, vtheta=vtheta))
         errors.append(
             [
                 error(gd.elastic.mass_matrix(arm, q), derived.mass_matrix(x)),
                 error(found, C),
-                error(gd.elastic.bias_forces(arm, q, 0 * v, 0 * v), g),
-                error(gd.elastic.bias_forces(arm, q, v, vtheta), C @ rate + g),
+                error(gd.elastic.bias_forces(arm, gd.State(q, 0 * v, vtheta=0 * v)), g),
+                error(gd.elastic.bias_forces(arm, gd.State(q, v, vtheta=vtheta)), C @ rate + g),
             ]
         )
     names = ("mass matrix", "Coriolis matrix", "gravity forces", "bias forces")
@@ -83,7 +83,7 @@ def test_equations(arm: GearedModel, derived: Equations) -> None:
 def test_acceleration(arm: GearedModel, derived: Equations) -> None:
     largest = 0.0
     for state in STATES:
-        found = np.concatenate(gd.elastic.forward_dynamics(arm, *state[:5]))
+        found = np.concatenate(gd.elastic.forward_dynamics(arm, joined(*state[:4]), state[4]))
         largest = max(largest, error(found, acceleration(derived, state)))
     assert holds("elastic elbow, symbolic Lagrangian, acceleration", largest, ACCELERATION)
 
@@ -93,7 +93,9 @@ def test_one_percent_of_a_ratio_shows(derived: Equations) -> None:
     drives = elbow_drives(DAMPING)
     drives["spins"][2]["ratio"] *= 1.01
     wrong = gd.load_model(URDF / "elbow.urdf", drives)
-    found = np.concatenate(gd.elastic.forward_dynamics(wrong, *STATES[0, :5]))
+    found = np.concatenate(
+        gd.elastic.forward_dynamics(wrong, joined(*STATES[0, :4]), STATES[0, 4])
+    )
     assert error(found, acceleration(derived, STATES[0])) > 1e-6
     x = np.r_[STATES[0, 0], STATES[0, 1]]
     matrix = gd.elastic.mass_matrix(wrong, STATES[0, 0])

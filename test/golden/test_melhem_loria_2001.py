@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import geared_dynamics as gd
-from elastic_arms import elbow, elbow_drives, state
+from elastic_arms import elbow, elbow_drives, joined, state
 from naive.elastic import ElasticTwin
 from naive.measure import error, holds
 
@@ -48,7 +48,8 @@ def test_the_order_is_not_the_files() -> None:
     assert gd.cartesian.coordinate_names(shuffled) == gd.cartesian.coordinate_names(elbow())
     q, theta, v, vtheta = state(elbow(), 0, 2)
     found, expected = (
-        gd.cartesian.dynamics(model, q, theta, v, vtheta) for model in (shuffled, elbow())
+        gd.cartesian.dynamics(model, gd.State(q, v, theta, vtheta))
+        for model in (shuffled, elbow())
     )
     assert_allclose(found.jacobian, expected.jacobian, rtol=0, atol=1e-13)
     assert_allclose(found.velocity, expected.velocity, rtol=0, atol=1e-12)
@@ -58,7 +59,7 @@ def test_the_order_is_not_the_files() -> None:
 def test_inertia(arm: gd.GearedModel) -> None:
     """(10), (11): M_1 block diagonal, M_2 diagonal and in four places; semidefinite."""
     q, theta, v, vtheta = state(arm, 0, 2)
-    M = gd.cartesian.dynamics(arm, q, theta, v, vtheta).inertia
+    M = gd.cartesian.dynamics(arm, gd.State(q, v, theta, vtheta)).inertia
     assert not M.flags.writeable
     assert_allclose(np.diag(M)[:18], np.repeat([6.0, 10.0, 5.0, 0.8, 0.5, 0.5], 3))
     assert_allclose(M[18:21, 18:21], np.diag([0.035, 0.022, 0.031]), rtol=0, atol=1e-15)
@@ -75,7 +76,7 @@ def test_inertia(arm: gd.GearedModel) -> None:
 
 def test_jacobian_blocks(arm: gd.GearedModel, states: list[np.ndarray]) -> None:
     """(12): J_1 and J_2 of q alone, J_3 of theta alone and constant."""
-    J = gd.cartesian.dynamics(arm, *states).jacobian
+    J = gd.cartesian.dynamics(arm, joined(*states)).jacobian
     assert J.shape == (500, 45, 6)
     assert not np.any(J[:, :36, 3:])
     assert not np.any(J[:, 36:, :3])
@@ -87,7 +88,7 @@ def test_jacobian_blocks(arm: gd.GearedModel, states: list[np.ndarray]) -> None:
 
 def test_mass_matrix(arm: gd.GearedModel, states: list[np.ndarray]) -> None:
     """(33): H = J'MJ, H_2 strictly triangular, H_3 diagonal; the rigid arm's sum."""
-    H = gd.cartesian.dynamics(arm, *states).mass_matrix
+    H = gd.cartesian.dynamics(arm, joined(*states)).mass_matrix
     expected = gd.elastic.mass_matrix(arm, states[0])
     scale = np.abs(expected).max()
     assert holds("Melhem 2001, H = J'MJ", error(H, expected), 1e-13)
@@ -105,14 +106,14 @@ def test_mass_matrix(arm: gd.GearedModel, states: list[np.ndarray]) -> None:
 
 def test_missing_torque(arm: gd.GearedModel, states: list[np.ndarray]) -> None:
     """(27), (28), (32) without N miss 0.64 N m within 2.33 rad/s; no energy shows it."""
-    found = gd.cartesian.dynamics(arm, *states)
+    found = gd.cartesian.dynamics(arm, joined(*states))
     missing = found.projected(found.forces.gyroscopic)
     assert 0.64 < np.abs(missing).max() < 0.70
     wrong = np.linalg.solve(found.mass_matrix, missing[..., None])[..., 0]
     assert np.abs(wrong).max() > 1.4  # [rad/s^2]
     power = np.sum(missing * np.concatenate(states[2:], axis=-1), axis=-1)
     assert np.abs(power).max() < 1e-14
-    C = gd.elastic.coriolis_matrix(arm, states[0], *states[2:])
+    C = gd.elastic.coriolis_matrix(arm, joined(*states))
     force = (C @ np.concatenate(states[2:], axis=-1)[..., None])[..., 0]
     printed = found.projected(found.drift @ found.inertia)
     assert np.abs(force - printed).max() > 0.6
@@ -121,8 +122,8 @@ def test_missing_torque(arm: gd.GearedModel, states: list[np.ndarray]) -> None:
 
 def test_accelerations(arm: gd.GearedModel, states: list[np.ndarray]) -> None:
     tau_m = np.random.default_rng(1).normal(size=(500, 3))
-    found = gd.cartesian.accelerations(arm, *states, tau_m)
-    expected = np.concatenate(gd.elastic.forward_dynamics(arm, *states, tau_m), axis=-1)
+    found = gd.cartesian.accelerations(arm, joined(*states), tau_m)
+    expected = np.concatenate(gd.elastic.forward_dynamics(arm, joined(*states), tau_m), axis=-1)
     both = np.concatenate([found.a, found.atheta], axis=-1)
     assert holds("Melhem 2001, accelerations", error(both, expected), 1e-11)
 
@@ -131,7 +132,7 @@ def test_an_uneven_rotor_would_depend_on_its_angle(arm: gd.GearedModel) -> None:
     """Assumption 1 is not enough: Iyy = 0.7 Ixx leaves theta in H_1, up to 2.4e-5 kg m^2."""
     q, theta, v, vtheta = state(arm, 3, 2)
     angles = np.random.default_rng(0).uniform(-3, 3, (200, 3))
-    found = gd.cartesian.dynamics(arm, q, theta, v, vtheta, frame_angles=angles)
+    found = gd.cartesian.dynamics(arm, gd.State(q, v, theta, vtheta), frame_angles=angles)
     assert np.ptp(found.mass_matrix, axis=0).max() < 1e-14
     M = found.inertia.copy()
     uneven = np.array([28, 31, 34])  # the rotors' second axes in nu_2
@@ -145,7 +146,7 @@ def test_an_uneven_rotor_would_depend_on_its_angle(arm: gd.GearedModel) -> None:
 
 def test_truncated_model_of_remark_4(arm: gd.GearedModel, states: list[np.ndarray]) -> None:
     """Without nu_2 it is spong_truncated: the rotors' tensors leave H_1 as well."""
-    found = gd.cartesian.dynamics(arm, *states)
+    found = gd.cartesian.dynamics(arm, joined(*states))
     M = found.inertia.copy()
     M[27:36], M[:, 27:36] = 0.0, 0.0
     expected = gd.elastic.mass_matrix(arm.with_elasticity("spong_truncated"), states[0])
@@ -156,7 +157,7 @@ def test_truncated_model_of_remark_4(arm: gd.GearedModel, states: list[np.ndarra
 def test_constant_left_inverse(arm: gd.GearedModel, states: list[np.ndarray]) -> None:
     """Fact 3: q'_i = e_i . omega_i - e_i . omega_(i-1), theta'_i = spin_i / ratio_i."""
     L = gd.cartesian.left_inverse(arm)
-    J = gd.cartesian.dynamics(arm, *states).jacobian
+    J = gd.cartesian.dynamics(arm, joined(*states)).jacobian
     assert_allclose(L @ J, np.broadcast_to(np.eye(6), (500, 6, 6)), rtol=0, atol=1e-14)
     expected = np.zeros((6, 45))
     expected[0, 19] = 1.0  # z_0 is y of link 1

@@ -42,14 +42,17 @@ def test_theta_equal_to_q_is_the_rigid_arm(seed: int) -> None:
     q, _, v, _, a, _ = state(model, seed)
     E, R = locked(model), model.elasticity.rigid
     close(E.T @ gd.elastic.mass_matrix(model, q) @ E, gd.mass_matrix(model, q))
-    C = gd.elastic.coriolis_matrix(model, q, v, R @ v)
+    C = gd.elastic.coriolis_matrix(model, gd.State(q, v, vtheta=R @ v))
     close(E.T @ C @ E, gd.coriolis_matrix(model, q, v))
-    pair = gd.elastic.inverse_dynamics(model, q, R @ q, v, R @ v, a, R @ a)
+    pair = gd.elastic.inverse_dynamics(model, gd.State(q, v, R @ q, R @ v), a, R @ a)
     close(E.T @ np.concatenate(pair), gd.inverse_dynamics(model, q, v, a))
-    close(gd.elastic.kinetic_energy(model, q, v, R @ v), gd.kinetic_energy(model, q, v))
-    close(gd.elastic.potential_energy(model, q, R @ q), gd.potential_energy(model, q))
-    close(gd.elastic.motor_speeds(model, v, R @ v), gd.motor_speeds(model, v))
-    close(gd.elastic.motor_angles(model, q, R @ q), gd.motor_angles(model, q))
+    close(
+        gd.elastic.kinetic_energy(model, gd.State(q, v, vtheta=R @ v)),
+        gd.kinetic_energy(model, q, v),
+    )
+    close(gd.elastic.potential_energy(model, gd.State(q, v, R @ q)), gd.potential_energy(model, q))
+    close(gd.elastic.motor_speeds(model, gd.State(q, v, vtheta=R @ v)), gd.motor_speeds(model, v))
+    close(gd.elastic.motor_angles(model, gd.State(q, v, R @ q)), gd.motor_angles(model, q))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -57,9 +60,9 @@ def test_round_trip(seed: int) -> None:
     model = mixed(seed)
     q, theta, v, vtheta = state(model, seed, 2)
     tau_m, tau = np.random.default_rng(seed).normal(size=(2, model.n))
-    pair = gd.elastic.forward_dynamics(model, q, theta, v, vtheta, tau_m, tau=tau)
-    link, shaft = gd.elastic.inverse_dynamics(model, q, theta, v, vtheta, *pair)
-    te = np.abs(gd.elastic.joint_torque(model, q, theta, v, vtheta)).max()
+    pair = gd.elastic.forward_dynamics(model, gd.State(q, v, theta, vtheta), tau_m, tau=tau)
+    link, shaft = gd.elastic.inverse_dynamics(model, gd.State(q, v, theta, vtheta), *pair)
+    te = np.abs(gd.elastic.joint_torque(model, gd.State(q, v, theta, vtheta))).max()
     A = gd.elastic.structure_matrix(model)
     assert_allclose(np.r_[link - tau, shaft], A @ tau_m, rtol=0, atol=1e-9 * te)
     found = gd.elastic.motor_torques(model, link - tau, shaft)
@@ -73,12 +76,12 @@ def test_external_forces_reach_the_links(seed: int) -> None:
     random = np.random.default_rng(seed)
     tau_m, f_ext = random.normal(size=model.n), random.normal(size=(len(model.body_names), 6))
     force = gd.external_forces(model, q, f_ext)
-    found = gd.elastic.forward_dynamics(model, q, theta, v, vtheta, tau_m, f_ext)
-    expected = gd.elastic.forward_dynamics(model, q, theta, v, vtheta, tau_m, tau=force)
+    found = gd.elastic.forward_dynamics(model, gd.State(q, v, theta, vtheta), tau_m, f_ext)
+    expected = gd.elastic.forward_dynamics(model, gd.State(q, v, theta, vtheta), tau_m, tau=force)
     close(np.concatenate(found), np.concatenate(expected))
-    with_both = gd.elastic.inverse_dynamics(model, q, theta, v, vtheta, *found, f_ext)
-    without = gd.elastic.inverse_dynamics(model, q, theta, v, vtheta, *found)
-    te = np.abs(gd.elastic.joint_torque(model, q, theta, v, vtheta)).max()
+    with_both = gd.elastic.inverse_dynamics(model, gd.State(q, v, theta, vtheta), *found, f_ext)
+    without = gd.elastic.inverse_dynamics(model, gd.State(q, v, theta, vtheta), *found)
+    te = np.abs(gd.elastic.joint_torque(model, gd.State(q, v, theta, vtheta))).max()
     assert_allclose(with_both[0], without[0] - force, rtol=0, atol=1e-12 * te)
 
 
@@ -91,7 +94,11 @@ def test_regressor_holds_for_links_and_shafts(seed: int) -> None:
     x, rate = np.r_[q, theta], np.r_[v, vtheta]
     Y = gd.regressor(arm, x, rate, 0 * x)
     assert gd.parameter_names(arm) == gd.parameter_names(model)
-    close(Y @ gd.parameters(model), gd.elastic.bias_forces(model, q, v, vtheta), 1e-12)
+    close(
+        Y @ gd.parameters(model),
+        gd.elastic.bias_forces(model, gd.State(q, v, vtheta=vtheta)),
+        1e-12,
+    )
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -101,16 +108,19 @@ def test_power_balance(seed: int, kind: str) -> None:
     model = mixed(seed).with_elasticity(kind)  # type: ignore[arg-type]
     q, theta, v, vtheta = state(model, seed, 2)
     tau_m = np.random.default_rng(seed).normal(size=model.n)
-    a, atheta = gd.elastic.forward_dynamics(model, q, theta, v, vtheta, tau_m)
+    a, atheta = gd.elastic.forward_dynamics(model, gd.State(q, v, theta, vtheta), tau_m)
     rate, change = np.r_[v, vtheta], np.r_[a, atheta]
-    H, C = gd.elastic.mass_matrix(model, q), gd.elastic.coriolis_matrix(model, q, v, vtheta)
+    H, C = (
+        gd.elastic.mass_matrix(model, q),
+        gd.elastic.coriolis_matrix(model, gd.State(q, v, vtheta=vtheta)),
+    )
     # T' = x'' H x'' + x'' C x', as H' - 2 C is skew.
     kinetic = rate @ (H @ change + C @ rate)
-    still = gd.elastic.spring_forces(model, q, theta, 0 * v, 0 * vtheta)
+    still = gd.elastic.spring_forces(model, gd.State(q, 0 * v, theta, 0 * vtheta))
     potential = gd.gravity_forces(model, q) @ v - still @ rate
     relative = model.elasticity.stretch @ rate
     lost = relative @ (model.elasticity.damping * relative)
-    power = gd.elastic.motor_speeds(model, v, vtheta) @ tau_m - lost
+    power = gd.elastic.motor_speeds(model, gd.State(q, v, vtheta=vtheta)) @ tau_m - lost
     scale = np.abs(rate * (H @ change)).max()
     assert kinetic + potential == pytest.approx(power, abs=1e-11 * scale)
 
@@ -121,7 +131,7 @@ def swing(model: gd.GearedModel, tau_m: np.ndarray) -> Motion:
 
     def right(_: float, y: np.ndarray) -> np.ndarray:
         q, theta, v, vtheta = y.reshape(4, n)
-        a, atheta = gd.elastic.forward_dynamics(model, q, theta, v, vtheta, tau_m)
+        a, atheta = gd.elastic.forward_dynamics(model, gd.State(q, v, theta, vtheta), tau_m)
         return np.concatenate([v, vtheta, a, atheta])
 
     return right
@@ -132,8 +142,8 @@ def test_undamped_arm_keeps_its_energy_for_ten_seconds() -> None:
     start = np.array([0.3, -0.5, 0.8, 0.31, -0.49, 0.79, 1.0, -0.5, 0.7, 0.8, -0.6, 0.9])
     run = solve_ivp(swing(model, np.zeros(3)), (0, 10.0), start, "DOP853", rtol=1e-11, atol=1e-12)
     q, theta, v, vtheta = run.y.T.reshape(-1, 4, 3).transpose(1, 0, 2)
-    kinetic = gd.elastic.kinetic_energy(model, q, v, vtheta)
-    total = kinetic + gd.elastic.potential_energy(model, q, theta)
+    kinetic = gd.elastic.kinetic_energy(model, gd.State(q, v, vtheta=vtheta))
+    total = kinetic + gd.elastic.potential_energy(model, gd.State(q, v, theta))
     assert np.ptp(kinetic) > 1.0
     drift = np.abs(total - total[0]).max() / np.abs(total[0])
     assert holds("elastic elbow, drift of the energy in 10 s", drift, DRIFT)
@@ -150,7 +160,7 @@ def rigid_limit_error(factor: float, seconds: float = 0.05) -> float:
         return np.concatenate([y[3:], gd.forward_dynamics(model, y[:3], y[3:], tau)])
 
     a = rigid(0.0, np.r_[q, v])[3:]
-    link, _ = gd.elastic.inverse_dynamics(model, q, q, v, v, a, a)
+    link, _ = gd.elastic.inverse_dynamics(model, gd.State(q, v, q, v), a, a)
     theta = q + link / model.elasticity.stiffness
     options = {"method": "DOP853", "rtol": 1e-11, "atol": 1e-13}
     stiff = solve_ivp(rigid, (0, seconds), np.r_[q, v], **options).y[:3, -1]

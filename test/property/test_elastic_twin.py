@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import geared_dynamics as gd
-from elastic_arms import elastic_arm, state
+from elastic_arms import elastic_arm, joined, state
 from geared_dynamics.dynamics.elastic.extended import extended
 from geared_dynamics.dynamics.elimination_plan import DENSE, make_plan
 from naive.elastic import ElasticTwin
@@ -53,16 +53,18 @@ def test_equations_of_motion(arm: gd.GearedModel, twin: ElasticTwin, seed: int) 
     x, rate, change = np.r_[q, theta], np.r_[v, vtheta], np.r_[a, atheta]
     H, C, g = twin.mass_matrix(x), twin.coriolis_matrix(x, rate), twin.gravity_forces(x)
     close(gd.elastic.mass_matrix(arm, q), H)
-    close(gd.elastic.coriolis_matrix(arm, q, v, vtheta), C)
-    close(gd.elastic.bias_forces(arm, q, v, vtheta), C @ rate + g)
-    close(gd.elastic.bias_forces(arm, q, 0 * v, 0 * vtheta), g)
+    close(gd.elastic.coriolis_matrix(arm, gd.State(q, v, vtheta=vtheta)), C)
+    close(gd.elastic.bias_forces(arm, gd.State(q, v, vtheta=vtheta)), C @ rate + g)
+    close(gd.elastic.bias_forces(arm, gd.State(q, 0 * v, vtheta=0 * vtheta)), g)
     springs = twin.spring_forces(x, rate)
-    close(gd.elastic.spring_forces(arm, q, theta, v, vtheta), springs)
-    close(gd.elastic.joint_torque(arm, q, theta, v, vtheta), twin.joint_torque(x, rate))
-    close(gd.elastic.kinetic_energy(arm, q, v, vtheta), 0.5 * rate @ H @ rate)
-    energy = gd.elastic.potential_energy(arm, q, theta) - gd.potential_energy(arm, q)
+    close(gd.elastic.spring_forces(arm, gd.State(q, v, theta, vtheta)), springs)
+    close(gd.elastic.joint_torque(arm, gd.State(q, v, theta, vtheta)), twin.joint_torque(x, rate))
+    close(gd.elastic.kinetic_energy(arm, gd.State(q, v, vtheta=vtheta)), 0.5 * rate @ H @ rate)
+    energy = gd.elastic.potential_energy(arm, gd.State(q, v, theta)) - gd.potential_energy(arm, q)
     close(energy, twin.spring_energy(x))
-    force = np.concatenate(gd.elastic.inverse_dynamics(arm, q, theta, v, vtheta, a, atheta))
+    force = np.concatenate(
+        gd.elastic.inverse_dynamics(arm, gd.State(q, v, theta, vtheta), a, atheta)
+    )
     close(force, H @ change + C @ rate + g - springs)
 
 
@@ -73,7 +75,7 @@ def test_acceleration(arm: gd.GearedModel, twin: ElasticTwin, seed: int) -> None
     A = twin.structure_matrix(arm.drivetrain)
     close(gd.elastic.structure_matrix(arm), A)
     expected = twin.forward_dynamics(np.r_[q, theta], np.r_[v, vtheta], A @ tau_m)
-    found = np.concatenate(gd.elastic.forward_dynamics(arm, q, theta, v, vtheta, tau_m))
+    found = np.concatenate(gd.elastic.forward_dynamics(arm, gd.State(q, v, theta, vtheta), tau_m))
     close(found, expected, ACCELERATION)
 
 
@@ -82,11 +84,11 @@ def test_both_solvers_agree(
     arm: gd.GearedModel, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Factorised matrix and elimination, whatever the size."""
-    arguments = [*state(arm, seed, 2), np.random.default_rng(seed).normal(size=arm.n)]
+    now, tau_m = joined(*state(arm, seed, 2)), np.random.default_rng(seed).normal(size=arm.n)
     found = []
     for plan in (make_plan(extended(arm)), DENSE):
         monkeypatch.setattr(DYNAMICS, lambda _, plan=plan: plan)
-        found.append(np.concatenate(gd.elastic.forward_dynamics(arm, *arguments)))
+        found.append(np.concatenate(gd.elastic.forward_dynamics(arm, now, tau_m)))
     close(found[0], found[1], ACCELERATION)
 
 
@@ -99,6 +101,6 @@ def test_a_ratio_one_percent_off_fails() -> None:
     expected = twin.forward_dynamics(x, rate, twin.structure_matrix(right.drivetrain) @ v)
     with pytest.raises(AssertionError):
         close(gd.elastic.mass_matrix(wrong, q), twin.mass_matrix(x), 1e-4)
-    found = np.concatenate(gd.elastic.forward_dynamics(wrong, q, theta, v, vtheta, v))
+    found = np.concatenate(gd.elastic.forward_dynamics(wrong, gd.State(q, v, theta, vtheta), v))
     with pytest.raises(AssertionError):
         close(found, expected, 1e-4)

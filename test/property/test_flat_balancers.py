@@ -63,8 +63,8 @@ def test_links_carry_the_balancers(arm: gd.GearedModel, method: Any, order: int 
         return gd.elastic.feedforward(arm, later(given, t), method, order)
 
     found = at(0.0)
-    motion = (found.theta, given[1], found.vtheta, given[2], found.atheta)
-    link, shaft = gd.elastic.inverse_dynamics(model, given[0], *motion)
+    now = gd.State(given[0], given[1], found.theta, found.vtheta)
+    link, shaft = gd.elastic.inverse_dynamics(model, now, given[2], found.atheta)
     A = gd.elastic.structure_matrix(arm) @ found.tau_m
     balancers = gd.balancer_forces(arm, given[0])
     scale = np.abs(A).max()
@@ -80,8 +80,8 @@ def test_mimic_joints_and_motors_anywhere() -> None:
     given = path(arm, 27)
     given[4:] = 0.0
     found = gd.elastic.feedforward(arm, given, "expanded", 12)
-    motion = (found.theta, given[1], found.vtheta, given[2], found.atheta)
-    link, shaft = gd.elastic.inverse_dynamics(arm, given[0], *motion)
+    now = gd.State(given[0], given[1], found.theta, found.vtheta)
+    link, shaft = gd.elastic.inverse_dynamics(arm, now, given[2], found.atheta)
     A = gd.elastic.structure_matrix(arm) @ found.tau_m
     link = link - gd.balancer_forces(arm, given[0])
     assert error(link, A[: arm.n], np.abs(A).max()) < BALANCE
@@ -125,7 +125,7 @@ def test_open_loop_motion_follows(missing: bool) -> None:
         return gd.elastic.feedforward(known, reference.derivatives(t, k), "exact").tau_m
 
     begin = gd.elastic.feedforward(known, reference.derivatives(0.0, k), "exact")
-    state = gd.simulation.ElasticState(np.zeros(3), begin.theta, np.zeros(3), begin.vtheta)
+    state = gd.State(np.zeros(3), np.zeros(3), begin.theta, begin.vtheta)
     run = gd.simulation.simulate_elastic(
         plant, state, times, torque=torque, method="DOP853", rtol=1e-10, atol=1e-12
     )

@@ -60,11 +60,13 @@ def test_motion_satisfies_the_equations(arm: gd.GearedModel, method: str) -> Non
         return gd.elastic.feedforward(arm, later(given, t), method, order)
 
     found = at(0.0)
-    motion = (found.theta, given[1], found.vtheta, given[2], found.atheta)
-    link, shaft = gd.elastic.inverse_dynamics(model, given[0], *motion)
+    now = gd.State(given[0], given[1], found.theta, found.vtheta)
+    link, shaft = gd.elastic.inverse_dynamics(model, now, given[2], found.atheta)
     A = gd.elastic.structure_matrix(arm) @ found.tau_m
     still = np.zeros_like(found.theta)
-    scale = np.abs(gd.elastic.joint_torque(arm, given[0], found.theta, 0 * given[0], still)).max()
+    scale = np.abs(
+        gd.elastic.joint_torque(arm, gd.State(given[0], 0 * given[0], found.theta, still))
+    ).max()
     assert error(link, A[: arm.n], scale) < BALANCE
     assert error(shaft, A[arm.n :], scale) < BALANCE
     assert error(derivative(lambda t: at(t).theta), found.vtheta) < SLOPE
@@ -86,8 +88,8 @@ def test_expansion_for_motors_anywhere_and_damped_springs(arm: gd.GearedModel) -
     given = path(arm, 2 * order + 3)
     given[4:] = 0.0
     found = gd.elastic.feedforward(arm, given, "expanded", order)
-    motion = (found.theta, given[1], found.vtheta, given[2], found.atheta)
-    link, shaft = gd.elastic.inverse_dynamics(arm, given[0], *motion)
+    now = gd.State(given[0], given[1], found.theta, found.vtheta)
+    link, shaft = gd.elastic.inverse_dynamics(arm, now, given[2], found.atheta)
     A = gd.elastic.structure_matrix(arm) @ found.tau_m
     scale = np.abs(A).max()
     assert error(link, A[: arm.n], scale) < BALANCE
@@ -106,7 +108,7 @@ def simulate(
     def rate(t: float, y: np.ndarray) -> np.ndarray:
         q, theta, v, vtheta = np.split(y, np.cumsum([n, shafts, n]))
         ff = gd.elastic.feedforward(model, reference.derivatives(t, rows), method, order)
-        a, atheta = gd.elastic.forward_dynamics(plant, q, theta, v, vtheta, ff.tau_m)
+        a, atheta = gd.elastic.forward_dynamics(plant, gd.State(q, v, theta, vtheta), ff.tau_m)
         return np.concatenate([v, vtheta, a, atheta])
 
     given = reference.derivatives(0.0, rows)

@@ -69,7 +69,7 @@ def test_first_row_is_the_inverse_dynamics(case: RobotCase, order: int, seed: in
     model, path = case.load(), random_path(case.n, order, seed)
     scale = np.abs(gd.mass_matrix(model, path[0])) @ np.abs(path[2])
     expected = gd.inverse_dynamics(model, *path[:3])
-    found = gd.inverse_dynamics_derivatives(model, path)[0]
+    found = gd.inverse_dynamics_time_derivatives(model, path)[0]
     assert error(found, expected, scale) < SAME
 
 
@@ -78,7 +78,7 @@ def test_first_row_is_the_inverse_dynamics(case: RobotCase, order: int, seed: in
 def test_derivatives_of_explicit_bodies(case: RobotCase, order: int, seed: int) -> None:
     model, path = case.load(), random_path(case.n, order, seed)
     expected = twin_of(model).inverse_dynamics_derivatives(path)
-    assert worst_row(gd.inverse_dynamics_derivatives(model, path), expected) < ROUNDING
+    assert worst_row(gd.inverse_dynamics_time_derivatives(model, path), expected) < ROUNDING
 
 
 @pytest.mark.parametrize("coupling", ["none", "diagonal"])
@@ -87,7 +87,7 @@ def test_derivatives_of_explicit_bodies(case: RobotCase, order: int, seed: int) 
 def test_other_couplings(coupling: str, case: RobotCase, seed: int) -> None:
     model, path = case.load().with_coupling(coupling), random_path(case.n, 5, seed)
     expected = twin_of(model).inverse_dynamics_derivatives(path)
-    assert worst_row(gd.inverse_dynamics_derivatives(model, path), expected) < ROUNDING
+    assert worst_row(gd.inverse_dynamics_time_derivatives(model, path), expected) < ROUNDING
 
 
 def differences(model: GearedModel, path: Array, count: int = 8, step: float = 0.02) -> Array:
@@ -103,7 +103,7 @@ def differences(model: GearedModel, path: Array, count: int = 8, step: float = 0
 @given(case=robots(), seed=SEEDS)
 def test_rows_are_the_slopes_of_the_inverse_dynamics(case: RobotCase, seed: int) -> None:
     model, path = case.load(), random_path(case.n, 5, seed)
-    found = gd.inverse_dynamics_derivatives(model, path)[1:]
+    found = gd.inverse_dynamics_time_derivatives(model, path)[1:]
     assert worst_row(found, differences(model, path)) < DIFFERENCED
 
 
@@ -115,9 +115,9 @@ def test_long_arms(joints: int) -> None:
         model, path = case.load(), random_path(joints, 6, seed) / 4
 
         def rows(t: float, model: GearedModel = model, path: Array = path) -> Array:
-            return gd.inverse_dynamics_derivatives(model, later(path, t))[:-1]
+            return gd.inverse_dynamics_time_derivatives(model, later(path, t))[:-1]
 
-        found = gd.inverse_dynamics_derivatives(model, path)
+        found = gd.inverse_dynamics_time_derivatives(model, path)
         assert worst_row(found[1:], derivative(rows)) < SLOPE
 
 
@@ -125,7 +125,7 @@ def test_long_arms(joints: int) -> None:
 def test_a_ratio_one_percent_off_fails(seed: int) -> None:
     case = random_robot(seed, mimics=1, wheels=10)
     model, path = case.load(), random_path(case.n, 5, seed)
-    found = gd.inverse_dynamics_derivatives(one_ratio_scaled(model, 1.01), path)
+    found = gd.inverse_dynamics_time_derivatives(one_ratio_scaled(model, 1.01), path)
     expected = twin_of(model).inverse_dynamics_derivatives(path)
     for one, other in zip(found, expected, strict=True):
         assert error(one, other) > NEGATIVE
@@ -135,10 +135,12 @@ def test_a_ratio_one_percent_off_fails(seed: int) -> None:
 @given(case=robots(), order=ORDERS, seed=SEEDS)
 def test_batch_is_single_to_the_last_digit(case: RobotCase, order: int, seed: int) -> None:
     model, path = case.load(), random_path(case.n, order, seed, batch=(2, 3))
-    whole = gd.inverse_dynamics_derivatives(model, path)
+    whole = gd.inverse_dynamics_time_derivatives(model, path)
     assert whole.shape == (2, 3, order - 1, case.n)
     for index in np.ndindex(2, 3):
-        single = gd.inverse_dynamics_derivatives(model, path[index])
+        single = gd.inverse_dynamics_time_derivatives(model, path[index])
         np.testing.assert_array_equal(whole[index], single)
-        longer = gd.inverse_dynamics_derivatives(model, np.vstack([path[index], path[index][:1]]))
+        longer = gd.inverse_dynamics_time_derivatives(
+            model, np.vstack([path[index], path[index][:1]])
+        )
         np.testing.assert_array_equal(longer[:-1], single)

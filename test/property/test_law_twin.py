@@ -68,7 +68,7 @@ def test_laws(name: str, law: str) -> None:
             model, law, gains=gains if closed else None, terms=on, friction_rate=rate
         )
         q, v, a = sample(model, trial)
-        state = control.State(*(np.array([q, v]) + random.normal(scale=0.2, size=(2, n))))
+        state = gd.State(*(np.array([q, v]) + random.normal(scale=0.2, size=(2, n))))
         z = random.normal(size=n) if trial % 3 else np.zeros(n)
         _, out = made.step(control.Memory(z), state, control.Reference(q, v, a), 1e-3)
         f = kp * (q - state.q) + kv * (v - state.v) + gains.for_joints(n).ki * z
@@ -134,7 +134,7 @@ def test_laws_without_gains_are_the_model_alone() -> None:
     model = ARMS["complete"]
     setting = control.Setting(control.compensation(model), None, None, "reference")
     q, v, a = sample(model)
-    state, reference = control.State(q + 0.1, v - 0.2), control.Reference(q, v, a)
+    state, reference = gd.State(q + 0.1, v - 0.2), control.Reference(q, v, a)
     on = control.Terms()
     found = control.computed_torque(setting, state, reference).torque
     rubs = friction(model, on, state.q, state.v, a, v)
@@ -153,7 +153,7 @@ def test_laws_without_gains_are_the_model_alone() -> None:
 def test_terms_are_told_where_the_law_takes_them(law: str, rate: str) -> None:
     model = ARMS["complete"]
     q, v, a = sample(model)
-    state, reference = control.State(q + 0.2, v - 0.3), control.Reference(q, v, a)
+    state, reference = gd.State(q + 0.2, v - 0.3), control.Reference(q, v, a)
     closed = law in ("computed_torque", "pd_plus_feedforward")
     gains = control.Gains(9.0, 6.0) if closed else None
     made = control.controller(model, law, gains=gains, friction_rate=rate)

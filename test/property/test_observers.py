@@ -30,10 +30,10 @@ def test_prediction_of_rest_is_rest(seed: int, dt: float) -> None:
     gains = ob.kalman_gains(model, resolution=TURN)
     A = gd.elastic.structure_matrix(model)
     goal = np.random.default_rng(seed).uniform(-1, 1, 3)
-    y = ob.Measurement(A[3:].T @ goal + model.motor_zeros, np.zeros(3))
+    y = gd.Measurement(A[3:].T @ goal + model.motor_zeros, np.zeros(3))
     rest = ob.kalman_start(model, gains, y)
     weight = gd.gravity_forces(model, rest.mean[:3])
-    held = y._replace(tau_m=np.linalg.solve(A[3:], weight))
+    held = y._replace(motor_torque=np.linalg.solve(A[3:], weight))
     after = ob.kalman_step(model, gains, rest, held, dt)
     np.testing.assert_allclose(after.mean[:12], rest.mean[:12], atol=1e-8)
     assert after.nis < 1e-6

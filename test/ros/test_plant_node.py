@@ -59,8 +59,8 @@ def test_lock_step_gives_what_the_plant_gives(rig: PlantRig) -> None:
         rig.named.publish(rig.command(state, effort))
         state = rig.next_state(lambda found, before=before: stamp(found) > before)  # type: ignore[misc]
         twin.step(effort, PERIOD)
-        np.testing.assert_array_equal(state.position, twin.read().q)
-        np.testing.assert_array_equal(state.velocity, twin.read().v)
+        np.testing.assert_array_equal(state.position, twin.read().joint_state(twin.model).q)
+        np.testing.assert_array_equal(state.velocity, twin.read().joint_state(twin.model).v)
 
 
 def test_names_in_another_order(rig: PlantRig) -> None:
@@ -73,7 +73,7 @@ def test_names_in_another_order(rig: PlantRig) -> None:
     rig.named.publish(rig.command(state, effort[::-1], names=JOINTS[::-1]))
     after = rig.next_state(lambda found: stamp(found) > stamp(state))
     twin.step(effort, PERIOD)
-    np.testing.assert_array_equal(after.position, twin.read().q)
+    np.testing.assert_array_equal(after.position, twin.read().joint_state(twin.model).q)
 
 
 def test_real_time_stands_still_until_the_first_command(rig: PlantRig) -> None:

@@ -74,6 +74,21 @@ def test_an_arm_elsewhere_gets_nothing(processes: Processes, graph: Graph, file:
     assert inbox.count == 0
 
 
+def test_an_arm_elsewhere_moves_to_the_first_point_first(
+    processes: Processes, graph: Graph, file: Path
+) -> None:
+    """The controller begins where the arm is, and has the time to reach the first point."""
+    from trajectory_msgs.msg import JointTrajectory
+
+    inbox = graph.listen(TOPIC, JointTrajectory)
+    process = processes.start("-m", MODULE, file, "--topic", TOPIC, "--approach", "3.5")
+    process.ending = True
+    graph.until(lambda: inbox.count, "the trajectory")
+    assert process.wait() == 0, process.report()
+    times = [point.time_from_start for point in inbox.messages[0].points]
+    assert [(t.sec, t.nanosec) for t in times] == [(3, 500_000_000), (4, 750_000_000)]
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import geared_dynamics as gd
+from elastic_arms import with_state
 
 UNIT = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial>'
 JOINT = (
@@ -165,8 +166,8 @@ def test_passive_joint_without_spring_is_free() -> None:
     assert model.elasticity.passive.tolist() == [1]
     assert model.elasticity.names == ("j1.theta",)
     q, theta, v, vtheta = [0.1, 0.2], [0.11], [0.3, -0.4], [0.5]
-    a, atheta = gd.elastic.forward_dynamics(model, q, theta, v, vtheta, [2.0])
-    tau, shaft = gd.elastic.inverse_dynamics(model, q, theta, v, vtheta, a, atheta)
+    a, atheta = gd.elastic.forward_dynamics(model, gd.State(q, v, theta, vtheta), [2.0])
+    tau, shaft = gd.elastic.inverse_dynamics(model, gd.State(q, v, theta, vtheta), a, atheta)
     np.testing.assert_allclose(tau, 0.0, atol=1e-9)
     np.testing.assert_allclose(gd.elastic.motor_torques(model, tau, shaft), [2.0], rtol=1e-9)
 
@@ -229,7 +230,7 @@ def test_arm_without_springs_is_refused() -> None:
     with pytest.raises(gd.GearedDynamicsError, match=r"no joint.*elastic.*joints\.<name>\.stiff"):
         gd.elastic.mass_matrix(rigid, [0, 0])
     with pytest.raises(gd.GearedDynamicsError, match="no joint"):
-        gd.elastic.forward_dynamics(rigid, *np.zeros((5, 2)))
+        gd.elastic.forward_dynamics(rigid, gd.State(*np.zeros((4, 2))), np.zeros(2))
 
 
 def test_motors_are_optional_where_no_torque_is_asked_for() -> None:
@@ -238,7 +239,7 @@ def test_motors_are_optional_where_no_torque_is_asked_for() -> None:
     model = gd.load_model(ROBOT, drives)
     assert gd.elastic.mass_matrix(model, [0, 0]).shape == (4, 4)
     batch = np.zeros((3, 2))
-    a, _ = gd.elastic.forward_dynamics(model, batch, batch, batch, batch, np.zeros(0))
+    a, _ = gd.elastic.forward_dynamics(model, gd.State(batch, batch, batch, batch), np.zeros(0))
     assert a.shape == (3, 2)
     with pytest.raises(
         gd.GearedDynamicsError, match="0 motors turn 0 of 2 freedoms: none turns j1, j2"
@@ -285,16 +286,24 @@ CALLS = {
     "motor_torques": ["tau", "tau_theta"],
     "motor_angles": ["q", "theta"],
     "motor_speeds": ["v", "vtheta"],
-    "friction_forces": ["v", "vtheta"],
+    "friction_forces": ["q", "theta", "v", "vtheta"],
     "modes": ["q"],
 }
+
+
+def by_name(name: str, given: dict[str, Any]) -> Any:
+    """Call an elastic function with its arrays by name; those of the state become one."""
+    whole = "theta" in given or "vtheta" in given
+    return getattr(gd.elastic, name)(MODEL, **(with_state(given) if whole else given))
+
+
 WRONG: dict[str, tuple[Any, str]] = {
     "shape": (np.zeros(3), r"has shape \(3,\)"),
     "scalar": (1.0, r"has shape \(\)"),
     "NaN": (np.array([0.0, np.nan]), "nan|NaN"),
     "infinite": (np.array([np.inf, 0.0]), "inf|NaN or infinity"),
     "text": ("xy", "not an array of real numbers"),
-    "None": (None, "not an array of real numbers"),
+    "None": (None, "not an array of real numbers|is None, and this arm has elastic joints"),
     "complex": (np.zeros(2, complex), "not an array of real numbers"),
 }
 
@@ -307,7 +316,7 @@ def test_bad_argument_is_refused_by_name(name: str, argument: str, wrong: str) -
     value, words = WRONG[wrong]
     given = {key: GIVEN[key] for key in CALLS[name]} | {argument: value}
     with pytest.raises(gd.GearedDynamicsError, match=words) as caught:
-        getattr(gd.elastic, name)(MODEL, **given)
+        by_name(name, given)
     assert argument in str(caught.value)
 
 
@@ -315,7 +324,7 @@ def test_bad_argument_is_refused_by_name(name: str, argument: str, wrong: str) -
 def test_overflow_is_refused(name: str) -> None:
     given = {key: GIVEN[key] for key in CALLS[name]} | {"theta": np.full(2, 1e307)}
     with pytest.raises(gd.GearedDynamicsError, match="so large that the result overflows"):
-        getattr(gd.elastic, name)(MODEL, **given)
+        by_name(name, given)
 
 
 def test_overflow_of_the_sum_alone_is_refused() -> None:
@@ -325,32 +334,36 @@ def test_overflow_of_the_sum_alone_is_refused() -> None:
     inertia = gd.elastic.mass_matrix(model, zero)[3, 3]
     push = np.array([0.0, 1.5e308 / inertia])
     pull = np.array([0.0, 1.5e305])  # through 1e3 N m/rad
-    gd.elastic.inverse_dynamics(model, **given | {"atheta": push})
-    gd.elastic.inverse_dynamics(model, **given | {"theta": pull})
+    by_name("inverse_dynamics", given | {"atheta": push})
+    by_name("inverse_dynamics", given | {"theta": pull})
     with pytest.raises(gd.GearedDynamicsError, match="theta: is so large that the result overf"):
-        gd.elastic.inverse_dynamics(model, **given | {"atheta": push, "theta": pull})
+        by_name("inverse_dynamics", given | {"atheta": push, "theta": pull})
     loads = np.zeros((2, 6))
     loads[1, 4] = -1.5e308
     with pytest.raises(gd.GearedDynamicsError, match="f_ext: is so large that the result overf"):
-        gd.elastic.inverse_dynamics(model, **given | {"theta": -pull}, f_ext=loads)
+        by_name("inverse_dynamics", given | {"theta": -pull, "f_ext": loads})
 
 
 def test_numbers_of_states_must_agree() -> None:
     with pytest.raises(gd.GearedDynamicsError, match="do not broadcast"):
-        gd.elastic.bias_forces(MODEL, np.zeros((3, 2)), np.zeros((4, 2)), np.zeros(2))
+        gd.elastic.bias_forces(
+            MODEL, gd.State(np.zeros((3, 2)), np.zeros((4, 2)), vtheta=np.zeros(2))
+        )
     with pytest.raises(gd.GearedDynamicsError, match="do not broadcast"):
-        gd.elastic.kinetic_energy(MODEL, np.zeros(2), np.zeros((4, 2)), np.zeros((3, 2)))
+        gd.elastic.kinetic_energy(
+            MODEL, gd.State(np.zeros(2), np.zeros((4, 2)), vtheta=np.zeros((3, 2)))
+        )
 
 
 def test_output_must_fit_and_lie_apart() -> None:
     x = np.zeros(2)
-    state = (x, x, x, x, x)
+    state = gd.State(x, x, x, x), x
     with pytest.raises(gd.GearedDynamicsError, match=r"out: has shape \(2,\)"):
         gd.elastic.forward_dynamics(MODEL, *state, out=np.zeros(2))
     with pytest.raises(gd.GearedDynamicsError, match="out: is a float32"):
         gd.elastic.forward_dynamics(MODEL, *state, out=np.zeros(4, np.float32))
     memory = np.zeros(4)
     with pytest.raises(gd.GearedDynamicsError, match="shares memory with vtheta"):
-        gd.elastic.forward_dynamics(MODEL, x, x, x, memory[1:3], x, out=memory)
+        gd.elastic.forward_dynamics(MODEL, gd.State(x, x, x, memory[1:3]), x, out=memory)
     with pytest.raises(gd.GearedDynamicsError, match=r"tau_m: is so large.*overflows"):
-        gd.elastic.forward_dynamics(MODEL, x, x, x, x, x + 1e308)
+        gd.elastic.forward_dynamics(MODEL, gd.State(x, x, x, x), x + 1e308)

@@ -105,8 +105,8 @@ TABLE: dict[str, tuple[Callable[[], Any], list[str]]] = {
         ["simulate_elastic", "cannot be followed", "inputs and state"],
     ),
     "evaluations": (lambda: simulate(MODEL, GOOD, T, max_evaluations="9"), ["max_evaluations"]),
-    "state too short": (lambda: rates(MODEL, tuple(GOOD)[:4]), ["state", "ElasticState"]),
-    "no state": (lambda: simulate(MODEL, None, T), ["state", "NoneType", "ElasticState"]),
+    "state too short": (lambda: rates(MODEL, tuple(GOOD)[:4]), ["state", "tuple", "gd.State"]),
+    "no state": (lambda: simulate(MODEL, None, T), ["state", "missing", "gd.State"]),
     "function without return": (
         lambda: simulate(MODEL, GOOD, T, torque=lambda t: None),
         ["torque", "None", "each motor"],

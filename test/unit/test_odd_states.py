@@ -15,9 +15,9 @@ ob, ct, tr = gd.observers, gd.control, gd.trajectory
 Q = np.zeros(3)
 
 
-def measured(model: gd.GearedModel) -> ob.Measurement:
+def measured(model: gd.GearedModel) -> gd.Measurement:
     m = len(model.motor_names)
-    return ob.Measurement(model.motor_zeros, np.zeros(m))
+    return gd.Measurement(model.motor_zeros, np.zeros(m))
 
 
 @pytest.mark.parametrize("kind", ["kalman", "nonlinear"])
@@ -50,9 +50,9 @@ def test_an_integral_of_another_arm() -> None:
     )
     for integral in (np.zeros(6), None, "x", np.full(3, np.nan)):
         with pytest.raises(gd.GearedDynamicsError, match=r"memory\.integral"):
-            made.step(ct.Memory(integral), ct.State(Q, Q), ct.Reference(Q, Q, Q), 1e-3)
+            made.step(ct.Memory(integral), gd.State(Q, Q), ct.Reference(Q, Q, Q), 1e-3)
     with pytest.raises(gd.GearedDynamicsError, match="dt"):
-        made.step(made.start(), ct.State(Q, Q), ct.Reference(Q, Q, Q), 10**400)
+        made.step(made.start(), gd.State(Q, Q), ct.Reference(Q, Q, Q), 10**400)
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_a_measured_state_of_an_elastic_arm(field: str, wrong: Any) -> None:
     model = elastic_arms.elbow(2.0)
     made = ct.elastic_controller(model, gains=ct.gains_from_modes(model, Q))
     path = np.zeros((made.derivatives_needed + 1, 3))
-    state, wanted = ct.State(Q, Q, Q, Q), ct.Reference(Q, Q, Q, derivatives=path)
+    state, wanted = gd.State(Q, Q, Q, Q), ct.Reference(Q, Q, Q, derivatives=path)
     made.step(made.start(), state, wanted, 1e-3)
     with pytest.raises(gd.GearedDynamicsError, match=rf"state\.{field}"):
         made.step(made.start(), state._replace(**{field: wrong}), wanted, 1e-3)
@@ -78,7 +78,7 @@ def test_times_that_no_loop_has() -> None:
         ct.closed_loop_poles(model, ct.gains_from_modes(model, Q), Q, sample_time=1e300)
     with pytest.raises(gd.GearedDynamicsError, match="bandwidth"):
         ob.kalman_gains(model, resolution=1e-4, bandwidth=10**400)
-    state = gd.simulation.ElasticState(Q, Q, Q, Q)
+    state = gd.State(Q, Q, Q, Q)
     with pytest.raises(gd.GearedDynamicsError, match="dt"):
         gd.simulation.elastic_step(model, state, np.array([[1e-3]]))
 

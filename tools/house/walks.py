@@ -160,7 +160,7 @@ def observer() -> Callable[[], Any]:
     model = gd.load_model(ROOT / "urdf" / "wave6.urdf", ROOT / "urdf" / "wave6.drivetrain.yaml")
     ob, turn = gd.observers, 2.0 * np.pi / 2**17
     gains = ob.kalman_gains(model, resolution=turn, noise=0.3 * turn)
-    reading = ob.Measurement(np.zeros(6), np.zeros(6))
+    reading = gd.Measurement(np.zeros(6), np.zeros(6))
     state = ob.kalman_start(model, gains, reading)
     return lambda: ob.kalman_step(model, gains, state, reading, 1e-3)
 

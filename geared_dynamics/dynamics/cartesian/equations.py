@@ -28,6 +28,7 @@ from geared_dynamics.dynamics.cartesian.coordinates import (
 from geared_dynamics.dynamics.elastic.equations import spring_forces
 from geared_dynamics.dynamics.elastic.extended import extended, joined
 from geared_dynamics.dynamics.frames import external_forces
+from geared_dynamics.dynamics.state import State, takes_state
 from geared_dynamics.errors import ArrayError, ModelError
 from geared_dynamics.model import GearedModel
 
@@ -144,24 +145,15 @@ def compatible_forces(jacobian: Array, force: Array) -> Array:
 # -- Arguments of the functions of the redundant model, checked -----------------------------------
 
 
-def refuse_halves(theta: ArrayLike | None, vtheta: ArrayLike | None) -> None:
-    """Raise where only one of theta and vtheta is given."""
-    if (theta is None) != (vtheta is None):
+def coordinates_of(model: GearedModel, state: State) -> tuple[Array, Array]:
+    """X and its rate (..., k), checked."""
+    q, v, theta, vtheta, _ = state
+    if theta is None and vtheta is None:
+        return finite_input("q", q, model.n), finite_input("v", v, model.n)
+    if theta is None or vtheta is None:
         name, other = ("theta", "vtheta") if theta is None else ("vtheta", "theta")
         finding = f"is None, and {other} is not"
         raise ArrayError(name, finding, "give both, or None for both to have the joints rigid")
-
-
-def state(
-    model: GearedModel,
-    q: ArrayLike,
-    theta: ArrayLike | None,
-    v: ArrayLike,
-    vtheta: ArrayLike | None,
-) -> tuple[Array, Array]:
-    """X and its rate (..., k), checked."""
-    if theta is None or vtheta is None:
-        return finite_input("q", q, model.n), finite_input("v", v, model.n)
     extended(model)  # refuses an arm without springs
     x, rate = joined(model, q=(q, theta), v=(v, vtheta))
     return x, rate
@@ -233,28 +225,23 @@ def motor_matrix(arm: GearedModel, bodies: Bodies) -> Array:
 # -- Equations of motion in the redundant coordinates, and the accelerations they give ------------
 
 
+@takes_state
 def dynamics(
     model: GearedModel,
-    q: ArrayLike,
-    theta: ArrayLike | None,
-    v: ArrayLike,
-    vtheta: ArrayLike | None,
+    state: State,
     *,
     frame_angles: ArrayLike | None = None,
     frame_rates: ArrayLike | None = None,
 ) -> CartesianModel:
     """Redundant Cartesian model at a state: M nu' + N + v + s = Q, nu = J x'.
 
-    Elastic joints have x = (q, theta); with None for theta and vtheta all joints are rigid,
+    Elastic joints have x = (q, theta); without theta and vtheta all joints are rigid,
     x = q. A wheel's frame turns with it, as in the paper, by the angle Gamma x; what that
     angle is does not matter, and another frame may be had.
 
     Args:
         model: Geared model, complete.
-        q: Joint position (..., n) [rad or m].
-        theta: Position of the shafts behind the springs (..., n_e), joint side, or None.
-        v: Joint velocity (..., n).
-        vtheta: Velocity of the shafts (..., n_e), joint side, or None.
+        state: State, arrays (..., n) and (..., n_e); theta and vtheta None for rigid joints.
         frame_angles: Angle of each wheel's frame about its axis (..., w) [rad], wheels as in
             ``model.wheel_names``; by default the wheel's own.
         frame_rates: How fast these angles change (..., w) [rad/s]; by default as the wheels.
@@ -262,10 +249,8 @@ def dynamics(
     References:
         Melhem 2001, eq. (8)-(13), (29)-(32), with the gyroscopic terms.
     """
-    refuse_halves(theta, vtheta)
-    bodies = bodies_of(model)
-    arm = model if theta is None else extended(model)
-    x, rate = state(model, q, theta, v, vtheta)
+    bodies, (x, rate) = bodies_of(model), coordinates_of(model, state)
+    arm = model if state.theta is None else extended(model)
     with np.errstate(over="ignore", invalid="ignore"):
         angle = frame_motion("frame_angles", frame_angles, arm.wheels.spin, x)
         turn = frame_motion("frame_rates", frame_rates, arm.wheels.spin, rate)
@@ -277,14 +262,18 @@ def dynamics(
         nu, drift = apply(J, rate), apply(J_rate, rate)
         gyroscopic = gyroscopic_forces(arm, bodies, nu, turn)
         springs = np.zeros(nu.shape)
-        if theta is not None and vtheta is not None:
-            springs = compatible_forces(J, -spring_forces(model, q, theta, v, vtheta))
-    given = {"q": q, "theta": theta, "v": v, "vtheta": vtheta}
-    given |= {"frame_angles": frame_angles, "frame_rates": frame_rates}
+        if state.theta is not None:
+            springs = compatible_forces(J, -spring_forces(model, state))
+    given = arrays_of(state) | {"frame_angles": frame_angles, "frame_rates": frame_rates}
     refuse_overflow(given, J, J_rate, drift, gyroscopic, springs)
     forces = Forces(gyroscopic, np.broadcast_to(gravity_forces(arm, bodies), nu.shape), springs)
     motors = motor_matrix(arm, bodies)
     return CartesianModel(inertia_matrix(bodies), J, J_rate, nu, drift, forces, motors)
+
+
+def arrays_of(state: State) -> dict[str, ArrayLike | None]:
+    """A state's arrays by name, the order of errors."""
+    return {"q": state.q, "theta": state.theta, "v": state.v, "vtheta": state.vtheta}
 
 
 def frame_motion(name: str, given: ArrayLike | None, spin: Array, x: Array) -> Array:
@@ -292,12 +281,10 @@ def frame_motion(name: str, given: ArrayLike | None, spin: Array, x: Array) -> A
     return np.asarray(x @ spin.T) if given is None else finite_input(name, given, len(spin))
 
 
+@takes_state
 def accelerations(
     model: GearedModel,
-    q: ArrayLike,
-    theta: ArrayLike | None,
-    v: ArrayLike,
-    vtheta: ArrayLike | None,
+    state: State,
     tau_m: ArrayLike | None = None,
     f_ext: ArrayLike | None = None,
     *,
@@ -305,15 +292,12 @@ def accelerations(
 ) -> Motion:
     """Accelerations by the redundant model: J'MJ x'' = J'(Q - M J_dot x' - N - v - s).
 
-    The same as of ``elastic.forward_dynamics``; with None for theta and vtheta, as of
+    The same as of ``elastic.forward_dynamics``; without theta and vtheta, as of
     ``forward_dynamics``.
 
     Args:
         model: Geared model, complete.
-        q: Joint position (..., n) [rad or m].
-        theta: Position of the shafts behind the springs (..., n_e), joint side, or None.
-        v: Joint velocity (..., n).
-        vtheta: Velocity of the shafts (..., n_e), joint side, or None.
+        state: State, arrays (..., n) and (..., n_e); theta and vtheta None for rigid joints.
         tau_m: Torque at the motors' shafts (..., m) [N m], motor side; none by default.
         f_ext: Force and moment on each body (..., nb, 6), in the body's frame, at its origin.
         tau: What else acts on the joints (..., n) [N m or N], such as friction.
@@ -321,12 +305,12 @@ def accelerations(
     Raises:
         ModelError: if the mass matrix is not positive definite.
     """
-    found = dynamics(model, q, theta, v, vtheta)
+    found = dynamics(model, state)
     k, n = found.jacobian.shape[-1], model.n
     motors = found.motors.shape[-1]
     torque = finite_input("tau_m", np.zeros(motors) if tau_m is None else tau_m, motors)
     link = finite_input("tau", np.zeros(n) if tau is None else tau, n)
-    external = np.zeros(n) if f_ext is None else external_forces(model, q, f_ext)
+    external = np.zeros(n) if f_ext is None else external_forces(model, state.q, f_ext)
     lead = common_lead({"q": found.velocity, "tau_m": torque, "tau": link, "f_ext": external})
     with np.errstate(over="ignore", invalid="ignore"):
         force = np.zeros((*lead, k))
@@ -337,8 +321,8 @@ def accelerations(
         nu = apply(found.jacobian, change) + found.drift
         applied = Q + compatible_forces(found.jacobian, force)
         reaction = nu @ found.inertia + found.forces.total - applied
-    given = {"q": q, "theta": theta, "v": v, "vtheta": vtheta, "tau_m": torque, "tau": link}
-    refuse_overflow({**given, "f_ext": f_ext}, change, nu, reaction)
+    given = arrays_of(state) | {"tau_m": torque, "tau": link, "f_ext": f_ext}
+    refuse_overflow(given, change, nu, reaction)
     return Motion(change[..., :n], change[..., n:], nu, reaction)
 
 

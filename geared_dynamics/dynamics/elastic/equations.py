@@ -21,11 +21,12 @@ from geared_dynamics.dynamics.arguments import (
     deliver,
     refuse_overflow,
 )
-from geared_dynamics.dynamics.elastic.extended import extended, joined, padded
+from geared_dynamics.dynamics.elastic.extended import extended, joined, motor_side, padded
 from geared_dynamics.dynamics.elimination_plan import elimination_plan
 from geared_dynamics.dynamics.frames import external_forces, with_wrenches
 from geared_dynamics.dynamics.motor_side import checked, refuse_infinite
 from geared_dynamics.dynamics.packing import keep_on, packed
+from geared_dynamics.dynamics.state import State, takes_state
 from geared_dynamics.kernels import elastic_layout as at
 from geared_dynamics.model import GearedModel
 
@@ -75,25 +76,21 @@ def structure_matrix(model: GearedModel) -> Array:
     return np.hstack([elastic.link_spin, elastic.shaft_spin])[model.motor_wheel].T.copy()
 
 
-def joint_torque(
-    model: GearedModel, q: ArrayLike, theta: ArrayLike, v: ArrayLike, vtheta: ArrayLike
-) -> Array:
+@takes_state
+def joint_torque(model: GearedModel, state: State) -> Array:
     """Torque of the springs on the links: te = K (theta - q) + D (vtheta - v).
 
-    Its opposite acts on the shaft behind. With backlash, only what exceeds the play counts.
-    For a spring inside a drive it is the torque that the spring takes from its first shaft.
+    Its opposite acts on the motor side. With backlash, only what exceeds the play counts.
+    For a spring inside a drive it is the torque that the spring takes from its first wheel.
 
     Args:
         model: Geared model.
-        q: Joint position (..., n) [rad or m].
-        theta: Position of the shafts behind the springs (..., n_e), joint side.
-        v: Joint velocity (..., n).
-        vtheta: Velocity of the shafts (..., n_e), joint side.
+        state: State with its motor side, arrays (..., n) and (..., n_e).
 
     Returns:
-        Torque by the spring before each theta (..., n_e) [N m or N].
+        Torque by the spring of each theta (..., n_e) [N m or N].
     """
-    tension = tensions(model, q, theta, v, vtheta)
+    tension = tensions(model, state)
     return checked("inputs", tension, tension.shape[-1], own_stretch(model))
 
 
@@ -107,43 +104,48 @@ def own_stretch(model: GearedModel) -> Array:
     return own
 
 
-def spring_forces(
-    model: GearedModel, q: ArrayLike, theta: ArrayLike, v: ArrayLike, vtheta: ArrayLike
-) -> Array:
+@takes_state
+def spring_forces(model: GearedModel, state: State) -> Array:
     """Force of all springs on x = (q, theta), passive joints' included (..., n + n_e).
 
     Args:
         model: Geared model.
-        q: Joint position (..., n) [rad or m].
-        theta: Position of the shafts behind the springs (..., n_e), joint side.
-        v: Joint velocity (..., n).
-        vtheta: Velocity of the shafts (..., n_e), joint side.
+        state: State with its motor side.
     """
-    tension = tensions(model, q, theta, v, vtheta)
+    tension = tensions(model, state)
     return checked("inputs", tension, tension.shape[-1], -model.elasticity.stretch)
 
 
-def tensions(
-    model: GearedModel, q: ArrayLike, theta: ArrayLike, v: ArrayLike, vtheta: ArrayLike
-) -> Array:
+def tensions(model: GearedModel, state: State) -> Array:
     """K z + D z' of each spring (..., s)."""
-    n, shafts, count = model.n, model.elasticity.count, len(model.elasticity.stiffness)
-    inputs = {"q": (q, n), "theta": (theta, shafts), "v": (v, n), "vtheta": (vtheta, shafts)}
+    inputs, count = state_inputs(model, state), len(model.elasticity.stiffness)
     constants = (packed_springs(model),)
     return call("spring_tensions", extended(model), inputs, (count,), constants=constants)
 
 
-def spring_energy(model: GearedModel, q: ArrayLike, theta: ArrayLike) -> Array:
+def state_inputs(model: GearedModel, state: State) -> dict[str, tuple[ArrayLike, int]]:
+    """A state's arrays by name in the order of the kernels, with their widths."""
+    q, v, theta, vtheta, _ = state
+    n, shafts = model.n, model.elasticity.count
+    return {
+        "q": (q, n),
+        "theta": (motor_side("theta", theta), shafts),
+        "v": (v, n),
+        "vtheta": (motor_side("vtheta", vtheta), shafts),
+    }
+
+
+@takes_state
+def spring_energy(model: GearedModel, state: State) -> Array:
     """Energy stored in the springs: sum of K z^2 / 2, shape (...) [J].
 
     Args:
         model: Geared model.
-        q: Joint position (..., n) [rad or m].
-        theta: Position of the shafts behind the springs (..., n_e), joint side.
+        state: State with its motor side; the velocities are not read.
     """
     elastic = model.elasticity
     extended(model)  # refuses an arm without springs
-    (x,) = joined(model, q=(q, theta))
+    (x,) = joined(model, q=(state.q, state.theta))
     with np.errstate(over="ignore", invalid="ignore"):
         beyond = np.maximum(np.abs(x @ elastic.stretch.T - elastic.rest) - elastic.gap, 0.0)
         energy = np.asarray(0.5 * beyond**2 @ elastic.stiffness)
@@ -173,59 +175,51 @@ def mass_matrix(model: GearedModel, q: ArrayLike, *, out: Array | None = None) -
     return call("mass_matrix", arm, {"q": (padded(model, q), arm.n)}, (arm.n, arm.n), out)
 
 
-def coriolis_matrix(
-    model: GearedModel, q: ArrayLike, v: ArrayLike, vtheta: ArrayLike, *, out: Array | None = None
-) -> Array:
+@takes_state
+def coriolis_matrix(model: GearedModel, state: State, *, out: Array | None = None) -> Array:
     """Coriolis matrix C (..., n + n_e, n + n_e) in Christoffel form: H_dot - 2 C is skew.
 
     Args:
         model: Geared model.
-        q: Joint position (..., n) [rad or m].
-        v: Joint velocity (..., n).
-        vtheta: Velocity of the shafts behind the springs (..., n_e), joint side.
+        state: State; theta is not read.
         out: Result array, returned.
     """
     arm = extended(model)
-    (rate,) = joined(model, v=(v, vtheta))
-    inputs = {"q": (padded(model, q), arm.n), "v": (rate, arm.n)}
-    return call("coriolis_matrix", arm, inputs, (arm.n, arm.n), out)
+    return call("coriolis_matrix", arm, moving_inputs(model, state), (arm.n, arm.n), out)
 
 
-def bias_forces(
-    model: GearedModel, q: ArrayLike, v: ArrayLike, vtheta: ArrayLike, *, out: Array | None = None
-) -> Array:
+@takes_state
+def bias_forces(model: GearedModel, state: State, *, out: Array | None = None) -> Array:
     """Force on x at zero acceleration, without the springs: C x' + (g, 0) (..., n + n_e).
 
     Args:
         model: Geared model.
-        q: Joint position (..., n) [rad or m].
-        v: Joint velocity (..., n).
-        vtheta: Velocity of the shafts behind the springs (..., n_e), joint side.
+        state: State; theta is not read.
         out: Result array, returned.
     """
     arm = extended(model)
-    (rate,) = joined(model, v=(v, vtheta))
-    inputs = {
-        "q": (padded(model, q), arm.n),
-        "v": (rate, arm.n),
-        "a": (np.zeros(arm.n), arm.n),
-    }
+    inputs = moving_inputs(model, state) | {"a": (np.zeros(arm.n), arm.n)}
     return call("inverse_dynamics", arm, inputs, (arm.n,), out)
 
 
+def moving_inputs(model: GearedModel, state: State) -> dict[str, tuple[ArrayLike, int]]:
+    """Inputs x and its velocity of what does not depend on theta: zero stands for theta."""
+    arm = extended(model)
+    (rate,) = joined(model, v=(state.v, state.vtheta))
+    return {"q": (padded(model, state.q), arm.n), "v": (rate, arm.n)}
+
+
+@takes_state
 def inverse_dynamics(
     model: GearedModel,
-    q: ArrayLike,
-    theta: ArrayLike,
-    v: ArrayLike,
-    vtheta: ArrayLike,
+    state: State,
     a: ArrayLike,
     atheta: ArrayLike,
     f_ext: ArrayLike | None = None,
     *,
     out: Array | None = None,
 ) -> tuple[Array, Array]:
-    """Forces for a motion of links and shafts, beyond what the springs give.
+    """Forces for a motion of both sides of the springs, beyond what the springs give.
 
     tau = M_link a + S atheta + Coriolis + g - te - sum J' f_ext: what else must act on the
     joints; of a joint that only its spring moves, zero if the motion is possible.
@@ -233,24 +227,22 @@ def inverse_dynamics(
 
     Args:
         model: Geared model.
-        q: Joint position (..., n) [rad or m].
-        theta: Position of the shafts behind the springs (..., n_e), joint side.
-        v: Joint velocity (..., n).
-        vtheta: Velocity of the shafts (..., n_e), joint side.
+        state: State with its motor side, arrays (..., n) and (..., n_e).
         a: Joint acceleration (..., n).
-        atheta: Acceleration of the shafts (..., n_e), joint side.
+        atheta: Acceleration of theta (..., n_e).
         f_ext: Force and moment on each body (..., nb, 6), in the body's frame, at its origin.
         out: Result array (..., n + n_e) of both, returned as two views.
 
     Returns:
         tau (..., n) and tau_theta (..., n_e) [N m or N], joint side, without friction.
     """
-    arm = extended(model)
+    arm, (q, v, theta, vtheta, _) = extended(model), state
     x, rate, change = joined(model, q=(q, theta), v=(v, vtheta), a=(a, atheta))
     inputs = {"q": (x, arm.n), "v": (rate, arm.n), "a": (change, arm.n)}
     force = call("inverse_dynamics", arm, inputs, (arm.n,))
-    springs = spring_forces(model, q, theta, v, vtheta)
-    given = {"q": q, "theta": theta, "v": v, "vtheta": vtheta, "a": a, "atheta": atheta}
+    springs = spring_forces(model, state)
+    given = {name: part for name, (part, _) in state_inputs(model, state).items()}
+    given |= {"a": a, "atheta": atheta}
     if f_ext is not None:
         given["f_ext"] = f_ext
         outside = external_forces(model, q, f_ext)
@@ -266,26 +258,21 @@ def inverse_dynamics(
     return result[..., : model.n], result[..., model.n :]
 
 
+@takes_state
 def forward_dynamics(
     model: GearedModel,
-    q: ArrayLike,
-    theta: ArrayLike,
-    v: ArrayLike,
-    vtheta: ArrayLike,
+    state: State,
     tau_m: ArrayLike,
     f_ext: ArrayLike | None = None,
     *,
     tau: ArrayLike | None = None,
     out: Array | None = None,
 ) -> tuple[Array, Array]:
-    """Acceleration of links and shafts under the motors' torque.
+    """Acceleration of both sides of the springs under the motors' torque.
 
     Args:
         model: Geared model.
-        q: Joint position (..., n) [rad or m].
-        theta: Position of the shafts behind the springs (..., n_e), joint side.
-        v: Joint velocity (..., n).
-        vtheta: Velocity of the shafts (..., n_e), joint side.
+        state: State with its motor side, arrays (..., n) and (..., n_e).
         tau_m: Torque at the motors' shafts (..., m) [N m], motor side.
         f_ext: Force and moment on each body (..., nb, 6), in the body's frame, at its origin.
         tau: What else acts on the joints (..., n) [N m or N], such as friction; zero if not
@@ -299,6 +286,7 @@ def forward_dynamics(
         ModelError: if the mass matrix is not positive definite.
     """
     n, shafts, motors = model.n, model.elasticity.count, len(model.motor_names)
+    q, v, theta, vtheta, _ = state
     if f_ext is not None:
         given = np.zeros(n) if tau is None else as_input("tau", tau, n)
         tau = with_wrenches(model, q, v, given, f_ext, None)
@@ -306,21 +294,15 @@ def forward_dynamics(
     plan = elimination_plan(arm)
     springs = packed_springs(model)
     try:
-        beside = np.zeros(q.shape) if tau is None else tau  # type: ignore[union-attr]
-        result = np.empty((*q.shape[:-1], n + shafts)) if out is None else out  # type: ignore[union-attr]
+        beside = np.zeros(q.shape) if tau is None else tau
+        result = np.empty((*q.shape[:-1], n + shafts)) if out is None else out
         inputs = q, theta, v, vtheta, tau_m, beside
         if kernels.elastic_forward_dynamics(packed(arm), springs, plan, *inputs, result) == 0:
             return result[..., :n], result[..., n:]
     except kernels.NOT_TAKEN:
         pass  # not plain float64 arrays: convert them below
-    named = {
-        "q": (q, n),
-        "theta": (theta, shafts),
-        "v": (v, n),
-        "vtheta": (vtheta, shafts),
-        "tau_m": (tau_m, motors),
-        "tau": (np.zeros(n) if tau is None else tau, n),
-    }
+    named = state_inputs(model, state)
+    named |= {"tau_m": (tau_m, motors), "tau": (np.zeros(n) if tau is None else tau, n)}
     constants = springs, plan
     result = convert_and_call("elastic_forward_dynamics", arm, named, (arm.n,), out, constants)
     return result[..., :n], result[..., n:]
@@ -329,28 +311,26 @@ def forward_dynamics(
 # -- Energies of the arm with elastic joints ------------------------------------------------------
 
 
-def kinetic_energy(model: GearedModel, q: ArrayLike, v: ArrayLike, vtheta: ArrayLike) -> Array:
+@takes_state
+def kinetic_energy(model: GearedModel, state: State) -> Array:
     """Kinetic energy T = x'^T H(q) x' / 2 with x = (q, theta), shape (...) [J].
 
     Args:
         model: Geared model.
-        q: Joint position (..., n) [rad or m].
-        v: Joint velocity (..., n).
-        vtheta: Velocity of the shafts behind the springs (..., n_e), joint side.
+        state: State; theta is not read.
     """
-    arm = extended(model)
-    (rate,) = joined(model, v=(v, vtheta))
-    return rigid.kinetic_energy(arm, padded(model, q), rate)
+    inputs = moving_inputs(model, state)
+    return rigid.kinetic_energy(extended(model), inputs["q"][0], inputs["v"][0])
 
 
-def potential_energy(model: GearedModel, q: ArrayLike, theta: ArrayLike) -> Array:
+@takes_state
+def potential_energy(model: GearedModel, state: State) -> Array:
     """Potential energy of gravity and of the springs, shape (...) [J].
 
     Zero with all mass at the root frame's origin and the springs relaxed.
 
     Args:
         model: Geared model.
-        q: Joint position (..., n) [rad or m].
-        theta: Position of the shafts behind the springs (..., n_e), joint side.
+        state: State with its motor side; the velocities are not read.
     """
-    return rigid.potential_energy(model, q) + spring_energy(model, q, theta)
+    return rigid.potential_energy(model, state.q) + spring_energy(model, state)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from geared_dynamics.arrays import Array, ArrayLike, readonly, readonly_int
 from geared_dynamics.dynamics.arguments import common_lead, finite_input
 from geared_dynamics.dynamics.packing import keep_on
-from geared_dynamics.errors import ModelError
+from geared_dynamics.errors import ArrayError, ModelError
 from geared_dynamics.model import GearedModel, Tree, Wheels
 from geared_dynamics.model.elasticity import Elasticity
 
@@ -121,7 +121,7 @@ def without_rotor_tensors(model: GearedModel) -> Tree:
     return replace(model.tree, parameters=readonly(parameters))
 
 
-def joined(model: GearedModel, **pairs: tuple[ArrayLike, ArrayLike]) -> list[Array]:
+def joined(model: GearedModel, **pairs: tuple[ArrayLike, ArrayLike | None]) -> list[Array]:
     """Join what is given for q and for theta to arrays (..., n + n_e), broadcast.
 
     Args:
@@ -133,10 +133,18 @@ def joined(model: GearedModel, **pairs: tuple[ArrayLike, ArrayLike]) -> list[Arr
     for name, (link, shaft) in pairs.items():
         other = names.get(name, f"{name}theta")
         arrays[name] = finite_input(name, link, model.n)
-        arrays[other] = finite_input(other, shaft, shafts)
+        arrays[other] = finite_input(other, motor_side(other, shaft), shafts)
     lead = common_lead(arrays)
     parts = [np.broadcast_to(x, (*lead, x.shape[-1])) for x in arrays.values()]
     return [np.concatenate(two, axis=-1) for two in zip(parts[::2], parts[1::2], strict=True)]
+
+
+def motor_side(name: str, value: ArrayLike | None) -> ArrayLike:
+    """A state's part on the motor side of the springs; an error where it is missing."""
+    if value is None:
+        remedy = "give gd.State(q, v, theta, vtheta); theta = model.elasticity.rigid @ q at rest"
+        raise ArrayError(f"state.{name}", "is None, and this arm has elastic joints", remedy)
+    return value
 
 
 def padded(model: GearedModel, q: ArrayLike) -> Array:

@@ -13,6 +13,7 @@ from geared_dynamics.dynamics.drive_packing import packed_drives
 from geared_dynamics.dynamics.elastic.equations import structure_matrix
 from geared_dynamics.dynamics.elastic.extended import extended, joined
 from geared_dynamics.dynamics.motor_side import checked, least_norm
+from geared_dynamics.dynamics.state import State, takes_state
 from geared_dynamics.errors import ModelError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.model.gears.rank import rank
@@ -82,30 +83,30 @@ def shares(A: Array, found: int) -> Array:
     return np.asarray(np.linalg.pinv(A))
 
 
-def motor_angles(model: GearedModel, q: ArrayLike, theta: ArrayLike) -> Array:
+@takes_state
+def motor_angles(model: GearedModel, state: State) -> Array:
     """What the encoders show: phi = A_q' q + A_theta' theta + phi(0) (..., m) [rad].
 
     Args:
         model: Geared model; phi(0) is ``model.motor_zeros``.
-        q: Joint position (..., n) [rad or m].
-        theta: Position of the shafts behind the springs (..., n_e), joint side.
+        state: State with its motor side; the velocities are not read.
     """
     extended(model)
-    (x,) = joined(model, q=(q, theta))
+    (x,) = joined(model, q=(state.q, state.theta))
     A = structure_matrix(model)
     return checked("q and theta", x, len(A), A, model.motor_zeros)
 
 
-def motor_speeds(model: GearedModel, v: ArrayLike, vtheta: ArrayLike) -> Array:
+@takes_state
+def motor_speeds(model: GearedModel, state: State) -> Array:
     """Speed of the rotors in their carriers: A_q' v + A_theta' vtheta (..., m) [rad/s].
 
     Args:
         model: Geared model.
-        v: Joint velocity (..., n).
-        vtheta: Velocity of the shafts behind the springs (..., n_e), joint side.
+        state: State with its motor side; the positions are not read.
     """
     extended(model)
-    (rate,) = joined(model, v=(v, vtheta))
+    (rate,) = joined(model, v=(state.v, state.vtheta))
     A = structure_matrix(model)
     return checked("v and vtheta", rate, len(A), A)
 
@@ -113,12 +114,10 @@ def motor_speeds(model: GearedModel, v: ArrayLike, vtheta: ArrayLike) -> Array:
 # -- Friction of the joints and of the rotors, on either side of the springs ----------------------
 
 
+@takes_state
 def friction_forces(
     model: GearedModel,
-    v: ArrayLike,
-    vtheta: ArrayLike,
-    q: ArrayLike | None = None,
-    theta: ArrayLike | None = None,
+    state: State,
     *,
     tau: ArrayLike | None = None,
     load: ArrayLike | None = None,
@@ -130,28 +129,21 @@ def friction_forces(
 
     Args:
         model: Geared model.
-        v: Joint velocity (..., n).
-        vtheta: Velocity of the shafts behind the springs (..., n_e), joint side.
-        q: Joint position (..., n), read by friction that ripples with it; zero where not given.
-        theta: Motor-side position (..., n_e), read by friction that ripples with it.
+        state: State with its motor side; positions are read by friction that ripples with them.
         tau: Force on the joints (..., n), read by friction that grows with the load; zero
             where not given.
-        load: Torque that the motors' gears transmit (..., m) [N m], motor side.
+        load: Torque that the motors' gears transmit (..., m) [N m], motor side, read by friction
+            of the rotors that grows with it; zero where not given.
 
     Returns:
         Joint friction (..., n), joint side, and rotor friction (..., m), motor side; both
         oppose the motion.
     """
-    shafts, count = model.elasticity.count, len(model.motor_names)
-    speed = motor_speeds(model, v, vtheta)
-    link, shaft = (
-        np.zeros(model.n) if q is None else q,
-        np.zeros(shafts) if theta is None else theta,
-    )
+    speed, count = motor_speeds(model, state), len(model.motor_names)
     inputs = {
-        "angle": (motor_angles(model, link, shaft), count),
+        "angle": (motor_angles(model, state), count),
         "speed": (speed, count),
         "load": (np.zeros(count) if load is None else load, count),
     }
     rotors = call("rotor_friction", model, inputs, (count,), constants=(packed_drives(model),))
-    return friction_and_balancers.friction_forces(model, v, q, tau), rotors
+    return friction_and_balancers.friction_forces(model, state.v, state.q, tau), rotors

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from geared_dynamics.arrays import Array
 from geared_dynamics.dynamics.elastic.equations import coriolis_matrix, mass_matrix
 from geared_dynamics.dynamics.elastic.extended import extended
+from geared_dynamics.dynamics.state import State
 from geared_dynamics.errors import ModelError
 from geared_dynamics.model import GearedModel
 
@@ -57,7 +58,7 @@ def hears(model: GearedModel) -> NDArray[np.bool_]:
     random = np.random.default_rng(0)
     for q, v in random.uniform(-3.0, 3.0, (STATES, 2, n)):
         H = mass_matrix(model, q)[rows, n:]
-        C = coriolis_matrix(model, q, v, np.zeros(rows.size))[rows, n:]
+        C = coriolis_matrix(model, State(q, v, vtheta=np.zeros(rows.size)))[rows, n:]
         felt = np.maximum(felt, np.maximum(np.abs(H), np.abs(C)))
     return np.asarray(linked(model) @ (felt > NOTHING * momentum) > 0)
 

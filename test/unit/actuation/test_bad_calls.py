@@ -34,7 +34,7 @@ OVERFLOW: dict[str, tuple[Call, str]] = {
     "acceleration": (lambda m: gd.driven_acceleration(m, Z, Z, HUGE), "voltage"),
     "rates": (lambda m: gd.driven_rates(m, Z, Z, Z, HUGE), "voltage"),
     "rates, current": (lambda m: gd.driven_rates(m, Z, Z, HUGE, Z), "current"),
-    "step": (lambda m: gd.driven_step(m, gd.DrivenState(Z, Z, HUGE), Z, 1e-3), "current"),  # type: ignore[arg-type]
+    "step": (lambda m: gd.driven_step(m, gd.State(Z, Z, current=HUGE), Z, 1e-3), "current"),  # type: ignore[arg-type]
     "power": (lambda m: gd.power_balance(m, Z, Z, Z, [1e200]), "current"),
     "power, acceleration": (lambda m: gd.power_balance(m, Z, [1.0], HUGE, Z), "a"),
     "heat": (lambda m: gd.thermal_step(m, Z, [1e200], 1.0), "current"),
@@ -88,7 +88,12 @@ ACTUATOR = {"C": [[0, 1], [0, -2]], "f": [0, -10], "d": [0, 3], "angle": [1, 0],
 
 def step(model: gd.GearedModel, **changed: Any) -> Any:
     """A step with changed arguments."""
-    given = {"state": gd.DrivenState(*np.zeros((3, 1))), "voltage": Z, "dt": 1e-3, **changed}
+    given = {
+        "state": gd.State(*np.zeros((2, 1)), current=np.zeros(1)),
+        "voltage": Z,
+        "dt": 1e-3,
+        **changed,
+    }
     return gd.driven_step(model, **given)
 
 
@@ -137,9 +142,12 @@ TABLE: dict[str, tuple[Call, str]] = {
         lambda m: gd.combine_actuators(m, [3]),  # type: ignore[arg-type]
         "^actuators: is a list; give a mapping",
     ),
-    "two arrays for a state": (partial(step, state=(Z, Z)), "^state: has not three arrays"),
-    "a number for a state": (partial(step, state=3), "^state: has not three arrays"),
-    "text in a state": (partial(step, state="qvi"), "^q: is not an array"),
+    "two arrays for a state": (
+        partial(step, state=(Z, Z)),
+        "^state: is of type tuple, not a gd.State",
+    ),
+    "a number for a state": (partial(step, state=3), "^state: is of type int, not a gd.State"),
+    "text in a state": (partial(step, state="qvi"), "^state: is of type str, not a gd.State"),
 }
 
 
@@ -150,12 +158,16 @@ def test_bad_calls(name: str) -> None:
         call(shaft(**WOUND))
 
 
-def test_a_state_may_be_a_plain_tuple() -> None:
-    model = shaft(**WOUND)
-    plain = gd.driven_step(model, (Z, [0.3], Z), [2.0], 1e-3)
-    named = gd.driven_step(model, gd.DrivenState(*map(np.array, (Z, [0.3], Z))), [2.0], 1e-3)
-    for found, wanted in zip(plain, named, strict=True):
-        np.testing.assert_array_equal(found, wanted)
+def test_a_plain_tuple_is_no_state() -> None:
+    """Its third array was the current once; of a ``State`` it is theta."""
+    with pytest.raises(
+        gd.GearedDynamicsError, match=r"state: is of type tuple.*driven_step\(model"
+    ):
+        gd.driven_step(shaft(**WOUND), (Z, [0.3], Z), [2.0], 1e-3)  # type: ignore[arg-type]
+    with pytest.raises(
+        gd.GearedDynamicsError, match=r"gd.DrivenState: .*gd.State\(q, v, current="
+    ):
+        gd.DrivenState(Z, Z, Z)
 
 
 @pytest.mark.parametrize("seed", range(30))

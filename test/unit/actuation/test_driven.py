@@ -105,13 +105,13 @@ def test_voltage_motion_voltage_with_inductance(tx40: gd.GearedModel, seed: int)
     q, v, a, extra = state(model, seed, 4)
     # Loads far from zero and a mild jerk: none changes its sign within the differences.
     steady = gd.motor_commands(model, q, v, 10.0 * a)
-    x, u = gd.DrivenState(q, v, steady.current), steady.voltage + 0.1 * extra
-    rates = gd.driven_rates(model, *x, u)
+    x, u = gd.State(q, v, current=steady.current), steady.voltage + 0.1 * extra
+    rates = gd.driven_rates(model, x.q, x.v, x.current, u)
 
     def acceleration(t: float) -> Array:
         a, i = rates.a, rates.current
-        jolted = gd.DrivenState(x.q + t * x.v, x.v + t * a, x.current + t * i)
-        return gd.driven_rates(model, *jolted, u).a
+        jolted = gd.State(x.q + t * x.v, x.v + t * a, current=x.current + t * i)
+        return gd.driven_rates(model, jolted.q, jolted.v, jolted.current, u).a
 
     jerk = derivative(acceleration, 1e-5)
     commands = gd.motor_commands(model, q, v, rates.a, jerk=jerk)
@@ -119,22 +119,25 @@ def test_voltage_motion_voltage_with_inductance(tx40: gd.GearedModel, seed: int)
     assert holds("voltage -> motion -> voltage with L", error(commands.voltage, u), ROUND_TRIP)
 
 
-def simulate(model: gd.GearedModel, u: Array, dt: float, time: float) -> gd.DrivenState:
+def simulate(model: gd.GearedModel, u: Array, dt: float, time: float) -> gd.State:
     """From rest at constant voltage."""
     still = np.zeros(model.n)
-    x = gd.DrivenState(still + 0.3, still, u / model.motors.resistance)
+    x = gd.State(still + 0.3, still, current=u / model.motors.resistance)
     for _ in range(round(time / dt)):
         x = gd.driven_step(model, x, u, dt)
     return x
+
+
+def numbers(state: gd.State) -> Array:
+    """All numbers of a rigid arm's state."""
+    return np.hstack([state.q, state.v, state.current])
 
 
 def test_step_is_of_fourth_order(planar: gd.GearedModel) -> None:
     """Halving the step leaves a sixteenth of the error."""
     u = np.array([6.0, -4.0])
     exact = simulate(planar, u, 1.25e-4, 0.02)
-    errors = [
-        error(np.hstack(simulate(planar, u, dt, 0.02)), np.hstack(exact)) for dt in (1e-3, 5e-4)
-    ]
+    errors = [error(numbers(simulate(planar, u, dt, 0.02)), numbers(exact)) for dt in (1e-3, 5e-4)]
     assert 12.0 < errors[0] / errors[1] < 20.0
 
 
@@ -151,6 +154,6 @@ def test_step_longer_than_the_windings_time(planar: gd.GearedModel) -> None:
 
 @pytest.mark.parametrize("dt", [0.0, -1.0, np.nan])
 def test_step_needs_a_time(planar: gd.GearedModel, dt: float) -> None:
-    x = gd.DrivenState(*np.zeros((3, 2)))
+    x = gd.State(*np.zeros((2, 2)), current=np.zeros(2))
     with pytest.raises(gd.GearedDynamicsError, match="dt: is "):
         gd.driven_step(planar, x, np.zeros(2), dt)

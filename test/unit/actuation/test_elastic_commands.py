@@ -61,8 +61,9 @@ def test_formulas(name: str, method: Any, order: int | None) -> None:
     given = path(model, rows, 1)
     ff = gd.elastic.feedforward(model, given, method, order, friction=True)
     found = gd.elastic.motor_commands(model, given, method, order)
-    speed = gd.elastic.motor_speeds(model, given[1], ff.vtheta)
-    angle = gd.elastic.motor_angles(model, given[0], ff.theta)
+    state = gd.State(given[0], given[1], ff.theta, ff.vtheta)
+    speed = gd.elastic.motor_speeds(model, state)
+    angle = gd.elastic.motor_angles(model, state)
     change = np.r_[given[2], ff.atheta] @ gd.elastic.structure_matrix(model)
     for r, wheel in enumerate(model.motor_wheel):
         turn = 0.0 if method == "reduced" else carrier_change(model, r, given)

@@ -62,6 +62,6 @@ def test_step_of_an_arm_with_a_frozen_joint() -> None:
     assert (~frozen.structure_matrix.any(axis=0)).any()
     m = len(frozen.motor_names)
     q, v, u = state(frozen, 3)
-    begin = gd.DrivenState(q, 1e-3 * v, np.zeros(m))
+    begin = gd.State(q, 1e-3 * v, current=np.zeros(m))
     end = gd.driven_step(frozen, begin, np.resize(u, m), 5e-3, mode="exact")
-    assert all(np.isfinite(x).all() for x in end)
+    assert all(np.isfinite(x).all() for x in (end.q, end.v, end.current))

@@ -81,14 +81,14 @@ def test_balance_along_a_simulation(tx40: gd.GearedModel) -> None:
     smooth = FrictionRecord(viscous=0.3, coulomb=0.8, smoothing=0.5)
     model = with_motors(tx40, inductance=1.5e-3, joint=smooth)
     u = 24.0 * state(model, 13, 1)[0]
-    x = gd.DrivenState(np.zeros(6), np.full(6, 0.5), np.zeros(6))
+    x = gd.State(np.zeros(6), np.full(6, 0.5), current=np.zeros(6))
     dt, steps, flows = 2.5e-5, 400, []
 
-    def powers(s: gd.DrivenState) -> gd.PowerBalance:
-        a, slope = gd.driven_rates(model, *s, u)
+    def powers(s: gd.State) -> gd.PowerBalance:
+        a, slope = gd.driven_rates(model, s.q, s.v, s.current, u)
         return gd.power_balance(model, s.q, s.v, a, s.current, current_rate=slope)
 
-    def stored(s: gd.DrivenState) -> float:
+    def stored(s: gd.State) -> float:
         magnetic = 0.5 * model.motors.inductance @ s.current**2
         return float(
             gd.kinetic_energy(model, s.q, s.v) + gd.potential_energy(model, s.q) + magnetic

@@ -17,7 +17,7 @@ from motor_data import LINEAR_JOINT, with_motors
 
 Q, V = np.array([0.3, -0.4, 0.8]), np.array([0.5, -0.2, 0.9])
 ONES = np.ones(3)
-STATE = gd.DrivenState(Q, V, 0.1 * ONES)
+STATE = gd.State(Q, V, current=0.1 * ONES)
 
 
 def actuators(model: gd.GearedModel) -> dict[str, Any]:
@@ -68,5 +68,5 @@ def test_functions_of_elastic_arms_do_not_warn() -> None:
     arm = motorised(elbow())
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        state = gd.simulation.ElasticState(Q, Q, V, V, 0.1 * ONES)
+        state = gd.State(Q, V, Q, V, 0.1 * ONES)
         gd.simulation.elastic_step(arm, state, 1e-4, voltage=ONES)

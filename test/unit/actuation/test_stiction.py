@@ -113,7 +113,7 @@ def test_one_state_only(elbow: gd.GearedModel) -> None:
 def test_arm_comes_to_rest(elbow: gd.GearedModel) -> None:
     """Steps with exact friction end in rest and stay there."""
     model = with_motors(elbow, rotor=BARE, joint=FrictionRecord(viscous=5.0, coulomb=20.0))
-    x = gd.DrivenState(np.array([0.0, 1.3, 0.2]), np.array([0.5, 0.5, -0.5]), np.zeros(3))
+    x = gd.State(np.array([0.0, 1.3, 0.2]), np.array([0.5, 0.5, -0.5]), current=np.zeros(3))
     hold = gd.motor_torques(model, gd.gravity_forces(model, x.q)) * 0.8 / 0.06
     for _ in range(400):
         x = gd.driven_step(model, x, hold, 2e-3, mode="exact")

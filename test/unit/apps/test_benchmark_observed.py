@@ -55,7 +55,7 @@ def test_the_torques_shown_are_those_of_the_motion() -> None:
     for shown in (table[0], np.zeros(6)):
         state = None
         angles = model.structure_matrix.T @ start + model.motor_zeros
-        reading = ob.Measurement(angles, np.linalg.solve(model.structure_matrix, shown))
+        reading = gd.Measurement(angles, np.linalg.solve(model.structure_matrix, shown))
         for _ in range(300):
             state = (
                 ob.kalman_start(model, gains, reading)

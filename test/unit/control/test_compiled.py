@@ -32,11 +32,11 @@ def made(model: gd.GearedModel, law: str, kind: str = "acceleration", **options:
     return control.controller(model, law, gains=given, **options)
 
 
-def cycle(model: gd.GearedModel, seed: int = 0) -> tuple[control.State, control.Reference]:
+def cycle(model: gd.GearedModel, seed: int = 0) -> tuple[gd.State, control.Reference]:
     """A state and a reference that differ, also by whole turns."""
     q, v, a = sample(model, seed)
     near = np.random.default_rng(seed).normal(scale=0.2, size=(2, model.n))
-    return control.State(q + near[0] + 7.0, v + near[1]), control.Reference(q, v, a)
+    return gd.State(q + near[0] + 7.0, v + near[1]), control.Reference(q, v, a)
 
 
 def compiled_arms() -> list[str]:
@@ -86,7 +86,7 @@ def test_continuous_joints_take_the_short_way() -> None:
     found = []
     for turns in (0.0, 3.0):
         wanted = control.Reference(0.1 + turns * 2.0 * math.pi * endless, still, still)
-        _, out = law.step(law.start(), control.State(still, still), wanted, 0.0)
+        _, out = law.step(law.start(), gd.State(still, still), wanted, 0.0)
         found.append(out.command)
     np.testing.assert_allclose(*found, atol=1e-9 * np.abs(found[0]).max())
 
@@ -119,11 +119,11 @@ def test_balancers_and_integrals_are_left_to_python() -> None:
 def test_what_is_no_plain_array_is_taken_by_python(name: str) -> None:
     law = made(ARMS[name], "computed_torque")
     state, reference = cycle(ARMS[name])
-    lists = control.State(*(x.tolist() for x in state[:2]))
+    lists = gd.State(*(x.tolist() for x in state[:2]))
     _, found = law.step(law.start(), lists, reference, 0.0)
     _, wanted = law.plain_step(law.start(), state, reference, 0.0)
     assert np.array_equal(found.command, wanted.command)
-    strided = control.State(*(np.repeat(x, 2)[::2] for x in state[:2]))
+    strided = gd.State(*(np.repeat(x, 2)[::2] for x in state[:2]))
     _, found = law.step(law.start(), strided, reference, 0.0)
     np.testing.assert_allclose(found.command, wanted.command, rtol=TOLERANCE)
 

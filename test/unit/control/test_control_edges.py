@@ -107,7 +107,7 @@ def test_a_load_weighs_at_its_links_origin_too() -> None:
 def test_term_torques_take_friction_at_the_rate_that_the_law_takes() -> None:
     model = driven_arm(2)
     q, v, a = np.random.default_rng(3).normal(size=(3, model.n))
-    state, reference = control.State(q, v), control.Reference(q + 0.1, v - 0.4, a)
+    state, reference = gd.State(q, v), control.Reference(q + 0.1, v - 0.4, a)
     for rate, seen in (("measured", v), ("reference", v - 0.4)):
         made = control.controller(
             model, "computed_torque", gains=control.Gains(9.0, 6.0), friction_rate=rate

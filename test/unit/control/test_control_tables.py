@@ -74,7 +74,7 @@ def test_commands_that_overflow_are_refused(call: str, elastic: bool) -> None:
     n = model.n
     none, wide = np.zeros(n), np.full(n, far)
     count = model.elasticity.count if elastic else 0
-    state = control.State(wide, none, np.full(count, far), np.zeros(count))
+    state = gd.State(wide, none, np.full(count, far), np.zeros(count))
     path = np.zeros((made.derivatives_needed + 1 if elastic else 3, n))
     calls: dict[str, Any] = {
         "step": lambda: made.step(
@@ -152,9 +152,7 @@ def test_the_measured_states_of_a_motor_law_move_the_integral_too() -> None:
     n = model.n
     e, none = np.linspace(0.1, 0.2, n), np.zeros(n)
     memory = control.Memory(np.full(n, 0.5))
-    memory, _ = made.step(
-        memory, control.State(-e, none), control.Reference(none, none, none), 0.25
-    )
+    memory, _ = made.step(memory, gd.State(-e, none), control.Reference(none, none, none), 0.25)
     np.testing.assert_allclose(memory.integral, 0.5 + 0.25 * e, rtol=1e-12)
 
 
@@ -221,7 +219,7 @@ def test_voltages_are_clipped_with_the_measured_back_emf() -> None:
     """What saturates knows the planned speed only; ``none`` clips nothing."""
     model = driven_arm(2, limits={"voltage": 30.0, "current": 29.0})
     q, v, a = sample(model)
-    state, still = control.State(q, 20.0 * v), control.Reference(q, 0.0 * v, 0.0 * a)
+    state, still = gd.State(q, 20.0 * v), control.Reference(q, 0.0 * v, 0.0 * a)
     light = control.Terms(use_gravity_compensation=False, use_friction=False)
     clipped, free = (
         control.controller(model, terms=light, side="motor_voltage", saturation=way)
@@ -276,7 +274,7 @@ def test_which_laws_are_compiled(name: str, law: str) -> None:
     if made.compiled is None:
         return
     q, v, a = sample(model)
-    state, reference = control.State(q, v), control.Reference(q, v, a)
+    state, reference = gd.State(q, v), control.Reference(q, v, a)
     assert compiled_command(made.compiled, state, reference) is not None
     jerky = reference._replace(jerk=v)
     assert compiled_command(made.compiled, state, jerky) is None
@@ -289,7 +287,7 @@ def test_a_compiled_law_asks_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
     model = ARMS["low ratio"]
     made = control.controller(model, "computed_torque", gains=GAINS)
     q, v, a = sample(model)
-    given = (made.start(), control.State(q, v), control.Reference(q, v, a), 0.0)
+    given = (made.start(), gd.State(q, v), control.Reference(q, v, a), 0.0)
     wanted = made.plain_step(*given)[1].command
 
     def never(*_: object) -> None:

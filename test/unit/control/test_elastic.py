@@ -9,7 +9,7 @@ import pytest
 
 import geared_dynamics as gd
 from elastic_arms import elastic_arm
-from simulated_arms import State, arm
+from simulated_arms import arm
 
 control = gd.control
 DT, LENGTH = 1e-3, 0.6
@@ -34,10 +34,10 @@ def track(plant, made, *, offset: float = 0.0, shut: bool = False) -> np.ndarray
     spline = reference(k)
     planned = gd.elastic.feedforward(plant, path(spline, 0.0, k), made.method, friction=True)
     still = np.zeros(3)
-    now = State(START + offset, planned.theta + offset, still, still)
+    now = gd.State(START + offset, still, planned.theta + offset, still)
     memory, found = made.start(), []
     for i in range(round(LENGTH / DT)):
-        measured = control.State(now.q, now.v, now.theta, now.vtheta)
+        measured = gd.State(now.q, now.v, now.theta, now.vtheta)
         if shut:
             command = made.hold(START, measured).command
         else:
@@ -122,7 +122,7 @@ def test_sides_agree_with_the_motors_equations() -> None:
     spline = reference(6)
     derivatives = spline.derivatives(0.2, 6)
     planned = gd.elastic.feedforward(plant, derivatives, "expanded", 2, friction=True)
-    exact = control.State(derivatives[0], derivatives[1], planned.theta, planned.vtheta)
+    exact = gd.State(derivatives[0], derivatives[1], planned.theta, planned.vtheta)
     commands = gd.elastic.motor_commands(plant, derivatives, "expanded", 2)
     for side in ("torque", "current", "voltage"):
         made = control.elastic_controller(plant, gains=gains, order=2, side=f"motor_{side}")

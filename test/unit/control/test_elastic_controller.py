@@ -62,7 +62,7 @@ def test_feedback_of_driven_coordinates_that_several_joints_turn() -> None:
         model, target.derivatives, made.method, made.order, friction=True
     )
     theta = planned.theta + 0.01 * rng.normal(size=len(planned.theta))
-    state = control.State(q, v, theta, np.zeros(len(theta)))
+    state = gd.State(q, v, theta, np.zeros(len(theta)))
     open_loop = control.elastic_controller(model, "flatness", saturation="none")
     base = open_loop.step(open_loop.start(), state, target, 0.0)[1].command
     x = np.concatenate([posture - q, planned.theta - theta])[found.rows]
@@ -79,7 +79,7 @@ def test_a_controller_is_a_value() -> None:
         plant, gains=gains(plant), order=2, side="motor_current", saturation="none"
     )
     theta = plant.elasticity.rigid @ Q + 1e-3
-    state = control.State(Q, V, theta, plant.elasticity.rigid @ V)
+    state = gd.State(Q, V, theta, plant.elasticity.rigid @ V)
     target = reference(made, Q + 0.05)
     start = made.start()
     assert start.integral.tolist() == [0.0, 0.0, 0.0]
@@ -107,11 +107,11 @@ BAD_STEPS = {
         {"reference": control.Reference(Q, V, V)}, "reference.derivatives", "up to order",
     ),
     "no state": ({"state": None}, "state", "flatness_plus_pd"),
-    "no shafts": ({"state": control.State(Q, V)}, "state.theta", "joint-side"),
-    "no rate of them": ({"state": control.State(Q, V, Q)}, "state.theta", "joint-side"),
-    "q too long": ({"state": control.State(np.zeros(4), V, Q, V)}, "state.q", r"shape \(4,\)"),
-    "v too short": ({"state": control.State(Q, V[:2], Q, V)}, "state.v", r"shape \(2,\)"),
-    "nan": ({"state": control.State(Q, V, Q, V * np.nan)}, "state.vtheta[0]", "nan"),
+    "no shafts": ({"state": gd.State(Q, V)}, "state.theta", "joint-side"),
+    "no rate of them": ({"state": gd.State(Q, V, Q)}, "state.theta", "joint-side"),
+    "q too long": ({"state": gd.State(np.zeros(4), V, Q, V)}, "state.q", r"shape \(4,\)"),
+    "v too short": ({"state": gd.State(Q, V[:2], Q, V)}, "state.v", r"shape \(2,\)"),
+    "nan": ({"state": gd.State(Q, V, Q, V * np.nan)}, "state.vtheta[0]", "nan"),
 }  # fmt: skip
 
 
@@ -120,7 +120,7 @@ def test_bad_input_of_a_cycle_is_refused_by_name(case: str) -> None:
     changes, place, words = BAD_STEPS[case]
     plant = arm()
     made = control.elastic_controller(plant, gains=gains(plant))
-    given: dict[str, Any] = {"state": control.State(Q, V, Q, V), "reference": reference(made, Q)}
+    given: dict[str, Any] = {"state": gd.State(Q, V, Q, V), "reference": reference(made, Q)}
     given |= changes
     with pytest.raises(GearedDynamicsError, match=words) as caught:
         made.step(made.start(), given["state"], given["reference"], 0.0)
@@ -131,7 +131,7 @@ def test_mixed_feedback_needs_the_shafts_rates() -> None:
     plant = arm(damping=30.0)
     made = control.elastic_controller(plant, gains=gains(plant), feedback="mixed")
     with pytest.raises(ArrayError, match=r"state\.vtheta: is not given"):
-        made.step(made.start(), control.State(Q, V), reference(made, Q), 0.0)
+        made.step(made.start(), gd.State(Q, V), reference(made, Q), 0.0)
 
 
 def without_inertia() -> control.Terms:
@@ -232,7 +232,7 @@ def test_voltages_count_the_speeds_of_motors_that_turn_several_joints() -> None:
         control.elastic_controller(model, gains=gains(model), side=side, saturation="none")
         for side in ("motor_current", "motor_voltage")
     )
-    state, target = control.State(q, v, theta, rate), reference(currents, q)
+    state, target = gd.State(q, v, theta, rate), reference(currents, q)
     i, u = (m.step(m.start(), state, target, 0.0)[1].command for m in (currents, voltages))
     y = voltages.measured(state)[1]
     speed = [sum(model.structure_matrix[:, k] * y) for k in range(len(i))]
@@ -243,7 +243,7 @@ def test_a_command_at_its_limit_is_none_too_many() -> None:
     free = arm()
     made = control.elastic_controller(free, gains=gains(free))
     theta = free.elasticity.rigid @ Q + 0.01
-    state = control.State(Q, 0.0 * Q, theta, 0.0 * theta)
+    state = gd.State(Q, 0.0 * Q, theta, 0.0 * theta)
     command = made.hold(Q, state).command
     largest = int(np.abs(command).argmax())
     for factor, told in ((1.0, False), (1.0 - 1e-12, True)):

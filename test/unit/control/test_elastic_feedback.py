@@ -30,12 +30,12 @@ def moving(model: gd.GearedModel, made: control.ElasticController) -> Any:
     return control.Reference(*path[:3], derivatives=path), planned
 
 
-def measured(model: gd.GearedModel, planned: Any, reference: Any, seed: int = 3) -> control.State:
+def measured(model: gd.GearedModel, planned: Any, reference: Any, seed: int = 3) -> gd.State:
     """A state near the planned one."""
     random = np.random.default_rng(seed)
     near = random.normal(scale=0.01, size=(2, model.n + model.elasticity.count))
     n = model.n
-    return control.State(
+    return gd.State(
         reference.q + near[0, :n], reference.v + near[1, :n],
         planned.theta + near[0, n:], planned.vtheta + near[1, n:],
     )  # fmt: skip
@@ -81,7 +81,7 @@ def test_feedback_is_its_equation(feedback: Any) -> None:
     np.testing.assert_allclose(full["motor_voltage"], wanted, rtol=1e-8)
     blind = free["motor_voltage"].step(free["motor_voltage"].start(), None, reference, 0.0)[1]
     np.testing.assert_allclose(blind.command, commands.voltage, rtol=1e-9)
-    only_links = control.State(state.q, state.v)
+    only_links = gd.State(state.q, state.v)
     blind = free["motor_voltage"].step(free["motor_voltage"].start(), only_links, reference, 0.0)
     np.testing.assert_allclose(blind[1].command, commands.voltage, rtol=1e-9)
 
@@ -104,7 +104,7 @@ def test_holding_tells_gravity_and_exceeds_nothing() -> None:
     plant = arm()
     made = control.elastic_controller(plant, gains=control.Gains(300.0, 30.0, kind="torque"))
     theta = plant.elasticity.rigid @ Q
-    held = made.hold(Q, control.State(Q, 0.0 * Q, theta, 0.0 * theta))
+    held = made.hold(Q, gd.State(Q, 0.0 * Q, theta, 0.0 * theta))
     np.testing.assert_allclose(held.joint_torque, gd.gravity_forces(plant, Q), rtol=1e-12)
     assert held.exceeded.shape == (0,)
     still = made.fallback(Q, None, None)

@@ -142,7 +142,7 @@ def track(feedback: str, seen: str, *, loaded: bool = False) -> np.ndarray:
     joints = np.linalg.pinv(model.structure_matrix.T)
     for i in range(round(LENGTH / DT)):
         shown = TURN * np.round((A.T @ z[:N] + model.motor_zeros) / TURN)
-        reading = ob.Measurement(shown, command)
+        reading = gd.Measurement(shown, command)
         if state is None:
             state = ob.kalman_start(model, tuning, reading)
         else:
@@ -154,7 +154,7 @@ def track(feedback: str, seen: str, *, loaded: bool = False) -> np.ndarray:
         wanted = path.derivatives(min(i * DT, TRAVEL), k)
         _, out = made.step(
             made.start(),
-            control.State(q, v, found.theta, found.vtheta),
+            gd.State(q, v, found.theta, found.vtheta),
             control.Reference(*wanted[:3], derivatives=wanted),
             DT,
         )

@@ -48,7 +48,7 @@ def simulate(plant: gd.GearedModel, made: control.Controller, y: np.ndarray) -> 
 
     def rates(t: float, y: np.ndarray) -> np.ndarray:
         q, v = y[:n].copy(), y[n:].copy()
-        _, out = made.step(made.start(), control.State(q, v), path(t, n), 0.0)
+        _, out = made.step(made.start(), gd.State(q, v), path(t, n), 0.0)
         return np.concatenate([v, gd.forward_dynamics(plant, q, v, out.command)])
 
     motion = [y]
@@ -147,11 +147,11 @@ def test_hold_keeps_the_arm_where_it_is_and_brings_it_back() -> None:
     made = control.controller(plant, "computed_torque", gains=control.gains_from_bandwidth(10.0))
     posture = sample(plant)[0]
     still = np.zeros(plant.n)
-    held = made.hold(posture, control.State(posture, still)).command
+    held = made.hold(posture, gd.State(posture, still)).command
     np.testing.assert_allclose(held, gd.gravity_forces(plant, posture), rtol=1e-12)
     q, v = posture + 0.1, np.zeros(plant.n)
     for _ in range(1500):
-        command = made.hold(posture, control.State(q, v)).command
+        command = made.hold(posture, gd.State(q, v)).command
         v = v + STEP * gd.forward_dynamics(plant, q, v, command)
         q = q + STEP * v
     assert np.abs(q - posture).max() < 1e-3
@@ -186,7 +186,7 @@ def test_integral_removes_what_the_model_does_not_know() -> None:
         memory, q, v = made.start(), posture.copy(), still.copy()
         for _ in range(3000):
             reference = control.Reference(posture, still, still)
-            memory, out = made.step(memory, control.State(q, v), reference, 2e-3)
+            memory, out = made.step(memory, gd.State(q, v), reference, 2e-3)
             v = v + 2e-3 * gd.forward_dynamics(plant, q, v, out.command)
             q = q + 2e-3 * v
         left.append(np.abs(q - posture).max())
@@ -201,9 +201,9 @@ def test_integral_neither_winds_up_nor_grows_at_the_limit() -> None:
     small, large = (control.Reference(x * np.ones(3), still, still) for x in (1e-3, 1.0))
     memory = made.start()
     for _ in range(2000):
-        memory, _ = made.step(memory, control.State(still, still), small, 1.0)
+        memory, _ = made.step(memory, gd.State(still, still), small, 1.0)
     np.testing.assert_allclose(30.0 * memory.integral, 12.0)  # bounded
-    memory, _ = made.step(made.start(), control.State(still, still), large, 0.1)
+    memory, _ = made.step(made.start(), gd.State(still, still), large, 0.1)
     assert not memory.integral.any()  # 2000 N m are asked for, beyond every effort limit
 
 
@@ -216,14 +216,14 @@ def test_the_integral_stays_finite(position: float, dt: float) -> None:
     model = gd.load_model(ROOT / "urdf/elbow.urdf", ROOT / "urdf/elbow.drivetrain.yaml")
     made = control.controller(model, "pd_plus_feedforward", gains=control.Gains(1e-5, 0.0, 1e-9))
     still = np.zeros(3)
-    state = control.State(np.array([position, 0.3, 0.0]), still)
+    state = gd.State(np.array([position, 0.3, 0.0]), still)
     memory = made.start()
     for _ in range(4):
         memory, _ = made.step(memory, state, control.Reference(still, still, still), dt)
     assert np.isfinite(memory.integral).all()
     memory, _ = made.step(
         memory,
-        control.State(np.full(3, -0.1), still),
+        gd.State(np.full(3, -0.1), still),
         control.Reference(still, still, still),
         1e-3,
     )
@@ -243,7 +243,7 @@ def test_continuous_joints_take_the_short_way() -> None:
     found = []
     for turns in (0.0, 3.0):
         wanted = control.Reference(0.1 + turns * 2 * np.pi * endless, still, still)
-        _, out = made.step(made.start(), control.State(still, still), wanted, 0.0)
+        _, out = made.step(made.start(), gd.State(still, still), wanted, 0.0)
         found.append(out.command)
     np.testing.assert_allclose(found[0], found[1], atol=1e-9 * np.abs(found[0]).max())
     for e in (np.pi - 0.1, np.pi + 0.1, -np.pi - 0.1):
@@ -257,7 +257,7 @@ def test_a_controller_is_a_value() -> None:
     model = driven_arm(1)
     q, v, a = sample(model)
     made = control.controller(model, "computed_torque", gains=control.gains_from_bandwidth(9.0))
-    args = (made.start(), control.State(q, v), control.Reference(q + 0.1, v, a), 1e-3)
+    args = (made.start(), gd.State(q, v), control.Reference(q + 0.1, v, a), 1e-3)
     before = made.step(*args)[1].command
     heavier = made.with_model(model.with_payload(2.0, link=model.body_names[-1]))
     others = [
@@ -282,7 +282,7 @@ def test_friction_at_the_reference_does_not_chatter_at_rest() -> None:
         made = control.controller(model, "computed_torque", gains=gains, friction_rate=rate)
         reference = control.Reference(q, still, still)
         found = [
-            made.step(made.start(), control.State(q, w), reference, 0.0)[1].command
+            made.step(made.start(), gd.State(q, w), reference, 0.0)[1].command
             for w in (noise, -noise)
         ]
         swings[rate] = np.abs(found[0] - found[1]).max()

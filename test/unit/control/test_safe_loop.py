@@ -43,7 +43,7 @@ class Loop:
             wanted = None
             if seen:
                 self.stamp, self.message = self.now, (self.q, self.v)
-                state, reference = control.State(self.q, self.v), control.Reference(*path)
+                state, reference = gd.State(self.q, self.v), control.Reference(*path)
                 self.memory, out = self.made.step(self.memory, state, reference, DT)
                 wanted = out.command
             observed = S.Observation(

@@ -38,7 +38,7 @@ def test_computed_torque_moves_the_arm_as_asked(name: str) -> None:
         model, "computed_torque", gains=GAINS, side="motor_torque", friction_rate="measured"
     )
     reference = control.Reference(q + 0.01, v - 0.02, a)
-    _, out = made.step(made.start(), control.State(q, v), reference, 0.0)
+    _, out = made.step(made.start(), gd.State(q, v), reference, 0.0)
     moved = gd.motion_from_torque(model, q, v, out.command)
     np.testing.assert_allclose(moved, a + 64.0 * 0.01 - 16.0 * 0.02, rtol=1e-7, atol=1e-9)
 
@@ -48,7 +48,7 @@ def test_voltage_counts_the_measured_speed() -> None:
     q, v, a = sample(model)
     made = control.controller(model, "computed_torque", gains=GAINS, side="motor_voltage")
     currents = control.controller(model, "computed_torque", gains=GAINS, side="motor_current")
-    args = (made.start(), control.State(q, v), control.Reference(q, v + 0.3, a), 0.0)
+    args = (made.start(), gd.State(q, v), control.Reference(q, v + 0.3, a), 0.0)
     u, i = (c.step(*args)[1].command for c in (made, currents))
     motors = model.motors
     back_emf = motors.back_emf_constant * gd.motor_speeds(model, v)
@@ -63,7 +63,7 @@ def test_voltage_counts_the_currents_rate(inside: bool) -> None:
     jerk = np.array([4.0, -3.0, 2.0, 1.0])
     made = control.controller(model, "computed_torque", gains=GAINS, side="motor_voltage")
     reference = control.Reference(q, v, a, jerk)
-    _, out = made.step(made.start(), control.State(q, v), reference, 0.0)
+    _, out = made.step(made.start(), gd.State(q, v), reference, 0.0)
     commands = gd.motor_commands(model, q, v, a, jerk=jerk)
     wanted = commands.voltage if inside else gd.saturate(commands, "each").voltage
     np.testing.assert_allclose(out.command, wanted, rtol=1e-9)
@@ -118,7 +118,7 @@ def test_bad_input_of_a_cycle_is_refused_by_name(case: str, law: str) -> None:
     made = control.controller(model, law, gains=gains)
     zero = np.zeros(4)
     given = {"q": zero, "v": zero, "q_d": zero, "v_d": zero, "a": zero, "dt": 1e-3} | facts
-    state = None if given["q"] is None else control.State(given["q"], given["v"])
+    state = None if given["q"] is None else gd.State(given["q"], given["v"])
     reference = control.Reference(given["q_d"], given["v_d"], given["a"])
     with pytest.raises(gd.GearedDynamicsError) as caught:
         made.step(made.start(), state, reference, given["dt"])
@@ -191,11 +191,11 @@ def test_gravity_compensation_needs_no_reference_and_the_others_do() -> None:
     model = driven_arm(2)
     q, v, _ = sample(model)
     floating = control.controller(model, "gravity_compensation")
-    _, out = floating.step(floating.start(), control.State(q, v), None, 0.0)
+    _, out = floating.step(floating.start(), gd.State(q, v), None, 0.0)
     np.testing.assert_allclose(out.command, gd.gravity_forces(model, q), rtol=1e-12)
     made = control.controller(model)
     with pytest.raises(gd.GearedDynamicsError, match="wanted motion"):
-        made.step(made.start(), control.State(q, v), None, 0.0)
+        made.step(made.start(), gd.State(q, v), None, 0.0)
 
 
 def test_term_torques_are_those_where_the_law_evaluates_the_model() -> None:
@@ -203,10 +203,10 @@ def test_term_torques_are_those_where_the_law_evaluates_the_model() -> None:
     q, v, a = sample(model)
     reference = control.Reference(q + 0.1, v - 0.2, a)
     forward = control.controller(model)
-    parts = forward.term_torques(control.State(q, v), reference)
+    parts = forward.term_torques(gd.State(q, v), reference)
     _, out = forward.step(forward.start(), None, reference, 0.0)
     np.testing.assert_allclose(sum(parts), out.command, rtol=1e-9, atol=1e-9)
     closed = control.controller(model, "computed_torque", gains=GAINS)
-    parts = closed.term_torques(control.State(q, v), reference)
+    parts = closed.term_torques(gd.State(q, v), reference)
     at_state = control.term_torques(model, q, v, a, rate=reference.v)
     np.testing.assert_array_equal(parts, at_state)

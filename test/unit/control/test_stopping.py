@@ -59,7 +59,7 @@ def stopped(
             if k % every == 0 and (seen or not quiet):
                 stamp, message = now, (q, v)
                 law_memory, out = made.step(
-                    law_memory, control.State(q, v), control.Reference(*path), DT * every
+                    law_memory, gd.State(q, v), control.Reference(*path), DT * every
                 )
                 wanted = out.command
             heard, q_d = (None, None) if leave else (now, path[0])

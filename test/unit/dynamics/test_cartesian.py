@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import geared_dynamics as gd
-from elastic_arms import elastic_arm, elbow, state
+from elastic_arms import elastic_arm, elbow, joined, state, with_state
 from geared_dynamics.dynamics.cartesian.coordinates import bodies_of
 from geared_dynamics.dynamics.cartesian.properties import blocks, point_bounds
 from geared_dynamics.dynamics.elastic.extended import extended
@@ -88,10 +88,13 @@ def test_refused(function: str, given: dict[str, Any], words: list[str]) -> None
     rest = {"q": ZERO}
     if function != "properties":
         rest |= {"theta": ZERO, "v": ZERO, "vtheta": ZERO}
+    arguments = {"model": ELBOW, **rest, **given}
+    if function != "properties":
+        arguments = with_state(arguments)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with pytest.raises(gd.GearedDynamicsError) as caught:
-            getattr(gd.cartesian, function)(**{"model": ELBOW, **rest, **given})
+            getattr(gd.cartesian, function)(**arguments)
     assert caught.value.place
     assert caught.value.finding
     assert caught.value.remedy
@@ -129,7 +132,7 @@ def test_left_inverse_of_sliding_joints(arm: gd.GearedModel) -> None:
     """An axis that nothing turns: sliding joints alone, or turned about itself as in a SCARA."""
     L = gd.cartesian.left_inverse(arm)
     q, v = np.random.default_rng(0).uniform(-2, 2, (2, 20, 3))
-    J = gd.cartesian.dynamics(arm, q, None, v, None).jacobian
+    J = gd.cartesian.dynamics(arm, gd.State(q, v)).jacobian
     np.testing.assert_allclose(L @ J, np.broadcast_to(np.eye(3), (20, 3, 3)), rtol=0, atol=1e-14)
     assert not L.flags.writeable
 
@@ -158,15 +161,15 @@ def test_batches(rigid: bool) -> None:
     shafts = arm.elasticity.joint.size
     theta, vtheta = (None, None) if rigid else random.uniform(-2, 2, (2, 3, shafts))
     tau_m = random.normal(size=4)
-    model = gd.cartesian.dynamics(arm, q, theta, v, vtheta)
-    motion = gd.cartesian.accelerations(arm, q, theta, v, vtheta, tau_m)
+    model = gd.cartesian.dynamics(arm, gd.State(q, v, theta, vtheta))
+    motion = gd.cartesian.accelerations(arm, gd.State(q, v, theta, vtheta), tau_m)
     assert model.jacobian.shape[:2] == motion.a.shape[:2] == (2, 3)
     assert motion.atheta.shape == (2, 3, 0 if rigid else shafts)
     for i, j in np.ndindex(2, 3):
         one = None if theta is None else theta[j]
         rate = None if vtheta is None else vtheta[j]
-        single = gd.cartesian.dynamics(arm, q[i, j], one, v[i, j], rate)
-        alone = gd.cartesian.accelerations(arm, q[i, j], one, v[i, j], rate, tau_m)
+        single = gd.cartesian.dynamics(arm, gd.State(q[i, j], v[i, j], one, rate))
+        alone = gd.cartesian.accelerations(arm, gd.State(q[i, j], v[i, j], one, rate), tau_m)
         pairs = [*zip(model[1:5], single[1:5], strict=True), *zip(motion, alone, strict=True)]
         pairs += zip(model.forces, single.forces, strict=True)
         for many, expected in pairs:
@@ -176,7 +179,7 @@ def test_batches(rigid: bool) -> None:
 
 def test_no_states() -> None:
     empty = np.zeros((0, 3))
-    found = gd.cartesian.accelerations(ELBOW, empty, empty, empty, empty)
+    found = gd.cartesian.accelerations(ELBOW, gd.State(empty, empty, empty, empty))
     assert found.a.shape == found.atheta.shape == (0, 3)
 
 
@@ -191,7 +194,7 @@ def test_properties_of_many_postures_are_their_worst() -> None:
 def test_compatible_forces_project_back() -> None:
     """Any Q with J'Q = u will do; this one is the least, and free of reactions."""
     q, theta, v, vtheta = state(ELBOW, 0, 2)
-    found = gd.cartesian.dynamics(ELBOW, q, theta, v, vtheta)
+    found = gd.cartesian.dynamics(ELBOW, gd.State(q, v, theta, vtheta))
     u = np.array([1.0, -2.0, 0.5, 0.1, 0.2, -0.3])
     Q = found.compatible(u)
     np.testing.assert_allclose(found.projected(Q), u, rtol=0, atol=1e-12)
@@ -213,9 +216,9 @@ def point_on_a_rail() -> gd.GearedModel:
 
 def test_a_posture_without_inertia_is_refused() -> None:
     arm, zero = point_on_a_rail(), np.zeros(2)
-    gd.cartesian.accelerations(arm, [0.0, 0.5], None, zero, None)
+    gd.cartesian.accelerations(arm, gd.State([0.0, 0.5], zero))
     with pytest.raises(gd.GearedDynamicsError, match="not positive definite"):
-        gd.cartesian.accelerations(arm, [0.0, -0.25], None, zero, None)
+        gd.cartesian.accelerations(arm, gd.State([0.0, -0.25], zero))
 
 
 def test_a_link_of_wheels_alone_has_no_mass_of_its_own() -> None:
@@ -237,16 +240,16 @@ def test_a_link_of_wheels_alone_has_no_mass_of_its_own() -> None:
     arm = gd.load_model(bare, {"version": 1, "wheels": wheels, "spins": spins})
     assert sum(0.1 * k for k in (1, 2, 3)) - 0.1 - 0.2 - 0.3 > 0.0  # rounding
     q, v, tau = np.random.default_rng(0).normal(size=(3, 3))
-    found = gd.cartesian.dynamics(arm, q, None, v, None)
+    found = gd.cartesian.dynamics(arm, gd.State(q, v))
     assert not np.any(found.inertia[:3, :3])
     np.testing.assert_allclose(found.mass_matrix, gd.mass_matrix(arm, q), rtol=0, atol=1e-12)
-    motion = gd.cartesian.accelerations(arm, q, None, v, None, tau=tau)
+    motion = gd.cartesian.accelerations(arm, gd.State(q, v), tau=tau)
     np.testing.assert_allclose(motion.a, gd.forward_dynamics(arm, q, v, tau), rtol=0, atol=1e-11)
 
 
 def test_gyroscopic_forces_stand_in_both_blocks_of_the_wheels() -> None:
     """(nu_2 + nu_3) x M_2 (nu_2 + nu_3), and omega x I omega of the links."""
-    found = gd.cartesian.dynamics(ELBOW, *state(ELBOW, 0, 2))
+    found = gd.cartesian.dynamics(ELBOW, joined(*state(ELBOW, 0, 2)))
     nu, M, N = found.velocity, found.inertia, found.forces.gyroscopic
     assert not np.any(N[:18])
     for k in range(3):
@@ -270,7 +273,7 @@ def test_bounds_hold_block_by_block(seed: int) -> None:
     q = np.random.default_rng(seed).uniform(-3, 3, (50, 1, arm.n))
     rates = np.eye(k)
     shafts = np.zeros(k - arm.n)
-    found = gd.cartesian.dynamics(arm, q, shafts, rates[:, : arm.n], rates[:, arm.n :])
+    found = gd.cartesian.dynamics(arm, gd.State(q, rates[:, : arm.n], shafts, rates[:, arm.n :]))
     names = gd.cartesian.coordinate_names(arm)
     wheels = [arm.wheel_names[r] for r in bodies.wheels]
     order = [(link, part) for link in arm.body_names for part in ("p", "omega")]
@@ -286,7 +289,7 @@ def test_bounds_hold_block_by_block(seed: int) -> None:
 def test_bounds_are_reached_by_a_stretched_planar_arm() -> None:
     row = {"a": 0.5, "alpha": 0.0, "mass": 1.0, "com": (-0.2, 0, 0), "tensor": np.eye(3)}
     arm = gd.from_dh([row] * 3)
-    found = gd.cartesian.dynamics(arm, np.zeros((3, 3)), None, np.eye(3), None)
+    found = gd.cartesian.dynamics(arm, gd.State(np.zeros((3, 3)), np.eye(3)))
     reach = found.jacobian[0, 6:9]
     lengths, slopes = point_bounds(arm.tree, 3, 2, bodies_of(arm).com[2])
     np.testing.assert_allclose(np.linalg.norm(reach, axis=0), lengths, rtol=1e-12)

@@ -241,13 +241,13 @@ def test_elastic_arm_in_contact_moves_as_its_equations_say() -> None:
     model = planar(stiffness=1e3)
     arm = gd.elastic.with_springs(model)
     theta, vtheta = Q + np.array([0.01, -0.02]), SLIDING + 0.1
-    springs = gd.elastic.spring_forces(model, Q, theta, SLIDING, vtheta)
+    springs = gd.elastic.spring_forces(model, gd.State(Q, SLIDING, theta, vtheta))
     motors = gd.elastic.structure_matrix(model) @ np.array([0.3, -0.2])
     x, rate = np.append(Q, theta), np.append(SLIDING, vtheta)
     found = contact.constrained_dynamics(arm, wall(bilateral=True), x, rate, springs + motors)
     J = gd.jacobian(model, Q, "tip")[0]
     a, atheta = gd.elastic.forward_dynamics(
-        model, Q, theta, SLIDING, vtheta, np.array([0.3, -0.2]), tau=J * found.force[0]
+        model, gd.State(Q, SLIDING, theta, vtheta), np.array([0.3, -0.2]), tau=J * found.force[0]
     )
     np.testing.assert_allclose(found.a, np.append(a, atheta), rtol=1e-10)
     np.testing.assert_allclose(found.acceleration, 0.0, atol=1e-9)

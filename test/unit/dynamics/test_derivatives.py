@@ -1,4 +1,4 @@
-"""Arrays at the border of inverse_dynamics_derivatives, and arms with known answers."""
+"""Arrays at the border of inverse_dynamics_time_derivatives, and arms with known answers."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ REFUSED = {
 @pytest.mark.parametrize(("path", "out", "words"), REFUSED.values(), ids=REFUSED)
 def test_refused(elbow: gd.GearedModel, path, out, words: list[str]) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(gd.GearedDynamicsError) as caught:
-        gd.inverse_dynamics_derivatives(elbow, path, out=out)
+        gd.inverse_dynamics_time_derivatives(elbow, path, out=out)
     for word in words:
         assert word in str(caught.value)
 
@@ -54,14 +54,14 @@ def test_refused(elbow: gd.GearedModel, path, out, words: list[str]) -> None:  #
 def test_aliased_output_is_refused(elbow: gd.GearedModel) -> None:
     path = np.zeros((4, 3))
     with pytest.raises(gd.GearedDynamicsError, match="out: shares memory with derivatives"):
-        gd.inverse_dynamics_derivatives(elbow, path, out=path[:2])
+        gd.inverse_dynamics_time_derivatives(elbow, path, out=path[:2])
     with pytest.raises(gd.GearedDynamicsError, match="out: shares memory with derivatives"):
-        gd.inverse_dynamics_derivatives(elbow, path[::-1], out=path[2:])
-    gd.inverse_dynamics_derivatives(elbow, np.zeros((6, 3))[:4], out=np.zeros((6, 3))[4:])
+        gd.inverse_dynamics_time_derivatives(elbow, path[::-1], out=path[2:])
+    gd.inverse_dynamics_time_derivatives(elbow, np.zeros((6, 3))[:4], out=np.zeros((6, 3))[4:])
 
 
 def test_anything_like_an_array_is_taken(elbow: gd.GearedModel) -> None:
-    expected = gd.inverse_dynamics_derivatives(elbow, PATH)
+    expected = gd.inverse_dynamics_time_derivatives(elbow, PATH)
     assert expected.shape == (2, 3)
     frozen, wide = PATH.copy(), np.zeros((8, 6))
     frozen.setflags(write=False)
@@ -69,26 +69,28 @@ def test_anything_like_an_array_is_taken(elbow: gd.GearedModel) -> None:
     unaligned = np.frombuffer(b"0" + PATH.tobytes(), np.uint8)[1:].view("f8").reshape(4, 3)
     odd = (PATH.tolist(), frozen, wide[::2, ::2], np.asfortranarray(PATH), PATH.astype(">f8"))
     for path in (*odd, unaligned, PATH[::-1].copy()[::-1]):
-        np.testing.assert_array_equal(gd.inverse_dynamics_derivatives(elbow, path), expected)
-        batch = gd.inverse_dynamics_derivatives(elbow, np.broadcast_to(path, (2, 1, 4, 3)))
+        np.testing.assert_array_equal(gd.inverse_dynamics_time_derivatives(elbow, path), expected)
+        batch = gd.inverse_dynamics_time_derivatives(elbow, np.broadcast_to(path, (2, 1, 4, 3)))
         np.testing.assert_array_equal(batch, np.broadcast_to(expected, (2, 1, 2, 3)))
-    whole = gd.inverse_dynamics_derivatives(elbow, np.ones((3, 3), int))
-    np.testing.assert_array_equal(whole, gd.inverse_dynamics_derivatives(elbow, np.ones((3, 3))))
+    whole = gd.inverse_dynamics_time_derivatives(elbow, np.ones((3, 3), int))
+    np.testing.assert_array_equal(
+        whole, gd.inverse_dynamics_time_derivatives(elbow, np.ones((3, 3)))
+    )
 
 
 def test_out_is_filled_and_returned(elbow: gd.GearedModel) -> None:
     for lead in ((), (2,), (2, 1)):
         path, out = np.broadcast_to(PATH, (*lead, 4, 3)), np.full((*lead, 2, 3), np.nan)
-        assert gd.inverse_dynamics_derivatives(elbow, path, out=out) is out
+        assert gd.inverse_dynamics_time_derivatives(elbow, path, out=out) is out
         assert np.all(np.isfinite(out))
-    assert gd.inverse_dynamics_derivatives(elbow, np.zeros((0, 5, 3))).shape == (0, 3, 3)
+    assert gd.inverse_dynamics_time_derivatives(elbow, np.zeros((0, 5, 3))).shape == (0, 3, 3)
 
 
 def test_the_longest_path(elbow: gd.GearedModel) -> None:
     """The largest order there is: at rest it is the weight and zeros."""
     still = np.zeros((171, 3))
     still[0] = PATH[0]
-    found = gd.inverse_dynamics_derivatives(elbow, still)
+    found = gd.inverse_dynamics_time_derivatives(elbow, still)
     np.testing.assert_allclose(found[0], gd.gravity_forces(elbow, PATH[0]), rtol=1e-13)
     np.testing.assert_array_equal(found[1:], 0.0)
 
@@ -103,7 +105,7 @@ def test_pendulum() -> None:
         '<parent link="base"/><child link="bob"/><axis xyz="0 -1 0"/></joint></robot>'
     )
     q, v, a, jerk, snap = path = np.array([0.3, 1.1, -0.7, 2.0, 5.0])
-    found = gd.inverse_dynamics_derivatives(gd.load_model(urdf), path[:, None])[:, 0]
+    found = gd.inverse_dynamics_time_derivatives(gd.load_model(urdf), path[:, None])[:, 0]
     whole, weight = inertia + mass * arm**2, mass * g * arm
     expected = [
         whole * a + weight * np.cos(q),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import geared_dynamics as gd
 from driven_arms import MOTOR
-from elastic_arms import URDF, elastic_arm, elbow, elbow_drives, state
+from elastic_arms import URDF, elastic_arm, elbow, elbow_drives, joined, state
 
 EXACT = 1e-13
 
@@ -47,7 +48,9 @@ def test_wheel_of_a_rigid_and_an_elastic_joint_has_both_entries() -> None:
     model = gd.load_model(URDF / "elbow.urdf", drives)
     assert_array_equal(model.elasticity.link_spin[2], [0, -7, 0])
     assert_array_equal(model.elasticity.shaft_spin[2], [0, 80])
-    speeds = gd.elastic.motor_speeds(model, [1.0, 2.0, 3.0], [4.0, 5.0])
+    speeds = gd.elastic.motor_speeds(
+        model, gd.State([0.0] * 3, [1.0, 2.0, 3.0], vtheta=[4.0, 5.0])
+    )
     assert_allclose(speeds, [480, 200, 5 * 80 - 14], rtol=EXACT)
 
 
@@ -55,7 +58,7 @@ def test_encoders_see_the_shafts() -> None:
     drives = elbow_drives()
     drives["joints"]["joint_3"]["offset"] = 0.25
     model = gd.load_model(URDF / "elbow.urdf", drives)
-    phi = gd.elastic.motor_angles(model, [9.0, 9.0, 9.0], [0.1, 0.2, 0.3])
+    phi = gd.elastic.motor_angles(model, gd.State([9.0] * 3, [0.0] * 3, [0.1, 0.2, 0.3]))
     assert_allclose(phi, [12, 20, 80 * 0.05], rtol=1e-12)
 
 
@@ -88,7 +91,9 @@ def test_spong_truncated_drops_the_rotors_tensors() -> None:
     assert np.abs(share).max() > 1e-4
     assert_allclose(whole[:3, :3] - truncated[:3, :3], share, rtol=0, atol=1e-14)
     assert_array_equal(truncated[3:], whole[3:])
-    gravity = gd.elastic.bias_forces(model.with_elasticity("spong_truncated"), q, [0] * 3, [0] * 3)
+    gravity = gd.elastic.bias_forces(
+        model.with_elasticity("spong_truncated"), gd.State(q, [0] * 3, vtheta=[0] * 3)
+    )
     assert_allclose(gravity[:3], gd.gravity_forces(model, q), rtol=1e-13)
 
 
@@ -108,15 +113,23 @@ def test_friction_on_either_side() -> None:
     drives["joints"]["joint_1"]["friction"] = {"viscous": 0.5}
     model = gd.load_model(URDF / "elbow.urdf", drives)
     v, vtheta = np.array([1.0, 2.0, 3.0]), np.array([1.5, -2.5, 0.0])
-    joints, rotors = gd.elastic.friction_forces(model, v, vtheta)
+    state = gd.State(0 * v, v, 0 * v, vtheta)
+    joints, rotors = gd.elastic.friction_forces(model, state)
     assert_array_equal(joints, gd.friction_forces(model, v))
     assert joints[0] == 0.5
-    speed = gd.elastic.motor_speeds(model, v, vtheta)
+    speed = gd.elastic.motor_speeds(model, state)
     ripple = 0.003 * np.sin(0.4) + 0.004
     viscous = 2e-5 * speed + [0.02, -0.03, 0.0]
     assert_allclose(rotors, viscous + ripple, rtol=1e-9)  # far beyond Stribeck's speed, or still
-    _, loaded = gd.elastic.friction_forces(model, v, vtheta, load=[1.0, 1.0, 1.0])
+    _, loaded = gd.elastic.friction_forces(model, state, load=[1.0, 1.0, 1.0])
     assert_allclose(loaded - rotors, [0.01, -0.01, 0.0], rtol=1e-9)
+
+
+def at(value: Any, index: tuple[int, ...]) -> Any:
+    """One of many states, or one row of an array."""
+    if isinstance(value, gd.State):
+        return gd.State(*(None if part is None else part[index] for part in value))  # type: ignore[arg-type]
+    return value[index]
 
 
 @pytest.mark.parametrize("lead", [(4,), (2, 3), (0,)])
@@ -126,18 +139,21 @@ def test_batches_are_the_single_states(lead: tuple[int, ...]) -> None:
     random = np.random.default_rng(0)
     q, v, a, tau_m = random.normal(size=(4, *lead, model.n))
     theta, vtheta, atheta = random.normal(size=(3, *lead, count))
-    calls: dict[str, tuple[np.ndarray, ...]] = {
+    state = gd.State(q, v, theta, vtheta)
+    calls: dict[str, tuple[Any, ...]] = {
         "mass_matrix": (q,),
-        "coriolis_matrix": (q, v, vtheta),
-        "bias_forces": (q, v, vtheta),
-        "joint_torque": (q, theta, v, vtheta),
-        "forward_dynamics": (q, theta, v, vtheta, tau_m),
-        "inverse_dynamics": (q, theta, v, vtheta, a, atheta),
-        "kinetic_energy": (q, v, vtheta),
-        "potential_energy": (q, theta),
+        "coriolis_matrix": (state,),
+        "bias_forces": (state,),
+        "joint_torque": (state,),
+        "spring_forces": (state,),
+        "forward_dynamics": (state, tau_m),
+        "inverse_dynamics": (state, a, atheta),
+        "kinetic_energy": (state,),
+        "potential_energy": (state,),
         "motor_torques": (tau_m, theta),
-        "motor_angles": (q, theta),
-        "friction_forces": (v, vtheta),
+        "motor_angles": (state,),
+        "motor_speeds": (state,),
+        "friction_forces": (state,),
     }
     for name, arguments in calls.items():
         function = getattr(gd.elastic, name)
@@ -145,7 +161,7 @@ def test_batches_are_the_single_states(lead: tuple[int, ...]) -> None:
         for part in found if isinstance(found, tuple) else (found,):
             assert part.shape[: len(lead)] == lead, name
         for index in np.ndindex(lead):
-            one = function(model, *(x[index] for x in arguments))
+            one = function(model, *(at(x, index) for x in arguments))
             pairs = zip(found, one, strict=True) if isinstance(found, tuple) else [(found, one)]
             for many, single in pairs:
                 assert_allclose(many[index], single, rtol=1e-12, atol=1e-12, err_msg=name)
@@ -155,9 +171,11 @@ def test_inputs_broadcast_convert_and_stride() -> None:
     model = elbow()
     q, v, tau_m = np.random.default_rng(0).normal(size=(3, 5, 3))
     wide = np.random.default_rng(1).normal(size=(5, 6))
-    a, atheta = gd.elastic.forward_dynamics(model, q, wide[:, ::2], v[0], [0, 1, 2], tau_m)
+    a, atheta = gd.elastic.forward_dynamics(
+        model, gd.State(q, v[0], wide[:, ::2], [0, 1, 2]), tau_m
+    )
     expected = gd.elastic.forward_dynamics(
-        model, q[3], wide[3, ::2].copy(), v[0], np.array([0.0, 1.0, 2.0]), tau_m[3]
+        model, gd.State(q[3], v[0], wide[3, ::2].copy(), np.array([0.0, 1.0, 2.0])), tau_m[3]
     )
     assert_allclose(a[3], expected[0], rtol=1e-12)
     assert_allclose(atheta[3], expected[1], rtol=1e-12)
@@ -167,24 +185,26 @@ def test_output_is_used_and_returned() -> None:
     model = elbow()
     x = np.random.default_rng(0).normal(size=(5, 3))
     out = np.empty(6)
-    a, atheta = gd.elastic.forward_dynamics(model, *x, out=out)
+    a, atheta = gd.elastic.forward_dynamics(model, joined(*x), x[4], out=out)
     assert a.base is out
     assert atheta.base is out
-    assert_array_equal(out, np.concatenate(gd.elastic.forward_dynamics(model, *x)))
-    tau, shaft = gd.elastic.inverse_dynamics(model, *x[:4], a.copy(), atheta.copy(), out=out)
+    assert_array_equal(out, np.concatenate(gd.elastic.forward_dynamics(model, joined(*x), x[4])))
+    tau, shaft = gd.elastic.inverse_dynamics(model, joined(*x), a.copy(), atheta.copy(), out=out)
     assert tau.base is out
     assert_allclose(shaft, [120, 100, 80] * x[4], rtol=1e-8)
     matrix = np.empty((6, 6))
     assert gd.elastic.mass_matrix(model, x[0], out=matrix) is matrix
-    assert gd.elastic.coriolis_matrix(model, x[0], x[1], x[2], out=matrix) is matrix
-    assert gd.elastic.bias_forces(model, x[0], x[1], x[2], out=out) is out
+    assert (
+        gd.elastic.coriolis_matrix(model, gd.State(x[0], x[1], vtheta=x[2]), out=matrix) is matrix
+    )
+    assert gd.elastic.bias_forces(model, gd.State(x[0], x[1], vtheta=x[2]), out=out) is out
 
 
 def test_pickled_and_loaded_models_give_the_same() -> None:
     model = elbow()
     x = np.random.default_rng(0).normal(size=(5, 3))
-    found = gd.elastic.forward_dynamics(model, *x)
-    again = gd.elastic.forward_dynamics(pickle.loads(pickle.dumps(model)), *x)
+    found = gd.elastic.forward_dynamics(model, joined(*x), x[4])
+    again = gd.elastic.forward_dynamics(pickle.loads(pickle.dumps(model)), joined(*x), x[4])
     assert_array_equal(found[0], again[0])
     heavy = model.with_payload(2.0)
     gain = gd.elastic.mass_matrix(heavy, x[0]) - gd.elastic.mass_matrix(model, x[0])
@@ -202,4 +222,4 @@ def test_coupling_holds_for_shafts_too() -> None:
     assert np.all(H[:6, 6:] == 0.0)
     x = [np.zeros(6), np.zeros(model.elasticity.count)] * 2
     with pytest.raises(gd.GearedDynamicsError, match="not positive definite"):
-        gd.elastic.forward_dynamics(model.with_coupling("none"), *x, np.zeros(6))
+        gd.elastic.forward_dynamics(model.with_coupling("none"), joined(*x), np.zeros(6))

@@ -41,10 +41,12 @@ def test_friction_acts_on_the_links(seed: int, method: Any) -> None:
 
     found, (q, v, a) = at(0.0), given[:3]
     link, shaft = gd.elastic.inverse_dynamics(
-        model, q, found.theta, v, found.vtheta, a, found.atheta
+        model, gd.State(q, v, found.theta, found.vtheta), a, found.atheta
     )
     te = np.zeros(arm.n)
-    te[arm.elasticity.joint] = gd.elastic.joint_torque(arm, q, found.theta, v, found.vtheta)
+    te[arm.elasticity.joint] = gd.elastic.joint_torque(
+        arm, gd.State(q, v, found.theta, found.vtheta)
+    )
     # A joint's friction grows with the load before friction: what the links alone need.
     rub = gd.friction_forces(arm, v, q, link + te)
     A = gd.elastic.structure_matrix(arm) @ found.tau_m

@@ -51,12 +51,12 @@ def locked_slider(**x: Any) -> gd.GearedModel:
 def test_two_masses_on_a_spring() -> None:
     model = locked_slider()
     assert_allclose(gd.elastic.mass_matrix(model, [0.1]), np.diag([5, REFLECTED]), rtol=EXACT)
-    te = gd.elastic.joint_torque(model, [0.1], [0.15], [0.2], [0.5])
+    te = gd.elastic.joint_torque(model, gd.State([0.1], [0.2], [0.15], [0.5]))
     assert_allclose(te, [900 * 0.05 + 6 * 0.3], rtol=EXACT)
-    a, atheta = gd.elastic.forward_dynamics(model, [0.1], [0.15], [0.2], [0.5], [0.7])
+    a, atheta = gd.elastic.forward_dynamics(model, gd.State([0.1], [0.2], [0.15], [0.5]), [0.7])
     assert_allclose(a, te / 5, rtol=EXACT)
     assert_allclose(atheta, (70 - te) / REFLECTED, rtol=EXACT)
-    energy = gd.elastic.potential_energy(model, [0.1], [0.15])
+    energy = gd.elastic.potential_energy(model, gd.State([0.1], [0.0], [0.15]))
     assert energy == pytest.approx(0.5 * 900 * 0.05**2, rel=EXACT)
 
 
@@ -103,16 +103,16 @@ def test_gravity_makes_an_upright_arm_fall_over() -> None:
 def test_passive_joint_is_a_spring_between_its_links() -> None:
     model = slider(y={"passive": True, "stiffness": 50, "damping": 2, "rest": 0.3})
     assert gd.elastic.mass_matrix(model, [0, 0]).shape == (3, 3)
-    state = ([0.1, 0.5], [0.1], [0.0, 0.4], [0.0])
-    force = gd.elastic.spring_forces(model, *state)
+    state = gd.State([0.1, 0.5], [0.0, 0.4], [0.1], [0.0])
+    force = gd.elastic.spring_forces(model, state)
     assert_allclose(force, [0, -50 * 0.2 - 2 * 0.4, 0], rtol=EXACT)
-    assert_array_equal(gd.elastic.joint_torque(model, *state), [0.0])
-    a, _ = gd.elastic.forward_dynamics(model, *state, [0.0])
+    assert_array_equal(gd.elastic.joint_torque(model, state), [0.0])
+    a, _ = gd.elastic.forward_dynamics(model, state, [0.0])
     # The tail accelerates by its spring alone: 1 kg (a_x + a_y), 5 kg in all stays put.
     assert a[0] + a[1] == pytest.approx(force[1], rel=EXACT)
     assert 4 * a[0] == pytest.approx(-force[1], rel=EXACT)
-    assert gd.elastic.potential_energy(model, *state[:2]) == pytest.approx(25 * 0.2**2)
-    tau, shaft = gd.elastic.inverse_dynamics(model, *state, a, [0.0])
+    assert gd.elastic.potential_energy(model, state) == pytest.approx(25 * 0.2**2)
+    tau, shaft = gd.elastic.inverse_dynamics(model, state, a, [0.0])
     assert_allclose(tau, 0, atol=1e-12)
     assert_allclose(gd.elastic.motor_torques(model, tau, shaft), [0.0], atol=1e-14)
 
@@ -122,7 +122,9 @@ def test_soft_base_without_elastic_drives() -> None:
     drives = yaml.safe_load(DRIVES) | {"joints": {"y": {"passive": True, "stiffness": 50}}}
     model = gd.load_model(SLIDER.format(""), drives)
     q = np.array([[0.1, 0.5], [0.0, 0.0]])
-    a, atheta = gd.elastic.forward_dynamics(model, q, np.zeros((2, 0)), 0 * q, np.zeros(0), [1.0])
+    a, atheta = gd.elastic.forward_dynamics(
+        model, gd.State(q, 0 * q, np.zeros((2, 0)), np.zeros(0)), [1.0]
+    )
     expected = gd.forward_dynamics(model, q, 0 * q, np.array([[100, -25.0], [100, 0]]))
     assert_allclose(a, expected, rtol=EXACT)
     assert atheta.shape == (2, 0)
@@ -140,9 +142,9 @@ def test_soft_base_without_elastic_drives() -> None:
 )
 def test_backlash(stretch: float, rate: float, expected: float) -> None:
     model = locked_slider(backlash=0.02)
-    te = gd.elastic.joint_torque(model, [0.2], [0.2 + stretch], [0.0], [rate])
+    te = gd.elastic.joint_torque(model, gd.State([0.2], [0.0], [0.2 + stretch], [rate]))
     assert_allclose(te, [expected], rtol=1e-12)
-    energy = gd.elastic.potential_energy(model, [0.2], [0.2 + stretch])
+    energy = gd.elastic.potential_energy(model, gd.State([0.2], [0.0], [0.2 + stretch]))
     beyond = max(abs(stretch) - 0.01, 0.0)
     assert energy == pytest.approx(450 * beyond**2, rel=1e-12)
 
@@ -150,7 +152,7 @@ def test_backlash(stretch: float, rate: float, expected: float) -> None:
 def test_spring_of_a_mimic_joint_acts_on_its_leader() -> None:
     model = slider('<mimic joint="x" multiplier="-2" offset="0.3"/>', y={"stiffness": 10})
     assert model.n == 1
-    te = gd.elastic.joint_torque(model, [0.1], [0.15], [0.0], [0.0])
+    te = gd.elastic.joint_torque(model, gd.State([0.1], [0.0], [0.15], [0.0]))
     assert_allclose(te, [(900 + 4 * 10) * 0.05], rtol=EXACT)
 
 
@@ -174,15 +176,15 @@ def test_stages_in_series() -> None:
     assert_allclose(H, np.diag([5.0, 50**2 * 1e-3, 2e-4]), rtol=EXACT)
     q, theta, still = [0.1], [0.11, 10.6], [0.0, 0.0]
     pull = 0.3 * (10.6 + 2 * (-50 * 0.11))  # the rotor turns -2 times the pulley
-    te = gd.elastic.joint_torque(model, q, theta, [0.0], still)
+    te = gd.elastic.joint_torque(model, gd.State(q, [0.0], theta, still))
     assert_allclose(te, [900 * 0.01, pull], rtol=1e-12)
-    force = gd.elastic.spring_forces(model, q, theta, [0.0], still)
+    force = gd.elastic.spring_forces(model, gd.State(q, [0.0], theta, still))
     assert_allclose(force, [9.0, pull * 100 - 9.0, -pull], rtol=1e-12)
-    a, atheta = gd.elastic.forward_dynamics(model, q, theta, [0.0], still, [0.2])
+    a, atheta = gd.elastic.forward_dynamics(model, gd.State(q, [0.0], theta, still), [0.2])
     assert_allclose(a, [9.0 / 5], rtol=1e-12)
     assert_allclose(atheta, [(pull * 100 - 9) / 2.5, (0.2 - pull) / 2e-4], rtol=1e-11)
-    assert_allclose(gd.elastic.motor_angles(model, q, theta), [10.6], rtol=EXACT)
-    tau, shaft = gd.elastic.inverse_dynamics(model, q, theta, [0.0], still, a, atheta)
+    assert_allclose(gd.elastic.motor_angles(model, gd.State(q, still, theta)), [10.6], rtol=EXACT)
+    tau, shaft = gd.elastic.inverse_dynamics(model, gd.State(q, [0.0], theta, still), a, atheta)
     assert_allclose(gd.elastic.motor_torques(model, tau, shaft), [0.2], rtol=1e-11)
 
 
@@ -196,7 +198,7 @@ def test_belt_past_another_joint_has_a_full_stiffness() -> None:
     drives["spins"].append(spin)
     drives["springs"] = {"belt": {"between": ["rotor_3", "pulley"], "stiffness": 2.0}}
     model = gd.load_model(URDF / "elbow.urdf", drives)
-    force = gd.elastic.spring_forces(model, [0.0, 0.3, 0.2], [5.0], [0.0] * 3, [0.0])
+    force = gd.elastic.spring_forces(model, gd.State([0.0, 0.3, 0.2], [0.0] * 3, [5.0], [0.0]))
     pull = 2.0 * (5.0 + 40 * 0.3 - 80 * 0.2)
     assert_allclose(force, [0.0, -40 * pull, 80 * pull, -pull], rtol=1e-12)
     found = gd.elastic.modes(model, [0.1, 0.2, 0.3])

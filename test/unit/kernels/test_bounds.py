@@ -50,7 +50,7 @@ def rigid(model: gd.GearedModel, rows: tuple[int, ...]) -> None:
     wrenches = np.ones((*rows, len(model.body_names), 6))
     gd.inverse_dynamics(model, q, v, a, wrenches)
     torque_terms(model, q, v, a)
-    gd.inverse_dynamics_derivatives(model, np.stack([q, v, a, s], axis=len(rows)))
+    gd.inverse_dynamics_time_derivatives(model, np.stack([q, v, a, s], axis=len(rows)))
     gd.forward_dynamics(model, q, v, a)
     gd.mass_matrix(model, q)
     gd.coriolis_matrix(model, q, v)
@@ -114,8 +114,8 @@ def elastic(model: gd.GearedModel) -> None:
     theta = model.elasticity.rigid @ q + 1e-3 * random.normal(size=count)
     speed = model.elasticity.rigid @ v
     torque = random.normal(size=len(model.motor_names))
-    gd.elastic.forward_dynamics(model, q, theta, v, speed, torque)
-    gd.elastic.joint_torque(model, q, theta, v, speed)
+    gd.elastic.forward_dynamics(model, gd.State(q, v, theta, speed), torque)
+    gd.elastic.joint_torque(model, gd.State(q, v, theta, speed))
     path = random.normal(size=(7, model.n))
     for method in ("expanded", "exact"):
         try:
@@ -123,7 +123,7 @@ def elastic(model: gd.GearedModel) -> None:
             gd.elastic.motor_commands(model, path, method, 2)
         except gd.GearedDynamicsError:
             assert method == "exact"
-    gd.elastic.friction_forces(model, v, speed, q, theta)
+    gd.elastic.friction_forces(model, gd.State(q, v, theta, speed))
 
 
 def observed(model: gd.GearedModel) -> None:
@@ -132,10 +132,10 @@ def observed(model: gd.GearedModel) -> None:
     gains = ob.kalman_gains(model, resolution=1e-4, noise=1e-4)
     weight = gd.motor_torques(model, gd.gravity_forces(model, np.full(model.n, 0.2)))
     for speed in (0.0, 30.0):
-        measured = ob.Measurement(shown, weight)
+        measured = gd.Measurement(shown, weight)
         state = ob.kalman_start(model, gains, measurement=measured)
         for k in range(3):
-            measured = ob.Measurement(shown + speed * DT * k, weight)
+            measured = gd.Measurement(shown + speed * DT * k, weight)
             state = ob.kalman_step(model, gains, state, measured, DT)
         assert ahead(model, state, [(DT, weight)]) is not None
     assigned = ob.nonlinear_gains(model, resolution=1e-4, bandwidth=20.0)
@@ -152,7 +152,7 @@ def controlled(model: gd.GearedModel) -> None:
         given = None if law == "feedforward" else gains
         for side in ("motor_torque", "joint_torque"):
             made = control.controller(model, law, gains=given, side=side)
-            state, wanted = control.State(q + 0.1, v), control.Reference(q, v, a)
+            state, wanted = gd.State(q + 0.1, v), control.Reference(q, v, a)
             made.step(made.start(), state, wanted, DT)
     safety = control.safety
     policy, memory = safety.default_policy(model), safety.START

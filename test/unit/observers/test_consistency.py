@@ -70,7 +70,7 @@ def followed(
         exact = plant.A.T @ plant.z[: plant.width] + plant.model.motor_zeros
         shown = exact + late * (plant.A.T @ plant.z[plant.width :])
         shown = TURN * np.round((shown + NOISE * random.normal(size=3)) / TURN)
-        y = ob.Measurement(shown, torque * plant.tau_m)
+        y = gd.Measurement(shown, torque * plant.tau_m)
         states.append(
             step(model, gains, states[-1], y, 1.0 / rate) if k else start(model, gains, y)
         )
@@ -110,7 +110,7 @@ def test_a_real_push_is_consistent_with_sensors_on_the_links(sensor: float | Non
         plant.step()
         link = plant.q + 6e-6 * random.normal(size=3)
         torque = None if sensor is None else plant.spring + sensor * random.normal(size=2)
-        y = ob.Measurement(plant.phi, plant.tau_m, link, torque)
+        y = gd.Measurement(plant.phi, plant.tau_m, link, torque)
         begun = state is not None
         state = (
             ob.kalman_step(model, gains, state, y, 1e-3)
@@ -126,10 +126,10 @@ def test_a_real_push_is_consistent_with_sensors_on_the_links(sensor: float | Non
 def test_a_dropout_is_consistent() -> None:
     model, plant = arm(), Plant()
     gains = ob.kalman_gains(model, resolution=TURN)
-    state, found = ob.kalman_start(model, gains, ob.Measurement(plant.phi, plant.tau_m)), []
+    state, found = ob.kalman_start(model, gains, gd.Measurement(plant.phi, plant.tau_m)), []
     for k in range(900):
         plant.step()
-        y = ob.Measurement(None if 400 <= k < 430 else plant.phi, plant.tau_m)
+        y = gd.Measurement(None if 400 <= k < 430 else plant.phi, plant.tau_m)
         state = ob.kalman_step(model, gains, state, y, 1e-3)
         found.append(state)
     assert told(found).all()
@@ -197,7 +197,7 @@ def test_slow_motion_over_the_encoders_steps_is_consistent(speed: float) -> None
     state, found = None, []
     for k in range(1500):
         shown = TURN * np.round((phi + speed * TURN * k * 1e-3) / TURN)
-        y = ob.Measurement(shown, tau_m)
+        y = gd.Measurement(shown, tau_m)
         first = state is None
         state = (
             ob.kalman_start(model, gains, y)

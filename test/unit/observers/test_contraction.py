@@ -38,11 +38,11 @@ def followed(
     """Errors (t, 2N) before each correction of an observer that runs, and the gains it used."""
     N = gains.sizes.coordinates
     shown = states[:, :N] @ gains.structure.T + gains.zeros
-    state = ob.nonlinear_start(model, gains, ob.Measurement(shown[0], torques[0]))
+    state = ob.nonlinear_start(model, gains, gd.Measurement(shown[0], torques[0]))
     state = state._replace(mean=states[0] + error)
     errors, used = [], []
     for z, y, tau in zip(states[1:], shown[1:], torques, strict=False):
-        state = ob.nonlinear_step(model, gains, state, ob.Measurement(y, tau), DT)
+        state = ob.nonlinear_step(model, gains, state, gd.Measurement(y, tau), DT)
         errors.append(state.mean - z)
         used.append(state.gain)
     return np.array(errors), used

@@ -12,7 +12,7 @@ from observer_arms import DT, TURN
 from simulated_arms import arm
 
 ob = gd.observers
-GOOD = ob.Measurement(np.zeros(3), np.zeros(3))
+GOOD = gd.Measurement(np.zeros(3), np.zeros(3))
 
 
 def begun(model: gd.GearedModel) -> dict[str, Any]:

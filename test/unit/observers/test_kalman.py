@@ -34,7 +34,7 @@ def along(
     tau_m = np.zeros(3)
     for k in range(steps):
         shown = A.T @ z[3:6] + 0.3 * TURN * random.normal(size=3)
-        y = ob.Measurement(TURN * np.round(shown / TURN), tau_m, z[:3].copy())
+        y = gd.Measurement(TURN * np.round(shown / TURN), tau_m, z[:3].copy())
         start = state is None
         state = ob.kalman_start(observer, gains, y) if start else ob.kalman_step(
             observer, gains, state, y, DT
@@ -57,7 +57,7 @@ def test_position_and_velocity_behind_the_springs() -> None:
     assert state.health.valid
     found = ob.estimate(model, state)
     np.testing.assert_array_equal(found.torsion, found.theta - found.q)
-    te = gd.elastic.joint_torque(model, found.q, found.theta, found.v, found.vtheta)
+    te = gd.elastic.joint_torque(model, gd.State(found.q, found.v, found.theta, found.vtheta))
     np.testing.assert_allclose(found.joint_torque, te)
 
 
@@ -143,7 +143,7 @@ def _nees(
     mean = np.concatenate([random.uniform(-0.5, 0.5, 3), np.zeros(15)])
     mean[3:6] = mean[:3]
     truth = mean + P * random.normal(size=18)
-    state = ob.kalman_start(model, tuned, ob.Measurement(A.T @ truth[3:6], np.zeros(3)))
+    state = ob.kalman_start(model, tuned, gd.Measurement(A.T @ truth[3:6], np.zeros(3)))
     state = state._replace(mean=mean, root=np.diag(P).ravel())
     found = []
     for _ in range(steps):
@@ -151,15 +151,15 @@ def _nees(
         white = gains.torque_noise / np.sqrt(DT) * random.normal(size=6)
         end = gd.simulation.elastic_step(
             model,
-            gd.simulation.ElasticState(*np.split(truth[:12], 4)),
+            gd.State(truth[:3], truth[6:9], truth[3:6], truth[9:12]),
             DT,
             torque=torque + np.linalg.solve(A, white[3:]),
             external=truth[12:15] + white[:3],
         )
         walk = gains.walk * np.sqrt(DT) * random.normal(size=6)
-        truth = np.concatenate([*end[:4], truth[12:] + walk])
+        truth = np.concatenate([end.x, end.rate, truth[12:] + walk])
         shown = A.T @ truth[3:6] + gains.noise[:3] * random.normal(size=3)
-        state = ob.kalman_step(model, tuned, state, ob.Measurement(shown, torque), DT)
+        state = ob.kalman_step(model, tuned, state, gd.Measurement(shown, torque), DT)
         off = (truth - state.mean)[:15]
         found.append(float(off @ np.linalg.solve(state.covariance[:15, :15], off)))
     return found
@@ -168,12 +168,14 @@ def _nees(
 def test_start_holds_the_weight_and_takes_the_links_readings() -> None:
     model = arm()
     gains = ob.kalman_gains(model, resolution=TURN)
-    phi = gd.elastic.motor_angles(model, np.zeros(3), np.array([0.3, -0.5, 0.8]))
-    x = ob.kalman_start(model, gains, ob.Measurement(phi, np.zeros(3))).mean[:6]
+    phi = gd.elastic.motor_angles(
+        model, gd.State(np.zeros(3), np.zeros(3), np.array([0.3, -0.5, 0.8]))
+    )
+    x = ob.kalman_start(model, gains, gd.Measurement(phi, np.zeros(3))).mean[:6]
     np.testing.assert_allclose(x[3:], [0.3, -0.5, 0.8], atol=1e-12)
     K = model.elasticity.stiffness
     np.testing.assert_allclose(K * (x[3:] - x[:3]), gd.gravity_forces(model, x[:3]), atol=1e-6)
-    shown = ob.Measurement(phi, np.zeros(3), [0.1, np.nan, 0.2])
+    shown = gd.Measurement(phi, np.zeros(3), [0.1, np.nan, 0.2])
     x = ob.kalman_start(model, gains, shown).mean[:3]
     np.testing.assert_array_equal(x[[0, 2]], [0.1, 0.2])
 
@@ -181,7 +183,7 @@ def test_start_holds_the_weight_and_takes_the_links_readings() -> None:
 def test_a_state_is_a_value() -> None:
     model = arm()
     gains = ob.kalman_gains(model, resolution=TURN)
-    y = ob.Measurement(np.zeros(3), np.zeros(3))
+    y = gd.Measurement(np.zeros(3), np.zeros(3))
     state = ob.kalman_start(model, gains, y)
     before = state.mean.copy(), state.root.copy()
     first = ob.kalman_step(model, gains, state, y, DT)
@@ -233,13 +235,13 @@ def test_rigid_joints_in_the_same_arm() -> None:
     gains = ob.kalman_gains(model, resolution=TURN)
     A = gd.elastic.structure_matrix(model)
     z = np.concatenate([[0.2, -0.4, 0.6, -0.4], np.zeros(4)])
-    y = ob.Measurement(A.T @ z[:4], np.zeros(3))
+    y = gd.Measurement(A.T @ z[:4], np.zeros(3))
     state = ob.kalman_start(model, gains, y)
     z[:4] = state.mean[:4]
     for k in range(300):
         tau_m = drive(model, z, A.T @ z[:4] + 0.1 * np.sin(0.01 * k))
         z = moved(model, z, tau_m, np.zeros(3), parts=2)
         shown = TURN * np.round(A.T @ z[:4] / TURN)
-        state = ob.kalman_step(model, gains, state, ob.Measurement(shown, tau_m), DT)
+        state = ob.kalman_step(model, gains, state, gd.Measurement(shown, tau_m), DT)
     assert state.health.valid
     assert np.abs(state.mean[:4] - z[:4]).max() < 1e-5

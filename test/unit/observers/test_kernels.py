@@ -34,9 +34,11 @@ def rates(
     """z' from the public functions; the force on theta by H^-1."""
     n, N = model.n, len(force)
     q, theta, v, vtheta = np.split(z, [n, N, N + n])
-    joints, rotors = gd.elastic.friction_forces(model, v, vtheta, q, theta)
+    joints, rotors = gd.elastic.friction_forces(model, gd.State(q, v, theta, vtheta))
     a = np.concatenate(
-        gd.elastic.forward_dynamics(model, q, theta, v, vtheta, tau_m - rotors, tau=-joints)
+        gd.elastic.forward_dynamics(
+            model, gd.State(q, v, theta, vtheta), tau_m - rotors, tau=-joints
+        )
     )
     return np.concatenate([z[N:], a + np.linalg.solve(gd.elastic.mass_matrix(model, q), force)])
 

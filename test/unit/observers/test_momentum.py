@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import geared_dynamics as gd
-from elastic_arms import elastic_arm
+from elastic_arms import elastic_arm, joined
 from observer_arms import DT, drive, moved
 from simulated_arms import arm
 
@@ -48,8 +48,9 @@ def pushed(
     goal, tau_m = A.T @ z[:N], np.zeros(len(model.motor_names))
     states: list[Any] = []
     for k in range(steps):
-        te = gd.elastic.joint_torque(model, *np.split(z, [n, N, N + n])) if torque else None
-        moving = ob.Moving(*np.split(z, [n, N, N + n]), tau_m, te)
+        now = joined(*np.split(z, [n, N, N + n]))
+        te = gd.elastic.joint_torque(model, now) if torque else None
+        moving = ob.Moving(now, tau_m, te)
         if states:
             states.append(ob.momentum_step(observer, 30.0, states[-1], moving, DT))
         else:
@@ -113,17 +114,18 @@ def test_torque_counts_in_the_step_in_which_it_acts() -> None:
     n, still = 3, np.zeros(6)
     z = np.concatenate([np.zeros(6), still])
     tau_m = np.array([0.0, 0.5, 0.0])
-    first = ob.momentum_start(model, ob.Moving(*np.split(z, [n, 6, 9]), np.zeros(3)))
-    after = np.split(moved(model, z, tau_m, np.zeros(3), parts=8), [n, 6, 9])
-    right = ob.momentum_step(model, 1e6, first, ob.Moving(*after, tau_m), DT)
-    late = ob.momentum_step(model, 1e6, first, ob.Moving(*after, np.zeros(3)), DT)
+    first = ob.momentum_start(model, ob.Moving(joined(*np.split(z, [n, 6, 9])), np.zeros(3)))
+    after = joined(*np.split(moved(model, z, tau_m, np.zeros(3), parts=8), [n, 6, 9]))
+    right = ob.momentum_step(model, 1e6, first, ob.Moving(after, tau_m), DT)
+    late = ob.momentum_step(model, 1e6, first, ob.Moving(after, np.zeros(3)), DT)
     np.testing.assert_allclose(right.residual, 0.0, atol=0.2)
     np.testing.assert_allclose(late.residual - right.residual, [0, 0, 0, 0, 50.0, 0], atol=1e-9)
 
 
 def resting(**change: Any) -> Any:
-    parts = {"q": 0, "theta": 0, "v": 0, "vtheta": 0, "tau_m": 0}
-    return ob.Moving(**({name: np.zeros(3) for name in parts} | change))
+    given = {name: np.zeros(3) for name in ("q", "v", "theta", "vtheta", "tau_m")} | change
+    state = gd.State(*(given.pop(name) for name in gd.State._fields[:4]))
+    return ob.Moving(state, **given)
 
 
 NAN = np.array([np.nan, 0.0, 0.0])

@@ -89,7 +89,7 @@ def test_convergence_from_a_tenth_of_a_radian(name: str) -> None:
     gains = ob.nonlinear_gains(model, resolution=TURN, bandwidth=20.0)
     state: Any = None
     for z, tau_m in zip(states, torques, strict=True):
-        y = ob.Measurement(A.T @ z[:N] + model.motor_zeros, tau_m)
+        y = gd.Measurement(A.T @ z[:N] + model.motor_zeros, tau_m)
         if state is None:
             wrong = z[:n].copy()
             wrong[model.elasticity.joint] += 0.1
@@ -118,7 +118,7 @@ def test_redundant_coordinates_give_the_same_observer() -> None:
     A = gd.elastic.structure_matrix(model)
     states, torques = motion(model, 40)
     gains = ob.nonlinear_gains(model, resolution=TURN)
-    readings = [ob.Measurement(A.T @ z[:N], t) for z, t in zip(states, torques, strict=True)]
+    readings = [gd.Measurement(A.T @ z[:N], t) for z, t in zip(states, torques, strict=True)]
     plain = ob.nonlinear_start(model, gains, readings[0], q=states[0, :3] + 0.01)
     wide = ob.redundant_start(model, plain)
     L = gd.cartesian.left_inverse(model)
@@ -139,10 +139,12 @@ def test_the_redundant_model_needs_its_gyroscopic_forces(monkeypatch: pytest.Mon
     model = arm()
     q, v = np.array([0.3, -0.5, 0.8]), np.array([1.5, -1.2, 2.0])
     x, rate = np.concatenate([q, q]), np.concatenate([v, v])
-    nu = gd.cartesian.dynamics(model, q, q, v, v).jacobian @ rate
+    nu = gd.cartesian.dynamics(model, gd.State(q, v, q, v)).jacobian @ rate
     args = (model, x, nu, gd.cartesian.left_inverse(model), np.zeros(3), np.zeros(3))
     right = acceleration(*args)
-    expected = np.concatenate(gd.elastic.forward_dynamics(model, q, q, v, v, np.zeros(3)))
+    expected = np.concatenate(
+        gd.elastic.forward_dynamics(model, gd.State(q, v, q, v), np.zeros(3))
+    )
     np.testing.assert_allclose(right, expected, rtol=1e-9)
     nothing = lambda arm, bodies, nu, turn: np.zeros(nu.shape)  # noqa: E731
     monkeypatch.setattr(equations, "gyroscopic_forces", nothing)

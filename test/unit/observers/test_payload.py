@@ -168,7 +168,7 @@ def filtered(seed: int) -> Any:
     load, before, a = ob.payload_start(), np.zeros(3), np.zeros(3)
     for k in range(3500):
         shown = A.T @ z[:6] + 0.3 * TURN * random.normal(size=3)
-        y = ob.Measurement(TURN * np.round(shown / TURN), tau_m)
+        y = gd.Measurement(TURN * np.round(shown / TURN), tau_m)
         if state is None:
             state = ob.kalman_start(bare, gains, y)
         else:

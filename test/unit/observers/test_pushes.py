@@ -70,9 +70,9 @@ def followed(kind: str, band: float, y: np.ndarray, torque: np.ndarray, **more: 
     gains: Any = make(model(), resolution=TURN, noise=NOISE, bandwidth=band)
     start = ob.kalman_start if kind == "kalman" else ob.nonlinear_start
     step: Any = ob.kalman_step if kind == "kalman" else ob.nonlinear_step
-    states: list[Any] = [start(model(), gains, ob.Measurement(y[0], torque[0]))]
+    states: list[Any] = [start(model(), gains, gd.Measurement(y[0], torque[0]))]
     for row, tau_m, dt in zip(y[1:], torque[1:], dts[1:], strict=True):
-        states.append(step(model(), gains, states[-1], ob.Measurement(row, tau_m), dt))
+        states.append(step(model(), gains, states[-1], gd.Measurement(row, tau_m), dt))
     return states
 
 
@@ -158,10 +158,10 @@ def test_a_correction_of_ordinary_size_leaves_the_rate_as_tuned() -> None:
     """A wrong start of 20 mrad is followed with the poles that were asked for."""
     phi, torque, _ = pushed(1, 50.0, 5)
     gains = ob.nonlinear_gains(model(), resolution=TURN, noise=NOISE, bandwidth=10.0)
-    state = ob.nonlinear_start(model(), gains, ob.Measurement(phi[0], torque[0]))
+    state = ob.nonlinear_start(model(), gains, gd.Measurement(phi[0], torque[0]))
     state = state._replace(mean=state.mean + np.r_[np.full(3, 0.02), np.zeros(9)])
     for row, tau_m in zip(phi[1:AT], torque[1:AT], strict=True):
-        state = ob.nonlinear_step(model(), gains, state, ob.Measurement(row, tau_m), DT)
+        state = ob.nonlinear_step(model(), gains, state, gd.Measurement(row, tau_m), DT)
         assert state.rate == gains.rate
 
 
@@ -169,7 +169,7 @@ def thrown(off: float, speed: float, band: float, joint: int, kind: str) -> list
     """States of an observer whose link is off by so much [rad], [rad/s], beside an arm at rest."""
     phi, torque, _ = pushed(1, 0.0, 0, 0.0)
     gains = ob.nonlinear_gains(model(), resolution=TURN, noise=NOISE, bandwidth=band)
-    state: Any = ob.nonlinear_start(model(), gains, ob.Measurement(phi[0], torque[0]))
+    state: Any = ob.nonlinear_start(model(), gains, gd.Measurement(phi[0], torque[0]))
     wrong = state.mean.copy()
     wrong[[joint, 6 + joint]] += off, speed
     state, step = state._replace(mean=wrong), ob.nonlinear_step
@@ -177,7 +177,7 @@ def thrown(off: float, speed: float, band: float, joint: int, kind: str) -> list
         state, step = ob.redundant_start(model(), state), ob.redundant_step
     states = []
     for row, tau_m in zip(shown(phi)[1:80], torque[1:80], strict=True):
-        state = step(model(), gains, state, ob.Measurement(row, tau_m), DT)
+        state = step(model(), gains, state, gd.Measurement(row, tau_m), DT)
         states.append(state)
     return states
 

@@ -105,9 +105,9 @@ def followed(
     """Largest errors of the links (t,) [rad] and states of the nonlinear observer."""
     model, states, readings, torques = recorded(coulomb, plant, joints)
     gains = ob.nonlinear_gains(model, resolution=TURN, bandwidth=bandwidth)
-    found = [ob.nonlinear_start(model, gains, ob.Measurement(readings[0], torques[0]))]
+    found = [ob.nonlinear_start(model, gains, gd.Measurement(readings[0], torques[0]))]
     for y, tau_m in zip(readings[1:], torques[1:], strict=True):
-        found.append(ob.nonlinear_step(model, gains, found[-1], ob.Measurement(y, tau_m), DT))
+        found.append(ob.nonlinear_step(model, gains, found[-1], gd.Measurement(y, tau_m), DT))
     means = np.array([state.mean[:3] for state in found])
     return np.abs(means - states[:, :3]).max(axis=1), found
 
@@ -135,10 +135,10 @@ def test_the_filter_states_what_friction_hides_from_rest_to_rest(
     """Also where rotors move off, while what that leaves behind swings and dies out."""
     model, states, readings, torques = recorded(coulomb, "sticking")
     gains = ob.kalman_gains(model, resolution=TURN, bandwidth=bandwidth)
-    state = ob.kalman_start(model, gains, ob.Measurement(readings[0], torques[0]))
+    state = ob.kalman_start(model, gains, gd.Measurement(readings[0], torques[0]))
     off, stated = [], []
     for y, tau_m, true in zip(readings[1:], torques[1:], states[1:], strict=True):
-        state = ob.kalman_step(model, gains, state, ob.Measurement(y, tau_m), DT)
+        state = ob.kalman_step(model, gains, state, gd.Measurement(y, tau_m), DT)
         assert state.health.valid
         off.append(np.abs(state.mean[:3] - true[:3]))
         stated.append(state.deviations[:3])
@@ -188,7 +188,7 @@ def disturbed(plant: str, band: float, coulomb: float, torque: float, push: floa
     for k in range(350):
         acting = k >= 100
         y = TURN * np.round(A.T @ body.z[:6] / TURN)
-        measurement = ob.Measurement(y, tau_m := hold + acting * torque * second)
+        measurement = gd.Measurement(y, tau_m := hold + acting * torque * second)
         if state is None:
             state = ob.nonlinear_start(lean, gains, measurement)
         else:
@@ -229,7 +229,7 @@ def test_the_redundant_observer_stays_with_it_as_well() -> None:
     model, _, readings, torques = recorded(0.05, "sticking", seconds=0.4)
     gains = ob.nonlinear_gains(model, resolution=TURN)
     begin = slice(130, 300)  # where the rotors start to move, one after the other
-    y = [ob.Measurement(*row) for row in zip(readings[begin], torques[begin], strict=True)]
+    y = [gd.Measurement(*row) for row in zip(readings[begin], torques[begin], strict=True)]
     plain = ob.nonlinear_start(model, gains, y[0])
     wide = ob.redundant_start(model, plain)
     kinds = set()
@@ -244,14 +244,14 @@ def test_the_redundant_observer_stays_with_it_as_well() -> None:
 def test_a_standing_rotor_without_readings_stays_where_it_is() -> None:
     model, states, readings, torques = recorded(0.05, "sticking")
     gains = ob.nonlinear_gains(model, resolution=TURN, hold=0.5)
-    state = ob.nonlinear_start(model, gains, ob.Measurement(readings[0], torques[0]))
+    state = ob.nonlinear_start(model, gains, gd.Measurement(readings[0], torques[0]))
     for k in range(1, 40):
-        state = ob.nonlinear_step(model, gains, state, ob.Measurement(readings[k], torques[k]), DT)
+        state = ob.nonlinear_step(model, gains, state, gd.Measurement(readings[k], torques[k]), DT)
     creep = state.mean.copy()
     creep[9:] += 0.05 / np.array([120.0, 100.0, 80.0])  # half the smoothing rate
     state = state._replace(mean=creep)
     for _ in range(400):
-        state = ob.nonlinear_step(model, gains, state, ob.Measurement(None, torques[0]), DT)
+        state = ob.nonlinear_step(model, gains, state, gd.Measurement(None, torques[0]), DT)
     assert state.health.valid
     assert np.abs(state.mean[:6] - states[40, :6]).max() < 1e-5
 

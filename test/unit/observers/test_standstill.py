@@ -42,7 +42,7 @@ def held(model: gd.GearedModel, extra: tuple[float, ...], steps: int, **tuning: 
     A, q = gd.elastic.structure_matrix(model)[model.n :], np.array([0.3, -0.5, 0.8])
     weight = gd.gravity_forces(model, q)
     shown = A.T @ (q + weight / model.elasticity.stiffness) + model.motor_zeros
-    y = ob.Measurement(TURN * np.round(shown / TURN), np.linalg.solve(A, weight + extra))
+    y = gd.Measurement(TURN * np.round(shown / TURN), np.linalg.solve(A, weight + extra))
     gains = ob.kalman_gains(model, resolution=TURN, noise=0.3 * TURN, **tuning)
     state = ob.kalman_start(model, gains, y)
     for _ in range(steps):
@@ -135,7 +135,7 @@ def test_sensors_on_the_links_determine_what_friction_hides() -> None:
     A, q = gd.elastic.structure_matrix(model)[3:], np.array([0.3, -0.5, 0.8])
     weight = gd.gravity_forces(model, q)
     theta = q + weight / model.elasticity.stiffness
-    y = ob.Measurement(A.T @ theta, np.linalg.solve(A, weight + 0.5), q, weight)
+    y = gd.Measurement(A.T @ theta, np.linalg.solve(A, weight + 0.5), q, weight)
     gains = ob.kalman_gains(model, resolution=TURN, link_noise=2e-6, joint_torque_noise=0.05)
     state = ob.kalman_start(model, gains, y)
     for _ in range(400):
@@ -150,16 +150,16 @@ def test_moving_off_leaves_nothing_open() -> None:
     model = arm(friction=True)
     gains = ob.kalman_gains(model, resolution=TURN)
     A = gd.elastic.structure_matrix(model)[3:]
-    state = ob.kalman_start(model, gains, ob.Measurement(np.zeros(3), np.zeros(3)))
+    state = ob.kalman_start(model, gains, gd.Measurement(np.zeros(3), np.zeros(3)))
     for k in range(1, 300):
         shown = A.T @ np.full(3, 0.5 * k * DT)
-        state = ob.kalman_step(model, gains, state, ob.Measurement(shown, np.zeros(3)), DT)
+        state = ob.kalman_step(model, gains, state, gd.Measurement(shown, np.zeros(3)), DT)
     assert np.all(np.abs(state.mean[6:9] - 0.5) < 0.1)
     assert state.friction_deviations.max() < 1e-6
     doubtful = ob.kalman_gains(model, resolution=TURN, friction_error=0.2)
     for k in range(300, 400):
         shown = A.T @ np.full(3, 0.5 * k * DT)
-        state = ob.kalman_step(model, doubtful, state, ob.Measurement(shown, np.zeros(3)), DT)
+        state = ob.kalman_step(model, doubtful, state, gd.Measurement(shown, np.zeros(3)), DT)
     assert state.friction_deviations[12:15].min() > 0.05
 
 
@@ -271,6 +271,6 @@ def test_what_friction_holds_is_no_stuck_encoder(
     state = state._replace(health=state.health._replace(travel=travel))
     tau_m = state.health.tau_m
     state = ob.kalman_step(
-        model, gains, state, ob.Measurement(state.health.reading[:3], tau_m), DT
+        model, gains, state, gd.Measurement(state.health.reading[:3], tau_m), DT
     )
     assert (ob.Fault.STUCK in state.health.faults) == stuck

@@ -12,7 +12,7 @@ pytest.importorskip("rclpy", reason="needs ROS 2")
 
 import geared_dynamics as gd
 from feedforward_rig import elbow
-from geared_dynamics.control import Reference, State
+from geared_dynamics.control import Reference
 from geared_dynamics.ros import departure, feedforward_topics
 from geared_dynamics.ros.departure import (
     DEADLINE,
@@ -359,7 +359,7 @@ def test_topics_that_somebody_listens_to() -> None:
     np.testing.assert_array_equal(topics.sent["reference"]["velocity"], WANTED.v)
     np.testing.assert_allclose(topics.sent["error"]["velocity"], WANTED.v - V)
     np.testing.assert_allclose(topics.sent["error"]["position"][[0, 2]], [0.1, 0.2])
-    terms = node.loop.prepared.control.term_torques(State(Q, V), WANTED)
+    terms = node.loop.prepared.control.term_torques(gd.State(Q, V), WANTED)
     np.testing.assert_array_equal(topics.sent["terms/gravity"]["effort"], terms.gravity)
     np.testing.assert_array_equal(topics.sent["output"]["effort"], np.ones(3))
 

@@ -33,6 +33,18 @@ def test_a_good_file(tmp_path: Path) -> None:
     assert not found.has_effort.any()
 
 
+def test_the_first_point_is_approached(tmp_path: Path) -> None:
+    """All times move with the first; velocities and shape stay."""
+    late = GOOD.replace("{sec: 0, nanosec: 0}", "{sec: 1}")
+    plain = read_waypoints(written(tmp_path, late))
+    found = read_waypoints(written(tmp_path, late), 4.0)
+    assert plain.times.tolist() == [1.0, 2.0]
+    assert found.times.tolist() == [4.0, 5.0]
+    assert (found.positions == plain.positions).all()
+    assert (found.velocities == plain.velocities).all()
+    assert read_waypoints(written(tmp_path, late), 0.25).times.tolist() == [0.25, 1.25]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 import geared_dynamics as gd
 from geared_dynamics.simulation.driven_arm import packed_state, plant_of
-from simulated_arms import State, arm, kinds, moving
+from simulated_arms import arm, kinds, moving
 
 VOLTAGE = np.array([5.0, -8.0, 3.0])
 
@@ -20,32 +20,32 @@ def model(request: pytest.FixtureRequest) -> gd.GearedModel:
     return found
 
 
-def random_state(model: gd.GearedModel, seed: int) -> State:
+def random_state(model: gd.GearedModel, seed: int) -> gd.State:
     """A state anywhere."""
     random = np.random.default_rng(seed)
     q, v, current = random.normal(size=(3, 3))
     shaft, rate = random.normal(size=(2, model.elasticity.count))
-    return State(q, model.elasticity.rigid @ q + 0.01 * shaft, v, rate, current)
+    return gd.State(q, v, model.elasticity.rigid @ q + 0.01 * shaft, rate, current)
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_parts(model: gd.GearedModel, seed: int) -> None:
     """Winding, friction and arm one by one, from the public functions."""
     state = random_state(model, seed)
-    q, theta, v, vtheta, current = state
+    q, v, theta, vtheta, current = state
     external = np.array([1.0, 2.0, -3.0])
     found = gd.simulation.elastic_rates(model, state, voltage=VOLTAGE, external=external)
-    motors, speed = model.motors, gd.elastic.motor_speeds(model, v, vtheta)
+    motors, speed = model.motors, gd.elastic.motor_speeds(model, gd.State(q, v, vtheta=vtheta))
     drop = VOLTAGE - motors.back_emf_constant * speed
     change = np.zeros(3)
     if motors.inductance.any():
         change = (drop - motors.resistance * current) / motors.inductance
     else:
         current = drop / motors.resistance
-    joints, rotors = gd.elastic.friction_forces(model, v, vtheta, q, theta)
+    joints, rotors = gd.elastic.friction_forces(model, gd.State(q, v, theta, vtheta))
     torque = motors.torque_constant * current
     a, atheta = gd.elastic.forward_dynamics(
-        model, q, theta, v, vtheta, torque - rotors, tau=external - joints
+        model, gd.State(q, v, theta, vtheta), torque - rotors, tau=external - joints
     )
     assert_allclose(found.a, a, rtol=1e-10)
     assert_allclose(found.atheta, atheta, rtol=1e-10)

@@ -8,12 +8,12 @@ from numpy.testing import assert_allclose
 
 import geared_dynamics as gd
 from naive.measure import holds
-from simulated_arms import State, arm, moving
+from simulated_arms import arm, moving
 
 VOLTAGE = np.array([2.0, 6.0, 3.0])
 
 
-def after(model: gd.GearedModel, steps: int, seconds: float, **given: np.ndarray) -> State:
+def after(model: gd.GearedModel, steps: int, seconds: float, **given: np.ndarray) -> gd.State:
     """State after equal steps."""
     state = moving(model, 0.5)
     for _ in range(steps):
@@ -21,7 +21,7 @@ def after(model: gd.GearedModel, steps: int, seconds: float, **given: np.ndarray
     return state
 
 
-def distance(one: State, other: State) -> float:
+def distance(one: gd.State, other: gd.State) -> float:
     """Largest difference of the angles and velocities."""
     pairs = zip(one[:4], other[:4], strict=True)
     return max(float(np.abs(x - y).max()) for x, y in pairs)
@@ -54,7 +54,7 @@ def test_springs_much_faster_than_the_step() -> None:
     """Springs as stiff as steel, damped: at 2 ms the rigid arm's motion, 1/K apart."""
     model = arm(factor=1e4, damping=5e4, inductance=None)
     state = moving(model, twist=0.0)
-    rigid = gd.DrivenState(state.q, state.v, np.zeros(3))
+    rigid = gd.State(state.q, state.v, current=np.zeros(3))
     for _ in range(50):
         state = gd.simulation.elastic_step(model, state, 0.002, voltage=VOLTAGE)
         rigid = gd.driven_step(model, rigid, VOLTAGE, 0.002)
@@ -66,8 +66,8 @@ def test_a_shorter_step_than_any_period_keeps_the_energy() -> None:
     model = arm(damping=0.0)
     start, end = moving(model), after(model, 1000, 0.1)
     energies = [
-        gd.elastic.kinetic_energy(model, s.q, s.v, s.vtheta)
-        + gd.elastic.potential_energy(model, s.q, s.theta)
+        gd.elastic.kinetic_energy(model, gd.State(s.q, s.v, vtheta=s.vtheta))
+        + gd.elastic.potential_energy(model, gd.State(s.q, s.v, s.theta))
         for s in (start, end)
     ]
     drift = abs(energies[1] - energies[0]) / abs(energies[0])

@@ -22,7 +22,7 @@ ARMS = kinds()
 
 def ends(run: gd.simulation.ElasticRun) -> np.ndarray:
     """Angles and velocities at all times."""
-    return np.hstack([run.q, run.theta, run.v, run.vtheta])
+    return np.hstack(run.state[:4])
 
 
 @pytest.mark.parametrize("kind", ARMS)
@@ -60,8 +60,8 @@ def test_play() -> None:
 
 def energy_drift(model: gd.GearedModel, run: gd.simulation.ElasticRun) -> float:
     """Largest change of the energy, of the energy."""
-    total = gd.elastic.kinetic_energy(model, run.q, run.v, run.vtheta)
-    total = total + gd.elastic.potential_energy(model, run.q, run.theta)
+    total = gd.elastic.kinetic_energy(model, gd.State(run.q, run.v, vtheta=run.vtheta))
+    total = total + gd.elastic.potential_energy(model, gd.State(run.q, run.v, run.theta))
     return float(np.abs(total - total[0]).max() / np.abs(total[0]))
 
 
@@ -83,11 +83,13 @@ def test_electrical_power_is_accounted_for() -> None:
         model, moving(model), times, voltage=VOLTAGE, rtol=1e-10, atol=1e-12
     )
     motors = model.motors
-    stored = gd.elastic.kinetic_energy(model, run.q, run.v, run.vtheta)
-    stored = stored + gd.elastic.potential_energy(model, run.q, run.theta)
+    stored = gd.elastic.kinetic_energy(model, gd.State(run.q, run.v, vtheta=run.vtheta))
+    stored = stored + gd.elastic.potential_energy(model, gd.State(run.q, run.v, run.theta))
     stored = stored + 0.5 * run.current**2 @ motors.inductance
-    joints, rotors = gd.elastic.friction_forces(model, run.v, run.vtheta, run.q, run.theta)
-    speed = gd.elastic.motor_speeds(model, run.v, run.vtheta)
+    joints, rotors = gd.elastic.friction_forces(
+        model, gd.State(run.q, run.v, run.theta, run.vtheta)
+    )
+    speed = gd.elastic.motor_speeds(model, gd.State(run.q, run.v, vtheta=run.vtheta))
     slip = np.hstack([run.v, run.vtheta]) @ model.elasticity.stretch.T
     lost = run.current**2 @ motors.resistance + np.sum(joints * run.v, 1)
     lost = lost + np.sum(rotors * speed, 1) + slip**2 @ model.elasticity.damping
@@ -143,7 +145,7 @@ def test_the_clock_may_be_late(method: Any) -> None:
 def test_current_without_inductance_follows_at_once() -> None:
     model = arm(inductance=None)
     run = gd.simulation.simulate_elastic(model, moving(model), TIMES, voltage=VOLTAGE)
-    speed = gd.elastic.motor_speeds(model, run.v, run.vtheta)
+    speed = gd.elastic.motor_speeds(model, gd.State(run.q, run.v, vtheta=run.vtheta))
     assert_allclose(run.current, (VOLTAGE - 0.06 * speed) / 0.8, rtol=1e-12)
 
 

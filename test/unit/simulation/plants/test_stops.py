@@ -45,8 +45,10 @@ def energy(arm: S.Plant) -> float:
         return float(
             gd.kinetic_energy(model, state.q, state.v) + gd.potential_energy(model, state.q)
         )
-    moving = gd.elastic.kinetic_energy(model, state.q, state.v, state.vtheta)
-    return float(moving + gd.elastic.potential_energy(model, state.q, state.theta))
+    moving = gd.elastic.kinetic_energy(model, gd.State(state.q, state.v, vtheta=state.vtheta))
+    return float(
+        moving + gd.elastic.potential_energy(model, gd.State(state.q, state.v, state.theta))
+    )
 
 
 def limits(model: gd.GearedModel) -> np.ndarray:
@@ -67,7 +69,7 @@ def test_an_arm_thrown_against_its_stops_gains_no_energy(engine: str, name: str)
     random, idle, lost = np.random.default_rng(3), np.zeros(len(model.motor_names)), 0.0
     for _ in range(2):
         q = low + (high - low) * random.uniform(0.1, 0.9, model.n)
-        arm.reset(S.PlantState(q, 3.0 * random.normal(size=model.n)))
+        arm.reset(gd.State(q, 3.0 * random.normal(size=model.n)))
         history = [energy(arm)]
         for _ in range(700):
             arm.step(idle, PERIOD)
@@ -84,7 +86,7 @@ def test_an_elastic_arm_gains_no_energy() -> None:
     low, high = limits(model)
     chosen = S.PlantSettings(friction=False, saturate=False)
     arm = S.Plant(model, command="torque", engine="equations", settings=chosen)
-    arm.reset(S.PlantState(0.5 * (low + high), 0.9 * (high - low) / 0.3))
+    arm.reset(gd.State(0.5 * (low + high), 0.9 * (high - low) / 0.3))
     history = [energy(arm)]
     for _ in range(300):
         arm.step(np.zeros(len(model.motor_names)), PERIOD)
