@@ -72,7 +72,7 @@ TABLE: dict[str, tuple[str, Any, list[str]]] = {
         ["springs.belt.stiffness", "too small"],
     ),
     "negative damping": ("joints.j1.damping", -1, ["joints.j1.damping", "less than 0"]),
-    "damping alone": (J1, "-", ["joints.j1", "damping belongs to a spring", "'stiffness'"]),
+    "damping alone": (J1, "-", ["joints.j1", "damping requires a stiffness", "'stiffness'"]),
     "negative backlash": ("joints.j2.backlash", -1e-3, ["joints.j2.backlash", "less than 0"]),
     "backlash alone": ("joints.j2", {"backlash": 1e-3}, ["joints.j2", "backlash", "'stiffness'"]),
     "rest of a drive": ("joints.j2.rest", 0.1, ["joints.j2.rest", "passive"]),

@@ -69,7 +69,7 @@ CASES: dict[str, tuple[Callable[[], object], str, str]] = {
     "two joints, one motor": (
         lambda: encoders(undriven(), "motor", [0.0], [1.0]),
         "encoders",
-        "do not tell every joint's",
+        "do not determine all joint positions",
     ),
 }
 

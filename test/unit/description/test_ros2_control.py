@@ -149,7 +149,7 @@ def test_order_that_makes_no_difference_to_ros2_control_is_said_to_make_none(arm
     ends = [end("actuator", "m2", "actuator2"), end("actuator", "m1", "actuator1")]
     ends += [end("joint", "joint_1", "joint1", 2), end("joint", "joint_2", "joint2", 3)]
     (note,) = read_urdf_drives(arm(block(transmission("Differential", *ends)))).notes
-    assert "looks at the order only and gets the same" in note
+    assert "uses the order only and gets the same" in note
 
 
 def test_records_of_a_simple_transmission(arm) -> None:

@@ -130,7 +130,7 @@ BAD: list[tuple[DrivetrainRecord, list[str]]] = [
         train(ON_1, gears("a", "link_1"), wheels=(A, replace(B, name="link_2"))),
         ["wheels.link_2", "name of a link"],
     ),
-    (train(ON_1, gears("a", "b"), wheels=(A, B, B)), ["wheels.b", "twice"]),
+    (train(ON_1, gears("a", "b"), wheels=(A, B, B)), ["wheels.b", "duplicate"]),
     (
         train(ON_1, wheels=(replace(A, carrier="b"), replace(B, carrier="a"))),
         ["wheels 'a', 'b' carry each other"],
@@ -231,7 +231,7 @@ BAD: list[tuple[DrivetrainRecord, list[str]]] = [
     ),
     (
         train(gears("a", "b"), gears("b", "c", k=2), gears("c", "a", k=3), wheels=(A, B, C)),
-        ["wheels 'a', 'b', 'c' locked", "spins[1], spins[2], spins[3]", "ring"],
+        ["these meshes lock wheels 'a', 'b', 'c'", "spins[1], spins[2], spins[3]", "ring"],
     ),
     (
         train(ON_1, gears("a", "b", sizes=(1e300, 1e-300))),

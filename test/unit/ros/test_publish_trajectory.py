@@ -53,7 +53,7 @@ def test_the_first_point_is_approached(tmp_path: Path) -> None:
         ("joint_names: [a, b]", "joint_names: a", "are no list of names"),
         ("joint_names: [a, b]\n", "", "are no list of names"),
         ("joint_names", "joints", "unknown key 'joints'"),
-        ("sec: 2", "sec: 0", "let the times rise"),
+        ("sec: 2", "sec: 0", "use strictly increasing"),
         ("sec: 2", "sec: 2.5", "not whole seconds"),
         ("sec: 2", "seconds: 2", "unknown key 'seconds'"),
         ("[1, 2]", "[1, .nan]", "point 1, positions, joint 'b': is nan"),

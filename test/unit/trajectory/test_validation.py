@@ -43,7 +43,7 @@ def goal(points: Any = GOOD, names: Any = JOINTS, start: Any = None) -> JointTra
 
 # Trajectory, changed rules, code, words of the error.
 REFUSED: dict[str, tuple[JointTrajectory, dict[str, Any], int, list[str]]] = {
-    "no names": (goal(names=[]), {}, INVALID_JOINTS, ["joint_names", "none", "shoulder, elbow"]),
+    "no names": (goal(names=[]), {}, INVALID_JOINTS, ["joint_names", "empty", "shoulder, elbow"]),
     "unknown": (
         goal(names=["shoulder", "elbows"]),
         {},
@@ -83,9 +83,14 @@ REFUSED: dict[str, tuple[JointTrajectory, dict[str, Any], int, list[str]]] = {
         goal(changed(1, time=1.0)),
         {},
         INVALID_GOAL,
-        ["point 1, time: is 1 s", "point 0 is at 1 s", "strictly"],
+        ["point 1, time: 1 s is not later than point 0 (1 s)", "strictly"],
     ),
-    "back in time": (goal(changed(1, time=0.5)), {}, INVALID_GOAL, ["point 1, time: is 0.5 s"]),
+    "back in time": (
+        goal(changed(1, time=0.5)),
+        {},
+        INVALID_GOAL,
+        ["point 1, time: 0.5 s is not"],
+    ),
     "NaN time": (goal(changed(1, time=NAN)), {}, INVALID_GOAL, ["point 1, time: is nan"]),
     "no time": (goal(changed(1, time=None)), {}, INVALID_GOAL, ["point 1, time: is None"]),
     "few positions": (
