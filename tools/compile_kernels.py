@@ -1,4 +1,4 @@
-"""Compile all kernels for the tests, one process per processor.
+"""Compile all kernels for the tests, as ``geared-dynamics warm-up`` does.
 
     python tools/compile_kernels.py [--without WORD ...]
 
@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
-import os
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 CONFTEST = Path(__file__).resolve().parent.parent / "test" / "conftest.py"
@@ -25,21 +23,13 @@ def main() -> None:
     assert spec.loader is not None
     spec.loader.exec_module(importlib.util.module_from_spec(spec))
     from geared_dynamics import kernels
+    from geared_dynamics.apps.cli.warm_up import compiled
 
     parser = argparse.ArgumentParser()
     parser.add_argument("--without", nargs="*", default=[], metavar="WORD")
     words = parser.parse_args().without
     names = [name for name in kernels.KERNELS if not any(word in name for word in words)]
-    with ProcessPoolExecutor(os.cpu_count()) as pool:
-        list(pool.map(compile_one, names))
-    print(f"{len(names)} kernels compiled or found")
-
-
-def compile_one(name: str) -> None:
-    """Compile a kernel by asking for it."""
-    from geared_dynamics import kernels
-
-    getattr(kernels, name)
+    print(f"{sum(1 for _ in compiled(names))} kernels compiled or found")
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ variable NUMBA_CACHE_DIR, ``__pycache__`` beside the sources, or one in the user
 """
 
 import ctypes
+import logging
 import os
 import re
 import stat
@@ -25,6 +26,7 @@ try:
 except ImportError:  # not POSIX: folders have no modes to look at
     grp = pwd = None  # type: ignore[assignment]
 
+LOG = logging.getLogger(__name__)  # a line for each kernel, before it is compiled or read
 OPTIONS = {"error_model": "numpy"}  # of the compilation
 FOLDER = Path(__file__).parent
 IMPORT = re.compile(
@@ -36,6 +38,7 @@ def compile_kernel(function: Any, signatures: Iterable[Any]) -> Callable[..., in
     """Compile a function for some signatures and no others, or read it from the cache."""
     module = function.__module__.rpartition(".")[2]
     name = function.__name__
+    LOG.info("%s", name)
     # numba keys its cache by this name and the entry's own file; what the entry imports
     # must count as well, or an updated checkout would run old code.
     function.__qualname__ = f"{name}_{source_digest(module)}"

@@ -23,6 +23,7 @@ from geared_dynamics.apps.cli.options import (
     print_table,
     read_urdf_file,
     seed,
+    stage,
     tolerance,
 )
 from geared_dynamics.checks import percent, percent_cell
@@ -53,8 +54,10 @@ def run(args: argparse.Namespace) -> int:
     model = load_robot(args, data)
     urdf = data.decode("utf-8-sig", errors="replace")
     options = {"states": args.states, "seed": args.seed}
-    result = cross_check(model, tolerance=args.tolerance, urdf=urdf, **options)
-    gap = coupling_gap(model, **options)
+    with stage("comparing with Pinocchio"):
+        result = cross_check(model, tolerance=args.tolerance, urdf=urdf, **options)
+    with stage("comparing the models of the rotors"):
+        gap = coupling_gap(model, **options)
     console = open_console()
     console.print(_heading(model))
     print_table(console, "Against Pinocchio, with every wheel a body", error_table(result))

@@ -26,6 +26,7 @@ from geared_dynamics.apps.cli.options import (
     open_console,
     print_table,
     seed,
+    stage,
 )
 from geared_dynamics.apps.cli.recording_options import (
     add_recording_options,
@@ -66,7 +67,8 @@ def run(args: argparse.Namespace) -> int:
     model = load_robot(args)
     notes: tuple[str, ...] = ()
     if args.bag is None:
-        sums = coupling_sums(model, *random_states(model, args.states, args.seed))
+        with stage("computing torques of random states"):
+            sums = coupling_sums(model, *random_states(model, args.states, args.seed))
         where = f"over {args.states} random states within the limits"
     else:
         sums, notes = along(args, model)
@@ -77,7 +79,8 @@ def run(args: argparse.Namespace) -> int:
     if model.knowledge.rotors == "none":
         console.print(model.knowledge.rotor_note, soft_wrap=True)
         return 0
-    shares = sums.shares(unabsorbed_share(model))
+    with stage("looking for what recordings can show"):
+        shares = sums.shares(unabsorbed_share(model))
     print_table(
         console, f"What the armature model leaves out, {where}", share_table(model, shares)
     )

@@ -17,6 +17,7 @@ from geared_dynamics.apps.cli.options import (
     numeric_table,
     open_console,
     print_table,
+    stage,
 )
 from geared_dynamics.apps.gear_graph_drawing import graph_svg
 from geared_dynamics.errors import GearedDynamicsError
@@ -49,7 +50,8 @@ def run(args: argparse.Namespace) -> int:
     """Describe the robot; return 0."""
     model = load_robot(args)
     if args.graph is not None:
-        write_graph(model, args.graph)
+        with stage("drawing the gear graph"):
+            write_graph(model, args.graph)
     console = open_console()
     for line in sources(model):
         console.print(line)

@@ -6,7 +6,7 @@ import argparse
 import math
 from pathlib import Path
 
-from geared_dynamics.apps.cli.options import add_robot_arguments, load_robot, open_console
+from geared_dynamics.apps.cli.options import add_robot_arguments, load_robot, open_console, stage
 from geared_dynamics.description.urdf_checks import number_or_none
 from geared_dynamics.files import write_text
 from geared_dynamics.model.model import GearedModel
@@ -40,7 +40,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write the file; return 0."""
     model = load_robot(args)
-    text = to_mjcf(model, timestep=args.timestep, friction=not args.no_friction)
+    with stage("building the bodies"):
+        text = to_mjcf(model, timestep=args.timestep, friction=not args.no_friction)
     write_text(args.mjcf, text)
     open_console().print(f"{args.mjcf}: {counts(model)}", soft_wrap=True)
     return 0

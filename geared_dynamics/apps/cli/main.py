@@ -37,6 +37,7 @@ COMMANDS = {
     "identify": "find inertias, rotor inertias and friction from recordings",
     "excite": "make a motion within the limits that excites all parameters",
     "loop-benchmark": "latency and jitter from joint states to commands over DDS, on this machine",
+    "warm-up": "compile everything now, so that nothing waits for it later",
     "tune-observer": "replay a recording through the elastic-joint observer and assess its tuning",
 }
 EXIT_ERROR, EXIT_OUTPUT, EXIT_UNEXPECTED, EXIT_INTERRUPT, EXIT_PIPE = 2, 3, 70, 130, 141

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import math
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from rich import box
 from rich.console import Console
+from rich.status import Status
 from rich.table import Table
 from rich.text import Text
 
@@ -20,6 +23,7 @@ from geared_dynamics.description.urdf_checks import number_or_none
 from geared_dynamics.description.xml_input import SIZE_LIMIT
 from geared_dynamics.errors import DescriptionError, printable
 from geared_dynamics.files import NamedBytes
+from geared_dynamics.kernels.compilation import LOG
 from geared_dynamics.model.model import GearedModel
 
 # -- Arguments shared by the commands that load a robot -------------------------------------------
@@ -71,14 +75,15 @@ def read_urdf_file(args: argparse.Namespace) -> NamedBytes:
 
 def load_robot(args: argparse.Namespace, urdf: bytes | None = None) -> GearedModel:
     """Load the model that the arguments describe, from the robot's file or what it holds."""
-    return gd.load_model(
-        read_urdf_file(args) if urdf is None else urdf,
-        None if args.drivetrain is None else Path(args.drivetrain),
-        srdf=None if args.srdf is None else Path(args.srdf),
-        gravity=tuple(args.gravity),
-        joints=args.joints,
-        lock=locked_joints(args.lock) or None,
-    )
+    with stage("reading the robot"):
+        return gd.load_model(
+            read_urdf_file(args) if urdf is None else urdf,
+            None if args.drivetrain is None else Path(args.drivetrain),
+            srdf=None if args.srdf is None else Path(args.srdf),
+            gravity=tuple(args.gravity),
+            joints=args.joints,
+            lock=locked_joints(args.lock) or None,
+        )
 
 
 def locked_joint(text: str) -> tuple[str, float]:
@@ -153,6 +158,36 @@ class StrictConsole(Console):
     def on_broken_pipe(self) -> None:
         """Raise the BrokenPipeError that is being handled; rich would exit with code 1."""
         raise
+
+
+class _KernelNames(logging.Handler):
+    """Names the kernels that are compiled, or read from the cache, while something is done."""
+
+    def __init__(self, status: Status, what: str) -> None:
+        super().__init__()
+        self._status, self._what = status, what
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Name a kernel; the first time it takes seconds, later milliseconds."""
+        self._status.update(f"{self._what}: kernel {record.getMessage()}, compiled once")
+
+
+@contextmanager
+def stage(what: str) -> Iterator[None]:
+    """Show on a terminal's standard error what is being done; elsewhere nothing."""
+    console = Console(stderr=True)
+    if sys.stderr is None or not console.is_terminal:
+        yield
+        return
+    with console.status(what) as status:
+        handler, level = _KernelNames(status, what), LOG.level
+        LOG.addHandler(handler)
+        LOG.setLevel(logging.INFO)
+        try:
+            yield
+        finally:
+            LOG.removeHandler(handler)
+            LOG.setLevel(level)
 
 
 def open_console() -> Console:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from geared_dynamics.apps.cli.options import add_robot_arguments, load_robot, open_console
+from geared_dynamics.apps.cli.options import add_robot_arguments, load_robot, open_console, stage
 from geared_dynamics.apps.scene import Camera, Pixels, Shapes, Stage, shapes_of
 from geared_dynamics.arrays import Array
 from geared_dynamics.errors import DescriptionError, MissingPackageError
@@ -171,11 +171,13 @@ def run(args: argparse.Namespace) -> int:
     if out is None and not has_display():
         out = Path(f"{Path(args.robot).stem}.gif")
         open_console().print("no display: drawing an animation", soft_wrap=True)
-    animation = Animation(model)
+    with stage("building the bodies"):
+        animation = Animation(model)
     if out is None:
         watch(animation)
         return 0
-    write_picture(animation, out, args.size)
+    with stage(f"drawing {out.name}"):
+        write_picture(animation, out, args.size)
     open_console().print(f"{out}: {out.stat().st_size / 1000:.0f} kB", soft_wrap=True)
     return 0
 

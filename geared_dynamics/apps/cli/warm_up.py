@@ -1,0 +1,49 @@
+"""``geared-dynamics warm-up``: compile everything now."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
+
+from rich.console import Console
+from rich.progress import track
+
+from geared_dynamics import kernels
+from geared_dynamics.apps.cli.options import open_console
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Say what the command does, and what it takes."""
+    parser.description = (
+        "Compile all kernels of this package for this machine, one process per processor, and "
+        "keep them: the first call of a function, and a node's first start, then need not wait. "
+        "What is compiled already is left as it is."
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Compile; return 0."""
+    names = list(kernels.KERNELS)
+    console = Console(stderr=True)
+    silent = sys.stderr is None or not console.is_terminal
+    done = track(compiled(names), "compiling", len(names), console=console, disable=silent)
+    open_console().print(f"{sum(1 for _ in done)} kernels are compiled")
+    return 0
+
+
+def compiled(names: Iterable[str]) -> Iterator[str]:
+    """Compile kernels beside each other; their names as they are done."""
+    # Not forked: a thread shows how far it is.
+    with ProcessPoolExecutor(os.cpu_count(), get_context("spawn")) as pool:
+        for job in as_completed([pool.submit(compile_kernel_named, name) for name in names]):
+            yield job.result()
+
+
+def compile_kernel_named(name: str) -> str:
+    """Compile a kernel by asking for it."""
+    getattr(kernels, name)
+    return name
