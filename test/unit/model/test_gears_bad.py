@@ -175,10 +175,7 @@ BAD: list[tuple[DrivetrainRecord, list[str]]] = [
         train(ON_1, gears("b", "link_1", "link_1_", sign=1)),
         ["no link or wheel 'link_1_'", "did you mean 'link_1'"],
     ),
-    (
-        train(ON_1, gears("b", "link_3", "link_2")),
-        ["'link_3' does not rotate relative to the mesh carrier"],
-    ),
+    (train(ON_1, gears("b", "link_3", "link_2")), ["'link_3' does not rotate relative to"]),
     # coaxiality
     (
         train(ON_1, gears("b", "link_2", "link_1", sign=1)),
@@ -296,10 +293,7 @@ BAD: list[tuple[DrivetrainRecord, list[str]]] = [
         ["planetary.box.carrier", "part of the link that 'joint_1' moves", "inertial"],
     ),
     (box(**NO_JOINT), ["nothing is said of the carrier", "a joint, or carrier"]),
-    (
-        box(**NO_JOINT, members=SUN_AND_CARRIER),
-        ["is not determined", "'box.sun'", "1 equation missing"],
-    ),
+    (box(**NO_JOINT, members=SUN_AND_CARRIER), ["'box.sun' is not determined", "1 equation"]),
     (box(joint=None, members=SUN_AND_CARRIER), ["neither joint nor axis", "add axis"]),
     (box(axis=(0.0, 0.0, 0.0)), ["planetary.box.axis", "zero"]),
     (box(axis=X), ["planetary.box", "'joint_1'", "90 deg apart"]),
