@@ -94,9 +94,12 @@ def write_example(folder: Path, script: Path, run: bool) -> str:
 
 def output(script: Path, figures: Path) -> str:
     """Run an example and return what it prints."""
-    environment = os.environ | {"MPLBACKEND": "Agg", "COLUMNS": "100", "PYTHONPATH": str(ROOT)}
+    paths = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+    environment = os.environ | {"MPLBACKEND": "Agg", "COLUMNS": "100", "PYTHONPATH": paths}
     command = [sys.executable, str(script), str(figures)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"{script.name}: {done.stderr}")
     return done.stdout
 
 
