@@ -39,7 +39,9 @@ napoleon_use_ivar = True
 napoleon_attr_annotations = False
 
 html_theme = "furo"
-html_title = f"geared_dynamics {release}"
+html_title = "geared_dynamics"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
 html_copy_source = False
 html_theme_options = {"navigation_with_keys": True}
 
@@ -48,3 +50,4 @@ def setup(app: object) -> None:
     """Write the generated pages, and read docstrings as plain text."""
     site_pages.write(HERE / "_generated", run=os.environ.get("GALLERY") == "1")
     app.connect("autodoc-process-docstring", site_pages.plain, priority=400)  # type: ignore[attr-defined]
+    app.connect("autodoc-skip-member", site_pages.left_out)  # type: ignore[attr-defined]

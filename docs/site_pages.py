@@ -124,6 +124,13 @@ def escaped_line(line: str) -> str:
     return "".join(p if p.startswith("``") else SPECIAL.sub(r"\\\1", p) for p in parts)
 
 
+def left_out(
+    app: object, what: str, name: str, thing: object, skip: bool, options: object
+) -> bool | None:
+    """Leave out the fields of named tuples, which the list of attributes explains."""
+    return True if type(thing).__name__ == "_tuplegetter" else None
+
+
 def plain(
     app: object, what: str, name: str, thing: object, options: object, lines: list[str]
 ) -> None:
