@@ -2,159 +2,44 @@
 
 Each contact k has a normal and two tangential coordinates, w = b + G F. It slides with
 F_t = -mu |F_n| d, d the direction of sliding; or it sticks, w_t = 0 and |F_t| <= mu |F_n|; or it
-begins to slide, F_t against w_t. All contacts together by blocks (Gauss-Seidel), each block
-exactly, until nothing changes.
+begins to slide, F_t against w_t. Each contact at rest is solved exactly for given forces of the
+others, all that slide together by pivoting; these sweeps are repeated with Anderson's
+acceleration. What is returned satisfies every contact's law up to the change of a last sweep.
 """
 
 import math
 
 from numba import njit
 
-from geared_dynamics.kernels.contact_solve import EQUAL, KNOWN, OPEN, TOUCHING
+from geared_dynamics.kernels.contact_sliding import SOLVED, all_sliding, slides
+from geared_dynamics.kernels.contact_solve import (
+    FOUND,
+    HELD,
+    KNOWN,
+    OPEN,
+    TOUCHING,
+    orthonormalise,
+)
 from geared_dynamics.kernels.kinds import Pointer
+from geared_dynamics.kernels.linear_algebra import add_scaled, inner
 from geared_dynamics.kernels.memory import shift
 
-SWEEPS = 20_000
-SAME = 1e-14  # of the largest force: two sweeps that agree so far are the solution
-ALIKE = 1e-11  # the same of the last two sweeps, where rounding keeps them apart
-LEAST = 1e-12  # of the larger one: a tangential direction with less mobility cannot move
-DIRECTIONS = 48  # where the angle of beginning sliding is looked for first
+SAME = 1e-14  # of the largest force: change of a sweep with which the laws hold
+ALIKE = 1e-11  # the same after half of the sweeps, where rounding keeps it larger
+LEAST = 1e-12  # of the whole mobility: a tangential direction with less cannot move
+DEPTH, SWEEPS = 8, 200  # earlier sweeps that the acceleration uses; sweeps of one attempt
+LONGEST = 20_000  # sweeps of the last attempt, without acceleration
+# Share of a contact's mobility that holds its force near the last one, attempt by attempt.
+DAMPINGS = (0.0, 0.01, 0.1, 0.03, 0.3, 0.01)
 
-SOLVED, NO_FORCE, NO_END = 0, -1, -2
-
-
-@njit(error_model="numpy")
-def tangential_inverse(G: Pointer, size: int) -> tuple[float, float, float]:
-    """Elements xx, xy, yy of the inverse of a block's tangential part.
-
-    A direction in which the arm cannot move gets none: friction has no part there.
-    """
-    a, c, d = G[size + 1], G[size + 2], G[2 * size + 2]
-    half, offset = 0.5 * (a + d), math.hypot(0.5 * (a - d), c)
-    high = half + offset
-    if not high > 0.0:
-        return 0.0, 0.0, 0.0
-    determinant = a * d - c * c
-    if determinant > LEAST * high * high:
-        return d / determinant, -c / determinant, a / determinant
-    # One direction u only, along the larger column: u u' / high.
-    x, y = (a, c) if a >= d else (c, d)
-    square = (x * x + y * y) * high
-    return x * x / square, x * y / square, y * y / square
+NO_END = -1
 
 
 @njit(error_model="numpy")
-def along(G: Pointer, size: int, cos: float, sin: float, mu: float, sign: float) -> float:
-    """Normal mobility under friction mu |F_n| along (cos, sin): w_n = b_n + this F_n."""
-    return G[0] + mu * sign * (G[1] * cos + G[2] * sin)
-
-
-@njit(error_model="numpy")
-def normal_force(
-    kind: float, F: Pointer, bn: float, mobility: float, sign: float
-) -> tuple[bool, float]:
-    """Normal force, and whether there is one of this sign."""
-    if kind == KNOWN:
-        return True, F[0]
-    if not mobility > 0.0:
-        return False, 0.0
-    force = -bn / mobility
-    return force * sign >= 0.0, force
-
-
-@njit(error_model="numpy")
-def slide(
-    G: Pointer, size: int, kind: float, b: Pointer, mu: float, direction: Pointer, F: Pointer
-) -> bool:
-    """Force of a contact that slides along a unit direction (2,)."""
-    sign = -1.0 if kind == EQUAL and b[0] > 0.0 else 1.0
-    mobility = along(G, size, -direction[0], -direction[1], mu, sign)
-    good, force = normal_force(kind, F, b[0], mobility, sign)
-    F[0] = force
-    F[1] = -mu * sign * force * direction[0]
-    F[2] = -mu * sign * force * direction[1]
-    return good
-
-
-@njit(error_model="numpy")
-def stick(G: Pointer, size: int, kind: float, b: Pointer, mu: float, F: Pointer) -> bool:
-    """Force of a contact at rest: it sticks, or begins to slide."""
-    xx, xy, yy = tangential_inverse(G, size)
-    gx, gy = xx * G[1] + xy * G[2], xy * G[1] + yy * G[2]
-    bx, by = xx * b[1] + xy * b[2], xy * b[1] + yy * b[2]
-    sign = -1.0 if kind == EQUAL and b[0] > 0.0 else 1.0
-    if kind != KNOWN:
-        mobility = G[0] - G[1] * gx - G[2] * gy
-        if not mobility > LEAST * G[0]:
-            return False
-        F[0] = (G[1] * bx + G[2] * by - b[0]) / mobility
-        if kind == EQUAL:
-            sign = -1.0 if F[0] < 0.0 else 1.0
-    F[1] = -bx - gx * F[0]
-    F[2] = -by - gy * F[0]
-    if F[0] * sign >= 0.0 and math.hypot(F[1], F[2]) <= mu * abs(F[0]):
-        return True
-    if mu == 0.0:
-        still = shift(F, 1)
-        still[0], still[1] = 0.0, 0.0
-        good, F[0] = normal_force(kind, F, b[0], G[0], sign)
-        return good
-    return begin(G, size, kind, b, mu, sign, math.atan2(F[2], F[1]), F)
-
-
-@njit(error_model="numpy")
-def against(
-    G: Pointer,
-    size: int,
-    kind: float,
-    b: Pointer,
-    mu: float,
-    sign: float,
-    angle: float,
-    F: Pointer,
-) -> tuple[bool, float, float]:
-    """Friction along an angle: whether there is a force, and w_t across and along the angle."""
-    cos, sin = math.cos(angle), math.sin(angle)
-    good, force = normal_force(kind, F, b[0], along(G, size, cos, sin, mu, sign), sign)
-    push = mu * sign * force
-    wx = b[1] + G[size] * force + push * (G[size + 1] * cos + G[size + 2] * sin)
-    wy = b[2] + G[2 * size] * force + push * (G[2 * size + 1] * cos + G[2 * size + 2] * sin)
-    F[0], F[1], F[2] = force, push * cos, push * sin
-    return good, cos * wy - sin * wx, cos * wx + sin * wy
-
-
-@njit(error_model="numpy")
-def begin(
-    G: Pointer,
-    size: int,
-    kind: float,
-    b: Pointer,
-    mu: float,
-    sign: float,
-    start: float,
-    F: Pointer,
-) -> bool:
-    """Force of a contact that begins to slide: F_t against w_t, sought from an angle on."""
-    step = 2.0 * math.pi / DIRECTIONS
-    for k in range(DIRECTIONS):
-        # Intervals on alternating sides of the start.
-        offset = 0.5 * (k + 1) if k % 2 == 1 else -0.5 * k
-        low = start + (offset - 0.5) * step
-        high = low + step
-        good, first, _ = against(G, size, kind, b, mu, sign, low, F)
-        fine, last, _ = against(G, size, kind, b, mu, sign, high, F)
-        if not (good and fine) or first * last > 0.0:
-            continue
-        for _ in range(60):
-            middle = 0.5 * (low + high)
-            good, value, ahead = against(G, size, kind, b, mu, sign, middle, F)
-            if value * first > 0.0:
-                low = middle
-            else:
-                high = middle
-        if good and ahead <= 0.0:
-            return True
-    return False
+def friction_size(count: int) -> int:
+    """Scratch of ``rough``."""
+    size = 3 * count
+    return size * (4 + 3 * DEPTH) + DEPTH * (DEPTH + 1) + count * (count + 5)
 
 
 @njit(error_model="numpy")
@@ -165,63 +50,215 @@ def rough(
     b: Pointer,
     sliding: Pointer,
     mu: float,
-    w: Pointer,
+    work: Pointer,
     F: Pointer,
 ) -> int:
-    """Forces F (3 count) of all contacts: SOLVED, NO_END, or 2 + the contact without a force.
+    """Forces F (3 count) of all contacts: SOLVED, NO_END, or 1 + the contact without a force.
 
     Args:
         count: Number of contacts.
         G: Mobilities (3 count, 3 count): normal and two tangential coordinates of each.
-        kinds: OPEN, EQUAL (the normal force may pull), TOUCHING or KNOWN (it stands in F).
+        kinds: OPEN, EQUAL or HELD (the normal force may pull), TOUCHING or KNOWN (it stands in F).
         b: w without the forces sought; those of KNOWN normal forces are none of them here.
         sliding: Direction of sliding (2 count); (0, 0) at rest.
         mu: Coefficient of friction.
-        w: Scratch (6).
+        work: Scratch (``friction_size``).
         F: Forces; on entry the known normal ones.
     """
-    size, change, largest = 3 * count, 0.0, 0.0
-    for _ in range(SWEEPS):
-        change, largest = 0.0, 0.0
-        for k in range(count):
-            if kinds[k] == OPEN:
-                continue
-            one, local, before = shift(F, 3 * k), w, shift(w, 3)
-            for i in range(3):
-                total = b[3 * k + i]
-                for j in range(size):
-                    if j < 3 * k or j >= 3 * k + 3:
-                        total += G[(3 * k + i) * size + j] * F[j]
-                local[i] = total
-                before[i] = one[i]
-            if not one_contact(
-                shift(G, 3 * k * (size + 1)), size, k, kinds, local, sliding, mu, one
-            ):
-                return 2 + k
-            for i in range(3):
-                change = max(change, abs(one[i] - before[i]))
-                largest = max(largest, abs(one[i]))
-        if change <= SAME * largest or count == 1:
-            return SOLVED
-    return SOLVED if change <= ALIKE * largest else NO_END
+    held = shift(work, friction_size(count) - count)
+    for k in range(count):
+        held[k] = kinds[k]
+        kinds[k] = TOUCHING if kinds[k] == HELD else kinds[k]
+    status = attempts(count, G, kinds, b, sliding, mu, work, F)
+    pulls = False
+    for k in range(count):
+        if held[k] == HELD and not F[3 * k] > 0.0:
+            kinds[k], pulls = HELD, True
+    if pulls:
+        status = attempts(count, G, kinds, b, sliding, mu, work, F)
+    return status
 
 
 @njit(error_model="numpy")
-def one_contact(
+def attempts(
+    count: int,
     G: Pointer,
-    size: int,
-    k: int,
     kinds: Pointer,
     b: Pointer,
     sliding: Pointer,
     mu: float,
+    work: Pointer,
     F: Pointer,
-) -> bool:
-    """Force of one contact, of the others as they are."""
-    kind = kinds[k]
-    if (kind == KNOWN and F[0] == 0.0) or (kind == TOUCHING and b[0] >= 0.0):
-        F[0], F[1], F[2] = 0.0, 0.0, 0.0
-        return True
-    if sliding[2 * k] != 0.0 or sliding[2 * k + 1] != 0.0:
-        return slide(G, size, kind, b, mu, shift(sliding, 2 * k), F)
-    return stick(G, size, kind, b, mu, F)
+) -> int:
+    """Forces of all contacts, with more and more damping; as ``rough``, HELD without friction."""
+    status = NO_END
+    for attempt in range(len(DAMPINGS)):
+        last = attempt == len(DAMPINGS) - 1
+        for i in range(3 * count):
+            if i % 3 > 0 or kinds[i // 3] != KNOWN:
+                F[i] = 0.0
+        damping, sweeps, depth = DAMPINGS[attempt], SWEEPS, DEPTH
+        if last:
+            sweeps, depth = LONGEST, 0
+        status = accelerated(count, G, kinds, b, sliding, mu, damping, sweeps, depth, work, F)
+        if status == SOLVED:
+            break
+    return status
+
+
+@njit(error_model="numpy")
+def accelerated(
+    count: int,
+    G: Pointer,
+    kinds: Pointer,
+    b: Pointer,
+    sliding: Pointer,
+    mu: float,
+    damping: float,
+    sweeps: int,
+    depth: int,
+    work: Pointer,
+    F: Pointer,
+) -> int:
+    """Sweeps F -> g, continued from the combination of the last ones with the least change."""
+    size = 3 * count
+    g, r = work, shift(work, size)
+    g_last, r_last = shift(work, 2 * size), shift(work, 3 * size)
+    steps, changes, Q = (
+        shift(work, 4 * size),
+        shift(work, (4 + DEPTH) * size),
+        shift(work, (4 + 2 * DEPTH) * size),
+    )
+    T = shift(work, (4 + 3 * DEPTH) * size)
+    chosen = shift(T, DEPTH * DEPTH)
+    spare = shift(chosen, DEPTH)
+    known, least, status = 0, math.inf, NO_END
+    for sweep in range(sweeps):
+        for i in range(size):
+            g_last[i], r_last[i], g[i] = g[i], r[i], F[i]
+        status = one_sweep(count, G, kinds, b, sliding, mu, damping, spare, g)
+        change, largest = 0.0, 0.0
+        for i in range(size):
+            r[i] = g[i] - F[i]
+            change, largest = max(change, abs(r[i])), max(largest, abs(g[i]))
+            F[i] = g[i]
+        if status == SOLVED and change <= (SAME if 2 * sweep < sweeps else ALIKE) * largest:
+            return SOLVED
+        if not change < 2.0 * least:
+            known, least = 0, change
+            continue
+        least = min(least, change)
+        if sweep > 0:
+            column = (known % DEPTH) * size
+            for i in range(size):
+                steps[column + i] = g[i] - g_last[i]
+                changes[column + i] = r[i] - r_last[i]
+            known += 1
+        used = min(known, depth)
+        for j in range(used):
+            chosen[j] = (known - 1 - j) % DEPTH
+        kept = orthonormalise(size, changes, chosen, used, DEPTH, Q, T)
+        used = used if kept == FOUND else kept
+        for j in range(used - 1, -1, -1):
+            weight = inner(size, shift(Q, j * size), r)
+            for i in range(j + 1, used):
+                weight -= T[j * DEPTH + i] * r_last[i]
+            r_last[j] = weight / T[j * DEPTH + j]
+            add_scaled(size, -r_last[j], shift(steps, int(chosen[j]) * size), F)
+    return status if status != SOLVED else NO_END
+
+
+@njit(error_model="numpy")
+def one_sweep(
+    count: int,
+    G: Pointer,
+    kinds: Pointer,
+    b: Pointer,
+    sliding: Pointer,
+    mu: float,
+    damping: float,
+    work: Pointer,
+    F: Pointer,
+) -> int:
+    """Forces of one contact at rest after the other, then of all that slide."""
+    size = 3 * count
+    for k in range(count):
+        if kinds[k] != OPEN and not slides(k, sliding):
+            one, block = shift(F, 3 * k), shift(G, 3 * k * (size + 1))
+            held = damping * (block[0] + block[size + 1] + block[2 * size + 2])
+            for i in range(3):
+                total = b[3 * k + i] - held * one[i]
+                for j in range(size):
+                    if j < 3 * k or j >= 3 * k + 3:
+                        total += G[(3 * k + i) * size + j] * F[j]
+                work[i] = total
+            at_rest(block, size, held, kinds[k], work, mu, one)
+    return all_sliding(count, G, kinds, b, sliding, mu, work, F)
+
+
+# -- one contact at rest -------------------------------------------------------------------------
+
+
+@njit(error_model="numpy")
+def tangential_axes(a: float, c: float, d: float) -> tuple[float, float, float, float]:
+    """Eigenvalues of [[a, c], [c, d]], the larger one first, and the direction of its vector."""
+    half, offset = 0.5 * (a + d), math.hypot(0.5 * (a - d), c)
+    angle = 0.5 * math.atan2(2.0 * c, a - d)
+    high = half + offset
+    low = (a * d - c * c) / high if high > 0.0 else 0.0
+    return high, low, math.cos(angle), math.sin(angle)
+
+
+@njit(error_model="numpy")
+def at_rest(
+    G: Pointer, size: int, held: float, kind: float, b: Pointer, mu: float, F: Pointer
+) -> None:
+    """Force of a contact at rest: w_t = -x F_t with the least x >= 0 within the cone.
+
+    With w_n = 0, (S + x) F_t = -c. x = 0 sticks; F_t -> 0 for large x, so that there is always
+    a solution. A tangential direction in which the arm cannot move gets no force.
+
+    Args:
+        G: Mobilities (3, 3) in a matrix of leading dimension ``size``.
+        size: Leading dimension.
+        held: Added to the mobilities' diagonal.
+        kind: EQUAL, HELD, TOUCHING, or KNOWN, then the normal force stands in F.
+        b: w of the other forces (3).
+        mu: Coefficient of friction.
+        F: Force (3).
+    """
+    gn = G[0] + held
+    opens = kind == TOUCHING and b[0] >= 0.0
+    if kind == HELD or (kind != KNOWN and (opens or not gn > 0.0)):
+        F[0] = -b[0] / gn if kind == HELD and gn > 0.0 else 0.0
+        F[1], F[2] = 0.0, 0.0
+        return
+    whole = gn + G[size + 1] + G[2 * size + 2] + 2.0 * held
+    base = F[0] if kind == KNOWN else -b[0] / gn
+    gx, gy = (0.0, 0.0) if kind == KNOWN else (G[1] / gn, G[2] / gn)
+    high, low, cos, sin = tangential_axes(
+        G[size + 1] + held - gx * G[1], G[size + 2] - gx * G[2], G[2 * size + 2] + held - gy * G[2]
+    )
+    cx, cy = b[1] + G[1] * base, b[2] + G[2] * base
+    px, py = -(cos * cx + sin * cy), sin * cx - cos * cy
+    gx, gy = cos * gx + sin * gy, cos * gy - sin * gx
+    px = px if high > LEAST * whole else 0.0
+    py = py if low > LEAST * whole else 0.0
+    below, above, part = 0.0, 1.0, 0.0  # x = whole part / (1 - part)
+    while True:
+        x = whole * part / (1.0 - part)
+        fx = px / (high + x) if px != 0.0 else 0.0
+        fy = py / (low + x) if py != 0.0 else 0.0
+        normal = base - gx * fx - gy * fy
+        inside = math.hypot(fx, fy) <= mu * abs(normal) and (kind != TOUCHING or normal >= 0.0)
+        if inside:
+            above = part
+        else:
+            below = part
+        middle = 0.5 * (below + above)
+        if part == 0.0 and inside:
+            break
+        if middle <= below or middle >= above:
+            break
+        part = middle
+    F[0], F[1], F[2] = normal, cos * fx - sin * fy, sin * fx + cos * fy

@@ -10,14 +10,7 @@ import numpy as np
 from numba import njit
 
 from geared_dynamics.kernels import contact_layout as at
-from geared_dynamics.kernels import (
-    contact_rows,
-    contact_stronge,
-    inverse,
-    kinematics,
-    layout,
-    mass,
-)
+from geared_dynamics.kernels import contact_stronge, kinematics, layout
 from geared_dynamics.kernels.border import apart, finite, fits, gather, holds, states
 from geared_dynamics.kernels.contact_bearings import bearings, gears
 from geared_dynamics.kernels.contact_rows import contact_at
@@ -27,16 +20,23 @@ from geared_dynamics.kernels.contact_solve import (
     OPEN,
     STUCK,
     TOUCHING,
-    add_scaled,
-    backward,
     complementary,
     equalities,
-    inner,
     orthonormalise,
 )
-from geared_dynamics.kernels.contact_surfaces import row_contact, rubs
-from geared_dynamics.kernels.contact_system import BAND, columns, touching, wrenches
+from geared_dynamics.kernels.contact_surfaces import project_out
+from geared_dynamics.kernels.contact_system import (
+    BAND,
+    columns,
+    row_contact,
+    rubs,
+    touching,
+    workspace,
+    workspace_size,
+    wrenches,
+)
 from geared_dynamics.kernels.kinds import Array, Pointer
+from geared_dynamics.kernels.linear_algebra import add_scaled, backward, inner
 from geared_dynamics.kernels.memory import keep, pointer, row, shift
 
 REST = 1e-11  # rate of approach, relative to the largest before, that is none
@@ -73,23 +73,14 @@ def contact_impact(
         return layout.NOT_FINITE
     if not (mu >= 0.0 and math.isfinite(mu)):
         return layout.NOT_FINITE
-    total = m + 2 * count
-    deep, size = n + m, at.ROW_J + n
-    scratch = (
-        bodies * (kinematics.SIZE + max(inverse.SIZE, mass.SIZE)) + contact_rows.FRAME + 6 * n
-    )
+    deep = n + m
     buffer = np.zeros(
-        3 * n + width + scratch + n * n + total * (size + deep) + 2 * deep + 3 * m
-        + m * (deep + m + 3) + 3 * count + hits_size(deep)
-    )  # fmt: skip
-    form, x = pointer(model), pointer(buffer)
-    rate, zero, extra = shift(x, n), shift(x, 2 * n), shift(x, 3 * n)
-    seen = shift(extra, width)
-    work = shift(seen, bodies * kinematics.SIZE)
-    matrix = shift(seen, scratch)
-    rows = shift(matrix, n * n)
-    X = shift(rows, total * size)
-    y = shift(X, total * deep)
+        workspace_size(c, n, bodies) + 2 * deep + m * (deep + m + 6) + 3 * count + hits_size(deep)
+    )
+    form = pointer(model)
+    x, rate, zero, extra, _, seen, work, matrix, rows, X, y = workspace(
+        c, n, bodies, pointer(buffer)
+    )
     spare, b = shift(y, deep), shift(y, 2 * deep)
     P, state, solving = shift(b, m), shift(b, 2 * m), shift(b, 3 * m)
     tangential = shift(solving, m * (deep + m + 3))
@@ -326,9 +317,7 @@ def hit(
         whole, column = shift(X, source * deep), shift(hits, j * deep)
         for d in range(deep):
             column[d] = whole[d]
-        for h in range(held):
-            part = inner(deep, shift(Q, h * deep), column)
-            add_scaled(deep, -part, shift(Q, h * deep), column)
+        project_out(deep, Q, held, column)
         velocity[j] = rows[source * size + at.ROW_RATE] + inner(deep, whole, y)
     # A coordinate that may not part either is hit from the other side: its sign is turned.
     sign = -1.0 if velocity[0] > 0.0 else 1.0

@@ -3,7 +3,8 @@
     header | contacts | rows of Gamma of locked gears | motors | joints
 
 Frames and bodies are given in kernel frames (see ``layout``). ``given`` below is the kernels'
-input with what Python computed for a state: derivatives of the user's functions.
+input with what Python computed for a state: derivatives of the user's functions; of a support
+with a mass its k and b where they are functions, then 1, y, y', or 0, 0, 0 of one on the tool.
 """
 
 # Header.
@@ -28,14 +29,14 @@ ACCELERATION = 29  # of the point (3) [m/s^2]
 OMEGA = 32  # angular velocity of the object (3) [rad/s], root axes
 COUNT = 35  # number of constrained coordinates
 PICK = 36  # which of the six (4)
-UNILATERAL = 40  # 0 or 1
+UNILATERAL = 40  # 1: it pushes only; 0: it may pull; -1: it may pull without friction
 SUPPORT = 41  # RIGID, MASS, MASSLESS or COORDINATE
 MASS = 42  # of the support [kg]
 STIFFNESS = 43  # [N/m]
 DAMPING = 44  # [N s/m]
 OUTER = 45  # stiffness between tool and mass, of COORDINATE [N/m]
 START = 46  # where the contact's part of ``given`` begins
-NONLINEAR = 47  # 1: stiffness and damping come first in ``given``
+NONLINEAR = 47  # 1: stiffness and damping come first there
 SPIN = 48  # where the row of Gamma of a locked gear begins
 CONTACT_SIZE = 49
 

@@ -9,24 +9,33 @@ import numpy as np
 from numba import njit
 
 from geared_dynamics.kernels import contact_layout as at
-from geared_dynamics.kernels import contact_rows, inverse, kinematics, layout, mass
+from geared_dynamics.kernels import contact_rows, inverse, kinematics, layout
 from geared_dynamics.kernels.border import apart, finite, fits, gather, holds, states
 from geared_dynamics.kernels.contact_rows import contact_at
 from geared_dynamics.kernels.contact_solve import (
+    EQUAL,
     FOUND,
     KNOWN,
     OPEN,
     STUCK,
     TOUCHING,
-    add_scaled,
-    backward,
     complementary,
-    forward,
-    inner,
 )
-from geared_dynamics.kernels.contact_surfaces import frictional, row_contact
-from geared_dynamics.kernels.contact_system import BAND, columns, touching, wrenches
+from geared_dynamics.kernels.contact_surfaces import frictional, rubbing_size
+from geared_dynamics.kernels.contact_system import (
+    BAND,
+    VIOLATED,
+    columns,
+    mass_at,
+    mass_known,
+    row_contact,
+    touching,
+    workspace,
+    workspace_size,
+    wrenches,
+)
 from geared_dynamics.kernels.kinds import Array, Pointer
+from geared_dynamics.kernels.linear_algebra import add_scaled, backward, forward, inner
 from geared_dynamics.kernels.memory import keep, pointer, row, shift
 
 
@@ -143,23 +152,14 @@ def constrained_dynamics(
         return layout.OVERLAP
     if not (math.isfinite(t) and mu >= 0.0 and math.isfinite(mu) and tolerance >= 0.0):
         return layout.NOT_FINITE
-    total = m + 2 * count
-    deep, size = n + m, at.ROW_J + n
-    scratch = (
-        bodies * (kinematics.SIZE + max(inverse.SIZE, mass.SIZE)) + contact_rows.FRAME + 6 * n
-    )
+    deep = n + m
     buffer = np.zeros(
-        4 * n + width + scratch + n * n + total * (size + deep) + 2 * deep + 3 * m
-        + m * (deep + m + 3) + count * (3 * deep + 9 * count + 9) + 6
-    )  # fmt: skip
-    form, x = pointer(model), pointer(buffer)
-    rate, zero, extra = shift(x, n), shift(x, 2 * n), shift(x, 4 * n)
-    force_in, seen = shift(x, 3 * n), shift(extra, width)
-    work = shift(seen, bodies * kinematics.SIZE)
-    matrix = shift(seen, scratch)
-    rows = shift(matrix, n * n)
-    X = shift(rows, total * size)
-    u = shift(X, total * deep)
+        workspace_size(c, n, bodies) + 2 * deep + m * (deep + m + 6) + rubbing_size(count, deep)
+    )
+    form = pointer(model)
+    x, rate, zero, extra, force_in, seen, work, matrix, rows, X, u = workspace(
+        c, n, bodies, pointer(buffer)
+    )
     y, b = shift(u, deep), shift(u, 2 * deep)
     F, state, solving = shift(b, m), shift(b, 2 * m), shift(b, 3 * m)
     rubbing = shift(solving, m * (deep + m + 3))
@@ -215,10 +215,10 @@ def conditions(
     """What each coordinate is, known forces, and b = s'' without the contacts' forces.
 
     Supports: F = f - m_e s'' with f = -k s - b s' (20.94), so that w = s'' + (F - f) / m_e.
-    ``support`` becomes the acceleration of each support's mass where the tool is not on it.
+    ``support`` becomes the acceleration of each support's mass without the tool's force.
     """
     size, deep = at.ROW_J + n, n + int(contacts[at.ROWS])
-    rigid = contacts[at.STABILISATION]
+    decay = contacts[at.STABILISATION]
     i = 0
     for k in range(int(contacts[at.CONTACTS])):
         place = contact_at(k)
@@ -230,18 +230,18 @@ def conditions(
             F[i] = 0.0
             if kind == at.RIGID:
                 state[i] = touching(contacts[place + at.UNILATERAL], line, tolerance)
-                if state[i] < 0.0:
-                    return at.FAULT + at.REASONS * k + at.INSIDE
             else:
                 state[i], F[i], support[k] = supported(contacts, place, given, line, tolerance)
                 if kind == at.MASSIVE:
                     column[n + i] = 1.0 / math.sqrt(contacts[place + at.MASS])
+            if state[i] < 0.0:
+                return at.FAULT + at.REASONS * k + at.INSIDE
             b[i] = line[at.ROW_DRIFT] + inner(n, column, u)
-            if kind == at.RIGID:
-                b[i] += rigid * rigid * line[at.ROW_S]
+            if kind == at.RIGID or mass_known(contacts, place, given):
+                b[i] += decay * decay * line[at.ROW_S]
                 if abs(line[at.ROW_RATE]) <= BAND:
-                    b[i] += 2.0 * rigid * line[at.ROW_RATE]
-            elif kind == at.MASSIVE:
+                    b[i] += 2.0 * decay * line[at.ROW_RATE]
+            if kind == at.MASSIVE:
                 b[i] -= support[k]
             i += 1
     return layout.OK
@@ -256,16 +256,22 @@ def supported(
     start = int(contacts[place + at.START])
     k, d = contacts[place + at.STIFFNESS], contacts[place + at.DAMPING]
     if contacts[place + at.NONLINEAR] > 0.0:
-        k, d, start = given[start], given[start + 1], start + 2
+        k, d = given[start], given[start + 1]
+    if kind == at.MASSLESS:
+        return (KNOWN, max(0.0, -(k * s + d * rate)), 0.0) if s <= 0.0 else (OPEN, 0.0, 0.0)
+    start, known = mass_at(contacts, place), mass_known(contacts, place, given)
+    y, speed = given[start + 1], given[start + 2]
     if kind == at.COORDINATE:
-        y, speed = given[start], given[start + 1]
         force = max(0.0, contacts[place + at.OUTER] * (y - s))
         return KNOWN, force, -(force + k * y + d * speed) / contacts[place + at.MASS]
-    if kind == at.MASSIVE:
-        if s > tolerance:
-            return OPEN, 0.0, 0.0
-        return TOUCHING, 0.0, -(k * s + d * rate) / contacts[place + at.MASS]
-    return (KNOWN, max(0.0, -(k * s + d * rate)), 0.0) if s <= 0.0 else (OPEN, 0.0, 0.0)
+    state = EQUAL
+    if contacts[place + at.UNILATERAL] > 0.0:
+        state = OPEN if s > tolerance or (known and rate > BAND) else TOUCHING
+    if not known:
+        free = -(k * s + d * rate) / contacts[place + at.MASS]
+        return state, 0.0, free if state != OPEN else 0.0
+    state = VIOLATED if s < -tolerance else state
+    return state, 0.0, -(k * y + d * speed) / contacts[place + at.MASS]
 
 
 @njit(error_model="numpy")
@@ -328,8 +334,8 @@ def answer(
         for _ in range(int(contacts[place + at.COUNT])):
             out[n + i] = F[i]
             change[i] = inner(n, shift(X, i * deep), u) + rows[i * size + at.ROW_DRIFT]
-            if int(contacts[place + at.SUPPORT]) == at.MASSIVE and F[i] > 0.0:
-                support[k] = change[i]
+            if int(contacts[place + at.SUPPORT]) == at.MASSIVE:
+                support[k] -= F[i] / contacts[place + at.MASS]
             i += 1
     wrenches(contacts, n, rows, F, rubbing, mu > 0.0, shift(out, n + m))
     backward(n, matrix, u)

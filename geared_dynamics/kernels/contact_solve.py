@@ -10,64 +10,14 @@ import math
 from numba import njit
 
 from geared_dynamics.kernels.kinds import Pointer
+from geared_dynamics.kernels.linear_algebra import add_scaled, inner
 from geared_dynamics.kernels.memory import shift
 
-# What a coordinate is at a state.
-OPEN, EQUAL, TOUCHING, KNOWN = 0, 1, 2, 3
+# What a coordinate is at a state; HELD is TOUCHING, but pulls without friction where that opens.
+OPEN, EQUAL, TOUCHING, KNOWN, HELD = 0, 1, 2, 3, 4
 DEPENDS = 1e-8  # a column whose part beside the others is smaller, relative to it, is one of them
 ROUNDING = 1e-13  # of w, relative to the largest |b|
 FOUND, STUCK = -1, -2
-
-
-@njit(error_model="numpy")
-def factor(n: int, matrix: Pointer) -> bool:
-    """Overwrite the lower triangle by its Cholesky factor L; False where not positive."""
-    for i in range(n):
-        for j in range(i + 1):
-            total = matrix[i * n + j]
-            for k in range(j):
-                total -= matrix[i * n + k] * matrix[j * n + k]
-            if i > j:
-                matrix[i * n + j] = total / matrix[j * n + j]
-            elif total > 0.0:
-                matrix[i * n + i] = math.sqrt(total)
-            else:
-                return False
-    return True
-
-
-@njit(error_model="numpy")
-def forward(n: int, matrix: Pointer, x: Pointer) -> None:
-    """Overwrite x by L^-1 x."""
-    for i in range(n):
-        for k in range(i):
-            x[i] -= matrix[i * n + k] * x[k]
-        x[i] /= matrix[i * n + i]
-
-
-@njit(error_model="numpy")
-def backward(n: int, matrix: Pointer, x: Pointer) -> None:
-    """Overwrite x by L'^-1 x."""
-    for i in range(n - 1, -1, -1):
-        for k in range(i + 1, n):
-            x[i] -= matrix[k * n + i] * x[k]
-        x[i] /= matrix[i * n + i]
-
-
-@njit(error_model="numpy")
-def inner(size: int, x: Pointer, y: Pointer) -> float:
-    """Return x . y."""
-    total = 0.0
-    for e in range(size):
-        total += x[e] * y[e]
-    return total
-
-
-@njit(error_model="numpy")
-def add_scaled(size: int, factor: float, x: Pointer, to: Pointer) -> None:
-    """Add factor x."""
-    for e in range(size):
-        to[e] += factor * x[e]
 
 
 @njit(error_model="numpy")

@@ -12,7 +12,8 @@ import math
 
 from numba import njit
 
-from geared_dynamics.kernels.contact_friction import tangential_inverse
+from geared_dynamics.kernels.contact_friction import at_rest
+from geared_dynamics.kernels.contact_solve import KNOWN
 from geared_dynamics.kernels.kinds import Pointer
 from geared_dynamics.kernels.memory import shift
 
@@ -57,11 +58,12 @@ def impact(
     for _ in range(STEPS):
         speed = math.hypot(z[X], z[Y])
         if speed <= STILL * scale:
+            # Friction per normal impulse: it sticks, or goes straight on where it starts.
             z[X], z[Y] = 0.0, 0.0
-            good, fx, fy = from_rest(G, size, mu)
-            if not good:
-                return NO_WAY
-            status, taken = straight(G, size, fx, fy, math.inf, e, taken, z)
+            f, still = shift(z, STATE), shift(z, STATE + 3)
+            f[0], still[0], still[1], still[2] = 1.0, 0.0, 0.0, 0.0
+            at_rest(G, size, 0.0, KNOWN, still, mu, f)
+            status, taken = straight(G, size, f[1], f[2], math.inf, e, taken, z)
             break
         cos, sin = z[X] / speed, z[Y] / speed
         slope, bend = turning(G, size, mu, cos, sin)
@@ -83,42 +85,6 @@ def turning(G: Pointer, size: int, mu: float, cos: float, sin: float) -> tuple[f
     x = G[size] - mu * (G[size + 1] * cos + G[size + 2] * sin)
     y = G[2 * size] - mu * (G[2 * size + 1] * cos + G[2 * size + 2] * sin)
     return cos * x + sin * y, cos * y - sin * x
-
-
-@njit(error_model="numpy")
-def from_rest(G: Pointer, size: int, mu: float) -> tuple[bool, float, float]:
-    """Friction per normal impulse of a contact that does not slide: it sticks, or starts.
-
-    What starts goes straight on: along d with G_tn - mu G_tt d = k d, k > 0.
-    """
-    xx, xy, yy = tangential_inverse(G, size)
-    fx, fy = -xx * G[1] - xy * G[2], -xy * G[1] - yy * G[2]
-    if math.hypot(fx, fy) <= mu:
-        return True, fx, fy
-    if mu == 0.0:
-        return True, 0.0, 0.0
-    # Where the turning rate is zero and the speed grows; sought from the direction of G_tn on.
-    start = math.atan2(G[2 * size], G[size])
-    step = 2.0 * math.pi / 64
-    for k in range(64):
-        offset = 0.5 * (k + 1) if k % 2 == 1 else -0.5 * k
-        low = start + (offset - 0.5) * step
-        high = low + step
-        _, first = turning(G, size, mu, math.cos(low), math.sin(low))
-        _, last = turning(G, size, mu, math.cos(high), math.sin(high))
-        if first * last > 0.0:
-            continue
-        slope = 0.0
-        for _ in range(60):
-            middle = 0.5 * (low + high)
-            slope, value = turning(G, size, mu, math.cos(middle), math.sin(middle))
-            if value * first > 0.0:
-                low = middle
-            else:
-                high = middle
-        if slope > 0.0:
-            return True, -mu * math.cos(low), -mu * math.sin(low)
-    return False, 0.0, 0.0
 
 
 @njit(error_model="numpy")

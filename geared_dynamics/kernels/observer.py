@@ -20,8 +20,8 @@ from geared_dynamics.kernels import (
 from geared_dynamics.kernels import observer_algebra as series
 from geared_dynamics.kernels.border import apart, finite, fits, gather, holds, states
 from geared_dynamics.kernels.kinds import Array, Pointer
+from geared_dynamics.kernels.linear_algebra import add_scaled
 from geared_dynamics.kernels.memory import keep, pointer, row, shift
-from geared_dynamics.kernels.observer_linear import add_scaled
 
 # Part of their deviation that rows of friction have in a reading: friction stays within its level,
 # so that many deviations of it are no more than one or two.

@@ -5,8 +5,8 @@ import math
 from numba import njit
 
 from geared_dynamics.kernels.kinds import Pointer
+from geared_dynamics.kernels.linear_algebra import add_scaled, product
 from geared_dynamics.kernels.memory import shift
-from geared_dynamics.kernels.observer_linear import add_scaled, product
 
 # -- Exponential of a second-order system's matrix over a step ------------------------------------
 #

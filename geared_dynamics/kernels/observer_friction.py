@@ -25,9 +25,9 @@ import math
 from numba import njit
 
 from geared_dynamics.kernels.kinds import Pointer
+from geared_dynamics.kernels.linear_algebra import add_scaled
 from geared_dynamics.kernels.memory import shift
 from geared_dynamics.kernels.observer_layout import GROUPS, HEAD
-from geared_dynamics.kernels.observer_linear import add_scaled
 
 STAYS = 1.0 / math.sqrt(3.0)  # deviation of what lies anywhere within +-1
 CALM = 0.5  # part of that for its change within one interval, at rest,

@@ -4,8 +4,6 @@ H a = A (tau_m - rotor friction) + springs + outside - joint friction - C x' - g
 da/dx = -H^-1 G_x,    da/dx' = -H^-1 G_v        (``observer_slopes``)
 """
 
-import math
-
 from numba import njit
 
 from geared_dynamics.kernels import drive_layout as on
@@ -14,6 +12,7 @@ from geared_dynamics.kernels import elastic_layout as has
 from geared_dynamics.kernels import observer_slopes as slopes
 from geared_dynamics.kernels.drive import motor_at
 from geared_dynamics.kernels.kinds import Pointer
+from geared_dynamics.kernels.linear_algebra import factor, product, substitute
 from geared_dynamics.kernels.memory import shift
 
 SCRATCH = max(inverse.SIZE, mass.SIZE, kinematics.SIZE)  # numbers per body
@@ -117,52 +116,3 @@ def forces(
         force[i] -= scratch[i]
     elastic.add_motors(springs, torque, force)
     elastic.add_springs(springs, x, rate, force)
-
-
-@njit(error_model="numpy")
-def factor(n: int, matrix: Pointer) -> bool:
-    """Overwrite the lower triangle by its Cholesky factor; False if it has none."""
-    for i in range(n):
-        for j in range(i + 1):
-            total = matrix[i * n + j]
-            for k in range(j):
-                total -= matrix[i * n + k] * matrix[j * n + k]
-            if i > j:
-                matrix[i * n + j] = total / matrix[j * n + j]
-            elif total > 0.0:
-                matrix[i * n + i] = math.sqrt(total)
-            else:
-                return False
-    return True
-
-
-@njit(error_model="numpy")
-def substitute(n: int, lower: Pointer, x: Pointer) -> None:
-    """Overwrite x by (L L')^-1 x."""
-    for i in range(n):
-        for k in range(i):
-            x[i] -= lower[i * n + k] * x[k]
-        x[i] /= lower[i * n + i]
-    for i in range(n - 1, -1, -1):
-        x[i] /= lower[i * n + i]
-        for k in range(i):
-            x[k] -= lower[i * n + k] * x[i]
-
-
-@njit(error_model="numpy")
-def product(n: int, left: Pointer, right: Pointer, scale: float, out: Pointer) -> None:
-    """Set out (n, n) to scale * left right, along rows: several numbers at once."""
-    for i in range(n):
-        target = shift(out, i * n)
-        for j in range(n):
-            target[j] = 0.0
-        for k in range(n):
-            add_scaled(n, scale * left[i * n + k], shift(right, k * n), target)
-
-
-@njit(inline="always")
-def add_scaled(n: int, factor: float, source: Pointer, target: Pointer) -> None:
-    """Add factor * source (n,) to target."""
-    if factor != 0.0:
-        for j in range(n):
-            target[j] += factor * source[j]

@@ -27,6 +27,7 @@ from geared_dynamics.model import GearedModel
 NEAR = 1e-6  # distance within which a surface is touched at an event [m]
 MOST, ROUNDING = 1000, 1e-10  # impacts at one instant; speed of approach that is none [m/s]
 STILL, SLOW = 1e-6, 1e-5  # sliding that is none; sliding that ends where it turns back [m/s]
+LEAST_SLIP = 1.75 * STILL  # between where sliding ends and where it begins [m/s]
 
 
 class ContactEvent(NamedTuple):
@@ -59,6 +60,14 @@ class Momentary(NamedTuple):
     support: Array
 
 
+class Acting(NamedTuple):
+    """Contacts that act while some surfaces are touched: with their rows and masses among all."""
+
+    ready: PreparedContacts | None
+    rows: IntArray
+    masses: IntArray
+
+
 @dataclass(frozen=True, eq=False)
 class Scene:
     """What does not change along a motion.
@@ -66,7 +75,7 @@ class Scene:
     Attributes:
         model: The arm.
         every: All contacts.
-        surfaces: Which of them may be touched and left.
+        surfaces: Which of them may be touched and left, masses of supports among them.
         torque: Joint force for t, q, v.
         restitution: e.
         friction: Coulomb's coefficient.
@@ -81,9 +90,7 @@ class Scene:
     restitution: float
     friction: float
     rest: float
-    known: dict[tuple[int, ...], tuple[PreparedContacts | None, IntArray]] = field(
-        default_factory=dict
-    )
+    known: dict[tuple[int, ...], Acting] = field(default_factory=dict)
     tangents: dict[int, PreparedContacts] = field(default_factory=dict)
 
     @property
@@ -97,54 +104,83 @@ class Scene:
         return int(self.counts[:k].sum())
 
     def split(self, x: Array) -> tuple[Array, Array, Array | None]:
-        """Return q, v and the supports' states (e, 2)."""
+        """Return q, v and the states of the supports' masses (e, 2)."""
         n, supports = self.model.n, len(self.every.depths)
         depth = x[2 * n : 2 * n + 2 * supports].reshape(-1, 2) if supports else None
         return x[:n], x[n : 2 * n], depth
 
-    def acting(self, touched: tuple[int, ...]) -> tuple[PreparedContacts | None, IntArray]:
-        """What acts while some surfaces are touched, and its rows among all."""
+    def acting(self, touched: tuple[int, ...]) -> Acting:
+        """Return what acts while some surfaces are touched."""
         if touched not in self.known:
             kept: list[Contact] = []
             rows: list[int] = []
+            masses: list[int] = []
             for k, contact in enumerate(self.every.contacts):
                 if k in self.surfaces and k not in touched:
                     continue
-                kept.append(contact.holding() if isinstance(contact, Surface) else contact)
+                left = k in self.surfaces and isinstance(contact, Surface | Environment)
+                kept.append(contact.holding() if left else contact)  # type: ignore[union-attr]
                 rows += range(self.row(k), self.row(k) + int(self.counts[k]))
+                masses += [self.every.depths.index(k)] if k in self.every.depths else []
             made = prepare(self.model, kept) if kept else None
-            self.known[touched] = made, np.array(rows, np.int64)
+            self.known[touched] = Acting(made, np.array(rows, int), np.array(masses, int))
         return self.known[touched]
 
     def momentary(self, touched: tuple[int, ...], t: float, x: Array) -> Momentary:
         """Motion while some surfaces are touched: they hold, whatever the sign of their force."""
         q, v, depth = self.split(x)
         tau = self.torque(t, q, v)
-        ready, rows = self.acting(touched)
+        acting, support = self.acting(touched), self.alone(depth)
         force, free = np.zeros(self.every.rows), forward_dynamics(self.model, q, v, tau)
-        if ready is None:
-            return Momentary(free, force, float(tau @ v), 0.0, np.zeros(0))
+        if acting.ready is None:
+            return Momentary(free, force, float(tau @ v), 0.0, support)
         found = constrained_dynamics(
-            self.model, ready, q, v, tau, t, self.friction, tolerance=np.inf, depth=depth
+            self.model,
+            acting.ready,
+            q,
+            v,
+            tau,
+            t,
+            self.friction,
+            tolerance=np.inf,
+            depth=None if depth is None else depth[acting.masses],
         )
-        force[rows] = found.force
+        force[acting.rows] = found.force
         push = mass_matrix(self.model, q) @ (found.a - free)
-        support = found.support[list(ready.depths)]
+        support[acting.masses] = found.support[list(acting.ready.depths)]
         return Momentary(found.a, force, float(tau @ v), float(push @ v), support)
 
-    def distance(self, k: int, t: float, x: Array) -> float:
-        """Coordinate of a surface."""
-        q, v, _ = self.split(x)
-        return float(coordinates(self.model, self.every, q, v, t, free=False).s[self.row(k)])
+    def alone(self, depth: Array | None) -> Array:
+        """Accelerations of the supports' masses without the tool: y'' = -(k y + b y') / m."""
+        found = np.zeros(len(self.every.depths))
+        for e, k in enumerate(self.every.depths if depth is not None else ()):
+            contact = self.every.contacts[k]
+            if isinstance(contact, Environment):
+                y, rate = map(float, depth[e])  # type: ignore[index]
+                stiffness, damping = contact.laws_at(y, rate, self.every.place(k))
+                found[e] = -(stiffness * y + damping * rate) / contact.mass
+        return found
+
+    def gaps(self, t: float, x: Array) -> tuple[Array, Array]:
+        """Distance and its rate of every coordinate (m,), from a mass that the tool hits."""
+        q, v, depth = self.split(x)
+        seen = coordinates(self.model, self.every, q, v, t, free=False)
+        s, rate = seen.s.copy(), seen.rate.copy()
+        for e, k in enumerate(self.every.depths):
+            if k in self.surfaces and depth is not None:
+                s[self.row(k)] -= depth[e, 0]
+                rate[self.row(k)] -= depth[e, 1]
+        return s, rate
 
     def sliding(self, k: int, t: float, x: Array) -> Any:
         """Coordinates along a surface: those that a line along its normal constrains."""
-        surface = self.every.contacts[k]
+        contact = self.every.contacts[k]
+        surface = contact.surface if isinstance(contact, Environment) else contact
         if k not in self.tangents and isinstance(surface, Surface):
             line = Line(
                 surface.frame,
                 surface.point,
-                surface.axis,
+                surface.normal,
                 velocity=surface.velocity,
                 acceleration=surface.acceleration,
                 angular_velocity=surface.angular_velocity,
@@ -155,23 +191,11 @@ class Scene:
         return coordinates(self.model, self.tangents[k], q, v, t, free=False)
 
 
-def may_be_left(scene_contacts: tuple[Any, ...]) -> tuple[int, ...]:
-    """Surfaces that are touched and left."""
-    return tuple(
-        k for k, c in enumerate(scene_contacts) if isinstance(c, Surface) and not c.bilateral
-    )
-
-
-def refused(contact: Any) -> str:
-    """Why a contact cannot be simulated; empty where it can."""
+def may_be_left(contact: Contact) -> bool:
+    """Whether a contact is touched and left, with impacts."""
     if isinstance(contact, Environment):
-        hit = contact.mass > 0.0 and contact.tool_stiffness is None
-        return "has a mass that the tool itself hits" if hit else ""
-    return (
-        ""
-        if getattr(contact, "bilateral", True) or isinstance(contact, Surface)
-        else "is unilateral"
-    )
+        return contact.struck
+    return isinstance(contact, Surface) and not contact.bilateral
 
 
 def settle(
@@ -182,17 +206,20 @@ def settle(
     Returns the state after it, what is touched, the events, and the work of walls in impacts.
     """
     events: list[ContactEvent] = []
+    x = x.copy()
     q, v, depth = scene.split(x)
     nothing, still = np.zeros(scene.every.rows), np.zeros(scene.model.n)
     work = 0.0
     for _ in range(MOST):  # what one impact drives into another surface is hit next
-        seen = coordinates(scene.model, scene.every, q, v, t, free=False)
-        near = [k for k in scene.surfaces if abs(seen.s[scene.row(k)]) <= NEAR]
-        fastest = max((-float(seen.rate[scene.row(k)]) for k in near), default=0.0)
+        s, rate = scene.gaps(t, np.concatenate([q, v, x[2 * scene.model.n :]]))
+        near = [k for k in scene.surfaces if abs(s[scene.row(k)]) <= NEAR]
+        fastest = max((-float(rate[scene.row(k)]) for k in near), default=0.0)
         if fastest <= ROUNDING:
             break
         e = scene.restitution if scene.restitution * fastest > scene.rest else 0.0
-        found = impact(scene.model, scene.every, q, v, e, scene.friction, t=t, tolerance=NEAR)
+        found = impact(
+            scene.model, scene.every, q, v, e, scene.friction, t=t, tolerance=NEAR, depth=depth
+        )
         before, after = (float(kinetic_energy(scene.model, q, rate)) for rate in (v, found.v))
         loss = 0.0  # what is no impact worth the name changes energy by rounding: work
         if fastest > scene.rest:
@@ -201,6 +228,10 @@ def settle(
             events.append(ContactEvent(t, "impact", hit, jump, found.impulse, loss))
         work += loss - (before - after)
         v = found.v
+        for i, k in enumerate(scene.every.depths):
+            contact = scene.every.contacts[k]
+            if isinstance(contact, Environment) and depth is not None:
+                depth[i, 1] -= found.impulse[scene.row(k)] / contact.mass
     tau = scene.torque(t, q, v)
     pushed = constrained_dynamics(
         scene.model, scene.every, q, v, tau, t, scene.friction, tolerance=NEAR, depth=depth
@@ -216,12 +247,16 @@ def settle(
 
 
 def stopped(scene: Scene, k: int, touched: tuple[int, ...], t: float, x: Array) -> Array:
-    """State with the rest of sliding along surface k taken out, by the least kinetic energy."""
+    """State with the rest of sliding along surface k taken out, by the least kinetic energy.
+
+    What is touched stays so, and where the arm sticks it comes to rest as well.
+    """
     q, v, _ = scene.split(x)
-    along = scene.sliding(k, t, x)
     seen = coordinates(scene.model, scene.every, q, v, t, free=False)
-    J = np.vstack([along.jacobian, *(seen.jacobian[scene.row(i)] for i in touched)])
-    rate = np.concatenate([along.rate, np.zeros(len(touched))])
+    slips = {i: scene.sliding(i, t, x) for i in touched}
+    slow = [s for i, s in slips.items() if i == k or np.linalg.norm(s.rate) < LEAST_SLIP]
+    J = np.vstack([*(s.jacobian for s in slow), *(seen.jacobian[scene.row(i)] for i in touched)])
+    rate = np.concatenate([*(s.rate for s in slow), np.zeros(len(touched))])
     half = np.linalg.solve(mass_matrix(scene.model, q), J.T)
     change = half @ np.linalg.lstsq(J @ half, rate, rcond=1e-10)[0]
     return np.concatenate([q, v - change, x[2 * scene.model.n :]])

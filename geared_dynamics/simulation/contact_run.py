@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,19 +19,20 @@ from geared_dynamics.errors import ArrayError, MissingPackageError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.simulation.adaptive import checked_times, refuse_tolerances
 from geared_dynamics.simulation.contact_events import (
+    LEAST_SLIP,
     NEAR,
     SLOW,
     STILL,
     ContactEvent,
     Scene,
     may_be_left,
-    refused,
     settle,
     stopped,
 )
 
 Torque = ArrayLike | Callable[[float, Array, Array], ArrayLike]
 SHORTEST, LONGEST = 1e-7, 1e-5  # time for which a surface just left is not looked at [s]
+WITHIN = 7  # times within a step at which surfaces are looked for
 BELOW = 1e-12  # depth at which a surface is met: more than the rounding of its coordinate [m]
 Watch = tuple[str, int, Callable[[float, Array], float]]
 
@@ -61,7 +63,7 @@ class ContactRun(NamedTuple):
         q: Joint position (k, n) [rad or m].
         v: Joint velocity (k, n), after what happens at that time.
         force: Along each constrained coordinate (k, m) [N or N m].
-        depth: Place and velocity of each support with a coordinate (k, e, 2).
+        depth: Place and velocity of each support's mass (k, e, 2), in the order of the contacts.
         events: What happened, in order.
         energy: The account.
     """
@@ -94,7 +96,8 @@ def simulate(
     """Motion with contacts over a time; needs SciPy (extra ``analysis``).
 
     Surfaces are approached, hit, touched and left. Lines, pegs, constraints and locked gears
-    hold all the time. A support's mass that the tool itself hits is refused.
+    hold all the time. A support's mass that the tool itself touches is hit, left and met again as
+    a surface is, and swings by itself in between.
 
     Args:
         model: Geared model.
@@ -104,8 +107,8 @@ def simulate(
         times: Where the motion is wanted (k,), rising, at least two [s].
         tau: Joint force (n,) [N m or N], or a function of t, q and v; zero if not given.
         restitution: e of impacts from which a frame parts faster than ``rest``.
-        friction: Coulomb's coefficient; of one surface, where there are several 0.
-        depth: Place and velocity of each support with a coordinate (e, 2); zero if not given.
+        friction: Coulomb's coefficient, of all surfaces.
+        depth: Place and velocity of each support's mass (e, 2); zero if not given.
         rest: Speed of parting below which an impact is plastic [m/s].
         rtol: Relative error of a step, 2.3e-14 at least.
         atol: Absolute error of a step, in each number's own unit.
@@ -118,24 +121,21 @@ def simulate(
     refuse_tolerances(rtol, atol, max_events)
     every, when = prepare(model, contacts), checked_times(times)
     for k, contact in enumerate(every.contacts):
-        if refused(contact):
-            remedy = "give it a tool_stiffness, mass=0, or bilateral=True"
-            raise ArrayError(every.place(k), refused(contact), remedy)
+        if not (may_be_left(contact) or getattr(contact, "bilateral", True)):
+            remedy = "give a Surface, an Environment, or bilateral=True"
+            raise ArrayError(every.place(k), "is a function that may be left", remedy)
     e = not_negative("restitution", restitution)
     if e > 1.0:
         raise ArrayError("restitution", f"is {e:g}", "give a number from 0 to 1")
     scene = Scene(
         model,
         every,
-        may_be_left(every.contacts),
+        tuple(k for k, contact in enumerate(every.contacts) if may_be_left(contact)),
         torque_of(model, tau),
         e,
         coefficient(every, friction),
         not_negative("rest", rest),
     )
-    if scene.friction > 0.0 and len(scene.surfaces) > 1:
-        finding = f"acts on {len(scene.surfaces)} surfaces"
-        raise ArrayError("friction", finding, "give one surface that may be left, or friction=0")
     start = {name: finite_input(name, x, model.n) for name, x in (("q", q), ("v", v))}
     x = np.concatenate(
         [*one_driven_state(start), supports_of(len(every.depths), depth), np.zeros(2)]
@@ -158,7 +158,7 @@ def torque_of(model: GearedModel, tau: Torque | None) -> Callable[[float, Array,
 
 
 def supports_of(count: int, depth: ArrayLike | None) -> Array:
-    """States of the supports in a row (2 e,)."""
+    """States of the supports' masses in a row (2 e,)."""
     if depth is None:
         return np.zeros(2 * count)
     states = finite_input("depth", depth, 2)
@@ -178,20 +178,24 @@ def follow(scene: Scene, when: Array, x: Array, rtol: float, atol: float, most: 
     rows, forces, used = [], [], 0
     while True:
         watches = watched(scene, touched, t, x)
-        done: Any = solve_ivp(
-            lambda t, x, now=touched: rates(scene, now, t, x),
-            (t, last),
-            x,
-            "DOP853",
-            dense_output=True,
-            events=[watch[2] for watch in watches],
-            rtol=rtol,
-            atol=atol,
-        )
+        until: float | None = last
+        while until is not None:
+            end = until
+            done: Any = solve_ivp(
+                lambda t, x, now=touched: rates(scene, now, t, x),
+                (t, end),
+                x,
+                "DOP853",
+                dense_output=True,
+                events=[watch[2] for watch in watches],
+                rtol=rtol,
+                atol=atol,
+            )
+            until = overlooked(watches, done) if done.status >= 0 else None
         if done.status < 0:
             finding = f"the motion cannot be followed beyond {done.t[-1]:.9g} s ({done.message})"
             raise ArrayError("simulate", finding, "check inputs and state there")
-        t, x, ended = float(done.t[-1]), done.y[:, -1], done.status == 0
+        t, x, ended = float(done.t[-1]), done.y[:, -1], done.status == 0 and end == last
         for time in when[used:][when[used:] <= t if ended else when[used:] < t]:
             rows.append(done.sol(time))
             forces.append(scene.momentary(touched, float(time), rows[-1]).force)
@@ -209,6 +213,22 @@ def follow(scene: Scene, when: Array, x: Array, rtol: float, atol: float, most: 
     depth = found[:, 2 * n : -2].reshape(len(found), -1, 2)
     q, v = found[:, :n], found[:, n : 2 * n]
     return ContactRun(when, q, v, np.array(forces), depth, tuple(events), account)
+
+
+def overlooked(watches: list[Watch], done: Any) -> float | None:
+    """First time within a step at which a surface is entered that is left before the step's end.
+
+    Integrating up to it ends inside the surface, which the search for events sees.
+    """
+    for kind, _, function in watches:
+        outside = False
+        for begin, end in pairwise(done.t if kind == "touch" else ()):
+            for time in np.linspace(begin, end, WITHIN + 1, endpoint=False):
+                now = function(float(time), done.sol(time))
+                if outside and now < 0.0:
+                    return float(time)
+                outside |= now > 0.0
+    return None
 
 
 def energy_of(scene: Scene, x: Array) -> float:
@@ -239,7 +259,7 @@ def watched(scene: Scene, touched: tuple[int, ...], t: float, x: Array) -> list[
             continue
         slip = scene.sliding(k, t, x).rate
         speed = float(np.linalg.norm(slip))
-        if speed > 1.75 * STILL:
+        if speed > LEAST_SLIP:
             found.append(("turn", k, slowing(scene, k, slip / speed)))
         else:
             found.append(("slide", k, starting(scene, k)))
@@ -269,14 +289,19 @@ def landing(
 ) -> Callable[[float, Array], float]:
     """Distance of a surface; of one that has just been left, not before half of the way back."""
     q, v, _ = scene.split(x)
-    seen = coordinates(scene.model, scene.every, q, v, begin, free=False)
+    s, rate = scene.gaps(begin, x)
     row, flight = scene.row(k), 0.0
-    if abs(seen.s[row]) <= NEAR:
-        a = scene.momentary(touched, begin, x).a
-        fall = abs(float(seen.jacobian[row] @ a + seen.drift[row]))
-        flight = 0.5 * max(float(seen.rate[row]), 0.0) / max(fall, 1e-9)
+    if abs(s[row]) <= NEAR:
+        seen, now = (
+            coordinates(scene.model, scene.every, q, v, begin, free=False),
+            scene.momentary(touched, begin, x),
+        )
+        fall = float(seen.jacobian[row] @ now.a + seen.drift[row])
+        if k in scene.every.depths:
+            fall -= float(now.support[scene.every.depths.index(k)])
+        flight = 0.5 * max(float(rate[row]), 0.0) / max(abs(fall), 1e-9)
         flight = min(max(flight, SHORTEST), LONGEST)
-    return lambda t, x: 1.0 if t < begin + flight else scene.distance(k, t, x) + BELOW
+    return lambda t, x: 1.0 if t < begin + flight else float(scene.gaps(t, x)[0][row]) + BELOW
 
 
 def passed(

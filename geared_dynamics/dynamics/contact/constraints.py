@@ -6,6 +6,7 @@ Each has coordinates s with s > 0 free and s = 0 touching; a force F pushes alon
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -70,7 +71,8 @@ class Environment:
 
     With ``mass`` zero (fig. 20.15 b) F = -k s - b s', and nothing impacts. With
     ``tool_stiffness`` a spring without mass lies between tool and mass (fig. 20.15 d): the mass
-    has a coordinate y of its own, F = k_t (y - s), m_e y'' = -F - k y - b y'.
+    has a coordinate y of its own, F = k_t (y - s), m_e y'' = -F - k y - b y'. Without that spring
+    y = s while they touch; where y is given (``depth``), the tool is on the mass at s = y.
 
     Attributes:
         surface: The plane at rest; its own motion carries the support along.
@@ -111,6 +113,27 @@ class Environment:
     def nonlinear(self) -> bool:
         """Whether stiffness or damping is a function."""
         return callable(self.stiffness) or callable(self.damping)
+
+    @property
+    def struck(self) -> bool:
+        """Whether the tool itself hits the mass."""
+        return self.mass > 0.0 and self.tool_stiffness is None
+
+    def laws_at(self, s: float, rate: float, place: str) -> tuple[float, float]:
+        """Return k and b at a state of what yields; ``place`` names the support in an error."""
+        where = f"at s = {s:g} m"
+        k = self.stiffness(s) if callable(self.stiffness) else self.stiffness
+        b = self.damping(s, rate) if callable(self.damping) else self.damping
+        return (
+            not_negative(f"{place}.stiffness {where}", k),
+            not_negative(f"{place}.damping {where}", b),
+        )
+
+    def holding(self) -> Environment:
+        """Return the same support, on which the tool stays whatever the force's sign."""
+        other = copy(self)
+        object.__setattr__(other, "surface", self.surface.holding())
+        return other
 
 
 Contact = Surface | Line | Peg | Constraint | LockedGear | Environment

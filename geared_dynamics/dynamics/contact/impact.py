@@ -12,7 +12,6 @@ from geared_dynamics.dynamics.contact.motion import TIME, Contacts
 from geared_dynamics.dynamics.contact.packing import PreparedContacts, prepare
 from geared_dynamics.dynamics.contact.shapes import not_negative
 from geared_dynamics.dynamics.contact.states import (
-    NOTHING,
     call_contacts,
     coefficient,
     limit,
@@ -60,6 +59,7 @@ def impact(
     t: float = 0.0,
     tolerance: float = 1e-6,
     order: Order = "simultaneous",
+    depth: ArrayLike | None = None,
 ) -> Impact:
     """Impact with all contacts that the frames touch: M dv = J'P.
 
@@ -78,6 +78,9 @@ def impact(
         t: Time [s], of all states.
         tolerance: Distance within which a frame touches [m or rad].
         order: ``simultaneous`` or ``successive``.
+        depth: Place and velocity before of each support's mass (..., e, 2), as of
+            ``constrained_dynamics``; without it they rest at s = 0. The impact changes the
+            velocity by -impulse / mass.
 
     Raises:
         GearedDynamicsError: where the posture violates a rigid contact, contacts depend on
@@ -91,11 +94,12 @@ def impact(
     sizes = impact_sizes(ready)
     width = sum(sizes)
     try:
-        plain = not ready.given and order == "simultaneous"
+        plain = ready.plain and depth is None and order == "simultaneous"
         if ready.model is model and plain and (friction == 0.0 or ready.smooth < 0):
             flat = np.empty(width)
             numbers = t, restitution, friction, tolerance, 0.0
-            if kernels.contact_impact(ready.form, ready.block, q, v, NOTHING, *numbers, flat) == 0:
+            masses = np.zeros(ready.given)
+            if kernels.contact_impact(ready.form, ready.block, q, v, masses, *numbers, flat) == 0:
                 return unpacked(flat, sizes)
     except kernels.NOT_TAKEN:
         pass  # a batch, or not plain float64 arrays: convert them below
@@ -108,7 +112,6 @@ def impact(
             "restitution", f"is {e:g}", "give a number from 0 (plastic) to 1 (elastic)"
         )
     values = number("t", t, TIME), e, coefficient(ready, friction), limit(tolerance)
-    still = np.zeros((len(ready.depths), 2)) if ready.depths else None
     inputs = {"q": q, "v": v}
     flat = call_contacts(
         "contact_impact",
@@ -116,7 +119,7 @@ def impact(
         inputs,
         (*values, float(order == "successive")),
         width,
-        still,
+        depth,
         laws=False,
     )
     return unpacked(flat, sizes)

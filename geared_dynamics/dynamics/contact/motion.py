@@ -13,7 +13,6 @@ from geared_dynamics.dynamics.contact.constraints import Contact
 from geared_dynamics.dynamics.contact.packing import PreparedContacts, prepare
 from geared_dynamics.dynamics.contact.shapes import flag
 from geared_dynamics.dynamics.contact.states import (
-    NOTHING,
     call_contacts,
     coefficient,
     limit,
@@ -66,7 +65,7 @@ class ConstrainedMotion(NamedTuple):
             friction included (..., contacts, 6); zero of functions of q and of locked gears.
         acceleration: s'' of each constrained coordinate (..., m).
         support: Acceleration of each support's mass along the normal (..., contacts) [m/s^2];
-            zero of what has none.
+            zero of what has none, or has left the tool and has no ``depth``.
     """
 
     a: Array
@@ -104,11 +103,8 @@ def coordinates(
     ready = prepare(model, contacts)
     numbers = (number("t", t, TIME),)
     n, rows = model.n, ready.rows + (ready.free if flag("free", free) else 0)
-    still = np.zeros((len(ready.depths), 2)) if ready.depths else None
     inputs = {"q": q, "v": v}
-    flat = call_contacts(
-        "contact_coordinates", ready, inputs, numbers, rows * (n + 3), still, laws=False
-    )
+    flat = call_contacts("contact_coordinates", ready, inputs, numbers, rows * (n + 3), laws=False)
     table = flat.reshape(*flat.shape[:-1], rows, n + 3)
     parts = []
     for part in (table[..., : ready.rows, :], table[..., ready.rows :, :]):
@@ -142,7 +138,9 @@ def constrained_dynamics(
         t: Time [s], of all states.
         friction: Coulomb's coefficient, of all surfaces.
         tolerance: Least length of a violation that is refused [m or rad]; less decays.
-        depth: Place [m] and velocity of each support with a coordinate (..., e, 2).
+        depth: Place [m] and velocity of each support's mass along the normal (..., e, 2), of
+            environments with mass in their order. Without it a mass that the tool itself touches
+            is on it; one behind a ``tool_stiffness`` needs it.
 
     Raises:
         GearedDynamicsError: where the posture violates a rigid contact, contacts depend on
@@ -155,13 +153,13 @@ def constrained_dynamics(
     n, m, count = model.n, ready.rows, len(ready.contacts)
     width = n + 2 * m + 7 * count
     try:
-        plain = not ready.given and depth is None
+        plain = ready.plain and depth is None
         if ready.model is model and plain and (friction == 0.0 or ready.smooth < 0):
             flat = np.empty(width)
             numbers = t, friction, tolerance
             if (
                 kernels.constrained_dynamics(
-                    ready.form, ready.block, q, v, tau, NOTHING, *numbers, flat
+                    ready.form, ready.block, q, v, tau, np.zeros(ready.given), *numbers, flat
                 )
                 == 0
             ):

@@ -44,9 +44,9 @@ class PreparedContacts(Frozen):
         block: What the kernels read.
         rows: Number of constrained coordinates, m.
         free: Number of coordinates that surfaces, lines and pegs leave free, f.
-        given: Numbers that Python computes for each state, 0 without functions and supports
-            with a coordinate of their own.
-        depths: Contacts whose support has one.
+        given: Numbers that Python computes for each state: of functions, and of supports' masses.
+        plain: Whether they are all zero where the masses' states are not given.
+        depths: Contacts whose support has a mass.
         smooth: First contact without a law of friction, -1 where all have one.
     """
 
@@ -56,6 +56,7 @@ class PreparedContacts(Frozen):
     rows: int
     free: int
     given: int
+    plain: bool
     depths: tuple[int, ...]
     smooth: int
     form: Array = field(repr=False)
@@ -127,21 +128,24 @@ def prepare(
         rows,
         sum(sizes),
         given,
-        tuple(k for k, c in enumerate(several) if has_depth(c)),
+        not any(computed(c) for c in several),
+        tuple(k for k, c in enumerate(several) if isinstance(c, Environment) and c.mass > 0.0),
         smooth,
         packed(model),
     )
 
 
-def has_depth(contact: Contact) -> bool:
-    """Whether a support's mass has a coordinate of its own."""
-    return isinstance(contact, Environment) and contact.tool_stiffness is not None
+def computed(contact: Contact) -> bool:
+    """Whether Python has to compute numbers of a contact at each state."""
+    if isinstance(contact, Environment):
+        return contact.nonlinear or contact.tool_stiffness is not None
+    return isinstance(contact, Constraint)
 
 
 def free_size(contact: Contact) -> int:
     """How many of the six coordinates a contact leaves free."""
     shape = contact.surface if isinstance(contact, Environment) else contact
-    return 6 - len(shape.picked) if isinstance(shape, Geometric) else 0
+    return 6 - len(shape.CONSTRAINED) if isinstance(shape, Geometric) else 0
 
 
 def given_size(model: GearedModel, contact: Contact) -> int:
@@ -149,7 +153,7 @@ def given_size(model: GearedModel, contact: Contact) -> int:
     if isinstance(contact, Constraint):
         return contact.count * (at.OF_POSE_SIZE if contact.frame is not None else model.n + 3)
     if isinstance(contact, Environment):
-        return 2 * contact.nonlinear + 2 * has_depth(contact)
+        return 2 * contact.nonlinear + 3 * (contact.mass > 0.0)
     return 0
 
 
@@ -186,10 +190,10 @@ def support_kind(contact: Environment) -> int:
 
 def pack_geometric(model: GearedModel, contact: Geometric, place: str, block: Array) -> None:
     """Lay a surface, line or peg out."""
-    axes = rotation_with_z(contact.axis)
+    axes = rotation_with_z(contact.e3)
     if contact.along is not None:
-        across = np.cross(contact.axis, contact.along)
-        axes = np.column_stack([contact.along, across, contact.axis])
+        along = np.asarray(contact.along, float)
+        axes = np.column_stack([along, np.cross(contact.e3, along), contact.e3])
     frame = moving_frame(model, contact.frame, f"{place}.frame")
     pack_frame(model, frame, rotation_with_z(contact.tool_axis), block)
     block[at.KIND], block[at.AXES : at.AXES + 9] = at.GEOMETRIC, axes.ravel()
@@ -200,9 +204,9 @@ def pack_geometric(model: GearedModel, contact: Geometric, place: str, block: Ar
         (at.OMEGA, contact.angular_velocity),
     ):
         block[start : start + 3] = vector
-    block[at.COUNT] = len(contact.picked)
-    block[at.PICK : at.PICK + len(contact.picked)] = contact.picked
-    block[at.UNILATERAL] = not contact.bilateral
+    block[at.COUNT] = len(contact.CONSTRAINED)
+    block[at.PICK : at.PICK + len(contact.CONSTRAINED)] = contact.CONSTRAINED
+    block[at.UNILATERAL] = -1.0 if contact.held else not contact.bilateral
 
 
 def moving_frame(model: GearedModel, name: str, place: str) -> Frame:

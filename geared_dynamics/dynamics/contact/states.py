@@ -19,13 +19,11 @@ from geared_dynamics.dynamics.arguments import (
 )
 from geared_dynamics.dynamics.contact.constraints import Constraint, Environment
 from geared_dynamics.dynamics.contact.derivatives import of_joints, of_pose
-from geared_dynamics.dynamics.contact.packing import PreparedContacts, has_depth
+from geared_dynamics.dynamics.contact.packing import PreparedContacts
 from geared_dynamics.dynamics.contact.shapes import not_negative
 from geared_dynamics.dynamics.frames import jacobian, pose
 from geared_dynamics.errors import ArrayError, GearedDynamicsError, ModelError
 from geared_dynamics.kernels import contact_layout as at
-
-NOTHING = np.empty(0)  # what Python computes where there is nothing to compute
 
 
 def call_contacts(
@@ -46,12 +44,12 @@ def call_contacts(
         inputs: By argument name, arrays (..., n); the first two are q and v.
         numbers: What the kernel takes beside them; the first is the time.
         width: Length of its result for one state.
-        depth: Positions and velocities (..., e, 2) of the supports with a coordinate.
+        depth: Place and velocity (..., e, 2) of the supports' masses.
         laws: Whether stiffness and damping of supports count.
     """
     n = ready.model.n
     arrays = {key: as_input(key, value, n) for key, value in inputs.items()}
-    depths = as_depths(ready, depth)
+    depths = as_depths(ready, depth, needed=laws)
     lead = common_lead(arrays | {"depth": depths})
     for key, value in arrays.items():
         check_finite(key, value)
@@ -60,7 +58,8 @@ def call_contacts(
     depths = np.broadcast_to(depths, (*lead, size)).reshape(prod(lead), size)
     given = np.empty((len(flat[0]), ready.given))
     for row, q, v, states in zip(given, flat[0], flat[1], depths, strict=True):
-        row[:] = given_numbers(ready, q, v, states, numbers[0], laws=laws)
+        own = None if depth is None else states
+        row[:] = given_numbers(ready, q, v, own, numbers[0], laws=laws)
     out = np.empty((len(given), width))
     if len(given):
         status = getattr(kernels, name)(ready.form, ready.block, *flat, given, *numbers, out)
@@ -101,16 +100,17 @@ def limit(tolerance: object) -> float:
     return found
 
 
-def as_depths(ready: PreparedContacts, depth: ArrayLike | None) -> Array:
-    """States of the supports that have a coordinate, (..., 2 e)."""
+def as_depths(ready: PreparedContacts, depth: ArrayLike | None, *, needed: bool) -> Array:
+    """States of the supports' masses, (..., 2 e)."""
     count = len(ready.depths)
     if depth is None:
-        if count:
-            place = ready.place(ready.depths[0])
-            remedy = f"give depth=(..., {count}, 2): its place and velocity along the normal"
-            raise ArrayError("depth", f"is needed by {place}", remedy)
-        return np.zeros(0)
-    remedy = f"give shape (..., {count}, 2): place and velocity of each support with one"
+        for k in ready.depths if needed else ():
+            contact = ready.contacts[k]
+            if isinstance(contact, Environment) and contact.tool_stiffness is not None:
+                remedy = f"give depth=(..., {count}, 2): its place and velocity along the normal"
+                raise ArrayError("depth", f"is needed by {ready.place(k)}", remedy)
+        return np.zeros(2 * count)
+    remedy = f"give shape (..., {count}, 2): place and velocity of each support's mass"
     states = as_numbers("depth", depth, remedy)
     if states.ndim < 2 or states.shape[-2:] != (count, 2):
         raise ArrayError("depth", f"has shape {states.shape}", remedy)
@@ -122,9 +122,12 @@ def as_depths(ready: PreparedContacts, depth: ArrayLike | None) -> Array:
 
 
 def given_numbers(
-    ready: PreparedContacts, q: Array, v: Array, depths: Array, t: float, *, laws: bool
+    ready: PreparedContacts, q: Array, v: Array, depths: Array | None, t: float, *, laws: bool
 ) -> Array:
-    """What Python computes of one state, contact by contact (given,)."""
+    """What Python computes of one state, contact by contact (given,).
+
+    Without ``depths`` the masses are on the tool.
+    """
     parts, used = [np.zeros(0)], 0
     for k, contact in enumerate(ready.contacts):
         if isinstance(contact, Constraint):
@@ -134,12 +137,15 @@ def given_numbers(
             else:
                 parts.append(pose_numbers(ready, contact, q, v, t, place))
         elif isinstance(contact, Environment):
-            own = depths[used : used + 2] if has_depth(contact) else NOTHING
-            used += len(own)
+            own = None
+            if contact.mass > 0.0 and depths is not None:
+                own = depths[used : used + 2]
+                used += 2
             if contact.nonlinear:
                 known = nonlinear(ready, k, contact, q, v, t, own) if laws else np.zeros(2)
                 parts.append(known)
-            parts.append(own)
+            if contact.mass > 0.0:
+                parts.append(np.zeros(3) if own is None else np.array([1.0, *own]))
     return np.concatenate(parts)
 
 
@@ -154,21 +160,17 @@ def pose_numbers(
 
 
 def nonlinear(
-    ready: PreparedContacts, k: int, contact: Environment, q: Array, v: Array, t: float, own: Array
+    ready: PreparedContacts,
+    k: int,
+    contact: Environment,
+    q: Array,
+    v: Array,
+    t: float,
+    own: Array | None,
 ) -> Array:
     """Stiffness and damping of a support at a state (2,)."""
-    if len(own):
-        s, rate = own
-    else:
-        s, rate = surface_state(ready, k, q, v, t)
-    values = []
-    for name, law, state in (
-        ("stiffness", contact.stiffness, (s,)),
-        ("damping", contact.damping, (s, rate)),
-    ):
-        value = law(*map(float, state)) if callable(law) else law
-        values.append(not_negative(f"{ready.place(k)}.{name} at s = {s:g} m", value))
-    return np.array(values)
+    s, rate = surface_state(ready, k, q, v, t) if own is None else map(float, own)
+    return np.array(contact.laws_at(s, rate, ready.place(k)))
 
 
 def surface_state(

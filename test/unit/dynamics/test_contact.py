@@ -194,6 +194,31 @@ def test_support_with_a_spring_to_its_mass() -> None:
     assert parted.support[0] == pytest.approx(2e4 * 2e-3 / 0.5)
 
 
+def test_a_mass_with_a_state_of_its_own() -> None:
+    """On the tool it is as without a state; left, it swings alone; hit, it takes the impulse."""
+    model, support = planar(), contact.Environment(wall(1e-3), 2e4, damping=50.0, mass=2.0)
+    seen = contact.coordinates(model, support, Q, V, free=False)
+    on = [[seen.s[0], seen.rate[0]]]
+    same(
+        contact.constrained_dynamics(model, support, Q, V, TAU, depth=on),
+        contact.constrained_dynamics(model, support, Q, V, TAU),
+    )
+    away = [[seen.s[0] - 1e-3, 0.1]]
+    left = contact.constrained_dynamics(model, support, Q, V, TAU, depth=away)
+    assert left.force[0] == 0.0
+    assert left.support[0] == pytest.approx(-(2e4 * away[0][0] + 50.0 * 0.1) / 2.0, rel=1e-12)
+    # Galilei: a mass that moves is hit as one at rest by a wall that moves with it.
+    moving = contact.impact(model, support, Q, V, 0.4, depth=[[seen.s[0], 0.3]])
+    still = contact.Environment(wall(velocity=(0.3, 0, 0)), 2e4, mass=2.0)
+    same(moving, contact.impact(model, still, Q, V, 0.4))
+    after = contact.coordinates(model, support, Q, moving.v, free=False).rate[0]
+    parting = after - (0.3 - moving.impulse[0] / 2.0)
+    assert parting == pytest.approx(-0.4 * (seen.rate[0] - 0.3), rel=1e-10)
+    inside = [[seen.s[0] + 1e-3, 0.0]]
+    with pytest.raises(gd.GearedDynamicsError, match="tolerance"):
+        contact.constrained_dynamics(model, support, Q, V, TAU, depth=inside)
+
+
 def test_springs_one_behind_the_other() -> None:
     assert contact.springs_in_series(3e4, 6e4) == pytest.approx(2e4)
     assert contact.springs_in_series(5.0) == 5.0

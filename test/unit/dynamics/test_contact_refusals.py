@@ -218,11 +218,11 @@ def test_friction_that_jams_is_refused() -> None:
         place = gd.pose(model, q, "link_2_dh")[:3, 3]
         surface = contact.Surface("link_2_dh", place, (*rng.normal(size=2), 0.0))
         J = gd.jacobian(model, q, "link_2_dh")[:2]
-        across = np.array([-surface.axis[1], surface.axis[0]])
+        across = np.array([-surface.normal[1], surface.normal[0]])
         v = np.linalg.solve(J, across)
         try:
             contact.constrained_dynamics(
-                model, surface, q, v, -30 * J.T @ surface.axis[:2], friction=5.0
+                model, surface, q, v, -30 * J.T @ surface.normal[:2], friction=5.0
             )
         except gd.GearedDynamicsError as error:
             found.append(str(error))
