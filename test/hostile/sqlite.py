@@ -66,20 +66,20 @@ CASES: Cases = {
     "view": Case("messages are a view without end",
         changed(COPY, f"CREATE VIEW messages AS {ENDLESS} n AS id,"
                  " 1 AS topic_id, n AS timestamp, zeroblob(1000000) AS data FROM r"), None,
-                 "no plain table"),
+                 "not a plain table"),
     "view of the copy": Case("a view of the right messages", changed(
-        COPY, "CREATE VIEW messages AS SELECT * FROM old"), None, "no plain table"),
+        COPY, "CREATE VIEW messages AS SELECT * FROM old"), None, "not a plain table"),
     "topics as view": Case("topics are a view", changed("ALTER TABLE topics RENAME TO t",
-                           "CREATE VIEW topics AS SELECT * FROM t"), None, "no plain table"),
+                           "CREATE VIEW topics AS SELECT * FROM t"), None, "not a plain table"),
     "generated": Case("a generated column",
         changed(COPY, "CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id,"
                       " timestamp, data AS (zeroblob(1 << 30)))"), None, "generated column"),
     "virtual": Case("a virtual table", changed(COPY, "CREATE VIRTUAL TABLE messages USING fts5("
-                    "id, topic_id, timestamp, data)"), None, "no plain table"),
+                    "id, topic_id, timestamp, data)"), None, "not a plain table"),
     "hidden virtual": Case("a virtual table whose SQL has a comment", schema(
         "UPDATE sqlite_master SET rootpage = 0, sql = 'CREATE/*(*/VIRTUAL TABLE messages USING"
         " fts5(id, topic_id, timestamp, data)' WHERE name = 'messages'"), None,
-        "no plain table|cannot be read"),
+        "not a plain table|cannot be read"),
     "WITHOUT ROWID": Case("no row numbers",
         changed(COPY, "CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id,"
                           " timestamp, data) WITHOUT ROWID"), None, "no row numbers"),
@@ -110,7 +110,7 @@ CASES: Cases = {
         None, "twice"),
     "root page 0": Case("messages that stand nowhere", schema(
         "UPDATE sqlite_master SET rootpage = 0 WHERE name = 'messages'"), None,
-        "no plain table|cannot be read|holds no messages"),
+        "not a plain table|cannot be read|holds no messages"),
     "root page far off": Case("messages behind the file", schema(
         "UPDATE sqlite_master SET rootpage = 99999 WHERE name = 'messages'"), None,
         "cannot be read|holds no messages"),
