@@ -52,7 +52,7 @@ def cycles(model: gd.GearedModel) -> dict[str, Callable[[], object]]:
     }
     for side in ("motor_torque", "motor_current", "motor_voltage"):
         made[f"computed_torque, {side}"] = control.controller(
-            model, "computed_torque", gains=plain, side=side
+            model, "computed_torque", gains=plain, command_type=side
         )
     sides: dict[str, Callable[[], object]] = {
         name: partial(one.step, one.start(), state, reference, 1e-3) for name, one in made.items()
@@ -90,7 +90,7 @@ def steps(model: gd.GearedModel) -> dict[str, Callable[[], object]]:
     return {
         "safety step, running": run(False, lambda *_: weight),
         "safety step, holding": run(True, lambda *_: weight),
-        "hold": partial(one.fallback, q, q, v),
+        "hold": partial(one.hold, q, q, v),
     }
 
 

@@ -46,7 +46,7 @@ def places() -> dict[str, tuple[Any, str]]:
         "JointMap.read": (joint_readings.JointMap, "read"),
         "Loop.cycle, with all below": (feedforward_loop.FeedforwardLoop, "cycle"),
         "sample_into, each of two": (feedforward_loop, "sample_into"),
-        "the law": (gd.control.Controller, "step"),
+        "the law": (gd.control.RigidController, "step"),
         "the safety step": (gd.control.safety, "step"),
         "Commands.send": (feedforward_topics.Commands, "send"),
     }

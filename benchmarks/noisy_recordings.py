@@ -96,7 +96,7 @@ def arm(name):
 
 def rotors(model):
     """A drivetrain file: a rotor on the link before each joint, about its axis."""
-    joints = {joint.name: joint for joint in model.robot.joints}
+    joints = {joint.name: joint for joint in model.records.robot.joints}
     wheels, spins, motors = [], [], []
     for k, name in enumerate(model.joint_names):
         axis, own = list(map(float, joints[name].axis)), 2e-4 / (1 + k)

@@ -33,7 +33,7 @@ def reference(t: np.ndarray) -> list[np.ndarray]:
 def track(model: gd.GearedModel, feedforward: np.ndarray, engine: str) -> np.ndarray:
     """Errors (k, 6) [rad] with motor torques (k, 6) fed forward and the gains above."""
     settings = gd.simulation.PlantSettings(encoder_counts=65536, command_latency=1e-3)
-    plant = gd.simulation.Plant(model, command="torque", engine=engine, settings=settings)
+    plant = gd.simulation.Plant(model, command="motor_torque", engine=engine, settings=settings)
     q, v, _ = reference(np.arange(0.0, SECONDS, STEP))
     plant.reset(q[0])
     errors = []

@@ -1,6 +1,10 @@
 """The public names of ``geared_dynamics``, all of them."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from geared_dynamics import contact, control, elastic, observers, simulation, trajectory
+from geared_dynamics.actuation.command_type import TorqueMap, torque_map
 from geared_dynamics.actuation.driven_dynamics import (
     DrivenRates,
     DrivenTerms,
@@ -59,22 +63,29 @@ from geared_dynamics.errors import GearedDynamicsError, GearedDynamicsWarning
 from geared_dynamics.load import from_dh, from_rodrigues, load_model, to_urdf
 from geared_dynamics.model import GearedModel
 
+if TYPE_CHECKING:
+    from geared_dynamics.trace.c_code import export_c
+    from geared_dynamics.trace.compiled import compiled
+    from geared_dynamics.trace.derivatives import (
+        ForwardDynamicsDerivatives,
+        InverseDynamicsDerivatives,
+        forward_dynamics_derivatives,
+        inverse_dynamics_derivatives,
+    )
+
 DrivenState = replaced("gd.DrivenState", "gd.State(q, v, current=current)")
-inverse_dynamics_derivatives = replaced(
-    "gd.inverse_dynamics_derivatives",
-    "gd.inverse_dynamics_time_derivatives(model, derivatives), as the former name will belong to "
-    "the partial derivatives",
-)
-FORMER = ("DrivenState", "inverse_dynamics_derivatives")  # a call raises and names the new one
+FORMER = ("DrivenState",)  # a call raises and names the new one
 
 __all__ = [
     "BaseParameters",
     "CombinedSystem",
     "DrivenRates",
     "DrivenTerms",
+    "ForwardDynamicsDerivatives",
     "GearedDynamicsError",
     "GearedDynamicsWarning",
     "GearedModel",
+    "InverseDynamicsDerivatives",
     "KineticEnergyTerms",
     "Limit",
     "LinearActuator",
@@ -84,6 +95,7 @@ __all__ = [
     "Saturated",
     "State",
     "Sticking",
+    "TorqueMap",
     "WheelContribution",
     "balancer_energy",
     "balancer_force_rates",
@@ -92,6 +104,7 @@ __all__ = [
     "bias_forces",
     "cartesian",
     "combine_actuators",
+    "compiled",
     "contact",
     "control",
     "coriolis_matrix",
@@ -101,13 +114,16 @@ __all__ = [
     "driven_step",
     "driven_terms",
     "elastic",
+    "export_c",
     "external_forces",
     "forward_dynamics",
+    "forward_dynamics_derivatives",
     "friction_forces",
     "from_dh",
     "from_rodrigues",
     "gravity_forces",
     "inverse_dynamics",
+    "inverse_dynamics_derivatives",
     "inverse_dynamics_time_derivatives",
     "jacobian",
     "jacobian_drift",
@@ -133,7 +149,26 @@ __all__ = [
     "thermal_current",
     "thermal_step",
     "to_urdf",
+    "torque_map",
     "torque_range",
     "trajectory",
     "wheel_contributions",
 ]
+
+# Names whose modules load sources of kernels, which few programs need: loaded at first use.
+LATE = {
+    "ForwardDynamicsDerivatives": "trace.derivatives",
+    "InverseDynamicsDerivatives": "trace.derivatives",
+    "compiled": "trace.compiled",
+    "export_c": "trace.c_code",
+    "forward_dynamics_derivatives": "trace.derivatives",
+    "inverse_dynamics_derivatives": "trace.derivatives",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load one of the late names."""
+    if name not in LATE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = import_module(f"{__package__}.{LATE[name]}")
+    return globals().setdefault(name, getattr(module, name))

@@ -19,6 +19,7 @@ __all__ = [
     "IntArray",
     "is_masked",
     "readonly",
+    "readonly_bool",
     "readonly_int",
     "real",
     "reals",
@@ -38,6 +39,13 @@ def readonly(values: ArrayLike) -> Array:
 def readonly_int(values: ArrayLike) -> IntArray:
     """Return a C-contiguous read-only int64 copy of ``values``."""
     array = np.array(values, dtype=np.int64, order="C")
+    array.setflags(write=False)
+    return array
+
+
+def readonly_bool(values: ArrayLike) -> BoolArray:
+    """Return a C-contiguous read-only copy of ``values`` as truth values."""
+    array = np.array(values, dtype=np.bool_, order="C")
     array.setflags(write=False)
     return array
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Iterable
+import warnings
+from collections.abc import Callable, Iterable
+from typing import ParamSpec, TypeVar
 
 import numpy as np
 
@@ -40,6 +43,32 @@ def as_order(name: str, value: object, highest: int = HIGHEST) -> int:
     if not 0 <= value <= highest:
         raise ArrayError(name, f"is {value}", f"give 0 to {highest}")
     return int(value)
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def renamed(old: str, new: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Let a function accept a keyword argument by its former name, with a warning."""
+
+    def accepting(function: Callable[P, R]) -> Callable[P, R]:
+        @functools.wraps(function)
+        def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            if old in kwargs:
+                text = f"{function.__name__}: the argument {old} is now called {new}"
+                warnings.warn(text, DeprecationWarning, stacklevel=2)
+                kwargs[new] = kwargs.pop(old)
+            return function(*args, **kwargs)
+
+        return call
+
+    return accepting
+
+
+def is_finite(x: Array) -> bool:
+    """Whether all x (k,) are finite; a third of the time of looking at each."""
+    return math.isfinite(x.dot(x)) or bool(np.isfinite(x).all())
 
 
 def positive_time(name: str, value: object) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import re
+import warnings
 from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib import import_module
@@ -48,6 +49,60 @@ class DescriptionError(GearedDynamicsError):
 
 class ModelError(GearedDynamicsError):
     """The description reads well but does not make a physical model."""
+
+
+class Note(str):
+    """What was assumed or looks doubtful while reading, as a line: its place and the finding.
+
+    A note with a remedy is a doubt: users are warned of it, and ``strict`` refuses it.
+
+    Attributes:
+        place, finding, remedy: As of an error.
+        error: The error that ``strict`` raises.
+    """
+
+    place: str
+    finding: str
+    remedy: str
+    error: type[GearedDynamicsError]
+
+    def __new__(
+        cls,
+        place: str,
+        finding: str,
+        remedy: str = "",
+        error: type[GearedDynamicsError] = ModelError,
+    ) -> Note:
+        """Compose the line and keep its parts."""
+        note = super().__new__(cls, f"{place}: {finding}")
+        note.place, note.finding, note.remedy, note.error = place, finding, remedy, error
+        return note
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Copy and pickle by the parts."""
+        return Note, (self.place, self.finding, self.remedy, self.error)
+
+
+def urdf_doubt(place: str, finding: str) -> Note:
+    """Return a doubt about an element of a URDF."""
+    return Note(place, finding, "correct the URDF", DescriptionError)
+
+
+def report(notes: Iterable[Note], strict: object, stacklevel: int) -> None:
+    """Warn of what is doubtful; raise when strict.
+
+    Args:
+        notes: All notes.
+        strict: Whether to raise the first doubt as an error.
+        stacklevel: Of the warning: 1 is the line that calls this.
+    """
+    for note in notes:
+        if note.remedy and strict:
+            raise note.error(
+                note.place, note.finding, f"{note.remedy}, or load without strict=True"
+            )
+        if note.remedy:
+            warnings.warn(str(note), GearedDynamicsWarning, stacklevel=stacklevel + 1)
 
 
 class ArrayError(GearedDynamicsError):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -15,14 +13,10 @@ from geared_dynamics.description.robot_records import RobotRecord
 from geared_dynamics.dynamics import elastic
 from geared_dynamics.dynamics.elastic.extended import extended
 from geared_dynamics.dynamics.rigid import mass_matrix
-from geared_dynamics.errors import (
-    DescriptionError,
-    GearedDynamicsWarning,
-    ModelError,
-)
+from geared_dynamics.errors import DescriptionError, ModelError
 from geared_dynamics.model import GearedModel, build_model, require_model
 from geared_dynamics.model.build import EARTH
-from geared_dynamics.model.gears import refuse_turning, without_replaced
+from geared_dynamics.model.drive_sources import one_drivetrain
 from geared_dynamics.model.inertia import parameters_of_record, tensor_of
 from geared_dynamics.model.topology import MOVABLE
 
@@ -69,26 +63,17 @@ def load_model(
         GearedDynamicsError: naming file, key path, finding and remedy.
     """
     # Imported here: the parsers take longer to import than all the rest.
-    from geared_dynamics.description import (
-        freeze,
-        override_notes,
-        read_drivetrain,
-        read_robot,
-        replaced_notes,
-    )
+    from geared_dynamics.description import freeze, read_drivetrain, read_robot
 
     whole, found = read_robot(urdf, srdf)
-    drives = read_drivetrain(drivetrain, found.drivetrain)
+    file = read_drivetrain(drivetrain, alone=False)
     refuse_unless_bool(strict)
     robot = freeze(whole, joints, lock)
     frozen = movable(whole) - movable(robot)
-    refuse_turning(whole, drives)
-    drives = without_replaced(whole, robot, drives, frozen)
-    doubts = found.notes + replaced_notes(drives, found.drivetrain)
-    doubt(doubts, strict)
-    model = checked(build_model(robot, drives, gravity=gravity, strict=strict, frozen=frozen))
-    notes = doubts + found.remarks + override_notes(drives, found.drivetrain)
-    return replace(model, notes=notes + model.notes)
+    drives, notes = one_drivetrain(whole, robot, file, found.drivetrain, frozen)
+    notes = tuple(sorted(found.notes + found.remarks + notes, key=lambda note: not note.remedy))
+    built = build_model(robot, drives, gravity=gravity, strict=strict, frozen=frozen, notes=notes)
+    return checked(built)
 
 
 def from_dh(
@@ -165,23 +150,13 @@ def to_urdf(model: GearedModel) -> str:
     require_model(model)
     from geared_dynamics.description import with_root_inertia, write_urdf
 
-    return write_urdf(with_root_inertia(model.robot))
+    return write_urdf(with_root_inertia(model.records.robot))
 
 
 def refuse_unless_bool(strict: object) -> None:
     """Raise for a ``strict`` that is neither True nor False."""
     if not isinstance(strict, (bool, np.bool_)):
         raise DescriptionError("strict", f"is {strict!r}", "give True or False")
-
-
-def doubt(notes: tuple[str, ...], strict: bool) -> None:
-    """Warn of what the URDF's transmissions leave doubtful; raise when strict."""
-    if notes and strict:
-        place, _, finding = notes[0].partition(": ")
-        remedy = "correct the URDF, or load without strict=True"
-        raise DescriptionError(place, finding, remedy)
-    for note in notes:
-        warnings.warn(note, GearedDynamicsWarning, stacklevel=3)
 
 
 def movable(robot: RobotRecord) -> frozenset[str]:
@@ -194,7 +169,7 @@ def checked(model: GearedModel) -> GearedModel:
     random = np.random.default_rng(0)
     q = random.uniform(-np.pi, np.pi, (POSTURES, model.n))
     q[0] = 0.0
-    place = f"{model.robot.source}, mass matrix"
+    place = f"{model.source}, mass matrix"
     matrices = mass_matrix(model, q)  # finite: no number of a model is above magnitude.LARGEST
     remedy = "give the links and wheels behind it mass and inertia, or freeze the joint"
     refuse_singular(model, matrices, model.joint_names, place, remedy)
@@ -226,14 +201,15 @@ def refuse_singular(
 
 def outsized(model: GearedModel, place: str) -> ModelError | None:
     """Return the error about a wheel beside which all links together are rounding."""
-    own = np.sum([parameters_of_record(link.inertia) for link in model.robot.links], axis=0)
+    robot, drivetrain = model.records
+    own = np.sum([parameters_of_record(link.inertia) for link in robot.links], axis=0)
     links = (own[0], float(np.trace(tensor_of(own))))
-    for wheel in model.drivetrain.wheels:
+    for wheel in drivetrain.wheels:
         pairs = zip((wheel.mass, wheel.axial), links, ("mass", "inertia.axial"), strict=True)
         for value, whole, key in pairs:
             if value > OUTSIZED * whole > 0.0:
                 finding = f"{value:g} is more than {OUTSIZED:g} times that of all links together"
-                where = f"{model.drivetrain.source}, wheels.{wheel.name}.{key}"
+                where = f"{drivetrain.source}, wheels.{wheel.name}.{key}"
                 return ModelError(where, f"{finding}, and the {place} is singular", UNITS)
     return None
 

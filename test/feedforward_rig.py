@@ -36,7 +36,7 @@ def compile_kernels() -> None:
     model = elbow()
     gains = gd.control.gains_from_bandwidth(1.0)
     for law in ("computed_torque", "pd_plus_feedforward"):
-        gd.control.controller(model, law, gains=gains, side="motor_torque")
+        gd.control.controller(model, law, gains=gains, command_type="motor_torque")
 
 
 def duration(seconds: float) -> Any:

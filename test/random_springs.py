@@ -21,18 +21,18 @@ KINDS = ("coil", "gas", "constant")
 
 def with_springs(model: GearedModel, *springs: BalancerRecord) -> GearedModel:
     """The same arm with these springs."""
-    drives = replace(model.drivetrain, balancers=springs)
-    return build_model(model.robot, drives, gravity=model.gravity)
+    drives = replace(model.records.drivetrain, balancers=springs)
+    return build_model(model.records.robot, drives, gravity=model.gravity)
 
 
 def random_springs(model: GearedModel, seed: int, count: int = 5) -> tuple[BalancerRecord, ...]:
     """Line elements between any two links, the first on the root, and springs on joints."""
     rng = np.random.default_rng(seed)
-    links = [link.name for link in model.robot.links]
-    joints = [joint.name for joint in model.robot.joints if joint.kind in MOVABLE]
+    links = [link.name for link in model.records.robot.links]
+    joints = [joint.name for joint in model.records.robot.joints if joint.kind in MOVABLE]
     springs: list[BalancerRecord] = []
     for k in range(count):
-        first = root_link(model.robot) if k == 0 else str(rng.choice(links))
+        first = root_link(model.records.robot) if k == 0 else str(rng.choice(links))
         others = [link for link in links if model.frame(link).body != model.frame(first).body]
         anchors = (point(first, rng), point(str(rng.choice(others)), rng))
         springs.append(line_element(f"line_{k}", KINDS[k % 3], anchors, rng))

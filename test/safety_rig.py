@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import geared_dynamics as gd
-from geared_dynamics.control.safety.step import judgement
+from geared_dynamics.control.safety.step import full_step
 
 S = gd.control.safety
 GRAVITY = np.array([5.0, -3.0])
@@ -43,7 +43,7 @@ def same(one: object, other: object) -> bool:
 def step(*arguments: Any) -> Any:
     """The safety step, which decides as the complete look does where it took the quick one."""
     found = S.step(*arguments)
-    complete = judgement(*arguments, *[None] * (7 - len(arguments)))
+    complete = full_step(*arguments, *[None] * (7 - len(arguments)))
     assert same(found, complete)
     return found
 

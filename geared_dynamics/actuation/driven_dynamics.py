@@ -64,7 +64,7 @@ def windings(model: GearedModel, motor: int | None = None) -> Windings:
     }
     for key, values in found.items():
         for name, value in zip(motors.names[chosen], values[chosen], strict=True):
-            place = f"{model.drivetrain.source}, motors.{name}.{key}"
+            place = f"{model.drivetrain_source}, motors.{name}.{key}"
             if np.isnan(value):
                 raise ModelError(place, "is not given", "add it: the voltage acts through it")
             if key == "resistance" and value <= 0.0:
@@ -259,7 +259,7 @@ def refuse_losses(
     remedy: str = "use driven_acceleration or motion_from_torque",
 ) -> None:
     """Refuse losses that depend on the load; of the rotors' friction only if it is used."""
-    source = model.drivetrain.source
+    source = model.drivetrain_source
     for name, loss in zip(model.motor_names, gear_losses(model), strict=True):
         if loss.any():
             raise ModelError(

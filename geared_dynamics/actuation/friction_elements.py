@@ -23,6 +23,7 @@ from geared_dynamics.dynamics.rigid import bias_forces, mass_matrix
 from geared_dynamics.errors import GearedDynamicsWarning
 from geared_dynamics.model import GearedModel
 from geared_dynamics.model.drive_arrays import FrictionLaws
+from geared_dynamics.model.facts import MotorMap
 
 # -- What the drives add to the equations of motion at one state, from kernels.plant --------------
 
@@ -126,7 +127,7 @@ class ArmAtState(NamedTuple):
     Attributes:
         mass: M (n, n).
         free: h - springs - external (n,).
-        structure: A (n, m).
+        motors: Between joints and motors.
         rotors: Inertial torque of the rotors.
         joint_base: Joint friction without load (n,).
         joint_slope: Joint friction per load's magnitude (n,).
@@ -140,7 +141,7 @@ class ArmAtState(NamedTuple):
 
     mass: Array
     free: Array
-    structure: Array
+    motors: MotorMap
     rotors: Rotors
     joint_base: Array
     joint_slope: Array
@@ -149,6 +150,11 @@ class ArmAtState(NamedTuple):
     toward: Array
     speed: Array
     resting: Resting
+
+    @property
+    def structure(self) -> Array:
+        """A (n, m): joint force tau = A tau_m."""
+        return self.motors.A
 
 
 def plant_at(
@@ -171,19 +177,18 @@ def plant_at(
         way: Velocity that says which way friction acts and what is at rest (n,), v if not
             given: within a step, that at its beginning.
     """
-    A = model.structure_matrix
     terms = drive_terms(model, q, v, v if way is None else way, band)
     return ArmAtState(
         mass=mass_matrix(model, q),
         free=bias_forces(model, q, v) - balancer_forces(model, q) - external,
-        structure=A,
+        motors=model.motor_map,
         rotors=terms.rotors,
         joint_base=terms.joint_base,
         joint_slope=terms.joint_slope,
         rotor_base=terms.rotor_base,
         rotor_slope=terms.rotor_slope,
         toward=into_the_gear(terms.turn, gear_losses(model), terms.rotor_slope),
-        speed=v @ A,
+        speed=v @ model.structure_matrix,
         resting=nothing(model.n)
         if band is None
         else resting(model, v if way is None else way, band),

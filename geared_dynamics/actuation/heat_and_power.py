@@ -254,7 +254,7 @@ def transmitted(plant: ArmAtState, into: Array, v: Array, a: Array) -> Array:
     beta = plant.rotors.rows @ a + plant.rotors.drift
     if not np.isfinite(force).all():
         return np.full(len(into), np.nan)
-    need = np.linalg.lstsq(plant.structure, force - plant.structure @ beta, rcond=None)[0]
+    need = plant.motors.inverse @ (force - plant.structure @ beta)
     unique = (forward > 0.0) & (backward > 0.0)
     positive = np.where(unique, into, need) >= 0.0
     side = np.where(positive, forward, backward)

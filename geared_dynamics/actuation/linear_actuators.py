@@ -360,7 +360,7 @@ def dc_actuator(model: GearedModel, motor: str) -> LinearActuator:
     R, L, k, e = (float(column[0]) for column in windings(model, r))
     damping, J = viscous_friction(model, r), float(model.J[model.motor_wheel[r]])
     if J <= 0.0:
-        place = f"{model.drivetrain.source}, motors.{motor}.wheel"
+        place = f"{model.drivetrain_source}, motors.{motor}.wheel"
         raise ModelError(place, "has no inertia", "give the wheel one: a shaft needs it here")
     if L > 0.0:
         C, f, angle, speed = shaft_motor(J, damping, [k], [e / L], [[-R / L]])
@@ -378,7 +378,7 @@ def viscous_friction(model: GearedModel, r: int) -> float:
     for k in np.flatnonzero(laws.index == r):
         rest = (laws.coulomb[k], laws.static[k], laws.load[k], laws.offset[k])
         if np.any(np.hstack(rest)) or np.any(laws.ripple[:, 0] == k):
-            place = f"{model.drivetrain.source}, motors.{model.motor_names[r]}.friction"
+            place = f"{model.drivetrain_source}, motors.{model.motor_names[r]}.friction"
             finding = "is more than viscous, which no linear actuator can express"
             raise ModelError(place, finding, "use driven_rates, or leave the rest out")
         return float(laws.viscous[k])

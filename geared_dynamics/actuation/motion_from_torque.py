@@ -264,7 +264,7 @@ def jam(model: GearedModel, plant: ArmAtState) -> ModelError:
         "satisfies the equations of motion"
     )
     remedy = "drive it forward, let it stick (mode 'exact'), or increase the rotor inertia"
-    return ModelError(f"{model.drivetrain.source}, motors.{name}", finding, remedy)
+    return ModelError(f"{model.drivetrain_source}, motors.{name}", finding, remedy)
 
 
 def names(every: tuple[str, ...], index: IntArray) -> tuple[str, ...]:

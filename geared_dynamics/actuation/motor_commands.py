@@ -13,7 +13,6 @@ from geared_dynamics.dynamics.arguments import call, check_results, common_lead,
 from geared_dynamics.dynamics.drive_packing import packed_drives
 from geared_dynamics.dynamics.motor_side import motor_shares
 from geared_dynamics.dynamics.packing import packed_balancers
-from geared_dynamics.dynamics.rigid import gravity_forces
 from geared_dynamics.errors import ModelError
 from geared_dynamics.kernels import drive_layout as at
 from geared_dynamics.model import GearedModel
@@ -115,7 +114,7 @@ class MotorCommands:
         missing = np.isnan(values)
         if missing.any():
             names = [n for n, gone in zip(self.model.motor_names, missing, strict=True) if gone]
-            place = f"{self.model.drivetrain.source}, motors.{names[0]}.{key}"
+            place = f"{self.model.drivetrain_source}, motors.{names[0]}.{key}"
             finding = f"is not given for {', '.join(names)}"
             raise ModelError(place, finding, "add it, or read the torques only")
 
@@ -146,12 +145,17 @@ def motor_commands(
     """
     if jerk is None:
         try:
-            if model.shares is None:
+            if model.fast is not None:
+                rows = model.fast.motor_commands(q, v, a, None)
+                if rows is not None:
+                    return MotorCommands(model, rows)
+            if not model.motor_map.complete:
                 motor_shares(model)  # refuses joints that no motor moves
             count = len(model.motor_names)
-            forms = model.packed, model.drives, model.packed_balancers
+            forms = model._forms
+            constants = forms.packed, forms.drives, forms.balancers
             flat = np.empty(at.RESULT_ROWS * count)
-            if kernels.motor_commands(*forms, q, v, a, flat) == 0:
+            if kernels.motor_commands(*constants, q, v, a, flat) == 0:
                 return MotorCommands(model, flat.reshape(at.RESULT_ROWS, count))
         except kernels.NOT_TAKEN:
             pass  # the first call, a batch, or not plain float64 arrays: convert them below
@@ -161,8 +165,8 @@ def motor_commands(
     name = "motor_commands"
     if jerk is not None:
         inputs["jerk"], name = (jerk, n), "motor_commands_jerk"
-    constants = (packed_drives(model), packed_balancers(model))
-    return MotorCommands(model, call(name, model, inputs, core, constants=constants))
+    packs = (packed_drives(model), packed_balancers(model))
+    return MotorCommands(model, call(name, model, inputs, core, constants=packs))
 
 
 # -- Currents that a motor's voltage limit allows at a speed --------------------------------------
@@ -213,30 +217,3 @@ def voltage_range(model: GearedModel, speed: Array, inductive: Array) -> Voltage
         np.where(known, middle + half, np.full(shape, np.inf)),
         (lost <= limit) | ~known,
     )
-
-
-# -- What a robot's ``JointState.effort`` means, as joint torque ----------------------------------
-
-
-def joint_effort(model: GearedModel, meaning: str, effort: Array, q: Array) -> Array | None:
-    """Joint torque (n,) [N m or N] of what a robot calls effort; None where it says nothing.
-
-    ``motor_torque`` and ``motor_current`` are (m,) of the motors, with tau = A tau_m and
-    tau_m = k_t i; losses of the gears are not taken off. ``..._gravity_compensated`` lacks g(q).
-
-    Args:
-        model: Geared model.
-        meaning: The parameter ``effort_feedback``.
-        effort: As it came (n,) or (m,).
-        q: Joint position (n,).
-    """
-    size = len(model.motor_names) if meaning.startswith("motor") else model.n
-    if meaning == "none" or effort.shape != (size,) or not np.isfinite(effort).all():
-        return None
-    if meaning == "motor_current":
-        return np.asarray(model.structure_matrix @ (model.motors.torque_constant * effort))
-    if meaning == "motor_torque":
-        return np.asarray(model.structure_matrix @ effort)
-    if meaning == "joint_torque_gravity_compensated":
-        return np.asarray(effort + gravity_forces(model, q))
-    return effort

@@ -133,7 +133,6 @@ def in_order(submit: Callable[[int], Any], spans: int, ahead: int) -> Iterator[A
 # -- ``analyze``: a recording held against the model ----------------------------------------------
 
 
-NO_LIMIT = 1e6  # a URDF's limit above it stands for none
 SATURATED = 0.99  # of the effort limit
 FASTEST = 10.0  # [rad/s or m/s] range of the bins of joints without a velocity limit
 
@@ -203,7 +202,7 @@ def analyze(
     ranges = ranges_of(model)
     plan = ComparisonTask(
         model.with_coupling("complete"), recording, meaning, cutoff, velocity, ranges,
-        keep is not None, has_motors(model), rest or 0.0,
+        keep is not None, model.motor_map.complete, rest or 0.0,
     )  # fmt: skip
     totals = no_totals(model.n, len(model.motor_names))
     stamps, drawn, travel, turns = [], [], [], np.zeros(model.n)
@@ -235,29 +234,14 @@ def analyze(
 
 def ranges_of(model: GearedModel) -> SampleRanges:
     """Ranges of the bins and limits, from the URDF where it has them."""
-    joints = {joint.name: joint for joint in model.robot.joints}
-    n = model.n
-    position = np.tile([[-2.0 * np.pi], [2.0 * np.pi]], (1, n))
-    limits = np.tile([[-np.inf], [np.inf]], (1, n))
-    velocity, effort = np.full(n, FASTEST), np.full(n, np.inf)
-    for j, name in enumerate(model.joint_names):
-        given = joints[name].limit if name in joints else None
-        if given is None:
-            continue
-        if given.lower is not None and given.upper is not None and given.lower < given.upper:
-            if joints[name].kind != "continuous" and given.upper - given.lower < NO_LIMIT:
-                position[:, j] = limits[:, j] = given.lower, given.upper
-        if given.velocity and given.velocity < NO_LIMIT:
-            velocity[j] = given.velocity
-        if given.effort and given.effort < NO_LIMIT:
-            effort[j] = SATURATED * given.effort
+    given, n = model.limits, model.n
+    whole = np.tile([[-2.0 * np.pi], [2.0 * np.pi]], (1, n))
+    free = np.tile([[-np.inf], [np.inf]], (1, n))
+    range_ = np.stack([given.lower, given.upper])
+    position, limits = (np.where(given.bounded, range_, x) for x in (whole, free))
+    velocity = np.where(np.isinf(given.velocity), FASTEST, given.velocity)
+    effort = SATURATED * given.effort
     return SampleRanges(position, np.stack([-velocity, velocity]), limits, effort)
-
-
-def has_motors(model: GearedModel) -> bool:
-    """Whether the motors can produce every joint torque."""
-    A = model.structure_matrix
-    return A.shape[1] > 0 and int(np.linalg.matrix_rank(A)) == model.n
 
 
 def refuse_empty(recording: Recording, totals: Totals) -> None:

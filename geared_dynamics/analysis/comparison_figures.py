@@ -84,7 +84,7 @@ class MotorFigures(NamedTuple):
 
 def joint_figures(analysis: Analysis) -> list[JointFigures]:
     """Figures of all joints."""
-    totals, kinds = analysis.totals, {j.name: j.kind for j in analysis.model.robot.joints}
+    totals, units = analysis.totals, analysis.model.force_units
     k = totals.samples
     rms = np.sqrt(totals.measured / k)
     residual = np.sqrt(totals.residual / k)
@@ -96,7 +96,7 @@ def joint_figures(analysis: Analysis) -> list[JointFigures]:
         result.append(
             JointFigures(
                 name,
-                "N" if kinds[name] == "prismatic" else "N m",
+                units[j],
                 float(rms[j]),
                 float(totals.measured_peak[j]),
                 tuple(residual[:, j].tolist()),

@@ -90,12 +90,11 @@ def coupling_gap(model: GearedModel, *, states: int = 100, seed: int = 0) -> Cou
         np.asarray(gd.inverse_dynamics(model.with_coupling(kind), *drawn))
         for kind in ("complete", "diagonal", "none")
     )
-    kinds = {joint.name: joint.kind for joint in model.robot.joints}
     rms = _rms(complete)
     joints = tuple(
         JointGap(
             joint=name,
-            unit="N" if kinds[name] == "prismatic" else "N m",
+            unit=model.force_units[k],
             rms=float(rms[k]),
             diagonal=_gap(complete[:, k] - diagonal[:, k], float(rms[k])),
             none=_gap(complete[:, k] - none[:, k], float(rms[k])),

@@ -12,7 +12,7 @@ import geared_dynamics as gd
 from geared_dynamics.analysis import pinocchio_reference
 from geared_dynamics.analysis.pinocchio_tree import SpanningTree, spanning_tree
 from geared_dynamics.arrays import Array
-from geared_dynamics.description.robot_records import DrivetrainRecord, LimitRecord
+from geared_dynamics.description.robot_records import DrivetrainRecord
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.model.model import GearedModel
 
@@ -148,15 +148,12 @@ def state_ranges(model: GearedModel) -> Ranges:
     Positions: the URDF's limits, else ±pi rad or ±1 m. Speeds: the URDF's velocity
     limit (at most 10 rad/s or m/s), else 1. Accelerations: top speed in 0.5 s.
     """
-    joints = {joint.name: joint for joint in model.robot.joints}
-    rows = []
-    for name in model.joint_names:
-        joint = joints[name]
-        free = FREE_STROKE if joint.kind == "prismatic" else FREE_ANGLE
-        limit = joint.limit or LimitRecord()
-        bounded = joint.kind != "continuous"
-        rows.append((*_positions(limit if bounded else LimitRecord(), free), _speed(limit)))
-    lower, upper, velocity = np.array(rows, dtype=np.float64).reshape(-1, 3).T
+    limits = model.limits
+    free = np.where(model.prismatic, FREE_STROKE, FREE_ANGLE)
+    lower = np.where(limits.bounded, np.maximum(limits.lower, -2.0 * free), -free)
+    upper = np.where(limits.bounded, np.minimum(limits.upper, 2.0 * free), free)
+    fastest = np.minimum(limits.velocity, LARGEST_SPEED)
+    velocity = np.where(np.isinf(limits.velocity), DEFAULT_SPEED, fastest)
     return Ranges(lower, upper, velocity, velocity / TIME_TO_SPEED)
 
 
@@ -173,21 +170,6 @@ def random_states(model: GearedModel, count: int, seed: int) -> States:
     v = rng.uniform(-ranges.velocity, ranges.velocity, shape)
     a = rng.uniform(-ranges.acceleration, ranges.acceleration, shape)
     return States(q, v, a)
-
-
-def _positions(limit: LimitRecord, free: float) -> tuple[float, float]:
-    """Return the position limits where both are given and in order, else ±free."""
-    lower, upper = limit.lower, limit.upper
-    if lower is None or upper is None or not lower < upper:
-        return -free, free
-    return max(lower, -2 * free), min(upper, 2 * free)
-
-
-def _speed(limit: LimitRecord) -> float:
-    """Return the velocity limit where one is given and positive, else the default."""
-    if limit.velocity is None or not limit.velocity > 0:
-        return DEFAULT_SPEED
-    return min(limit.velocity, LARGEST_SPEED)
 
 
 # -- The user's robot against Pinocchio: every rigid function over random states ------------------
@@ -336,7 +318,7 @@ def _regressor(model: GearedModel) -> Function:
 
 def _frames(pair: ModelPair, q: Array, v: Array) -> Iterator[Comparison]:
     """Poses, Jacobians and Jacobian drifts of every link; positions, Jacobians of wheels."""
-    links = tuple(link.name for link in pair.model.robot.links)
+    links = pair.model.link_names
     jacobians = each(_over(links, pinocchio_reference.jacobian), pair.ref, q)
     checks: list[tuple[str, tuple[str, ...], Function, Function, tuple[Array, ...]]] = [
         ("link poses", links, gd.pose, pinocchio_reference.pose, (q,)),

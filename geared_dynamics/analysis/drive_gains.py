@@ -22,7 +22,6 @@ from geared_dynamics.arrays import Array, BoolArray
 from geared_dynamics.dynamics.packing import BODY_PARAMETERS, columns_of
 from geared_dynamics.errors import RecordingError
 from geared_dynamics.model import GearedModel
-from geared_dynamics.model.payload import payload_frame
 from geared_dynamics.recordings.motions import motor_readings
 
 SCALES = 3  # rounds of scaling joints by their residual
@@ -73,7 +72,7 @@ def drive_gains_from_load(
         remedy = "they are found for motor_current and motor_torque only"
         raise RecordingError("gains", "the efforts are not the motors'", remedy)
     selection = list(base_columns(model).selection)
-    frame = payload_frame(model, link, "gains: link")
+    frame = model.payload_frame(link, "gains: link")
     first = columns_of(model).bodies[frame.body]
     Y_load = found.Y[..., first : first + len(BODY_PARAMETERS)] * loaded[:, None, None]
     acting = list(motor_readings(model).motors)

@@ -72,7 +72,6 @@ SHRUNK = 20  # times that a motion is made smaller until its torques are within 
 POOR = 1e3  # condition number above which some parameters stay uncertain
 USELESS = 1e6  # above it torques that are a thousandth of a percent off make other parameters
 FEWEST = 2  # harmonics of a motion that starts and ends at rest
-NO_LIMIT = 1e6
 
 
 BETTER = "give a longer --duration, more --acceleration, more --changes or wider limits"
@@ -112,31 +111,18 @@ def limits_of(model: GearedModel, acceleration: float) -> MotionBounds:
     Raises:
         ModelError: If a joint has no limit of position or speed.
     """
-    joints = {joint.name: joint for joint in model.robot.joints}
-    lower, upper, speed, torque = [], [], [], []
-    for name in model.joint_names:
-        given = joints[name].limit
-        low = None if given is None else given.lower
-        high = None if given is None else given.upper
-        bounded = low is not None and high is not None and 0.0 < high - low < NO_LIMIT
-        if joints[name].kind == "continuous" and not bounded:
-            low, high = -np.pi, np.pi
-            bounded = True
-        if not bounded or given is None or not given.velocity or given.velocity > NO_LIMIT:
-            remedy = "add <limit lower= upper= velocity=> to the URDF"
-            place = f"{model.robot.source}, joint {name!r}"
-            raise ModelError(place, "has no limits of position and velocity", remedy)
-        lower.append(low)
-        upper.append(high)
-        speed.append(given.velocity)
-        effort = given.effort
-        torque.append(effort if effort and effort < NO_LIMIT else np.inf)
+    given, turning = model.limits, model.continuous
+    missing = ~(given.bounded | turning) | np.isinf(given.velocity)
+    if missing.any():
+        remedy = "add <limit lower= upper= velocity=> to the URDF"
+        place = f"{model.source}, joint {model.joint_names[int(np.argmax(missing))]!r}"
+        raise ModelError(place, "has no limits of position and velocity", remedy)
     return MotionBounds(
-        np.array(lower, float),
-        np.array(upper, float),
-        np.array(speed, float),
+        np.where(turning, -np.pi, given.lower),
+        np.where(turning, np.pi, given.upper),
+        given.velocity,
         np.full(model.n, acceleration),
-        np.array(torque, float),
+        given.effort,
     )
 
 
@@ -223,15 +209,14 @@ def too_weak(model: GearedModel, needed: Array, allowed: Array) -> ModelError:
     """Say at which joint even a small motion needs more than the effort limit."""
     j = int(np.argmax(needed / allowed))
     name = model.joint_names[j]
-    kind = next(joint.kind for joint in model.robot.joints if joint.name == name)
-    unit = "N" if kind == "prismatic" else "N m"
+    unit = model.force_units[j]
     finding = (
         f"the effort limit is {allowed[j]:.4g} {unit}, and even a small motion around the middle "
         f"of the joints' ranges needs {needed[j]:.4g} {unit} there, with friction, springs and a "
         "margin of 5 %"
     )
     remedy = "correct <limit effort=>, the ranges or the masses in the URDF, or the friction"
-    return ModelError(f"{model.robot.source}, joint {name!r}", finding, remedy)
+    return ModelError(f"{model.source}, joint {name!r}", finding, remedy)
 
 
 def judge_of(

@@ -26,7 +26,6 @@ from geared_dynamics.dynamics.regressor import in_words
 from geared_dynamics.errors import ModelError, RecordingError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.model.inertia import central_tensor, moved, parameters_of_record
-from geared_dynamics.model.payload import payload_frame
 
 # -- Identified parameters back into the robot's files: URDF text and drivetrain data -------------
 
@@ -103,12 +102,11 @@ def link_parameters(model: GearedModel, x: Array) -> tuple[dict[str, Array], lis
     columns = columns_of(model)
     found: dict[str, Array] = {}
     emptied: list[str] = []
-    apart = {name for name in (w.name for w in model.drivetrain.wheels if not w.included_in_link)}
     for b, name in enumerate(model.body_names):
         first = columns.bodies[b]
         whole = x[first : first + len(BODY_PARAMETERS)].copy()
         for r, body, none, slope in carried(model):
-            if body == b and model.wheel_names[r] in apart:
+            if body == b and not model.wheels.included[r]:
                 whole -= none + x[columns.wheels[r]] * slope
         fixed = {
             link.name: moved(
@@ -116,7 +114,7 @@ def link_parameters(model: GearedModel, x: Array) -> tuple[dict[str, Array], lis
                 model.frame(link.name).rotation,
                 model.frame(link.name).position,
             )
-            for link in model.robot.links
+            for link in model.records.robot.links
             if link.inertia and link.name != name and model.frame(link.name).body == b
         }
         rest = whole - sum(fixed.values(), np.zeros(len(whole)))
@@ -168,13 +166,14 @@ def put_wheels(model: GearedModel, values: dict[str, float], data: dict[str, Any
     """Put wheels' inertias into a drivetrain's data; return what has no place there."""
     unwritten = []
     wheels: dict[str, Any] = data.get("wheels", {})
-    for wheel in model.drivetrain.wheels:
-        value = values[f"{wheel.name}.J"]
-        if wheel.name not in wheels:
-            unwritten.append(f"{wheel.name}.J = {value:.6g}")
+    given = model.wheels
+    for name, axial, transverse in zip(given.names, given.inertia, given.transverse, strict=True):
+        value = values[f"{name}.J"]
+        if name not in wheels:
+            unwritten.append(f"{name}.J = {value:.6g}")
             continue
-        ratio = wheel.transverse / wheel.axial if wheel.axial > 0.0 else 0.5
-        wheels[wheel.name]["inertia"] = {"axial": value, "transverse": max(ratio, 0.5) * value}
+        ratio = float(transverse / axial) if axial > 0.0 else 0.5
+        wheels[name]["inertia"] = {"axial": value, "transverse": max(ratio, 0.5) * value}
     return unwritten
 
 
@@ -221,7 +220,7 @@ def put_mimics(model: GearedModel, joints: dict[str, Any]) -> list[Change]:
         The numbers that changed.
     """
     changes = []
-    for joint in model.robot.joints:
+    for joint in model.records.robot.joints:
         if joint.mimic is None:
             continue
         old = joints.get(joint.name, {}).get("friction")
@@ -274,7 +273,7 @@ def payload(
         GearedDynamicsError: If there is no such link, or several tips and none is given.
         RecordingError: If one of the two kinds of recordings is missing.
     """
-    frame = payload_frame(model, link, "payload: link")
+    frame = model.payload_frame(link, "payload: link")
     if loaded.all() or not loaded.any():
         finding = "all recordings are " + ("with" if loaded.all() else "without") + " the load"
         remedy = "give recordings with and without it: the arm's tip alone looks the same"

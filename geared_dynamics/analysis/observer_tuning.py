@@ -79,7 +79,7 @@ def stretches(
     """
     found: list[ReplayedStretch] = []
     left = longest
-    back = np.linalg.pinv(model.structure_matrix)
+    back = model.motor_map.inverse
     for span in range(recording.spans):
         read = recording.read(span, 0)
         for part in clean(read.samples, read.core, recording.period).stretches:

@@ -18,7 +18,6 @@ part, some ten orders of magnitude below the data's, is lost in the solver's tol
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,9 +27,7 @@ from geared_dynamics.arrays import Array
 from geared_dynamics.dynamics.packing import BODY_PARAMETERS, columns_of
 from geared_dynamics.errors import ModelError, extra
 from geared_dynamics.model import GearedModel
-from geared_dynamics.model.inertia import tensor_of
-from geared_dynamics.model.topology import Placement
-from geared_dynamics.model.wheels import locked_parameters
+from geared_dynamics.model.inertia import disc, tensor_of
 
 # -- Links as bodies: their pseudo-inertia without the wheels that they carry ---------------------
 #
@@ -74,16 +71,14 @@ def carried(model: GearedModel) -> list[tuple[int, int, Array, Array]]:
     Transverse moments keep their ratio to the axial one.
     """
     found = []
-    for r, wheel in enumerate(model.drivetrain.wheels):
-        body = int(model.wheels.carrier[r])
-        if body < 0:
-            continue
-        place = model.frame(wheel.carrier)
-        frame = Placement(body, place.rotation, place.position)
-        ratio = wheel.transverse / wheel.axial if wheel.axial > 0.0 else 0.5
-        none = locked_parameters(replace(wheel, axial=0.0, transverse=0.0), frame)
-        one = locked_parameters(replace(wheel, axial=1.0, transverse=ratio), frame)
-        found.append((r, body, none, one - none))
+    wheels = model.wheels
+    for r in np.flatnonzero(wheels.carrier >= 0).tolist():
+        mass, axis, position = float(wheels.mass[r]), wheels.axis[r], wheels.position[r]
+        axial = float(wheels.inertia[r])
+        ratio = float(wheels.transverse[r]) / axial if axial > 0.0 else 0.5
+        none = disc(mass, 0.0, 0.0, axis, position)
+        one = disc(mass, 1.0, ratio, axis, position)
+        found.append((r, int(wheels.carrier[r]), none, one - none))
     return found
 
 

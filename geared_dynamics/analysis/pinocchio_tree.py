@@ -151,7 +151,7 @@ def spanning_tree(
         MissingPackageError: Pinocchio is not installed.
         ModelError: Pinocchio cannot read the URDF.
     """
-    drive = model.drivetrain if drivetrain is None else drivetrain
+    drive = model.records.drivetrain if drivetrain is None else drivetrain
     tree, wheel_joint = _with_wheels(_read_links(model, urdf), drive)
     tree.gravity.linear = np.array(model.gravity)
     wheel_name = {joint: name for name, joint in wheel_joint.items()}
@@ -179,13 +179,13 @@ def spanning_tree(
 
 def _read_links(model: GearedModel, urdf: str | None) -> Any:
     """Read the links with Pinocchio's parser: from the user's text unless joints are frozen."""
-    source = model.robot.source
+    source = model.source
     if urdf is not None:
         links = _parse(urdf, source)
-        movable = {joint.name for joint in model.robot.joints if joint.kind != "fixed"}
+        movable = {joint.name for joint in model.records.robot.joints if joint.kind != "fixed"}
         if set(links.names[1:]) <= movable:
             return links
-    return _parse(write_urdf(model.robot), source)
+    return _parse(write_urdf(model.records.robot), source)
 
 
 def _parse(urdf: str, source: str) -> Any:
@@ -271,7 +271,7 @@ def _follows(name: str, robot: RobotRecord) -> tuple[str, float, float]:
 def _coordinate_row(name: str, model: GearedModel) -> tuple[Array, float]:
     """Row (n,) of a joint's rate per coordinate rate, and its position at q = 0."""
     row = np.zeros(model.n)
-    leader, multiplier, offset = _follows(name, model.robot)
+    leader, multiplier, offset = _follows(name, model.records.robot)
     if leader in model.joint_names:
         row[model.joint_names.index(leader)] = multiplier
     return row, offset

@@ -172,11 +172,10 @@ class SamplesFile:
 
     def __init__(self, path: Path, model: GearedModel) -> None:
         """Open it and write the headings."""
-        kinds = {joint.name: joint.kind for joint in model.robot.joints}
         heads = ["time [s]"]
         for quantity, units in QUANTITIES.items():
-            for joint in model.joint_names:
-                heads.append(f"{quantity}.{joint} [{units[kinds[joint] == 'prismatic']}]")
+            for joint, slides in zip(model.joint_names, model.prismatic, strict=True):
+                heads.append(f"{quantity}.{joint} [{units[bool(slides)]}]")
         with ExitStack() as stack:
             (draft,) = stack.enter_context(new_files(path, parents=True))
             self.stream = stack.enter_context(draft.open("w", encoding="utf-8", newline=""))

@@ -59,16 +59,12 @@ def effort_of_motion(model: GearedModel, q: Array, v: Array, a: Array) -> float:
     """
     speed = v @ model.structure_matrix
     load = motor_load(model, motor_commands(model, q, v, a).torque, speed)
-    joints = {joint.name: joint.limit for joint in model.robot.joints}
-    given = [joints[name] for name in model.joint_names]
-    velocity = np.array([np.inf if x is None else x.velocity or np.inf for x in given])
-    effort = np.array([np.inf if x is None else x.effort or np.inf for x in given])
     parts = (
         load.torque,
         load.voltage,
         part(speed, model.motors.limits[:, 3]),
-        part(v, velocity),
-        part(inverse_dynamics(model, q, v, a), effort),
+        part(v, model.limits.velocity),
+        part(inverse_dynamics(model, q, v, a), model.limits.effort),
     )
     return max(float(found.max()) for found in parts)
 
@@ -167,16 +163,11 @@ def swing(model: GearedModel, size: float = 1.0) -> Swing:
         model: Geared model.
         size: Part of the usual lean and amplitude.
     """
-    limits = {joint.name: joint.limit for joint in model.robot.joints}
-    middle, amplitude = np.zeros(model.n), np.full(model.n, WIDEST)
-    for k, name in enumerate(model.joint_names):
-        limit = limits[name]
-        if limit is None or limit.lower is None or limit.upper is None:
-            middle[k] = size * LEAN
-            continue
-        width = limit.upper - limit.lower
-        middle[k] = 0.5 * (limit.lower + limit.upper) + size * min(LEAN * width, 0.6)
-        room = min(limit.upper - middle[k], middle[k] - limit.lower)
+    lower, upper = model.limits.lower, model.limits.upper
+    middle, amplitude = np.full(model.n, size * LEAN), np.full(model.n, WIDEST)
+    for k in np.flatnonzero(np.isfinite(upper - lower)):
+        middle[k] = 0.5 * (lower[k] + upper[k]) + size * min(LEAN * (upper[k] - lower[k]), 0.6)
+        room = min(upper[k] - middle[k], middle[k] - lower[k])
         amplitude[k] = min(WIDEST, 2.0 * SHARE * room)
     beat = 2.0 * np.pi * np.linspace(SLOWEST, FASTEST, model.n)
     return Swing(middle, size * amplitude, beat)

@@ -11,11 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from geared_dynamics.actuation.command_type import CommandType
 from geared_dynamics.apps.demo_motion import DemoMotion, demanding, effort_of_motion
 from geared_dynamics.arrays import Array
 from geared_dynamics.control import controller
 from geared_dynamics.control.gains import Gains
-from geared_dynamics.control.terms import Side, Terms
+from geared_dynamics.control.terms import Terms
 from geared_dynamics.dynamics.rigid import mass_matrix
 from geared_dynamics.errors import (
     GearedDynamicsError,
@@ -89,7 +90,7 @@ WITHOUT = {
 }
 RATE = 1000.0  # joint states and commands per second
 ENCODER, LATENCY = 65536, 1e-3  # counts per turn; [s] until a command acts
-SIDE: Side = "motor_torque"  # of the gears, on which commands are: the rotors rub there
+COMMAND_TYPE: CommandType = "motor_torque"  # before the gears: the rotors rub there
 REHEARSED = 3
 
 
@@ -165,7 +166,7 @@ def make_plan(files: RobotFiles, engine: Engine | None) -> DemoPlan:
     work = effort_of_motion(model, *motion[1:])
     if work > 1.0:
         finding = f"cannot support its own weight: even a slow motion needs {work:.0%} of a limit"
-        raise ModelError(model.robot.source, finding, "check the motor and joint limits")
+        raise ModelError(model.source, finding, "check the motor and joint limits")
     absent = missing()
     chosen, notes = chosen_engine(model, engine, motion)
     notes = (*left_out(absent, engine), *notes)
@@ -178,7 +179,7 @@ def refuse_motorless(model: GearedModel) -> None:
     if not model.motor_names:
         finding = "no motors are described, and nothing moves this arm"
         remedy = "write a drivetrain file (docs/drivetrain.md), or run the demo without ROBOT"
-        raise ModelError(model.robot.source, finding, remedy)
+        raise ModelError(model.source, finding, remedy)
 
 
 def chosen_engine(
@@ -201,14 +202,14 @@ def chosen_engine(
 
 def rehearse(model: GearedModel, engine: Engine, motion: DemoMotion) -> None:
     """Build and move a plant and controllers once: kernels compile, and errors come early."""
-    plant = Plant(model, command="torque", engine=engine, settings=plant_settings())
+    plant = Plant(model, command="motor_torque", engine=engine, settings=plant_settings())
     plant.reset(motion.q[0])
     still = np.zeros(len(model.motor_names))
     for _ in range(REHEARSED):
         plant.step(still, 1.0 / RATE)
     for way in WAYS:
         controller(model, "pd_plus_feedforward", gains=Gains(1.0, 1.0, kind="torque"),
-                   terms=way.terms, side=SIDE)  # fmt: skip
+                   terms=way.terms, command_type=COMMAND_TYPE)  # fmt: skip
 
 
 def plant_settings() -> PlantSettings:
@@ -221,7 +222,7 @@ def plant_parameters(plan: DemoPlan, lock_step: bool) -> dict[str, Any]:
     names = plan.model.joint_names
     begin = {f"initial.{name}": float(q) for name, q in zip(names, plan.motion.q[0], strict=True)}
     return robot_parameters(plan) | begin | {
-        "command": SIDE,
+        "command": COMMAND_TYPE,
         "engine": plan.engine,
         "pace": "lock_step" if lock_step else "real_time",
         "rate": RATE,
@@ -243,7 +244,7 @@ def node_parameters(plan: DemoPlan, lock_step: bool) -> dict[str, Any]:
         "use_sim_time": lock_step,
         "mode": "computed_torque",
         "law": "pd_plus_feedforward",
-        "output": SIDE,
+        "output": COMMAND_TYPE,
         "update_rate": round(RATE),
         "publish_commands": False,
         "publish_joint_commands": True,

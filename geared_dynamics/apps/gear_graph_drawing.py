@@ -120,7 +120,7 @@ def graph_svg(model: GearedModel) -> str:
     References:
         Chen 1998, section 2.
     """
-    graph = graph_of(model.robot, model.drivetrain)
+    graph = graph_of(*model.records)
     return svg_text(picture(model.name, graph), f"Gear train of {model.name}")
 
 

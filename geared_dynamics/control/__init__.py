@@ -1,7 +1,7 @@
 """Control laws: model, gains, state and reference to commands; what is safe to send."""
 
 from geared_dynamics.control import safety
-from geared_dynamics.control.controller import Controller, controller
+from geared_dynamics.control.controller import Controller
 from geared_dynamics.control.elastic_controller import ElasticController, elastic_controller
 from geared_dynamics.control.elastic_gains import closed_loop_poles, gains_from_modes
 from geared_dynamics.control.gains import Gains, gains_from_bandwidth, torque_gains
@@ -15,6 +15,7 @@ from geared_dynamics.control.laws import (
     pd_plus_feedforward,
 )
 from geared_dynamics.control.outputs import limit_names
+from geared_dynamics.control.rigid_controller import RigidController, controller
 from geared_dynamics.control.terms import (
     Compensation,
     Memory,
@@ -25,7 +26,6 @@ from geared_dynamics.control.terms import (
     compensation,
     term_torques,
 )
-from geared_dynamics.control.terms import Side as Side
 from geared_dynamics.dynamics.state import State as State  # its former place, for one release
 
 __all__ = [
@@ -37,6 +37,7 @@ __all__ = [
     "Memory",
     "Output",
     "Reference",
+    "RigidController",
     "Setting",
     "TermTorques",
     "Terms",

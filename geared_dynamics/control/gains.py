@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from geared_dynamics.arrays import Array, ArrayLike, Frozen, IntArray, readonly, readonly_int
 from geared_dynamics.dynamics.arguments import as_numbers, finite_input
-from geared_dynamics.dynamics.elastic.equations import structure_matrix
 from geared_dynamics.dynamics.elastic.extended import extended
 from geared_dynamics.dynamics.rigid import mass_matrix
 from geared_dynamics.errors import ArrayError, ModelError, UnknownNameError
@@ -180,15 +179,15 @@ def driven(model: GearedModel) -> Driven:
         ModelError: where there are not as many as joints, each turned by itself.
     """
     extended(model)  # refuses an arm without springs
-    A = structure_matrix(model)
+    motors = model.elastic_motor_map
     rigid = np.vstack([np.eye(model.n), model.elasticity.rigid])
-    rows = by_joint(np.flatnonzero(np.any(A != 0.0, axis=1)), rigid)
+    rows = by_joint(np.flatnonzero(np.any(motors.A != 0.0, axis=1)), rigid)
     E = rigid[rows]
-    if len(rows) != model.n or np.linalg.matrix_rank(A[rows]) != model.n:
+    if len(rows) != model.n or motors.rank != model.n:
         finding = f"turn {len(rows)} coordinates of an arm with {model.n} joints"
         remedy = "feedback needs a motor for each joint, and no passive ones"
-        raise ModelError(f"{model.drivetrain.source}, motors", finding, remedy)
-    shares = np.linalg.pinv(A[rows])
+        raise ModelError(f"{model.drivetrain_source}, motors", finding, remedy)
+    shares = motors.inverse[:, rows]
     return Driven(readonly_int(rows), readonly(E), readonly(np.linalg.inv(E)), readonly(shares))
 
 

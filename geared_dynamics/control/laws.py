@@ -8,13 +8,12 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from geared_dynamics import kernels
+from geared_dynamics.actuation.command_type import CommandType
 from geared_dynamics.arrays import Array, readonly
 from geared_dynamics.control.gains import Gains
 from geared_dynamics.control.terms import (
     Compensation,
     Reference,
-    Side,
     compensated_force,
     compensated_friction,
     inertial_force,
@@ -34,9 +33,8 @@ LARGEST = 1e100  # [rad s or m s]: beyond any integral of an error
 
 def turns(model: GearedModel) -> Array | None:
     """1/(2 pi) for continuous joints and 0 for others (n,); None where none is continuous."""
-    kinds = {joint.name: joint.kind for joint in model.robot.joints}
-    endless = [kinds.get(name) == "continuous" for name in model.joint_names]
-    return readonly(np.array(endless) / (2.0 * math.pi)) if any(endless) else None
+    endless = model.continuous
+    return readonly(endless / (2.0 * math.pi)) if endless.any() else None
 
 
 def position_error(wanted: Array, measured: Array, per_turn: Array | None) -> Array:
@@ -138,16 +136,16 @@ class Setting(NamedTuple):
     """What all laws share.
 
     Attributes:
-        given: The prepared model.
+        compensation: The prepared model.
         gains: Gains with an entry for each joint; None for none.
-        per_turn: As of ``error.turns``.
+        per_turn: As of ``turns``.
         rate: At which velocity friction is taken.
     """
 
-    given: Compensation
-    gains: Gains | None
-    per_turn: Array | None
-    rate: Rate
+    compensation: Compensation
+    gains: Gains | None = None
+    per_turn: Array | None = None
+    rate: Rate = "reference"
 
 
 def feedforward(
@@ -162,8 +160,8 @@ def feedforward(
         integral: Not read.
     """
     q, v, a = reference.q, reference.v, reference.a
-    force = compensated_force(setting.given, q, v, a)
-    rubbing = compensated_friction(setting.given, q, v, a, v)
+    force = compensated_force(setting.compensation, q, v, a)
+    rubbing = compensated_friction(setting.compensation, q, v, a, v)
     return Demand(force, rubbing, q, v, None)
 
 
@@ -180,7 +178,7 @@ def computed_torque(
         reference: Wanted motion.
         integral: Integral of the error (n,), or None.
     """
-    given, q, v, a = setting.given, state.q, state.v, reference.a
+    given, q, v, a = setting.compensation, state.q, state.v, reference.a
     error = position_error(reference.q, q, setting.per_turn)
     wanted = correction(setting, error, reference.v - v, integral)
     rate = v if setting.rate == "measured" else reference.v
@@ -204,7 +202,7 @@ def pd_plus_feedforward(
         reference: Wanted motion.
         integral: Integral of the error (n,), or None.
     """
-    given, (q, v, a) = setting.given, reference[:3]
+    given, (q, v, a) = setting.compensation, reference[:3]
     error = position_error(q, state.q, setting.per_turn)
     rate = state.v if setting.rate == "measured" else v
     force = compensated_force(given, q, v, a)
@@ -226,7 +224,7 @@ def gravity_compensation(
         reference: Not read.
         integral: Not read.
     """
-    given = setting.given
+    given = setting.compensation
     return Demand(static_force(given, state.q), None, state.q, given.still, None)
 
 
@@ -240,7 +238,7 @@ def hold(setting: Setting, state: State | None, posture: Array) -> Demand:
         state: Measured state, or None.
         posture: Joint position to hold (n,) [rad or m].
     """
-    given = setting.given
+    given = setting.compensation
     if state is None:
         return Demand(static_force(given, posture), None, posture, given.still, None)
     force = static_force(given, state.q)
@@ -260,7 +258,7 @@ def decelerate(setting: Setting, q: Array, v: Array, a: Array, rate: Array) -> D
         a: Joint acceleration (n,).
         rate: Velocity at which friction is taken (n,).
     """
-    given = setting.given
+    given = setting.compensation
     if given.accelerating:
         force = compensated_force(given, q, v, a)
     else:
@@ -286,7 +284,7 @@ def feedback(
     """Feedback as a joint force (n,) [N m or N]."""
     found = correction(setting, error, rate_error, integral)
     if setting.gains is not None and setting.gains.kind == "acceleration":
-        return inertial_force(setting.given, q, found)
+        return inertial_force(setting.compensation, q, found)
     return found
 
 
@@ -322,26 +320,31 @@ class CompiledLaw(NamedTuple):
     law: Array
 
 
-def compiled_law(law: str, setting: Setting, side: Side, integrating: bool) -> CompiledLaw | None:
-    """Prepare a law for ``compiled_command``; None where only Python has it.
+def compiled_law(
+    law: str, setting: Setting, command_type: CommandType, integrating: bool
+) -> CompiledLaw | None:
+    """Prepare a law for its kernel; None where only Python has it.
 
     Args:
-        law: Its name.
+        law: Its name, or ``hold``.
         setting: Prepared model, gains, continuous joints.
-        side: What commands are.
+        command_type: What commands are.
         integrating: Whether the gains have an integral part.
     """
-    given, gains = setting.given, setting.gains
+    given, gains = setting.compensation, setting.gains
     kinds = {"feedforward": at.FEEDFORWARD, "computed_torque": at.COMPUTED_TORQUE}
     if gains is not None and law == "pd_plus_feedforward":
         kinds[law] = at.PD_FORCE if gains.kind == "torque" else at.PD_ACCELERATION
-    if law not in kinds or side != "joint_torque" or integrating or not complete(given):
+    if law == "hold":
+        forces = gains is None or gains.kind == "torque"
+        kinds[law] = at.HOLD_FORCE if forces else at.HOLD_ACCELERATION
+    if law not in kinds or command_type != "joint_torque" or integrating or not complete(given):
         return None
     none = np.zeros(given.model.n)
     friction = at.REFERENCE
     if setting.rate == "measured" and law != "feedforward":
         friction = at.MEASURED
-    if not (given.terms.use_friction and given.model.joint_friction.count):
+    if law == "hold" or not (given.terms.use_friction and given.model.joint_friction.count):
         friction = at.NO_FRICTION
     header = [float(kinds[law]), float(friction), float(given.loaded)]
     kp, kv = (none, none) if gains is None else (gains.kp, gains.kv)
@@ -355,22 +358,3 @@ def complete(given: Compensation) -> bool:
     on = given.terms
     gravity = on.use_gravity_compensation and not given.balanced
     return given.accelerating and gravity and on.use_coriolis_compensation
-
-
-def compiled_command(made: CompiledLaw, state: State, reference: Reference) -> Array | None:
-    """The law's joint force (n,) [N m or N]; None where Python has to look at the arguments.
-
-    Args:
-        made: The prepared law.
-        state: Measured state.
-        reference: Wanted motion.
-    """
-    wanted, rate, a, jerk, _ = reference
-    if jerk is not None:  # not read, but to be checked
-        return None
-    try:
-        result = np.empty(wanted.shape)
-        status = kernels.control_law(*made, state.q, state.v, wanted, rate, a, result)
-    except kernels.NOT_TAKEN:
-        return None
-    return None if status else result

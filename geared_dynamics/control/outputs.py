@@ -9,15 +9,18 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from geared_dynamics.actuation.command_type import (
+    CommandType,
+    command_of_torque,
+    require_constants,
+)
 from geared_dynamics.actuation.motor_commands import Limit, MotorCommands, motor_commands
 from geared_dynamics.actuation.motor_limits import saturate
 from geared_dynamics.arrays import Array, ArrayLike, IntArray
 from geared_dynamics.control.laws import Demand
-from geared_dynamics.control.terms import Output, Side, Terms
-from geared_dynamics.description.robot_records import LimitRecord
+from geared_dynamics.control.terms import Output, Terms
 from geared_dynamics.dynamics.friction_and_balancers import balancer_forces
 from geared_dynamics.dynamics.rigid import forward_dynamics, gravity_forces
-from geared_dynamics.errors import ModelError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.model.drive_arrays import JOINT_SMOOTHING, ROTOR_SMOOTHING, friction_laws
 
@@ -44,7 +47,7 @@ class OutputStage:
 
     Attributes:
         model: The model whose friction counts: without any where that is switched off.
-        side: What is sent.
+        command_type: What commands are.
         saturation: How commands beyond the motors' limits are made to fit.
         wound: Whether a motor has inductance, so that the jerk counts.
         balanced: Whether balancers count.
@@ -52,19 +55,21 @@ class OutputStage:
     """
 
     model: GearedModel
-    side: Side
+    command_type: CommandType
     saturation: Saturation
     wound: bool
     balanced: bool
     bounded: bool
 
 
-def drives(model: GearedModel, terms: Terms, side: Side, saturation: Saturation) -> OutputStage:
+def drives(
+    model: GearedModel, terms: Terms, command_type: CommandType, saturation: Saturation
+) -> OutputStage:
     """Prepare the output side."""
-    refuse_unknown(model, side)
+    require_constants(model, command_type)
     return OutputStage(
         model=model if terms.use_friction else without_friction(model),
-        side=side,
+        command_type=command_type,
         saturation=saturation,
         wound=bool(np.any(model.motors.inductance > 0.0)),
         balanced=bool(model.balancers.names),
@@ -88,7 +93,7 @@ def output(given: OutputStage, demand: Demand, v: Array | None, jerk: Array | No
         jerk: The reference's jerk (n,), or None.
     """
     torque = demand.torque
-    if given.side == "joint_torque":
+    if given.command_type == "joint_torque":
         return Output(torque, torque, NOTHING)
     model, q, rate = given.model, demand.q, demand.rate
     net = demand.net + balancer_forces(model, q) if given.balanced else demand.net
@@ -98,32 +103,13 @@ def output(given: OutputStage, demand: Demand, v: Array | None, jerk: Array | No
     exceeded = commands.binding
     fits = given.saturation == "none" or not np.count_nonzero(exceeded)
     source = commands if fits else saturate(commands, given.saturation)  # type: ignore[arg-type]
-    if given.side == "motor_torque":
-        return Output(source.torque, torque, exceeded)
-    motors = model.motors
-    if given.side == "motor_current":
-        return Output(source.torque / motors.torque_constant, torque, exceeded)
     speed = commands.speed if v is None else v @ model.structure_matrix
-    if jerk is None:  # the same, and quicker
-        command = motors.resistance * (source.torque / motors.torque_constant)
-        command += motors.back_emf_constant * speed
-    else:
-        command = source.voltage + motors.back_emf_constant * (speed - commands.speed)
-    if given.bounded:
-        bound = motors.limits[:, 0]
+    inductive = 0.0 if jerk is None else commands.inductive_voltage
+    command = command_of_torque(model, given.command_type, source.torque, speed, inductive)
+    if given.bounded and given.command_type == "motor_voltage":
+        bound = model.motors.limits[:, 0]
         command = np.maximum(np.minimum(command, bound), -bound)
     return Output(command, torque, exceeded)
-
-
-def refuse_unknown(model: GearedModel, side: Side) -> None:
-    """Raise for motors whose constants the side needs and the file lacks."""
-    needed = {"motor_current": 1, "motor_voltage": 2}.get(side, 0)
-    for key in ("torque_constant", "resistance")[:needed]:
-        missing = np.isnan(getattr(model.motors, key))
-        if missing.any():
-            name = model.motor_names[int(np.argmax(missing))]
-            place = f"{model.drivetrain.source}, motors.{name}.{key}"
-            raise ModelError(place, f"is not given, and {side} needs it", "add it")
 
 
 def limit_names(model: GearedModel, exceeded: IntArray) -> dict[str, Limit]:
@@ -143,38 +129,30 @@ TINY = 1e-9  # [N m or N] per kilogram: a joint that carries nothing
 POSTURES = 256  # at which a load's weight is looked at
 
 
-def efforts(model: GearedModel) -> Array:
-    """Joint force that the URDF allows (n,) [N m or N], infinite where it says none or zero."""
-    limits = {joint.name: joint.limit for joint in model.robot.joints}
-    given = [limits[name] for name in model.joint_names]
-    found = [math.inf if limit is None else limit.effort or math.inf for limit in given]
-    return np.array(found)
-
-
-def command_limits(model: GearedModel, side: Side) -> Array:
+def command_limits(model: GearedModel, command_type: CommandType) -> Array:
     """Largest commands (n,) or (m,), infinite where nothing says any.
 
     Args:
         model: Geared model.
-        side: What commands are.
+        command_type: What commands are.
     """
     voltage, current, torque, _ = model.motors.limits.T
     constant = model.motors.torque_constant
     known = np.isfinite(constant)
     per_ampere = np.where(known, constant, 1.0)
     by_current = np.where(known, current * per_ampere, np.inf)
-    if side == "motor_voltage":
+    if command_type == "motor_voltage":
         return np.asarray(voltage)
-    if side == "motor_current":
+    if command_type == "motor_current":
         return np.asarray(np.minimum(current, np.where(known, torque / per_ampere, np.inf)))
     shaft = np.asarray(np.minimum(torque, by_current))
-    if side == "motor_torque":
+    if command_type == "motor_torque":
         return shaft
     A = np.abs(model.structure_matrix)
     turned = A.any(axis=1)
     with np.errstate(invalid="ignore"):
         together = np.where(A > 0.0, A * shaft, 0.0).sum(axis=1)
-    return np.asarray(np.minimum(efforts(model), np.where(turned, together, np.inf)))
+    return np.asarray(np.minimum(model.limits.effort, np.where(turned, together, np.inf)))
 
 
 class Weights(NamedTuple):
@@ -197,10 +175,8 @@ def weights(model: GearedModel, link: str | None = None) -> Weights:
         model: Geared model without the load.
         link: That carries it; None: the only tip.
     """
-    named = {joint.name: joint for joint in model.robot.joints}
-    limits = [named[name].limit or LimitRecord() for name in model.joint_names]
-    low = [-math.pi if limit.lower is None else limit.lower for limit in limits]
-    high = [math.pi if limit.upper is None else limit.upper for limit in limits]
+    low, high = model.limits.lower, model.limits.upper
+    low, high = (np.where(np.isinf(x), np.copysign(math.pi, x), x) for x in (low, high))
     q = np.random.default_rng(0).uniform(low, high, (POSTURES, model.n))
     bare = gravity_forces(model, q)
     own = gravity_forces(model.with_payload(1.0, link=link), q)
@@ -234,7 +210,7 @@ def extent(model: GearedModel) -> float:
     return 1.0 + float(np.linalg.norm(model.tree.position, axis=1).sum())
 
 
-# -- What is sent for the motor torques of an elastic arm, on each side ---------------------------
+# -- What is sent for the motor torques of an elastic arm ---
 
 
 BITS = {"motor_torque": Limit.TORQUE, "motor_current": Limit.CURRENT}
@@ -242,40 +218,32 @@ BITS = {"motor_torque": Limit.TORQUE, "motor_current": Limit.CURRENT}
 
 def elastic_output(
     model: GearedModel,
-    side: Side,
+    command_type: CommandType,
     limits: Array,
     torque: Array,
     speed: Array,
     commands: MotorCommands | None,
     clip: bool,
 ) -> Output:
-    """The command of motor torques on the side that is sent.
+    """The command for motor torques, in its type.
 
     Args:
         model: Geared model with elastic joints.
-        side: What is sent.
+        command_type: What commands are.
         limits: Largest commands (m,) or (n,).
         torque: At the motors' shafts (m,) [N m].
         speed: Of the rotors (m,) [rad/s].
         commands: Of the planned motion, for limits and the windings' inductance; None: none.
         clip: Whether commands beyond the limits are clipped.
     """
-    motors, joint = model.motors, model.structure_matrix @ torque
+    joint = model.structure_matrix @ torque
     exceeded: IntArray = np.zeros(len(torque), np.int64)
     if commands is not None:
         exceeded = commands.binding
-    if side == "joint_torque":
-        command = joint
-    elif side == "motor_torque":
-        command = torque
-    else:
-        command = torque / motors.torque_constant
-        if side == "motor_voltage":
-            inductive = 0.0 if commands is None else commands.inductive_voltage
-            command = motors.resistance * command + motors.back_emf_constant * speed
-            command = command + inductive
-    if side != "joint_torque":
-        bit = int(BITS.get(side, Limit.VOLTAGE))
+    inductive = 0.0 if commands is None else commands.inductive_voltage
+    command = command_of_torque(model, command_type, torque, speed, inductive)
+    if command_type != "joint_torque":
+        bit = int(BITS.get(command_type, Limit.VOLTAGE))
         exceeded = exceeded | bit * (np.abs(command) > limits)
     if clip:
         command = np.clip(command, -limits, limits)

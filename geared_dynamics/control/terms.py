@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -31,9 +31,6 @@ from geared_dynamics.errors import ArrayError, UnknownNameError
 from geared_dynamics.model import GearedModel, require_model
 
 # -- What goes into a control cycle and what comes out; arrays in the model's joint order ---------
-
-
-Side = Literal["joint_torque", "motor_torque", "motor_current", "motor_voltage"]
 
 
 class Reference(NamedTuple):
@@ -68,7 +65,7 @@ class Output(NamedTuple):
     """Result of a control cycle.
 
     Attributes:
-        command: What to send (n,) or (m,), in the controller's ``side``.
+        command: What to send (n,) or (m,), in the controller's ``command_type``.
         joint_torque: Joint force that the law asks for (n,) [N m or N], joint side.
         exceeded: Limits that the command exceeded before it was made to fit (m,),
             ``gd.Limit`` as integers; empty on the joint side.

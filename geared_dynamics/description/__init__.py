@@ -1,7 +1,6 @@
 """From files to frozen records: URDF, drivetrain files and parameter tables."""
 
 from geared_dynamics.description.denavit_hartenberg import DHRow, in_carrier_frame, robot_from_dh
-from geared_dynamics.description.drive_sources import merge, override_notes, replaced_notes
 from geared_dynamics.description.drivetrain_reader import drivetrain_schema, read_drivetrain
 from geared_dynamics.description.robot_tree import freeze
 from geared_dynamics.description.rodrigues import RodriguesRow, robot_from_rodrigues
@@ -16,13 +15,10 @@ __all__ = [
     "drivetrain_schema",
     "freeze",
     "in_carrier_frame",
-    "merge",
-    "override_notes",
     "read_drivetrain",
     "read_robot",
     "read_urdf",
     "read_urdf_drives",
-    "replaced_notes",
     "robot_from_dh",
     "robot_from_rodrigues",
     "with_root_inertia",

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from geared_dynamics.description.drive_records import EMF_PER_TORQUE, MotorRecord
-from geared_dynamics.description.drive_sources import merge
 from geared_dynamics.description.gear_sections import harmonic, meshes, planetary, spins, wheel
 from geared_dynamics.description.motor_sections import balancer, joint, motor, shaft_spring
 from geared_dynamics.description.robot_records import DrivetrainRecord
@@ -235,8 +233,7 @@ def _entries(schema: dict[str, Any]) -> str:
 
 
 def read_drivetrain(
-    source: Source | Mapping[str, Any] | None,
-    urdf: DrivetrainRecord | None = None,
+    source: Source | Mapping[str, Any] | None, *, alone: bool = True
 ) -> DrivetrainRecord:
     """Read a drivetrain file (``*.drivetrain.yaml``, version 1).
 
@@ -248,18 +245,19 @@ def read_drivetrain(
         source: A dict; YAML text as ``bytes`` or as a ``str`` that holds a line
             break or starts with ``{``; a path (any other ``str``, or a
             ``pathlib.Path``); or None for a robot without wheels.
-        urdf: Drives that the robot's URDF gives; the file overrides them entry by
-            entry.
+        alone: Whether to check the names of wheels; where a URDF has drives too, only
+            ``model.drive_sources`` can.
 
     Returns:
-        The checked drivetrain: the file's entries in file order, then the URDF's.
+        The drivetrain, its entries in file order.
 
     Raises:
         DescriptionError: If the file cannot be read or says something impossible.
         UnknownNameError: For an unknown key, or a wheel that is not declared.
     """
-    record = merge(_parse(source), urdf or DrivetrainRecord())
-    check_drivetrain(record)
+    record = _parse(source)
+    if alone:
+        check_drivetrain(record)
     return record
 
 
@@ -285,40 +283,3 @@ def _parse(source: Source | Mapping[str, Any] | None) -> DrivetrainRecord:
 
 def _items(data: Mapping[str, Any], key: str) -> list[tuple[str, Any]]:
     return list(data.get(key, {}).items())
-
-
-# -- What a drivetrain says that is possible and unlikely -----------------------------------------
-
-
-# Two constants of one motor, measured and rounded apart, agree to a few percent.
-CONSTANTS_AGREE = 0.05
-
-Doubt = tuple[str, str, str]
-
-
-def drive_doubts(drivetrain: DrivetrainRecord) -> list[Doubt]:
-    """Return place, finding and remedy of each."""
-    return [doubt for motor in drivetrain.motors for doubt in _motor(motor, drivetrain.source)]
-
-
-def _motor(motor: MotorRecord, source: str) -> Iterator[Doubt]:
-    place = at(source, f"motors.{motor.name}")
-    k_t, k_e = motor.torque_constant, motor.back_emf_constant
-    if k_t is not None and k_e is not None:
-        expected = EMF_PER_TORQUE[motor.kind]
-        if abs(k_e / (k_t * expected) - 1.0) > CONSTANTS_AGREE:
-            whose = "a DC motor" if motor.kind == "dc" else "a brushless motor in phase amplitudes"
-            yield (
-                f"{place}.back_emf_constant",
-                f"{k_e:g} V s/rad is {k_e / k_t:.4g} times the torque constant {k_t:g} N m/A;"
-                f" of {whose} it is {expected:.4g} times that",
-                "correct one of the two, or leave the back-EMF constant out",
-            )
-    peak, thermal = motor.limits.current, motor.limits.thermal
-    if peak is not None and thermal is not None and thermal.continuous_current > peak:
-        yield (
-            f"{place}.limits.thermal.continuous_current",
-            f"{thermal.continuous_current:g} A is above the peak current {peak:g} A,"
-            " so the winding never warms to its limit",
-            "correct one of the two",
-        )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from geared_dynamics.description.robot_records import RobotRecord
 from geared_dynamics.description.urdf_checks import clip, number_or_none
-from geared_dynamics.errors import DescriptionError, UnknownNameError, lxml_etree
+from geared_dynamics.errors import DescriptionError, Note, UnknownNameError, lxml_etree
 
 # -- What every dialect comes down to: rotors that follow joints ----------------------------------
 
@@ -86,14 +86,16 @@ class Context:
         self.remarks.setdefault(text, []).append(place)
 
 
-def lines(source: str, said: dict[str, list[str]]) -> tuple[str, ...]:
-    """Return what was said of a file's elements, a line each: places, then text."""
+def notes_of(
+    source: str, said: dict[str, list[str]], note: Callable[[str, str], Note]
+) -> list[Note]:
+    """Return what was said of a file's elements as notes: first places of each, then the text."""
     result = []
     for text, places in said.items():
         shown = list(dict.fromkeys(places))
         more = f" and {len(shown) - _SHOWN} more" if len(shown) > _SHOWN else ""
-        result.append(f"{source}, {', '.join(shown[:_SHOWN])}{more}: {text}")
-    return tuple(result)
+        result.append(note(f"{source}, {', '.join(shown[:_SHOWN])}{more}", text))
+    return result
 
 
 # -- Names and numbers of XML elements, with errors that name the element -------------------------

@@ -21,7 +21,7 @@ from geared_dynamics.description.robot_records import (
     WheelRecord,
 )
 from geared_dynamics.description.ros2_control import read_block
-from geared_dynamics.description.transmission_elements import Context, Drive, children, lines
+from geared_dynamics.description.transmission_elements import Context, Drive, children, notes_of
 from geared_dynamics.description.transmission_roles import (
     INERTIA,
     REDUCTION,
@@ -32,6 +32,7 @@ from geared_dynamics.description.transmission_roles import (
 from geared_dynamics.description.urdf_checks import typo_notes
 from geared_dynamics.description.urdf_reader import loop_notes, robot_of
 from geared_dynamics.description.xml_input import read_xml
+from geared_dynamics.errors import Note, urdf_doubt
 from geared_dynamics.files import Source
 
 # -- All dialects together: a URDF's and an SRDF's drives as one drivetrain -----------------------
@@ -54,13 +55,13 @@ class UrdfDrives:
         drivetrain: A wheel per actuator, or per joint where none is named. Its carrier
             is not known: it is taken to be the root link, which does not turn, so that
             only the ratio and J n^2 count (the armature), and included in its inertial.
-        notes: What some reader would ignore, misorder or read otherwise, a line each.
-        remarks: What is left out and need not worry anybody, a line each.
+        notes: What some reader would ignore, misorder or read otherwise.
+        remarks: What is left out and need not worry anybody.
     """
 
     drivetrain: DrivetrainRecord
-    notes: tuple[str, ...] = ()
-    remarks: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
+    remarks: tuple[Note, ...] = ()
 
 
 def read_drives(root: Any, robot: RobotRecord, srdf: tuple[Any, str] | None = None) -> UrdfDrives:
@@ -95,8 +96,8 @@ def read_drives(root: Any, robot: RobotRecord, srdf: tuple[Any, str] | None = No
     )
     return UrdfDrives(
         record,
-        tuple(line for c in contexts for line in lines(c.source, c.notes)),
-        tuple(line for c in contexts for line in lines(c.source, c.remarks)),
+        tuple(note for c in contexts for note in notes_of(c.source, c.notes, urdf_doubt)),
+        tuple(note for c in contexts for note in notes_of(c.source, c.remarks, Note)),
     )
 
 

@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 
 from geared_dynamics.checks import refuse_too_large
 from geared_dynamics.description.robot_records import JointKind
-from geared_dynamics.errors import DescriptionError, UnknownNameError, lxml_etree
+from geared_dynamics.errors import DescriptionError, Note, UnknownNameError, lxml_etree, urdf_doubt
 from geared_dynamics.files import at
 
 # -- The elements of a URDF that dynamics needs, their attributes and children --------------------
@@ -267,8 +267,8 @@ def clip(text: str) -> str:
 _ALIKE = 0.65
 
 
-def typo_notes(root: Any, source: str) -> tuple[str, ...]:
-    """Return a line for each misspelt name inside a link or joint, with its first place.
+def typo_notes(root: Any, source: str) -> tuple[Note, ...]:
+    """Return a doubt for each misspelt name inside a link or joint, with its first place.
 
     Args:
         root: The URDF's root element, as ``prune`` has accepted it.
@@ -285,7 +285,7 @@ def typo_notes(root: Any, source: str) -> tuple[str, ...]:
         for where, finding in _typos(node, element, namespace, place):
             places.setdefault(finding, []).append(where)
     return tuple(
-        f"{at(source, where[0])}: {finding}{_and_more(len(where) - 1)}"
+        urdf_doubt(at(source, where[0]), f"{finding}{_and_more(len(where) - 1)}")
         for finding, where in places.items()
     )
 

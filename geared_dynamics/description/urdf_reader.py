@@ -26,7 +26,7 @@ from geared_dynamics.description.robot_tree import check_robot
 from geared_dynamics.description.transmission_elements import tag
 from geared_dynamics.description.urdf_checks import clip, prune
 from geared_dynamics.description.xml_input import read_xml
-from geared_dynamics.errors import DescriptionError, urdf_parser
+from geared_dynamics.errors import DescriptionError, Note, urdf_doubt, urdf_parser
 from geared_dynamics.files import Source, at
 
 # -- Elements of a URDF that close loops, tie joints together or put springs between links --------
@@ -67,8 +67,8 @@ _CLOSED = ("ros2_control", "transmission", "material", "visual", "collision", "s
 _SHOWN = 4  # ends that are named
 
 
-def loop_notes(root: Any, source: str) -> tuple[str, ...]:
-    """Return a line for each element that the tree leaves out: place, what it means, remedy.
+def loop_notes(root: Any, source: str) -> tuple[Note, ...]:
+    """Return a doubt for each element that the tree leaves out: what it means, what to do.
 
     Args:
         root: The URDF's root element.
@@ -76,7 +76,7 @@ def loop_notes(root: Any, source: str) -> tuple[str, ...]:
     """
     links = {(node.get("name") or "").strip() for node in root if tag(node) == "link"}
     return tuple(
-        f"{at(source, _place(node))}: <{tag(node)}> {text.format(ends=_ends(node))}"
+        urdf_doubt(at(source, _place(node)), f"<{tag(node)}> {text.format(ends=_ends(node))}")
         for node, text in _left_out(root, links)
     )
 

@@ -80,12 +80,24 @@ def convert_and_call(
         ]
         target = target.reshape(flat[0].shape[0], -1) if result.size else target
     if result.size:
-        status = getattr(kernels, name)(packed(model), *constants, *flat, target)
+        status = run(name, model, constants, flat, target)
         if status >= has.FAULT:
             refuse_balancer(status, model, arrays["q"])
         if status != at.OK:
             refuse(status, arrays, result)
     return result
+
+
+def run(
+    name: str, model: GearedModel, constants: tuple[Array, ...], flat: list[Array], target: Array
+) -> int:
+    """Status of a kernel, or of code for many states that a compiled model has in its place."""
+    kernel, arrays = getattr(kernels, name), (packed(model), *constants)
+    if model.fast is not None and target.ndim > 1:
+        batch = model.fast.batches.get(name)
+        if batch is not None:
+            return int(batch(kernel, arrays, flat, target))
+    return int(kernel(*arrays, *flat, target))
 
 
 def coordinates(model: GearedModel) -> int:

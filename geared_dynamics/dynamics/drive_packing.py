@@ -5,7 +5,7 @@ import numpy as np
 from geared_dynamics.arrays import Array
 from geared_dynamics.description.geometry import rotation_with_z
 from geared_dynamics.dynamics.motor_side import motor_shares
-from geared_dynamics.dynamics.packing import keep_on
+from geared_dynamics.dynamics.packing import sealed
 from geared_dynamics.errors import ModelError
 from geared_dynamics.kernels import drive_layout as at
 from geared_dynamics.model import GearedModel
@@ -14,9 +14,10 @@ from geared_dynamics.model.drive_arrays import ROTOR_SMOOTHING, FrictionLaws
 
 def packed_drives(model: GearedModel) -> Array:
     """Return the packed drives, made at first use and kept on the model."""
-    if model.drives is None:
-        keep_on(model, "drives", pack_drives(model))
-    return model.drives  # type: ignore[return-value]
+    forms = model._forms
+    if forms.drives is None:
+        forms.drives = sealed(pack_drives(model))
+    return forms.drives
 
 
 def pack_drives(model: GearedModel) -> Array:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from geared_dynamics.arrays import Array, readonly
-from geared_dynamics.dynamics.packing import keep_on, packed
+from geared_dynamics.dynamics.packing import packed, sealed
 from geared_dynamics.kernels import layout as at
 from geared_dynamics.model import GearedModel
 
@@ -25,9 +25,10 @@ WORSE = 1.25  # so much slower elimination must be to be given up
 
 def elimination_plan(model: GearedModel) -> Array:
     """Return the plan for the kernel, or DENSE; made at first use and kept on the model."""
-    if model.plan is None:
-        keep_on(model, "plan", choose_plan(model))
-    return model.plan  # type: ignore[return-value]
+    forms = model._forms
+    if forms.plan is None:
+        forms.plan = sealed(choose_plan(model))
+    return forms.plan
 
 
 def choose_plan(model: GearedModel) -> Array:

@@ -126,7 +126,8 @@ def loaded_inverse_dynamics(
         out: Result array (..., n) or None.
     """
     try:
-        form = model.packed if model.packed is not None else packed(model)
+        if (form := model._forms.packed) is None:
+            form = packed(model)
         shape = f_ext.shape  # type: ignore[union-attr]
         if shape == (len(model.tree.names), 6) and f_ext.flags.c_contiguous:  # type: ignore[union-attr]
             flat = f_ext.reshape(-1)  # type: ignore[union-attr]

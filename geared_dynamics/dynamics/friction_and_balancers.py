@@ -116,6 +116,6 @@ def friction_forces(
 
 def outside(model: GearedModel, tau: Array, mean: Array) -> Array:
     """Known force on the joints with that of the balancers at a state's q (n,)."""
-    if model.drivetrain.balancers:
+    if model.balancers.names:
         return np.asarray(tau + balancer_forces(model, np.ascontiguousarray(mean[: model.n])))
     return tau

@@ -1,14 +1,14 @@
 """Between the joints' and the motors' side of the gears."""
 
 import math
+from typing import NoReturn
 
 import numpy as np
 
-from geared_dynamics.arrays import Array, ArrayLike, readonly
+from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.dynamics.arguments import as_input, coordinates, deliver
 from geared_dynamics.errors import ArrayError, ModelError
 from geared_dynamics.model import GearedModel, require_model
-from geared_dynamics.model.gears.rank import rank, scales
 
 
 def motor_torques(model: GearedModel, tau: ArrayLike, *, out: Array | None = None) -> Array:
@@ -34,40 +34,19 @@ def motor_torques(model: GearedModel, tau: ArrayLike, *, out: Array | None = Non
 
 
 def motor_shares(model: GearedModel) -> Array:
-    """What each motor gives per joint force, S' (n, m), made at first use and kept."""
-    if require_model(model).shares is None:
-        # Derived from frozen fields, as the packed model is.
-        object.__setattr__(model, "shares", readonly(least_norm_inverse(model).T))
-    return model.shares  # type: ignore[return-value]
+    """What each motor gives per joint force, S' (n, m), of least norm.
 
-
-def least_norm_inverse(model: GearedModel) -> Array:
-    """S (m, n) with A S = 1, of least norm."""
-    A = model.structure_matrix
-    refuse_underactuated(model, rank(A))
-    return least_norm(A)
-
-
-def least_norm(A: Array) -> Array:
-    """S (m, n) with A S = 1, of least norm; units of very different size lose nothing.
-
-    Scaling a joint's row does not change which solution is the least, scaling a motor's
-    column would; with as many motors as joints there is only one.
-
-    Args:
-        A: A matrix of full row rank (n, m).
+    Raises:
+        ModelError: if the motors do not move all coordinates independently.
     """
-    rows, columns = scales(A)
-    if A.shape[0] == A.shape[1]:
-        return columns[:, None] * np.linalg.inv(rows[:, None] * A * columns) * rows
-    Q, R = np.linalg.qr((rows[:, None] * A).T)
-    return np.asarray(Q @ np.linalg.inv(R).T * rows)
+    shares = require_model(model).motor_map
+    if not shares.complete:
+        refuse_underactuated(model, shares.rank)
+    return shares.inverse.T
 
 
-def refuse_underactuated(model: GearedModel, moved: int) -> None:
-    """Raise unless the motors move all coordinates independently."""
-    if moved == model.n:
-        return
+def refuse_underactuated(model: GearedModel, moved: int) -> NoReturn:
+    """Name the coordinates that no motor moves, or say that they do not move by themselves."""
     idle = [
         name
         for name, row in zip(model.joint_names, model.structure_matrix, strict=True)
@@ -78,7 +57,7 @@ def refuse_underactuated(model: GearedModel, moved: int) -> None:
     finding = f"{motors} {moved} of {model.n} coordinates"
     detail = f" (none acts on {', '.join(idle)})" if idle else " independently of each other"
     remedy = "declare the missing motors" if idle else "declare more motors, or let a joint mimic"
-    raise ModelError(f"{model.drivetrain.source}, motors", finding + detail, remedy)
+    raise ModelError(f"{model.drivetrain_source}, motors", finding + detail, remedy)
 
 
 def motor_angles(model: GearedModel, q: ArrayLike, *, out: Array | None = None) -> Array:

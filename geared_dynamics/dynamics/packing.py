@@ -55,9 +55,7 @@ def wheel_homes(model: GearedModel) -> list[int]:
     Only a coordinate's own body counts, not its mimics; a wheel that follows frozen
     joints only never spins and comes last. A coordinate behind a spring counts as its joint.
     """
-    child = {joint.name: joint.child for joint in model.robot.joints}
-    joints = model.elasticity.link_spin.shape[1]
-    own = [model.tree.names.index(child[name]) for name in model.joint_names[:joints]]
+    own = model.own_bodies[: model.elasticity.link_spin.shape[1]].tolist()
     own += [max(own[j] for j in np.flatnonzero(row)) for row in model.elasticity.rigid]
     last = len(model.tree.names) - 1
     return [max((own[d] for d in np.flatnonzero(row)), default=last) for row in model.Gamma]
@@ -74,18 +72,18 @@ COUPLINGS = ("none", "diagonal", "complete")
 
 def packed(model: GearedModel) -> Array:
     """Return the packed model, made at first use and kept on the model."""
-    if require_model(model).packed is None:
-        if model.skeleton is None:
-            keep_on(model, "skeleton", skeleton(model))
-        keep_on(model, "packed", fleshed(model, model.skeleton))  # type: ignore[arg-type]
-    return model.packed  # type: ignore[return-value]
+    forms = require_model(model)._forms
+    if forms.packed is None:
+        if forms.skeleton is None:
+            forms.skeleton = sealed(skeleton(model))
+        forms.packed = sealed(fleshed(model, forms.skeleton))
+    return forms.packed
 
 
-def keep_on(model: GearedModel, name: str, value: object) -> None:
-    """Keep on the model, read-only, what follows from its frozen fields: it never changes."""
-    if isinstance(value, np.ndarray):
-        value.setflags(write=False)
-    object.__setattr__(model, name, value)
+def sealed(array: Array) -> Array:
+    """Return an array, read-only from now on."""
+    array.setflags(write=False)
+    return array
 
 
 def fleshed(model: GearedModel, bones: Array) -> Array:
@@ -188,12 +186,11 @@ def wheel_blocks(model: GearedModel, turns: Array, columns: ParameterColumns) ->
 def packed_frame(model: GearedModel, name: str) -> Array:
     """Return a frame in the kernels' form, made at first use and kept on the model."""
     try:
-        return model.packed_frames[name]  # type: ignore[index]
+        return model._forms.frames[name]
     except (KeyError, TypeError, AttributeError):
-        block = pack_frame(model, require_model(model).frame(name))
-    block.setflags(write=False)
-    known = model.packed_frames or {}
-    keep_on(model, "packed_frames", MappingProxyType({**known, name: block}))
+        block = sealed(pack_frame(model, require_model(model).frame(name)))
+    forms = model._forms
+    forms.frames = MappingProxyType({**forms.frames, name: block})
     return block
 
 
@@ -218,9 +215,10 @@ def pack_frame(model: GearedModel, frame: Frame) -> Array:
 
 def packed_balancers(model: GearedModel) -> Array:
     """Return the packed springs, made at first use and kept on the model."""
-    if model.packed_balancers is None:
-        keep_on(model, "packed_balancers", pack_balancers(model))
-    return model.packed_balancers  # type: ignore[return-value]
+    forms = model._forms
+    if forms.balancers is None:
+        forms.balancers = sealed(pack_balancers(model))
+    return forms.balancers
 
 
 def pack_balancers(model: GearedModel) -> Array:
@@ -241,7 +239,7 @@ def pack_balancers(model: GearedModel) -> Array:
 def refuse_balancer(status: int, model: GearedModel, q: Array) -> NoReturn:
     """Name the element that has no force at one of the postures q (..., n), and why."""
     line, reason = divmod(status - has.FAULT, has.REASONS)
-    place = f"{model.drivetrain.source}, balancers.{model.balancers.names[line]}"
+    place = f"{model.drivetrain_source}, balancers.{model.balancers.names[line]}"
     where = f"at q{first_failing(status, model, q)}"
     if reason == has.MEETING:
         finding, remedy = f"its anchors meet {where}", "keep the arm away, or move an anchor"

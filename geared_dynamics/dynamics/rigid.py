@@ -58,7 +58,13 @@ def inverse_dynamics(
     """
     if f_ext is None:
         try:
-            form = model.packed if model.packed is not None else packed(model)
+            if model.fast is not None:
+                done = model.fast.inverse_dynamics(q, v, a, out)
+                if done is not None:
+                    return done  # type: ignore[no-any-return]
+                one_at_a_time(q)
+            if (form := model._forms.packed) is None:
+                form = packed(model)
             result = np.empty(q.shape) if out is None else out  # type: ignore[union-attr]
             if kernels.inverse_dynamics(form, q, v, a, result) == 0:
                 return result
@@ -68,6 +74,16 @@ def inverse_dynamics(
         inputs = {"q": (q, n), "v": (v, n), "a": (a, n)}
         return convert_and_call("inverse_dynamics", model, inputs, (n,), out)
     return loaded_inverse_dynamics(model, q, v, a, f_ext, out)
+
+
+def one_at_a_time(q: ArrayLike) -> None:
+    """Send batches of a compiled model to where they may have code of their own.
+
+    Raises:
+        TypeError: if q is a batch.
+    """
+    if q.ndim > 1:  # type: ignore[union-attr]
+        raise TypeError
 
 
 def forward_dynamics(
@@ -98,8 +114,14 @@ def forward_dynamics(
     if f_ext is not None:
         tau = with_wrenches(model, q, v, tau, f_ext, out)
     try:
-        plan = model.plan if model.plan is not None else elimination_plan(model)
-        form = model.packed if model.packed is not None else packed(model)
+        if model.fast is not None:
+            done = model.fast.forward_dynamics(q, v, tau, out)
+            if done is not None:
+                return done  # type: ignore[no-any-return]
+            one_at_a_time(q)
+        forms = model._forms
+        plan = forms.plan if forms.plan is not None else elimination_plan(model)
+        form = forms.packed if forms.packed is not None else packed(model)
         result = np.empty(q.shape) if out is None else out  # type: ignore[union-attr]
         if plan is DENSE:
             status = kernels.forward_dynamics(form, q, v, tau, result)
@@ -132,6 +154,10 @@ def mass_matrix(model: GearedModel, q: ArrayLike, *, out: Array | None = None) -
         Sciavicco 1994, eq. (14); design of the wheels' terms in docs/derivation.md.
     """
     try:
+        if model.fast is not None:
+            done = model.fast.mass_matrix(q, out)
+            if done is not None:
+                return done  # type: ignore[no-any-return]
         n = model.n
         result, flat = for_one_state(q, (n, n), out)
         if kernels.mass_matrix(packed(model), q, flat) == 0:
@@ -178,6 +204,10 @@ def gravity_forces(model: GearedModel, q: ArrayLike, *, out: Array | None = None
         q: Joint position (..., n) [rad or m].
         out: Result array (..., n), returned.
     """
+    if getattr(model, "fast", None) is not None:
+        done = model.fast.gravity_forces(q, out)
+        if done is not None:
+            return done  # type: ignore[no-any-return]
     still = np.zeros(coordinates(model))
     return inverse_dynamics(model, q, still, still, out=out)
 
@@ -193,6 +223,10 @@ def bias_forces(
         v: Joint velocity (..., n).
         out: Result array (..., n), returned.
     """
+    if getattr(model, "fast", None) is not None:
+        done = model.fast.bias_forces(q, v, out)
+        if done is not None:
+            return done  # type: ignore[no-any-return]
     return inverse_dynamics(model, q, v, np.zeros(coordinates(model)), out=out)
 
 

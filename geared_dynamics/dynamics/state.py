@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, NoReturn, TypeVar, cast
 
 import numpy as np
 
-from geared_dynamics.arrays import Array, BoolArray, readonly
+from geared_dynamics.arrays import Array, BoolArray
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.model import GearedModel
 
@@ -86,7 +86,7 @@ class Measurement(NamedTuple):
         Args:
             model: Geared model.
         """
-        inverse, A = inverse_motor_map(model), model.structure_matrix
+        inverse, A = model.motor_map.inverse.T, model.structure_matrix
         if self.motor_speed is None:
             raise ArrayError("motor_speed", "is not measured", "give the rotors' speeds")
         angle = np.asarray(self.motor_angle) - model.motor_zeros
@@ -131,12 +131,6 @@ def unknown_field(measurement: Measurement, name: str) -> NoReturn:
 # A class of ``NamedTuple`` takes neither of the two in its body.
 setattr(Measurement, "__new__", checked_measurement)  # noqa: B010
 setattr(Measurement, "__getattr__", unknown_field)  # noqa: B010
-
-
-@functools.lru_cache(maxsize=64)
-def inverse_motor_map(model: GearedModel) -> Array:
-    """Pseudo-inverse (n, m) of the motors' map A' q of joint positions to motor angles."""
-    return readonly(np.linalg.pinv(model.structure_matrix.T))
 
 
 def takes_state(function: Function) -> Function:

@@ -127,22 +127,23 @@ def path(model: GearedModel, r: int) -> list[int]:
 
 def locked(model: GearedModel, r: int, q: Array, v: Array, a: Array) -> tuple[Array, Array]:
     """Mass (..., n, n) and force (..., n) of wheel r as a part of its carrier."""
-    carrier, wheel = int(model.wheels.carrier[r]), model.drivetrain.wheels[r]
+    carrier, wheels = int(model.wheels.carrier[r]), model.wheels
     if carrier < 0:
         return np.zeros((*q.shape, model.n)), np.zeros(q.shape)
     link, spot = model.body_names[carrier], model.wheel_names[r]
-    axis = apply(pose(model, q, link)[..., :3, :3], model.wheels.axis[r])
+    axis = apply(pose(model, q, link)[..., :3, :3], wheels.axis[r])
     along = axis[..., :, None] * axis[..., None, :]
-    tensor = wheel.transverse * np.eye(3) + (wheel.axial - wheel.transverse) * along
+    transverse = wheels.transverse[r]
+    tensor = transverse * np.eye(3) + (wheels.inertia[r] - transverse) * along
     linear = jacobian(model, q, spot)[..., :3, :]
     angular = jacobian(model, q, link)[..., 3:, :]
     momentum = tensor @ angular
-    mass = wheel.mass * swapped(linear) @ linear + swapped(angular) @ momentum
+    mass = wheels.mass[r] * swapped(linear) @ linear + swapped(angular) @ momentum
     omega = apply(angular, v)
     fall = jacobian_drift(model, q, v, spot)[..., :3] - model.gravity
     turn = apply(tensor, jacobian_drift(model, q, v, link)[..., 3:])
     turn = turn + np.cross(omega, apply(momentum, v))
-    force = apply(swapped(linear), wheel.mass * fall) + apply(swapped(angular), turn)
+    force = apply(swapped(linear), wheels.mass[r] * fall) + apply(swapped(angular), turn)
     return mass, apply(mass, a) + force
 
 

@@ -77,3 +77,9 @@ def apart(x: Array, out: Array) -> bool:
             first += reach
     start = address(out)
     return last < start or first >= start + out.size * out.itemsize
+
+
+@njit(inline="always")
+def positive(pivot: float) -> bool:
+    """Whether a pivot of a factorisation is above zero, which NaN is not."""
+    return pivot > 0.0

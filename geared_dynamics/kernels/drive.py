@@ -167,19 +167,18 @@ def binding(
     """Bits of the limits that a command exceeds."""
     cross = drives[b + at.POLE_PAIRS] * speed * drives[b + at.INDUCTANCE] * current
     amplitude = abs(voltage) if cross == 0.0 else math.hypot(voltage, cross)
-    limits = b + at.LIMITS
-    bits = 0
-    if amplitude > drives[limits]:
-        bits |= at.OVER_VOLTAGE
-    if abs(current) > drives[limits + 1]:
-        bits |= at.OVER_CURRENT
-    if abs(torque) > drives[limits + 2]:
-        bits |= at.OVER_TORQUE
-    if abs(speed) > drives[limits + 3]:
-        bits |= at.OVER_SPEED
-    if abs(torque) > available(drives, b, abs(speed)):
-        bits |= at.OVER_ENVELOPE
-    return float(bits)
+    limits, size = b + at.LIMITS, abs(torque)
+    bits = beyond(amplitude, drives[limits], at.OVER_VOLTAGE)
+    bits += beyond(abs(current), drives[limits + 1], at.OVER_CURRENT)
+    bits += beyond(size, drives[limits + 2], at.OVER_TORQUE)
+    bits += beyond(abs(speed), drives[limits + 3], at.OVER_SPEED)
+    return bits + beyond(size, available(drives, b, abs(speed)), at.OVER_ENVELOPE)
+
+
+@njit(error_model="numpy")
+def beyond(value: float, limit: float, bit: float) -> float:
+    """The bit where a value is above its limit, else 0."""
+    return float(bit) if value > limit else 0.0
 
 
 @njit(error_model="numpy")

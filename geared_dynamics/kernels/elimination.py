@@ -17,7 +17,7 @@ from numba import njit
 
 from geared_dynamics.kernels import inverse
 from geared_dynamics.kernels import layout as at
-from geared_dynamics.kernels.border import apart, finite, fits, gather, holds, states
+from geared_dynamics.kernels.border import apart, finite, fits, gather, holds, positive, states
 from geared_dynamics.kernels.joint import body_at, joint_position, place
 from geared_dynamics.kernels.kinds import Array, Pointer, Vector
 from geared_dynamics.kernels.memory import keep, pointer, row, shift
@@ -153,7 +153,7 @@ def reduce_node(plan: Pointer, node: int, force: Pointer, work: Pointer) -> bool
         s = 6 + slot
         vector[s] += force[int(plan[b + at.NODE_LISTS + slot])]
         pivot = matrix[s * d + s]
-        if not pivot > 0.0:
+        if not positive(pivot):
             return False
         for r in range(s):
             factor = matrix[r * d + s] / pivot

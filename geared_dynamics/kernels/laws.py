@@ -56,8 +56,8 @@ def force(
 ) -> None:
     """Joint force of one state x = q, v, q_d, v_d, a_d (5 n), followed by scratch memory."""
     kind, friction = int(law[at.KIND]), int(law[at.RATE])
-    computed = kind == at.COMPUTED_TORQUE
-    measured, wanted = x, shift(x, 2 * n)
+    computed, holding = kind == at.COMPUTED_TORQUE, kind >= at.HOLD_FORCE
+    measured, desired = x, shift(x, 2 * n)
     a, zeros, extra = shift(x, 4 * n), shift(x, 5 * n), shift(x, 6 * n)
     work = shift(x, 8 * n)
     if kind != at.FEEDFORWARD:
@@ -66,17 +66,18 @@ def force(
         zeros[i] = 0.0
         if computed:
             a[i] += extra[i]
-    at_state = measured if computed else wanted
-    one_state(model, at_state, shift(at_state, n), a, shift(work, size), out)
+    at_state = measured if computed or holding else desired
+    speed = zeros if holding else shift(at_state, n)
+    one_state(model, at_state, speed, a, shift(work, size), out)
     if friction != at.NO_FRICTION:
         rubbing, load = shift(x, 7 * n), out if law[at.LOADED] != 0.0 else zeros
-        rate = shift(wanted, n) if friction == at.REFERENCE else shift(measured, n)
+        rate = shift(desired, n) if friction == at.REFERENCE else shift(measured, n)
         for i in range(n):
             rubbing[i] = 0.0
         add_joint_friction(drives, at_state, rate, load, rubbing)
         for i in range(n):
             out[i] += rubbing[i]
-    if kind == at.PD_ACCELERATION:
+    if kind == at.PD_ACCELERATION or kind == at.HOLD_ACCELERATION:
         inertial(model, size, n, measured, extra, zeros, work)
     if kind >= at.PD_FORCE:
         for i in range(n):

@@ -7,7 +7,7 @@ from numba import njit
 
 from geared_dynamics.kernels import inverse, kinematics
 from geared_dynamics.kernels import layout as at
-from geared_dynamics.kernels.border import apart, finite, fits, gather, holds, states
+from geared_dynamics.kernels.border import apart, finite, fits, gather, holds, positive, states
 from geared_dynamics.kernels.joint import body_at, joint_position, place
 from geared_dynamics.kernels.kinds import Array, Pointer, Vector
 from geared_dynamics.kernels.memory import keep, pointer, row, shift
@@ -201,7 +201,7 @@ def solve(n: int, matrix: Pointer, x: Pointer) -> bool:
                 total -= matrix[i * n + k] * matrix[j * n + k]
             if i > j:
                 matrix[i * n + j] = total / matrix[j * n + j]
-            elif total > 0.0:
+            elif positive(total):
                 matrix[i * n + i] = math.sqrt(total)
             else:
                 return False

@@ -1,24 +1,25 @@
 """From records to the model."""
 
-import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
+from typing import cast
 
 import numpy as np
 
-from geared_dynamics.arrays import Array, ArrayLike, readonly, readonly_int, reals
+from geared_dynamics.arrays import Array, ArrayLike, readonly, readonly_bool, readonly_int, reals
 from geared_dynamics.checks import refuse_too_large
-from geared_dynamics.description.drivetrain_reader import Doubt, drive_doubts
 from geared_dynamics.description.geometry import rotation_with_z
-from geared_dynamics.description.robot_records import DrivetrainRecord, JointRecord, RobotRecord
-from geared_dynamics.errors import (
-    ArrayError,
-    GearedDynamicsWarning,
-    ModelError,
+from geared_dynamics.description.robot_records import (
+    DrivetrainRecord,
+    JointRecord,
+    RobotRecord,
+    WheelRecord,
 )
+from geared_dynamics.errors import ArrayError, ModelError, Note, UnknownNameError, report
 from geared_dynamics.model.balancer_arrays import build_balancers
-from geared_dynamics.model.drive_arrays import build_motors, joint_friction
+from geared_dynamics.model.drive_arrays import build_motors, joint_friction, motor_doubts
 from geared_dynamics.model.elasticity import build_elasticity, refuse_loose_shafts, shaft_doubts
+from geared_dynamics.model.facts import Frame, JointType, SingleWheels, Tree, Wheels, joint_limits
 from geared_dynamics.model.gears import (
     ResolvedDrivetrain,
     held_ratios,
@@ -26,8 +27,14 @@ from geared_dynamics.model.gears import (
     refuse_idle,
     resolve,
 )
-from geared_dynamics.model.inertia import doubt, moved, parameters_of_record
-from geared_dynamics.model.model import Frame, GearedModel, Tree, Wheels
+from geared_dynamics.model.inertia import (
+    doubt,
+    locked_parameters,
+    moved,
+    parameters_of_record,
+    remaining_doubts,
+)
+from geared_dynamics.model.model import GearedModel, Records
 from geared_dynamics.model.topology import (
     Follow,
     Placement,
@@ -36,12 +43,6 @@ from geared_dynamics.model.topology import (
     following,
     placements,
     refuse_free_joints,
-)
-from geared_dynamics.model.wheels import (
-    build_wheels,
-    encoder_zeros,
-    locked_parameters,
-    remaining_doubts,
 )
 
 EARTH = (0.0, 0.0, -9.81)  # [m/s^2], root frame
@@ -54,6 +55,7 @@ def build_model(
     gravity: ArrayLike = EARTH,
     strict: bool = False,
     frozen: frozenset[str] = frozenset(),
+    notes: Iterable[Note] = (),
 ) -> GearedModel:
     """Build the model of a robot and its drives.
 
@@ -65,6 +67,7 @@ def build_model(
         strict: Refuse what would otherwise only be warned of.
         frozen: Joints of the file that were frozen (and are fixed in ``robot``); what
             the drivetrain says of them has no effect.
+        notes: What was noted while reading; doubts of all notes are reported together.
     """
     refuse_free_joints(robot)
     names = coordinates(robot)
@@ -79,31 +82,33 @@ def build_model(
     shafts = [motor.wheel for motor in drivetrain.motors]
     turned = [wheels.names.index(name) for name in shafts]
     held = held_ratios(drivetrain, shafts, frozen)
-    refuse_idle(wheels.spin[turned].T, held, drivetrain, follow)
-    refuse_dependent(wheels.spin[turned].T, held, shafts, names, drivetrain.source)
+    A = wheels.spin[turned].T
+    refuse_idle(A, held, drivetrain, follow)
+    refuse_dependent(A, held, shafts, names, drivetrain.source)
     friction = joint_friction(robot, drivetrain, follow, frozen)
     elastic = build_elasticity(drivetrain, follow, wheels.spin, names)
     refuse_loose_shafts(elastic, wheels.inertia, turned, names, drivetrain)
     parameters = locked_bodies(robot, drivetrain, links, len(bodies))
-    said_of_drives = drive_doubts(drivetrain) + shaft_doubts(drivetrain)
-    if isinstance(drivetrain, ResolvedDrivetrain):
-        said_of_drives += list(drivetrain.doubts)
-    notes = doubts(tensor_doubts(robot, bodies, parameters) + said_of_drives, strict)
-    notes += remaining_doubts(robot, drivetrain, links, bodies, strict)
+    notes = [*notes, *tensor_doubts(robot, bodies, parameters)]
+    notes += [x for motor in drivetrain.motors for x in motor_doubts(motor, drivetrain.source)]
+    notes += shaft_doubts(drivetrain)
+    notes += drivetrain.doubts if isinstance(drivetrain, ResolvedDrivetrain) else ()
+    notes += remaining_doubts(robot, drivetrain, links, bodies)
+    report(notes, strict, stacklevel=3)
     return GearedModel(
         name=robot.name,
         joint_names=names,
         tree=build_tree(bodies, links, follow, parameters),
         wheels=wheels,
-        motors=build_motors(drivetrain, wheels.names, encoder_zeros(drivetrain, follow)),
+        motors=build_motors(robot, drivetrain, A, turned, encoder_zeros(drivetrain, follow)),
         joint_friction=friction,
         balancers=build_balancers(robot, drivetrain, links, follow, frozen),
         elasticity=elastic,
         gravity=gravity_vector(gravity),
-        frame_table=MappingProxyType(frames_of(links, wheels, drivetrain)),
-        robot=robot,
-        drivetrain=drivetrain,
-        notes=notes,
+        frame_table=MappingProxyType(frames_of(links, wheels)),
+        tips=tips(robot, links),
+        records=Records(robot, drivetrain),
+        notes=tuple(notes),
     )
 
 
@@ -144,6 +149,9 @@ def build_tree(
             [p.position + p.rotation @ j.position for p, j in zip(parents, bodies, strict=True)]
         ),
         axis=readonly([joint.axis for joint in bodies]),
+        joints=tuple(joint.name for joint in bodies),
+        joint_types=tuple(cast("JointType", joint.kind) for joint in bodies),
+        limits=joint_limits(bodies),
         parameters=readonly(parameters),
     )
 
@@ -169,11 +177,11 @@ def locked_bodies(
 
 def tensor_doubts(
     robot: RobotRecord, bodies: tuple[JointRecord, ...], parameters: Array
-) -> list[Doubt]:
+) -> list[Note]:
     """Name the bodies that no mass distribution could make."""
     remedy = "correct mass, centre and inertia"
     return [
-        (
+        Note(
             f"{robot.source}, link {joint.child!r}/inertial",
             f"with what is fixed to it, {finding}",
             remedy,
@@ -183,35 +191,136 @@ def tensor_doubts(
     ]
 
 
-def doubts(found: list[Doubt], strict: bool) -> tuple[str, ...]:
-    """Warn of what is doubtful; raise when strict."""
-    for place, finding, remedy in found:
-        if strict:
-            raise ModelError(place, finding, f"{remedy}, or load without strict=True")
-    notes = tuple(f"{place}: {finding}" for place, finding, _ in found)
-    for note in notes:
-        warnings.warn(note, GearedDynamicsWarning, stacklevel=4)
-    return notes
+def tips(robot: RobotRecord, links: Mapping[str, Placement]) -> tuple[str, ...]:
+    """Links that move and have nothing attached, neither by a joint nor fixed."""
+    parents = {joint.parent for joint in robot.joints}
+    ends = (link.name for link in robot.links if link.name not in parents)
+    return tuple(name for name in ends if links[name].body >= 0)
 
 
-def frames_of(
-    links: Mapping[str, Placement], wheels: Wheels, drivetrain: DrivetrainRecord
-) -> dict[str, Frame]:
+def frames_of(links: Mapping[str, Placement], wheels: Wheels) -> dict[str, Frame]:
     """Every link and wheel; a wheel's frame has its z axis along the spin axis.
 
     Its origin is its own centre of mass, also where the wheel's mass includes that of others.
     """
-    apart = drivetrain.apart if isinstance(drivetrain, ResolvedDrivetrain) else ()
-    own = {wheel.name: wheel for wheel in apart}
     frames = {
         name: Frame(place.body, readonly(place.rotation), readonly(place.position))
         for name, place in links.items()
     }
     for r, name in enumerate(wheels.names):
         rotation = readonly(rotation_with_z(wheels.axis[r]))
-        centre = wheels.position[r]
-        if name in own:
-            link = links[drivetrain.wheels[r].carrier]
-            centre = readonly(link.position + link.rotation @ np.array(own[name].position))
+        centre = readonly(wheels.alone.position[r])
         frames[name] = Frame(int(wheels.carrier[r]), rotation, centre, wheel=r)
     return frames
+
+
+# -- Wheels: their carriers, axes and spins; locked, they join their carriers ---------------------
+
+
+def build_wheels(
+    drivetrain: DrivetrainRecord,
+    links: Mapping[str, Placement],
+    follow: Mapping[str, Follow],
+    frozen: frozenset[str],
+    n: int,
+) -> Wheels:
+    """Place the wheels in their bodies and read their spins.
+
+    Args:
+        drivetrain: Records; every wheel is fixed by exactly one spin.
+        links: Where each link sits.
+        follow: How movable joints follow coordinates.
+        frozen: Joints that do not move; a wheel's share from them is zero.
+        n: Number of coordinates.
+    """
+    wheels = drivetrain.wheels
+    for wheel in wheels:
+        refuse_too_large(wheel.axial, f"{drivetrain.source}, wheels.{wheel.name}.inertia.axial")
+    carriers = [carrier_of(drivetrain, wheel, links) for wheel in wheels]
+    axes = [link.rotation @ wheel.axis for link, wheel in zip(carriers, wheels, strict=True)]
+    return Wheels(
+        names=tuple(wheel.name for wheel in wheels),
+        carrier=readonly_int([link.body for link in carriers]),
+        axis=readonly(np.reshape(axes, (-1, 3))),
+        position=centres(wheels, carriers),
+        inertia=readonly([wheel.axial for wheel in wheels]),
+        spin=readonly(spin_matrix(drivetrain, follow, frozen, n)),
+        links=tuple(wheel.carrier for wheel in wheels),
+        mass=readonly([wheel.mass for wheel in wheels]),
+        transverse=readonly([wheel.transverse for wheel in wheels]),
+        included=readonly_bool([wheel.included_in_link for wheel in wheels]),
+        alone=single_wheels(drivetrain, carriers),
+    )
+
+
+def centres(wheels: Sequence[WheelRecord], carriers: Sequence[Placement]) -> Array:
+    """Centres of mass (w, 3) in the bodies' frames."""
+    pairs = zip(carriers, wheels, strict=True)
+    rows = [link.position + link.rotation @ wheel.position for link, wheel in pairs]
+    return readonly(np.reshape(rows, (-1, 3)))
+
+
+def single_wheels(drivetrain: DrivetrainRecord, carriers: Sequence[Placement]) -> SingleWheels:
+    """The wheels each by itself, as the files state them."""
+    names = [wheel.name for wheel in drivetrain.wheels]
+    stated, riders = dict[str, WheelRecord](), dict[str, str]()
+    if isinstance(drivetrain, ResolvedDrivetrain):
+        stated, riders = {w.name: w for w in drivetrain.apart}, dict(drivetrain.riders)
+    own = [stated.get(wheel.name, wheel) for wheel in drivetrain.wheels]
+    return SingleWheels(
+        holder=readonly_int([names.index(riders[n]) if n in riders else -1 for n in names]),
+        position=centres(own, carriers),
+        mass=readonly([wheel.mass for wheel in own]),
+        inertia=readonly([wheel.axial for wheel in own]),
+        transverse=readonly([wheel.transverse for wheel in own]),
+    )
+
+
+def carrier_of(
+    drivetrain: DrivetrainRecord, wheel: WheelRecord, links: Mapping[str, Placement]
+) -> Placement:
+    """Find where the wheel's carrier sits."""
+    place = f"{drivetrain.source}, wheels.{wheel.name}"
+    if wheel.name in links:
+        raise ModelError(place, "has the name of a link", "name the wheel otherwise")
+    if wheel.carrier not in links:
+        raise UnknownNameError(f"{place}.carrier", "link", wheel.carrier, links)
+    return links[wheel.carrier]
+
+
+def spin_matrix(
+    drivetrain: DrivetrainRecord, follow: Mapping[str, Follow], frozen: frozenset[str], n: int
+) -> Array:
+    """Gamma (w, n): spin relative to the carrier per coordinate rate [1 or rad/m]."""
+    row = {wheel.name: r for r, wheel in enumerate(drivetrain.wheels)}
+    gamma = np.zeros((len(row), n))
+    for spin in drivetrain.spins:
+        for joint, coefficient in spin.coefficients:
+            if joint in follow:
+                motion = follow[joint]
+                ratio = coefficient * motion.multiplier
+                refuse_too_large(ratio, f"{drivetrain.source}, {spin.place}")
+                gamma[row[spin.wheel], motion.dof] += ratio
+            elif joint not in frozen:
+                place = f"{drivetrain.source}, {spin.place}"
+                raise UnknownNameError(place, "movable joint", joint, follow)
+    return gamma
+
+
+def encoder_zeros(drivetrain: DrivetrainRecord, follow: Mapping[str, Follow]) -> Array:
+    """What each motor's encoder shows at q = 0 (m,) [rad].
+
+    With joint positions x = k q + b (k = 1, b = 0 but for mimic joints) and a motor's spin
+    coefficients g and offsets o over the joints, ros2_control's phi = g (x - o) is
+    phi = a' q + g (b - o). An offset of the drivetrain file holds for all motors of its
+    joint, one of a transmission for its own. What a frozen joint adds is constant and left
+    out: the encoder shows whatever it showed.
+    """
+    given = {joint.name: joint.offset for joint in drivetrain.joints if joint.offset is not None}
+    spins = {spin.wheel: spin.coefficients for spin in drivetrain.spins}
+    zeros = []
+    for motor in drivetrain.motors:
+        offset = {**dict(motor.offsets), **given}
+        terms = [(c, follow[j].offset, j) for j, c in spins[motor.wheel] if j in follow]
+        zeros.append(sum(c * (b - offset.get(j, 0.0)) for c, b, j in terms))
+    return np.array(zeros, float) + 0.0  # no negative zeros

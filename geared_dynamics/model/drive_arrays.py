@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from geared_dynamics.arrays import Array, Frozen, IntArray, readonly, readonly_int
-from geared_dynamics.description.drive_records import FrictionRecord, MotorRecord
+from geared_dynamics.description.drive_records import EMF_PER_TORQUE, FrictionRecord, MotorRecord
 from geared_dynamics.description.robot_records import DrivetrainRecord, RobotRecord
-from geared_dynamics.errors import UnknownNameError
-from geared_dynamics.model.topology import Follow
+from geared_dynamics.errors import Note, UnknownNameError
+from geared_dynamics.model.topology import Follow, coordinates
 
 # -- Friction laws of joints and rotors as arrays -------------------------------------------------
 
@@ -170,6 +170,8 @@ class Motors(Frozen):
         envelopes: Per motor, rows (speed, torque) (k, 2); k = 0 where not given.
         thermal: Continuous current [A] and time constant [s] (m, 2), infinite where not given.
         friction: Friction of the rotors.
+        held: Fixed joints that each motor would turn with as well, m tuples of names.
+        ends: The last joint in file order that each motor moves or would move, m of them.
     """
 
     names: tuple[str, ...]
@@ -186,16 +188,27 @@ class Motors(Frozen):
     envelopes: tuple[Array, ...]
     thermal: Array
     friction: FrictionLaws
+    held: tuple[tuple[str, ...], ...]
+    ends: tuple[str, ...]
 
 
 def build_motors(
-    drivetrain: DrivetrainRecord, wheel_names: tuple[str, ...], zeros: Array
+    robot: RobotRecord, drivetrain: DrivetrainRecord, A: Array, turned: list[int], zeros: Array
 ) -> Motors:
-    """Lay out the motors of a drivetrain."""
+    """Lay out the motors of a drivetrain.
+
+    Args:
+        robot: Records, joints in file order.
+        drivetrain: Records, gear trains solved.
+        A: Structure matrix (n, m).
+        turned: The wheel each motor turns (m,).
+        zeros: What the encoders show at q = 0 (m,).
+    """
     motors = drivetrain.motors
+    held = held_joints(robot, drivetrain)
     return Motors(
         names=tuple(motor.name for motor in motors),
-        wheel=readonly_int([wheel_names.index(motor.wheel) for motor in motors]),
+        wheel=readonly_int(turned),
         zeros=readonly(zeros),
         resistance=readonly([number(motor.resistance) for motor in motors]),
         inductance=readonly([motor.inductance for motor in motors]),
@@ -210,7 +223,29 @@ def build_motors(
         envelopes=tuple(readonly(np.reshape(motor.limits.envelope, (-1, 2))) for motor in motors),
         thermal=readonly(np.reshape([thermal(motor) for motor in motors], (-1, 2))),
         friction=rotor_friction(motors, zeros),
+        held=held,
+        ends=last_joints(robot, A, held),
     )
+
+
+def held_joints(robot: RobotRecord, drivetrain: DrivetrainRecord) -> tuple[tuple[str, ...], ...]:
+    """Fixed joints that the wheel of each motor follows, m tuples of names."""
+    fixed = {joint.name for joint in robot.joints if joint.kind == "fixed"}
+    spins = {spin.wheel: spin.coefficients for spin in drivetrain.spins}
+    return tuple(
+        tuple(joint for joint, ratio in spins[motor.wheel] if ratio and joint in fixed)
+        for motor in drivetrain.motors
+    )
+
+
+def last_joints(
+    robot: RobotRecord, A: Array, held: tuple[tuple[str, ...], ...]
+) -> tuple[str, ...]:
+    """The last joint in file order that each motor moves, or would move were it not held (m,)."""
+    names, order = coordinates(robot), [joint.name for joint in robot.joints]
+    moved = [[names[j] for j in np.flatnonzero(column)] for column in A.T]
+    ends = [(*some, *more) for some, more in zip(moved, held, strict=True)]
+    return tuple(max(some, key=order.index, default="") for some in ends)
 
 
 def rotor_friction(motors: Sequence[MotorRecord], zeros: Array) -> FrictionLaws:
@@ -238,3 +273,34 @@ def thermal(motor: MotorRecord) -> tuple[float, float]:
     return (
         (math.inf, math.inf) if given is None else (given.continuous_current, given.time_constant)
     )
+
+
+# -- What a drivetrain says that is possible and unlikely -----------------------------------------
+
+
+# Two constants of one motor, measured and rounded apart, agree to a few percent.
+CONSTANTS_AGREE = 0.05
+
+
+def motor_doubts(motor: MotorRecord, source: str) -> Iterator[Note]:
+    """Yield what a motor's entry says that is possible and unlikely."""
+    place = f"{source}, motors.{motor.name}"
+    k_t, k_e = motor.torque_constant, motor.back_emf_constant
+    if k_t is not None and k_e is not None:
+        expected = EMF_PER_TORQUE[motor.kind]
+        if abs(k_e / (k_t * expected) - 1.0) > CONSTANTS_AGREE:
+            whose = "a DC motor" if motor.kind == "dc" else "a brushless motor in phase amplitudes"
+            yield Note(
+                f"{place}.back_emf_constant",
+                f"{k_e:g} V s/rad is {k_e / k_t:.4g} times the torque constant {k_t:g} N m/A;"
+                f" of {whose} it is {expected:.4g} times that",
+                "correct one of the two, or leave the back-EMF constant out",
+            )
+    peak, thermal = motor.limits.current, motor.limits.thermal
+    if peak is not None and thermal is not None and thermal.continuous_current > peak:
+        yield Note(
+            f"{place}.limits.thermal.continuous_current",
+            f"{thermal.continuous_current:g} A is above the peak current {peak:g} A,"
+            " so the winding never warms to its limit",
+            "correct one of the two",
+        )

@@ -12,7 +12,7 @@ from geared_dynamics.arrays import Array, Frozen, IntArray, readonly, readonly_i
 from geared_dynamics.checks import refuse_too_large
 from geared_dynamics.description.drive_records import ShaftSpringRecord
 from geared_dynamics.description.robot_records import DrivetrainRecord, JointDriveRecord
-from geared_dynamics.errors import ModelError, UnknownNameError
+from geared_dynamics.errors import ModelError, Note, UnknownNameError
 from geared_dynamics.model.topology import Follow
 
 # -- Springs inside drives: a coordinate of its own for what hangs on the motor's side ------------
@@ -71,8 +71,8 @@ def hang_shafts(
     return acting, found, np.reshape(rows, (len(acting), found.shape[1]))
 
 
-def shaft_doubts(drivetrain: DrivetrainRecord) -> list[tuple[str, str, str]]:
-    """Place, finding and remedy of each spring with no motor on the side named first.
+def shaft_doubts(drivetrain: DrivetrainRecord) -> list[Note]:
+    """Doubts about each spring with no motor on the side named first.
 
     The first wheel and those under ``with`` follow the spring's own coordinate. Without a
     motor there, neither directly nor through a further spring, they hang on the drive like a
@@ -95,7 +95,7 @@ def shaft_doubts(drivetrain: DrivetrainRecord) -> list[tuple[str, str, str]]:
         remedy = f"name the motor's wheel first, between: [{second}, {first}], or under 'with:'"
         if second in motors:
             finding += f"; motor {motors[second]!r} turns {second!r}, on the other"
-        found.append((f"{drivetrain.source}, springs.{spring.name}", finding, remedy))
+        found.append(Note(f"{drivetrain.source}, springs.{spring.name}", finding, remedy))
     return found
 
 

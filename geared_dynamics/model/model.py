@@ -3,94 +3,85 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import ClassVar, Literal, cast, get_args
+from typing import Any, ClassVar, Literal, NamedTuple, cast, get_args
 
 import numpy as np
 
-from geared_dynamics.arrays import Array, ArrayLike, BoolArray, Frozen, IntArray, readonly
+from geared_dynamics.arrays import (
+    Array,
+    ArrayLike,
+    BoolArray,
+    Frozen,
+    IntArray,
+    readonly,
+    readonly_int,
+)
 from geared_dynamics.description.robot_records import DrivetrainRecord, RobotRecord
-from geared_dynamics.errors import ModelError, UnknownNameError
+from geared_dynamics.errors import ModelError, Note, UnknownNameError
 from geared_dynamics.model.balancer_arrays import Balancers
 from geared_dynamics.model.drive_arrays import FrictionLaws, Motors, linear_friction
 from geared_dynamics.model.elasticity import Elasticity, ElasticModel
+from geared_dynamics.model.facts import (
+    Frame,
+    JointLimits,
+    JointType,
+    MotorMap,
+    Tree,
+    Wheels,
+    motor_map,
+)
+from geared_dynamics.model.inertia import PayloadFrame, loaded_robot, payload_parameters
 from geared_dynamics.model.knowledge import Knowledge, knowledge_of
-from geared_dynamics.model.payload import load_link
+from geared_dynamics.model.topology import root_link
 
 Coupling = Literal["none", "diagonal", "complete"]
-# Kernels' forms of a model that do not depend on its bodies' parameters.
-SHAPE = ("skeleton", "plan", "packed_frames", "shares", "drives", "packed_balancers", "springs")
-BODIES = ("packed", "extended", "flatness")  # those that do
+# Facts derived at first use that do not depend on the bodies' parameters.
+SHAPE = ("motor_map", "elastic_motor_map", "own_bodies", "limits", "joint_types")
 
 
-@dataclass(frozen=True, eq=False)
-class Tree(Frozen):
-    """Movable bodies (links with what is fixed to them), parents before children.
+class Records(NamedTuple):
+    """What a model was built from: gear trains solved, frozen joints fixed, payloads added."""
 
-    A body's frame is the frame of the URDF link that its joint moves. Index -1
-    is the root. Body b moves by ``multiplier[b] * q[dof[b]] + offset[b]``.
-
-    Attributes:
-        names: Link names, nb of them.
-        parent: Parent body (nb,), -1 for the root.
-        dof: Coordinate that drives the body (nb,); a mimic joint has its leader's.
-        multiplier: Ratio of the body's joint to its coordinate (nb,), 1 without mimic.
-        offset: Joint position at q = 0 (nb,) [rad or m], 0 without mimic.
-        prismatic: True where the joint slides (nb,).
-        rotation: Body frame in the parent body's frame at joint position 0 (nb, 3, 3).
-        position: Its origin there (nb, 3) [m].
-        axis: Joint axis in the body frame, unit vectors (nb, 3).
-        parameters: Ten parameters of the body with its wheels locked, (nb, 10):
-            m, m c (3), Ixx Ixy Ixz Iyy Iyz Izz about the frame's origin.
-    """
-
-    names: tuple[str, ...]
-    parent: IntArray
-    dof: IntArray
-    multiplier: Array
-    offset: Array
-    prismatic: IntArray
-    rotation: Array
-    position: Array
-    axis: Array
-    parameters: Array
+    robot: RobotRecord
+    drivetrain: DrivetrainRecord
 
 
-@dataclass(frozen=True, eq=False)
-class Wheels(Frozen):
-    """Axisymmetric bodies that spin in their carriers, w of them.
+@dataclass(eq=False)
+class KernelForms:
+    """A model in the forms that kernels read, made at first use by the room named dynamics.
+
+    It follows from the model's fields, is read-only, and belongs to ``dynamics`` and ``trace``.
 
     Attributes:
-        names: Wheel names.
-        carrier: Body that holds the bearings (w,), -1 for the root.
-        axis: Spin axis, unit vectors in the carrier body's frame (w, 3).
-        position: Centre of mass in the carrier body's frame (w, 3) [m].
-        inertia: J, axial moment of inertia (w,) [kg m^2].
-        spin: Gamma (w, n): spin relative to the carrier = Gamma v [1 or rad/m].
+        skeleton: The packed model without its bodies' parameters (packing).
+        plan: The order of elimination (elimination_plan).
+        frames: Links and wheels by name (packing).
+        drives: Motors, friction and the gears' losses (drive_packing).
+        balancers: Springs between links (packing).
+        springs: Springs of elastic joints (elastic.equations).
+        packed: The packed model (packing); it and what follows depend on bodies' parameters.
+        extended: The arm with a coordinate more for each elastic joint (elastic.extended).
+        flatness: Plans of its feedforwards by method and order (elastic.flatness).
+        slopes: Derivatives of its inverse dynamics as a tape (trace.derivatives).
     """
 
-    names: tuple[str, ...]
-    carrier: IntArray
-    axis: Array
-    position: Array
-    inertia: Array
-    spin: Array
+    skeleton: Array | None = None
+    plan: Array | None = None
+    frames: Mapping[str, Array] = field(default_factory=lambda: MappingProxyType({}))
+    drives: Array | None = None
+    balancers: Array | None = None
+    springs: Array | None = None
+    packed: Array | None = None
+    extended: GearedModel | None = None
+    flatness: dict[object, object] = field(default_factory=dict)
+    slopes: Array | None = None
 
-
-@dataclass(frozen=True, eq=False)
-class Frame(Frozen):
-    """A link or wheel: fixed in a body (-1: root), or spinning with a wheel's axis.
-
-    ``rotation`` and ``position`` place it in the body's frame; ``wheel`` is the
-    wheel's index, -1 for a link. A wheel's frame is drawn with the wheel locked.
-    """
-
-    body: int
-    rotation: Array
-    position: Array
-    wheel: int = -1
+    def of_shape(self) -> KernelForms:
+        """Return those that do not depend on the bodies' parameters."""
+        return replace(self, packed=None, extended=None, flatness={}, slopes=None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,9 +102,9 @@ class GearedModel(Frozen):
         coupling: Which of the wheels' spin terms count: none, the diagonal of
             Gamma' J Gamma (the usual armature), or all of them.
         elastic_model: Which coupling of links and rotors the functions of ``elastic`` count.
-        robot: The records the model was built from.
-        drivetrain: The drivetrain's record.
-        notes: What was assumed or looked doubtful while building, a line each.
+        tips: Links that move and have nothing attached, neither by a joint nor fixed.
+        records: What the model was built from, for writers and listings only.
+        notes: What was assumed or looked doubtful while building, doubts of the URDF first.
     """
 
     name: str
@@ -126,37 +117,26 @@ class GearedModel(Frozen):
     elasticity: Elasticity
     gravity: Array
     frame_table: Mapping[str, Frame] = field(repr=False)
-    robot: RobotRecord = field(repr=False)
-    drivetrain: DrivetrainRecord = field(repr=False)
+    tips: tuple[str, ...]
+    records: Records = field(repr=False)
     coupling: Coupling = "complete"
     elastic_model: ElasticModel = "complete"
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
-    # Derived from the fields at first use, and kept here by the room named dynamics: the
-    # kernels' forms of this model (packing, elimination, drives, balancer_packing), the
-    # motors' shares in a joint force (transmission), and the same arm with a coordinate more
-    # for each elastic joint, with its springs and what its feedforwards need (elastic).
-    packed: ClassVar[Array | None] = None
-    skeleton: ClassVar[Array | None] = None
-    plan: ClassVar[Array | None] = None
-    drives: ClassVar[Array | None] = None
-    packed_balancers: ClassVar[Array | None] = None
-    packed_frames: ClassVar[Mapping[str, Array] | None] = None
-    shares: ClassVar[Array | None] = None
-    extended: ClassVar[GearedModel | None] = None
-    springs: ClassVar[Array | None] = None
-    flatness: ClassVar[dict[object, object] | None] = None
+    # Functions in machine code, of a model that the room named trace has compiled.
+    fast: ClassVar[Any] = None
+    # Of these fields alone: a copy with other ones begins without any.
+    _forms: KernelForms = field(default_factory=KernelForms, init=False, repr=False)
 
     def __getstate__(self) -> dict[str, object]:
         """Pickle the fields, without what is derived from them."""
-        derived = {*BODIES, *SHAPE}
-        state = {key: value for key, value in self.__dict__.items() if key not in derived}
+        state = {entry.name: self.__dict__[entry.name] for entry in fields(self) if entry.init}
         return state | {"frame_table": dict(self.frame_table)}  # a proxy cannot be pickled
 
     def __setstate__(self, state: dict[str, object]) -> None:
         """Restore the fields, read-only again."""
-        table = cast("dict[str, Frame]", state["frame_table"])
-        super().__setstate__(state | {"frame_table": MappingProxyType(table)})
+        table = MappingProxyType(cast("dict[str, Frame]", state["frame_table"]))
+        super().__setstate__(state | {"frame_table": table, "_forms": KernelForms()})
 
     @property
     def frames(self) -> Mapping[str, Frame]:
@@ -167,6 +147,64 @@ class GearedModel(Frozen):
     def n(self) -> int:
         """Number of coordinates."""
         return len(self.joint_names)
+
+    @property
+    def source(self) -> str:
+        """The URDF's path, or what stands for it."""
+        return self.records.robot.source
+
+    @property
+    def drivetrain_source(self) -> str:
+        """The drivetrain file's path, or what stands for it."""
+        return self.records.drivetrain.source
+
+    @property
+    def link_names(self) -> tuple[str, ...]:
+        """Names of all links, in file order."""
+        return tuple(link.name for link in self.records.robot.links)
+
+    @property
+    def fixed_joints(self) -> tuple[str, ...]:
+        """Joints that do not move, the frozen ones among them, in file order."""
+        joints = self.records.robot.joints
+        return tuple(joint.name for joint in joints if joint.kind == "fixed")
+
+    @cached_property
+    def root(self) -> str:
+        """The link that no joint moves: the robot's base."""
+        return root_link(self.records.robot)
+
+    @cached_property
+    def own_bodies(self) -> IntArray:
+        """The body that each coordinate's joint moves (n,); -1: a shaft behind a spring."""
+        body = {name: b for b, name in enumerate(self.tree.joints)}
+        return readonly_int([body.get(name, -1) for name in self.joint_names])
+
+    @cached_property
+    def limits(self) -> JointLimits:
+        """Limits of the coordinates' joints (n,), infinite where there is none."""
+        return self.tree.limits.rows(self.own_bodies)
+
+    @cached_property
+    def joint_types(self) -> tuple[JointType, ...]:
+        """Types of the coordinates' joints (n,)."""
+        kinds = (*self.tree.joint_types, "shaft")
+        return tuple(cast("JointType", kinds[body]) for body in self.own_bodies)
+
+    @property
+    def continuous(self) -> BoolArray:
+        """Whether each joint turns without end (n,)."""
+        return np.array([kind == "continuous" for kind in self.joint_types], bool)
+
+    @property
+    def prismatic(self) -> BoolArray:
+        """Whether each joint slides (n,): its unit is m, its force N."""
+        return np.array([kind == "prismatic" for kind in self.joint_types], bool)
+
+    @property
+    def force_units(self) -> tuple[str, ...]:
+        """Unit of each joint's force, ``N`` or ``N m`` (n,)."""
+        return tuple("N" if slides else "N m" for slides in self.prismatic)
 
     @property
     def body_names(self) -> tuple[str, ...]:
@@ -208,10 +246,21 @@ class GearedModel(Frozen):
         """Axial inertia of each wheel (w,) [kg m^2]."""
         return self.wheels.inertia
 
-    @cached_property
+    @property
     def structure_matrix(self) -> Array:
         """A (n, m): joint force tau = A tau_m; the motors' rows of Gamma, transposed."""
-        return readonly(self.Gamma[self.motor_wheel].T)
+        return self.motor_map.A
+
+    @cached_property
+    def motor_map(self) -> MotorMap:
+        """Between the joints and the motors: A and its inverse, and the encoders' zeros."""
+        return motor_map(self.Gamma[self.motor_wheel].T, self.motor_zeros)
+
+    @cached_property
+    def elastic_motor_map(self) -> MotorMap:
+        """Between (q, theta) of an arm with springs and the motors, as ``motor_map``."""
+        spin = np.hstack([self.elasticity.link_spin, self.elasticity.shaft_spin])
+        return motor_map(spin[self.motor_wheel].T, self.motor_zeros)
 
     @cached_property
     def reflected_inertia(self) -> Array:
@@ -223,7 +272,9 @@ class GearedModel(Frozen):
     def knowledge(self) -> Knowledge:
         """For how many joints rotors, friction, limits, motors and springs are known."""
         drives = (self.motors, self.joint_friction, self.elasticity)
-        return knowledge_of(self.joint_names, self.Gamma, self.J, *drives, has_limits(self))
+        has = np.isfinite([self.limits.velocity, self.limits.effort]).all(axis=0)
+        has &= self.continuous | np.isfinite(self.limits.upper - self.limits.lower)
+        return knowledge_of(self.joint_names, self.Gamma, self.J, *drives, has)
 
     def frame(self, name: str) -> Frame:
         """Return the frame of a link or wheel by name."""
@@ -260,6 +311,34 @@ class GearedModel(Frozen):
             )
         return replace(self, elastic_model=elastic_model)
 
+    def payload_frame(
+        self, link: str | None = None, place: str = "with_payload: link"
+    ) -> PayloadFrame:
+        """Return the frame of a payload: that of a link, or of the only tip.
+
+        Args:
+            link: A link that moves, frames of fixed joints included; None: the only tip.
+            place: What the error's text calls the argument.
+
+        Raises:
+            GearedDynamicsError: If there is no such link, if it does not move, or if no link
+                is given and the arm has several tips.
+        """
+        if link is None:
+            if len(self.tips) > 1:
+                finding = f"is not given, and the arm has {len(self.tips)} tips: "
+                remedy = "name the link in whose frame the payload is given"
+                raise ModelError(place, finding + ", ".join(self.tips), remedy)
+            link = self.tips[0]
+        if not isinstance(link, str) or link not in self.link_names:
+            raise UnknownNameError(place, "link", link, self.link_names)
+        frame = self.frame(link)
+        if frame.body < 0:
+            finding = f"{link!r} is fixed to the root and carries no dynamics"
+            raise ModelError(place, finding, "name a link that moves")
+        carrier = self.tree.names[frame.body]
+        return PayloadFrame(link, frame.body, carrier, frame.rotation, frame.position)
+
     def with_payload(
         self,
         mass: float,
@@ -280,8 +359,21 @@ class GearedModel(Frozen):
         Raises:
             GearedDynamicsError: If the arm has several tips and no link is given.
         """
-        loaded = load_link(self, link, mass, com, inertia)
+        own = payload_parameters(mass, com, inertia)
+        if link is None and not own.any():
+            loaded = replace(self)
+        else:
+            frame = self.payload_frame(link)
+            parameters = self.tree.parameters.copy()
+            parameters[frame.body] += frame.in_body(own)
+            robot = loaded_robot(self.records.robot, frame.link, own)
+            loaded = replace(
+                self,
+                tree=replace(self.tree, parameters=readonly(parameters)),
+                records=self.records._replace(robot=robot),
+            )
         loaded.__dict__.update({key: self.__dict__[key] for key in SHAPE if key in self.__dict__})
+        loaded.__dict__["_forms"] = self._forms.of_shape()
         return loaded
 
     def __repr__(self) -> str:
@@ -291,18 +383,6 @@ class GearedModel(Frozen):
             f"{len(self.wheel_names)} wheels, {len(self.motor_names)} motors, "
             f"coupling {self.coupling!r}>"
         )
-
-
-def has_limits(model: GearedModel) -> BoolArray:
-    """Which joints (n,) have limits of velocity and effort, and of position unless continuous."""
-    joints = {joint.name: joint for joint in model.robot.joints}
-    full = np.zeros(model.n, bool)
-    for j, name in enumerate(model.joint_names):
-        kind, limit = joints[name].kind, joints[name].limit
-        if limit is not None:
-            turns = [] if kind == "continuous" else [limit.lower, limit.upper]
-            full[j] = None not in (limit.velocity, limit.effort, *turns)
-    return full
 
 
 def require_model(model: object) -> GearedModel:

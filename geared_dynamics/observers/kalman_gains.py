@@ -248,8 +248,8 @@ def walks(
     """Encoders' noise on x (N,) [rad s^0.5] and walk of the unaccounted force (N,)."""
     sizes, own = sizes_of(model), model.elasticity
     H = np.diag(elastic.mass_matrix(model, q))
-    A = elastic.structure_matrix(model)
-    on_x = np.sqrt(np.linalg.pinv(A.T) ** 2 @ density**2)
+    shown = model.elastic_motor_map.inverse.T
+    on_x = np.sqrt(shown**2 @ density**2)
     M, total, stiffness = H[: sizes.n], H[: sizes.n].copy(), np.full(sizes.n, np.inf)
     noise = on_x[: sizes.n].copy()
     K = np.diag((own.stretch.T * own.stiffness) @ own.stretch)
@@ -301,5 +301,5 @@ def refuse_play(model: GearedModel, torques: Array) -> None:
         joints = own.stretch[:, model.n + shaft] != 0.0
         if np.isfinite(torques[shaft]) and np.any(own.gap[joints] > 0.0):
             finding = "has backlash: its torque does not determine its deflection"
-            place = f"{model.drivetrain.source}, {name}"
+            place = f"{model.drivetrain_source}, {name}"
             raise ModelError(place, finding, "give NaN for it in joint_torque_noise")

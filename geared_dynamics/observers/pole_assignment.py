@@ -40,7 +40,6 @@ from typing import NamedTuple
 import numpy as np
 
 from geared_dynamics.arrays import Array, BoolArray, IntArray
-from geared_dynamics.dynamics.elastic.equations import structure_matrix
 from geared_dynamics.errors import ModelError
 from geared_dynamics.model import GearedModel
 
@@ -82,20 +81,20 @@ def seen(model: GearedModel) -> MeasuredCoordinates:
     Raises:
         ModelError: where a spring has no motor of its own to be seen from.
     """
-    A, n, own = structure_matrix(model), model.n, model.elasticity
-    driven = np.flatnonzero(np.any(A != 0.0, axis=1))
+    motors, n, own = model.elastic_motor_map, model.n, model.elasticity
+    driven = np.flatnonzero(np.any(motors.A != 0.0, axis=1))
     shafts = np.arange(n, n + own.count)
     rigid = driven[driven < n]
-    place = f"{model.drivetrain.source}, joints"
+    place = f"{model.drivetrain_source}, joints"
     remedy = "use the Kalman filter, which takes any arm"
     if own.passive.size or len(own.stiffness) != own.count or not np.isin(shafts, driven).all():
         raise ModelError(place, "a spring is not driven directly by a motor", remedy)
-    if len(driven) != A.shape[1] or len(driven) != n:
+    if len(driven) != motors.A.shape[1] or len(driven) != n:
         raise ModelError(place, "motors and joints do not match one to one", remedy)
     order = np.concatenate([shafts, rigid])
-    if np.linalg.matrix_rank(A[order]) < len(order):
+    if motors.rank < len(order):
         raise ModelError(place, "motors do not turn the joints independently", remedy)
-    return MeasuredCoordinates(shafts, rigid, np.linalg.inv(A[order].T))
+    return MeasuredCoordinates(shafts, rigid, motors.inverse[:, order].T)
 
 
 def chain(F: Array, at: MeasuredCoordinates, dt: float) -> tuple[Array, Array]:

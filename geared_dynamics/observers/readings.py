@@ -209,9 +209,8 @@ def at_rest(model: GearedModel, shown: Array) -> Array:
         shown: What the motors' encoders show (m,) [rad].
     """
     n, own = model.n, model.elasticity
-    A = structure_matrix(model).T
-    goal = np.linalg.pinv(A) @ (shown - model.motor_zeros)
-    _, s, vt = np.linalg.svd(A)
+    goal = model.elastic_motor_map.coordinates(shown)
+    _, s, vt = np.linalg.svd(model.elastic_motor_map.A.T)
     rank = int(np.sum(s > 1e-12 * s[0])) if s.size else 0
     free = vt[rank:].T  # directions that the encoders do not see
     K = (own.stretch.T * own.stiffness) @ own.stretch
@@ -224,7 +223,7 @@ def at_rest(model: GearedModel, shown: Array) -> Array:
     for _ in range(ROUNDS):
         weight = np.zeros(len(x))
         weight[:n] = gravity_forces(model, x[:n])
-        if model.drivetrain.balancers:
+        if model.balancers.names:
             weight[:n] -= balancer_forces(model, x[:n])
         following = goal + free @ (solve @ (free.T @ (rest - weight - K @ goal)))
         change = float(np.max(np.abs(following - x)))

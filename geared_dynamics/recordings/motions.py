@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple
 
 import numpy as np
 
+from geared_dynamics.actuation.command_type import (
+    EFFORTS,
+    CommandType,
+    is_of_motors,
+    torque_map,
+)
 from geared_dynamics.arrays import Array, BoolArray, IntArray
-from geared_dynamics.dynamics.rigid import gravity_forces
 from geared_dynamics.errors import RecordingError, extra
 from geared_dynamics.model import GearedModel
 from geared_dynamics.recordings.samples import Stretch
@@ -127,7 +132,6 @@ def interpolated(at: IntArray, values: Array, wanted: IntArray) -> Array:
 # -- What a recording's numbers mean, and how joint torques follow from them ----------------------
 
 
-Effort = Literal["joint_torque", "gravity_compensated", "motor_current", "motor_torque"]
 Side = Literal["joint", "motor"]
 
 
@@ -146,21 +150,21 @@ class Meaning:
         zero: Added to the joint positions (n,) [rad or m]; empty: nothing.
     """
 
-    effort: Effort = "joint_torque"
+    effort: CommandType = "joint_torque"
     position: Side = "joint"
     gains: tuple[float, ...] = ()
     zero: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse what is not one of the meanings."""
-        if self.effort not in get_args(Effort):
-            remedy = f"give one of {', '.join(get_args(Effort))}"
+        if self.effort not in EFFORTS:
+            remedy = f"give one of {', '.join(EFFORTS)}"
             raise RecordingError("effort", f"there is no meaning {self.effort!r}", remedy)
 
     @property
     def of_motors(self) -> bool:
         """Whether efforts are the motors'."""
-        return self.effort.startswith("motor_")
+        return is_of_motors(self.effort)
 
 
 class Readings(NamedTuple):
@@ -186,15 +190,8 @@ def motor_readings(model: GearedModel) -> Readings:
     Raises:
         RecordingError: If two of these motors share a place, or a joint of the model has none.
     """
-    order = {joint.name: k for k, joint in enumerate(model.robot.joints)}
-    spins = {spin.wheel: spin.coefficients for spin in model.drivetrain.spins}
     motors = np.flatnonzero(model.structure_matrix.any(axis=0)).tolist()
-    joints = []
-    for motor in motors:
-        moved = int(np.flatnonzero(model.structure_matrix[:, motor])[-1])
-        coefficients = spins[model.drivetrain.motors[motor].wheel]
-        frozen = [name for name, ratio in coefficients if ratio and is_frozen(model, name)]
-        joints.append(max([model.joint_names[moved], *frozen], key=order.__getitem__))
+    joints = [model.motors.ends[motor] for motor in motors]
     lacking = [name for name in model.joint_names if name not in joints]
     if not lacking and len(set(joints)) == len(joints):
         return Readings(tuple(motors), tuple(joints))
@@ -203,12 +200,7 @@ def motor_readings(model: GearedModel) -> Readings:
     finding = f"motors end at these joints: {ends or 'none'}"
     finding += f"; no motor ends at {', '.join(lacking)}" if lacking else ""
     remedy = "efforts of motors need one motor that ends at each joint; give joint torques"
-    raise RecordingError(f"{model.drivetrain.source}, motors", finding, remedy)
-
-
-def is_frozen(model: GearedModel, joint: str) -> bool:
-    """Whether a joint that a wheel follows is held still in this model."""
-    return any(record.name == joint and record.kind == "fixed" for record in model.robot.joints)
+    raise RecordingError(f"{model.drivetrain_source}, motors", finding, remedy)
 
 
 def recorded_joints(model: GearedModel, meaning: Meaning) -> tuple[str, ...]:
@@ -245,7 +237,7 @@ def drive_gains(model: GearedModel, meaning: Meaning) -> Array:
     acting = motor_readings(model).motors
     missing = [model.motor_names[k] for k in acting if np.isnan(constants[k])]
     if missing:
-        place = f"{model.drivetrain.source}, motors.{missing[0]}.torque_constant"
+        place = f"{model.drivetrain_source}, motors.{missing[0]}.torque_constant"
         remedy = "add it, or give the drive gains (--gains)"
         raise RecordingError(place, f"is not given for {', '.join(missing)}", remedy)
     return constants
@@ -283,13 +275,10 @@ def end_motors(model: GearedModel) -> list[int]:
 
 def refuse_frozen_shares(model: GearedModel, motors: list[int]) -> None:
     """Raise if an angle of these motors has a share of a frozen joint: no model knows it."""
-    spins = {spin.wheel: spin.coefficients for spin in model.drivetrain.spins}
     for motor in motors:
-        coefficients = spins[model.drivetrain.motors[motor].wheel]
-        frozen = [name for name, ratio in coefficients if ratio and is_frozen(model, name)]
-        if frozen:
-            finding = f"{model.motor_names[motor]} also turns with the frozen {', '.join(frozen)}"
-            remedy = f"keep {', '.join(frozen)} movable, or record joint positions"
+        if frozen := ", ".join(model.motors.held[motor]):
+            finding = f"{model.motor_names[motor]} also turns with the frozen {frozen}"
+            remedy = f"keep {frozen} movable, or record joint positions"
             raise RecordingError("positions of motors", finding, remedy)
 
 
@@ -320,10 +309,5 @@ def joint_torques(model: GearedModel, meaning: Meaning, q: Array, effort: Array)
     Efforts of motors are mapped by tau = A tau_m: what holds a frozen joint acts on that joint
     alone, and what its motor gives to other joints through the gears counts there.
     """
-    gains = drive_gains(model, meaning)
-    if meaning.of_motors:
-        acting = list(motor_readings(model).motors)
-        tau_m = motor_efforts(model, effort)[:, acting] * gains[acting]
-        return np.asarray(tau_m @ model.structure_matrix[:, acting].T)
-    tau = effort * gains
-    return tau + gravity_forces(model, q) if meaning.effort == "gravity_compensated" else tau
+    convert = torque_map(model, meaning.effort, "joint_torque", gains=drive_gains(model, meaning))
+    return convert(motor_efforts(model, effort) if meaning.of_motors else effort, q)

@@ -19,7 +19,6 @@ TURN = 2.0 * np.pi
 FASTEST = 10.0  # [rad/s] of joints without a velocity limit
 BEYOND = 3.0  # times the top speed: no motion
 NEAR = 1.5  # times the top speed: what is left of a jump when its turns are taken out
-NO_LIMIT = 1e6  # a URDF's limit above it stands for none
 
 
 class Turning(NamedTuple):
@@ -32,18 +31,9 @@ class Turning(NamedTuple):
 
 def turning_of(model: GearedModel) -> Turning:
     """How the joints of a model turn."""
-    joints = {joint.name: joint for joint in model.robot.joints}
-    kinds = [joints[name].kind if name in joints else "" for name in model.joint_names]
-    limits = [joints[name].limit if name in joints else None for name in model.joint_names]
-    fastest = [
-        limit.velocity
-        if limit is not None and limit.velocity and limit.velocity < NO_LIMIT
-        else FASTEST
-        for limit in limits
-    ]
-    endless = np.array([kind == "continuous" for kind in kinds], bool)
-    angular = endless | np.array([kind == "revolute" for kind in kinds], bool)
-    return Turning(endless, angular, np.array(fastest, float))
+    speed = model.limits.velocity
+    angular = np.isin(model.joint_types, ("revolute", "continuous"))
+    return Turning(model.continuous, angular, np.where(np.isinf(speed), FASTEST, speed))
 
 
 def without_turns(

@@ -204,11 +204,12 @@ class TrajectoryAction:
         if self._new is not None:  # rclpy did not take the goal: no client could cancel it
             goals.cancel(self._new, clock)
             self._new = None
-        progress, feedback = goals.look(clock), self._feedback
+        follows, feedback = goals.look(clock), self._feedback
         found = goals.active
-        if progress is not None and found is not None and feedback is not None:
+        if follows and found is not None and feedback is not None:
             handle = self._handles.get(found.key)
             if handle is not None and feedback.due(now):
+                progress = goals.progress()
                 handle.publish_feedback(feedback.filled(goals.loop, progress, self._ros_time()))
         if goals.ended or goals.notes:
             self._deliver()

@@ -23,7 +23,7 @@ from geared_dynamics.ros.feedforward_topics import (
     Publishers,
     Services,
     StateTopics,
-    command_names,
+    names_to_send,
     publish_state,
 )
 from geared_dynamics.ros.joint_state_wire import StateReader, WireState
@@ -182,7 +182,7 @@ class FeedforwardNode(SteadyLifecycleNode):
         self.commands = Commands(self.publishers_by_topic, values, model)
         if self.annotating:
             publisher(self)
-        names = command_names(values, model)[1]
+        names = names_to_send(values, model)[1]
         self.state_topics = StateTopics(
             self.publishers_by_topic, model.joint_names, names, bool(values["publish_terms"])
         )

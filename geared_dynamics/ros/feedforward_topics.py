@@ -14,9 +14,15 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, MultiArrayDimension
 from std_srvs.srv import SetBool, Trigger
 
-from geared_dynamics.actuation.motor_commands import joint_effort
+from geared_dynamics.actuation.command_type import (
+    EFFORTS,
+    as_command_type,
+    command_names,
+    is_of_motors,
+    torque_map,
+)
 from geared_dynamics.arrays import Array
-from geared_dynamics.control import Controller, Reference, TermTorques
+from geared_dynamics.control import Reference, TermTorques
 from geared_dynamics.control.safety import memory as at
 from geared_dynamics.dynamics.state import State
 from geared_dynamics.errors import GearedDynamicsError
@@ -47,14 +53,14 @@ STATES = {
 }
 
 
-def command_names(values: Values, model: GearedModel) -> tuple[list[str], list[str]]:
+def names_to_send(values: Values, model: GearedModel) -> tuple[list[str], list[str]]:
     """Names of the commands in the order in which they are sent: ours, and as they are called.
 
     As for a joint trajectory controller, ``command_joints`` may have the same names in another
     order, or other names in the order of ``joints``.
     """
-    motors = values["output"] != "joint_torque"
-    own = list(model.motor_names if motors else model.joint_names)
+    motors = is_of_motors(str(values["output"]))
+    own = list(command_names(model, str(values["output"])))
     listed = cast("list[str]", values["joints"])
     usual = own if motors or not listed else list(listed)
     chosen = list(cast("list[str]", values["command_joints"]))
@@ -73,9 +79,9 @@ class Commands:
 
     def __init__(self, publishers: Publishers, values: Values, model: GearedModel) -> None:
         """Make the messages."""
-        ours, called = command_names(values, model)
-        motors = values["output"] != "joint_torque"
-        own = model.motor_names if motors else model.joint_names
+        ours, called = names_to_send(values, model)
+        motors = is_of_motors(str(values["output"]))
+        own = command_names(model, str(values["output"]))
         self._index = order(own, ours)
         self._sign: Array | None = None
         if motors:
@@ -208,11 +214,10 @@ def publish_state(node: FeedforwardNode, now: float) -> None:
         return
     present = loop.present
     control = loop.prepared.control
-    listened = any(topics.wanted(f"terms/{name}") for name in topics.terms)
-    if listened and isinstance(control, Controller):
+    if any(topics.wanted(f"terms/{name}") for name in topics.terms):
         reference = Reference(present.q, present.v, present.a)
         terms = control.term_torques(State(q, v), reference)
-        for name in topics.terms:
+        for name in topics.terms if terms is not None else ():
             topics.send(f"terms/{name}", stamp, effort=getattr(terms, name))
 
 
@@ -236,19 +241,20 @@ def measured(node: FeedforwardNode, q: Array) -> Array | None:
         node: The node, with its newest joint state.
         q: Joint position (n,).
     """
-    meaning = str(node.parameters.values["effort_feedback"])
-    model = node.model
-    if meaning == "none" or model is None or node.data is None:
+    named, model = node.parameters.values["effort_feedback"], node.model
+    if named == "none" or model is None or node.data is None:
         return None
+    meaning = as_command_type("effort_feedback", named, EFFORTS)
     message = deserialize_message(node.data, JointState)
-    names = model.motor_names if meaning.startswith("motor") else model.joint_names
-    if meaning.startswith("motor") and not set(names) <= set(message.name):
+    names = command_names(model, meaning)
+    if is_of_motors(meaning) and not set(names) <= set(message.name):
         names = tuple(node.joint_map.wanted)  # a driver that calls the motors by their joints
     place = {name: k for k, name in enumerate(message.name)}
     if len(message.effort) != len(place) or any(name not in place for name in names):
         return None
     effort = np.array([message.effort[place[name]] for name in names])
-    return joint_effort(model, meaning, effort, q)
+    torque = torque_map(model, meaning, "joint_torque")(effort, q)
+    return torque if np.isfinite(torque).all() else None
 
 
 # -- The emergency stop and the reset, as services ------------------------------------------------

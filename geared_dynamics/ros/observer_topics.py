@@ -12,6 +12,7 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, MultiArrayDimension
 
+from geared_dynamics.actuation.command_type import Affine, affine
 from geared_dynamics.arrays import Array, BoolArray
 from geared_dynamics.dynamics.elastic.equations import structure_matrix
 from geared_dynamics.dynamics.frames import pose
@@ -19,7 +20,7 @@ from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.observers import KalmanState, contact_wrench
 from geared_dynamics.ros.joint_state_wire import SECOND, Fields, nanoseconds
-from geared_dynamics.runtime.joint_readings import Affine, Picker, affine
+from geared_dynamics.runtime.joint_readings import Picker
 from geared_dynamics.runtime.observer_settings import ObserverSetup, torque_names
 from geared_dynamics.runtime.observer_values import Level, ObserverOutput, labels, quality_numbers
 from geared_dynamics.runtime.parameters import Values
@@ -110,7 +111,7 @@ class Outputs:
         }
         self._fields = {name: Fields(names[name], TOPICS[name]) for name in TOPICS}
         self._motors = affine(structure_matrix(model).T, model.motor_zeros)
-        self._joints = np.linalg.pinv(model.structure_matrix.T) @ structure_matrix(model).T
+        self._joints = model.motor_map.inverse.T @ structure_matrix(model).T
         dims = [
             MultiArrayDimension(label=label, size=size, stride=size)
             for label, size in labels(given)

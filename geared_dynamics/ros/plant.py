@@ -15,6 +15,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 from std_srvs.srv import SetBool, Trigger
 
+from geared_dynamics.actuation.command_type import command_names
 from geared_dynamics.dynamics.state import Measurement
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.model import GearedModel
@@ -104,23 +105,19 @@ class PlantNode(EmptyLists, PrintableLog, Node):  # type: ignore[misc]  # rclpy 
         plant, note = plant_node_settings.plant_of(values, model)
         if note:
             self.get_logger().warning(note)
+        names = command_names(model, str(values["command"]))
         for _ in range(WARM):  # kernels compile before the clock runs
-            plant.step(
-                np.zeros(len(plant_node_settings.command_names(values, model))), self.period
-            )
+            plant.step(np.zeros(len(names)), self.period)
         plant.reset(plant_node_settings.start_of(values, model))
         self.model, self.plant = model, plant
-        self.reader = CommandReader(
-            plant_node_settings.command_names(values, model), str(values["command"])
-        )
-        self.command = np.zeros(len(plant_node_settings.command_names(values, model)))
+        self.reader = CommandReader(names, str(values["command"]))
+        self.command = np.zeros(len(names))
         self._make_outputs(model)
         self._make_inputs()
         self.rewind()
         self.get_logger().info(
             f"plant: {model.name} in {plant.engine}, {self._value('pace')}, takes "
-            f"{self._value('command')} of "
-            f"{', '.join(plant_node_settings.command_names(values, model))}"
+            f"{self._value('command')} of {', '.join(names)}"
         )
 
     def _make_outputs(self, model: GearedModel) -> None:

@@ -15,7 +15,7 @@ from rclpy.serialization import serialize_message
 from std_msgs.msg import Float64
 from trajectory_msgs.msg import JointTrajectory
 
-from geared_dynamics.control import Controller
+from geared_dynamics.control import Setting, compensation
 from geared_dynamics.errors import DamagedMessageError, GearedDynamicsError
 from geared_dynamics.ros import process
 from geared_dynamics.ros.joint_state_wire import SECOND, trajectory_message, whole
@@ -259,10 +259,9 @@ def prepare(
 
 def annotation_of(given: FeedforwardSetup) -> Annotation:
     """How trajectories are annotated, from the node's parameters."""
-    assert isinstance(given.control, Controller)  # also for elastic arms, in this mode
-    values, policy = given.values, given.policy
+    values, policy, control = given.values, given.policy, given.control
     return Annotation(
-        control=given.control,
+        setting=Setting(compensation(control.model, control.terms)),
         rules=given.rules,
         limits=limits_of(policy),
         effort=np.array(policy.command),

@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from geared_dynamics.arrays import Array, Frozen
-from geared_dynamics.control import Controller, Reference, feedforward
+from geared_dynamics.control import Reference, Setting, feedforward
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.trajectory import (
     MotionLimits,
@@ -71,7 +71,7 @@ class Annotation(Frozen):
     """How trajectories are annotated.
 
     Attributes:
-        control: Whose switches say which terms count; the law is feedforward.
+        setting: The model with its switches, which say which terms count.
         rules: How trajectories are read.
         limits: Positions and speeds that are not exceeded.
         effort: Largest joint forces (n,) [N m or N], infinite for any.
@@ -82,7 +82,7 @@ class Annotation(Frozen):
         refuse: Whether what is beyond a limit is refused; else it is a warning.
     """
 
-    control: Controller
+    setting: Setting
     rules: Rules
     limits: MotionLimits
     effort: Array
@@ -230,7 +230,7 @@ def _checked(
     """Annotate a motion within limits; times in errors count from the trajectory's start."""
     names = given.rules.joints
     findings.look(lambda: refuse_beyond(motion, limits, names, offset))
-    dense = annotated(motion, given.control, given.period, given.tolerance)
+    dense = annotated(motion, given.setting, given.period, given.tolerance)
     findings.look(lambda: refuse_effort(dense, given.effort, names, offset))
     return dense
 
@@ -265,12 +265,12 @@ def _refuse_jump(motion: Motion, posture: Posture, given: Annotation) -> None:
         raise TrajectoryError(f"position, joint {given.rules.joints[j]!r}", finding, remedy)
 
 
-def annotated(motion: Motion, control: Controller, period: float, tolerance: float) -> Annotated:
+def annotated(motion: Motion, setting: Setting, period: float, tolerance: float) -> Annotated:
     """Sample a reference with its effort.
 
     Args:
         motion: The reference, from ``follow``.
-        control: Whose switches say which terms count; the law is feedforward.
+        setting: The model with its switches, which say which terms count.
         period: Longest step [s].
         tolerance: Largest error of effort between points, part of each joint's largest.
     """
@@ -278,11 +278,11 @@ def annotated(motion: Motion, control: Controller, period: float, tolerance: flo
         finding = f"would make more than {MOST} points of {motion.knots[-1]:.6g} s"
         raise TrajectoryError("annotate.period", finding, "set a longer one, or send less at once")
     times = with_jumps(motion, resample(motion, period).times)
-    rows, effort = looked_at(motion, control, times)
+    rows, effort = looked_at(motion, setting, times)
     worst = np.zeros(1)
     for _ in range(HALVINGS if len(times) > 1 else 0):
         middle = 0.5 * (times[1:] + times[:-1])
-        between, exact = looked_at(motion, control, middle)
+        between, exact = looked_at(motion, setting, middle)
         scale = np.maximum(np.abs(effort).max(axis=0), np.finfo(float).tiny)
         miss = np.abs(0.5 * (effort[1:] + effort[:-1]) - exact) / scale
         worst = np.where(np.diff(times) > 1.5 * GAP, miss.max(axis=1), 0.0)
@@ -314,13 +314,13 @@ def with_jumps(motion: Motion, times: Array) -> Array:
     return found[keep & (found >= 0.0)]
 
 
-def looked_at(motion: Motion, control: Controller, times: Array) -> tuple[Array, Array]:
+def looked_at(motion: Motion, setting: Setting, times: Array) -> tuple[Array, Array]:
     """Position, velocity, acceleration (k, 3, n) and effort (k, n) at times after the begin."""
     rows = derivatives(motion, motion.begin + times, 2)
     effort = np.empty((len(times), motion.n))
     for k in range(0, len(times), BLOCK):
         q, v, a = (np.ascontiguousarray(rows[k : k + BLOCK, row]) for row in range(3))
-        demand = feedforward(control.setting, None, Reference(q, v, a))
+        demand = feedforward(setting, None, Reference(q, v, a))
         effort[k : k + BLOCK] = demand.torque
     if not np.isfinite(effort).all():
         raise TrajectoryError("trajectory", "needs forces beyond all numbers", "use SI units")

@@ -11,18 +11,12 @@ import math
 import numpy as np
 
 from geared_dynamics.arrays import Array
-from geared_dynamics.control import (
-    Memory,
-    Output,
-    safety,
-)
+from geared_dynamics.control import Memory, Output, Reference, safety
 from geared_dynamics.control.safety import Decision, Mode, Observation, SafetyMemory
 from geared_dynamics.control.safety import memory as at
 from geared_dynamics.control.safety.detection import in_doubt
 from geared_dynamics.control.safety.memory import Leaving
-from geared_dynamics.dynamics.state import State
 from geared_dynamics.runtime.acceptance import CheckedRoute, Pace, limits_of, routed, started
-from geared_dynamics.runtime.desired import behind, complete, standing
 from geared_dynamics.runtime.feedforward_settings import FeedforwardSetup
 from geared_dynamics.runtime.sample_times import EvenClock
 from geared_dynamics.trajectory import (
@@ -30,12 +24,14 @@ from geared_dynamics.trajectory import (
     Point,
     SampleBuffer,
     TrajectoryError,
+    derivatives,
     sample_into,
     state,
 )
 from geared_dynamics.trajectory import Reference as Motion
 
 SMOOTHING = 0.02  # part of a new period in the mean
+INSTANT = 2  # derivatives of q that a reference at an instant has
 LONGEST = 0.1  # [s] between joint states that still counts as a period
 
 
@@ -61,7 +57,7 @@ class FeedforwardLoop:
         q: Position of the last state that was used (n,), None before the first.
         v: Its velocity.
         stamp: When it came [s], steady.
-        present: What was wanted at the time of the last cycle.
+        present: The reference at the time of the last cycle.
         emergency_stop: Whether it is pressed.
         acknowledged: Whether a reset was asked for since the last cycle.
         resting: Whether the motion is over for good: its end is kept for any time.
@@ -74,10 +70,10 @@ class FeedforwardLoop:
             there; the one who tells of it sets it back.
     """
 
-    def __init__(self, given: FeedforwardSetup) -> None:
+    def __init__(self, setup: FeedforwardSetup) -> None:
         """Begin without reference and state."""
-        n = given.bare.n
-        self.prepared = given
+        n = setup.bare.n
+        self.prepared = setup
         self.motion: Motion | None = None
         self.decision: Decision | None = None
         self.output: Output | None = None
@@ -93,13 +89,12 @@ class FeedforwardLoop:
         self.given_up = False
         self.leaving: Leaving | None = None
         self.hurried = False
-        self.period = given.period
+        self.period = setup.period
         self._heard: float | None = None
         self.clock = EvenClock()
         self.pace = Pace()
-        self._memory: Memory = given.control.start()
-        self._blank = self._memory
-        self._reference = standing(given.control, self.present, self.ahead)
+        self._memory: Memory = setup.control.start()
+        self._adopt(setup)
         self._safety: SafetyMemory = safety.START
 
     # -- the cycle ---------------------------------------------------------------------------
@@ -127,13 +122,13 @@ class FeedforwardLoop:
         if 0.0 < dt < LONGEST:
             self.period += SMOOTHING * (dt - self.period) if self.period else dt
         self.q, self.v, self.stamp = q, v, now
-        wanted, failed = self._wanted(now, clock, q, v, dt)
+        command, failed = self._law_command(now, clock, q, v, dt)
         heard = self._heard if self.motion is not None else None
         q_d = None if self.motion is None else self.present.q
-        seen = Observation(now, now, q, v, heard, q_d, self._evened(now, clock, True),
+        observed = Observation(now, now, q, v, heard, q_d, self._safety_clock(now, clock, True),
                            False, reordered, failed, self.emergency_stop,
                            self.acknowledged, sampled, self.leaving, self.hurried)  # fmt: skip
-        return self._decide(seen, wanted)
+        return self._decide(observed, command)
 
     def unusable(self, now: float, clock: float, missing: bool) -> Array | None:
         """A joint state has come that holds nothing for us.
@@ -143,8 +138,10 @@ class FeedforwardLoop:
             clock: ROS time [s].
             missing: Whether a name is missing; else its sizes are wrong.
         """
-        seen = self._without_state(now, clock)
-        return self._decide(seen._replace(state_stamp=now, q=None, names_missing=missing), None)
+        observed = self._without_state(now, clock)
+        return self._decide(
+            observed._replace(state_stamp=now, q=None, names_missing=missing), None
+        )
 
     def silence(self, now: float, clock: float) -> Array | None:
         """No joint state has come for longer than it may take."""
@@ -160,18 +157,18 @@ class FeedforwardLoop:
         """
         self.error = error
         # The newest state may be what it failed at: the safety step goes on with its own.
-        seen = self._without_state(now, clock)
-        return self._decide(seen._replace(state_stamp=None, failed=True), None)
+        observed = self._without_state(now, clock)
+        return self._decide(observed._replace(state_stamp=None, failed=True), None)
 
     def remaining(self) -> Array | None:
         """What is left to send where the safety step fails too: gravity as computed last."""
-        return self._safety.static
+        return self._safety.gravity.command
 
     @property
     def held(self) -> Array | None:
         """The posture at which the arm is held (n,); None where it is not."""
-        memory = self._safety
-        return memory.posture if memory.mode is Mode.HOLDING else None
+        phase = self._safety.phase
+        return phase.posture if phase.mode is Mode.HOLDING else None
 
     @property
     def stale(self) -> float:
@@ -183,30 +180,30 @@ class FeedforwardLoop:
         return float("nan") if self.motion is None or self._heard is None else now - self._heard
 
     def _without_state(self, now: float, clock: float) -> Observation:
-        stop, acknowledged = self.emergency_stop, self.acknowledged
         following = self.motion is not None
         heard, q_d = (self._heard, self.present.q) if following else (None, None)
-        return Observation(now, self.stamp, self.q, self.v, heard, q_d, self._evened(now, clock),
-                           False, False, False, stop, acknowledged,
-                           None, self.leaving, self.hurried)  # fmt: skip
+        time = self._safety_clock(now, clock)
+        return Observation(now, self.stamp, self.q, self.v, heard, q_d, time,
+                           emergency_stop=self.emergency_stop, acknowledged=self.acknowledged,
+                           leaving=self.leaving, hurried=self.hurried)  # fmt: skip
 
-    def _evened(self, now: float, clock: float, fresh: bool = False) -> float:
+    def _safety_clock(self, now: float, clock: float, fresh: bool = False) -> float:
         """The safety step's clock; a stop of ROS time counts while a motion is under way."""
-        given = self.prepared
+        setup = self.prepared
         moving = self.motion is not None and not self.present.finished
-        jump, timeout = given.policy.time_jump, given.clock_timeout
+        jump, timeout = setup.policy.time_jump, setup.clock_timeout
         return self.clock.look(now, clock, jump, timeout, fresh, moving)
 
-    def _wanted(
+    def _law_command(
         self, now: float, clock: float, q: Array, v: Array, dt: float
     ) -> tuple[Array | None, bool]:
         """Command of the law, and whether it failed."""
         motion = self.motion
         if motion is None or clock != clock:
             return None, False
-        given, present, ahead = self.prepared, self.present, self.ahead
-        control = given.control
-        later = clock + (given.period or self.period)
+        setup, present, ahead = self.prepared, self.present, self.ahead
+        control = setup.control
+        later = clock + (setup.period or self.period)
         try:
             pace = self.pace
             if not pace.even:
@@ -217,46 +214,48 @@ class FeedforwardLoop:
                 self._heard = now
             if not pace.even:
                 pace.slow(present, ahead)
-            reference = self._reference or complete(control, motion, later, present, ahead, pace)
-            measured = behind(control, q, v) if given.elastic else State(q, v)  # type: ignore[arg-type]
-            memory, output = control.step(self._memory, measured, reference, max(dt, 0.0))
+            reference = self._reference
+            if reference is None:
+                rows = derivatives(motion, later, control.derivatives_needed)
+                reference = control.reference(present, ahead, pace.slow_rows(rows))
+            dt = dt if dt > 0.0 else 0.0
+            memory, output = control.step(self._memory, control.state(q, v), reference, dt)
         except Exception as error:  # whatever a law may raise: the arm is held, the log tells
             self.error = error
             return None, True
         self._memory, self.output = memory, output
         return output.command, False
 
-    def _decide(self, seen: Observation, wanted: Array | None) -> Array | None:
-        """Put a wanted command through the safety step."""
-        given, memory = self.prepared, self._safety
-        control = given.control
-        brake = None if wanted is not None and self.leaving is None else control.brake
-        self._safety, made = safety.step(
-            given.policy, memory, seen, wanted, control.fallback, control.nominal, brake
+    def _decide(self, observed: Observation, command: Array | None) -> Array | None:
+        """Put the law's command through the safety step."""
+        setup, memory, control = self.prepared, self._safety, self.prepared.control
+        brake = None if command is not None and self.leaving is None else control.brake
+        self._safety, decision = safety.step(
+            setup.policy, memory, observed, command, control.hold, control.nominal, brake
         )
         self.acknowledged = False
-        self.decision = made
-        if made.found or made.latched or made.mode is not Mode.RUNNING:
-            self._note(made, memory.latched)
-        return made.command
+        self.decision = decision
+        if decision.found or decision.latched or decision.mode is not Mode.RUNNING:
+            self._count_events(decision, memory.latch.latched)
+        return decision.command
 
-    def _note(self, made: Decision, before: int) -> None:
-        """Count what was found; forget what a law may not go on with.
+    def _count_events(self, decision: Decision, before: int) -> None:
+        """Count this cycle's events; forget what a law may not go on with.
 
         Args:
-            made: The decision.
+            decision: The decision.
             before: What was latched before it.
         """
-        found, counters = made.found, self.counters
-        counters.nan += bool(found & (at.BAD_STATE | at.BAD_COMMAND))
-        counters.missing += bool(found & at.NAMES_MISSING)
-        counters.failed += bool(found & at.COMPUTATION)
-        counters.limited += bool(found & (at.COMMAND_LIMIT | at.COMMAND_RATE))
-        if made.error is not None:
-            self.error = made.error
-        if not made.running:
+        events, counters = decision.found, self.counters
+        counters.nan += bool(events & (at.BAD_STATE | at.BAD_COMMAND))
+        counters.missing += bool(events & at.NAMES_MISSING)
+        counters.failed += bool(events & at.COMPUTATION)
+        counters.limited += bool(events & (at.COMMAND_LIMIT | at.COMMAND_RATE))
+        if decision.error is not None:
+            self.error = decision.error
+        if not decision.running:
             self._memory = self._blank
-        if self.motion is not None and (made.latched & ~before or found & at.LATCHING):
+        if self.motion is not None and (decision.latched & ~before or events & at.LATCHING):
             self.motion = None  # a stopped motion is not taken up again
             self.given_up = bool(before)
             counters.refused += self.given_up
@@ -275,8 +274,8 @@ class FeedforwardLoop:
             TrajectoryError: naming what is wrong with it; the reference before stays.
         """
         self.refuse(now)
-        given = self.prepared
-        self.begin(routed(trajectory, given.rules, limits_of(given.policy), clock), now, clock)
+        setup = self.prepared
+        self.begin(routed(trajectory, setup.rules, limits_of(setup.policy), clock), now, clock)
 
     def begin(self, route: CheckedRoute, now: float, clock: float) -> None:
         """Follow a trajectory that was checked before, perhaps beside the loop.
@@ -295,8 +294,8 @@ class FeedforwardLoop:
         old = self.motion
         if self.prepared.continued and old is not None:
             sample_into(old, self.pace.time(clock), self.present)
-            wanted = self.present
-            before = state(wanted.q, wanted.v, wanted.a)
+            desired = self.present
+            before = state(desired.q, desired.v, desired.a)
         else:
             before = state(self.q, self.pace.along(self.v))
         self.motion = started(route, before, clock)
@@ -327,24 +326,30 @@ class FeedforwardLoop:
             finding = f"ROS time has not advanced for {self.clock.standing:.1f} s"
             remedy = "resume /clock, or set use_sim_time to false on a real robot"
             raise TrajectoryError("clock", finding, remedy)
-        found = 0 if self.decision is None else self.decision.found
-        if found & at.STALE_STATE and self.stamp is not None:
+        events = 0 if self.decision is None else self.decision.found
+        if events & at.STALE_STATE and self.stamp is not None:
             finding = f"no valid message for {now - self.stamp:.2f} s"
             remedy = "start the robot driver, then send the trajectory again"
             raise TrajectoryError("joint_states", finding, remedy)
-        if in_doubt(self._safety.track):
+        if in_doubt(self._safety.recent.track):
             finding = "positions or velocities changed more than a joint can move"
             remedy = "let only one driver publish joint_states, then send it again"
             raise TrajectoryError("joint_states", finding, remedy)
-        if found & at.VELOCITY_LIMIT:
+        if events & at.VELOCITY_LIMIT:
             finding = "a joint exceeds its velocity limit"
             raise TrajectoryError("joint_states", finding, "send it again at standstill")
 
-    def exchange(self, given: FeedforwardSetup) -> None:
+    def exchange(self, setup: FeedforwardSetup) -> None:
         """Go on with another model, other gains, switches or limits."""
-        self.prepared = given
-        self._blank = given.control.start()
-        self._reference = standing(given.control, self.present, self.ahead)
+        self._adopt(setup)
+
+    def _adopt(self, setup: FeedforwardSetup) -> None:
+        """Keep what a cycle reads, and the reference it fills if that is all the law needs."""
+        self.prepared, control = setup, setup.control
+        self._blank = control.start()
+        self._reference: Reference | None = None
+        if control.derivatives_needed <= INSTANT:
+            self._reference = control.reference(self.present, self.ahead)
 
     def leave(self, what: Leaving) -> None:
         """Bring the arm to rest from the next cycle on, for good.
@@ -358,15 +363,14 @@ class FeedforwardLoop:
     @property
     def left(self) -> bool:
         """Whether the last command of an arm that is left has been sent."""
-        made = self.decision
-        if made is None:
-            return True
-        return safety.finished(self.prepared.policy, self._safety, made.found)
+        last = self.decision
+        return last is None or safety.finished(self.prepared.policy, self._safety, last.found)
 
     @property
     def decided(self) -> float:
         """Steady time of the last cycle [s]; -inf before the first."""
-        return -math.inf if self._safety.now is None else self._safety.now
+        now = self._safety.recent.now
+        return -math.inf if now is None else now
 
     def rehearse(self, cycles: int) -> None:
         """Run cycles of a copy, so that the first real one finds everything in memory.
@@ -375,7 +379,7 @@ class FeedforwardLoop:
             cycles: How many.
         """
         n = self.prepared.bare.n
-        twin, still = FeedforwardLoop(self.prepared), np.zeros(n)
+        copy, still = FeedforwardLoop(self.prepared), np.zeros(n)
         rules = self.prepared.rules
         policy = self.prepared.policy
         q = np.clip(still, policy.lower, policy.upper)  # zero may be beyond limits
@@ -383,12 +387,12 @@ class FeedforwardLoop:
         points = JointTrajectory(rules.joints, rest)
         for k in range(cycles):
             now = 1e-3 * (k + 1)
-            twin.cycle(now, now, q.copy(), still.copy())
+            copy.cycle(now, now, q.copy(), still.copy())
             if k == 0:
-                twin.accept(points, now, now)
-        twin.unusable(1.0, 1.0, missing=True)
-        twin.silence(2.0, 2.0)
-        twin.leave("gravity")
+                copy.accept(points, now, now)
+        copy.unusable(1.0, 1.0, missing=True)
+        copy.silence(2.0, 2.0)
+        copy.leave("gravity")
         for k in range(3):
-            twin.silence(2.0 + 1e-3 * k, 2.0 + 1e-3 * k)
-            twin.cycle(2.01 + 1e-3 * k, 2.01 + 1e-3 * k, still.copy(), still.copy())
+            copy.silence(2.0 + 1e-3 * k, 2.0 + 1e-3 * k)
+            copy.cycle(2.01 + 1e-3 * k, 2.01 + 1e-3 * k, still.copy(), still.copy())

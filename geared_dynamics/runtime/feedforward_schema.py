@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from typing import get_args
 
+from geared_dynamics.actuation.command_type import COMMANDS, EFFORTS, GRAVITY_COMPENSATED
 from geared_dynamics.control.safety.memory import REACTIONS
-from geared_dynamics.control.terms import Side
 from geared_dynamics.dynamics.elastic.flatness import Method
 from geared_dynamics.runtime.following import JTC
 from geared_dynamics.runtime.parameters import AUTOSTART, GUARDS, MODEL, PAYLOAD, SYSTEM, Parameter
 
 MODES = ("annotate", "stream", "computed_torque")
-EFFORT = (
-    "joint_torque",
-    "joint_torque_gravity_compensated",
-    "motor_current",
-    "motor_torque",
-    "none",
-)
+EFFORT = (*EFFORTS, GRAVITY_COMPENSATED, "none")
 NOT_GIVEN = float("nan")
 
 GENERAL = (
@@ -133,7 +127,7 @@ OUTPUT = (
         "string",
         "joint_torque",
         "what commands are",
-        choices=get_args(Side),
+        choices=COMMANDS,
         when="configure",
     ),
     Parameter(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -9,10 +10,10 @@ from typing import Any, cast
 
 import numpy as np
 
+from geared_dynamics.actuation.command_type import CommandType
 from geared_dynamics.arrays import Array
 from geared_dynamics.control import (
     Controller,
-    ElasticController,
     Gains,
     Terms,
     controller,
@@ -21,7 +22,6 @@ from geared_dynamics.control import (
 )
 from geared_dynamics.control.gains import gains_from_bandwidth
 from geared_dynamics.control.safety import Policy, default_policy
-from geared_dynamics.control.terms import Side
 from geared_dynamics.errors import ModelError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.runtime.following import (
@@ -40,7 +40,6 @@ from geared_dynamics.trajectory import Rules, Tolerances
 
 
 ROUNDING = 1e-6  # part of a limit by which a parameter may exceed it: decimals left out
-AnyController = Controller | ElasticController
 LIMITS = {
     "lower": "min_position",
     "upper": "max_position",
@@ -51,10 +50,9 @@ LIMITS = {
 
 def rules_of(values: Values, model: GearedModel) -> Rules:
     """How trajectories are read."""
-    kinds = {joint.name: joint.kind for joint in model.robot.joints}
     return Rules(
         joints=model.joint_names,
-        continuous=tuple(name for name in model.joint_names if kinds[name] == "continuous"),
+        continuous=tuple(itertools.compress(model.joint_names, model.continuous)),
         interpolation_method=str(values["interpolation_method"]),
         allow_partial_joints_goal=bool(values["allow_partial_joints_goal"]),
         allow_nonzero_velocity_at_trajectory_end=bool(
@@ -72,9 +70,9 @@ def terms_of(values: Values) -> Terms:
     return Terms(**{field.name: bool(values[field.name]) for field in fields(Terms)})
 
 
-def side_of(values: Values) -> Side:
+def command_type_of(values: Values) -> CommandType:
     """What limits are for: commands; in the mode annotate the effort of trajectories."""
-    return "joint_torque" if values["mode"] == "annotate" else cast(Side, values["output"])
+    return "joint_torque" if values["mode"] == "annotate" else cast(CommandType, values["output"])
 
 
 def law_of(values: Values) -> str:
@@ -103,7 +101,7 @@ def gains_of(values: Values, model: GearedModel) -> Gains | None:
     )
 
 
-def controller_of(values: Values, model: GearedModel) -> AnyController:
+def controller_of(values: Values, model: GearedModel) -> Controller:
     """The law with gains, switches and output, warmed up."""
     if model.elasticity.count and values["use_elasticity"] and values["mode"] != "annotate":
         return elastic_controller_of(values, model)
@@ -112,12 +110,12 @@ def controller_of(values: Values, model: GearedModel) -> AnyController:
         law_of(values),
         gains=gains_of(values, model),
         terms=terms_of(values),
-        side=cast(Side, values["output"]),
+        command_type=cast(CommandType, values["output"]),
         saturation=cast(Any, values["saturation"]),
     )
 
 
-def elastic_controller_of(values: Values, model: GearedModel) -> ElasticController:
+def elastic_controller_of(values: Values, model: GearedModel) -> Controller:
     """The law of an elastic arm; its gains, where none are given, follow from its modes."""
     feedback = cast(Any, values["feedback"])
     gains = None
@@ -138,7 +136,7 @@ def elastic_controller_of(values: Values, model: GearedModel) -> ElasticControll
         feedback=feedback,
         method=cast(Any, values["elastic_method"]),
         terms=terms_of(values),
-        side=cast(Side, values["output"]),
+        command_type=cast(CommandType, values["output"]),
         saturation=cast(Any, values["saturation"]),
     )
 
@@ -170,8 +168,8 @@ def unread_gains(values: Values, model: GearedModel) -> list[str]:
 
 def policy_of(values: Values, model: GearedModel) -> Policy:
     """Thresholds and limits of the safety step."""
-    side = side_of(values)
-    standard = default_policy(model, side)
+    command_type = command_type_of(values)
+    standard = default_policy(model, command_type)
     options: dict[str, Any] = {
         name.removeprefix("safety."): value
         for name, value in values.items()
@@ -179,7 +177,7 @@ def policy_of(values: Values, model: GearedModel) -> Policy:
     }
     options["command_rate"] = rate_of(options["command_rate"])
     for field, name in LIMITS.items():
-        if field == "command" and side != "joint_torque":
+        if field == "command" and command_type != "joint_torque":
             continue
         pattern = f"joint_limits.{{}}.{name}"
         own = numbers(values, pattern, model.joint_names)
@@ -188,7 +186,7 @@ def policy_of(values: Values, model: GearedModel) -> Policy:
         options[field] = np.where(np.isnan(own), usual, own)
     options["tracking"] = tracking_of(values, model)
     options["reference_timeout"] = reference_timeout(values)
-    return default_policy(model, side, **options)
+    return default_policy(model, command_type, **options)
 
 
 def rate_of(rate: float) -> float | None:
@@ -223,14 +221,14 @@ def refuse_wider(
         raise ParameterError(pattern.format(joints[int(k)]), finding, remedy)
 
 
-def unlimited(policy: Policy, model: GearedModel, side: Side) -> list[str]:
+def unlimited(policy: Policy, model: GearedModel, command_type: CommandType) -> list[str]:
     """A line where commands have no limit."""
-    names = model.joint_names if side == "joint_torque" else model.motor_names
+    names = model.joint_names if command_type == "joint_torque" else model.motor_names
     free = [name for name, most in zip(names, policy.command, strict=True) if most == math.inf]
     if not free:
         return []
     remedy = "give motors.<motor>.limits in the drivetrain file"
-    if side == "joint_torque":
+    if command_type == "joint_torque":
         remedy = "give <limit effort> in the URDF, or joint_limits.<joint>.max_effort"
     what = f"no limit is known for the commands of {', '.join(free)}"
     return [f"{what}: neither their size nor their rate is limited; {remedy}"]
@@ -241,7 +239,7 @@ def remarks(values: Values, model: GearedModel, policy: Policy) -> list[str]:
     return [
         *unread_gains(values, model),
         *without_effect(values, model),
-        *unlimited(policy, model, side_of(values)),
+        *unlimited(policy, model, command_type_of(values)),
         *untracked(values, model),
     ]
 
@@ -264,7 +262,6 @@ class FeedforwardSetup:
         rules: How trajectories are read.
         period: Given time between joint states [s]; 0: as measured.
         continued: Whether a new trajectory continues the old reference.
-        elastic: Whether the arm is driven as one with elastic joints.
         clock_timeout: How long ROS time may stand still in a motion [s].
         tolerances: Of trajectories that bring none along.
         deceleration: With which a cancelled motion is stopped (n,); None: none is given.
@@ -273,12 +270,11 @@ class FeedforwardSetup:
 
     bare: GearedModel
     values: Values
-    control: AnyController
+    control: Controller
     policy: Policy
     rules: Rules
     period: float
     continued: bool
-    elastic: bool
     clock_timeout: float
     tolerances: Tolerances
     deceleration: Array | None
@@ -313,7 +309,6 @@ def prepared(
         rules=rules_of(values, model),
         period=1.0 / rate if rate else 0.0,
         continued=bool(values["interpolate_from_desired_state"]),
-        elastic=isinstance(control, ElasticController),
         clock_timeout=float(values["safety.clock_timeout"]),  # type: ignore[arg-type]
         tolerances=tolerances_of(values, model),
         deceleration=deceleration_of(values, model),

@@ -125,9 +125,7 @@ def default_of(values: Values, model: GearedModel) -> Array:
     """Tolerances where none are given (n,): 0 where somebody else closes the loop."""
     if values["mode"] != "computed_torque":
         return np.zeros(model.n)
-    kinds = {joint.name: joint.kind for joint in model.robot.joints}
-    sliding = [kinds[name] == "prismatic" for name in model.joint_names]
-    return np.where(sliding, LENGTH, ANGLE)
+    return np.where(model.prismatic, LENGTH, ANGLE)
 
 
 def of_a_jtc(values: Values) -> bool:

@@ -62,6 +62,20 @@ DEACTIVATED = Ending(
 DROPPED = Ending("aborted", INVALID_GOAL, "The node has dropped the trajectory.")
 
 
+class PathBounds(NamedTuple):
+    """Path tolerances as a cycle reads them.
+
+    Attributes:
+        array: Of position and velocity (2, n), infinite where there is none.
+        position: Joint's index and tolerance, where there is one.
+        velocity: Joint's index and tolerance of its velocity, where there is one.
+    """
+
+    array: Array
+    position: tuple[tuple[int, float], ...]
+    velocity: tuple[tuple[int, float], ...]
+
+
 class Pursuit(NamedTuple):
     """A trajectory under way.
 
@@ -71,7 +85,7 @@ class Pursuit(NamedTuple):
         tolerances: That hold for it.
         begin: Time from which its points count [s].
         times: Of the points after that [s].
-        bounds: Path tolerances of position and velocity (2, n), infinite where there is none.
+        bounds: Path tolerances.
         first: Whether no cycle has looked at it yet.
     """
 
@@ -80,7 +94,7 @@ class Pursuit(NamedTuple):
     tolerances: Tolerances
     begin: float
     times: Sequence[float]
-    bounds: Array
+    bounds: PathBounds
     first: bool = True
 
 
@@ -143,10 +157,22 @@ def stopped(events: int) -> Ending:
     return Ending("aborted", INVALID_GOAL, f"Aborted: the arm was stopped by {names}")
 
 
-def bounds(limits: Tolerances) -> Array:
-    """Path tolerances of position and velocity (2, n), infinite where there is none."""
+def bounds(limits: Tolerances) -> PathBounds:
+    """Path tolerances of position and velocity."""
     path = limits.path[:2]
-    return np.where(path > 0.0, path, np.inf)
+    array = np.where(path > 0.0, path, np.inf)
+    rows = (tuple((k, x) for k, x in enumerate(row) if x < np.inf) for row in array.tolist())
+    return PathBounds(array, *rows)
+
+
+def near(desired: Array, measured: Array, limits: tuple[tuple[int, float], ...]) -> bool:
+    """Whether errors keep to their limits; quicker than with arrays for a few joints."""
+    if limits:
+        wanted, found = desired.tolist(), measured.tolist()
+        for k, most in limits:
+            if not abs(wanted[k] - found[k]) <= most:
+                return False
+    return True
 
 
 def finite(*rows: Array | None) -> bool:
@@ -170,6 +196,7 @@ class Goals:
         self.ended: list[tuple[object, Ending]] = []
         self.notes: list[str] = []
         self._error = np.zeros((2, loop.prepared.bare.n))
+        self._clock = 0.0
         self._rows = tuple(self._error)
 
     def accept(
@@ -242,8 +269,8 @@ class Goals:
         """Whether a cycle has anything to look at."""
         return self.active is not None or bool(self.loop.prepared.tolerances.goal_time)
 
-    def look(self, clock: float) -> Progress | None:
-        """After a cycle: what it means for the goal under way.
+    def look(self, clock: float) -> bool:
+        """After a cycle: judge the goal under way; whether there is ``progress`` to tell of.
 
         Args:
             clock: ROS time of the cycle [s].
@@ -252,23 +279,25 @@ class Goals:
         if found is None or (found.key is None and loop.motion is not found.motion):
             found = self.active = self._by_topic()
             if found is None:
-                return None
+                return False
         if loop.motion is not found.motion:
             replaced = loop.motion is not None
             self._end(REPLACED if replaced else stopped(self._events()))
-            return None
+            return False
         decision = loop.decision
         events = 0 if decision is None else decision.found
         if events & at.STALE_STATE or (events & HELD and loop.present.finished):
             self._stopped(found)
-            return None
-        if events & UNREAD or decision is None:
-            return None
+            return False
+        if events & UNREAD or decision is None or loop.q is None or loop.v is None:
+            return False
         clock = loop.pace.time(clock)  # the trajectory's, as its controller counts
-        progress = self._progress(found, clock)
-        if progress is not None and decision.running:
-            self._judge(found, clock, progress)
-        return progress
+        if clock != clock:
+            return False
+        self._clock = clock
+        if decision.running:
+            self._judge(found, clock, loop.q, loop.v)
+        return self.active is not None
 
     def stop(self, clock: float) -> None:
         """Bring the arm to rest: by given decelerations, else held by the safety step.
@@ -307,32 +336,42 @@ class Goals:
             return None
         return Pursuit(None, loop.motion, limits, loop.motion.begin, (), bounds(limits), False)
 
-    def _progress(self, found: Pursuit, clock: float) -> Progress | None:
-        """Where the arm is on its trajectory; None where that is not known."""
-        loop = self.loop
-        q, v, wanted = loop.q, loop.v, loop.present
-        if q is None or v is None or clock != clock:
-            return None
-        position, velocity = self._rows
-        np.subtract(wanted.q, q, out=position)
-        np.subtract(wanted.v, v, out=velocity)
-        rules = loop.prepared.rules
-        if rules.continuous:
-            position[:] = shortest_way(q, wanted.q, rules.turning)
-        time = clock - found.begin
-        return Progress(bisect_left(found.times, time), time, self._error)
+    def progress(self) -> Progress:
+        """Where the arm is on its trajectory in a cycle after which ``look`` was true."""
+        found, loop = self.active, self.loop
+        assert found is not None  # as ``look`` has said
+        time = self._clock - found.begin
+        error = self._errors(loop.q, loop.v)  # type: ignore[arg-type]
+        return Progress(bisect_left(found.times, time), time, error)
 
-    def _judge(self, found: Pursuit, clock: float, progress: Progress) -> None:
+    def _errors(self, q: Array, v: Array) -> Array:
+        """Desired less measured position and velocity (2, n), in memory of this object."""
+        desired, rules = self.loop.present, self.loop.prepared.rules
+        position, velocity = self._rows
+        np.subtract(desired.q, q, out=position)
+        np.subtract(desired.v, v, out=velocity)
+        if rules.continuous:
+            position[:] = shortest_way(q, desired.q, rules.turning)
+        return self._error
+
+    def _within(self, limits: PathBounds, q: Array, v: Array) -> bool:
+        """Whether the path tolerances are kept."""
+        if self.loop.prepared.rules.continuous:
+            return bool((np.abs(self._errors(q, v)) <= limits.array).all())
+        desired = self.loop.present
+        return near(desired.q, q, limits.position) and near(desired.v, v, limits.velocity)
+
+    def _judge(self, found: Pursuit, clock: float, q: Array, v: Array) -> None:
         loop = self.loop
         joints = loop.prepared.rules.joints
         over = -1.0
         if loop.present.finished:
             over = clock - found.motion.end
-        elif not found.first and bool((np.abs(progress.error) <= found.bounds).all()):
+        elif not found.first and self._within(found.bounds, q, v):
             return  # as in nearly all cycles
         if found.first:
             self.active = found._replace(first=False)
-        ending = judged(found.tolerances, found.first, over, progress.error, joints)
+        ending = judged(found.tolerances, found.first, over, self._errors(q, v), joints)
         if ending is None or (found.key is None and ending.code != GOAL_TOLERANCE_VIOLATED):
             return
         self._end(ending)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import enum
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isfinite
 from typing import Literal, NamedTuple
 
 import numpy as np
 
+from geared_dynamics.actuation.command_type import Affine, affine
 from geared_dynamics.arrays import Array, ArrayLike, Frozen, IntArray, readonly, readonly_int
 from geared_dynamics.dynamics.friction_and_balancers import balancer_forces
 from geared_dynamics.dynamics.rigid import gravity_forces
@@ -184,12 +184,11 @@ def encoders(
     if feedback == "joint" and not changed:
         n = model.n
         return EncoderMap(model.joint_names, readonly(np.eye(n)), readonly(np.zeros(n)), True)
-    shares = model.structure_matrix  # A (n, m)
-    if np.linalg.matrix_rank(shares) < model.n:
+    if not model.motor_map.complete:
         finding = "the motor angles do not determine all joint positions"
         remedy = "set feedback to joint, without encoder offsets and signs"
         raise ModelError("encoders", finding, remedy)
-    back = np.linalg.pinv(shares.T)  # (n, m)
+    back = model.motor_map.inverse.T  # (n, m)
     turn, shift = motor_side(model, feedback, offset, sign)
     names = model.motor_names if feedback == "motor" else model.joint_names
     shift = back @ (shift - model.motor_zeros)
@@ -273,39 +272,6 @@ class Picker:
 # -- From what a robot shows to what the observer reads; NaN stays with what depends on it --------
 
 
-@dataclass(frozen=True, eq=False)
-class Affine(Frozen):
-    """An affine map y = T x + t that keeps NaN where it belongs.
-
-    Attributes:
-        turn: T (k, l).
-        shift: t (k,).
-        touched: Which y need which x (k, l).
-    """
-
-    turn: Array
-    shift: Array
-    touched: Array
-
-    def __call__(self, x: Array) -> Array:
-        """Return y (k,); NaN where one of the x (l,) that it needs is not finite."""
-        if finite(x):
-            return np.asarray(self.turn.dot(x) + self.shift)
-        gone = ~np.isfinite(x)
-        y = self.turn @ np.where(gone, 0.0, x) + self.shift
-        return np.where(self.touched @ gone > 0.0, np.nan, y)
-
-
-def finite(x: Array) -> bool:
-    """Whether all x (k,) are finite; the sum of their squares tells it in a third of the time."""
-    return isfinite(x.dot(x)) or bool(np.isfinite(x).all())
-
-
-def affine(turn: Array, shift: Array) -> Affine:
-    """Make the map."""
-    return Affine(readonly(turn), readonly(shift), readonly((turn != 0.0).astype(float)))
-
-
 def motor_angles(
     model: GearedModel, feedback: Feedback, offsets: ArrayLike, signs: ArrayLike
 ) -> Affine:
@@ -313,40 +279,9 @@ def motor_angles(
     return affine(*motor_side(model, feedback, offsets, signs))
 
 
-def motor_torques(model: GearedModel, kind: str, signs: ArrayLike) -> Affine:
-    """The motors' torques tau_m (m,) [N m] of commands or of measured efforts.
-
-    Args:
-        model: Geared model.
-        kind: ``joint_torque``, tau = A tau_m (n,); ``motor_torque``; ``motor_current``, k_t i.
-        signs: Of the motors (m,), for the motor-side kinds.
-
-    Raises:
-        ModelError: where a torque constant is missing.
-    """
-    m, sign = len(model.motor_names), np.asarray(signs, np.float64)
-    if kind == "joint_torque":
-        turn = np.linalg.pinv(model.structure_matrix)
-        return affine(np.where(np.abs(turn) > 1e-12 * np.abs(turn).max(), turn, 0.0), np.zeros(m))
-    if kind == "motor_torque":
-        return affine(np.diag(sign), np.zeros(m))
-    constants = model.motors.torque_constant
-    missing = [name for name, k in zip(model.motor_names, constants, strict=True) if np.isnan(k)]
-    if missing:
-        place = f"{model.drivetrain.source}, motors.{missing[0]}.torque_constant"
-        remedy = "add it, or set torque_kind to motor_torque"
-        raise ModelError(place, f"is not given for {', '.join(missing)}", remedy)
-    return affine(np.diag(sign * constants), np.zeros(m))
-
-
 def weight(model: GearedModel, q: Array) -> Array:
     """Forces on the joints (n,) that the motors hold at rest, balancers help."""
     found = gravity_forces(model, q)
-    if model.drivetrain.balancers:
+    if model.balancers.names:
         found = found - balancer_forces(model, q)
     return found
-
-
-def resting_torque(model: GearedModel) -> Affine:
-    """The motors' torques (m,) that hold forces on the joints (n,) through drives at rest."""
-    return motor_torques(model, "joint_torque", np.ones(len(model.motor_names)))

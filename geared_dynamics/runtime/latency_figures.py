@@ -271,15 +271,8 @@ def default_files() -> tuple[Path, Path]:
 
 def posture(model: GearedModel) -> list[float]:
     """Return positions with room above them: zero, or the middle of a joint's range."""
-    limits = {joint.name: joint.limit for joint in model.robot.joints}
-    start = []
-    for name in model.joint_names:
-        limit = limits[name]
-        low = None if limit is None else limit.lower
-        high = None if limit is None else limit.upper
-        free = (low is None or low <= -ROOM) and (high is None or high >= ROOM)
-        if free or low is None or high is None:
-            start.append(0.0)
-        else:
-            start.append((low + high - ROOM) / 2.0)
-    return start
+    pairs = zip(model.limits.lower.tolist(), model.limits.upper.tolist(), strict=True)
+    return [
+        0.0 if (low <= -ROOM and high >= ROOM) or np.isinf(high - low) else (low + high - ROOM) / 2
+        for low, high in pairs
+    ]

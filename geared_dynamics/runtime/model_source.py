@@ -20,7 +20,7 @@ from geared_dynamics.errors import GearedDynamicsWarning
 from geared_dynamics.files import NamedBytes
 from geared_dynamics.load import load_model
 from geared_dynamics.model import GearedModel
-from geared_dynamics.model.payload import PayloadFrame, payload_frame, tips
+from geared_dynamics.model.inertia import PayloadFrame
 from geared_dynamics.runtime.parameters import ParameterError, Values
 
 # -- Where the model comes from: parameter, file or topic, and the drivetrain beside it -----------
@@ -149,7 +149,7 @@ def warm_up(model: GearedModel, values: Values) -> None:
     if own < 0.0:
         remedy = "give a mass [kg], or NaN for what the command limits hold"
         raise ParameterError("payload.max_mass", f"is {own:g}", remedy)
-    ends = [str(values["payload.link"])] if values["payload.link"] else tips(model)
+    ends = [str(values["payload.link"])] if values["payload.link"] else [*model.tips]
     if len(ends) == 1:
         weights(model, ends[0])
 
@@ -199,7 +199,7 @@ def payload_place(model: GearedModel, values: Values) -> PayloadFrame:
     Raises:
         GearedDynamicsError: If there is no such link, or several tips and none is named.
     """
-    return payload_frame(model, str(values["payload.link"]) or None, "payload.link")
+    return model.payload_frame(str(values["payload.link"]) or None, "payload.link")
 
 
 def payload_words(model: GearedModel | None, values: Values) -> str:
@@ -287,6 +287,8 @@ TINY = 1e-12
 VECTORS = ("rotation", "position", "axis", "points")  # compared by their largest component
 BODIES = {"mass": slice(0, 1), "centre of mass": slice(1, 4), "inertia": slice(4, 10)}
 PARTS = ("tree", "wheels", "motors", "joint_friction", "balancers", "elasticity")
+# Looked at as limits and as parameters of the bodies, which contain the wheels.
+ELSEWHERE = ("parameters", "limits", "mass", "transverse", "included", "links", "alone")
 NAMES = {"spin": "gear ratios", "parent": "order of the links"}
 TURN = 6.3  # [rad]: position limits are compared with it where a joint has only one
 MOST = 3  # changes that are named
@@ -345,10 +347,10 @@ def limit_changes(before: GearedModel, now: GearedModel) -> Iterator[str]:
 
 
 def record_changes(before: Any, now: Any) -> Iterator[str]:
-    """Names of a record's fields that differ; ``parameters`` is looked at elsewhere."""
+    """Names of a record's fields that differ, but for those of ``ELSEWHERE``."""
     for field in dataclasses.fields(before):
         old, new = getattr(before, field.name), getattr(now, field.name)
-        if field.name != "parameters" and not alike(field.name, old, new):
+        if field.name not in ELSEWHERE and not alike(field.name, old, new):
             yield NAMES.get(field.name, field.name.replace("_", " "))
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from geared_dynamics import observers as ob
 from geared_dynamics.arrays import Array, IntArray
+from geared_dynamics.checks import is_finite
 from geared_dynamics.dynamics.elastic.equations import structure_matrix
 from geared_dynamics.dynamics.rigid import gravity_forces
 from geared_dynamics.dynamics.state import Measurement
@@ -16,7 +17,7 @@ from geared_dynamics.observers import Fault, KalmanGains, KalmanState
 from geared_dynamics.observers.health import readmitted
 from geared_dynamics.observers.observer import LONGEST, ahead
 from geared_dynamics.observers.readings import at_rest
-from geared_dynamics.runtime.joint_readings import finite, weight
+from geared_dynamics.runtime.joint_readings import weight
 from geared_dynamics.runtime.observer_restart import Loss, Rest, loss_of, no_trouble, obstacle
 from geared_dynamics.runtime.observer_settings import ObserverSetup
 from geared_dynamics.runtime.observer_values import AnyState, Level, ObserverOutput, Sensed
@@ -65,7 +66,7 @@ class ObserverLoop:
         self._links = Late(model.n, past.delay, period, prepared.hold)
         self._sensors = Late(model.elasticity.count, past.delay, period, prepared.hold)
         self._even = EvenStamps(period)
-        self._rest = Rest(np.asarray(np.linalg.pinv(model.structure_matrix.T)))
+        self._rest = Rest(model.motor_map.inverse.T)
         self._missing = np.full(len(model.motor_names), np.nan)
         self._resets = False
         self._forget()
@@ -148,7 +149,7 @@ class ObserverLoop:
         given = self.prepared
         if sensed.torques is not None:
             found = given.torques(sensed.torques)
-            if finite(found):
+            if is_finite(found):
                 return Torque(found, False)
         if given.rest_torque == "unknown" or not self._rest.resting:
             return Torque(self._missing if sensed.torques is None else found, False)
@@ -158,9 +159,7 @@ class ObserverLoop:
         if self.state is not None:
             q = self.state.mean[: model.n]
         else:
-            q = np.linalg.pinv(model.structure_matrix.T) @ (
-                given.angles(sensed.positions) - model.motor_zeros
-            )
+            q = model.motor_map.coordinates(given.angles(sensed.positions))
         return Torque(given.holding(weight(model, q)), True)
 
     def _start(self, time: float, shown: Array) -> ObserverOutput:
@@ -385,7 +384,7 @@ def rehearse(given: ObserverSetup) -> ObserverOutput:
     phi = structure_matrix(model).T @ x + model.motor_zeros
     shown = np.linalg.pinv(given.angles.turn) @ (phi - given.angles.shift)
     holding = given.holding(weight(model, x[: model.n]))
-    torque = np.linalg.pinv(given.torques.turn) @ holding
+    torque = np.linalg.pinv(given.torques.linear.turn) @ holding
     enough = max(CYCLES, round(0.2 / given.period))  # for the motors to count as at rest
     for cycle in range(enough + 1):
         time = cycle * given.period

@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from geared_dynamics.arrays import Array, BoolArray, IntArray
+from geared_dynamics.checks import is_finite
 from geared_dynamics.observers import Fault, Health, Limits
 from geared_dynamics.observers.screening import screened
-from geared_dynamics.runtime.joint_readings import finite
 from geared_dynamics.runtime.model_source import numbers
 from geared_dynamics.runtime.parameters import ParameterError, Values
 
@@ -151,7 +151,7 @@ class Rest:
     def add(self, time: float, shown: Array) -> None:
         """Note the motors' angles (m,); incomplete ones say nothing."""
         seen = self._seen
-        if not finite(shown):
+        if not is_finite(shown):
             return
         if seen and time - seen[-1][0] < WINDOW / MOST:
             return

@@ -7,6 +7,18 @@ from typing import Any, cast
 
 import numpy as np
 
+from geared_dynamics.actuation.command_type import (
+    EFFORTS,
+    GRAVITY_COMPENSATED,
+    Affine,
+    TorqueMap,
+    affine,
+    as_command_type,
+    command_names,
+    is_of_motors,
+    require_constants,
+    torque_map,
+)
 from geared_dynamics.arrays import Array, BoolArray, Frozen
 from geared_dynamics.model import GearedModel
 from geared_dynamics.observers import (
@@ -16,13 +28,7 @@ from geared_dynamics.observers import (
     nonlinear_gains,
 )
 from geared_dynamics.observers.standing import motor_levels
-from geared_dynamics.runtime.joint_readings import (
-    Affine,
-    affine,
-    motor_angles,
-    motor_torques,
-    resting_torque,
-)
+from geared_dynamics.runtime.joint_readings import motor_angles
 from geared_dynamics.runtime.model_source import loaded, numbers, signs
 from geared_dynamics.runtime.observer_restart import check_encoders, deviations, ranged
 from geared_dynamics.runtime.parameters import (
@@ -132,7 +138,8 @@ TORQUES = (
         "NaN means that there is no sensor.",
               when="configure"),
     Parameter("torque_sensor", "string", "joint_torque", "Contents of these sensors' values.",
-              choices=("joint_torque", "joint_torque_gravity_compensated"), when="configure"),
+              choices=("joint_torque", GRAVITY_COMPENSATED, "gravity_compensated"),
+              when="configure"),
 )  # fmt: skip
 CONTACT = (
     Parameter("contact.frame", "string", "", "link at whose origin a contact is assumed; empty: "
@@ -180,8 +187,8 @@ class ObserverSetup(Frozen):
     model: GearedModel
     gains: AnyGains
     angles: Affine
-    torques: Affine
-    holding: Affine
+    torques: TorqueMap
+    holding: TorqueMap
     link: Affine
     shafts: tuple[int, ...]
     delays: Array
@@ -241,7 +248,7 @@ def prepared(values: Values, bare: GearedModel) -> ObserverSetup:
             str(values["torque_kind"]),
             signs(values, "motors.{}.command_sign", motors),
         ),
-        holding=resting_torque(model),
+        holding=torque_map(model, "joint_torque", "motor_torque"),
         link=affine(np.diag(link_signs), -link_signs * link_offsets),
         shafts=shafts_of(values, model),
         delays=numbers(values, "motors.{}.encoder_delay", motors),
@@ -255,6 +262,22 @@ def prepared(values: Values, bare: GearedModel) -> ObserverSetup:
         rest_torque=str(values["rest_torque"]),
         compensated=values["torque_sensor"] != "joint_torque",
     )
+
+
+def motor_torques(model: GearedModel, torque_kind: str, signs: Array) -> TorqueMap:
+    """The motors' torques tau_m (m,) [N m] of what the parameter ``torque_kind`` names.
+
+    Args:
+        model: Geared model.
+        torque_kind: The parameter.
+        signs: Of the motors (m,), for numbers of motors.
+
+    Raises:
+        ModelError: where a torque constant is missing.
+    """
+    source = as_command_type("torque_kind", torque_kind, EFFORTS)
+    require_constants(model, source, "add it, or set torque_kind to motor_torque")
+    return torque_map(model, source, "motor_torque", signs=signs if is_of_motors(source) else None)
 
 
 def gains_of(values: Values, model: GearedModel) -> AnyGains:
@@ -339,8 +362,8 @@ def torque_names(values: Values, model: GearedModel) -> tuple[tuple[str, ...], t
     As for the feedforward node, ``command_joints`` may have the model's names in another order,
     or other names in the order of ``joints``.
     """
-    motors = values["torque_kind"] != "joint_torque"
-    own = model.motor_names if motors else model.joint_names
+    motors = is_of_motors(str(values["torque_kind"]))
+    own = command_names(model, str(values["torque_kind"]))
     listed = tuple(cast("list[str]", values["joints"]))
     usual = listed if listed and not motors else own
     called = given_names(values, "command_joints", usual)

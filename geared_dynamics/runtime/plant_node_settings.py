@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any, cast, get_args
 
 import numpy as np
 
+from geared_dynamics.actuation.command_type import COMMANDS, as_command_type, is_of_motors
 from geared_dynamics.arrays import Array, IntArray
-from geared_dynamics.control.terms import Side
 from geared_dynamics.errors import ArrayError, MissingPackageError, ModelError, UnknownNameError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.runtime.joint_readings import order
 from geared_dynamics.runtime.model_source import numbers, payload_place, payload_tensor
 from geared_dynamics.runtime.parameters import MODEL, PAYLOAD, Parameter, Values
-from geared_dynamics.simulation.motor_stage import CommandKind
 from geared_dynamics.simulation.plant import LARGEST, Engine, Plant
 from geared_dynamics.simulation.plant_settings import Faults, PlantSettings
 
@@ -28,7 +27,7 @@ LONG = 10.0
 
 PLANT = (
     Parameter("joints", "strings", [], "joints that move; none: all of the URDF", when="start"),
-    Parameter("command", "string", "joint_torque", "what commands are", choices=get_args(Side),
+    Parameter("command", "string", "joint_torque", "what commands are", choices=COMMANDS,
               when="start"),
     Parameter("engine", "string", AUTO,
               "what moves the bodies: MuJoCo or our own equations; auto: MuJoCo "
@@ -78,12 +77,6 @@ SCHEMA: tuple[Parameter, ...] = (*MODEL, *PLANT, *PAYLOAD, *FAULTS)
 # -- From parameter values to a plant, its start, and what is wrong with it -----------------------
 
 
-KINDS: Mapping[Side, CommandKind] = {
-    "joint_torque": "effort",
-    "motor_torque": "torque",
-    "motor_current": "current",
-    "motor_voltage": "voltage",
-}
 # Faults that a service of the same name switches on and off.
 DROP_STATES, DROP_COMMANDS = "drop_states", "drop_commands"
 FREEZE, SATURATE = "freeze_encoders", "saturate_motors"
@@ -96,7 +89,7 @@ def plant_of(values: Values, model: GearedModel) -> tuple[Plant, str]:
     Raises:
         GearedDynamicsError: for an arm without motors, a step that is not stable, and so on.
     """
-    side = cast(Side, values["command"])
+    command_type = as_command_type("command", values["command"])
     options: dict[str, Any] = {
         name: values[name]
         for name in (
@@ -112,7 +105,7 @@ def plant_of(values: Values, model: GearedModel) -> tuple[Plant, str]:
     engine, note = cast(Any, values["engine"]), ""
 
     def built(engine: Engine) -> Plant:
-        return Plant(model, command=KINDS[side], engine=engine, settings=settings)
+        return Plant(model, command=command_type, engine=engine, settings=settings)
 
     if engine != AUTO:
         plant = built(engine)
@@ -131,12 +124,6 @@ def plant_of(values: Values, model: GearedModel) -> tuple[Plant, str]:
 def start_of(values: Values, model: GearedModel) -> Array:
     """Where the arm begins (n,)."""
     return numbers(values, "initial.{}", model.joint_names)
-
-
-def command_names(values: Values, model: GearedModel) -> tuple[str, ...]:
-    """Whose commands they are: joints or motors."""
-    joints = values["command"] == "joint_torque"
-    return model.joint_names if joints else model.motor_names
 
 
 def attach_payload(plant: Plant, values: Values, attached: bool) -> None:
@@ -192,14 +179,14 @@ class CommandReader:
     ``header.frame_id`` of a ``JointState``. One without a label counts as right.
     """
 
-    def __init__(self, names: Sequence[str], side: str) -> None:
+    def __init__(self, names: Sequence[str], command_type: str) -> None:
         """Prepare for commands of one kind.
 
         Args:
             names: Joints or motors in the plant's order.
-            side: ``joint_torque``, ``motor_torque``, ``motor_current`` or ``motor_voltage``.
+            command_type: What the numbers are.
         """
-        self._names, self._side = tuple(names), side
+        self._names, self._type = tuple(names), command_type
         self._seen: list[str] | None = None
         self._index: IntArray = np.arange(len(self._names))
 
@@ -234,25 +221,25 @@ class CommandReader:
         return self._finite(values[self._index])
 
     def _refuse_other(self, label: str) -> None:
-        if label and label != self._side:
-            finding = f"is of kind {label}, and this plant takes {self._side}"
+        if label and label != self._type:
+            finding = f"is of kind {label}, and this plant takes {self._type}"
             remedy = (
-                f"start the plant with command:={label}, or the node with output:={self._side}"
+                f"start the plant with command:={label}, or the node with output:={self._type}"
             )
             raise ArrayError("command", finding, remedy)
 
     def _look_up(self, names: list[str]) -> None:
         if len(names) != len(self._names) or set(names) != set(self._names):
             finding = f"is for {', '.join(names) or 'nobody'}"
-            what = "joints" if self._side == "joint_torque" else "motors"
-            remedy = f"this plant takes {self._side} of the {what} {', '.join(self._names)}"
+            what = "motors" if is_of_motors(self._type) else "joints"
+            remedy = f"this plant takes {self._type} of the {what} {', '.join(self._names)}"
             raise ArrayError("command", finding, remedy)
         self._index, self._seen = order(names, self._names), list(names)
 
     def _finite(self, values: Array) -> Array:
         if values.shape != (len(self._names),):
             finding = f"has {values.size} numbers"
-            remedy = f"give {len(self._names)}: {self._side} of {', '.join(self._names)}"
+            remedy = f"give {len(self._names)}: {self._type} of {', '.join(self._names)}"
             raise ArrayError("command", finding, remedy)
         if not np.isfinite(values).all():
             name = self._names[int(np.argmin(np.isfinite(values)))]

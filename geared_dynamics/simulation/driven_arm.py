@@ -121,7 +121,7 @@ class ElasticPlant:
     def on_joints(self, q: Array, v: Array) -> Array:
         """Balancers, friction and what comes from outside (..., n)."""
         tau = np.broadcast_to(self.external, q.shape).copy()
-        if self.model.drivetrain.balancers:
+        if self.model.balancers.names:
             tau += balancer_forces(self.model, q)
         if self.model.joint_friction.count:
             tau -= friction_forces(self.model, v, q)

@@ -129,7 +129,7 @@ class EquationsMechanism:
         self._damping = self._viscous
         self._rough = bool(np.any(self._friction.static) or np.any(self._friction.coulomb))
         self._springs = _Springs(model) if springy else None
-        self._balanced = bool(model.drivetrain.balancers)
+        self._balanced = bool(model.balancers.names)
         self._x, self._rate = np.zeros((2, self._arm.n))
 
     def place(self, x: Array, rate: Array) -> None:

@@ -226,8 +226,8 @@ def to_mjcf(model: GearedModel, *, timestep: float = TIMESTEP, friction: bool = 
 def left_out(model: GearedModel, friction: Friction) -> list[str]:
     """What of the arm is not in the file."""
     missing = []
-    if model.drivetrain.balancers:
-        names = ", ".join(balancer.name for balancer in model.drivetrain.balancers)
+    if model.balancers.names:
+        names = ", ".join(model.balancers.names)
         missing.append(f"balancers {names} are left out: apply gd.balancer_forces to the joints")
     if np.any(friction.static != friction.coulomb) or np.any(np.ptp(friction.static, axis=1)):
         missing.append("friction has its breakaway level, the same in both directions")

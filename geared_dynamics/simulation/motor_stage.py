@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, get_args
+from typing import NamedTuple
 
 import numpy as np
 
+from geared_dynamics.actuation.command_type import (
+    SHORT_NAMES,
+    CommandName,
+    as_command_type,
+    command_names,
+    require_constants,
+    torque_map,
+)
 from geared_dynamics.actuation.driven_dynamics import Windings, windings
 from geared_dynamics.actuation.motor_limits import torque_range
 from geared_dynamics.arrays import Array, BoolArray, IntArray
-from geared_dynamics.dynamics.motor_side import motor_torques
-from geared_dynamics.errors import ModelError, UnknownNameError
+from geared_dynamics.dynamics.motor_side import motor_shares
+from geared_dynamics.errors import ModelError
 from geared_dynamics.model import GearedModel
 
 # -- Currents of the motors' windings over a step in which the rotors' speeds hardly change -------
@@ -92,9 +100,6 @@ def winding_step(wires: Windings, length: float) -> WindingStep:
 # -- Motors between command and rotor: ideal current loops or windings, and limits ----------------
 
 
-CommandKind = Literal["effort", "torque", "current", "voltage"]
-
-
 class MotorTorques(NamedTuple):
     """What the motors do during a step, m of them: torque = drive - drag * speed.
 
@@ -118,25 +123,23 @@ class MotorStage:
         saturate: Whether the motors' limits hold.
     """
 
-    def __init__(self, model: GearedModel, kind: CommandKind, *, saturate: bool = True) -> None:
+    def __init__(self, model: GearedModel, kind: CommandName, *, saturate: bool = True) -> None:
         """Check that the model says what the kind of command needs."""
-        if not isinstance(kind, str) or kind not in get_args(CommandKind):
-            raise UnknownNameError("command", "kind of command", kind, get_args(CommandKind))
-        source = model.drivetrain.source
+        self.kind = as_command_type("command", kind, aliases=SHORT_NAMES)
+        source = model.drivetrain_source
         if not model.motor_names:
             remedy = "add a section 'motors' to the drivetrain file (docs/motors.md)"
             raise ModelError(f"{source}, motors", "the section is missing", remedy)
-        self.model, self.kind, self.saturate = model, kind, saturate
+        self.model, self.saturate = model, saturate
         motors = model.motors
         self._kt, self._known = motors.torque_constant, not np.isnan(motors.torque_constant).any()
-        if kind == "voltage":
+        if self.kind == "motor_voltage":
             self._wires = windings(model)
-        elif kind == "current" and not self._known:
-            name = model.motor_names[int(np.flatnonzero(np.isnan(self._kt))[0])]
-            place = f"{source}, motors.{name}.torque_constant"
-            raise ModelError(place, "is not given", "add it: the current acts through it")
-        if kind == "effort":
-            motor_torques(model, np.zeros(model.n))  # refuses arms whose motors cannot
+        else:
+            require_constants(model, self.kind, "add it: the current acts through it")
+            self._torques = torque_map(model, self.kind, "motor_torque")
+        if self.kind == "joint_torque":
+            motor_shares(model)  # refuses arms whose motors cannot
         self._none = np.zeros(len(model.motor_names))
         self._wound: WindingStep | None = None
         self._lay_out_limits()
@@ -164,7 +167,7 @@ class MotorStage:
     @property
     def count(self) -> int:
         """Numbers in a command."""
-        return self.model.n if self.kind == "effort" else len(self.model.motor_names)
+        return len(command_names(self.model, self.kind))
 
     def over(
         self, command: Array, current: Array, speed: Array, step: float, ceiling: Array | None
@@ -178,13 +181,9 @@ class MotorStage:
             step: [s].
             ceiling: Further limit of the torque (m,) [N m]; None: none.
         """
-        if self.kind == "voltage":
+        if self.kind == "motor_voltage":
             return self._by_voltage(command, current, speed, step, ceiling)
-        wanted = command
-        if self.kind == "effort":
-            wanted = motor_torques(self.model, command)
-        elif self.kind == "current":
-            wanted = command * self._kt
+        wanted = command if self.kind == "motor_torque" else self._torques(command)
         drag, given = self._none, wanted
         if self.saturate and self._bounded:
             low, high = self.range(speed)
@@ -249,7 +248,7 @@ class MotorStage:
 
     def voltage(self, command: Array, current: Array, speed: Array) -> Array:
         """Voltage across the motors (m,) [V]; NaN where their constants are not given."""
-        if self.kind == "voltage":
+        if self.kind == "motor_voltage":
             return self._supplied(command)
         motors = self.model.motors
         return np.asarray(motors.resistance * current + motors.back_emf_constant * speed)
@@ -318,14 +317,6 @@ def position_limits(model: GearedModel) -> list[tuple[int, float, float]]:
 
     A limit that is not given is infinite.
     """
-    joints = {joint.child: joint for joint in model.robot.joints}
-    found = []
-    for body, name in enumerate(model.tree.names):
-        joint = joints[name]
-        if joint.kind == "continuous" or joint.limit is None:
-            continue
-        low = -np.inf if joint.limit.lower is None else joint.limit.lower
-        high = np.inf if joint.limit.upper is None else joint.limit.upper
-        if low < high:
-            found.append((body, float(low), float(high)))
-    return found
+    lower, upper = model.tree.limits.lower, model.tree.limits.upper
+    limited = (lower < upper) & (np.isfinite(lower) | np.isfinite(upper))
+    return [(int(b), float(lower[b]), float(upper[b])) for b in np.flatnonzero(limited)]

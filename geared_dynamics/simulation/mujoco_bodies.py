@@ -84,8 +84,7 @@ def blueprint(
     wheels = wheel_bodies(model, drawn=drawn)
     rest = link_bodies(model, wheels, drawn=drawn)
     gears = gearing(model, wheels)
-    child_joint = {joint.child: joint.name for joint in model.robot.joints}
-    joints = tuple(child_joint[name] for name in model.tree.names)
+    joints = model.tree.joints
     spec.modelname = model.name
     set_options(spec, model, timestep)
     bodies = add_links(spec, model, rest, joints)
@@ -112,7 +111,7 @@ def compiled(plan: Blueprint) -> Any:
     except ValueError as error:
         finding = f"MuJoCo does not take it ({' '.join(str(error).split())})"
         remedy = "correct the description, or use the engine 'equations'"
-        raise ModelError(plan.model.robot.source, finding, remedy) from None
+        raise ModelError(plan.model.source, finding, remedy) from None
 
 
 def set_options(spec: Any, model: GearedModel, timestep: float) -> None:
@@ -140,12 +139,11 @@ def add_links(
     """Add the links, the root's first and those fixed to others last; by body, -1 the root."""
     package, tree = mujoco(), model.tree
     kind = package.mjtJoint
-    children = {joint.child for joint in model.robot.joints}
-    root = next(link.name for link in model.robot.links if link.name not in children)
+    root = model.root
     bodies = {-1: spec.worldbody.add_body(name=body_name(model, root))}
     # It does not move: no mass, and said so, for MuJoCo would else seek one in its shapes.
     bodies[-1].mass, bodies[-1].inertia, bodies[-1].explicitinertial = 0.0, np.zeros(3), True
-    bounds = {joint.name: joint.limit for joint in model.robot.joints}
+    lower, upper = tree.limits.lower, tree.limits.upper
     for b, name in enumerate(tree.names):
         body = bodies[int(tree.parent[b])].add_body(
             name=body_name(model, name),
@@ -158,9 +156,8 @@ def add_links(
             type=kind.mjJNT_SLIDE if tree.prismatic[b] else kind.mjJNT_HINGE,
             axis=tree.axis[b],
         )
-        limit = bounds[joints[b]]
-        if limit is not None and limit.lower is not None and limit.upper is not None:
-            joint.range = [limit.lower, limit.upper]  # for viewers
+        if np.isfinite(upper[b] - lower[b]):
+            joint.range = [lower[b], upper[b]]  # for viewers
             joint.limited = package.mjtLimited.mjLIMITED_FALSE  # but with ``stops``
         bodies[b] = body
     moving = set(tree.names)

@@ -71,7 +71,7 @@ class MujocoMechanism:
         np.add.at(self._viscous, self._rubbing, plan.friction.viscous)
         self._both = np.concatenate([self._v, self._spin])
         self._played = bool(np.any(self.model.elasticity.gap > 0.0))
-        self._balanced = bool(self.model.drivetrain.balancers)
+        self._balanced = bool(self.model.balancers.names)
         limited = [plan.joints[body] for body, _, _ in plan.stops]
         self._stopped = np.array([address[name] for name in limited], int)
         self._bounds = np.reshape([bounds for _, *bounds in plan.stops], (-1, 2))

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from geared_dynamics.arrays import Array, IntArray
-from geared_dynamics.description.robot_records import WheelRecord
 from geared_dynamics.errors import MissingPackageError, ModelError
 from geared_dynamics.model import GearedModel
-from geared_dynamics.model.gears import ResolvedDrivetrain
-from geared_dynamics.model.inertia import TRIANGLE_SLACK, central_tensor, doubt, parameters_of
+from geared_dynamics.model.inertia import (
+    TRIANGLE_SLACK,
+    central_tensor,
+    disc,
+    doubt,
+    parameters_of,
+)
 
 # -- The arm taken apart: links without their wheels, and the wheels, as ten parameters each ------
 #
@@ -56,15 +60,7 @@ class WheelBody:
     @property
     def parameters(self) -> Array:
         """Ten parameters (10,) in the link body's frame, locked."""
-        along = np.outer(self.axis, self.axis)
-        tensor = self.transverse * (np.eye(3) - along) + self.axial * along
-        return parameters_of(self.mass, self.position, tensor)
-
-
-def riders_of(model: GearedModel) -> dict[str, str]:
-    """Wheels that other wheels carry, with these."""
-    drive = model.drivetrain
-    return dict(drive.riders) if isinstance(drive, ResolvedDrivetrain) else {}
+        return disc(self.mass, self.axial, self.transverse, self.axis, self.position)
 
 
 def wheel_bodies(model: GearedModel, *, drawn: bool = False) -> tuple[WheelBody, ...]:
@@ -74,49 +70,41 @@ def wheel_bodies(model: GearedModel, *, drawn: bool = False) -> tuple[WheelBody,
         model: Geared model.
         drawn: Only to be looked at: what has no inertia gets some.
     """
-    drive, wheels, riders = model.drivetrain, model.wheels, riders_of(model)
-    given = drive.apart if isinstance(drive, ResolvedDrivetrain) else ()
-    alone = {wheel.name: wheel for wheel in given}
-    index = {name: r for r, name in enumerate(wheels.names)}
-    result = []
-    for r, lumped in enumerate(drive.wheels):
-        own = replace(alone.get(lumped.name, lumped), carrier=lumped.carrier)
-        frame = model.frame(own.carrier)
-        carrier, holder = int(wheels.carrier[r]), riders.get(own.name, "")
-        axis = frame.rotation @ np.array(own.axis)
-        turn = float(np.sign(axis @ wheels.axis[index[holder]])) if holder else 1.0
-        mass = own.mass or (
+    wheels, own, result = model.wheels, model.wheels.alone, []
+    for r, name in enumerate(wheels.names):
+        carrier, holder, axis = int(wheels.carrier[r]), int(own.holder[r]), wheels.axis[r]
+        mass = float(own.mass[r]) or (
             ON_ROOT if carrier < 0 else SHARE * float(model.tree.parameters[carrier, 0])
         )
-        axial = own.axial
+        axial = float(own.inertia[r])
         if drawn:
             mass, axial = mass or PICTURE[0], axial or PICTURE[1]
-        require_inertia(model, own, axial, mass)
+        require_inertia(model, r, axial, mass)
         result.append(
             WheelBody(
-                own.name,
-                holder,
+                name,
+                wheels.names[holder] if holder >= 0 else "",
                 carrier,
-                frame.position + frame.rotation @ np.array(own.position),
+                own.position[r],
                 axis,
                 mass,
                 axial,
-                max(own.transverse, 0.5 * axial),
-                turn,
-                own.mass == 0.0,
+                max(float(own.transverse[r]), 0.5 * axial),
+                float(np.sign(axis @ wheels.axis[holder])) if holder >= 0 else 1.0,
+                own.mass[r] == 0.0,
             )
         )
     return tuple(result)
 
 
-def require_inertia(model: GearedModel, wheel: WheelRecord, axial: float, mass: float) -> None:
+def require_inertia(model: GearedModel, r: int, axial: float, mass: float) -> None:
     """Refuse a wheel that MuJoCo cannot have as a body."""
-    place = f"{model.drivetrain.source}, wheels.{wheel.name}"
+    place = f"{model.drivetrain_source}, wheels.{model.wheels.names[r]}"
     if axial <= 0.0:
         finding = "has no axial inertia, and MuJoCo needs one above zero for a body that spins"
         raise ModelError(place, finding, "give inertia.axial, or use the engine 'equations'")
     if mass <= 0.0:
-        finding = f"has no mass, and its carrier {wheel.carrier!r} has none to give"
+        finding = f"has no mass, and its carrier {model.wheels.links[r]!r} has none to give"
         raise ModelError(place, finding, "give it a mass, or use the engine 'equations'")
 
 
@@ -151,7 +139,7 @@ def link_bodies(
 
 def refuse_unphysical(model: GearedModel, name: str, rest: Array, wheels: list[WheelBody]) -> None:
     """Refuse a link that MuJoCo cannot have as a moving body."""
-    place = f"{model.robot.source}, link {name!r}"
+    place = f"{model.source}, link {name!r}"
     where = f", without its wheels {', '.join(repr(w.name) for w in wheels)}," if wheels else ""
     remedy = "give it mass and inertia, or use the engine 'equations'"
     if rest[0] <= 0.0:

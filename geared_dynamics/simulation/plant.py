@@ -11,9 +11,10 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from geared_dynamics.actuation.command_type import SHORT_NAMES, CommandName, as_command_type
 from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.dynamics.arguments import finite_input, one_driven_state
-from geared_dynamics.dynamics.state import Measurement, State, inverse_motor_map
+from geared_dynamics.dynamics.state import Measurement, State
 from geared_dynamics.errors import (
     ArrayError,
     GearedDynamicsWarning,
@@ -23,7 +24,7 @@ from geared_dynamics.errors import (
 from geared_dynamics.model import GearedModel, require_model
 from geared_dynamics.simulation.equations_engine import EquationsMechanism
 from geared_dynamics.simulation.integrators import longest_step
-from geared_dynamics.simulation.motor_stage import CommandKind, MotorStage, MotorTorques
+from geared_dynamics.simulation.motor_stage import MotorStage, MotorTorques
 from geared_dynamics.simulation.plant_settings import (
     Command,
     Faults,
@@ -57,7 +58,7 @@ class Plant:
         self,
         model: GearedModel,
         *,
-        command: CommandKind,
+        command: CommandName,
         engine: Engine = "mujoco",
         settings: PlantSettings | None = None,
     ) -> None:
@@ -65,8 +66,8 @@ class Plant:
 
         Args:
             model: Geared model, coupling ``complete``; MuJoCo has bodies and no other coupling.
-            command: What commands are: ``effort`` of the joints, ``torque``, ``current`` or
-                ``voltage`` of the motors.
+            command: What commands are: ``joint_torque``, ``motor_torque``, ``motor_current`` or
+                ``motor_voltage``; ``effort``, ``torque``, ``current``, ``voltage`` for short.
             engine: ``mujoco``: rotors and wheels are MuJoCo's bodies (extra ``sim``);
                 ``equations``: our own equations of motion.
             settings: Integrator, friction, sensors and delays.
@@ -96,12 +97,12 @@ class Plant:
     def _build(self, model: GearedModel) -> None:
         """Build the mechanism for a model."""
         refuse_reduced(model, self.engine)
-        self.timestep = stable_step(model, self.settings, electric=self.command == "voltage")
+        self.timestep = stable_step(model, self.settings, electric=self.command == "motor_voltage")
         self.model = model
         self._mechanism = mechanism(model, self.engine, self.timestep, self.settings)
         self._A = model.structure_matrix
         # Joints that the motors do not determine have an encoder of their own.
-        free = np.eye(model.n) - inverse_motor_map(model) @ self._A.T
+        free = np.eye(model.n) - model.motor_map.inverse.T @ self._A.T
         self._own_encoder = np.abs(free).max(axis=1) > UNDETERMINED
 
     @property
@@ -220,9 +221,10 @@ class Plant:
     def _checked(self, command: Command | ArrayLike) -> Array:
         """Numbers of a command."""
         if isinstance(command, Command):
-            if command.kind != self.command:
-                finding = f"is of kind {command.kind!r}, and this plant takes {self.command!r}"
-                remedy = f"build the plant with command={command.kind!r}, or convert the command"
+            kind = as_command_type("command.kind", command.kind, aliases=SHORT_NAMES)
+            if kind != self.command:
+                finding = f"is of kind {kind!r}, and this plant takes {self.command!r}"
+                remedy = f"build the plant with command={kind!r}, or convert the command"
                 raise ArrayError("command", finding, remedy)
             command = command.values
         values = finite_input("command", command, self._stage.count)

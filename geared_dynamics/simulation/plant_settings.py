@@ -11,10 +11,10 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from geared_dynamics.actuation.command_type import CommandName
 from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.errors import ArrayError, UnknownNameError
 from geared_dynamics.model import GearedModel
-from geared_dynamics.simulation.motor_stage import CommandKind
 
 # -- What a plant is like beside its mechanics, and what is wrong with it: plain values -----------
 
@@ -169,12 +169,12 @@ class Command(NamedTuple):
     """A command with its kind, so that no plant takes one for another.
 
     Attributes:
-        kind: ``effort`` joint force [N m or N] (n,), ``torque`` [N m], ``current`` [A] or
-            ``voltage`` [V] of the motors (m,).
+        kind: ``joint_torque`` [N m or N] (n,), ``motor_torque`` [N m], ``motor_current`` [A]
+            or ``motor_voltage`` [V] (m,).
         values: The numbers.
     """
 
-    kind: CommandKind
+    kind: CommandName
     values: ArrayLike
 
 

@@ -24,7 +24,7 @@ MATRIX = 1e-11  # of the largest element
 def free(model: gd.GearedModel, perturbed: float = 1.0) -> SpanningTree:
     """The tree, its rates by x = (q, theta): rows of wheels from the records alone."""
     tree = spanning_tree(model)
-    twin = ElasticTwin(model.robot, model.drivetrain, model.gravity)
+    twin = ElasticTwin(*model.records, model.gravity)
     G = np.hstack([tree.G, np.zeros((len(tree.G), twin.n - twin.links))])
     spins = {body.name: body.spin for body in twin.bodies}
     for name, joint in tree.wheel_joint.items():
@@ -58,7 +58,7 @@ def test_three_forms_agree() -> None:
         states, tau_m = state(model, seed, 2), np.random.default_rng(seed).normal(size=model.n)
         q, theta, v, vtheta = states
         expected = articulated(model, free(model), states, tau_m)
-        twin = ElasticTwin(model.robot, model.drivetrain, model.gravity)
+        twin = ElasticTwin(*model.records, model.gravity)
         force = gd.elastic.structure_matrix(model) @ tau_m
         cartesian = gd.cartesian.accelerations(model, gd.State(q, v, theta, vtheta), tau_m)
         forms = (
@@ -86,8 +86,8 @@ def test_a_spin_one_percent_off_shows(seed: int) -> None:
 
 def ratios(model: gd.GearedModel) -> np.ndarray:
     """Ratio of each motor to its own joint, from the records."""
-    spins = {spin.wheel: dict(spin.coefficients) for spin in model.drivetrain.spins}
-    motors = model.drivetrain.motors
+    spins = {spin.wheel: dict(spin.coefficients) for spin in model.records.drivetrain.spins}
+    motors = model.records.drivetrain.motors
     pairs = zip(motors, model.joint_names, strict=True)
     return np.array([spins[motor.wheel][name] for motor, name in pairs])
 

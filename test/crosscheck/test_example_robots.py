@@ -53,9 +53,9 @@ def test_other_robots_taken_as_fixed_base_agree(name: str) -> None:
 def test_a_ratio_changed_by_one_percent_fails(name: str) -> None:
     urdf = FILES[name].read_text(encoding="utf-8")
     model = gd.load_model(urdf, made_up_drivetrain(urdf))
-    first, *rest = model.drivetrain.spins
+    first, *rest = model.records.drivetrain.spins
     changed = tuple((joint, 1.01 * value) for joint, value in first.coefficients)
-    other = replace(model.drivetrain, spins=(replace(first, coefficients=changed), *rest))
+    other = replace(model.records.drivetrain, spins=(replace(first, coefficients=changed), *rest))
     assert not cross_check(model, states=3, urdf=urdf, drivetrain=other).passed
 
 

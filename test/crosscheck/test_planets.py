@@ -44,7 +44,7 @@ motors: {m: {wheel: first.sun}}
 @pytest.fixture(scope="module")
 def drives() -> str:
     """The drivetrain with the second joint's axis and place, which Pinocchio knows."""
-    robot = gd.load_model(URDF).robot
+    robot = gd.load_model(URDF).records.robot
     joint = robot.joints[1]
     axis = (np.array(joint.rotation) @ joint.axis).tolist()
     return DRIVES.replace("AXIS", str(axis)).replace("PLACE", str(list(joint.position)))
@@ -107,9 +107,9 @@ def test_the_reference_has_a_planet_on_its_carrier(drives: str) -> None:
 def test_frames_of_such_wheels(drives: str) -> None:
     """A carrier's frame is at its own centre; a planet's is where it is before any spin."""
     model: GearedModel = gd.load_model(URDF, drives)
-    drivetrain = model.drivetrain
+    drivetrain = model.records.drivetrain
     assert drivetrain.wheels[0].mass == pytest.approx(0.5)
-    assert resolve(model.robot, drivetrain) is drivetrain
+    assert resolve(model.records.robot, drivetrain) is drivetrain
     at = {wheel: gd.pose(model, [0.2, 0.9], wheel)[:3, 3] for wheel in model.wheel_names}
     place = gd.pose(model, [0.2, 0.9], "two")[:3, 3]
     assert at["c"] == pytest.approx(place, abs=1e-12)

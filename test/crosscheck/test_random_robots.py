@@ -38,9 +38,9 @@ def perturbed(model: GearedModel, factor: float = 1.01) -> DrivetrainRecord:
         replace(spin, coefficients=tuple((j, factor * c) for j, c in spin.coefficients))
         if spin.wheel == name
         else spin
-        for spin in model.drivetrain.spins
+        for spin in model.records.drivetrain.spins
     )
-    return replace(model.drivetrain, spins=spins)
+    return replace(model.records.drivetrain, spins=spins)
 
 
 @given(robots())

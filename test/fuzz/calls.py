@@ -184,10 +184,11 @@ def control_calls(
     for law in ("feedforward", "gravity_compensation", "computed_torque", "pd_plus_feedforward"):
         use = gains if law in ("computed_torque", "pd_plus_feedforward") else None
         for side in ("joint_torque", "motor_torque"):
-            made = ct.controller(rigid, law, gains=use, side=side)
+            made = ct.controller(rigid, law, gains=use, command_type=side)
             good = {"memory": made.start(), "state": gd.State(q, v),
                     "reference": ct.Reference(q, v, a), "dt": 1e-3}  # fmt: skip
             calls[f"{law} {side}"] = Call(made.step, good)
+            calls[f"hold {law} {side}"] = Call(made.hold, {"posture": q, "q": q, "v": v})
     shafts = elastic.elasticity.rigid @ np.array([q, v]).T
     state = gd.State(q, v, shafts[:, 0], shafts[:, 1])
     small = ct.gains_from_modes(elastic, np.zeros(n))
@@ -198,7 +199,7 @@ def control_calls(
         wanted = ct.Reference(q, v, a, derivatives=path)
         good = {"memory": made.start(), "state": state, "reference": wanted, "dt": 1e-3}
         calls[f"elastic {law}"] = Call(made.step, good)
-        calls[f"elastic hold {law}"] = Call(made.hold, {"posture": q, "state": state})
+        calls[f"elastic hold {law}"] = Call(made.hold, {"posture": q, "q": q, "v": v})
     calls["closed_loop_poles"] = Call(
         partial(ct.closed_loop_poles, elastic, small), {"q": q, "delay": 1e-3, "sample_time": 1e-3}
     )

@@ -33,11 +33,13 @@ def derived(arm: GearedModel) -> Equations:
     rows = [DHRow(0, 1, 0, 0), DHRow(exact(0.45), 0, 1, 0), DHRow(exact(0.4), 0, 1, 0)]
     bodies = []
     for number, name in enumerate(LINKS, start=1):
-        body = next(link.inertia for link in arm.robot.links if link.name == name)
+        body = next(link.inertia for link in arm.records.robot.links if link.name == name)
         assert body is not None
         tensor = exact_matrix(body.tensor)
         bodies.append(RigidBody(number, exact(body.mass), exact_matrix(body.com), tensor))
-    for i, (wheel, ratio) in enumerate(zip(arm.drivetrain.wheels, (120, 100, 80), strict=True)):
+    for i, (wheel, ratio) in enumerate(
+        zip(arm.records.drivetrain.wheels, (120, 100, 80), strict=True)
+    ):
         axis = exact_matrix(wheel.axis)
         along = axis * axis.T
         tensor = exact(wheel.axial) * along + exact(wheel.transverse) * (sp.eye(3) - along)

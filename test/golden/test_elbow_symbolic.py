@@ -67,7 +67,7 @@ def derived(arm: GearedModel) -> Equations:
 
 def link_bodies(arm: GearedModel) -> list[RigidBody]:
     """The links as the URDF states them: its frames are those the oracle wants."""
-    records = {link.name: link.inertia for link in arm.robot.links}
+    records = {link.name: link.inertia for link in arm.records.robot.links}
     bodies = []
     for number, name in enumerate(LINKS, start=1):
         body = records[name]
@@ -79,7 +79,7 @@ def link_bodies(arm: GearedModel) -> list[RigidBody]:
 
 def rotor_bodies(arm: GearedModel) -> list[RigidBody]:
     """Rotor i in link i - 1."""
-    return [rotor_body(i, wheel) for i, wheel in enumerate(arm.drivetrain.wheels)]
+    return [rotor_body(i, wheel) for i, wheel in enumerate(arm.records.drivetrain.wheels)]
 
 
 def rotor_body(i: int, wheel: WheelRecord) -> RigidBody:
@@ -101,14 +101,18 @@ def worst(found: NDArray[np.float64], expected: NDArray[np.float64]) -> float:
 def augmented(arm: GearedModel) -> NDArray[np.float64]:
     """The 33 parameters (31) of the augmented links, from the explicit bodies."""
     parts = []
-    for link, wheel in zip(LINKS, arm.drivetrain.wheels, strict=True):
-        parts.append([*locked_parameters(arm.robot, arm.drivetrain, link), wheel.axial])
+    for link, wheel in zip(LINKS, arm.records.drivetrain.wheels, strict=True):
+        parts.append([*locked_parameters(*arm.records, link), wheel.axial])
     return np.concatenate(parts)
 
 
 def test_published_robot_is_the_papers(arm: GearedModel) -> None:
     """Rotor axes z_0, y_1, x_2; I-hat diagonal; first moments of links 2, 3 along x."""
-    assert [wheel.axis for wheel in arm.drivetrain.wheels] == [(0, 0, 1), (0, 1, 0), (1, 0, 0)]
+    assert [wheel.axis for wheel in arm.records.drivetrain.wheels] == [
+        (0, 0, 1),
+        (0, 1, 0),
+        (1, 0, 0),
+    ]
     np.testing.assert_array_equal(arm.Gamma, np.diag(RATIOS))
     np.testing.assert_allclose(augmented(arm)[printed.zero_columns()], 0, atol=1e-17)
 

@@ -51,7 +51,9 @@ def symmetric(tensor: np.ndarray) -> np.ndarray:
 
 def links(arm: GearedModel) -> list[LinkRecord]:
     """The three that move."""
-    return [link for link in arm.robot.links if link.name in ("link_1", "link_2", "link_3")]
+    return [
+        link for link in arm.records.robot.links if link.name in ("link_1", "link_2", "link_3")
+    ]
 
 
 def frame_of_row(i: int, *, modified: bool) -> tuple[np.ndarray, np.ndarray]:
@@ -65,7 +67,7 @@ def frame_of_row(i: int, *, modified: bool) -> tuple[np.ndarray, np.ndarray]:
 def drives(arm: GearedModel, *, modified: bool) -> dict[str, Any]:
     """The paper's rotors, each in the D-H frame of the link that carries it."""
     wheels, spins = {}, []
-    for i, wheel in enumerate(arm.drivetrain.wheels):
+    for i, wheel in enumerate(arm.records.drivetrain.wheels):
         turn, shift = (
             (np.eye(3), np.zeros(3)) if i == 0 else frame_of_row(i - 1, modified=modified)
         )

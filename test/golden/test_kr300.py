@@ -174,7 +174,7 @@ def test_counterbalance_is_the_published_formula(arm: GearedModel) -> None:
     expected[:, 1] = -published_counterbalance(q[:, 1])
     error = worst(gd.balancer_forces(arm, q), expected)
     assert holds("KR300, counterbalance, anchors against formula", error, FORMULA)
-    (spring,) = arm.drivetrain.balancers
+    (spring,) = arm.records.drivetrain.balancers
     wrong = with_springs(arm, replace(spring, area=1.01 * spring.area))  # type: ignore[call-arg,union-attr]
     assert worst(gd.balancer_forces(wrong, q), expected) > 1e-3
 

@@ -81,7 +81,7 @@ def test_a_ratio_one_percent_off_fails(arm: GearedModel, joint: int) -> None:
 
 
 def test_explicit_rotors_give_the_same(arm: GearedModel) -> None:
-    twin = LagrangianTwin(arm.robot, arm.drivetrain, arm.gravity)
+    twin = LagrangianTwin(*arm.records, arm.gravity)
     for state in states():
         M = twin.mass_matrix(state.q)
         bias = twin.inverse_dynamics(state.q, state.v, np.zeros(3))

@@ -43,7 +43,7 @@ def test_the_order_is_not_the_files() -> None:
     """A file that lists its rotors otherwise gives the same 45 coordinates."""
     drives = elbow_drives()
     drives["wheels"] = dict(reversed(drives["wheels"].items()))
-    shuffled = gd.load_model(elbow().robot.source, drives)
+    shuffled = gd.load_model(elbow().records.robot.source, drives)
     assert shuffled.wheel_names == ROTORS[::-1]
     assert gd.cartesian.coordinate_names(shuffled) == gd.cartesian.coordinate_names(elbow())
     q, theta, v, vtheta = state(elbow(), 0, 2)
@@ -92,7 +92,7 @@ def test_mass_matrix(arm: gd.GearedModel, states: list[np.ndarray]) -> None:
     expected = gd.elastic.mass_matrix(arm, states[0])
     scale = np.abs(expected).max()
     assert holds("Melhem 2001, H = J'MJ", error(H, expected), 1e-13)
-    twin = ElasticTwin(arm.robot, arm.drivetrain, arm.gravity)
+    twin = ElasticTwin(*arm.records, arm.gravity)
     slow = twin.mass_matrix(np.r_[states[0][0], states[1][0]]).real
     assert_allclose(H[0], slow, rtol=0, atol=1e-13 * scale)
     assert np.abs(np.tril(H[:, :3, 3:])).max() < 1e-16

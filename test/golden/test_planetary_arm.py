@@ -60,10 +60,10 @@ def stated(drive: DrivetrainRecord) -> DrivetrainRecord:
 
 def twin(model: GearedModel, planets: int, signs: str) -> LagrangianTwin:
     """The arm's links as its description states them, and its gears one by one."""
-    drive = explicit_gears(model.robot, Gears(planets))
+    drive = explicit_gears(model.records.robot, Gears(planets))
     if signs == "paper":
         drive = stated(drive)
-    return LagrangianTwin(model.robot, drive, model.gravity)
+    return LagrangianTwin(model.records.robot, drive, model.gravity)
 
 
 def worst(found: Array, expected: Array) -> float:
@@ -176,10 +176,12 @@ def test_planets_with_a_mass_in_their_places(example: ModuleType, kind: str, pla
     rows = [example.link(twist, 3, last=False) for twist in twists]
     drives = {"version": 1, "planetary": sets}
     model = gd.from_dh(rows, drives, carrier_frame="joint", gravity=gravity)
-    slow = LagrangianTwin(model.robot, explicit_gears(model.robot, gears), model.gravity)
+    slow = LagrangianTwin(
+        model.records.robot, explicit_gears(model.records.robot, gears), model.gravity
+    )
     _, q, v, a = (x[120] for x in example.motion(kind))
     assert worst(gd.inverse_dynamics(model, q, v, a), slow.inverse_dynamics(q, v, a)) < RELATIVE
-    places = {w.name: np.array(w.position) for w in model.drivetrain.wheels}
+    places = {w.name: np.array(w.position) for w in model.records.drivetrain.wheels}
     spokes = [
         places[f"gearbox_2.planet_{k + 1}"] - places["gearbox_2.sun"] for k in range(planets)
     ]
@@ -193,8 +195,8 @@ def test_place_and_mass_of_included_gears_do_not_matter(example: ModuleType) -> 
     _, q, v, a = example.motion("2R")
     model = example.arm("2R", 4)
     for gears in (Gears(4), Gears(4, sun_mass=5.0, planet_mass=1.0, phase=0.7)):
-        drive = explicit_gears(model.robot, gears)
-        slow = LagrangianTwin(model.robot, drive, model.gravity)
+        drive = explicit_gears(model.records.robot, gears)
+        slow = LagrangianTwin(model.records.robot, drive, model.gravity)
         expected = slow.inverse_dynamics(q[90], v[90], a[90])
         assert worst(gd.inverse_dynamics(model, q[90], v[90], a[90]), expected) < RELATIVE
 

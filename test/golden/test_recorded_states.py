@@ -14,7 +14,7 @@ import pytest
 
 import geared_dynamics as gd
 from geared_dynamics.control.safety import memory as at
-from geared_dynamics.control.safety.detection import newest
+from geared_dynamics.control.safety.detection import latest_valid_state
 
 S = gd.control.safety
 UR10, PANDA = np.radians([120.0] * 2 + [180.0] * 4), np.array([2.175] * 4 + [2.61] * 3)
@@ -72,11 +72,11 @@ def events(t: np.ndarray, q: np.ndarray, v: np.ndarray, limit: np.ndarray, timeo
     memory, count = S.START, 0
     for when, position, velocity in zip(t.tolist(), q, v, strict=True):
         seen = S.Observation(when, when, position, velocity, sampled=when)
-        known = newest(policy, memory, seen)
-        count += bool(known.found & (at.IMPOSSIBLE_STATE | at.STALE_STATE))
-        memory = memory._replace(
-            q=known.q, v=known.v, stamp=known.stamp, track=known.track, mode=S.Mode.RUNNING
-        )
+        known = latest_valid_state(policy, memory, seen)
+        count += bool(known.events & (at.IMPOSSIBLE_STATE | at.STALE_STATE))
+        recent = memory.recent._replace(q=known.q, v=known.v, stamp=known.stamp, track=known.track)
+        phase = memory.phase._replace(mode=S.Mode.RUNNING)
+        memory = memory._replace(recent=recent, phase=phase)
     return count
 
 

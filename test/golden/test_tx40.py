@@ -123,7 +123,9 @@ def rotors_of_inertia(axial: float) -> dict[str, object]:
 
 def test_links_are_the_sources(arm: GearedModel, shared_data: Path) -> None:
     """Without the rotors, the arm of the published URDF (whose angles have 11 digits)."""
-    drives = Path(arm.drivetrain.source)  # link 6 of the source has no inertia about its joint
+    drives = Path(
+        arm.records.drivetrain.source
+    )  # link 6 of the source has no inertia about its joint
     source = gd.load_model(shared_data / "tx40" / "tx40_mdh_modified.urdf", drives)
     state = np.random.default_rng(2).uniform(-3, 3, (3, 20, 6))
     found = gd.inverse_dynamics(arm.with_coupling("none"), *state)

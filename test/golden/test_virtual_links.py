@@ -57,19 +57,19 @@ def state(request: pytest.FixtureRequest) -> State:
 @pytest.fixture(scope="module")
 def derived(arm: GearedModel) -> Equations:
     """Lagrange's equations of three links and four gears as bodies of their own."""
-    return derive_mechanism(arm.robot, arm.drivetrain, RATIOS)
+    return derive_mechanism(*arm.records, RATIOS)
 
 
 @pytest.fixture(scope="module")
 def derived_locked(arm: GearedModel) -> Equations:
     """The same with the gears locked: the paper's virtual open-loop chain."""
-    return derive_mechanism(arm.robot, arm.drivetrain, RATIOS, locked=True)
+    return derive_mechanism(*arm.records, RATIOS, locked=True)
 
 
 @pytest.fixture(scope="module")
 def inertias(arm: GearedModel) -> dict[int, float]:
     """I_4 to I_7."""
-    return {int(w.name[-1]): w.axial for w in arm.drivetrain.wheels}
+    return {int(w.name[-1]): w.axial for w in arm.records.drivetrain.wheels}
 
 
 def worst(found: NDArray[np.float64], expected: NDArray[np.float64]) -> float:
@@ -185,7 +185,7 @@ OTHER_CARRIERS = {
 def test_which_coaxial_link_carries_a_wheel_does_not_matter(
     arm: GearedModel, names: list[str], state: State
 ) -> None:
-    urdf = Path(arm.robot.source)
+    urdf = Path(arm.records.robot.source)
     drive = yaml.safe_load(urdf.with_suffix(".drivetrain.yaml").read_text(encoding="utf-8"))
     for name in names:
         drive["wheels"][name] |= OTHER_CARRIERS[name]
@@ -241,7 +241,7 @@ def virtual_links(arm: GearedModel) -> dict[str, float]:
     """Table 3 from the explicit bodies, link 2's frame moved to the end of the link."""
     values = {}
     for number, name in enumerate(LINKS[1:], start=1):
-        values[number] = locked_parameters(arm.robot, arm.drivetrain, name)
+        values[number] = locked_parameters(*arm.records, name)
     table = printed.parameters(A2, values)
     table["r2x"] -= A2
     return table

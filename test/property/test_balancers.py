@@ -40,7 +40,7 @@ def sprung(case: RobotCase, seed: int) -> GearedModel:
 
 def size(model: GearedModel) -> float:
     """Largest force of a spring at the length where it is stated [N]."""
-    springs: Any = model.drivetrain.balancers
+    springs: Any = model.records.drivetrain.balancers
     gas = [s.area * s.pressure for s in springs if hasattr(s, "pressure")]
     return max([50.0, *gas])
 
@@ -69,8 +69,8 @@ def nearest(model: GearedModel, q: Array) -> float:
 @given(case=robots(), seed=SEEDS)
 def test_forces_are_those_of_the_definition(case: RobotCase, seed: int) -> None:
     model, q = sprung(case, seed), random_state(case.n, seed)[0]
-    twin = LagrangianTwin(model.robot, model.drivetrain)
-    expected = spring_forces(twin, model.drivetrain.balancers, q)
+    twin = LagrangianTwin(*model.records)
+    expected = spring_forces(twin, model.records.drivetrain.balancers, q)
     assert error(gd.balancer_forces(model, q), expected, size(model)) < ROUNDING
 
 
@@ -98,14 +98,14 @@ def test_one_percent_off_fails(seed: int) -> None:
     """Any one spring changed: the force is no longer the definition's nor the energy's."""
     case = random_robot(seed, mimics=1, joints=4)
     model, (q, v, _) = sprung(case, seed), random_state(4, seed)
-    twin = LagrangianTwin(model.robot, model.drivetrain)
-    expected = spring_forces(twin, model.drivetrain.balancers, q)
+    twin = LagrangianTwin(*model.records)
+    expected = spring_forces(twin, model.records.drivetrain.balancers, q)
     slope, rate = energy_slope(model, q), gd.balancer_force_rates(model, q, v)
-    for k, spring in enumerate(model.drivetrain.balancers):
+    for k, spring in enumerate(model.records.drivetrain.balancers):
         more: Any = {"preload": spring.preload + 1.0}
         if getattr(spring, "kind", "") == "gas":
             more = {"pressure": 1.01 * spring.pressure}  # type: ignore[union-attr]
-        others = list(model.drivetrain.balancers)
+        others = list(model.records.drivetrain.balancers)
         others[k] = replace(spring, **more)
         wrong = with_springs(model, *others)
         assert error(gd.balancer_forces(wrong, q), expected, size(model)) > NEGATIVE

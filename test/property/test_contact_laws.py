@@ -144,7 +144,7 @@ def test_turned_arm_turns_its_results() -> None:
     place, normal = gd.pose(model, q, link)[:3, 3], unit_vector(np.random.default_rng(2))
     still = v - gd.jacobian(model, q, link)[:3].T @ np.zeros(3)
     here = contact.Surface(link, place, normal, bilateral=True)
-    text = model.robot
+    text = model.records.robot
     from dataclasses import replace
 
     from geared_dynamics.arrays import readonly
@@ -169,7 +169,7 @@ def test_turned_arm_turns_its_results() -> None:
     )
     other = replace(model, tree=tree, wheels=wheels, gravity=readonly(turn @ model.gravity))
     there = contact.Surface(link, turn @ place, turn @ normal, bilateral=True)
-    assert text is other.robot
+    assert text is other.records.robot
     for function, args in (
         (contact.constrained_dynamics, (q, still, tau)),
         (contact.impact, (q, still, 0.4)),

@@ -39,7 +39,7 @@ def arm_of(seed: int, kinds: tuple[str, ...]) -> tuple[gd.GearedModel, Lagrangia
     for name in list(drive["wheels"])[:3]:
         drive["motors"][f"motor of {name}"] = {"wheel": name}
     model = gd.load_model(case.urdf, drive, gravity=case.gravity)
-    return model, LagrangianTwin(model.robot, model.drivetrain, model.gravity)
+    return model, LagrangianTwin(*model.records, model.gravity)
 
 
 def condition(model: gd.GearedModel, q: Array, J: Array) -> float:
@@ -113,7 +113,7 @@ def compare_impact(
     found = contact.impact(model, touched.contacts, q, v, e, t=TIME)
     jump, dv, P = impulses(arm, rows, e)
     gears = [rotor_impulse(arm, jump, model.wheel_names[r]) for r in model.motor_wheel]
-    links = {joint.name: joint.child for joint in model.robot.joints}
+    links = {joint.name: joint.child for joint in model.records.robot.joints}
     wrenches = list(zip(touched.links, found.wrench, strict=True))
     bearings = [through_joint(arm, jump, links[j], wrenches) for j in model.joint_names]
     energy = 0.5 * v @ gd.mass_matrix(model, q) @ v
@@ -181,7 +181,7 @@ def test_a_ratio_one_percent_off_fails(seed: int) -> None:
 def test_gear_trains(seed: int) -> None:
     """Planetary sets and meshes: the wheels' spins are solved, and their bodies stand apart."""
     model = random_gears(seed).load()
-    twin = LagrangianTwin(model.robot, model.drivetrain, model.gravity)
+    twin = LagrangianTwin(*model.records, model.gravity)
     q, v, tau = random_state(model.n, seed)
     touched = touching(model, twin, q, seed, ("surface",))
     rows, arm = touched.rows(q, v, TIME), MaximalArm(twin, q, v)

@@ -174,7 +174,7 @@ class Abuse(RuleBasedStateMachine):
         # What the fallback raised in this cycle counts from the next one on.
         late = Event.COMPUTATION if found.error is not None else Event.NONE
         active = (Event(found.found) & STOPPING) | Event(found.latched)
-        if late and self.rig.memory.mode is not Mode.RUNNING:
+        if late and self.rig.memory.phase.mode is not Mode.RUNNING:
             late = Event.NONE if self.options["on_computation"] == "hold" else late
         active_before = active & ~late
         allowed = {self.expected(active)} | ({self.expected(active_before)} if late else set())

@@ -44,7 +44,7 @@ def arm(request: pytest.FixtureRequest) -> gd.GearedModel:
 @pytest.fixture(scope="module")
 def twin(arm: gd.GearedModel) -> ElasticTwin:
     """Its twin."""
-    return ElasticTwin(arm.robot, arm.drivetrain, arm.gravity)
+    return ElasticTwin(*arm.records, arm.gravity)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -72,7 +72,7 @@ def test_equations_of_motion(arm: gd.GearedModel, twin: ElasticTwin, seed: int) 
 def test_acceleration(arm: gd.GearedModel, twin: ElasticTwin, seed: int) -> None:
     q, theta, v, vtheta = state(arm, seed, 2)
     tau_m = np.random.default_rng(seed).normal(size=arm.n)
-    A = twin.structure_matrix(arm.drivetrain)
+    A = twin.structure_matrix(arm.records.drivetrain)
     close(gd.elastic.structure_matrix(arm), A)
     expected = twin.forward_dynamics(np.r_[q, theta], np.r_[v, vtheta], A @ tau_m)
     found = np.concatenate(gd.elastic.forward_dynamics(arm, gd.State(q, v, theta, vtheta), tau_m))
@@ -96,9 +96,9 @@ def test_a_ratio_one_percent_off_fails() -> None:
     wrong = elastic_arm(0, ratio=1.01)
     right = ARMS["all elastic"]
     q, theta, v, vtheta = state(right, 0, 2)
-    twin = ElasticTwin(right.robot, right.drivetrain, right.gravity)
+    twin = ElasticTwin(*right.records, right.gravity)
     x, rate = np.r_[q, theta], np.r_[v, vtheta]
-    expected = twin.forward_dynamics(x, rate, twin.structure_matrix(right.drivetrain) @ v)
+    expected = twin.forward_dynamics(x, rate, twin.structure_matrix(right.records.drivetrain) @ v)
     with pytest.raises(AssertionError):
         close(gd.elastic.mass_matrix(wrong, q), twin.mass_matrix(x), 1e-4)
     found = np.concatenate(gd.elastic.forward_dynamics(wrong, gd.State(q, v, theta, vtheta), v))

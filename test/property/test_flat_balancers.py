@@ -115,7 +115,7 @@ def test_open_loop_motion_follows(missing: bool) -> None:
     """The simulated plant has its balancers; a feedforward that leaves one out does not follow."""
     bare = elbow()
     plant = sprung(bare, 8)
-    some = replace(plant.drivetrain, balancers=plant.drivetrain.balancers[1:])
+    some = replace(plant.records.drivetrain, balancers=plant.records.drivetrain.balancers[1:])
     known = with_springs(bare, *some.balancers) if missing else plant
     k = gd.elastic.derivatives_needed(plant, "exact")
     reference = gd.trajectory.rest_to_rest(np.zeros(3), [0.5, -0.3, 0.4], 0.4, continuous=k + 1)

@@ -40,12 +40,12 @@ def arm(request: pytest.FixtureRequest) -> gd.GearedModel:
 @pytest.mark.parametrize("seed", range(2))
 def test_exact_is_substitution_from_the_last_joint(arm: gd.GearedModel, seed: int) -> None:
     given = path(arm, 2 * arm.elasticity.joint.size + 3, seed)
-    twin = FlatTwin(arm.robot, arm.drivetrain, arm.gravity)
+    twin = FlatTwin(*arm.records, arm.gravity)
     shafts, force = twin.shafts(given)
     found = gd.elastic.feedforward(arm, given, "exact")
     for rows, expected in zip((found.theta, found.vtheta, found.atheta), shafts, strict=True):
         assert error(rows, expected) < TWIN
-    given_by_motors = twin.structure_matrix(arm.drivetrain) @ found.tau_m
+    given_by_motors = twin.structure_matrix(arm.records.drivetrain) @ found.tau_m
     assert error(given_by_motors, force, np.abs(force).max()) < TWIN
 
 

@@ -49,7 +49,7 @@ def later(path: Array, t: float) -> Array:
 
 def twin_of(model: GearedModel) -> PathTwin:
     """The same arm as explicit bodies, with the model's coupling."""
-    return PathTwin(model.robot, model.drivetrain, model.gravity, model.coupling)
+    return PathTwin(*model.records, model.gravity, model.coupling)
 
 
 def worst_row(found: Array, expected: Array) -> float:

@@ -106,7 +106,7 @@ def test_power_in_is_power_out(case: GearCase, seed: int) -> None:
     """(A tau_m).v = tau_m.phi_dot, the rates between rotor and housing taken from the bodies."""
     model = case.load()
     q, v, _ = random_state(model.n, seed)
-    carrier = {wheel.name: wheel.carrier for wheel in model.drivetrain.wheels}
+    carrier = {wheel.name: wheel.carrier for wheel in model.records.drivetrain.wheels}
     names = [model.wheel_names[r] for r in model.motor_wheel]
     rates = np.array(
         [
@@ -207,4 +207,4 @@ def test_resolving_twice_changes_nothing(case: GearCase) -> None:
     drives = with_independent_motors(case.robot, case.drivetrain)
     once = resolve(case.robot, drives)
     assert resolve(case.robot, once) is once
-    assert build_model(case.robot, once).drivetrain is once
+    assert build_model(case.robot, once).records.drivetrain is once

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import fields, is_dataclass, replace
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -109,11 +110,13 @@ def test_order_is_not_ignored() -> None:
 @given(case=robots())
 def test_loading_twice_gives_equal_arrays(case: RobotCase) -> None:
     one, other = case.load(), case.load()
-    for part in ("tree", "wheels"):
-        for field in fields(getattr(one, part)):
-            values = (getattr(getattr(model, part), field.name) for model in (one, other))
-            np.testing.assert_array_equal(*values)
-    assert (one.robot, one.drivetrain) == (other.robot, other.drivetrain)
+    for part in ("tree", "wheels", "tree.limits", "wheels.alone"):
+        first, second = (attrgetter(part)(model) for model in (one, other))
+        for field in fields(first):
+            values = [getattr(x, field.name) for x in (first, second)]
+            if not is_dataclass(values[0]):
+                np.testing.assert_array_equal(*values)
+    assert one.records == other.records
 
 
 def test_models_are_frozen() -> None:

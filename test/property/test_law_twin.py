@@ -102,12 +102,12 @@ def test_holding_and_slowing_down(name: str) -> None:
         still = 0.0 * v
         f = kp * (posture - q) - kv * v
         force = gd.mass_matrix(model, q) @ f if kind == "acceleration" else f
-        close(made.fallback(posture, q, v), modelled(model, on, q, still, still) + force)
+        close(made.hold(posture, q, v), modelled(model, on, q, still, still) + force)
         for blind in ((None, None), (q, None), (None, v)):
-            held = made.fallback(posture, *blind)
+            held = made.hold(posture, *blind)
             close(held, modelled(model, on, posture, still, still))
         open_loop = control.controller(model, terms=on)
-        close(open_loop.fallback(posture, q, v), modelled(model, on, q, still, still))
+        close(open_loop.hold(posture, q, v), modelled(model, on, q, still, still))
         moving = modelled(model, on, q, v, a) + friction(model, on, q, v, a, v)
         close(open_loop.nominal(q, v, a), moving)
         wanted = modelled(model, on, q, v, still) + gd.mass_matrix(model, q) @ a

@@ -35,7 +35,7 @@ SEEDS = st.integers(0, 2**20)
 
 def twin_of(model: GearedModel) -> LagrangianTwin:
     """The same arm as explicit bodies."""
-    return LagrangianTwin(model.robot, model.drivetrain, model.gravity)
+    return LagrangianTwin(*model.records, model.gravity)
 
 
 def homogeneous(rotation: Array, position: Array) -> Array:
@@ -48,7 +48,7 @@ def homogeneous(rotation: Array, position: Array) -> Array:
 def test_links_are_where_the_twin_puts_them(case: RobotCase, seed: int) -> None:
     model, q = case.load(), random_state(case.n, seed)[0]
     twin = twin_of(model)
-    for link in (link.name for link in model.robot.links):
+    for link in (link.name for link in model.records.robot.links):
         rotation, position, linear, angular = twin.link_pose(q, link)
         assert error(gd.pose(model, q, link), homogeneous(rotation, position)) < ROUNDING
         jacobian = np.vstack([linear, angular])
@@ -62,7 +62,7 @@ def test_wheels_are_where_the_twin_puts_them(case: RobotCase, seed: int) -> None
     model, q = case.load(), random_state(case.n, seed)[0]
     twin = twin_of(model)
     bodies = {body.name: body for body in twin.bodies}
-    for wheel in model.drivetrain.wheels:
+    for wheel in model.records.drivetrain.wheels:
         _, position, linear, angular = twin.body_pose(q, bodies[wheel.name])
         pose = gd.pose(model, q, wheel.name)
         assert error(pose[:3, 3], position, 1.0) < ROUNDING
@@ -129,7 +129,7 @@ def test_a_force_one_percent_off_fails() -> None:
 
 def moving_links(model: GearedModel) -> list[str]:
     """Links that are not fixed to the root."""
-    names = (link.name for link in model.robot.links)
+    names = (link.name for link in model.records.robot.links)
     return [name for name in names if model.frame(name).body >= 0]
 
 
@@ -149,7 +149,7 @@ def test_payload_is_one_more_body(case: RobotCase, seed: int, data: st.DataObjec
     payload = InertiaRecord(1.7, (0.1, -0.2, 0.3), tensor)
     loaded = model.with_payload(payload.mass, payload.com, payload.tensor, link=link)
     expected = LagrangianTwin(
-        welded(model.robot, link, payload), model.drivetrain, model.gravity
+        welded(model.records.robot, link, payload), model.records.drivetrain, model.gravity
     ).inverse_dynamics(q, v, a)
     scale = gd.mass_matrix(loaded, q) @ np.abs(a)
     assert error(gd.inverse_dynamics(loaded, q, v, a), expected, scale) < ROUNDING

@@ -6,6 +6,7 @@ fractions, and so are the constants here, so that thresholds are met exactly, fr
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import math
 import random
@@ -17,7 +18,7 @@ import numpy as np
 import pytest
 
 import geared_dynamics as gd
-from geared_dynamics.control.safety.step import judgement
+from geared_dynamics.control.safety.step import full_step
 from naive.safety_step import Numbers, Twin
 from safety_rig import same
 
@@ -37,6 +38,7 @@ CONSTANTS = {
     },
     "step": {"LONGEST_STEP": "rate_span"},
 }  # fmt: skip
+FROZEN = "f7c3cd43d2c520f737c8e879a5a409e5d3e73720b239a6a954e1013fc50c2cbb"  # of decisions
 REACTIONS = ("hold", "hold", "ramp_down", "zero")
 OPTIONS: dict[str, tuple[Any, ...]] = {
     "velocity": ((64.0, INF), (8.0, 64.0), (INF, 64.0)),
@@ -290,7 +292,7 @@ def history(seed: int, cycles: int = 60) -> Counter[str]:
         lent = [None if row is None else np.array(row) for row in (seen.q, seen.v, wanted)]
         mine = seen._replace(q=lent[0], v=lent[1])
         given = (mine, lent[2], fallback, world.model.nominal, world.model.brake)
-        complete = judgement(world.rules, memory, *given)
+        complete = full_step(world.rules, memory, *given)
         memory, found = S.step(world.rules, memory, *given)
         assert same((memory, found), complete), (seed, cycle)
         for row in lent:  # the caller's arrays may change afterwards
@@ -328,6 +330,39 @@ def test_histories() -> None:
     assert {mode.name for mode in S.Mode} <= set(found)
     assert {event.name for event in S.Event if event} <= set(found)
     assert min(found.values()) >= 5
+
+
+def digest(seeds: range, cycles: int = 60) -> str:
+    """Digest of the decisions without a brake: its least squares depend on the machine."""
+    found = hashlib.sha256()
+    for seed in seeds:
+        world = World(random.Random(seed))
+        world.model.brake = None
+        twin, memory = Twin(world.rules, NUMBERS), S.START
+        for _ in range(cycles):
+            seen, wanted = world.facts(twin)
+            fallback = None if world.model.state == "gone" else world.model.fallback
+            given = (seen, wanted, fallback, world.model.nominal, None)
+            memory, made = S.step(world.rules, memory, *given)
+            twin.cycle(seen, wanted, world.model.for_twin())
+            command = b"none" if made.command is None else (made.command + 0.0).tobytes()
+            facts = (made.mode.name, made.found, made.latched, repr(made.error))
+            found.update(repr(facts).encode() + command)
+    return found.hexdigest()
+
+
+@pytest.mark.usefixtures("binary")
+def test_decisions_are_those_of_before_in_every_bit() -> None:
+    """Frozen where the memory was one row of fields; zeros of either sign count as one."""
+    assert digest(range(3000, 3060)) == FROZEN
+
+
+@pytest.mark.usefixtures("binary")
+def test_a_constant_that_is_off_shows_in_the_digest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Negative control."""
+    commands = importlib.import_module("geared_dynamics.control.safety.commands")
+    monkeypatch.setattr(commands, "DWELL", NUMBERS.dwell * (1.0 + 2.0**-50))
+    assert digest(range(3000, 3060)) != FROZEN
 
 
 @pytest.mark.validate

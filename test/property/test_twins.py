@@ -25,7 +25,7 @@ SEEDS = st.integers(0, 2**20)
 
 def twin_of(model: GearedModel) -> LagrangianTwin:
     """The same arm as explicit bodies, with the model's coupling."""
-    return LagrangianTwin(model.robot, model.drivetrain, model.gravity, model.coupling)
+    return LagrangianTwin(*model.records, model.gravity, model.coupling)
 
 
 def distances(model: GearedModel, twin: LagrangianTwin, q: Array, v: Array, a: Array) -> Array:

@@ -40,8 +40,8 @@ def distance(model: GearedModel, links: list[Link], q: Array, v: Array) -> Array
 @given(case=robots(wheels=0, mimics=0, fixed=0, branched=False, shuffled=False), seed=SEEDS)
 def test_recursion_on_random_serial_arms(case: RobotCase, seed: int) -> None:
     model, (q, v, _) = case.load(), random_state(case.n, seed)
-    assert model.joint_names == coordinates(model.robot)
-    assert distance(model, links_of(model.robot), q, v).max() < ROUNDING
+    assert model.joint_names == coordinates(model.records.robot)
+    assert distance(model, links_of(model.records.robot), q, v).max() < ROUNDING
 
 
 @examples(20)
@@ -51,13 +51,13 @@ def test_recursion_knows_no_spin(case: RobotCase, seed: int) -> None:
     model = gd.load_model(case.urdf, case.contained(), gravity=case.gravity)
     model = model.with_coupling("none")
     q, v, _ = random_state(case.n, seed)
-    assert distance(model, links_of(model.robot), q, v).max() < ROUNDING
+    assert distance(model, links_of(model.records.robot), q, v).max() < ROUNDING
 
 
 def test_recursion_notices_a_wrong_mass() -> None:
     case = random_robot(3, joints=4, wheels=0, branched=False, shuffled=False)
     model, (q, v, _) = case.load(), random_state(case.n, 3)
-    *links, last = links_of(model.robot)
+    *links, last = links_of(model.records.robot)
     heavier = [*links, replace(last, mass=1.01 * last.mass)]
     assert distance(model, heavier, q, v).min() > NEGATIVE
 

@@ -163,7 +163,7 @@ def test_energy_of_spin_and_of_interaction(case: RobotCase, seed: int) -> None:
 
 def coaxial(case: RobotCase) -> GearedModel:
     """The robot with each wheel in the link before its joint, coaxial with it."""
-    records = {joint.name: joint for joint in case.load().robot.joints}
+    records = {joint.name: joint for joint in case.load().records.robot.joints}
     drive = {**case.drivetrain, "wheels": {}}
     for spin in case.drivetrain["spins"]:
         joint = records[next(iter(spin.get("coefficients", {spin.get("joint"): 0})))]

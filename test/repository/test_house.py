@@ -101,6 +101,53 @@ def test_the_walks_are_those_of_real_calls() -> None:
     finally:
         sys.path.remove(str(ROOT / "tools" / "house"))
         sys.modules.pop("walks", None)
-    assert (walk.calls, walk.switches) == (2, 0)
+    assert (walk.calls, walk.switches) == (2, 1)
     assert loaded.switches > 2
     assert loaded.files > loaded.depth > 3
+
+
+ROOMS = {
+    "arrays.py": "def frozen(x):\n    return x\n",
+    "one/first.py": """
+from arrays import frozen
+from two.second import Fact, helper
+
+def walk():
+    for _ in range(3):
+        own()
+        helper()
+        helper()
+    return Fact().value, frozen(1), own()
+
+def own():
+    return 1
+""",
+    "two/second.py": """
+class Fact:
+    @property
+    def value(self):
+        return 1
+
+def helper():
+    return 2
+""",
+}
+
+
+def test_a_change_of_room_is_one_between_consecutive_calls(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There and back count once, however often; the ground and facts do not."""
+    monkeypatch.syspath_prepend(str(ROOT / "tools" / "house"))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    walks = importlib.import_module("walks")
+    for name, text in ROOMS.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    monkeypatch.setattr(walks, "PACKAGE", f"{tmp_path}/")
+    call = importlib.import_module("one.first").walk
+    found = walks.walked("walk", call)
+    assert (found.files, found.calls, found.depth) == (3, 13, 2)
+    assert found.switches == 2  # own -> helper, helper -> own
+    for name in ("walks", "one.first", "one", "two.second", "two", "arrays"):
+        sys.modules.pop(name, None)

@@ -130,7 +130,10 @@ def test_who_calls_a_kernel_is_found_by_what_it_imports(tool: Any) -> None:
     reached = tool.choice.reached(ROOT, "drive")
     assert {"drive", "inverse", "vector"} <= reached
     assert "regressor" not in reached
-    files = {file for file, _ in tool.choice.kernel_lines(ROOT, "geared_dynamics/kernels/calm.py")}
+    files = {
+        file
+        for file, _ in tool.choice.kernel_lines(ROOT, "geared_dynamics/kernels/nominal_cycle.py")
+    }
     assert "control/safety/detection.py" in files
     assert "dynamics/rigid.py" not in files
 

@@ -288,8 +288,8 @@ def test_the_good_one_is_not_refused() -> None:
         from_text = gd.load_model(ROBOT, GOOD, strict=True)
         from_dict = gd.load_model(ROBOT, yaml.safe_load(GOOD), strict=True)
     assert from_text.balancers.names == ("strut", "coil", "cord", "clock")
-    assert from_text.drivetrain.motors == from_dict.drivetrain.motors
-    assert from_text.drivetrain.balancers == from_dict.drivetrain.balancers
+    assert from_text.records.drivetrain.motors == from_dict.records.drivetrain.motors
+    assert from_text.records.drivetrain.balancers == from_dict.records.drivetrain.balancers
 
 
 @pytest.mark.parametrize(("path", "value", "words"), TABLE.values(), ids=TABLE)

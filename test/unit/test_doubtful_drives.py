@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import geared_dynamics as gd
+from geared_dynamics.errors import DescriptionError, ModelError, Note
 from good_drives import ROBOT, changed
 
 M = "motors.m"
@@ -50,3 +51,24 @@ def test_constants_that_agree_to_five_percent_do_not_warn(kind: str, k_e: float)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         gd.load_model(ROBOT, changed(M, motor))
+
+
+TRANSMISSION = """<transmission name="t"><type>transmission_interface/SimpleTransmission</type>
+  <joint name="{joint}"><hardwareInterface>EffortJointInterface</hardwareInterface></joint>
+  <actuator name="a"><mechanicalReduction>50</mechanicalReduction></actuator></transmission>"""
+
+
+def test_notes_of_both_files_are_of_one_kind_and_reported_in_one_place() -> None:
+    """Doubts of the URDF first, then remarks on it, then doubts of the model."""
+    (joint,) = gd.load_model(ROBOT).joint_names[:1]
+    urdf = ROBOT.replace("</robot>", TRANSMISSION.format(joint=joint) + "</robot>")
+    odd = {"wheel": "r", "torque_constant": 0.06, "back_emf_constant": 0.04}
+    with pytest.warns(gd.GearedDynamicsWarning) as seen:
+        model = gd.load_model(urdf, changed(M, odd))
+    assert {type(note) for note in model.notes} == {Note}
+    doubts = [note for note in model.notes if note.remedy]
+    assert [str(item.message) for item in seen] == doubts
+    assert {item.filename for item in seen} == {__file__}
+    assert "transmission 't'" in doubts[0]
+    assert doubts[-1].place.endswith("motors.m.back_emf_constant")
+    assert [note.error for note in (doubts[0], doubts[-1])] == [DescriptionError, ModelError]

@@ -7,6 +7,7 @@ import multiprocessing
 import pickle
 import re
 import sys
+import warnings
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
@@ -16,7 +17,17 @@ import pytest
 
 import geared_dynamics as gd
 from geared_dynamics import errors
-from geared_dynamics.errors import DamagedMessageError, RecordingError, printable
+from geared_dynamics.errors import (
+    DamagedMessageError,
+    DescriptionError,
+    GearedDynamicsWarning,
+    ModelError,
+    Note,
+    RecordingError,
+    printable,
+    report,
+    urdf_doubt,
+)
 from geared_dynamics.runtime.parameters import ParameterError
 from geared_dynamics.trajectory.waypoints import OLD_HEADER_TIMESTAMP, TrajectoryError
 
@@ -74,3 +85,43 @@ def test_characters_that_nobody_sees_are_shown() -> None:
     assert printable("a\u200bb\u202ec\ufeff\ud83d") == "a\\u200bb\\u202ec\\ufeff\\ud83d"
     shown = printable("".join(map(chr, range(sys.maxunicode + 1))))
     assert {x for x in shown if category(x) in {"Cc", "Cs", "Zl", "Zp"}} == {"\t", "\n"}
+
+
+# -- Notes: what was assumed, and what is doubtful ------------------------------------------------
+
+
+def test_a_note_is_its_line_and_keeps_its_parts() -> None:
+    note = Note("arm.urdf, joint 'j'", "looks odd", "correct it")
+    for same in (note, copy.deepcopy(note), pickle.loads(pickle.dumps(note))):
+        assert isinstance(same, Note)
+        assert same == "arm.urdf, joint 'j': looks odd"
+        assert (same.place, same.finding, same.remedy) == (
+            "arm.urdf, joint 'j'", "looks odd", "correct it",
+        )  # fmt: skip
+        assert same.error is ModelError
+
+
+def test_doubts_are_warned_of_in_their_order_and_remarks_are_not() -> None:
+    notes = [Note("a", "one", "mend"), Note("b", "two"), urdf_doubt("c", "three")]
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        report(notes, strict=False, stacklevel=1)
+        report([notes[1]], strict=True, stacklevel=1)
+    assert [str(item.message) for item in seen] == ["a: one", "c: three"]
+    assert {item.category for item in seen} == {GearedDynamicsWarning}
+    assert {item.filename for item in seen} == {__file__}
+
+
+@pytest.mark.parametrize(
+    ("notes", "error", "text"),
+    [
+        ([Note("b", "two"), Note("a", "one", "mend")], ModelError, "a: one; mend, or load"),
+        ([urdf_doubt("c", "three")], DescriptionError, "c: three; correct the URDF, or load"),
+    ],
+)
+def test_strict_refuses_the_first_doubt(
+    notes: list[Note], error: type[gd.GearedDynamicsError], text: str
+) -> None:
+    with pytest.raises(error, match=text) as refused:
+        report(notes, strict=True, stacklevel=1)
+    assert refused.value.remedy.endswith("or load without strict=True")

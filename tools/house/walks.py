@@ -1,16 +1,20 @@
 """Ways through the package while it runs: files, calls, their depth, and changes of room.
 
 A walk is a real call of what users start, watched by the interpreter's profile hook. A change
-of room is a pair of functions in two rooms of which one calls the other, counted once.
+of room is what a reader goes through who follows the calls in their order: two consecutive
+ones in different rooms, each pair of functions once. What every room rests on (arrays, checks,
+errors, files) is no room, and to read a fact (a property) is no change.
 """
 
 from __future__ import annotations
 
 import contextlib
+import inspect
 import io
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple
@@ -19,6 +23,7 @@ import numpy as np
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = str(ROOT / "geared_dynamics") + "/"
+GROUND = {"arrays.py", "checks.py", "errors.py", "files.py"}  # what every room rests on
 ELBOW = (ROOT / "urdf" / "elbow.urdf", ROOT / "urdf" / "elbow.drivetrain.yaml")
 BRISK = (ROOT / "urdf" / "brisk6.urdf", ROOT / "urdf" / "brisk6.drivetrain.yaml")
 
@@ -41,6 +46,7 @@ class Watch:
         self.files: set[str] = set()
         self.switches: set[tuple[str, str, str, str]] = set()
         self.calls = self.depth = self.deepest = 0
+        self.last = ("", "")
         self.stack: list[bool] = []
 
     def __call__(self, frame: FrameType, event: str, _: Any) -> None:
@@ -60,20 +66,24 @@ class Watch:
         return code.co_filename.startswith(PACKAGE) and code.co_name[0] != "<"
 
     def enter(self, frame: FrameType) -> None:
-        """Count a call, and the change of room that it may be."""
+        """Count a call, and the change of room that it may be after the one before."""
         self.calls += 1
         self.depth += 1
         self.deepest = max(self.deepest, self.depth)
         here = frame.f_code.co_filename[len(PACKAGE) :]
         self.files.add(here)
-        above = frame.f_back
-        while above is not None and not self.counts(above):
-            above = above.f_back
-        if above is not None:
-            there = above.f_code.co_filename[len(PACKAGE) :]
-            if room(here) != room(there):
-                functions = (above.f_code.co_qualname, frame.f_code.co_qualname)
-                self.switches.add((there, functions[0], here, functions[1]))
+        if here in GROUND or reads_fact(frame):
+            return
+        now = (here, frame.f_code.co_qualname)
+        if self.last[0] and room(here) != room(self.last[0]):
+            self.switches.add((*self.last, *now))
+        self.last = now
+
+
+def reads_fact(frame: FrameType) -> bool:
+    """Whether a call is that of a property."""
+    owner, name = type(frame.f_locals.get("self")), frame.f_code.co_name
+    return isinstance(inspect.getattr_static(owner, name, None), (property, cached_property))
 
 
 def room(file: str) -> str:

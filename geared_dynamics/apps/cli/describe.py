@@ -86,7 +86,7 @@ def joint_table(model: GearedModel) -> Table:
     """Coordinates and mimics, with what the wheels add to the diagonal of M."""
     table = numeric_table("joint", "kind", "moves", "limits", "effort", "reflected\ninertia")
     reflected = dict(zip(model.joint_names, model.reflected_inertia.diagonal(), strict=True))
-    for joint in model.robot.joints:
+    for joint in model.records.robot.joints:
         if joint.kind == "fixed":
             continue
         limit = joint.limit
@@ -105,10 +105,10 @@ def joint_table(model: GearedModel) -> Table:
 def wheel_table(model: GearedModel) -> Table:
     """Wheels with carriers, axes and spins."""
     table = numeric_table("wheel", "carried by", "axis there", "J [kg m^2]", "mass", "spin")
-    drives = model.drivetrain
+    drives = model.records.drivetrain
     riders = dict(drives.riders) if isinstance(drives, ResolvedDrivetrain) else {}
     orbiting = orbits(drives)
-    for wheel, row in zip(model.drivetrain.wheels, model.Gamma, strict=True):
+    for wheel, row in zip(model.records.drivetrain.wheels, model.Gamma, strict=True):
         axis = " ".join(f"{component:.3g}" for component in wheel.axis)
         mass = "in link" if wheel.included_in_link else number(wheel.mass)
         if wheel.name in orbiting:
@@ -127,7 +127,7 @@ def wheel_table(model: GearedModel) -> Table:
 
 def print_orbits(console: Console, model: GearedModel) -> None:
     """Say of which wheels the mass includes that of others, and what is their own."""
-    drives = model.drivetrain
+    drives = model.records.drivetrain
     own = {w.name: w for w in drives.apart} if isinstance(drives, ResolvedDrivetrain) else {}
     holders = set(orbits(drives).values())
     for wheel in drives.wheels:

@@ -24,7 +24,7 @@ from geared_dynamics.model.model import GearedModel
 
 def print_drives(console: Console, model: GearedModel) -> None:
     """Print what is given of the motors, of friction and of balancers, and what is not."""
-    motors = model.drivetrain.motors
+    motors = model.records.drivetrain.motors
     if any(is_told(motor) for motor in motors):
         print_table(console, "Motors, motor side ('-': not given)", motor_table(motors))
     sections = (
@@ -94,15 +94,15 @@ def limits(given: MotorLimitRecord) -> list[str]:
 
 def friction_lines(model: GearedModel) -> list[str]:
     """Write every law of joints and rotors and where it comes from."""
-    from_file = {joint.name: joint.friction for joint in model.drivetrain.joints}
+    from_file = {joint.name: joint.friction for joint in model.records.drivetrain.joints}
     lines = []
-    for joint in model.robot.joints:
+    for joint in model.records.robot.joints:
         own = from_file.get(joint.name)
         law = own or joint.friction
         if joint.kind != "fixed" and law is not None:
             origin = "the URDF's <dynamics>" if own is None else "the drivetrain file"
             lines.append(f"{joint.name}: {friction(law)} (joint side, {origin})")
-    for motor in model.drivetrain.motors:
+    for motor in model.records.drivetrain.motors:
         if motor.friction != FrictionRecord():
             law_of_rotor = friction(motor.friction)
             lines.append(f"{motor.name}: {law_of_rotor} (motor side, the drivetrain file)")
@@ -138,7 +138,7 @@ def balancer_lines(model: GearedModel) -> list[str]:
     acting = model.balancers.names
     return [
         f"{item.name}: {balancer(item)}{'' if item.name in acting else ' (frozen, no effect)'}"
-        for item in model.drivetrain.balancers
+        for item in model.records.drivetrain.balancers
     ]
 
 
@@ -193,13 +193,13 @@ def orbits(drives: DrivetrainRecord) -> dict[str, str]:
 
 def sources(model: GearedModel) -> list[str]:
     """Say where the robot, its drives and gravity come from."""
-    drives = model.drivetrain
+    drives = model.records.drivetrain
     gravity = " ".join(f"{component:g}" for component in model.gravity)
-    fixed = sum(joint.kind == "fixed" for joint in model.robot.joints)
+    fixed = sum(joint.kind == "fixed" for joint in model.records.robot.joints)
     return [
         f"{model.name}: {model.n} coordinates, {len(model.body_names)} moving links, "
         f"{len(model.wheel_names)} wheels, {len(model.motor_names)} motors",
-        f"links and joints: {model.robot.source} ({fixed} fixed joints merged)",
+        f"links and joints: {model.source} ({fixed} fixed joints merged)",
         f"wheels, spins, motors: {drives.source}",
         f"joint friction: {friction_source(model)}",
         f"gravity in the root link's frame: {gravity} m/s^2{weightless(model)}",
@@ -221,7 +221,7 @@ def weightless(model: GearedModel) -> str:
 def wheel_sources(model: GearedModel) -> list[str]:
     """Say of wheels that are not the drivetrain file's alone who speaks of them."""
     named: dict[str, list[str]] = {}
-    for wheel in model.drivetrain.wheels:
+    for wheel in model.records.drivetrain.wheels:
         if wheel.origin:
             named.setdefault(wheel.origin, []).append(wheel.name)
     return [f"{', '.join(names)}: from {origin}" for origin, names in named.items()]
@@ -229,7 +229,7 @@ def wheel_sources(model: GearedModel) -> list[str]:
 
 def motor_sources(model: GearedModel) -> list[str]:
     """Say which motors are whose, where the URDF has some, and who gives their offsets."""
-    drives = model.drivetrain
+    drives = model.records.drivetrain
     own = [motor.name for motor in drives.motors if not motor.origin]
     theirs = [motor.name for motor in drives.motors if motor.origin]
     lines = []
@@ -244,7 +244,7 @@ def motor_sources(model: GearedModel) -> list[str]:
 
 def offset_sources(model: GearedModel, motor: MotorRecord) -> list[str]:
     """Say where a motor's encoder reads zero, joint by joint, and who says so."""
-    drives = model.drivetrain
+    drives = model.records.drivetrain
     file = {item.name: item.offset for item in drives.joints if item.offset is not None}
     own = dict(motor.offsets)
     spin = next(item for item in drives.spins if item.wheel == motor.wheel)
@@ -261,10 +261,10 @@ def offset_sources(model: GearedModel, motor: MotorRecord) -> list[str]:
 
 def friction_source(model: GearedModel) -> str:
     """Say which file gives the joints' friction."""
-    own = [joint.name for joint in model.drivetrain.joints if joint.friction is not None]
+    own = [joint.name for joint in model.records.drivetrain.joints if joint.friction is not None]
     from_urdf = [
         joint.name
-        for joint in model.robot.joints
+        for joint in model.records.robot.joints
         if joint.friction is not None and joint.name not in own
     ]
     parts = []
@@ -286,7 +286,7 @@ def gaps(model: GearedModel) -> list[str]:
     without = [joint for joint, column in rows if not column.any()]
     if without:
         lines.append(f"no wheel turns with: {', '.join(without)}")
-    light = [wheel.name for wheel in model.drivetrain.wheels if wheel.axial == 0.0]
+    light = [wheel.name for wheel in model.records.drivetrain.wheels if wheel.axial == 0.0]
     if light:
         lines.append(f"no inertia about the spin axis: {', '.join(light)}")
     if model.wheel_names and not model.motor_names:
@@ -300,16 +300,16 @@ def gaps(model: GearedModel) -> list[str]:
 
 def assumptions(model: GearedModel) -> list[str]:
     """List what the model takes for granted, and the notes made while building it."""
-    lines = list(model.notes)
-    joints = [joint for joint in model.drivetrain.joints if joint.stiffness is not None]
+    lines: list[str] = [*model.notes]
+    joints = [joint for joint in model.records.drivetrain.joints if joint.stiffness is not None]
     elastic = [joint.name for joint in joints if not joint.passive]
-    elastic += [spring.name for spring in model.drivetrain.springs]
+    elastic += [spring.name for spring in model.records.drivetrain.springs]
     if elastic:
         lines.append(f"stiffness of {', '.join(elastic)} is read; rigid functions mean theta = q")
     passive = [joint.name for joint in joints if joint.passive]
     if passive:
         lines.append(f"springs of passive {', '.join(passive)} act in the elastic functions only")
-    drives = model.drivetrain
+    drives = model.records.drivetrain
     there = {wheel.name for wheel in drives.wheels if wheel.mass or wheel.included_in_link}
     there |= orbits(drives).keys()
     light = [wheel.name for wheel in drives.wheels if wheel.name not in there]

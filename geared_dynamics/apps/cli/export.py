@@ -8,6 +8,7 @@ from pathlib import Path
 
 from geared_dynamics.apps.cli.options import add_robot_arguments, load_robot, open_console, stage
 from geared_dynamics.description.urdf_checks import number_or_none
+from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.files import write_text
 from geared_dynamics.model.model import GearedModel
 from geared_dynamics.simulation import to_mjcf
@@ -21,11 +22,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Write the robot for MuJoCo: links, rotors and gear wheels as bodies, gears as tight "
         "equality constraints or springs, an actuator for each motor's torque. Every link "
-        "and wheel needs mass and inertia."
+        "and wheel needs mass and inertia. Or write its dynamics as C99 that needs no library "
+        "but sine and cosine, with a program that tests it."
     )
     add_robot_arguments(parser)
+    kind = parser.add_mutually_exclusive_group(required=True)
+    kind.add_argument("--mjcf", type=Path, metavar="OUT.xml", help="file to write for MuJoCo")
+    kind.add_argument("--c", action="store_true", help="write C, to the folder of -o")
     parser.add_argument(
-        "--mjcf", type=Path, required=True, metavar="OUT.xml", help="file to write"
+        "-o", "--output", type=Path, metavar="DIR", help="with --c: folder of the files"
+    )
+    parser.add_argument(
+        "--functions",
+        nargs="+",
+        metavar="NAME",
+        help="with --c: what to write, such as inverse_dynamics or "
+        "inverse_dynamics_derivatives; default: the functions of gd.compiled",
+    )
+    parser.add_argument(
+        "--float", action="store_true", help="with --c: single precision instead of double"
     )
     parser.add_argument(
         "--timestep",
@@ -38,12 +53,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write the file; return 0."""
+    """Write the file, or those of the C code; return 0."""
+    if args.c:
+        return run_c(args)
     model = load_robot(args)
     with stage("building the bodies"):
         text = to_mjcf(model, timestep=args.timestep, friction=not args.no_friction)
     write_text(args.mjcf, text)
     open_console().print(f"{args.mjcf}: {counts(model)}", soft_wrap=True)
+    return 0
+
+
+def run_c(args: argparse.Namespace) -> int:
+    """Write C; return 0."""
+    from geared_dynamics.trace.c_code import export_c
+
+    if args.output is None:
+        raise GearedDynamicsError("export --c: -o DIR", "is not given", "name a folder")
+    model = load_robot(args)
+    precision = "float" if args.float else "double"
+    for path in export_c(model, args.output, args.functions, precision=precision):
+        open_console().print(str(path), soft_wrap=True)
     return 0
 
 

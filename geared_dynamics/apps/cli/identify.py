@@ -48,7 +48,6 @@ from geared_dynamics.apps.cli.recording_options import (
 )
 from geared_dynamics.errors import GearedDynamicsError, RecordingError
 from geared_dynamics.model.model import GearedModel
-from geared_dynamics.model.payload import payload_frame
 from geared_dynamics.recordings.recording import Recording, open_recording
 
 # -- Joints that the model holds still and a bag does not -----------------------------------------
@@ -68,12 +67,11 @@ def moving_frozen_joints(
     if not (args.joints or args.lock) or args.positions == "motor":
         return []
     locked, called = locked_joints(args.lock), once("--rename", args.rename)
-    frozen = [joint.name for joint in model.robot.joints if joint.kind == "fixed"]
     notes = []
     for path in paths:
         if Path(path).suffix.lower() in TABLES:
             continue
-        for joint in frozen:
+        for joint in model.fixed_joints:
             try:
                 bag = open_recording(path, [called.get(joint, joint)], topic=args.topic)
             except RecordingError:  # the bag has no such joint: it may be fixed in the URDF
@@ -314,7 +312,7 @@ def show_payload(
     opened: dict[str, list[Recording]],
 ) -> None:
     """Print the load."""
-    frame = payload_frame(model, args.load_link, "--load-link")
+    frame = model.payload_frame(args.load_link, "--load-link")
     both = [*opened["recordings"], *opened["loaded"]]
     joint = equations(model, both, settings)
     loaded = joint.run >= len(opened["recordings"])

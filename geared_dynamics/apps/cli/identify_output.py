@@ -26,7 +26,6 @@ from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.files import new_files
 from geared_dynamics.model.inertia import doubt, parameters_of
 from geared_dynamics.model.model import GearedModel
-from geared_dynamics.model.payload import payload_frame
 from geared_dynamics.recordings.recording import Recording
 
 # -- ``identify --identify-drive-gains``: the scale of motor currents, from a known load ----------
@@ -68,7 +67,7 @@ def find_gains(
     if not opened["loaded"]:
         finding = "needs recordings of the arm with a known load"
         raise GearedDynamicsError("--identify-drive-gains", finding, "name them with --loaded")
-    frame = payload_frame(model, args.load_link, "--load-link")
+    frame = model.payload_frame(args.load_link, "--load-link")
     load = known_load(args.known_load)
     raw = replace(settings.meaning, gains=(1.0,) * len(model.motor_names))
     both = [*opened["recordings"], *opened["loaded"]]

@@ -12,14 +12,14 @@ from typing import TypeVar, get_args
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+from geared_dynamics.actuation.command_type import EFFORTS
 from geared_dynamics.apps.cli.options import finite_number, load_robot, locked_joint
 from geared_dynamics.checks import plain
 from geared_dynamics.description.urdf_checks import number_or_none
 from geared_dynamics.errors import DescriptionError, GearedDynamicsError, RecordingError
 from geared_dynamics.model.model import GearedModel
-from geared_dynamics.model.payload import payload_frame
 from geared_dynamics.recordings.joint_topics import recorded_description
-from geared_dynamics.recordings.motions import Effort, Meaning, recorded_joints
+from geared_dynamics.recordings.motions import Meaning, recorded_joints
 from geared_dynamics.recordings.recording import Recording, is_table, open_recording
 from geared_dynamics.recordings.table_file import TimeUnit
 
@@ -70,7 +70,7 @@ def add_recording_options(parser: argparse.ArgumentParser) -> None:
         help="what the recording calls a joint",
     )  # fmt: skip
     group.add_argument(
-        "--effort", choices=get_args(Effort), default="joint_torque",
+        "--effort", choices=EFFORTS, default="joint_torque",
         help="meaning of efforts, default joint_torque",
     )  # fmt: skip
     group.add_argument(
@@ -124,7 +124,7 @@ def with_payload(model: GearedModel, args: argparse.Namespace) -> GearedModel:
             raise GearedDynamicsError("--payload-link", "is given without --payload", remedy)
         return model
     mass, *com = args.payload
-    frame = payload_frame(model, args.payload_link, "--payload-link")
+    frame = model.payload_frame(args.payload_link, "--payload-link")
     return model.with_payload(mass, com, link=frame.link)
 
 
@@ -132,7 +132,7 @@ def show_payload_frame(console: Console, model: GearedModel, args: argparse.Name
     """Print what the recordings' arm carries, and where."""
     if args.payload is not None:
         mass, *com = args.payload
-        frame = payload_frame(model, args.payload_link, "--payload-link")
+        frame = model.payload_frame(args.payload_link, "--payload-link")
         where = f"centre of mass {plain(com)} m in the frame of {frame}"
         console.print(f"payload: {mass:g} kg, {where}", soft_wrap=True)
 
@@ -210,8 +210,8 @@ def angular(args: argparse.Namespace, model: GearedModel) -> tuple[str, ...]:
     """Joints whose recorded positions are angles: those that turn; of motors, all."""
     if args.positions == "motor":
         return model.joint_names
-    kinds = {joint.name: joint.kind for joint in model.robot.joints}
-    return tuple(name for name in model.joint_names if kinds.get(name) != "prismatic")
+    pairs = zip(model.joint_names, model.prismatic, strict=True)
+    return tuple(name for name, slides in pairs if not slides)
 
 
 def meaning_of(args: argparse.Namespace, model: GearedModel) -> Meaning:

@@ -118,16 +118,12 @@ def lowest(shapes: Shapes) -> float:
 
 def swings(model: GearedModel) -> tuple[Array, Array]:
     """Middle and amplitude of each joint's motion (n,), within its limits."""
-    limits = {joint.name: joint.limit for joint in model.robot.joints}
-    slides = {int(d) for d in model.tree.dof[model.tree.prismatic.astype(bool)]}
-    middle, amplitude = np.zeros((2, model.n))
-    for d, name in enumerate(model.joint_names):
-        most, limit = SWING[1 if d in slides else 0], limits[name]
-        middle[d], amplitude[d] = 0.0, most
-        if limit is not None and limit.lower is not None and limit.upper is not None:
-            half = 0.5 * (limit.upper - limit.lower)
-            middle[d] = 0.5 * (limit.upper + limit.lower) + LEAN * min(half, 2.0 * most)
-            amplitude[d] = min(most, PART * half)
+    lower, upper = model.limits.lower, model.limits.upper
+    middle, amplitude = np.zeros(model.n), np.where(model.prismatic, SWING[1], SWING[0])
+    for d in np.flatnonzero(np.isfinite(upper - lower)):
+        most, half = amplitude[d], 0.5 * (upper[d] - lower[d])
+        middle[d] = 0.5 * (upper[d] + lower[d]) + LEAN * min(half, 2.0 * most)
+        amplitude[d] = min(most, PART * half)
     return middle, amplitude
 
 

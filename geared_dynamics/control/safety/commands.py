@@ -11,11 +11,13 @@ from geared_dynamics.control.safety import memory as at
 from geared_dynamics.control.safety.memory import (
     Brake,
     Fallback,
+    Gravity,
     Guess,
     Leaving,
     Mode,
     Nominal,
     Observation,
+    Phase,
     SafetyMemory,
 )
 from geared_dynamics.control.safety.policy import Policy
@@ -39,21 +41,21 @@ def limited(policy: Policy, command: Array, before: Array | None, dt: float) -> 
         before: Command of the cycle before; None: the first one, which may be anything.
         dt: Time since then [s].
     """
-    found, result = 0, []
+    cut, result = 0, []
     previous = [math.nan] * len(policy.command) if before is None else before.tolist()
     rows = zip(command.tolist(), previous, policy.command, policy.command_rate, strict=True)
     for value, last, most, rate in rows:
         reach = rate * dt  # NaN of an infinite rate in no time: no comparison with NaN holds
         if value > last + reach:
-            value, found = last + reach, found | at.COMMAND_RATE
+            value, cut = last + reach, cut | at.COMMAND_RATE
         elif value < last - reach:
-            value, found = last - reach, found | at.COMMAND_RATE
+            value, cut = last - reach, cut | at.COMMAND_RATE
         if value > most:
-            value, found = most, found | at.COMMAND_LIMIT
+            value, cut = most, cut | at.COMMAND_LIMIT
         elif value < -most:
-            value, found = -most, found | at.COMMAND_LIMIT
+            value, cut = -most, cut | at.COMMAND_LIMIT
         result.append(value)
-    return np.array(result), found
+    return np.array(result), cut
 
 
 def faded(origin: Array | None, target: Array, part: float) -> Array:
@@ -116,13 +118,14 @@ def expected(
         brake: The command of a deceleration; where it is ``closed``, or None, measured states
             count after the first.
     """
-    (q, v, stamp), guess = memory.good, memory.guess
+    recent, guess = memory.recent, memory.phase.guess
+    q, v, stamp = recent.good
     closed = brake is None or brake.closed
     if guess is None and float(np.abs(v).max(initial=0.0)) <= policy.hold_velocity:
         brake = None  # its friction may hold it, whatever was sent
     if guess is None or (closed and stamp > guess.at):
-        return *predicted(brake, memory.sent, q, v, now - stamp), True
-    return *predicted(brake, memory.sent, guess.q, guess.v, now - guess.at), False
+        return *predicted(brake, recent.sent, q, v, now - stamp), True
+    return *predicted(brake, recent.sent, guess.q, guess.v, now - guess.at), False
 
 
 def predicted(
@@ -153,7 +156,7 @@ def predicted(
 def braked(
     policy: Policy,
     memory: SafetyMemory,
-    seen: Observation,
+    observed: Observation,
     fallback: Fallback,
     brake: Brake | None,
 ) -> tuple[Array, SafetyMemory]:
@@ -162,40 +165,40 @@ def braked(
     Args:
         policy: Thresholds and limits.
         memory: Of this cycle, in the mode BRAKING.
-        seen: The facts of this cycle.
+        observed: The facts of this cycle.
         fallback: The command that holds a posture.
         brake: The command of a deceleration; None: by the fallback's damping.
     """
-    now = seen.now
-    if memory.settled:
-        return left_behind(memory.static, seen.leaving), memory  # type: ignore[arg-type]
+    now, phase = observed.now, memory.phase
+    if phase.settled:
+        return final_command(memory.gravity.command, observed.leaving), memory  # type: ignore[arg-type]
     q, v, measured = expected(policy, memory, now, brake)
     fast, limit = float(np.abs(v).max(initial=0.0)), policy.hold_velocity
-    slow = None if memory.guess is None else memory.guess.slow
+    slow = None if phase.guess is None else phase.guess.slow
     slow = None if fast > limit else now if slow is None else slow
-    if over(memory, now, slow, fast <= REST * limit) or seen.hurried:
-        static = checked(policy, fallback(q, None, None))
-        memory = memory._replace(posture=q, settled=True, static=static.copy(), refreshed=now)
-    still = np.zeros_like(v)
-    a = still if memory.settled else -v / max(policy.stop_time - (now - memory.since), SOFT)
-    memory = memory._replace(guess=Guess(q, v, now, slow, measured))
-    if memory.settled:
-        return left_behind(memory.static, seen.leaving), memory  # type: ignore[arg-type]
+    still, guess = np.zeros_like(v), Guess(q, v, now, slow, measured)
+    if over(phase, now, slow, fast <= REST * limit) or observed.hurried:
+        gravity = Gravity(checked(policy, fallback(q, None, None)).copy(), now)
+        phase = phase._replace(posture=q, settled=True, guess=guess)
+        memory = memory._replace(phase=phase, gravity=gravity)
+        return final_command(gravity.command, observed.leaving), memory  # type: ignore[arg-type]
+    memory = memory._replace(phase=phase._replace(guess=guess))
     if brake is None:
         return fallback(q, q, v), memory
+    a = -v / max(policy.stop_time - (now - phase.since), SOFT)
     return brake.command(q, v, a, still if measured else v), memory
 
 
-def over(memory: SafetyMemory, now: float, slow: float | None, resting: bool) -> bool:
+def over(phase: Phase, now: float, slow: float | None, resting: bool) -> bool:
     """Whether braking is over: the arm rests, or it took too long."""
-    if now - memory.leaving >= LONGEST:  # type: ignore[operator]
+    if now - phase.leaving >= LONGEST:  # type: ignore[operator]
         return True
     return slow is not None and now - slow >= (SHORT if resting else LONG)
 
 
-def left_behind(static: Array, leaving: Leaving | None) -> Array:
+def final_command(gravity: Array, leaving: Leaving | None) -> Array:
     """The last command: gravity's, or zero."""
-    return np.zeros_like(static) if leaving == "zero" else static
+    return np.zeros_like(gravity) if leaving == "zero" else gravity
 
 
 def caused(brake: Brake, q: Array, v: Array, command: Array, ahead: float) -> Array:
@@ -209,27 +212,27 @@ def caused(brake: Brake, q: Array, v: Array, command: Array, ahead: float) -> Ar
     small = CHANGE * max(float(np.abs(v).max(initial=0.0)), CHANGE)
     faster = [brake.command(q, w, still, w) - base for w in v + small * each]
     drag = np.array(faster).T / small
-    found = np.linalg.lstsq(per_unit + ahead * drag, command - base, rcond=None)[0]
-    return np.asarray(found) if np.isfinite(found).all() else still
+    a = np.linalg.lstsq(per_unit + ahead * drag, command - base, rcond=None)[0]
+    return np.asarray(a) if np.isfinite(a).all() else still
 
 
-def finished(policy: Policy, memory: SafetyMemory, found: int) -> bool:
+def finished(policy: Policy, memory: SafetyMemory, events: int) -> bool:
     """Whether nothing is left to be sent to an arm that is left.
 
     Args:
         policy: Thresholds and limits.
         memory: After a cycle with ``Observation.leaving``.
-        found: Events of that cycle.
+        events: Of that cycle.
     """
-    mode, sent = memory.mode, memory.sent
-    if sent is None:
+    phase, recent = memory.phase, memory.recent
+    if recent.sent is None:
         return True
-    if found & at.COMMAND_RATE or memory.leaving is None:
+    if events & at.COMMAND_RATE or phase.leaving is None:
         return False
-    if mode is Mode.BLIND:
-        over_now = memory.now - memory.since >= policy.blind_time  # type: ignore[operator]
-        return over_now and (policy.blind_end == "gravity" or not sent.any())
-    return not sent.any() if mode is Mode.ZEROING else memory.settled
+    if phase.mode is Mode.BLIND:
+        over_now = recent.now - phase.since >= policy.blind_time  # type: ignore[operator]
+        return over_now and (policy.blind_end == "gravity" or not recent.sent.any())
+    return not recent.sent.any() if phase.mode is Mode.ZEROING else phase.settled
 
 
 # -- The command of each mode, before limits ------------------------------------------------------
@@ -239,82 +242,76 @@ REFRESH = 0.02  # [s] after which gravity's command is computed again, for when 
 # Rest counts only after this time [s]: one wild position at which an arm is stopped must not
 # become what it is held at.
 DWELL = 0.02
-Composed = tuple[Array, SafetyMemory, "Exception | None"]
+ModeCommand = tuple[Array, SafetyMemory, "Exception | None"]
 
 
-def composed(
+def mode_command(
     policy: Policy,
     memory: SafetyMemory,
-    seen: Observation,
-    wanted: Array | None,
+    observed: Observation,
+    command: Array | None,
     fallback: Fallback | None,
     nominal: Nominal | None,
     brake: Brake | None,
-) -> Composed:
+) -> ModeCommand:
     """Command of the memory's mode, the memory with what had to be computed, what failed."""
-    now = seen.now
-    if memory.mode is Mode.RUNNING:
-        return running(policy, memory, now, wanted, fallback)
-    if memory.mode is Mode.ZEROING:
-        return to_zero(policy, memory, now), memory, None
+    now, mode = observed.now, memory.phase.mode
+    if mode is Mode.RUNNING:
+        return running(policy, memory, now, command, fallback)
+    if mode is Mode.ZEROING:
+        return to_zero(policy, memory.phase, now), memory, None
     try:
-        if memory.mode is Mode.BRAKING:
-            target, braking = braked(policy, memory, seen, called(fallback), brake)
+        if mode is Mode.BRAKING:
+            target, braking = braked(policy, memory, observed, required(fallback), brake)
             return checked(policy, target), braking, None
-        target, memory = supported(policy, memory, now, fallback, nominal, brake)
+        if mode is Mode.BLIND:
+            return *open_loop_stop(policy, memory, now, fallback, nominal, brake), None
+        return *supported(policy, memory, now, required(fallback)), None
     except Exception as error:  # whatever a model may raise; handed on in the decision
-        return unsupported(policy, memory, now), memory, error
-    return target, memory, None
+        return gravity_alone(policy, memory, now), memory, error
 
 
 def running(
     policy: Policy,
     memory: SafetyMemory,
     now: float,
-    wanted: Array | None,
+    command: Array | None,
     fallback: Fallback | None,
-) -> Composed:
-    """The wanted command, faded in after a fault; the one before where there is no new one."""
+) -> ModeCommand:
+    """The law's command, faded in after a fault; the one before where there is no new one."""
     error: Exception | None = None
-    if now - memory.refreshed >= REFRESH or memory.static is None:
+    gravity, phase, recent = memory.gravity, memory.phase, memory.recent
+    if now - gravity.refreshed >= REFRESH or gravity.command is None:
         try:
-            memory = memory._replace(static=static(policy, memory, fallback), refreshed=now)
+            memory = memory._replace(gravity=gravity_at(policy, recent.q, now, fallback))
         except Exception as raised:  # as above
             error = raised
-    if wanted is None:
-        return memory.sent, memory, error  # type: ignore[return-value]
-    if memory.resumed is not None:
-        part = fraction(now - memory.resumed, policy.resume_time)
-        wanted = faded(memory.origin, wanted, part)
-    return wanted, memory, error
+    if command is None:
+        return recent.sent, memory, error  # type: ignore[return-value]
+    if phase.resumed is not None:
+        part = fraction(now - phase.resumed, policy.resume_time)
+        command = faded(phase.origin, command, part)
+    return command, memory, error
 
 
 def supported(
-    policy: Policy,
-    memory: SafetyMemory,
-    now: float,
-    fallback: Fallback | None,
-    nominal: Nominal | None,
-    brake: Brake | None,
+    policy: Policy, memory: SafetyMemory, now: float, fallback: Fallback
 ) -> tuple[Array, SafetyMemory]:
-    """Command that keeps the arm from falling: held, slowed down, or by gravity alone."""
-    if memory.mode is Mode.BLIND:
-        return unseen(policy, memory, now, fallback, nominal, brake)
-    q, v, _ = memory.good
-    if memory.mode is Mode.RAMPING:
-        part = fraction(now - memory.since, policy.ramp_time)
-        target = checked(policy, called(fallback)(q, q, v))
-        return faded(memory.origin, target, part), memory
-    if not memory.settled:
-        slow = speed(v) <= policy.hold_velocity
-        held = now - memory.since
+    """Command that holds the arm, or slows it down with damping alone."""
+    phase, (q, v, _) = memory.phase, memory.recent.good
+    if phase.mode is Mode.RAMPING:
+        part = fraction(now - phase.since, policy.ramp_time)
+        return faded(phase.origin, checked(policy, fallback(q, q, v)), part), memory
+    if not phase.settled:
+        slow = float(np.abs(v).max(initial=0.0)) <= policy.hold_velocity
+        held = now - phase.since
         settled = (slow and held >= DWELL) or held >= policy.settle_time
-        memory = memory._replace(posture=q, settled=settled)
-    command = called(fallback)(memory.posture, q, v)  # type: ignore[arg-type]
-    return checked(policy, command), memory
+        phase = phase._replace(posture=q, settled=settled)
+        memory = memory._replace(phase=phase)
+    return checked(policy, fallback(phase.posture, q, v)), memory  # type: ignore[arg-type]
 
 
-def unseen(
+def open_loop_stop(
     policy: Policy,
     memory: SafetyMemory,
     now: float,
@@ -329,67 +326,61 @@ def unseen(
     q0 + v t - v t^2 / (2 T). Without ``brake`` v stays in between; without ``nominal``, and for an
     arm at rest, gravity at the last posture.
     """
-    q, v, stamp = memory.good
-    length, t = policy.blind_time, now - memory.since
-    moved = length > 0.0 and speed(v) > policy.hold_velocity
-    if memory.posture is None:
-        found = static(policy, memory, fallback)
-        gap = memory.since - stamp
-        start, v = predicted(brake, memory.sent, q, v, gap) if moved else (q, v)
-        guess = Guess(start, v, memory.since, None, False)
-        memory = memory._replace(static=found, refreshed=now, posture=start, guess=guess)
-    elif memory.guess is not None:
-        v = memory.guess.v
-    start = q if memory.posture is None else memory.posture
+    phase, recent = memory.phase, memory.recent
+    length, t, (q, v, stamp) = policy.blind_time, now - phase.since, recent.good
+    moved = length > 0.0 and float(np.abs(v).max(initial=0.0)) > policy.hold_velocity
+    if phase.posture is None:
+        gravity = gravity_at(policy, q, now, fallback)
+        start, gap = q, phase.since - stamp
+        if moved:
+            start, v = predicted(brake, recent.sent, start, v, gap)
+        phase = phase._replace(posture=start, guess=Guess(start, v, phase.since, None, False))
+        memory = memory._replace(phase=phase, gravity=gravity)
+    elif phase.guess is not None:
+        v = phase.guess.v
     if moved and nominal is not None:
+        start = q if phase.posture is None else phase.posture
         if t < length:
             where = start + v * (t - 0.5 * t * t / length)
             command = nominal(where, v * (1.0 - t / length), v / -length)
             return checked(policy, command), memory
-        if not memory.settled:
-            end = checked(policy, called(fallback)(start + 0.5 * length * v, None, None))
-            memory = memory._replace(static=end.copy(), refreshed=now, settled=True)
-    return blind(policy, memory, now), memory
+        if not phase.settled:
+            end = start + 0.5 * length * v
+            gravity = gravity_at(policy, end, now, fallback)
+            memory = memory._replace(phase=phase._replace(settled=True), gravity=gravity)
+    return gravity_alone(policy, memory, now), memory
 
 
-def speed(v: Array) -> float:
-    """Largest magnitude of the joints' velocities."""
-    return float(np.abs(v).max(initial=0.0))
-
-
-def blind(policy: Policy, memory: SafetyMemory, now: float) -> Array:
-    """Gravity at the posture last known, for a time or for good."""
-    if memory.static is None:
-        return to_zero(policy, memory, now)
-    if policy.blind_end == "gravity":
-        return memory.static
-    part = fraction(now - memory.since - policy.blind_time, policy.ramp_time)
-    return (1.0 - part) * memory.static
-
-
-def unsupported(policy: Policy, memory: SafetyMemory, now: float) -> Array:
-    """What is left where the fallback fails: gravity as it was computed last.
+def gravity_alone(policy: Policy, memory: SafetyMemory, now: float) -> Array:
+    """Gravity at the posture last known, for a time or for good; also where the model fails.
 
     An arm that no model was ever there for fades to zero: nothing else is known.
     """
-    return blind(policy, memory, now)
+    gravity = memory.gravity.command
+    if gravity is None:
+        return to_zero(policy, memory.phase, now)
+    if policy.blind_end == "gravity":
+        return gravity
+    part = fraction(now - memory.phase.since - policy.blind_time, policy.ramp_time)
+    return (1.0 - part) * gravity
 
 
-def to_zero(policy: Policy, memory: SafetyMemory, now: float) -> Array:
+def to_zero(policy: Policy, phase: Phase, now: float) -> Array:
     """The command at which the mode began, faded to zero."""
-    late = memory.leaving is not None and now - memory.leaving >= LONGEST
-    if memory.origin is None or late:
+    late = phase.leaving is not None and now - phase.leaving >= LONGEST
+    if phase.origin is None or late:
         return np.zeros(len(policy.command))
-    return (1.0 - fraction(now - memory.since, policy.ramp_time)) * memory.origin
+    return (1.0 - fraction(now - phase.since, policy.ramp_time)) * phase.origin
 
 
-def static(policy: Policy, memory: SafetyMemory, fallback: Fallback | None) -> Array:
-    """Gravity's command at the last good position."""
-    return checked(policy, called(fallback)(memory.q, None, None)).copy()  # type: ignore[arg-type]
+def gravity_at(policy: Policy, q: Array | None, now: float, fallback: Fallback | None) -> Gravity:
+    """Gravity's command at a position."""
+    command = required(fallback)(q, None, None)  # type: ignore[arg-type]
+    return Gravity(checked(policy, command).copy(), now)
 
 
-def called(fallback: Fallback | None) -> Fallback:
-    """The fallback, where there is one."""
+def required(fallback: Fallback | None) -> Fallback:
+    """The fallback; raise where there is none."""
     if fallback is None:
         raise ModelError("fallback", "there is no model", "load one")
     return fallback

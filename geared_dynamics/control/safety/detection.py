@@ -1,4 +1,4 @@
-"""Facts and thresholds to events; the fast path beside it."""
+"""Facts and thresholds to events; nominal cycles, in which there is none."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ import numpy as np
 from geared_dynamics import kernels
 from geared_dynamics.arrays import Array
 from geared_dynamics.control.safety import memory as at
-from geared_dynamics.control.safety.commands import LONGEST_STEP, REFRESH, static
+from geared_dynamics.control.safety.commands import LONGEST_STEP, REFRESH, gravity_at
 from geared_dynamics.control.safety.memory import (
     Decision,
     Fallback,
     Mode,
     Observation,
+    Recent,
     SafetyMemory,
     StateTrack,
 )
@@ -28,33 +29,30 @@ from geared_dynamics.control.terms import finite
 TURN = 2.0 * math.pi
 
 
-def jumped(policy: Policy, memory: SafetyMemory, seen: Observation) -> int:
-    """Whether time went back, or forward by more than ``time_jump``."""
-    before, now = memory.now, seen.now
+def clock_jump(policy: Policy, recent: Recent, observed: Observation) -> int:
+    """TIME_JUMP where time went back, or forward by more than ``time_jump``; else 0."""
+    before, now = recent.now, observed.now
     if before is not None and not before <= now:
         return at.TIME_JUMP
-    before, clock = memory.clock, seen.clock
+    before, clock = recent.clock, observed.clock
     if clock is None or before is None:
         return 0
     return 0 if before <= clock <= before + policy.time_jump else at.TIME_JUMP
 
 
-def usable(policy: Policy, seen: Observation) -> int:
+def state_fault(policy: Policy, observed: Observation) -> int:
     """What keeps the newest joint state from being used: 0 for nothing."""
-    if seen.names_missing:
+    if observed.names_missing:
         return at.NAMES_MISSING
-    q, v, n = seen.q, seen.v, len(policy.lower)
+    q, v, n = observed.q, observed.v, len(policy.lower)
     if q is None or v is None or q.shape != (n,) or v.shape != (n,):
         return at.BAD_STATE
     return 0 if finite(q) and finite(v) else at.BAD_STATE
 
 
-def stale(age: float, timeout: float) -> bool:
-    """Whether an age [s] is beyond a time-out; so is a stamp that far in the future."""
-    return not -timeout <= age <= timeout
-
-
-def joints(policy: Policy, memory: SafetyMemory, q: Array, v: Array, q_d: Array | None) -> int:
+def joint_events(
+    policy: Policy, memory: SafetyMemory, q: Array, v: Array, q_d: Array | None
+) -> int:
     """Events of positions and speeds of a good state; quick where nothing is near."""
     for x, w, (low, high, speed) in zip(q.tolist(), v.tolist(), policy.rows, strict=True):
         if not (low <= x <= high and -speed <= w <= speed):
@@ -67,27 +65,27 @@ def near_or_beyond(
 ) -> int:
     """Events of positions and speeds, joint by joint.
 
-    For an arm that was stopped beyond a limit, or was released there (``memory.returning``),
+    For an arm that was stopped beyond a limit, or was released there (``phase.returning``),
     it counts only where the reference does not lead back.
     """
-    found = 0
-    known = memory.returning or bool(memory.latched & at.POSITION_LIMIT)
+    events = 0
+    known = memory.phase.returning or bool(memory.latch.latched & at.POSITION_LIMIT)
     past, fast = policy.position_tolerance, 1.0 + policy.velocity_tolerance
     for k, (x, w) in enumerate(zip(q.tolist(), v.tolist(), strict=True)):
         low, high, speed = policy.lower[k], policy.upper[k], policy.velocity[k]
         near_low, near_high, near_speed = policy.rows[k]
         if not near_low <= x <= near_high:
-            found |= at.POSITION_NEAR
+            events |= at.POSITION_NEAR
         if not abs(w) <= near_speed:
-            found |= at.VELOCITY_NEAR
+            events |= at.VELOCITY_NEAR
         if not abs(w) <= speed * fast:
-            found |= at.VELOCITY_LIMIT
+            events |= at.VELOCITY_LIMIT
         if not low - past <= x <= high + past:
-            wanted = None if q_d is None else float(q_d[k])
-            back = wanted is not None and (wanted <= x if x > high else wanted >= x)
+            target = None if q_d is None else float(q_d[k])
+            back = target is not None and (target <= x if x > high else target >= x)
             if not (known and back):
-                found |= at.POSITION_LIMIT
-    return found
+                events |= at.POSITION_LIMIT
+    return events
 
 
 def within(policy: Policy, q: Array) -> bool:
@@ -101,8 +99,8 @@ def largest_error(policy: Policy, q: Array, q_d: Array) -> tuple[float, bool]:
     """Largest position error, and whether one is beyond its tolerance; NaN is."""
     largest, beyond = 0.0, False
     rows = zip(q_d.tolist(), q.tolist(), policy.tracking, policy.continuous, strict=True)
-    for wanted, x, tolerance, endless in rows:
-        error = wanted - x
+    for target, x, tolerance, endless in rows:
+        error = target - x
         if endless and math.isfinite(error):
             error = math.remainder(error, TURN)
         size = abs(error)
@@ -113,24 +111,23 @@ def largest_error(policy: Policy, q: Array, q_d: Array) -> tuple[float, bool]:
     return largest, beyond
 
 
-def reference(policy: Policy, seen: Observation) -> int:
+def reference_events(policy: Policy, observed: Observation) -> int:
     """Whether the reference is missing, no position of this arm, or stale."""
-    if seen.q_d is not None and getattr(seen.q_d, "shape", None) != (len(policy.lower),):
+    q_d, stamp, timeout = observed.q_d, observed.reference_stamp, policy.reference_timeout
+    if q_d is not None and getattr(q_d, "shape", None) != (len(policy.lower),):
         return at.NO_REFERENCE
     if not policy.needs_reference:
         return 0
-    if seen.reference_stamp is None:
+    if stamp is None:
         return at.NO_REFERENCE
-    if stale(seen.now - seen.reference_stamp, policy.reference_timeout):
-        return at.STALE_REFERENCE
-    return 0
+    return 0 if -timeout <= observed.now - stamp <= timeout else at.STALE_REFERENCE
 
 
-def command(policy: Policy, wanted: Array | None) -> int:
-    """Whether a wanted command is none."""
-    if wanted is None:
+def command_events(policy: Policy, command: Array | None) -> int:
+    """Whether the law's command is none."""
+    if command is None:
         return 0
-    good = wanted.shape == (len(policy.command),) and finite(wanted)
+    good = command.shape == (len(policy.command),) and finite(command)
     return 0 if good else at.BAD_COMMAND
 
 
@@ -151,53 +148,49 @@ SLACK = 5e-3  # [s] by which stamps may be off
 ARRIVAL = 25e-3  # [s] by which arrivals may be
 
 
-class NewestState(NamedTuple):
-    """The last good state, and what was found while looking for one.
+class LatestState(NamedTuple):
+    """The last good state, and the events of looking for one.
 
     Attributes:
         q: Its position (n,), or None.
         v: Its velocity (n,), or None.
         stamp: When it came [s].
-        found: ``Event`` as an integer.
+        events: ``Event`` as an integer.
         track: The newest state that could be read, or None.
     """
 
     q: Array | None
     v: Array | None
     stamp: float | None
-    found: int
+    events: int
     track: StateTrack | None
 
-    @property
-    def good(self) -> tuple[Array, Array, float]:
-        """Position, velocity and when they came, where there was a good state."""
-        return self.q, self.v, self.stamp  # type: ignore[return-value]
 
-
-def newest(policy: Policy, memory: SafetyMemory, seen: Observation) -> NewestState:
+def latest_valid_state(policy: Policy, memory: SafetyMemory, observed: Observation) -> LatestState:
     """The newest good state: this cycle's, or the one before."""
-    track, q, v = memory.track, seen.q, seen.v
-    before = NewestState(memory.q, memory.v, memory.stamp, 0, track)
-    if seen.state_stamp is None:
+    recent, stamp = memory.recent, observed.state_stamp
+    track, q, v = recent.track, observed.q, observed.v
+    before = LatestState(recent.q, recent.v, recent.stamp, 0, track)
+    if stamp is None:
         return before
-    fault = usable(policy, seen)
-    if seen.names_reordered:
-        fault |= at.NAMES_REORDERED
-    if fault & at.UNUSABLE or q is None or v is None:
-        return before._replace(found=fault)
-    if track is None or seen.state_stamp != track.arrived:
-        leap = impossible(policy, track, q, v, elapsed(track, seen.state_stamp, seen.sampled))
-        if overdue(policy, memory, seen):
-            fault |= at.STALE_STATE
+    events = state_fault(policy, observed)
+    if observed.names_reordered:
+        events |= at.NAMES_REORDERED
+    if events & at.UNUSABLE or q is None or v is None:
+        return before._replace(events=events)
+    if track is None or stamp != track.arrived:
+        leap = impossible(policy, track, q, v, elapsed(track, stamp, observed.sampled))
+        if overdue(policy, memory, observed):
+            events |= at.STALE_STATE
         doubted = None if track is None else track.doubted
-        doubted = seen.state_stamp if leap else doubted
-        track = StateTrack(q.copy(), seen.state_stamp, seen.sampled, doubted)
+        doubted = stamp if leap else doubted
+        track = StateTrack(q.copy(), stamp, observed.sampled, doubted)
     if track.doubted is not None:
-        if seen.state_stamp - track.doubted <= policy.state_timeout:
-            return before._replace(found=fault | at.IMPOSSIBLE_STATE, track=track)
+        if stamp - track.doubted <= policy.state_timeout:
+            return before._replace(events=events | at.IMPOSSIBLE_STATE, track=track)
         track = track._replace(doubted=None)
     # Copies: the caller may overwrite its arrays in every cycle.
-    return NewestState(q.copy(), v.copy(), seen.state_stamp, fault, track)
+    return LatestState(q.copy(), v.copy(), stamp, events, track)
 
 
 def elapsed(track: StateTrack | None, arrived: float, sampled: float | None) -> float:
@@ -226,25 +219,22 @@ def impossible(policy: Policy, track: StateTrack | None, q: Array, v: Array, spa
     return False
 
 
-def overdue(policy: Policy, memory: SafetyMemory, seen: Observation) -> bool:
+def overdue(policy: Policy, memory: SafetyMemory, observed: Observation) -> bool:
     """Whether a state comes later after the last good one than ``state_timeout``.
 
     By its arrival, whatever delayed it, and by its stamp: what comes at once after a pause of the
     loop may have been waiting. Not where the arm is blind already, and that is known.
     """
-    track, timeout = memory.track, policy.state_timeout
-    if (
-        memory.mode is Mode.BLIND
-        or memory.stamp is None
-        or track is None
-        or seen.state_stamp is None
-    ):
+    recent, timeout = memory.recent, policy.state_timeout
+    track, stamp = recent.track, observed.state_stamp
+    blind = memory.phase.mode is Mode.BLIND
+    if blind or recent.stamp is None or track is None or stamp is None:
         return False
-    if seen.state_stamp - memory.stamp > timeout:
+    if stamp - recent.stamp > timeout:
         return True
-    if seen.sampled is None or track.sampled is None:
+    if observed.sampled is None or track.sampled is None:
         return False
-    return seen.sampled - track.sampled > timeout
+    return observed.sampled - track.sampled > timeout
 
 
 def in_doubt(track: StateTrack | None) -> bool:
@@ -252,12 +242,12 @@ def in_doubt(track: StateTrack | None) -> bool:
     return track is not None and track.doubted is not None
 
 
-# -- The safety step's quick look at a cycle in which nothing happens: nearly every one -----------
+# -- Nominal cycles: the arm runs, no event, no limit active; nearly every cycle is one -----------
 #
 # One compiled call and a dozen comparisons decide that an arm that runs goes on, that no event is
-# to be reported and no limit cuts the command. What is not so, or not decided at once, is left to
-# the complete look, which alone has a reaction to anything. Both decide alike in every bit, which
-# a test compares over whole histories.
+# to be reported and no limit cuts the command. What is not so, or not decided at once, is
+# left to the full step, which alone has a reaction to anything. Both decide alike in every bit,
+# which a test compares over whole histories.
 
 
 RUNNING = Mode.RUNNING
@@ -265,43 +255,46 @@ RUNNING = Mode.RUNNING
 made = tuple.__new__
 
 
-def undisturbed(
+def nominal_step(
     policy: Policy,
     memory: SafetyMemory,
-    seen: Observation,
-    wanted: Array | None,
+    observed: Observation,
+    command: Array | None,
     fallback: Fallback | None,
 ) -> tuple[SafetyMemory, Decision] | None:
-    """The next memory and what to send, where the arm runs and nothing is wrong; else None.
+    """Return the next memory and decision of a nominal cycle, None if the full step is needed.
 
     Args:
         policy: Thresholds and limits.
         memory: Of the cycle before.
-        seen: The facts of this cycle.
-        wanted: Command of the law.
+        observed: The facts of this cycle.
+        command: Command of the law.
         fallback: The command that holds a posture, for gravity's at times.
     """
-    (mode, since, before, clock, latched, _, clear, _, _, _, _, last_good, posture,
-     settled, sent, origin, gravity, refreshed, _, resumed, track, _, _) = memory  # fmt: skip
-    (now, stamp, q, v, heard, q_d, time, missing, reordered, failed, stop, _, sampled, leaving,
-     _) = seen  # fmt: skip
-    if mode is not RUNNING or latched or missing or reordered or failed or stop:
+    recent, phase, latch, gravity = memory.recent, memory.phase, memory.latch, memory.gravity
+    if phase.mode is not RUNNING or phase.returning or latch.latched or latch.clear is None:
         return None
-    if leaving is not None or track is None or last_good is None:
+    if observed.names_missing or observed.names_reordered or observed.failed:
         return None
-    last, arrived, taken, doubted = track
-    if doubted is not None:
+    if observed.emergency_stop or observed.leaving is not None:
         return None
+    before, clock, sent, track = recent.now, recent.clock, recent.sent, recent.track
+    now, time, stamp, q, v = (
+        observed.now, observed.clock, observed.state_stamp, observed.q, observed.v
+    )  # fmt: skip
     if before is None or clock is None or time is None or sent is None:
         return None
-    if stamp is None or q is None or v is None or wanted is None:
+    if stamp is None or q is None or v is None or command is None or track is None:
         return None
-    age, silence = now - stamp, policy.state_timeout
-    if not (before <= now < math.inf and -silence <= age <= silence):
+    silence, last_good, arrived = policy.state_timeout, recent.stamp, track.arrived
+    if track.doubted is not None or last_good is None:
+        return None
+    if not (before <= now < math.inf and -silence <= now - stamp <= silence):
         return None
     if stamp == arrived or stamp - last_good > silence:
         return None
-    # As ``newest.elapsed``: its call, and those of ``min`` and ``max``, would cost as much again.
+    # As ``elapsed``: its call, and those of ``min`` and ``max``, would cost as much again.
+    sampled, taken = observed.sampled, track.sampled
     if sampled is not None and taken is not None and sampled > taken:
         span = sampled - taken
         if span > silence:
@@ -312,34 +305,28 @@ def undisturbed(
     if not clock <= time <= clock + policy.time_jump:
         return None
     if policy.needs_reference:
-        silence = policy.reference_timeout
+        silence, heard = policy.reference_timeout, observed.reference_stamp
         if heard is None or not -silence <= now - heard <= silence:
             return None
-    if resumed is not None and now - resumed < policy.resume_time:
+    if phase.resumed is not None and now - phase.resumed < policy.resume_time:
         return None  # fading in
-    command = np.empty(len(policy.command))
-    dt = now - before
+    checked, q_d, dt = np.empty(len(policy.command)), observed.q_d, now - before
     if dt > LONGEST_STEP:
         dt = LONGEST_STEP
     try:
-        if kernels.nominal_command(policy.packed, q, v, q if q_d is None else q_d, wanted, sent,
-                                   last, dt, span, command):  # fmt: skip
+        if kernels.nominal_command(policy.packed, q, v, q if q_d is None else q_d, command, sent,
+                                   track.q, dt, span, checked):  # fmt: skip
             return None
     except kernels.NOT_TAKEN:
         return None  # arrays of another kind
-    clear = now if clear is None else clear
-    # Copies, as in the complete look: the caller may overwrite its arrays in every cycle.
+    # Copies, as in the full step: the caller may overwrite its arrays in every cycle.
     q = q.copy()
-    kept = made(SafetyMemory, (
-        RUNNING, since, now, time, 0, 0, clear, False, False, q, v.copy(), stamp, posture, settled,
-        command, origin, gravity, refreshed, now, resumed,
-        made(StateTrack, (q, stamp, sampled, None)), None, None,
-    ))  # fmt: skip
-    if gravity is None or now - refreshed >= REFRESH:
+    if gravity.command is None or now - gravity.refreshed >= REFRESH:
         try:
-            kept = kept._replace(static=static(policy, kept, fallback), refreshed=now)
-        except (
-            Exception
-        ):  # whatever a model may raise: the complete look meets it again, and tells
+            gravity = gravity_at(policy, q, now, fallback)
+        except Exception:  # whatever a model may raise: the full step meets and reports it
             return None
-    return kept, made(Decision, (command, RUNNING, 0, 0, None))
+    track = made(StateTrack, (q, stamp, sampled, None))
+    recent = made(Recent, (now, time, q, v.copy(), stamp, track, checked, now))
+    decision = made(Decision, (checked, RUNNING, 0, 0, None))
+    return made(SafetyMemory, (recent, phase, latch, gravity)), decision

@@ -16,7 +16,7 @@ REACTIONS: tuple[Reaction, ...] = ("hold", "ramp_down", "zero")  # the later one
 
 
 class Event(enum.IntFlag):
-    """What was found in a cycle; docs/safety.md has a row for each."""
+    """What can be wrong in a cycle; docs/safety.md has a row for each."""
 
     NONE = 0
     STALE_STATE = 1 << 0
@@ -46,7 +46,7 @@ class Event(enum.IntFlag):
 class Mode(enum.IntEnum):
     """What the command is made of.
 
-    ``WAITING``: nothing is sent, for no joint state has come yet. ``RUNNING``: the wanted
+    ``WAITING``: nothing is sent, for no joint state has come yet. ``RUNNING``: the law's
     command. ``HOLDING``: gravity and feedback about a posture. ``RAMPING``: the same with
     damping only, faded in. ``BLIND``: a stop by the model alone, then gravity. ``ZEROING``: fading
     to zero, where that is configured. ``BRAKING``: a stop, and then what is left behind: the
@@ -118,7 +118,7 @@ LATCHING = (
 IDLE = STALE_REFERENCE | NO_REFERENCE
 
 
-# -- What the safety step reads, what it remembers and what it decides --------------------------
+# -- What the safety step is given, what it remembers and what it decides -------------------------
 
 
 # (posture, q, v) -> command that holds the posture (n,) or (m,); q, v None: by gravity alone.
@@ -151,7 +151,7 @@ class Observation(NamedTuple):
         state_stamp: When the newest joint state came; None: there was none yet.
         q: Its position (n,), whatever it holds; None with missing names.
         v: Its velocity (n,), whatever it holds; None with missing names.
-        reference_stamp: When the reference was heard of last (``now`` for a trajectory that
+        reference_stamp: When the reference last advanced (``now`` for a trajectory that
             is known to its end); None: there is none.
         q_d: The reference's position (n,); None: not known in this cycle.
         clock: Time by which references are sampled (ROS time, simulated or not); None: no such.
@@ -216,64 +216,103 @@ class Guess(NamedTuple):
     measured: bool
 
 
-class SafetyMemory(NamedTuple):
-    """What one cycle leaves to the next; ``START`` before the first.
+class Recent(NamedTuple):
+    """What each cycle leaves to the next; nominal ones leave nothing else.
+
+    Attributes:
+        now: Time of the cycle.
+        clock: Its ``Observation.clock``.
+        q: Last good position (n,), or None.
+        v: Last good velocity (n,), or None.
+        stamp: When it came.
+        track: The newest joint state that could be read, or None.
+        sent: Last command, or None.
+        commanded: When the law's last command came.
+    """
+
+    now: float | None = None
+    clock: float | None = None
+    q: Array | None = None
+    v: Array | None = None
+    stamp: float | None = None
+    track: StateTrack | None = None
+    sent: Array | None = None
+    commanded: float | None = None
+
+    @property
+    def good(self) -> tuple[Array, Array, float]:
+        """The last good q, v and when they came: known in every mode but WAITING."""
+        return self.q, self.v, self.stamp  # type: ignore[return-value]
+
+
+class Phase(NamedTuple):
+    """The mode, and what its commands are made of.
 
     Attributes:
         mode: Mode of the cycle.
         since: When the mode began.
-        now: Time of the cycle.
-        clock: Its ``Observation.clock``.
-        latched: Events that wait for an acknowledgement.
-        seen: Events of the present interruption, 0 while running.
-        clear: Since when nothing has stopped the arm.
-        acknowledged: Whether an acknowledgement came since then.
-        returning: Whether the arm is on its way back from beyond a position limit.
-        q: Last good position (n,), or None.
-        v: Last good velocity (n,), or None.
-        stamp: When it came.
         posture: What is held (n,), or None.
         settled: Whether the arm came to rest, so that the posture stays.
-        sent: Last command, or None.
         origin: Command from which the present one is faded in.
-        static: Gravity's command at a posture not long ago, or None.
-        refreshed: When that was computed.
-        wanted: When the last wanted command came.
-        resumed: When running began again after a fault; None else: it does not run,
-            or the command is faded in.
-        track: The newest joint state that could be read, or None.
+        resumed: When running began again after a fault; None: no fade.
+        returning: Whether the arm is on its way back from beyond a position limit.
         leaving: Since when the arm is brought to rest for good, or None.
         guess: Where it is expected meanwhile, or None.
     """
 
     mode: Mode = Mode.WAITING
     since: float = 0.0
-    now: float | None = None
-    clock: float | None = None
-    latched: int = 0
-    seen: int = 0
-    clear: float | None = None
-    acknowledged: bool = False
-    returning: bool = False
-    q: Array | None = None
-    v: Array | None = None
-    stamp: float | None = None
     posture: Array | None = None
     settled: bool = False
-    sent: Array | None = None
     origin: Array | None = None
-    static: Array | None = None
-    refreshed: float = 0.0
-    wanted: float | None = None
     resumed: float | None = None
-    track: StateTrack | None = None
+    returning: bool = False
     leaving: float | None = None
     guess: Guess | None = None
 
-    @property
-    def good(self) -> tuple[Array, Array, float]:
-        """The last good q, v and when they came: known in every mode but WAITING."""
-        return self.q, self.v, self.stamp  # type: ignore[return-value]
+
+class Latch(NamedTuple):
+    """Events that keep the arm from running.
+
+    Attributes:
+        latched: Events that wait for an acknowledgement.
+        interruption: Events of the present interruption, 0 while running.
+        clear: Since when nothing has stopped the arm.
+        acknowledged: Whether an acknowledgement came since then.
+    """
+
+    latched: int = 0
+    interruption: int = 0
+    clear: float | None = None
+    acknowledged: bool = False
+
+
+class Gravity(NamedTuple):
+    """Gravity's command at a posture not long ago, for when nothing else can be computed.
+
+    Attributes:
+        command: (n,) or (m,), or None.
+        refreshed: When it was computed.
+    """
+
+    command: Array | None = None
+    refreshed: float = 0.0
+
+
+class SafetyMemory(NamedTuple):
+    """What one cycle leaves to the next, in groups; ``START`` before the first.
+
+    Attributes:
+        recent: Times, the last good state, the last command.
+        phase: The mode and what its commands are made of.
+        latch: What keeps the arm from running.
+        gravity: Gravity's command.
+    """
+
+    recent: Recent = Recent()
+    phase: Phase = Phase()
+    latch: Latch = Latch()
+    gravity: Gravity = Gravity()
 
 
 START = SafetyMemory()
@@ -303,5 +342,5 @@ class Decision(NamedTuple):
 
     @property
     def running(self) -> bool:
-        """Whether the wanted command is sent; reset the law's memory where not."""
+        """Whether the law's command is sent; reset the law's memory where not."""
         return self.mode is Mode.RUNNING

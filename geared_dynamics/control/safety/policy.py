@@ -8,24 +8,25 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Literal, get_args
 
 from geared_dynamics import kernels
+from geared_dynamics.actuation.command_type import CommandType, as_command_type
 from geared_dynamics.arrays import Array, Frozen, readonly
+from geared_dynamics.checks import renamed
 from geared_dynamics.control.outputs import command_limits
 from geared_dynamics.control.safety import memory as at
 from geared_dynamics.control.safety.memory import REACTIONS, Reaction
-from geared_dynamics.control.terms import Side, choice
-from geared_dynamics.description.robot_records import LimitRecord
+from geared_dynamics.control.terms import choice
 from geared_dynamics.dynamics.arguments import as_numbers
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.model import GearedModel, require_model
 
-# -- A policy's limits as one array, for the quick look of ``calm`` -------------------------------
+# -- A policy's limits as one array, for nominal cycles -----------------------------------------
 
 
 def packed_limits(policy: Policy) -> Array:
-    """The policy as the kernel reads it (see ``kernels.calm_layout``).
+    """The policy as the kernel reads it (see ``kernels.nominal_layout``).
 
-    An error is something to tell where it exceeds ``tracking`` or ``resume_error``, and where
-    no joint has a tolerance it is not read. The kernel is compiled here, so that no cycle
+    An error is an event where it exceeds ``tracking`` or ``resume_error``, and where
+    no joint has a tolerance there is none. The kernel is compiled here, so that no cycle
     waits for it.
     """
     kernels.nominal_command  # noqa: B018
@@ -138,7 +139,7 @@ class Policy(Frozen):
     on_computation: Reaction = "hold"
     on_emergency_stop: Reaction = "hold"
     on_impossible_state: Reaction = "hold"
-    # For a quick look at every joint: near limits and near speed.
+    # Of each joint: near limits and near speed.
     rows: tuple[tuple[float, float, float], ...] = field(init=False, repr=False, compare=False)
     severity: tuple[tuple[int, int], ...] = field(init=False, repr=False, compare=False)
     # Of each joint: largest speed that is possible, and speed at which positions may move.
@@ -150,7 +151,7 @@ class Policy(Frozen):
         """Check, and lay out what a cycle reads."""
         self._check()
         rows = tuple(
-            (low + self.position_margin, high - self.position_margin, self.velocity_near * speed)
+            (low + self.position_margin, high - self.position_margin, near(speed, self))
             for low, high, speed in zip(self.lower, self.upper, self.velocity, strict=True)
         )
         severity = tuple((bit, REACTIONS.index(getattr(self, o))) for bit, o in OPTIONS.items())
@@ -198,6 +199,11 @@ class Policy(Frozen):
                 raise ArrayError(f"policy.{name}", f"is {value!r}", remedy)
 
 
+def near(limit: float, policy: Policy) -> float:
+    """Speed above which a limit is near: never without one, whatever part of it is near."""
+    return policy.velocity_near * limit if limit < math.inf else math.inf
+
+
 def possible(limit: float) -> tuple[float, float]:
     """Largest possible speed, and that of positions, of a joint with a speed limit [1/s]."""
     return (FACTOR * limit, FACTOR * limit) if limit < math.inf else (FASTEST, FACTOR * USUAL)
@@ -222,38 +228,32 @@ NOT_NEGATIVE = (
 SWING = 0.02  # [s] in which a command may go from zero to its limit, where no rate is given
 
 
-def default_policy(model: GearedModel, side: Side = "joint_torque", **options: Any) -> Policy:
+@renamed("side", "command_type")
+def default_policy(
+    model: GearedModel, command_type: CommandType = "joint_torque", **options: Any
+) -> Policy:
     """Policy with the limits of the URDF and of the motors.
 
-    Positions and speeds: the URDF's. Commands: on the joint side the URDF's effort, and no
-    more than all motors together can give; on the motor side torque, current or voltage as the
-    drivetrain says. A limit of zero for effort or speed counts as not given, as URDF writers
-    mean it. Their rate: each command's limit in 20 ms; none where there is no limit.
+    Positions and speeds: ``model.limits``, which says what counts as no limit. Commands: on
+    the joint side its effort, and no more than all motors together can give; on the motor
+    side torque, current or voltage as the drivetrain says. Their rate: each command's limit
+    in 20 ms; none where there is no limit.
 
     Args:
         model: Geared model.
-        side: What commands are.
+        command_type: What commands are.
         options: Fields of ``Policy``; a single number stands for all joints or motors.
     """
     require_model(model)
-    choice("side", "side", side, get_args(Side))
-    named = {joint.name: joint for joint in model.robot.joints}
-    joints = [named[name] for name in model.joint_names]
-    limits = [joint.limit or LimitRecord() for joint in joints]
-    endless = [joint.kind == "continuous" for joint in joints]
+    command_type = as_command_type("command_type", command_type)
+    limits = model.limits
     given: dict[str, Sequence[float]] = {
-        "lower": [bound(limit.lower, -1.0) for limit in limits],
-        "upper": [bound(limit.upper, 1.0) for limit in limits],
-        "velocity": [limit.velocity or math.inf for limit in limits],
+        "lower": limits.lower.tolist(),
+        "upper": limits.upper.tolist(),
+        "velocity": limits.velocity.tolist(),
         "tracking": [math.inf] * model.n,
     }
-    for name in ("lower", "upper"):
-        sign = -1.0 if name == "lower" else 1.0
-        given[name] = [
-            sign * math.inf if free else value
-            for value, free in zip(given[name], endless, strict=True)
-        ]
-    most = command_limits(model, side)
+    most = command_limits(model, command_type)
     given["command"] = spread("command", options.pop("command", None), most.tolist())
     given["command_rate"] = [limit / SWING for limit in given["command"]]
     for name, value in given.items():
@@ -261,12 +261,7 @@ def default_policy(model: GearedModel, side: Side = "joint_torque", **options: A
     names = [entry.name for entry in fields(Policy) if entry.init and entry.name != "continuous"]
     for name in options:
         choice("policy", "option", name, names)
-    return Policy(**given, continuous=tuple(endless), **options)  # type: ignore[arg-type]
-
-
-def bound(value: float | None, sign: float) -> float:
-    """A joint's limit, infinite where not given."""
-    return sign * math.inf if value is None else value
+    return Policy(**given, continuous=tuple(model.continuous.tolist()), **options)  # type: ignore[arg-type]
 
 
 def spread(name: str, option: Any, value: Sequence[float]) -> tuple[float, ...]:

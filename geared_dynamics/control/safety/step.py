@@ -1,4 +1,4 @@
-"""The safety step: what was observed and wanted in, what may be sent out."""
+"""The safety step: what was observed and the law's command in, what may be sent out."""
 
 from __future__ import annotations
 
@@ -7,28 +7,28 @@ import math
 from geared_dynamics.arrays import Array
 from geared_dynamics.control.safety import detection
 from geared_dynamics.control.safety import memory as at
-from geared_dynamics.control.safety.commands import LONGEST_STEP, composed, limited
-from geared_dynamics.control.safety.detection import NewestState, newest, undisturbed
+from geared_dynamics.control.safety.commands import LONGEST_STEP, limited, mode_command
+from geared_dynamics.control.safety.detection import LatestState, latest_valid_state, nominal_step
 from geared_dynamics.control.safety.memory import (
     Brake,
     Decision,
     Fallback,
+    Latch,
     Mode,
     Nominal,
     Observation,
+    Phase,
     SafetyMemory,
 )
 from geared_dynamics.control.safety.policy import Policy
 from geared_dynamics.errors import ArrayError
 
-SENT = SafetyMemory._fields.index("sent")
-
 
 def step(
     policy: Policy,
     memory: SafetyMemory,
-    seen: Observation,
-    wanted: Array | None,
+    observed: Observation,
+    command: Array | None,
     fallback: Fallback | None,
     nominal: Nominal | None = None,
     brake: Brake | None = None,
@@ -38,9 +38,9 @@ def step(
     Args:
         policy: Thresholds, limits, reactions.
         memory: Of the cycle before, ``START`` at first.
-        seen: The facts of this cycle.
-        wanted: Command of the law (n,) or (m,); None: nothing new was computed.
-        fallback: The command that holds a posture, ``controller.fallback``, called only
+        observed: The facts of this cycle.
+        command: Command of the law (n,) or (m,); None: nothing new was computed.
+        fallback: The command that holds a posture, ``controller.hold``, called only
             where it is needed; None: there is no model.
         nominal: The command of a motion without feedback, ``controller.nominal``, with which
             an arm is braked whose joint states stopped; None: it coasts.
@@ -48,202 +48,209 @@ def step(
             to rest that is left (None: by the fallback's damping), and by which it is known what
             it did since the last joint state (None: its speed stays).
     """
-    calm = undisturbed(policy, memory, seen, wanted, fallback)
-    if calm is not None:
-        return calm
-    return judgement(policy, memory, seen, wanted, fallback, nominal, brake)
+    nominally = nominal_step(policy, memory, observed, command, fallback)
+    if nominally is not None:
+        return nominally
+    return full_step(policy, memory, observed, command, fallback, nominal, brake)
 
 
-def judgement(
+def full_step(
     policy: Policy,
     memory: SafetyMemory,
-    seen: Observation,
-    wanted: Array | None,
+    observed: Observation,
+    command: Array | None,
     fallback: Fallback | None,
     nominal: Nominal | None,
     brake: Brake | None = None,
 ) -> tuple[SafetyMemory, Decision]:
-    """``step`` with the complete look at everything."""
-    if not math.isfinite(seen.now):
-        raise ArrayError("observation.now", f"is {seen.now}", "give a finite time [s]")
-    jump = detection.jumped(policy, memory, seen)
-    if memory.now is not None and seen.now < memory.now:
-        memory = rebased(memory, seen.now)
-    known = newest(policy, memory, seen)
-    if known.q is None:
-        return waiting(memory, seen, known, known.found | jump)
-    if known.found & at.UNUSABLE:
-        wanted = None  # made of a state that says nothing
-    found = jump | known.found | conditions(policy, memory, seen, known, wanted)
-    before, last = memory.sent, memory.now
-    memory = judged(policy, memory, seen, known, found, wanted)
-    target, memory, error = composed(policy, memory, seen, wanted, fallback, nominal, brake)
+    """``step`` with all checks and reactions; see there for the arguments."""
+    now = observed.now
+    if not math.isfinite(now):
+        raise ArrayError("observation.now", f"is {now}", "give a finite time [s]")
+    events = detection.clock_jump(policy, memory.recent, observed)
+    if memory.recent.now is not None and now < memory.recent.now:
+        memory = rebased(memory, now)
+    latest = latest_valid_state(policy, memory, observed)
+    if latest.q is None:
+        return waiting(memory, observed, latest, latest.events | events)
+    if latest.events & at.UNUSABLE:
+        command = None  # made of a state that says nothing
+    silence = policy.state_timeout
+    old = not -silence <= now - latest.stamp <= silence  # type: ignore[operator]
+    events |= latest.events | detect_events(policy, memory, observed, latest, command, old)
+    before = memory.recent
+    memory = updated_memory(policy, memory, observed, latest, events, command, old)
+    target, memory, error = mode_command(
+        policy, memory, observed, command, fallback, nominal, brake
+    )
     if error is not None:
-        found |= at.COMPUTATION
-        memory = memory._replace(
-            latched=memory.latched | at.COMPUTATION,
-            clear=None,
-            acknowledged=False,
-        )
-    dt = 0.0 if last is None else min(max(seen.now - last, 0.0), LONGEST_STEP)
-    command, cut = limited(policy, target, before, dt)
-    memory = SafetyMemory._make((*memory[:SENT], command, *memory[SENT + 1 :]))
-    return memory, Decision(command, memory.mode, found | cut, memory.latched, error)
+        events |= at.COMPUTATION
+        latched = memory.latch.latched | at.COMPUTATION
+        latch = memory.latch._replace(latched=latched, clear=None, acknowledged=False)
+        memory = memory._replace(latch=latch)
+    dt = 0.0 if before.now is None else min(max(now - before.now, 0.0), LONGEST_STEP)
+    sent, cut = limited(policy, target, before.sent, dt)
+    memory = memory._replace(recent=memory.recent._replace(sent=sent))
+    return memory, Decision(sent, memory.phase.mode, events | cut, memory.latch.latched, error)
 
 
 def waiting(
-    memory: SafetyMemory, seen: Observation, known: NewestState, found: int
+    memory: SafetyMemory, observed: Observation, latest: LatestState, events: int
 ) -> tuple[SafetyMemory, Decision]:
     """No good state yet: nothing is sent, the emergency stop counts."""
-    if seen.emergency_stop:
-        found |= at.EMERGENCY_STOP
-    latched = memory.latched | (found & (at.EMERGENCY_STOP | at.IMPOSSIBLE_STATE))
+    now = observed.now
+    if observed.emergency_stop:
+        events |= at.EMERGENCY_STOP
+    latched = memory.latch.latched | (events & (at.EMERGENCY_STOP | at.IMPOSSIBLE_STATE))
     memory = memory._replace(
-        now=seen.now, clock=seen.clock, latched=latched, since=seen.now, track=known.track
+        recent=memory.recent._replace(now=now, clock=observed.clock, track=latest.track),
+        phase=memory.phase._replace(since=now),
+        latch=memory.latch._replace(latched=latched),
     )
-    return memory, Decision(None, Mode.WAITING, found, latched)
+    return memory, Decision(None, Mode.WAITING, events, latched)
 
 
-def conditions(
+def detect_events(
     policy: Policy,
     memory: SafetyMemory,
-    seen: Observation,
-    known: NewestState,
-    wanted: Array | None,
+    observed: Observation,
+    latest: LatestState,
+    command: Array | None,
+    old: bool,
 ) -> int:
-    """Events of this cycle, but for the clock's and the newest state's own."""
-    found = missing = detection.reference(policy, seen)
-    if aged(policy, known, seen.now):
-        found |= at.STALE_STATE
+    """Events of this cycle, but for the clock's and the latest state's own.
+
+    Args:
+        policy: Thresholds.
+        memory: Of the cycle before.
+        observed: The facts of this cycle.
+        latest: The last good state.
+        command: Command of the law.
+        old: Whether that state is too old to be used.
+    """
+    events = missing = detection.reference_events(policy, observed)
+    running = memory.phase.mode is Mode.RUNNING
+    if old:
+        events |= at.STALE_STATE
     else:
-        q, v, q_d = known.good[0], known.good[1], None if missing else seen.q_d
-        found |= detection.joints(policy, memory, q, v, q_d)
-        if q_d is not None and (policy.tracked or memory.mode is not Mode.RUNNING):
-            error, beyond = detection.largest_error(policy, q, q_d)
+        q, v, q_d = latest.q, latest.v, None if missing else observed.q_d
+        events |= detection.joint_events(policy, memory, q, v, q_d)  # type: ignore[arg-type]
+        if q_d is not None and (policy.tracked or not running):
+            error, beyond = detection.largest_error(policy, q, q_d)  # type: ignore[arg-type]
             if beyond:
-                found |= at.TRACKING_ERROR
+                events |= at.TRACKING_ERROR
             if not error <= policy.resume_error:
-                found |= at.RESUME_ERROR
-        elif policy.needs_reference and not missing and memory.mode is not Mode.RUNNING:
-            found |= at.RESUME_ERROR  # the reference's distance is not known
-    if seen.emergency_stop:
-        found |= at.EMERGENCY_STOP
-    if seen.leaving is not None:
-        found |= at.ENDING
-    if not known.found & at.UNUSABLE:
+                events |= at.RESUME_ERROR
+        elif policy.needs_reference and not missing and not running:
+            events |= at.RESUME_ERROR  # the reference's distance is not known
+    if observed.emergency_stop:
+        events |= at.EMERGENCY_STOP
+    if observed.leaving is not None:
+        events |= at.ENDING
+    if not latest.events & at.UNUSABLE:
         # What a law makes of a bad state says nothing about the law.
-        found |= detection.command(policy, wanted)
-        if seen.failed:
-            found |= at.COMPUTATION
-    if wanted is None and memory.mode is Mode.RUNNING and memory.wanted is not None:
-        if seen.now - memory.wanted > policy.state_timeout and not found & at.STALE_STATE:
-            found |= at.COMPUTATION
-    return found
-
-
-def aged(policy: Policy, known: NewestState, now: float) -> bool:
-    """Whether the last good state is too old to be used."""
-    return detection.stale(now - known.good[2], policy.state_timeout)
+        events |= detection.command_events(policy, command)
+        if observed.failed:
+            events |= at.COMPUTATION
+    commanded = memory.recent.commanded
+    if command is None and running and commanded is not None:
+        if observed.now - commanded > policy.state_timeout and not old:
+            events |= at.COMPUTATION
+    return events
 
 
 def rebased(memory: SafetyMemory, now: float) -> SafetyMemory:
     """Memory after the steady clock itself went back: every time in it is now."""
-    track = memory.track
-    doubted = None if track is None or track.doubted is None else now
-    return memory._replace(
-        now=now,
-        since=now,
-        clear=None,
-        stamp=None if memory.stamp is None else now,
-        refreshed=now,
-        wanted=None if memory.wanted is None else now,
-        resumed=None,
-        track=None if track is None else track._replace(arrived=-math.inf, doubted=doubted),
-        leaving=None if memory.leaving is None else now,
-        guess=None,
+    recent, phase = memory.recent, memory.phase
+    track = recent.track
+    if track is not None:
+        doubted = None if track.doubted is None else now
+        track = track._replace(arrived=-math.inf, doubted=doubted)
+    return SafetyMemory(
+        recent=recent._replace(
+            now=now,
+            stamp=None if recent.stamp is None else now,
+            commanded=None if recent.commanded is None else now,
+            track=track,
+        ),
+        phase=phase._replace(
+            since=now, resumed=None, leaving=None if phase.leaving is None else now, guess=None
+        ),
+        latch=memory.latch._replace(clear=None),
+        gravity=memory.gravity._replace(refreshed=now),
     )
 
 
-def judged(
+def updated_memory(
     policy: Policy,
     memory: SafetyMemory,
-    seen: Observation,
-    known: NewestState,
-    found: int,
-    wanted: Array | None,
+    observed: Observation,
+    latest: LatestState,
+    events: int,
+    command: Array | None,
+    old: bool,
 ) -> SafetyMemory:
-    """Memory with this cycle's state and mode."""
-    now = seen.now
-    stopping = found & at.STOPPING
-    latched = memory.latched | (found & at.LATCHING)
-    clear, acknowledged, events = (
-        memory.clear,
-        memory.acknowledged,
-        memory.seen | stopping | latched,
-    )
+    """Memory with this cycle's state and mode; see ``detect_events`` for the arguments."""
+    now, recent, phase, latch = observed.now, memory.recent, memory.phase, memory.latch
+    stopping = events & at.STOPPING
+    latched = latch.latched | (events & at.LATCHING)
+    interruption = latch.interruption | stopping | latched
     if stopping & ~at.IDLE:  # a reference that is missing does not hinder an acknowledgement
         clear, acknowledged = None, False
     else:
-        clear = now if clear is None else clear
-        acknowledged = acknowledged or seen.acknowledged
-    calm = clear is not None and (not events & ~at.IDLE or now - clear >= policy.recovery_time)
-    if calm and acknowledged:
+        clear = now if latch.clear is None else latch.clear
+        acknowledged = latch.acknowledged or observed.acknowledged
+    recovered = clear is not None and (
+        not interruption & ~at.IDLE or now - clear >= policy.recovery_time
+    )
+    if recovered and acknowledged:
         latched = 0
-    mode = memory.mode
-    returning = memory.returning
-    resumed = memory.resumed
+    mode, returning, resumed = phase.mode, phase.returning, phase.resumed
+    ready = recovered and not events & at.RESUME_ERROR and command is not None
     if stopping or latched:
-        old = aged(policy, known, now)
-        mode = reaction(policy, stopping | latched, found, old, mode is Mode.BRAKING)
-    elif mode is not Mode.RUNNING and calm and not found & at.RESUME_ERROR and wanted is not None:
+        mode = reaction(policy, stopping | latched, events, old, mode is Mode.BRAKING)
+    elif mode is not Mode.RUNNING and ready:
         mode = Mode.RUNNING
-        returning = bool(events & at.POSITION_LIMIT)
-        resumed = now if events & ~at.IDLE else None
+        returning = bool(interruption & at.POSITION_LIMIT)
+        resumed = now if interruption & ~at.IDLE else None
     elif mode in (Mode.WAITING, Mode.BLIND, Mode.BRAKING):
         mode = Mode.HOLDING
-    if returning and detection.within(policy, known.good[0]):
+    if returning and detection.within(policy, latest.q):  # type: ignore[arg-type]
         returning = False
-    if mode is Mode.RUNNING:
-        events = 0
-    changed = mode is not memory.mode
+    running, changed = mode is Mode.RUNNING, mode is not phase.mode
     leaving = None
-    if seen.leaving is not None:
-        leaving = now if memory.leaving is None else memory.leaving
-    # By position: ``_replace`` would cost as much as all of the above.
+    if observed.leaving is not None:
+        leaving = now if phase.leaving is None else phase.leaving
+    if changed:
+        phase = Phase(mode=mode, since=now, origin=recent.sent)
     return SafetyMemory(
-        mode,
-        now if changed else memory.since,
-        now,
-        seen.clock,
-        latched,
-        events,
-        clear,
-        acknowledged and mode is not Mode.RUNNING,
-        returning,
-        known.q,
-        known.v,
-        known.stamp,
-        None if changed else memory.posture,
-        False if changed else memory.settled,
-        memory.sent,
-        memory.sent if changed else memory.origin,
-        memory.static,
-        memory.refreshed,
-        now if wanted is not None else memory.wanted,
-        resumed,
-        known.track,
-        leaving,
-        None if changed else memory.guess,
+        recent=recent._replace(
+            now=now,
+            clock=observed.clock,
+            q=latest.q,
+            v=latest.v,
+            stamp=latest.stamp,
+            track=latest.track,
+            commanded=recent.commanded if command is None else now,
+        ),
+        phase=phase._replace(resumed=resumed, returning=returning, leaving=leaving),
+        latch=Latch(
+            latched=latched,
+            interruption=0 if running else interruption,
+            clear=clear,
+            acknowledged=acknowledged and not running,
+        ),
+        gravity=memory.gravity,
     )
 
 
-def reaction(policy: Policy, active: int, found: int, old: bool, braking: bool) -> Mode:
+def reaction(policy: Policy, active: int, events: int, old: bool, braking: bool) -> Mode:
     """Mode that follows from the events; the severest of their reactions wins.
 
     Args:
         policy: The reactions.
         active: Events of this cycle that stop the arm, and those latched.
-        found: Events of this cycle.
+        events: Events of this cycle.
         old: Whether the last good state is too old to be used.
         braking: Whether the arm is braked already, so that its state is expected without any.
     """
@@ -255,6 +262,6 @@ def reaction(policy: Policy, active: int, found: int, old: bool, braking: bool) 
         return Mode.ZEROING
     if active & at.ENDING and (braking or not old):
         return Mode.BRAKING
-    if old or found & at.IMPOSSIBLE_STATE:
+    if old or events & at.IMPOSSIBLE_STATE:
         return Mode.BLIND  # no feedback is possible
     return Mode.RAMPING if worst == 1 else Mode.HOLDING

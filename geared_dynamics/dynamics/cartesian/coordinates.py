@@ -16,9 +16,7 @@ from geared_dynamics.description.geometry import rotation_with_z
 from geared_dynamics.dynamics.packing import wheel_homes
 from geared_dynamics.errors import ModelError
 from geared_dynamics.model import GearedModel, Tree
-from geared_dynamics.model.inertia import point_tensor, tensor_of
-from geared_dynamics.model.topology import Placement
-from geared_dynamics.model.wheels import locked_parameters
+from geared_dynamics.model.inertia import disc, point_tensor, tensor_of
 
 # -- The rigid bodies behind the redundant model, and the order of its coordinates ----------------
 #
@@ -81,11 +79,10 @@ def bodies_of(model: GearedModel) -> Bodies:
     """
     refuse_reduced(model)
     parameters = model.tree.parameters.copy()
-    for wheel in model.drivetrain.wheels:
-        frame = model.frames[wheel.carrier]
-        if frame.body >= 0:
-            place = Placement(frame.body, frame.rotation, frame.position)
-            parameters[frame.body] -= locked_parameters(wheel, place)
+    wheels = model.wheels
+    for r in np.flatnonzero(wheels.carrier >= 0):
+        own = wheels.mass[r], wheels.inertia[r], wheels.transverse[r]
+        parameters[wheels.carrier[r]] -= disc(*own, wheels.axis[r], wheels.position[r])
     scale = ROUNDING * np.abs(model.tree.parameters[:, 0])
     mass = np.where(np.abs(parameters[:, 0]) > scale, parameters[:, 0], 0.0)
     com = parameters[:, 1:4] / np.where(mass == 0.0, 1.0, mass)[:, None]
@@ -94,15 +91,14 @@ def bodies_of(model: GearedModel) -> Bodies:
         for body, m, c in zip(parameters, mass, com, strict=True)
     ]
     order = np.argsort(wheel_homes(model), kind="stable").astype(np.int64)
-    records = [model.drivetrain.wheels[r] for r in order]
-    transverse = np.array([wheel.transverse for wheel in records])
+    transverse = wheels.transverse[order]
     return Bodies(
         mass=mass,
         com=com,
         tensor=np.array(tensor),
         wheels=order,
-        wheel_mass=np.array([wheel.mass for wheel in records]),
-        wheel_tensor=np.column_stack([transverse, transverse, model.wheels.inertia[order]]),
+        wheel_mass=wheels.mass[order],
+        wheel_tensor=np.column_stack([transverse, transverse, wheels.inertia[order]]),
     )
 
 

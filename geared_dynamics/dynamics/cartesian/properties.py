@@ -63,7 +63,7 @@ def joint_row(model: GearedModel, d: int, at: CoordinateIndex) -> Array:
         else:
             own, turning = fixed_direction(model, int(b))
             if turning >= 0:
-                turned = turned or f"{joint_of(model, turning)!r} turns it"
+                turned = turned or f"{tree.joints[turning]!r} turns it"
                 continue
             start, before = at.link_velocity, own
         row[start + 3 * b : start + 3 * b + 3] = own
@@ -90,11 +90,6 @@ def fixed_direction(model: GearedModel, body: int) -> tuple[Array, int]:
     own = rotation @ tree.axis[body]
     turning = [b for b, axis in axes if np.linalg.norm(np.cross(axis, own)) > PARALLEL]
     return own, turning[-1] if turning else -1
-
-
-def joint_of(model: GearedModel, body: int) -> str:
-    """Name of the joint that moves a body."""
-    return next(j.name for j in model.robot.joints if j.child == model.tree.names[body])
 
 
 def shaft_rows(arm: GearedModel, bodies: Bodies, at: CoordinateIndex, L: Array) -> Array:

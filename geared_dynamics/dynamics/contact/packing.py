@@ -256,6 +256,4 @@ def motor_rows(model: GearedModel) -> Array:
 
 def joint_bodies(model: GearedModel) -> Array:
     """Body that each joint moves (n,); of coordinates that no link follows, none."""
-    child = {joint.name: joint.child for joint in model.robot.joints}
-    links = [child[name] for name in model.joint_names if name in child]
-    return np.array([model.body_names.index(link) for link in links], float)
+    return model.own_bodies[model.own_bodies >= 0].astype(float)

@@ -25,7 +25,7 @@ from geared_dynamics.dynamics.elastic.extended import extended, joined, motor_si
 from geared_dynamics.dynamics.elimination_plan import elimination_plan
 from geared_dynamics.dynamics.frames import external_forces, with_wrenches
 from geared_dynamics.dynamics.motor_side import checked, refuse_infinite
-from geared_dynamics.dynamics.packing import keep_on, packed
+from geared_dynamics.dynamics.packing import packed, sealed
 from geared_dynamics.dynamics.state import State, takes_state
 from geared_dynamics.kernels import elastic_layout as at
 from geared_dynamics.model import GearedModel
@@ -35,9 +35,10 @@ from geared_dynamics.model import GearedModel
 
 def packed_springs(model: GearedModel) -> Array:
     """Return the packed springs, made at first use and kept on the model."""
-    if model.springs is None:
-        keep_on(model, "springs", pack_springs(model))
-    return model.springs  # type: ignore[return-value]
+    forms = model._forms
+    if forms.springs is None:
+        forms.springs = sealed(pack_springs(model))
+    return forms.springs
 
 
 def pack_springs(model: GearedModel) -> Array:
@@ -72,8 +73,7 @@ def structure_matrix(model: GearedModel) -> Array:
     Args:
         model: Geared model.
     """
-    elastic = model.elasticity
-    return np.hstack([elastic.link_spin, elastic.shaft_spin])[model.motor_wheel].T.copy()
+    return model.elastic_motor_map.A
 
 
 @takes_state

@@ -11,9 +11,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from geared_dynamics.arrays import Array, ArrayLike, readonly, readonly_int
+from geared_dynamics.arrays import Array, ArrayLike, readonly, readonly_bool, readonly_int
 from geared_dynamics.dynamics.arguments import common_lead, finite_input
-from geared_dynamics.dynamics.packing import keep_on
 from geared_dynamics.errors import ArrayError, ModelError
 from geared_dynamics.model import GearedModel, Tree, Wheels
 from geared_dynamics.model.elasticity import Elasticity
@@ -25,9 +24,10 @@ def extended(model: GearedModel) -> GearedModel:
     Raises:
         ModelError: if no joint of the model is elastic.
     """
-    if model.extended is None:
-        keep_on(model, "extended", extend(model))
-    return model.extended  # type: ignore[return-value]
+    forms = model._forms
+    if forms.extended is None:
+        forms.extended = extend(model)
+    return forms.extended
 
 
 def with_springs(model: GearedModel) -> GearedModel:
@@ -61,7 +61,7 @@ def extend(model: GearedModel) -> GearedModel:
     """Let the wheels follow the shafts behind the springs."""
     elastic = model.elasticity
     if not elastic.stiffness.size:
-        place = f"{model.drivetrain.source}, joints"
+        place = f"{model.drivetrain_source}, joints"
         remedy = "give joints.<name>.stiffness, or use the rigid functions"
         raise ModelError(place, "no joint of this arm is elastic", remedy)
     tree = model.tree
@@ -99,13 +99,18 @@ def separated(model: GearedModel) -> Wheels:
     carrier = wheels.carrier.copy()
     if model.elastic_model == "spong_truncated":
         carrier[behind] = -1
-    return Wheels(
+    return replace(
+        wheels,
         names=wheels.names + tuple(f"{name}.theta" for name in names),
         carrier=readonly_int([*carrier, *[-1] * count]),
         axis=readonly(np.vstack([wheels.axis, wheels.axis[behind]])),
         position=readonly(np.vstack([wheels.position, wheels.position[behind]])),
         inertia=readonly([*wheels.inertia, *wheels.inertia[behind]]),
         spin=readonly(spin),
+        links=wheels.links + (model.root,) * count,
+        mass=readonly(np.append(wheels.mass, np.zeros(count))),
+        transverse=readonly(np.append(wheels.transverse, np.zeros(count))),
+        included=readonly_bool([*wheels.included, *[True] * count]),
     )
 
 
@@ -113,10 +118,10 @@ def without_rotor_tensors(model: GearedModel) -> Tree:
     """Take the tensors of the wheels behind springs out of the links: points of mass remain."""
     parameters = model.tree.parameters.copy()
     for r in np.flatnonzero(behind_springs(model.elasticity)):
-        carrier, wheel = int(model.wheels.carrier[r]), model.drivetrain.wheels[r]
+        carrier, wheels = int(model.wheels.carrier[r]), model.wheels
         if carrier >= 0:
-            along = np.outer(model.wheels.axis[r], model.wheels.axis[r])
-            tensor = wheel.transverse * (np.eye(3) - along) + wheel.axial * along
+            along = np.outer(wheels.axis[r], wheels.axis[r])
+            tensor = wheels.transverse[r] * (np.eye(3) - along) + wheels.inertia[r] * along
             parameters[carrier, 4:] -= tensor[np.triu_indices(3)]
     return replace(model.tree, parameters=readonly(parameters))
 

@@ -30,7 +30,7 @@ from geared_dynamics.model import GearedModel
 
 def refuse_unfit(model: GearedModel) -> None:
     """Raise for shafts without a joint, passive joints, backlash, motors beside their spring."""
-    elastic, source = model.elasticity, model.drivetrain.source
+    elastic, source = model.elasticity, model.drivetrain_source
     if elastic.shaft_spin.shape[1] != elastic.joint.size:
         finding = "there are shafts between springs, and feedforward knows one spring per joint"
         remedy = "put each drive's compliance into its joint's stiffness"
@@ -68,7 +68,7 @@ def refuse_damping(model: GearedModel, method: str) -> None:
             f"differential equation and method {method!r} does not hold"
         )
         remedy = "take method='expanded', or joints.<name>.damping: 0"
-        raise ModelError(f"{model.drivetrain.source}, joints.{names[0]}.damping", finding, remedy)
+        raise ModelError(f"{model.drivetrain_source}, joints.{names[0]}.damping", finding, remedy)
 
 
 # -- What a feedforward needs of a model, worked out once: springs, shares, number of rounds ------
@@ -97,11 +97,7 @@ class FeedforwardPlan:
 
 def plan_of(model: GearedModel, method: Method, order: int | None) -> FeedforwardPlan:
     """Return the plan, made at first use and kept on the model."""
-    kept = model.flatness
-    if kept is None:
-        kept = {}
-        # Derived from frozen fields, as the packed model is.
-        object.__setattr__(model, "flatness", kept)
+    kept = model._forms.flatness
     try:
         return cast("FeedforwardPlan", kept[method, order])
     except (KeyError, TypeError):

@@ -12,7 +12,7 @@ from geared_dynamics.dynamics.arguments import call, common_lead, finite_input
 from geared_dynamics.dynamics.drive_packing import packed_drives
 from geared_dynamics.dynamics.elastic.equations import structure_matrix
 from geared_dynamics.dynamics.elastic.extended import extended, joined
-from geared_dynamics.dynamics.motor_side import checked, least_norm
+from geared_dynamics.dynamics.motor_side import checked
 from geared_dynamics.dynamics.state import State, takes_state
 from geared_dynamics.errors import ModelError
 from geared_dynamics.model import GearedModel
@@ -47,14 +47,13 @@ def motor_torques(model: GearedModel, tau: ArrayLike, tau_theta: ArrayLike) -> A
     shaft = finite_input("tau_theta", tau_theta, model.elasticity.count)
     lead = common_lead({"tau": link, "tau_theta": shaft})
     both = [np.broadcast_to(x, (*lead, x.shape[-1])) for x in (link, shaft)]
-    A = structure_matrix(model)
-    rows = np.flatnonzero(np.any(A != 0.0, axis=1))
-    force, A = np.concatenate(both, axis=-1)[..., rows], A[rows]
+    shares = model.elastic_motor_map
+    rows = np.flatnonzero(np.any(shares.A != 0.0, axis=1))
     freedoms = model.n - model.elasticity.passive.size
-    found = rank(A)
-    if found < freedoms:
-        refuse_missing_motors(model, found, freedoms)
-    return checked("tau and tau_theta", force, len(rows), shares(A, found).T)
+    if shares.rank < freedoms:
+        refuse_missing_motors(model, shares.rank, freedoms)
+    force = np.concatenate(both, axis=-1)[..., rows]
+    return checked("tau and tau_theta", force, len(rows), shares.inverse.T[rows])
 
 
 def refuse_missing_motors(model: GearedModel, found: int, freedoms: int) -> NoReturn:
@@ -71,16 +70,7 @@ def refuse_missing_motors(model: GearedModel, found: int, freedoms: int) -> NoRe
     several = "motor turns" if motors == 1 else "motors turn"
     finding = f"{motors} {several} {found} of {freedoms} freedoms: {how} {names}"
     remedy = "declare the missing motors, with rotors on the motor side of the joints' springs"
-    raise ModelError(f"{model.drivetrain.source}, motors", finding, remedy)
-
-
-def shares(A: Array, found: int) -> Array:
-    """Inverse (m, k) of A (k, m) of a known rank: of least norm, or of least squares."""
-    if found == A.shape[0]:
-        return least_norm(A)
-    if found == A.shape[1]:
-        return least_norm(A.T).T
-    return np.asarray(np.linalg.pinv(A))
+    raise ModelError(f"{model.drivetrain_source}, motors", finding, remedy)
 
 
 @takes_state

@@ -83,4 +83,4 @@ def refuse_circle(model: GearedModel, heard: NDArray[np.bool_], found: dict[int,
     several = "one another's shafts" if len(names) > 1 else "its own shaft"
     finding = f"S is not strictly triangular: the links of {', '.join(names)} feel {several}"
     remedy = "take method='expanded', or mount each motor before its joint"
-    raise ModelError(f"{model.drivetrain.source}, wheels", finding, remedy)
+    raise ModelError(f"{model.drivetrain_source}, wheels", finding, remedy)

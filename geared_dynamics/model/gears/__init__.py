@@ -1,7 +1,6 @@
 """Gear trains: from meshes, planetary sets and harmonic drives to every wheel's spin."""
 
 from geared_dynamics.model.gears.rank import held_ratios, refuse_dependent, refuse_idle
-from geared_dynamics.model.gears.replaced import without_replaced
 from geared_dynamics.model.gears.resolve import ResolvedDrivetrain, refuse_turning, resolve
 
 __all__ = [
@@ -11,5 +10,4 @@ __all__ = [
     "refuse_idle",
     "refuse_turning",
     "resolve",
-    "without_replaced",
 ]

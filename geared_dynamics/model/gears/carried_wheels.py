@@ -9,7 +9,7 @@ import numpy as np
 
 from geared_dynamics.arrays import Array
 from geared_dynamics.description.robot_records import MeshRecord, Vector3, WheelRecord
-from geared_dynamics.errors import ModelError
+from geared_dynamics.errors import ModelError, Note
 from geared_dynamics.model.gears.mesh_equation import (
     COLLINEAR,
     ONE_LINE,
@@ -169,11 +169,9 @@ def with_orbits(carrier: WheelRecord, orbiting: Sequence[WheelRecord]) -> WheelR
 WARNED, REFUSED = 0.05, 0.5  # of the distance of the axes
 NESTED = 0.05  # of the ring, by which a flexspline or a disc on the ring's own axis is smaller
 
-Doubt = tuple[str, str, str]
 
-
-def size_doubts(mesh: MeshRecord, bodies: Bodies, source: str) -> list[Doubt]:
-    """Return place, finding and remedy of sizes that hardly fit.
+def size_doubts(mesh: MeshRecord, bodies: Bodies, source: str) -> list[Note]:
+    """Return a doubt about sizes that hardly fit.
 
     Args:
         mesh: A gear pair, a belt or a chain, whose equation holds.
@@ -198,7 +196,7 @@ def size_doubts(mesh: MeshRecord, bodies: Bodies, source: str) -> list[Doubt]:
     if off >= REFUSED:
         raise ModelError(place, finding, remedy)
     shift = "" if mesh.wraps else "; profile shift explains a few percent"
-    return [(place, f"{finding}{shift}", remedy)]
+    return [Note(place, f"{finding}{shift}", remedy)]
 
 
 def refuse_impossible(mesh: MeshRecord, apart: float, place: str) -> None:

@@ -19,9 +19,9 @@ from geared_dynamics.description.robot_records import (
     SpinRecord,
     WheelRecord,
 )
-from geared_dynamics.errors import ModelError, UnknownNameError
+from geared_dynamics.errors import ModelError, Note, UnknownNameError
 from geared_dynamics.model.gears import gear_sets
-from geared_dynamics.model.gears.carried_wheels import Doubt, on_links, size_doubts, total_spins
+from geared_dynamics.model.gears.carried_wheels import on_links, size_doubts, total_spins
 from geared_dynamics.model.gears.gear_sets import Seat, seat_of
 from geared_dynamics.model.gears.mesh_equation import AxisLine, Bodies, mesh_form, misfit, skeleton
 from geared_dynamics.model.gears.solve import (
@@ -174,14 +174,14 @@ class ResolvedDrivetrain(DrivetrainRecord):
     the wheels that other wheels carry, with the latter's names. ``stated`` are the spins
     that the files state, relative to whatever carries the wheel. ``apart`` are the riders,
     and the wheels into which the mass of orbiting ones has gone, each as it is by itself and
-    on its own carrier. ``doubts`` are place, finding and remedy of gears whose radii hardly
-    fit the distance of their axes. ``planetary`` and ``harmonic`` are kept as they were.
+    on its own carrier. ``doubts`` are notes on gears whose radii hardly fit the distance
+    of their axes. ``planetary`` and ``harmonic`` are kept as they were.
     """
 
     riders: tuple[tuple[str, str], ...] = ()
     stated: tuple[SpinRecord, ...] = ()
     apart: tuple[WheelRecord, ...] = ()
-    doubts: tuple[Doubt, ...] = ()
+    doubts: tuple[Note, ...] = ()
 
 
 def resolve(

@@ -32,7 +32,7 @@ def law(given: dict, rate: float, position: float, load: float) -> float:
 def friction(model: gd.GearedModel, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> np.ndarray:
     """Joint friction by the formula; a mimic joint's acts on its leader's coordinate."""
     total = np.array([law(JOINT, v[d], q[d], tau[d]) for d in range(model.n)])
-    for joint in model.robot.joints:
+    for joint in model.records.robot.joints:
         if joint.mimic is not None and joint.friction is not None:
             d, k = model.joint_names.index(joint.mimic.leader), joint.mimic.multiplier
             viscous, coulomb = joint.friction.viscous, joint.friction.coulomb

@@ -26,9 +26,9 @@ ROOT = Path(__file__).resolve().parents[3]
 OPTIONS = Options(["joint_1"], [0.0], 1000, 1.0, 1.0, None)
 
 
-def test_without_ros_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_ros_its_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(MissingPackageError, match=r"'rclpy'.*geared_dynamics\[ros\]"):
+    with pytest.raises(MissingPackageError, match=r"pip install 'ros-jazzy-rclpy\[fastrtps\]'"):
         measure(echo(), OPTIONS)
 
 
@@ -79,7 +79,7 @@ def test_the_motion_stays_within_the_joints_ranges(name: str) -> None:
         ROOT / "urdf" / f"{name}.urdf", ROOT / "urdf" / f"{name}.drivetrain.yaml"
     )
     start = np.array(latency_figures.posture(model))
-    limits = {joint.name: joint.limit for joint in model.robot.joints}
+    limits = {joint.name: joint.limit for joint in model.records.robot.joints}
     for joint, low in zip(model.joint_names, start, strict=True):
         limit = limits[joint]
         if limit is not None and limit.lower is not None:

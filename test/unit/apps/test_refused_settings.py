@@ -14,8 +14,9 @@ import geared_dynamics as gd
 from geared_dynamics.apps import latency_run as benchmark
 from geared_dynamics.apps.processes import _interrupt
 from geared_dynamics.errors import GearedDynamicsError
-from geared_dynamics.runtime.joint_readings import encoders, motor_torques
+from geared_dynamics.runtime.joint_readings import encoders
 from geared_dynamics.runtime.model_source import payload_tensor, signs
+from geared_dynamics.runtime.observer_settings import motor_torques
 from observer_node_arm import FILES, URDF, arm, ready, values
 from shafts import shaft
 
@@ -64,7 +65,7 @@ CASES: dict[str, tuple[Callable[[], object], str, str]] = {
     "currents without constants": (
         lambda: motor_torques(shaft(), "motor_current", [1.0]),
         "motors.m.torque_constant",
-        "is not given for m; add it",
+        "is not given for m, and motor_current needs it; add it",
     ),
     "two joints, one motor": (
         lambda: encoders(undriven(), "motor", [0.0], [1.0]),

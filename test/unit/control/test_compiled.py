@@ -60,6 +60,44 @@ def test_it_is_the_law_in_python(name: str, law: str) -> None:
         assert quick.exceeded.size == 0
 
 
+@pytest.mark.parametrize("name", compiled_arms())
+@pytest.mark.parametrize("law", LAWS)
+def test_holding_is_that_of_python_in_every_bit(name: str, law: str) -> None:
+    """With the gains of either kind or none, with a measured state and without."""
+    model = ARMS[name]
+    for kind, seed in itertools.product(("acceleration", "torque"), range(3)):
+        if law == "computed_torque" and kind == "torque":
+            continue
+        law_made = made(model, law, kind)
+        assert law_made.holding is not None
+        state, reference = cycle(model, seed)
+        for given in ((state.q, state.v), (None, None)):
+            quick = law_made.hold(reference.q, *given)
+            assert np.array_equal(quick, law_made.plain_hold(reference.q, *given))
+        far = law_made.hold(reference.q + 0.01, state.q, state.v)
+        held = law_made.hold(reference.q, state.q, state.v)
+        assert np.array_equal(far, held) is (law == "feedforward")  # negative control
+
+
+def test_holding_leaves_to_python_what_it_does_not_take() -> None:
+    law = made(ARMS["complete"], "computed_torque")
+    state, reference = cycle(ARMS["complete"])
+    exact = law.hold(reference.q, state.q, state.v)
+    assert np.array_equal(law.hold(reference.q.tolist(), state.q.tolist(), state.v), exact)
+    for row, name in enumerate(("posture", "q", "v")):
+        rows = [reference.q, state.q.copy(), state.v.copy()]
+        rows[row] = rows[row].copy()
+        rows[row][0] = math.nan
+        with pytest.raises(ArrayError, match=rf"{name}\[0\]"):
+            law.hold(*rows)
+    with pytest.raises(ArrayError, match="hold: takes no State any more"):
+        law.hold(reference.q, state)
+    off = control.Terms(use_gravity_compensation=False)
+    assert made(ARMS["complete"], "feedforward", terms=off).holding is None
+    assert made(ARMS["balanced"], "feedforward").holding is None
+    assert made(ARMS["complete"], "feedforward", command_type="motor_torque").holding is None
+
+
 def test_gears_one_percent_off_are_seen() -> None:
     """Negative control: the comparison above tells two drivetrains apart."""
     model = ARMS["complete"]
@@ -78,7 +116,7 @@ def test_continuous_joints_take_the_short_way() -> None:
     urdf = case.urdf.replace('type="revolute"', 'type="continuous"')
     model = gd.load_model(urdf, case.drivetrain, gravity=case.gravity)
     law = made(model, "pd_plus_feedforward", "torque")
-    kinds = {joint.name: joint.kind for joint in model.robot.joints}
+    kinds = {joint.name: joint.kind for joint in model.records.robot.joints}
     endless = np.array([kinds[name] == "continuous" for name in model.joint_names])
     assert endless.any()
     assert law.compiled is not None
@@ -97,7 +135,7 @@ OFF = control.Terms(use_rotor_coupling=False)
 @pytest.mark.parametrize(
     ("law", "options"),
     [
-        ("computed_torque", {"side": "motor_torque"}),
+        ("computed_torque", {"command_type": "motor_torque"}),
         ("computed_torque", {"terms": OFF}),
         ("gravity_compensation", {}),
     ],

@@ -41,13 +41,15 @@ def test_what_is_good_already_is_not_copied() -> None:
 def test_voltages_need_both_constants(missing: str) -> None:
     gone = {"resistance", "inductance", missing}  # a resistance needs the other
     model = driven_arm(2, **dict.fromkeys(gone))
-    with pytest.raises(GearedDynamicsError, match=rf"{missing}: is not given, and motor_voltage"):
-        control.controller(model, side="motor_voltage")
+    with pytest.raises(
+        GearedDynamicsError, match=rf"{missing}: is not given for .*, and motor_voltage"
+    ):
+        control.controller(model, command_type="motor_voltage")
 
 
 def test_currents_need_no_resistance() -> None:
     model = driven_arm(2, resistance=None, inductance=None)
-    control.controller(model, side="motor_current")
+    control.controller(model, command_type="motor_current")
 
 
 def test_gains_of_forces_bound_the_integral_as_those_of_accelerations() -> None:
@@ -68,8 +70,8 @@ def test_gains_of_forces_bound_the_integral_as_those_of_accelerations() -> None:
 def test_a_prepared_controller_has_run_every_path(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that nothing is compiled in the first cycle."""
     warmed: list[Any] = []
-    module = sys.modules["geared_dynamics.control.controller"]  # the function hides its module
-    monkeypatch.setattr(module, "warm", warmed.append)
+    module = sys.modules["geared_dynamics.control.rigid_controller"]
+    monkeypatch.setattr(module, "warm", lambda made, _: warmed.append(made))
     made = control.controller(driven_arm(2))
     assert warmed == [made]
 

@@ -39,7 +39,7 @@ def track(plant, made, *, offset: float = 0.0, shut: bool = False) -> np.ndarray
     for i in range(round(LENGTH / DT)):
         measured = gd.State(now.q, now.v, now.theta, now.vtheta)
         if shut:
-            command = made.hold(START, measured).command
+            command = made.hold(START, *made.measured(measured))
         else:
             # The command is held: that of the middle of the cycle is the mean.
             target = wanted(path(spline, (i + 0.5) * DT, k))
@@ -88,7 +88,7 @@ def test_hold_is_stable_and_carries_gravity() -> None:
     # The posture is the motors': the springs' deflection is left.
     bent = gd.gravity_forces(plant, START) / plant.elasticity.stiffness
     assert np.abs(swing[-1] + bent).max() < 5e-4 < np.abs(bent).max()
-    blind = made.fallback(START, None, None)
+    blind = made.hold(START, None, None)
     np.testing.assert_allclose(
         plant.structure_matrix @ blind, gd.gravity_forces(plant, START), rtol=1e-10, atol=1e-12
     )
@@ -125,7 +125,9 @@ def test_sides_agree_with_the_motors_equations() -> None:
     exact = gd.State(derivatives[0], derivatives[1], planned.theta, planned.vtheta)
     commands = gd.elastic.motor_commands(plant, derivatives, "expanded", 2)
     for side in ("torque", "current", "voltage"):
-        made = control.elastic_controller(plant, gains=gains, order=2, side=f"motor_{side}")
+        made = control.elastic_controller(
+            plant, gains=gains, order=2, command_type=f"motor_{side}"
+        )
         _, out = made.step(made.start(), exact, wanted(derivatives), DT)
         np.testing.assert_allclose(out.command, getattr(commands, side), rtol=1e-9)
 
@@ -169,8 +171,8 @@ def test_gravity_behind_coupled_drives_with_springs() -> None:
         )
         for given in (True, False)
     )
-    np.testing.assert_allclose(A @ on.fallback(q, None, None), gravity, rtol=1e-9)
-    assert not off.fallback(q, None, None).any()
+    np.testing.assert_allclose(A @ on.hold(q, None, None), gravity, rtol=1e-9)
+    assert not off.hold(q, None, None).any()
     whole, rest = (
         made.step(made.start(), None, wanted(still[: made.derivatives_needed + 1]), DT)[1].command
         for made in (on, off)

@@ -53,8 +53,8 @@ def test_feedback_of_driven_coordinates_that_several_joints_turn() -> None:
     posture, q, v = rng.normal(size=(3, model.n))
     made = control.elastic_controller(model, gains=given, saturation="none")
     force = given.kp * product(found.rigid, posture - q) - given.kv * product(found.rigid, v)
-    wanted = made.fallback(posture, None, None) + product(found.shares, force)
-    np.testing.assert_allclose(made.fallback(posture, q, v), wanted, rtol=1e-9)
+    wanted = made.hold(posture, None, None) + product(found.shares, force)
+    np.testing.assert_allclose(made.hold(posture, q, v), wanted, rtol=1e-9)
     # In a cycle, at rest with springs twisted: x_d of the motors against what is planned.
     target = reference(made, posture)
     assert target.derivatives is not None
@@ -76,7 +76,7 @@ def test_a_controller_is_a_value() -> None:
     """with_... change one thing and leave the rest, and the first, as they were."""
     plant = arm(friction=True)
     made = control.elastic_controller(
-        plant, gains=gains(plant), order=2, side="motor_current", saturation="none"
+        plant, gains=gains(plant), order=2, command_type="motor_current", saturation="none"
     )
     theta = plant.elasticity.rigid @ Q + 1e-3
     state = gd.State(Q, V, theta, plant.elasticity.rigid @ V)
@@ -93,7 +93,7 @@ def test_a_controller_is_a_value() -> None:
     for name, other in others.items():
         command = other.step(start, state, target, 1e-3)[1].command
         assert np.abs(command - before.command).max() > 1e-6, name
-        for field in ("law", "side", "saturation", "feedback", "method", "order"):
+        for field in ("law", "command_type", "saturation", "feedback", "method", "order"):
             assert getattr(other, field) == getattr(made, field)
         for field in {"model", "terms"} - {name}:
             assert getattr(other, field) is getattr(made, field)
@@ -143,7 +143,7 @@ BAD_CONTROLLERS: dict[str, tuple[Any, dict[str, Any], str]] = {
     "a rigid arm": (arms()["complete"], {}, "elastic|spring|stiffness"),
     "law": (None, {"law": "computed_torque"}, "flatness_plus_pd"),
     "feedback": (None, {"feedback": "motors"}, "motor"),
-    "side": (None, {"side": "volts"}, "motor_voltage"),
+    "command type": (None, {"command_type": "volts"}, "motor_voltage"),
     "saturation": (None, {"saturation": "direction"}, "each"),
     "inertia": (None, {"terms": without_inertia()}, "cannot be switched off in an elastic arm"),
     "no gains": (None, {"gains": None}, "are missing"),
@@ -151,10 +151,12 @@ BAD_CONTROLLERS: dict[str, tuple[Any, dict[str, Any], str]] = {
     "integral": (
         None, {"gains": control.Gains(1.0, 1.0, 0.1, kind="torque")}, "gains.ki: is not zero",
     ),
-    "resistance": (arm(resistance=None, inductance=None), {"side": "motor_voltage"}, "resistance"),
+    "resistance": (
+        arm(resistance=None, inductance=None), {"command_type": "motor_voltage"}, "resistance",
+    ),
     "torque constant": (
         arm(torque_constant=None, resistance=None, inductance=None),
-        {"side": "motor_current"},
+        {"command_type": "motor_current"},
         "torque_constant",
     ),
 }  # fmt: skip
@@ -229,7 +231,7 @@ def test_voltages_count_the_speeds_of_motors_that_turn_several_joints() -> None:
     q, v = rng.normal(size=(2, model.n))
     theta, rate = rng.normal(size=(2, model.elasticity.count))
     currents, voltages = (
-        control.elastic_controller(model, gains=gains(model), side=side, saturation="none")
+        control.elastic_controller(model, gains=gains(model), command_type=side, saturation="none")
         for side in ("motor_current", "motor_voltage")
     )
     state, target = gd.State(q, v, theta, rate), reference(currents, q)
@@ -244,7 +246,7 @@ def test_a_command_at_its_limit_is_none_too_many() -> None:
     made = control.elastic_controller(free, gains=gains(free))
     theta = free.elasticity.rigid @ Q + 0.01
     state = gd.State(Q, 0.0 * Q, theta, 0.0 * theta)
-    command = made.hold(Q, state).command
+    command = made.hold(Q, *made.measured(state))
     largest = int(np.abs(command).argmax())
     for factor, told in ((1.0, False), (1.0 - 1e-12, True)):
         bound = arm(limits={"torque": float(factor * np.abs(command[largest]))})

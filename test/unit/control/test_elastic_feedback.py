@@ -51,7 +51,7 @@ def test_feedback_is_its_equation(feedback: Any) -> None:
     gains = control.Gains(kp, kv, kind="torque")
     sides = ("joint_torque", "motor_torque", "motor_current", "motor_voltage")
     closed, free = (
-        {side: control.elastic_controller(model, law, gains=gains, side=side, **options)
+        {side: control.elastic_controller(model, law, gains=gains, command_type=side, **options)
          for side in sides}
         for law in ("flatness_plus_pd", "flatness")
     )  # fmt: skip
@@ -93,23 +93,25 @@ def test_holding_voltages_count_the_speeds_of_motors_that_turn_several_joints() 
     posture, q, v = np.random.default_rng(4).normal(size=(3, model.n))
     i, u = (
         control.elastic_controller(
-            model, gains=gains, side=f"motor_{side}", saturation="none"
-        ).fallback(posture, q, v)
+            model, gains=gains, command_type=f"motor_{side}", saturation="none"
+        ).hold(posture, q, v)
         for side in ("current", "voltage")
     )
     np.testing.assert_allclose(u, 0.8 * i + 0.06 * model.structure_matrix.T @ v, rtol=1e-9)
 
 
-def test_holding_tells_gravity_and_exceeds_nothing() -> None:
+def test_holding_gives_gravity() -> None:
     plant = arm()
     made = control.elastic_controller(plant, gains=control.Gains(300.0, 30.0, kind="torque"))
     theta = plant.elasticity.rigid @ Q
-    held = made.hold(Q, gd.State(Q, 0.0 * Q, theta, 0.0 * theta))
-    np.testing.assert_allclose(held.joint_torque, gd.gravity_forces(plant, Q), rtol=1e-12)
-    assert held.exceeded.shape == (0,)
-    still = made.fallback(Q, None, None)
+    state = gd.State(Q, 0.0 * Q, theta, 0.0 * theta)
+    torque = plant.structure_matrix @ made.hold(Q, *made.measured(state))
+    np.testing.assert_allclose(torque, gd.gravity_forces(plant, Q), rtol=1e-9)
+    with pytest.raises(ArrayError, match=r"hold: takes no State any more; call hold\(posture, q"):
+        made.hold(Q, state)
+    still = made.hold(Q, None, None)
     for blind in ((Q + 0.1, None), (None, Q)):
-        np.testing.assert_array_equal(made.fallback(Q, *blind), still)
+        np.testing.assert_array_equal(made.hold(Q, *blind), still)
 
 
 def test_what_is_clipped_and_what_is_not() -> None:
@@ -148,7 +150,7 @@ def test_what_is_clipped_and_what_is_not() -> None:
 
 
 def test_joint_torques_exceed_no_limit_of_the_motors() -> None:
-    made = control.elastic_controller(arm(), "flatness", side="joint_torque")
+    made = control.elastic_controller(arm(), "flatness", command_type="joint_torque")
     out = made.sent(np.full(3, 1e4), np.zeros(3), None)
     assert (np.abs(made.limits) < np.abs(out.joint_torque)).all()
     np.testing.assert_array_equal(

@@ -147,11 +147,11 @@ def test_hold_keeps_the_arm_where_it_is_and_brings_it_back() -> None:
     made = control.controller(plant, "computed_torque", gains=control.gains_from_bandwidth(10.0))
     posture = sample(plant)[0]
     still = np.zeros(plant.n)
-    held = made.hold(posture, gd.State(posture, still)).command
+    held = made.hold(posture, posture, still)
     np.testing.assert_allclose(held, gd.gravity_forces(plant, posture), rtol=1e-12)
     q, v = posture + 0.1, np.zeros(plant.n)
     for _ in range(1500):
-        command = made.hold(posture, gd.State(q, v)).command
+        command = made.hold(posture, q, v)
         v = v + STEP * gd.forward_dynamics(plant, q, v, command)
         q = q + STEP * v
     assert np.abs(q - posture).max() < 1e-3
@@ -161,7 +161,7 @@ def test_hold_without_a_state_is_gravity_at_the_posture() -> None:
     plant = driven_arm(1)
     made = control.controller(plant, "computed_torque", gains=control.gains_from_bandwidth(10.0))
     posture = sample(plant)[0]
-    blind = made.fallback(posture, None, None)
+    blind = made.hold(posture, None, None)
     np.testing.assert_allclose(blind, gd.gravity_forces(plant, posture), rtol=1e-12)
 
 
@@ -171,7 +171,7 @@ def test_hold_of_a_robot_that_carries_itself_has_no_gravity() -> None:
     made = control.controller(
         plant, "computed_torque", gains=control.gains_from_bandwidth(5.0), terms=terms
     )
-    assert not made.fallback(sample(plant)[0], None, None).any()
+    assert not made.hold(sample(plant)[0], None, None).any()
 
 
 def test_integral_removes_what_the_model_does_not_know() -> None:
@@ -234,7 +234,7 @@ def test_continuous_joints_take_the_short_way() -> None:
     case = random_robot(6, joints=4, mimics=0, fixed=0, wheels=2)
     urdf = case.urdf.replace('type="revolute"', 'type="continuous"', 1)
     model = gd.load_model(urdf, case.drivetrain, gravity=case.gravity)
-    kinds = {j.name: j.kind for j in model.robot.joints}
+    kinds = {j.name: j.kind for j in model.records.robot.joints}
     endless = np.array([kinds[name] == "continuous" for name in model.joint_names])
     assert endless.any()
     gains = control.Gains(100.0, 0.0, kind="torque")
@@ -267,7 +267,7 @@ def test_a_controller_is_a_value() -> None:
     ]
     for other in others:
         assert np.abs(other.step(*args)[1].command - before).max() > 1e-6
-        assert (other.law, other.side) == (made.law, made.side)
+        assert (other.law, other.command_type) == (made.law, made.command_type)
     np.testing.assert_array_equal(made.step(*args)[1].command, before)
     assert heavier.gains.kp.tolist() == made.gains.kp.tolist()
 

@@ -54,7 +54,7 @@ class Loop:
                 self.safety,
                 observed,
                 wanted,
-                self.made.fallback,
+                self.made.hold,
                 self.made.nominal if self.brakes else None,
             )
             tau = self.decision.command - gd.friction_forces(self.plant, self.v)
@@ -100,9 +100,12 @@ def test_what_brakes_is_the_model_and_an_arm_at_rest_gets_gravity(plant) -> None
     loop = Loop(plant)
     loop.run(0.5)
     loop.run(0.101, seen=False)
-    t, length = loop.now - loop.safety.since, loop.policy.blind_time
-    start = loop.safety.q + (loop.safety.since - loop.safety.stamp) * loop.safety.v
-    v = loop.safety.v
+    t, length = loop.now - loop.safety.phase.since, loop.policy.blind_time
+    start = (
+        loop.safety.recent.q
+        + (loop.safety.phase.since - loop.safety.recent.stamp) * loop.safety.recent.v
+    )
+    v = loop.safety.recent.v
     where = start + v * (t - 0.5 * t * t / length)
     wanted = loop.made.nominal(where, v * (1 - t / length), -v / length)
     assert loop.decision.mode is S.Mode.BLIND

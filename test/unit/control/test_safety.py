@@ -7,7 +7,6 @@ import pytest
 
 import geared_dynamics as gd
 from driven_arms import driven_arm
-from geared_dynamics.control import outputs as control_limits
 from safety_rig import GRAVITY, LIMIT, RATE, Rig, policy, running
 
 S = gd.control.safety
@@ -278,7 +277,7 @@ def test_hold_of_an_arm_that_creeps_is_settled_after_a_time() -> None:
     rig.v = np.array([0.1, 0.0])
     rig.cycle(failed=True)
     rig.run(0.35)
-    assert rig.memory.settled
+    assert rig.memory.phase.settled
 
 
 def test_a_fallback_that_raises_leaves_gravity_as_it_was() -> None:
@@ -322,7 +321,7 @@ def test_the_callers_arrays_may_change_afterwards() -> None:
     rig = running()
     rig.q[:] = np.nan
     rig.run(0.1)
-    assert np.isfinite(rig.memory.q).all()
+    assert np.isfinite(rig.memory.recent.q).all()
     np.testing.assert_allclose(rig.decision.command, GRAVITY)
 
 
@@ -357,7 +356,7 @@ def test_policy_of_a_model(root) -> None:
 
 
 BAD_OPTIONS = {
-    "side": {"side": "motor_power"},
+    "side": {"command_type": "motor_power"},
     "name": {"state_time_out": 0.1},
     "text": {"command": "much"},
     "matrix": {"tracking": np.eye(3)},
@@ -380,6 +379,6 @@ def test_limits_of_the_motors_side() -> None:
     for side, value in wanted.items():  # k_t is 0.06
         assert S.default_policy(model, side).command == pytest.approx((value,) * 4)
     together = np.abs(model.structure_matrix).sum(axis=1) * 0.6
-    effort = np.array(control_limits.efforts(model))
+    effort = model.limits.effort
     found = S.default_policy(model, "joint_torque").command
     np.testing.assert_allclose(found, np.minimum(together, effort))

@@ -75,10 +75,9 @@ def test_an_arm_that_starts_beyond_a_limit_waits_for_a_reset(side: float) -> Non
 
 
 def test_start_remembers_nothing() -> None:
-    assert S.START == S.SafetyMemory(
-        Mode.WAITING, 0.0, None, None, 0, 0, None, False, False, None, None, None, None, False,
-        None, None, None, 0.0, None, None,
-    )  # fmt: skip
+    nothing = (None,) * 8
+    phase = (Mode.WAITING, 0.0, None, False, None, None, False, None, None)
+    assert S.START == (nothing, phase, (0, 0, None, False), (None, 0.0))
 
 
 @pytest.mark.parametrize("now", [math.nan, math.inf, -math.inf])
@@ -159,7 +158,7 @@ def test_gravity_is_known_from_the_first_cycle_on_a_clock_that_begins_at_zero() 
     rig.now = 0.0
     rig.cycle()
     assert rig.decision.running
-    np.testing.assert_array_equal(rig.memory.static, GRAVITY)
+    np.testing.assert_array_equal(rig.memory.gravity.command, GRAVITY)
 
 
 def test_an_arm_just_as_slow_as_it_may_be_is_at_rest() -> None:
@@ -167,12 +166,12 @@ def test_an_arm_just_as_slow_as_it_may_be_is_at_rest() -> None:
     rig.v = np.array([-0.02, 0.01])
     rig.cycle(failed=True)
     rig.run(0.05)
-    assert rig.memory.settled
+    assert rig.memory.phase.settled
     rig = running(hold_velocity=0.02)
     rig.v = np.array([-0.020001, 0.01])
     rig.cycle(failed=True)
     rig.run(0.05)
-    assert not rig.memory.settled
+    assert not rig.memory.phase.settled
 
 
 @pytest.mark.parametrize("side", [1.0, -1.0])
@@ -184,12 +183,12 @@ def test_an_arm_that_was_led_back_is_stopped_when_it_goes_beyond_again(side: flo
     rig.cycle()
     rig.cycle(acknowledged=True)
     rig.run(0.3)
-    assert (rig.decision.mode, rig.memory.returning) == (Mode.RUNNING, True)
+    assert (rig.decision.mode, rig.memory.phase.returning) == (Mode.RUNNING, True)
     rig.q_d = np.array([side * 1.97, 0.4])
     for where, returning in ((2.021, True), (2.01, False)):
         rig.q = np.array([side * where, 0.4])
         rig.cycle()
-        assert (rig.decision.mode, rig.memory.returning) == (Mode.RUNNING, returning)
+        assert (rig.decision.mode, rig.memory.phase.returning) == (Mode.RUNNING, returning)
     rig.q = np.array([side * 2.1, 0.4])
     found = rig.cycle()  # the reference leads back still, but this is another excursion
     assert (found.mode, bool(found.events & Event.POSITION_LIMIT)) == (Mode.HOLDING, True)
@@ -337,7 +336,7 @@ def test_only_an_arm_that_was_beyond_a_limit_is_led_back() -> None:
     rig.cycle(emergency_stop=True)
     rig.cycle(acknowledged=True)
     rig.run(0.3)
-    assert (rig.decision.mode, rig.memory.returning) == (Mode.RUNNING, False)
+    assert (rig.decision.mode, rig.memory.phase.returning) == (Mode.RUNNING, False)
     rig.q = np.array([2.1, 0.4])
     rig.q_d = rig.q - np.array([0.05, 0.0])
     assert Event.POSITION_LIMIT in rig.cycle().events

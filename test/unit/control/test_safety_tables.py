@@ -162,7 +162,11 @@ def test_what_is_no_preset_is_refused_by_name() -> None:
     with pytest.raises(gd.GearedDynamicsError, match=r"^model"):
         S.default_policy("arm.urdf")  # type: ignore[arg-type]
     places = {
-        "side": ({"side": "motor_power"}, "side", "there is no side 'motor_power'"),
+        "command_type": (
+            {"command_type": "motor_power"},
+            "command_type",
+            "there is no command type 'motor_power'",
+        ),
         "option": ({"time_out": 1.0}, "policy", "there is no option 'time_out'"),
         "continuous": ({"continuous": (True,)}, "policy", "there is no option 'continuous'"),
     }
@@ -213,17 +217,18 @@ def test_what_is_just_right_is_decided_quickly(case: str, beyond: bool) -> None:
     more = 2.0**-20 if beyond else 0.0
     now = rig.now + edge.get("now", TICK)
     stamp = rig.now + edge.get("stamp", now - rig.now)
-    heard, clock, sampled = now, rig.memory.clock + TICK, rig.memory.track.sampled + TICK
+    recent = rig.memory.recent
+    heard, clock, sampled = now, recent.clock + TICK, recent.track.sampled + TICK
     if "stamp" in edge:
         stamp += math.copysign(more, stamp - now)
     if "sampled" in edge:
-        sampled = rig.memory.track.sampled + edge["sampled"] + more
+        sampled = rig.memory.recent.track.sampled + edge["sampled"] + more
     if "clock" in edge:
-        clock = rig.memory.clock + edge["clock"] + (more if edge["clock"] else -more)
+        clock = rig.memory.recent.clock + edge["clock"] + (more if edge["clock"] else -more)
     if "heard" in edge:
         heard = now + edge["heard"] + math.copysign(more, edge["heard"])
     seen = S.Observation(now, stamp, rig.q, rig.v, heard, rig.q_d, clock, sampled=sampled)
-    quick = detection.undisturbed(rig.policy, rig.memory, seen, rig.wanted, rig.fallback)
+    quick = detection.nominal_step(rig.policy, rig.memory, seen, rig.wanted, rig.fallback)
     harmless = case in {"no time since the last cycle", "the same stamp"}
     assert (quick is None) is (beyond and not harmless)
 
@@ -240,7 +245,7 @@ def test_a_faded_arm_is_decided_quickly_again() -> None:
     for late, slow in ((-TICK / 2, True), (0.0, False)):
         now = begin + 1 / 8 + late
         seen = S.Observation(now, now, rig.q, rig.v, now, rig.q_d, now)
-        quick = detection.undisturbed(rig.policy, rig.memory, seen, rig.wanted, rig.fallback)
+        quick = detection.nominal_step(rig.policy, rig.memory, seen, rig.wanted, rig.fallback)
         assert (quick is None) is slow
 
 
@@ -277,25 +282,25 @@ def test_a_way_that_overflows_is_impossible() -> None:
 def test_states_are_in_doubt_after_an_impossible_one() -> None:
     rig = running()
     assert not detection.in_doubt(None)
-    assert not detection.in_doubt(rig.memory.track)
+    assert not detection.in_doubt(rig.memory.recent.track)
     rig.cycle(v=np.array([0.0, 9.0]))
-    assert detection.in_doubt(rig.memory.track)
+    assert detection.in_doubt(rig.memory.recent.track)
     rig.run(0.06)
-    assert not detection.in_doubt(rig.memory.track)
+    assert not detection.in_doubt(rig.memory.recent.track)
 
 
 def test_an_arm_that_is_not_left_after_all_is_held_and_runs_again() -> None:
     rig = running()
     rig.v = np.array([0.5, 0.0])
     assert rig.cycle(leaving="gravity").mode is S.Mode.BRAKING
-    first = rig.memory.leaving
+    first = rig.memory.phase.leaving
     assert rig.cycle().mode is S.Mode.HOLDING
-    assert rig.memory.leaving is None
+    assert rig.memory.phase.leaving is None
     rig.v = np.zeros(2)
     rig.run(0.2)
     assert rig.decision.running
     rig.cycle(leaving="gravity")
-    assert rig.memory.leaving == rig.now > first  # its time begins again
+    assert rig.memory.phase.leaving == rig.now > first  # its time begins again
 
 
 @pytest.mark.parametrize("leaving", ["gravity", "zero"])
@@ -303,12 +308,12 @@ def test_a_stop_does_not_end_in_a_command_that_is_none(leaving: str) -> None:
     """Where the fallback gives NaN, the gravity of before is sent, and the error stated."""
     rig = running()
     rig.cycle(leaving=leaving)
-    gravity = rig.memory.static
+    gravity = rig.memory.gravity.command
     rig.fallback = lambda *_: np.array([math.nan, 1.0])  # type: ignore[method-assign]
     found = rig.run(0.3, leaving=leaving)
     assert (found.mode, bool(found.found & S.Event.COMPUTATION)) == (S.Mode.BRAKING, True)
     np.testing.assert_array_equal(found.command, gravity)
-    assert np.isfinite(rig.memory.static).all()
+    assert np.isfinite(rig.memory.gravity.command).all()
 
 
 @pytest.mark.parametrize("side", [1.0, -1.0])
@@ -317,7 +322,7 @@ def test_all_joints_near_or_beyond_at_once_are_seen(side: float) -> None:
     ends = {"lower": (-2.0, -2.0), "upper": (2.0, 2.0), "continuous": (False, False)}
     rig = running((1.94, 1.94), **ends, command_rate=(INF, INF))
     rig.q, rig.q_d = side * rig.q, side * rig.q_d
-    memory = rig.memory._replace(track=None)
+    memory = rig.memory._replace(recent=rig.memory.recent._replace(track=None))
     for facts, event in (
         ({"v": side * np.array([2.9, 3.9])}, S.Event.VELOCITY_NEAR),
         ({"v": side * np.array([3.4, 4.5])}, S.Event.VELOCITY_NEAR | S.Event.VELOCITY_LIMIT),

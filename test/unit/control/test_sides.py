@@ -23,7 +23,7 @@ def test_feedforward_is_that_of_the_motors(side: str, name: str) -> None:
     model = arms()[name]
     q, v, a = sample(model)
     jerk = np.linspace(-2.0, 3.0, model.n)
-    made = control.controller(model, side=f"motor_{side}")
+    made = control.controller(model, command_type=f"motor_{side}")
     _, out = made.step(made.start(), None, control.Reference(q, v, a, jerk), 0.0)
     wanted = getattr(gd.motor_commands(model, q, v, a, jerk=jerk), side)
     np.testing.assert_allclose(out.command, wanted, rtol=1e-9)
@@ -35,7 +35,11 @@ def test_computed_torque_moves_the_arm_as_asked(name: str) -> None:
     model = arms()[name]
     q, v, a = sample(model)
     made = control.controller(
-        model, "computed_torque", gains=GAINS, side="motor_torque", friction_rate="measured"
+        model,
+        "computed_torque",
+        gains=GAINS,
+        command_type="motor_torque",
+        friction_rate="measured",
     )
     reference = control.Reference(q + 0.01, v - 0.02, a)
     _, out = made.step(made.start(), gd.State(q, v), reference, 0.0)
@@ -46,8 +50,10 @@ def test_computed_torque_moves_the_arm_as_asked(name: str) -> None:
 def test_voltage_counts_the_measured_speed() -> None:
     model = driven_arm(2)
     q, v, a = sample(model)
-    made = control.controller(model, "computed_torque", gains=GAINS, side="motor_voltage")
-    currents = control.controller(model, "computed_torque", gains=GAINS, side="motor_current")
+    made = control.controller(model, "computed_torque", gains=GAINS, command_type="motor_voltage")
+    currents = control.controller(
+        model, "computed_torque", gains=GAINS, command_type="motor_current"
+    )
     args = (made.start(), gd.State(q, v), control.Reference(q, v + 0.3, a), 0.0)
     u, i = (c.step(*args)[1].command for c in (made, currents))
     motors = model.motors
@@ -61,7 +67,7 @@ def test_voltage_counts_the_currents_rate(inside: bool) -> None:
     model = driven_arm(2, **limits)
     q, v, a = sample(model)
     jerk = np.array([4.0, -3.0, 2.0, 1.0])
-    made = control.controller(model, "computed_torque", gains=GAINS, side="motor_voltage")
+    made = control.controller(model, "computed_torque", gains=GAINS, command_type="motor_voltage")
     reference = control.Reference(q, v, a, jerk)
     _, out = made.step(made.start(), gd.State(q, v), reference, 0.0)
     commands = gd.motor_commands(model, q, v, a, jerk=jerk)
@@ -76,7 +82,7 @@ def test_switched_off_friction_is_gone_on_the_motors_side_too() -> None:
     q, v, a = sample(model)
     reference = control.Reference(q, v, a)
     terms = control.Terms(use_friction=False)
-    made = control.controller(model, terms=terms, side="motor_torque")
+    made = control.controller(model, terms=terms, command_type="motor_torque")
     plain = driven_arm(2, friction=None)
     off = made.step(made.start(), None, reference, 0.0)[1].command
     wanted = gd.motor_commands(control.outputs.without_friction(plain), q, v, a).torque
@@ -87,7 +93,7 @@ def test_switched_off_friction_is_gone_on_the_motors_side_too() -> None:
 def test_motor_limits(saturation: str) -> None:
     model = driven_arm(2, limits={"torque": 0.5, "current": 6.0, "voltage": 30.0})
     q, v, a = sample(model)
-    made = control.controller(model, side="motor_torque", saturation=saturation)
+    made = control.controller(model, command_type="motor_torque", saturation=saturation)
     _, out = made.step(made.start(), None, control.Reference(q, v, 20 * a), 0.0)
     commands = gd.motor_commands(model, q, v, 20 * a)
     wanted = commands if saturation == "none" else gd.saturate(commands, saturation)
@@ -127,7 +133,7 @@ def test_bad_input_of_a_cycle_is_refused_by_name(case: str, law: str) -> None:
 
 BAD_CONTROLLERS = {
     "law": ({"law": "computed-torque"}, "computed_torque"),
-    "side": ({"side": "volts"}, "motor_voltage"),
+    "command type": ({"command_type": "volts"}, "motor_voltage"),
     "saturation": ({"saturation": "some"}, "direction"),
     "rate": ({"friction_rate": "real"}, "measured"),
     "no gains": ({"law": "computed_torque"}, "gains_from_bandwidth"),
@@ -173,7 +179,7 @@ def test_bad_values_are_refused(case: str) -> None:
 def test_missing_constants_are_refused_when_prepared() -> None:
     model = gd.load_model(ROOT / "urdf/elbow.urdf", ROOT / "urdf/elbow.drivetrain.yaml")
     with pytest.raises(gd.GearedDynamicsError, match="torque_constant"):
-        control.controller(model, side="motor_current")
+        control.controller(model, command_type="motor_current")
 
 
 def test_gains_of_a_law_without_feedback_are_refused() -> None:

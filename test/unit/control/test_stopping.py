@@ -66,9 +66,9 @@ def stopped(
             facts = S.Observation(now, stamp, *message, heard, q_d, now,
                                   emergency_stop=zero and leave,
                                   leaving=leaving if leave else None)  # fmt: skip
-            sent, last = memory.sent, memory.now
+            sent, last = memory.recent.sent, memory.recent.now
             memory, found = S.step(policy, memory, facts, None if leave else wanted,
-                                   made.fallback, made.nominal, made.brake)  # fmt: skip
+                                   made.hold, made.nominal, made.brake)  # fmt: skip
             tau = found.command
             assert (np.abs(tau) <= most).all()
             if sent is not None:
@@ -118,9 +118,7 @@ def test_what_was_sent_last_goes_on_until_braking_begins(
 
 def test_coasting_would_show(plant, monkeypatch: pytest.MonkeyPatch) -> None:
     """Negative control: gravity alone."""
-    monkeypatch.setattr(
-        control.Controller, "decelerate", lambda self, q, *_: self.fallback(q, None, None)
-    )
+    monkeypatch.setattr(control.RigidController, "decelerate", lambda self, q, *_: self.hold(q))
     found = stopped(plant)
     assert found.way > 0.3 * found.before
 
@@ -157,7 +155,7 @@ def test_motor_commands_are_those_of_the_joint_forces(root, side: str) -> None:
     model = driven_arm(3)
     q, v, a = state(model, 5)
     joint = control.controller(model).brake.command(q, v, a, v)
-    found = control.controller(model, side=side).brake.command(q, v, a, v)
+    found = control.controller(model, command_type=side).brake.command(q, v, a, v)
     exact = getattr(gd.motor_commands(model, q, v, a), side.removeprefix("motor_"))
     np.testing.assert_allclose(found, exact, rtol=1e-6)
     rubbing = gd.friction_forces(model, v, q, gd.inverse_dynamics(model, q, v, a))
@@ -178,6 +176,6 @@ def test_elastic_arms(feedback: str) -> None:
     exact = gd.elastic.motor_commands(arm, rows, "expanded").torque
     np.testing.assert_allclose(made.brake.command(q, v, a, v), exact, rtol=1e-9)
     np.testing.assert_allclose(made.nominal(q, v, a), exact, rtol=1e-9)
-    still = made.fallback(q, None, None)
+    still = made.hold(q, None, None)
     none = np.zeros(3)
     np.testing.assert_allclose(made.brake.command(q, none, none, none), still, atol=1e-6)

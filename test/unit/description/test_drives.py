@@ -17,6 +17,7 @@ from geared_dynamics.description.drive_records import (
     ThermalRecord,
     TorsionSpringRecord,
 )
+from geared_dynamics.model.drive_sources import one_drivetrain
 
 WHEEL = {"carrier": "base", "axis": [0, 0, 1], "mass": 1, "inertia": {"axial": 1e-4}}
 SPIN = {"wheel": "w", "joint": "joint_1", "ratio": 10}
@@ -194,9 +195,10 @@ def test_motors_friction_and_balancers_outlive_the_merge_with_a_urdf(arm) -> Non
         joints={"joint_3": {"friction": FULL_FRICTION}},
         balancers={"b": BALANCERS["coil"][0], "t": BALANCERS["torsion"][0]},
     )
-    _, found = read_robot(arm(TRANSMISSION))
+    robot, found = read_robot(arm(TRANSMISSION))
     assert found.drivetrain.wheels
-    record = read_drivetrain(text, found.drivetrain)
+    file = read_drivetrain(text, alone=False)
+    record, _ = one_drivetrain(robot, robot, file, found.drivetrain, frozenset())
     assert [motor.friction for motor in record.motors] == [FULL_RECORD, FrictionRecord()]
     assert record.joints[0].friction == FULL_RECORD
     assert [balancer.name for balancer in record.balancers] == ["b", "t"]

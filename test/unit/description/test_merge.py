@@ -8,14 +8,9 @@ import numpy as np
 import pytest
 
 import geared_dynamics as gd
-from geared_dynamics.description import (
-    override_notes,
-    read_drivetrain,
-    read_robot,
-    replaced_notes,
-)
+from geared_dynamics.description import read_drivetrain, read_robot
 from geared_dynamics.errors import DescriptionError, GearedDynamicsWarning, UnknownNameError
-from geared_dynamics.model.gears import without_replaced
+from geared_dynamics.model.drive_sources import one_drivetrain
 
 TRANSMISSION = """<transmission name="t{i}">
   <plugin>transmission_interface/SimpleTransmission</plugin>
@@ -31,10 +26,8 @@ WHEEL = "{carrier: link_1, axis: [0, 0, 1], mass: 0.3, inertia: {axial: 5e-4}}"
 def merged(text: str, arm, urdf: str = URDF):
     """The record, and all that is said of it: first what is dropped, then what is overridden."""
     robot, found = read_robot(arm(urdf))
-    both = read_drivetrain(f"version: 1\n{text}", found.drivetrain)
-    record = without_replaced(robot, robot, both, frozenset())
-    urdfs = found.drivetrain
-    return record, replaced_notes(record, urdfs) + override_notes(record, urdfs)
+    file = read_drivetrain(f"version: 1\n{text}" if text else None, alone=False)
+    return one_drivetrain(robot, robot, file, found.drivetrain, frozenset())
 
 
 def spins(record):
@@ -47,14 +40,12 @@ def motors(record):
 
 def test_without_a_file_the_urdf_is_all(arm) -> None:
     _, found = read_robot(arm(URDF))
-    assert read_drivetrain(None, found.drivetrain) == found.drivetrain
-    assert override_notes(found.drivetrain, found.drivetrain) == ()
+    assert merged("", arm) == (found.drivetrain, ())
 
 
 def test_without_drives_in_the_urdf_the_file_is_all(arm) -> None:
-    _, found = read_robot(arm())
-    text = f"version: 1\nwheels: {{w: {WHEEL}}}\nspins: [{{wheel: w, joint: joint_1, ratio: 2}}]"
-    assert read_drivetrain(text, found.drivetrain) == read_drivetrain(text)
+    text = f"wheels: {{w: {WHEEL}}}\nspins: [{{wheel: w, joint: joint_1, ratio: 2}}]"
+    assert merged(text, arm, "") == (read_drivetrain(f"version: 1\n{text}"), ())
 
 
 def test_a_wheel_of_the_same_name_keeps_spin_and_motor_of_the_urdf(arm) -> None:
@@ -269,7 +260,7 @@ def left_out(urdf: str, file: dict[str, object], **options: object) -> list[str]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", GearedDynamicsWarning)
         model = gd.load_model(urdf, file, **options)
-    return [wheel for wheel, _ in model.drivetrain.replaced]
+    return [wheel for wheel, _ in model.records.drivetrain.replaced]
 
 
 @pytest.mark.parametrize("case", list(ENDS))

@@ -124,7 +124,7 @@ def test_springs_survive_pickling_and_a_load() -> None:
     model = with_springs(model, *random_springs(model, 3))
     force = gd.balancer_forces(model, np.full(6, 0.3))
     again = pickle.loads(pickle.dumps(model))
-    assert again.packed_balancers is None
+    assert again._forms.balancers is None
     np.testing.assert_array_equal(gd.balancer_forces(again, np.full(6, 0.3)), force)
     loaded = model.with_payload(2.0, link=model.body_names[-1]).with_coupling("none")
     np.testing.assert_array_equal(gd.balancer_forces(loaded, np.full(6, 0.3)), force)
@@ -176,6 +176,7 @@ def test_overflow_is_an_error(pendulum: GearedModel) -> None:
 
 def test_error_names_the_file(pendulum: GearedModel) -> None:
     model = with_springs(pendulum, line("gas", **GAS))
-    model = replace(model, drivetrain=replace(model.drivetrain, source="arm.yaml"))
+    drivetrain = replace(model.records.drivetrain, source="arm.yaml")
+    model = replace(model, records=model.records._replace(drivetrain=drivetrain))
     with pytest.raises(gd.GearedDynamicsError, match=r"^arm\.yaml, balancers\.strut: "):
         gd.balancer_forces(model, [0.0])

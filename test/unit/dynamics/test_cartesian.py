@@ -16,7 +16,7 @@ from geared_dynamics.dynamics.elastic.extended import extended
 
 ELBOW = elbow(damping=2.0)
 ZERO, NAN = np.zeros(3), np.array([0.0, np.nan, 0.0])
-PLAIN = gd.load_model(ELBOW.robot.source, {"version": 1})
+PLAIN = gd.load_model(ELBOW.records.robot.source, {"version": 1})
 
 # Arguments of ``dynamics`` and ``accelerations`` that differ from zeros; words in the error.
 STATES: dict[str, tuple[dict[str, Any], list[str]]] = {

@@ -59,7 +59,9 @@ def test_locked_parts_are_in_the_links(case: RobotCase, seed: int) -> None:
     model, (q, v, a) = case.load(), random_state(case.n, seed)
     plain = gd.load_model(case.urdf, gravity=case.gravity)
     parts = gd.wheel_contributions(model, q, v, a)
-    added = {w.name: parts[w.name] for w in model.drivetrain.wheels if not w.included_in_link}
+    added = {
+        w.name: parts[w.name] for w in model.records.drivetrain.wheels if not w.included_in_link
+    }
     locked = model.with_coupling("none")
     M, tau = gd.mass_matrix(locked, q), gd.inverse_dynamics(locked, q, v, a)
     assert error(gd.mass_matrix(plain, q) + total(added, "locked_mass"), M) < ROUNDING
@@ -234,7 +236,7 @@ def on_either_side(case: RobotCase, seed: int, slip: float = 1.0) -> list[gd.Gea
     Carried by the child, its spin is less by the joint's own rate; ``slip`` makes that wrong.
     """
     rng = np.random.default_rng(seed)
-    joints = [j for j in case.load().robot.joints if j.kind in ("revolute", "continuous")]
+    joints = [j for j in case.load().records.robot.joints if j.kind in ("revolute", "continuous")]
     joint = joints[rng.integers(len(joints))]
     height, axial, other = rng.uniform(-0.2, 0.2), 2e-3, case.joint_names[-1]
     along = np.array(joint.axis)

@@ -81,7 +81,7 @@ def test_spong_truncated_drops_the_rotors_tensors() -> None:
     whole = gd.elastic.mass_matrix(model.with_elasticity("uncoupled"), q)
     truncated = gd.elastic.mass_matrix(model.with_elasticity("spong_truncated"), q)
     share = np.zeros((3, 3))
-    for wheel in model.drivetrain.wheels:
+    for wheel in model.records.drivetrain.wheels:
         # A frame of the carrier: the wheel's own would spin.
         rotation = gd.pose(model, q, wheel.carrier)[:3, :3]
         angular = rotation.T @ gd.jacobian(model, q, wheel.carrier)[3:]

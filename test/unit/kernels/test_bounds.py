@@ -21,7 +21,7 @@ from flat_arms import flat_arm
 from geared_dynamics import kernels
 from geared_dynamics.actuation.friction_elements import drive_terms
 from geared_dynamics.dynamics.rigid import torque_terms
-from geared_dynamics.kernels import calm_layout, layout
+from geared_dynamics.kernels import layout, nominal_layout
 from geared_dynamics.observers.observer import ahead
 from random_robots import random_robot
 from simulated_arms import arm
@@ -52,6 +52,7 @@ def rigid(model: gd.GearedModel, rows: tuple[int, ...]) -> None:
     torque_terms(model, q, v, a)
     gd.inverse_dynamics_time_derivatives(model, np.stack([q, v, a, s], axis=len(rows)))
     gd.forward_dynamics(model, q, v, a)
+    gd.forward_dynamics_derivatives(model, q, v, a)
     gd.mass_matrix(model, q)
     gd.coriolis_matrix(model, q, v)
     gd.kinetic_energy(model, q, v)
@@ -151,7 +152,7 @@ def controlled(model: gd.GearedModel) -> None:
     for law in ("feedforward", "computed_torque", "pd_plus_feedforward"):
         given = None if law == "feedforward" else gains
         for side in ("motor_torque", "joint_torque"):
-            made = control.controller(model, law, gains=given, side=side)
+            made = control.controller(model, law, gains=given, command_type=side)
             state, wanted = gd.State(q + 0.1, v), control.Reference(q, v, a)
             made.step(made.start(), state, wanted, DT)
     safety = control.safety
@@ -281,7 +282,7 @@ def test_widths_that_do_not_fit(calls: dict[str, list[Call]], name: str) -> None
 
 @pytest.mark.parametrize("name", kernels.KERNELS)
 def test_inputs_that_are_not_finite(calls: dict[str, list[Call]], name: str) -> None:
-    refused = calm_layout.DISTURBED if name == "nominal_command" else layout.NOT_FINITE
+    refused = nominal_layout.NOT_NOMINAL if name == "nominal_command" else layout.NOT_FINITE
     for good in calls[name]:
         for place in inputs(name):
             for index in (0, -1) if good[place].size else ():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import pickle
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 
 import geared_dynamics as gd
+from geared_dynamics.arrays import readonly
 
 URDF = Path(__file__).parents[3] / "urdf"
 STATE = np.array([0.1, 0.2, 0.3])
@@ -60,8 +62,9 @@ def arrays(value: object, path: str) -> dict[str, np.ndarray]:
 def test_arrays_are_read_only(copied: str) -> None:
     model = used(copied)
     found = arrays(model, "model")
-    expected = {"model.packed", "model.gravity", "model.tree.parameters", "model.drives"}
-    expected |= {"model.motors.envelopes.0", "model.packed_frames.tip", "model.shares"}
+    expected = {"model._forms.packed", "model.gravity", "model.tree.parameters"}
+    expected |= {"model._forms.drives", "model._forms.frames.tip", "model.motor_map.inverse"}
+    expected |= {"model.motors.envelopes.0", "model.tree.limits.lower", "model._forms.plan"}
     assert expected <= found.keys()
     for path, array in found.items():
         assert not array.flags.writeable, path
@@ -70,7 +73,7 @@ def test_arrays_are_read_only(copied: str) -> None:
 @pytest.mark.parametrize("copied", COPIES)
 def test_table_of_frames_is_read_only(copied: str) -> None:
     model = used(copied)
-    for table in (model.frame_table, model.frames, model.packed_frames):
+    for table in (model.frame_table, model.frames, model._forms.frames):
         assert table is not None
         with pytest.raises(TypeError):
             table["tool"] = model.frame("tip")  # type: ignore[index]
@@ -94,12 +97,12 @@ def test_elimination_plan_is_read_only() -> None:
 def test_kernels_read_what_cannot_be_written() -> None:
     """A read-only model takes the quick way into the kernel, and gives the same numbers."""
     from geared_dynamics import kernels
+    from geared_dynamics.dynamics.packing import packed
 
     model, result = used("loaded"), np.empty(3)
-    assert kernels.inverse_dynamics(model.packed, STATE, STATE, STATE, result) == 0
-    writeable = model.packed.copy() if model.packed is not None else None
-    other = np.empty(3)
-    assert kernels.inverse_dynamics(writeable, STATE, STATE, STATE, other) == 0
+    form, other = packed(model), np.empty(3)
+    assert kernels.inverse_dynamics(form, STATE, STATE, STATE, result) == 0
+    assert kernels.inverse_dynamics(form.copy(), STATE, STATE, STATE, other) == 0
     np.testing.assert_array_equal(result, other)
 
 
@@ -107,11 +110,41 @@ def test_pose_cannot_be_changed_from_outside() -> None:
     """Neither the model's own nor that of one with a payload, which shares the frames."""
     model = used("loaded")
     before = gd.pose(model, STATE, "tip")
-    assert model.packed_frames is not None
     with pytest.raises(ValueError, match="read-only"):
-        model.packed_frames["tip"][10] = 99.0
+        model._forms.frames["tip"][10] = 99.0
     loaded = model.with_payload(1.0)
-    assert loaded.packed_frames is model.packed_frames
+    assert loaded._forms.frames is model._forms.frames
     gd.pose(loaded, STATE, "base_link")
-    assert "base_link" not in model.packed_frames
+    assert "base_link" not in model._forms.frames
     np.testing.assert_array_equal(gd.pose(model, STATE, "tip"), before)
+
+
+def test_what_is_derived_belongs_to_one_model() -> None:
+    """A copy with other fields begins without forms; one with a payload keeps those of shape."""
+    model = used("loaded")
+    pattern = model._forms.packed
+    assert pattern is not None
+    for other in (
+        dataclasses.replace(model, gravity=readonly([0.0, 0.0, 1.0])),
+        model.with_coupling("none"),
+        model.with_elasticity("uncoupled"),
+        pickle.loads(pickle.dumps(model)),
+        copy.copy(model),
+    ):
+        assert other._forms is not model._forms
+        assert other._forms.packed is None
+        assert "motor_map" not in other.__dict__
+    up = dataclasses.replace(model, gravity=readonly([0.0, 0.0, 1.0]))
+    falling = gd.gravity_forces(model, STATE)
+    np.testing.assert_allclose(gd.gravity_forces(up, STATE), falling / -9.81, rtol=1e-12)
+    loaded = model.with_payload(1.0)
+    assert loaded._forms.packed is None
+    for name in ("skeleton", "plan", "drives", "balancers", "springs", "frames"):
+        assert getattr(loaded._forms, name) is getattr(model._forms, name)
+    gd.mass_matrix(loaded, STATE)
+    assert model._forms.packed is pattern
+
+
+def test_forms_are_no_argument_of_a_copy() -> None:
+    with pytest.raises(ValueError, match="_forms"):
+        dataclasses.replace(used("loaded"), _forms=None)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import geared_dynamics as gd
-from geared_dynamics.model.payload import payload_parameters
+from geared_dynamics.model.inertia import payload_parameters
 
 SIZES = st.floats(-2.0, 2.0).filter(lambda x: x == 0.0 or abs(x) > 1e-6)
 NOTHING = np.zeros((3, 3))

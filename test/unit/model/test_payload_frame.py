@@ -13,7 +13,6 @@ from crosscheck.example_robots import UNREADABLE, example_files, is_arm
 from geared_dynamics.description.urdf_reader import read_urdf
 from geared_dynamics.errors import GearedDynamicsWarning, ModelError, UnknownNameError
 from geared_dynamics.model.build import build_model
-from geared_dynamics.model.payload import payload_frame, tips
 from recorded_motions import ROBOTS, elbow
 
 # The only tip of each robot of this repository, the link that moves it and where it is in
@@ -38,7 +37,7 @@ TENSOR = np.array([[0.03, 0.001, 0.0], [0.001, 0.04, -0.002], [0.0, -0.002, 0.05
 def test_the_tip_of_our_robots(name: str) -> None:
     model = gd.load_model(ROBOTS / f"{name}.urdf", ROBOTS / f"{name}.drivetrain.yaml")
     link, carrier, position = OWN[name]
-    frame = payload_frame(model)
+    frame = model.payload_frame()
     assert (frame.link, frame.carrier) == (link, carrier)
     np.testing.assert_allclose(frame.position, position, atol=1e-12)
     usual = model.with_payload(MASS, COM, TENSOR)
@@ -83,9 +82,9 @@ def test_the_tips_of_arms_of_others(name: str) -> None:
     except ModelError as error:
         pytest.skip(str(error))
     expected = ends_of(path.read_text("utf-8"))
-    assert set(tips(model)) == expected
+    assert set(model.tips) == expected
     if len(expected) == 1:
-        assert payload_frame(model).link in expected
+        assert model.payload_frame().link in expected
         return
     with pytest.raises(ModelError, match=f"the arm has {len(expected)} tips") as caught:
         model.with_payload(1.0)
@@ -106,13 +105,13 @@ def test_grippers_have_several_tips() -> None:
         panda = gd.load_model(EXAMPLES["panda_description/urdf/panda.urdf"])
     text = "tips: panda_hand_tcp, panda_leftfinger, panda_rightfinger"
     with pytest.raises(ModelError, match=text):
-        payload_frame(panda)
+        panda.payload_frame()
     held = gd.load_model(
         EXAMPLES["panda_description/urdf/panda.urdf"],
         lock={"panda_finger_joint1": 0.0},
     )
     with pytest.raises(ModelError, match=text):  # a frozen gripper has fingers too
-        payload_frame(held)
+        held.payload_frame()
 
 
 TURNED = (
@@ -153,10 +152,10 @@ def test_a_payload_is_what_a_link_fixed_there_would_be(link: str) -> None:
 
 def test_what_is_said_of_a_frame() -> None:
     model = elbow()
-    assert str(payload_frame(model)) == "tip, at 0.4 0 0 m in link_3"
-    assert str(payload_frame(model, "link_2")) == "link_2, at its joint's frame"
+    assert str(model.payload_frame()) == "tip, at 0.4 0 0 m in link_3"
+    assert str(model.payload_frame("link_2")) == "link_2, at its joint's frame"
     turned = gd.load_model(TURNED, DRIVE)
-    assert str(payload_frame(turned, "tip")) == "tip, at 0.4 0 0 m in link_3, rpy 0.3 -0.5 0.8"
+    assert str(turned.payload_frame("tip")) == "tip, at 0.4 0 0 m in link_3, rpy 0.3 -0.5 0.8"
 
 
 def test_links_that_cannot_carry() -> None:
@@ -178,7 +177,7 @@ def test_nothing_needs_no_link() -> None:
         '<child link="camera"/></joint></robot>',
     )
     model = build_model(read_urdf(forked))
-    assert tips(model) == ["tip", "camera"]
+    assert model.tips == ("tip", "camera")
     np.testing.assert_array_equal(model.with_payload(0.0).tree.parameters, model.tree.parameters)
     with pytest.raises(ModelError, match="the arm has 2 tips: tip, camera; name the link"):
         model.with_payload(0.1)
@@ -190,4 +189,4 @@ def test_the_flange_of_the_kr300_is_turned() -> None:
     usual, inward = (model.with_payload(150.0, (0.0, 0.0, z), link=link) for z, link in
                      ((0.1, None), (-0.1, "link_6")))  # fmt: skip
     np.testing.assert_allclose(usual.tree.parameters, inward.tree.parameters, atol=1e-9)
-    assert str(payload_frame(model)) == "flange, at 0 0 0 m in link_6, rpy 3.142 0 0"
+    assert str(model.payload_frame()) == "flange, at 0 0 0 m in link_6, rpy 3.142 0 0"

@@ -183,7 +183,7 @@ def test_gearbox_mounted_beyond_its_joint() -> None:
     inverted = replace(gearbox(layout, 3), housing="link_2")
     model = build_model(arm(), DrivetrainRecord(planetary=(inverted,)))
     assert model.Gamma[0, 1] == -(1 + RING / SUN)
-    carriers = {wheel.name: wheel.carrier for wheel in model.drivetrain.wheels}
+    carriers = {wheel.name: wheel.carrier for wheel in model.records.drivetrain.wheels}
     assert carriers["box.sun"] == "link_2"
     assert carriers["box.planet_1"] == "link_1"
 
@@ -207,7 +207,7 @@ def test_stepped_planets_from_explicit_wheels() -> None:
     assert model.Gamma[0, 0] == pytest.approx(5 * (1 + planet_1 * ring / (sun * planet_2)))
     assert model.Gamma[2, 0] == pytest.approx(5 * (1 - ring / planet_2))
     assert model.J[1] == pytest.approx(2e-3 + 3 * 0.2 * 0.1**2)
-    assert model.drivetrain.wheels[1].mass == pytest.approx(0.3 + 3 * 0.2)
+    assert model.records.drivetrain.wheels[1].mass == pytest.approx(0.3 + 3 * 0.2)
 
 
 def test_planets_without_mass_may_be_one() -> None:
@@ -220,7 +220,7 @@ def test_planets_without_mass_may_be_one() -> None:
 def test_expanded_meshes_are_kept_for_pictures() -> None:
     layout: tuple[Any, Any, Any] = ("ring", "carrier", "sun")
     train = DrivetrainRecord(planetary=(gearbox(layout, 3),))
-    resolved = build_model(arm(), train).drivetrain
+    resolved = build_model(arm(), train).records.drivetrain
     assert len(resolved.meshes) == 2 * 3
     assert resolved.planetary == train.planetary
     assert dict(resolved.riders) == {  # type: ignore[attr-defined]
@@ -232,7 +232,9 @@ def test_phase_counts_from_x_for_an_axis_along_z() -> None:
     robot = serial_robot(("revolute", (0, 0, 1), (0, 0, 0)))
     record = replace(gearbox(("carrier", "sun", "ring"), 1), housing="base", joint="joint_1")
     place: Vector3 = (
-        build_model(robot, DrivetrainRecord(planetary=(record,))).drivetrain.wheels[1].position
+        build_model(robot, DrivetrainRecord(planetary=(record,)))
+        .records.drivetrain.wheels[1]
+        .position
     )
     assert place == pytest.approx((RADIUS * np.cos(PHASE), RADIUS * np.sin(PHASE), 0.03))
 
@@ -264,7 +266,7 @@ def test_axis_and_place_where_the_joint_itself_is_turned(housing: str) -> None:
     record = replace(gearbox(("ring", "sun", "carrier"), 3), housing=housing)
     robot = replace(robot, links=links, joints=tuple(joints))
     model = build_model(robot, DrivetrainRecord(planetary=(record,)))
-    sun = next(wheel for wheel in model.drivetrain.wheels if wheel.name == "box.sun")
+    sun = next(wheel for wheel in model.records.drivetrain.wheels if wheel.name == "box.sun")
     assert sun.carrier == housing
     np.testing.assert_allclose(sun.axis, turn.T @ axis, atol=1e-12)
     centre = poses["link_2"][1] + 0.05 * axis  # the sun lies 5 cm along the axis

@@ -9,7 +9,7 @@ import pytest
 
 import geared_dynamics as gd
 from geared_dynamics.description.robot_records import JointRecord, LinkRecord, RobotRecord
-from geared_dynamics.model.gears import replaced
+from geared_dynamics.model import drive_sources
 
 
 def random_tree(random: np.random.Generator) -> RobotRecord:
@@ -43,7 +43,7 @@ def test_steps_are_those_of_the_joints_between() -> None:
     random = np.random.default_rng(1)
     for _ in range(150):
         robot = random_tree(random)
-        ways = replaced.Ways(robot)
+        ways = drive_sources.Ways(robot)
         for link in (*(link.name for link in robot.links), "", "nowhere"):
             for joint in robot.joints:
                 between = chain(robot, link) ^ chain(robot, joint.child)
@@ -86,9 +86,9 @@ def test_the_files_motors_replace_every_transmission_at_little_cost(
 ) -> None:
     """One rank of the whole, and not one for each joint; a joint's neighbours only are asked."""
     ranks, climbs = [], []
-    rank, depth = replaced.rank, replaced.Ways._depth
-    monkeypatch.setattr(replaced, "rank", lambda A: ranks.append(A.shape) or rank(A))
-    monkeypatch.setattr(replaced.Ways, "_depth", lambda s, x: climbs.append(x) or depth(s, x))
+    rank, depth = drive_sources.rank, drive_sources.Ways._depth
+    monkeypatch.setattr(drive_sources, "rank", lambda A: ranks.append(A.shape) or rank(A))
+    monkeypatch.setattr(drive_sources.Ways, "_depth", lambda s, x: climbs.append(x) or depth(s, x))
     n = 60
     model = gd.load_model(*arm(n))
     assert (model.wheel_names, set(model.Gamma.ravel())) == (

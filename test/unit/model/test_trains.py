@@ -162,7 +162,7 @@ def test_harmonic_drive(fixed: Any, ratio: float, housing: str) -> None:
     model = build_model(PLANAR, DrivetrainRecord(harmonic=(drive,)))
     sign = 1 if housing == "base" else -1
     np.testing.assert_array_equal(model.Gamma, [[sign * ratio, 0]])
-    wheel = model.drivetrain.wheels[0]
+    wheel = model.records.drivetrain.wheels[0]
     assert (wheel.name, wheel.carrier, wheel.axis) == ("drive.wave_generator", housing, Z)
     assert wheel.position == (0, 0, 0.02)
 

@@ -90,7 +90,7 @@ def test_gravity_is_left_where_all_else_fails(
         raise DEFECT
 
     np.testing.assert_allclose(moving.remaining(), gd.gravity_forces(model, REST), atol=1e-9)
-    monkeypatch.setattr(type(moving.prepared.control), "fallback", defective)
+    monkeypatch.setattr(type(moving.prepared.control), "hold", defective)
     monkeypatch.setattr(type(moving.prepared.control), "decelerate", defective)
     moving.leave("gravity")
     command = moving.silence(moving.decided + 0.1, moving.decided + 0.1)

@@ -14,7 +14,7 @@ import geared_dynamics as gd
 pytest.importorskip("rclpy")
 
 from geared_dynamics.ros import feedforward as feedforward_node
-from geared_dynamics.ros.feedforward_topics import Commands, command_names
+from geared_dynamics.ros.feedforward_topics import Commands, names_to_send
 from geared_dynamics.runtime.feedforward_schema import SCHEMA
 from geared_dynamics.runtime.parameters import ParameterError, Value, expanded
 
@@ -53,7 +53,7 @@ NAMES: dict[str, tuple[dict[str, Any], list[str], list[str]]] = {
 @pytest.mark.parametrize("case", NAMES)
 def test_order_and_names_of_the_commands(model: gd.GearedModel, case: str) -> None:
     changes, ours, called = NAMES[case]
-    found = command_names(values(model, output="joint_torque", **changes), model)
+    found = names_to_send(values(model, output="joint_torque", **changes), model)
     assert (list(found[0]), list(found[1])) == (ours, called)
 
 
@@ -61,13 +61,13 @@ def test_motors_go_in_their_own_order(model: gd.GearedModel) -> None:
     own = list(model.motor_names)
     for listed in ([], ["a", "b"]):  # as many names as joints of a gripper, say: not these
         given = values(model, output="motor_torque", command_joints=listed, joints=TURNED)
-        assert command_names(given, model) == (own, own)
+        assert names_to_send(given, model) == (own, own)
     turned = [own[2], own[0], own[1]]
     given = values(model, output="motor_torque", command_joints=turned)
-    assert command_names(given, model) == (turned, turned)
+    assert names_to_send(given, model) == (turned, turned)
     named = ["a", "b", "c"]
     given = values(model, output="motor_torque", command_joints=named)
-    assert command_names(given, model) == (own, named)
+    assert names_to_send(given, model) == (own, named)
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_motors_go_in_their_own_order(model: gd.GearedModel) -> None:
 def test_names_twice_or_too_few_are_refused(model: gd.GearedModel, names: list[str]) -> None:
     given = values(model, output="joint_torque", command_joints=names)
     with pytest.raises(ParameterError, match=f"command_joints: has {len(names)} names"):
-        command_names(given, model)
+        names_to_send(given, model)
 
 
 def test_numbers_go_out_in_the_order_of_the_names(

@@ -9,9 +9,9 @@ import pytest
 
 from geared_dynamics.observers import Fault
 from geared_dynamics.observers.health import healthy
-from geared_dynamics.runtime.joint_readings import Picker, motor_angles, motor_torques
+from geared_dynamics.runtime.joint_readings import Picker, motor_angles
 from geared_dynamics.runtime.observer_restart import Loss, Rest, no_trouble, obstacle
-from geared_dynamics.runtime.observer_settings import torque_names
+from geared_dynamics.runtime.observer_settings import motor_torques, torque_names
 from geared_dynamics.runtime.observer_values import Level
 from geared_dynamics.runtime.parameters import ParameterError
 from geared_dynamics.runtime.sample_times import PastReadings, lagrange

@@ -71,13 +71,13 @@ def test_forces_beyond_all_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     made: Any = SimpleNamespace(n=3, begin=0.0)
     monkeypatch.setattr(annotation, "derivatives", lambda _, t, k: motion.derivatives(t, k))
     control = controller(elbow())
-    rows, effort = annotation.looked_at(made, control, np.linspace(0.0, 1.0, 5))
+    rows, effort = annotation.looked_at(made, control.setting, np.linspace(0.0, 1.0, 5))
     q, v, a = np.moveaxis(rows, 1, 0)
     np.testing.assert_allclose(effort, gd.inverse_dynamics(control.model, q, v, a), rtol=1e-12)
     lost = SimpleNamespace(torque=np.full((5, 3), np.inf))
     monkeypatch.setattr(annotation, "feedforward", lambda *_: lost)
     with pytest.raises(TrajectoryError, match="needs forces beyond all numbers; use SI units"):
-        annotation.looked_at(made, control, np.linspace(0.0, 1.0, 5))
+        annotation.looked_at(made, control.setting, np.linspace(0.0, 1.0, 5))
 
 
 def test_a_topic_that_is_none() -> None:

@@ -63,7 +63,7 @@ def force(model: gd.GearedModel, rows: Any) -> Any:
 @pytest.mark.parametrize("way", WAYS)
 def test_the_controllers_rules_reproduce_the_force(model: gd.GearedModel, way: str) -> None:
     exact = motion(model, WAYS[way])
-    made = annotated(exact, controller(model), 0.01, 0.002)
+    made = annotated(exact, controller(model).setting, 0.01, 0.002)
     assert made.times[0] == 0.0
     assert 0.4 * GAP < np.diff(made.times).min()
     assert np.diff(made.times).max() <= 0.01 + 1e-12
@@ -82,7 +82,7 @@ def test_the_controllers_rules_reproduce_the_force(model: gd.GearedModel, way: s
 
 
 def test_it_ends_at_rest_with_gravity(model: gd.GearedModel) -> None:
-    made = annotated(motion(model, WAYS["cubic"]), controller(model), 0.01, 0.002)
+    made = annotated(motion(model, WAYS["cubic"]), controller(model).setting, 0.01, 0.002)
     last = gd.gravity_forces(model, made.q[-1])
     np.testing.assert_allclose(made.effort[-1], last, atol=1e-9)
     assert not made.v[-1].any()
@@ -93,8 +93,8 @@ def test_switches_count(model: gd.GearedModel) -> None:
 
     way = motion(model, WAYS["cubic"])
     off = Terms(use_gravity_compensation=False)
-    whole = annotated(way, controller(model), 0.05, 0.1)
-    part = annotated(way, controller(model, terms=off), 0.05, 0.1)
+    whole = annotated(way, controller(model).setting, 0.05, 0.1)
+    part = annotated(way, controller(model, terms=off).setting, 0.05, 0.1)
     gravity = gd.gravity_forces(model, whole.q[0])
     np.testing.assert_allclose(whole.effort[0] - part.effort[0], gravity, atol=1e-9)
 
@@ -105,8 +105,8 @@ def test_switches_count(model: gd.GearedModel) -> None:
 def test_it_is_refined_where_the_line_would_be_off(model: gd.GearedModel) -> None:
     """And nowhere else; halved until it is good, but not beyond."""
     way = motion(model, WAYS["cubic"])
-    coarse = annotated(way, controller(model), 0.3, 10.0)
-    fine = annotated(way, controller(model), 0.3, 1e-4)
+    coarse = annotated(way, controller(model).setting, 0.3, 10.0)
+    fine = annotated(way, controller(model).setting, 0.3, 1e-4)
     assert coarse.error > 100 * 1e-4
     assert fine.error <= 1e-4
     steps = np.diff(fine.times)
@@ -136,7 +136,7 @@ def test_two_points_stand_where_the_acceleration_jumps(
 def test_a_motion_without_end_is_refused(model: gd.GearedModel) -> None:
     way = motion(model, [(1.01e-3 * MOST, [0.5] * 6, [0.0] * 6)])
     with pytest.raises(TrajectoryError, match=r"annotate.period: would make more than 200000"):
-        annotated(way, controller(model), 1e-3, 0.1)
+        annotated(way, controller(model).setting, 1e-3, 0.1)
 
 
 # -- what a controller makes of it ------------------------------------------------------------
@@ -150,7 +150,7 @@ def given(model: gd.GearedModel, **changes: Any) -> Annotation:
     rules = Rules(joints=model.joint_names, rest_after_end=True)
     standard = {"rules": rules, "limits": FREE, "effort": np.full(6, np.inf), "jump": 0.1}
     steps = {"resting": 0.02, "period": 0.01, "tolerance": 0.002}
-    return Annotation(controller(model), **standard | steps | changes)
+    return Annotation(controller(model).setting, **standard | steps | changes)
 
 
 def answered(

@@ -85,3 +85,10 @@ def test_robots_do_not_differ_from_themselves(name: str) -> None:
     arm = [gd.load_model(URDF / f"{name}.urdf", drives if drives.exists() else None)
            for _ in range(2)]  # fmt: skip
     assert changes(*arm) == []
+
+
+def test_a_joint_that_turns_without_end_is_another() -> None:
+    """Also where limits are the same: its errors are taken the short way round."""
+    plain = re.sub(r"<limit[^>]*/>", "", ELBOW)
+    found = changes(model(plain), model(plain.replace('type="revolute"', 'type="continuous"')))
+    assert found == ["tree: joint types"]

@@ -13,7 +13,7 @@ import pytest
 
 import geared_dynamics as gd
 from elastic_arms import elbow as elastic_elbow
-from geared_dynamics.control import Controller, ElasticController
+from geared_dynamics.control import ElasticController, RigidController
 from geared_dynamics.control.safety import Event, Mode
 from geared_dynamics.runtime.acceptance import routed
 from geared_dynamics.runtime.feedforward_loop import FeedforwardLoop
@@ -136,7 +136,7 @@ def test_a_law_that_fails_holds_the_arm(
     def fail(*arguments: object) -> None:
         raise ZeroDivisionError("nobody foresaw this")
 
-    monkeypatch.setattr(Controller, "step", fail)
+    monkeypatch.setattr(RigidController, "step", fail)
     command = run(loop, 0.2, 0.25)
     np.testing.assert_allclose(command, gd.gravity_forces(model, REST), atol=1e-9)
     assert loop.decision is not None
@@ -267,8 +267,8 @@ def test_elastic_arms_get_the_flatness_feedforward(feedback: str, mode: str) -> 
 
 def test_elastic_arms_as_if_they_were_rigid() -> None:
     arm = elastic_elbow(damping=1.0)
-    assert isinstance(made(arm, use_elasticity=False).control, Controller)
-    assert isinstance(made(arm, mode="annotate").control, Controller)
+    assert isinstance(made(arm, use_elasticity=False).control, RigidController)
+    assert isinstance(made(arm, mode="annotate").control, RigidController)
 
 
 def at_rest(arm: gd.GearedModel) -> Any:

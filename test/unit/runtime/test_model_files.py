@@ -78,4 +78,7 @@ def test_pipes_and_devices_are_refused_at_once(tmp_path: Path, name: str) -> Non
 def test_files_keep_their_names() -> None:
     drives = str(URDF / "elbow.drivetrain.yaml")
     model = model_source.load(given(drivetrain=drives), None)  # type: ignore[arg-type]
-    assert (model.drivetrain.source, model.robot.source) == (drives, str(URDF / "elbow.urdf"))
+    assert (model.records.drivetrain.source, model.records.robot.source) == (
+        drives,
+        str(URDF / "elbow.urdf"),
+    )

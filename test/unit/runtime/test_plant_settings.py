@@ -9,6 +9,7 @@ import pytest
 
 import geared_dynamics as gd
 from demo_robots import elbow
+from geared_dynamics.actuation.command_type import command_names
 from geared_dynamics.errors import ModelError, UnknownNameError
 from geared_dynamics.runtime import plant_node_settings
 from geared_dynamics.runtime.parameters import Value, expanded
@@ -39,12 +40,12 @@ def test_the_plant_is_as_described() -> None:
     )  # fmt: skip
     plant, note = plant_node_settings.plant_of(given, model)
     assert not note
-    assert (plant.command, plant.engine, plant.timestep) == ("torque", "equations", 5e-4)
+    assert (plant.command, plant.engine, plant.timestep) == ("motor_torque", "equations", 5e-4)
     assert plant.settings == gd.simulation.PlantSettings(
         timestep=5e-4, friction=False, encoder_counts=1024, command_latency=0.002
     )
     np.testing.assert_array_equal(plant.state.q, [0.0, 0.7, 0.0])
-    assert plant_node_settings.command_names(given, model) == model.motor_names
+    assert command_names(model, str(given["command"])) == model.motor_names
 
 
 def test_our_equations_move_an_arm_that_mujoco_does_not_take() -> None:

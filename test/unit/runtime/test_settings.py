@@ -12,8 +12,6 @@ import pytest
 
 import geared_dynamics as gd
 from elastic_arms import elbow as elastic_elbow
-from geared_dynamics.actuation.motor_commands import joint_effort
-from geared_dynamics.description.yaml_files import read_data
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.runtime import model_source
 from geared_dynamics.runtime.feedforward_schema import SCHEMA
@@ -261,24 +259,6 @@ def test_wrong_descriptions(changes: Any, published: str | None, words: str) -> 
     with pytest.raises(GearedDynamicsError) as error:
         model_source.load(values(**changes), published)
     assert words in str(error.value)
-
-
-def test_what_effort_means() -> None:
-    motors = {f"motor_{k}": {"wheel": f"rotor_{k}", "torque_constant": 0.1 * k} for k in (1, 2, 3)}
-    drives, _ = read_data(DRIVES.read_text("utf-8"))
-    model = gd.load_model(ELBOW, {**drives, "motors": motors})
-    q, tau = np.full(3, 0.3), np.arange(3.0)
-    torque = gd.motor_torques(model, tau)
-    current = torque / model.motors.torque_constant
-    np.testing.assert_allclose(joint_effort(model, "joint_torque", tau, q), tau)
-    np.testing.assert_allclose(joint_effort(model, "motor_torque", torque, q), tau, atol=1e-12)
-    np.testing.assert_allclose(joint_effort(model, "motor_current", current, q), tau, atol=1e-12)
-    carried = tau - gd.gravity_forces(model, q)
-    found = joint_effort(model, "joint_torque_gravity_compensated", carried, q)
-    np.testing.assert_allclose(found, tau, atol=1e-12)
-    assert joint_effort(model, "none", tau, q) is None
-    assert joint_effort(model, "joint_torque", tau[:2], q) is None
-    assert joint_effort(model, "joint_torque", tau * np.nan, q) is None
 
 
 @pytest.mark.parametrize(

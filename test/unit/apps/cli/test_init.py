@@ -53,7 +53,7 @@ def test_numbers_of_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixtu
     np.testing.assert_array_equal(model.structure_matrix, np.diag([100.0, -80.0, 100.0]))
     np.testing.assert_array_equal(model.J, 3 * [1.2e-4])
     # As the shipped file has them where the axes of rotor and joint are one.
-    assert model.drivetrain.wheels[0].axis == (0.0, 0.0, 1.0)
+    assert model.records.drivetrain.wheels[0].axis == (0.0, 0.0, 1.0)
     assert model.knowledge.rotors == "all"
     assert "FILL IN" not in out.read_text("utf-8").split("wheels:", 1)[1]
 
@@ -67,8 +67,8 @@ def test_an_axis_in_the_frame_of_the_carrier(tmp_path: Path) -> None:
     for wheel, link in zip(model.wheel_names, model.body_names, strict=True):
         shaft = gd.pose(model, q, wheel)[..., :3, :3]
         turned = gd.pose(model, q, link)[..., :3, :3]
-        joint = next(joint for joint in model.robot.joints if joint.child == link)
-        axis = model.drivetrain.wheels[model.wheel_names.index(wheel)].axis
+        joint = next(joint for joint in model.records.robot.joints if joint.child == link)
+        axis = model.records.drivetrain.wheels[model.wheel_names.index(wheel)].axis
         np.testing.assert_allclose(shaft @ axis, turned @ joint.axis, atol=1e-12)
 
 
@@ -93,7 +93,11 @@ def test_names_that_yaml_takes_for_something_else(tmp_path: Path) -> None:
     assert main(["init", str(urdf), "-o", str(out)]) == 0
     model = gd.load_model(urdf, out)
     assert model.motor_names == ("motor_no", "motor_a: b # c", "motor_joint_3")
-    assert [wheel.carrier for wheel in model.drivetrain.wheels] == ["base_link", "1e3", "- x"]
+    assert [wheel.carrier for wheel in model.records.drivetrain.wheels] == [
+        "base_link",
+        "1e3",
+        "- x",
+    ]
 
 
 @pytest.mark.parametrize(

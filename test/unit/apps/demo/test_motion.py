@@ -47,7 +47,9 @@ def test_it_begins_and_ends_at_rest(brisk: gd.GearedModel) -> None:
 
 def test_it_stays_within_the_joints_ranges(brisk: gd.GearedModel) -> None:
     q = demanding(brisk).q
-    limits = [joint.limit for joint in brisk.robot.joints if joint.name in brisk.joint_names]
+    limits = [
+        joint.limit for joint in brisk.records.robot.joints if joint.name in brisk.joint_names
+    ]
     for k, limit in enumerate(limits):
         assert limit is not None
         assert limit.lower + 0.1 < q[:, k].min()

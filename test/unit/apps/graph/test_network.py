@@ -168,7 +168,7 @@ spins:
 """
     model = gd.load_model(SERIES, drives)
     assert model.Gamma[2].tolist() == [0.0, 4.0]
-    graph = graph_of(model.robot, model.drivetrain)
+    graph = graph_of(*model.records)
     stated = [gearing for gearing in graph.gearings if gearing.stated]
     assert stated == [GearPair(("t", "l2"), ratio=3.0, stated=True)]
 
@@ -181,7 +181,7 @@ spins: [{{wheel: screw, joint: j2, ratio: 9}},
         {{mesh: [i, l2], arm: l1, teeth: [20, 40], kind: internal}}]
 """
     model = gd.load_model(SERIES, drives)
-    graph = graph_of(model.robot, model.drivetrain)
+    graph = graph_of(*model.records)
     for picture in (canonical(graph), open_loop_chain(graph)):
         assert picture.holders()["screw"].holder == "l1"
         assert picture.holders()["i"].holder == "base"
@@ -194,7 +194,7 @@ def test_label_has_the_own_size_first(chen_wang_1998: Mechanism) -> None:
 
 def test_coupled_wrist_of_the_tx40() -> None:
     model = gd.load_model(URDF / "tx40.urdf", URDF / "tx40.drivetrain.yaml")
-    graph = graph_of(model.robot, model.drivetrain)
+    graph = graph_of(*model.records)
     stated = [gearing.members for gearing in graph.gearings if gearing.members[0] == "rotor_6"]
     assert stated == [("rotor_6", "link_5"), ("rotor_6", "link_6")]
     assert graph.holders()["rotor_6"].axis == graph.holders()["link_5"].axis == "e"

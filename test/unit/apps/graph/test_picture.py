@@ -102,13 +102,13 @@ def texts(svg: str) -> list[str]:
 @pytest.mark.parametrize("robot", ROBOTS)
 def test_nothing_overlaps(robot: str) -> None:
     model = model_of(robot)
-    assert clashes(picture(model.name, graph_of(model.robot, model.drivetrain))) == []
+    assert clashes(picture(model.name, graph_of(*model.records))) == []
 
 
 def test_overlaps_are_found() -> None:
     """The negative control: squeeze a picture."""
     model = model_of("tx40")
-    drawing = picture(model.name, graph_of(model.robot, model.drivetrain))
+    drawing = picture(model.name, graph_of(*model.records))
     label = drawing.labels[-1]
     twice = Drawing(drawing.width, drawing.height, drawing.nodes, (*drawing.labels, label))
     assert clashes(twice)
@@ -127,14 +127,14 @@ def test_everything_is_there(robot: str) -> None:
             sum(re.match(rf"{re.escape(name)}( \(\w\))?$", text) is not None for text in found)
             == 3
         )
-    solved = {name for mesh in model.drivetrain.meshes for name in mesh.members}
+    solved = {name for mesh in model.records.drivetrain.meshes for name in mesh.members}
     for name, row in zip(model.wheel_names, model.Gamma, strict=True):
         for ratio in row[row != 0.0] if name not in solved else ():
             assert f"{ratio:.6g}" in found
-    for mesh in model.drivetrain.meshes:
+    for mesh in model.records.drivetrain.meshes:
         one, other = mesh.sizes
         assert {f"{one:g}:{other:g}", f"{other:g}:{one:g}"} & set(found)
-    for pair in graph_of(model.robot, model.drivetrain).pairs:
+    for pair in graph_of(*model.records).pairs:
         assert any(re.match(rf"{pair.axis}: .*\b{pair.name}\b", text) for text in found)
 
 
@@ -144,7 +144,7 @@ def test_all_robots_are_drawn() -> None:
 
 def axes_of(model: gd.GearedModel) -> dict[str, str]:
     """Letter of each joint's and each wheel's axis."""
-    return {pair.name: pair.axis for pair in graph_of(model.robot, model.drivetrain).pairs}
+    return {pair.name: pair.axis for pair in graph_of(*model.records).pairs}
 
 
 def test_planets_whose_circle_has_no_radius_have_axes_of_their_own() -> None:
@@ -198,7 +198,7 @@ def test_no_ratio_is_stated_of_wheels_that_are_only_arms() -> None:
     """A wave generator and a carrier mesh with nothing; their spins follow all the same."""
     sections = {"planetary": {"box": BOX}, "harmonic": {"drive": DRIVE}}
     model = gd.load_model(URDF / "elbow.urdf", {"version": 1, **sections})
-    graph = graph_of(model.robot, model.drivetrain)
+    graph = graph_of(*model.records)
     assert not any(gearing.stated for gearing in graph.gearings)
     drawing = picture("box", graph)
     assert clashes(drawing) == []

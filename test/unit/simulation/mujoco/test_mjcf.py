@@ -109,7 +109,7 @@ def test_names_and_limits() -> None:
     model = example("brisk6")
     mj, _ = load(S.to_mjcf(model))
     bodies = {mj.body(b).name for b in range(mj.nbody)}
-    assert bodies >= {link.name for link in model.robot.links} | set(model.wheel_names)
+    assert bodies >= {link.name for link in model.records.robot.links} | set(model.wheel_names)
     assert [mj.actuator(k).name for k in range(mj.nu)] == list(model.motor_names)
     np.testing.assert_allclose(mj.actuator_ctrlrange[0], [-25.0, 25.0])
     np.testing.assert_allclose(mj.joint("joint_1").range, [-3.0, 3.0])

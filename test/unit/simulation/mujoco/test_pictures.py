@@ -95,7 +95,7 @@ def test_motion_stays_within_the_limits() -> None:
     model = example("tx40")
     arm = Animation(model)
     path = np.array([arm.position(t) for t in np.linspace(0, PERIOD, 200)])
-    limits = {joint.name: joint.limit for joint in model.robot.joints}
+    limits = {joint.name: joint.limit for joint in model.records.robot.joints}
     for name, row in zip(model.joint_names, path.T, strict=True):
         limit = limits[name]
         assert limit is not None

@@ -37,9 +37,9 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "torque for voltage": (
         lambda: stepped(S.Command("torque", [1.0]), kind="voltage"),
-        "'torque'.*takes 'voltage'.*command='torque'",
+        "'motor_torque'.*takes 'motor_voltage'.*command='motor_torque'",
     ),
-    "unknown kind": (lambda: make(command="power"), "no kind of command 'power'.*effort"),
+    "unknown kind": (lambda: make(command="power"), "no command type 'power'.*joint_torque"),
     "unknown engine": (lambda: make(engine="bullet"), "no engine 'bullet'.*mujoco"),
     "no constants": (lambda: make(example("elbow"), "voltage"), "resistance: is not given"),
     "no torque constant": (lambda: make(example("elbow"), "current"), "torque_constant: is not"),

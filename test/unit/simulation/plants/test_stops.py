@@ -53,7 +53,7 @@ def energy(arm: S.Plant) -> float:
 
 def limits(model: gd.GearedModel) -> np.ndarray:
     """Lower and upper limits (2, n)."""
-    by_name = {joint.name: joint.limit for joint in model.robot.joints}
+    by_name = {joint.name: joint.limit for joint in model.records.robot.joints}
     found = [by_name[name] for name in model.joint_names]
     return np.array([[limit.lower, limit.upper] for limit in found]).T  # type: ignore[union-attr]
 

@@ -30,7 +30,7 @@ def test_the_quick_look_decides_all_cycles_of_a_running_arm(
 
     monkeypatch.setattr("safety_rig.step", S.step)
     room = importlib.import_module("geared_dynamics.control.safety.step")
-    monkeypatch.setattr(room, "judgement", never)
+    monkeypatch.setattr(room, "full_step", never)
     rig.run(0.1)
     assert rig.decision.running
     with pytest.raises(AssertionError, match="was asked"):
@@ -82,7 +82,7 @@ def test_edges_are_where_they_are(row: str, joint: int, edge: float, steps: int)
 def test_edges_of_commands(joint: int, sign: float, steps: int, limit: str) -> None:
     rig = running(command_rate=(math.inf, math.inf)) if limit == "magnitude" else ARM
     seen = observed(rig)
-    wanted = np.array(rig.memory.sent)
+    wanted = np.array(rig.memory.recent.sent)
     reach = RATE[joint] * (seen.now - rig.now)
     edge = sign * LIMIT[joint] if limit == "magnitude" else wanted[joint] + sign * reach
     wanted[joint] = moved(edge, steps)
@@ -107,7 +107,7 @@ def test_edges_of_ways(before: float | None, stamp: float | None, joint: int, si
         q = rig.q.copy()
         q[joint] += part * way
         seen = observed(rig, q=q, sampled=stamp)
-        quick = detection.undisturbed(rig.policy, rig.memory, seen, rig.wanted, rig.fallback)
+        quick = detection.nominal_step(rig.policy, rig.memory, seen, rig.wanted, rig.fallback)
         _, found = step(rig.policy, rig.memory, seen, rig.wanted, rig.fallback)
         assert (quick is not None) is possible
         assert bool(found.found & S.Event.IMPOSSIBLE_STATE) is not possible
@@ -117,16 +117,18 @@ def test_edges_of_ways(before: float | None, stamp: float | None, joint: int, si
 def test_what_only_the_complete_look_judges(doubted: bool) -> None:
     """States in doubt; the same state again, whose numbers the caller has overwritten."""
     rig = running()
-    assert rig.memory.track is not None
+    assert rig.memory.recent.track is not None
     if doubted:
-        rig.memory = rig.memory._replace(track=rig.memory.track._replace(doubted=rig.now))
+        recent = rig.memory.recent
+        track = recent.track._replace(doubted=rig.now)
+        rig.memory = rig.memory._replace(recent=recent._replace(track=track))
         seen, event = observed(rig), S.Event.IMPOSSIBLE_STATE
     else:
         seen, event = observed(rig, state_stamp=rig.now, q=rig.q + 0.01), S.Event.NONE
     memory, found = step(rig.policy, rig.memory, seen, rig.wanted, rig.fallback)
     assert found.found & STOPPING == event
-    assert memory.track.arrived == (seen.state_stamp if doubted else rig.now)
-    np.testing.assert_array_equal(memory.track.q, rig.q)
+    assert memory.recent.track.arrived == (seen.state_stamp if doubted else rig.now)
+    np.testing.assert_array_equal(memory.recent.track.q, rig.q)
 
 
 def test_an_arm_that_is_left_is_braked_from_the_first_cycle_on() -> None:
@@ -141,10 +143,10 @@ def test_a_long_pause_lets_a_command_change_no_more(part: float, inside: bool) -
     rig = running(state_timeout=0.3, command=(1e3, 1e3))
     now = rig.now + 0.15
     seen = observed(rig, now=now, state_stamp=now, reference_stamp=now, clock=now)
-    wanted = rig.memory.sent + part * 0.1 * RATE
+    wanted = rig.memory.recent.sent + part * 0.1 * RATE
     _, found = step(rig.policy, rig.memory, seen, wanted, rig.fallback)
     assert (found.found == 0) is inside
-    np.testing.assert_allclose(found.command - rig.memory.sent, min(part, 1.0) * 0.1 * RATE)
+    np.testing.assert_allclose(found.command - rig.memory.recent.sent, min(part, 1.0) * 0.1 * RATE)
 
 
 @pytest.mark.parametrize("late", [-1e-9, 1e-9])
@@ -156,7 +158,7 @@ def test_edges_of_pauses(by_stamp: bool, late: float) -> None:
     now = rig.now + (0.001 if by_stamp else pause)
     times = {"now": now, "state_stamp": now, "reference_stamp": now, "clock": now}
     seen = observed(rig, sampled=5.0 + (pause if by_stamp else 0.001), **times)
-    quick = detection.undisturbed(rig.policy, rig.memory, seen, rig.wanted, rig.fallback)
+    quick = detection.nominal_step(rig.policy, rig.memory, seen, rig.wanted, rig.fallback)
     _, found = step(rig.policy, rig.memory, seen, rig.wanted, rig.fallback)
     assert (quick is None) is (late > 0.0)
     assert bool(found.found & S.Event.STALE_STATE) is (late > 0.0)
@@ -190,14 +192,15 @@ def test_what_is_kept_is_the_memorys_own() -> None:
     """The caller may fill its arrays anew."""
     facts = {"q": ARM.q.copy(), "v": ARM.v.copy()}
     wanted = ARM.wanted.copy()  # type: ignore[union-attr]
-    made = detection.undisturbed(
+    made = detection.nominal_step(
         ARM.policy, ARM.memory, observed(ARM, **facts), wanted, ARM.fallback
     )
     assert made is not None
     memory, decision = made
-    assert (type(memory), type(memory.track)) == (S.SafetyMemory, values.StateTrack)
+    assert (type(memory), type(memory.recent.track)) == (S.SafetyMemory, values.StateTrack)
     assert type(decision) is S.Decision
-    kept = (memory.q, memory.v, memory.sent, decision.command, memory.track.q)
+    recent = memory.recent
+    kept = (recent.q, recent.v, recent.sent, decision.command, recent.track.q)
     for mine, theirs in itertools.product(kept, (*facts.values(), wanted)):
         assert not np.shares_memory(mine, theirs)  # type: ignore[arg-type]
 

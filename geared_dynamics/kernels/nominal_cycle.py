@@ -1,7 +1,7 @@
-"""Whether nothing at all is wrong with a cycle's numbers: the safety step's quick look.
+"""Whether a cycle is nominal by its numbers: no event, no limit active.
 
-Says yes only where the complete look in Python would find nothing, in every bit the same:
-comparisons are those made there, and where rounding could differ it says no.
+It is so only where the full safety step in Python would detect nothing, in every bit the same:
+comparisons are those made there, and where rounding could differ the full step is asked.
 """
 
 import math
@@ -9,8 +9,8 @@ import math
 import numpy as np
 from numba import njit
 
-from geared_dynamics.kernels import calm_layout as at
 from geared_dynamics.kernels import layout
+from geared_dynamics.kernels import nominal_layout as at
 from geared_dynamics.kernels.border import apart, fits, gather, holds, states
 from geared_dynamics.kernels.kinds import Array, Pointer
 from geared_dynamics.kernels.memory import keep, pointer, row, shift
@@ -27,21 +27,21 @@ def nominal_command(
     q: Array,
     v: Array,
     q_d: Array,
-    wanted: Array,
+    command: Array,
     before: Array,
     last: Array,
     dt: float,
     span: float,
     out: Array,
 ) -> int:
-    """Copy wanted (m,) to out and return OK, or DISTURBED where something is to be reported.
+    """Copy command (m,) to out and return OK, or NOT_NOMINAL where the full step is needed.
 
     Args:
-        limits: The packed policy, see ``calm_layout``.
+        limits: The packed policy, see ``nominal_layout``.
         q: Joint position (n,), or (K, n) for K cycles.
         v: Joint velocity.
         q_d: The reference's position.
-        wanted: Command of the law (m,) or (K, m).
+        command: Of the law (m,) or (K, m).
         before: Command of the cycle before.
         last: Position of the joint state before (n,) or (K, n).
         dt: Time since the command before [s].
@@ -49,13 +49,15 @@ def nominal_command(
         out: What may be sent (m,) or (K, m).
     """
     n, m = int(limits[at.JOINTS]), int(limits[at.COMMANDS])
-    if not (holds(out, m, limits) and fits(wanted, m, out) and fits(before, m, out)):
+    if not (holds(out, m, limits) and fits(command, m, out) and fits(before, m, out)):
         return layout.WRONG_SHAPE
     if not (fits(q, n, out) and fits(v, n, out) and fits(q_d, n, out)):
         return layout.WRONG_SHAPE
     if not fits(last, n, out):
         return layout.WRONG_SHAPE
-    if not (apart(wanted, out) and apart(before, out)):
+    if not (apart(command, out) and apart(before, out) and apart(last, out)):
+        return layout.OVERLAP
+    if not (apart(q, out) and apart(v, out) and apart(q_d, out)):
         return layout.OVERLAP
     buffer = np.empty(4 * n + 2 * m)
     x, p = pointer(buffer), pointer(limits)
@@ -66,19 +68,19 @@ def nominal_command(
             & gather(v, k, n, shift(x, n))
             & gather(q_d, k, n, shift(x, 2 * n))
             & gather(last, k, n, shift(x, 3 * n))
-            & gather(wanted, k, m, u)
+            & gather(command, k, m, u)
             & gather(before, k, m, shift(u, m))
         ):
-            return at.DISTURBED
-        if not (joints_calm(p, n, x, span) and commands_calm(p, n, m, u, shift(u, m), dt)):
-            return at.DISTURBED
+            return at.NOT_NOMINAL
+        if not (joints_nominal(p, n, x, span) and commands_nominal(p, n, m, u, shift(u, m), dt)):
+            return at.NOT_NOMINAL
         for i in range(m):
             row(out, k)[i] = u[i]
     return keep(buffer, layout.OK)
 
 
 @njit(error_model="numpy")
-def joints_calm(limits: Pointer, n: int, x: Pointer, span: float) -> bool:
+def joints_nominal(limits: Pointer, n: int, x: Pointer, span: float) -> bool:
     """Whether positions, speeds, errors, ways of x = q, v, q_d, last (4 n) are far from limits."""
     good = True
     for i in range(n):
@@ -102,14 +104,14 @@ def joints_calm(limits: Pointer, n: int, x: Pointer, span: float) -> bool:
 
 
 @njit(error_model="numpy")
-def commands_calm(
-    limits: Pointer, n: int, m: int, wanted: Pointer, before: Pointer, dt: float
+def commands_nominal(
+    limits: Pointer, n: int, m: int, command: Pointer, before: Pointer, dt: float
 ) -> bool:
     """Whether a command (m,) and its change keep to their limits."""
     good = True
     for i in range(m):
         r = at.HEADER_SIZE + n * at.JOINT_SIZE + i * at.COMMAND_SIZE
-        value, last, rate = wanted[i], before[i], limits[r + at.RATE]
+        value, last, rate = command[i], before[i], limits[r + at.RATE]
         good &= abs(value) <= limits[r + at.MOST] and abs(value) <= LARGEST
         if rate < math.inf:
             reach = rate * dt

@@ -1,0 +1,1 @@
+"""One symbolic run of the kernels: compiled functions of a model, exact derivatives, C."""

@@ -1,0 +1,315 @@
+"""``gd.compiled``: a model with functions of its own in machine code."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from geared_dynamics.arrays import ArrayLike
+from geared_dynamics.errors import GearedDynamicsWarning, ModelError, UnknownNameError
+from geared_dynamics.model import Coupling, GearedModel, require_model
+from geared_dynamics.model.elasticity import ElasticModel
+from geared_dynamics.trace.assembly import one_state
+from geared_dynamics.trace.batches import Batch, many_states
+from geared_dynamics.trace.cache import key_of, made, there
+from geared_dynamics.trace.door import fault, make_door
+from geared_dynamics.trace.functions import FUNCTIONS, Function, program_of
+from geared_dynamics.trace.native import OLDEST, Code, fused, version
+from geared_dynamics.trace.structure import Form, Structure, forms_of, structure_of
+
+USUAL = (
+    "inverse_dynamics",
+    "mass_matrix",
+    "bias_forces",
+    "gravity_forces",
+    "forward_dynamics",
+    "motor_commands",
+)
+LARGEST = 12_000  # operations: more take seconds to compile, and outgrow the processor's cache
+ONE = "one_state"  # name of the function in the object code
+STILL_THERE = "it answers as before, not compiled: call gd.compiled again to have it so"
+
+
+@dataclass(frozen=True, eq=False)
+class CompiledFunction:
+    """Code of one function, of one state and perhaps of many; and the structure it is for."""
+
+    structure: Structure
+    code: Code
+    many: Code | None = None
+
+
+class Fast:
+    """The compiled functions of a model, by name: ``f(inputs.., out or None)``.
+
+    Each returns its result, or None for what it does not take.
+    """
+
+    __slots__ = (*FUNCTIONS, "batches")
+
+    def __init__(self, doors: dict[str, Callable[..., Any]], batches: dict[str, Batch]) -> None:
+        """Take some functions; the others take nothing. Batches go by their kernel's name."""
+        for name in FUNCTIONS:
+            setattr(self, name, doors.get(name, not_taken))
+        self.batches = {
+            kernel: batch for name, batch in batches.items() for kernel in FUNCTIONS[name].kernels
+        }
+
+
+def not_taken(*_arguments: object) -> None:
+    """Leave a call to the kernels."""
+
+
+class CompiledModel(GearedModel):
+    """A ``GearedModel`` with functions in machine code; made by ``compiled``.
+
+    ``with_payload`` returns a compiled model where its numbers stand in the table of the same
+    code. Whatever else makes a new model of its fields (``dataclasses.replace``,
+    ``with_coupling``) returns a plain one. It is pickled as a plain model with the names of its
+    functions: where their code is on disk, they are loaded again.
+    """
+
+    entries: dict[str, CompiledFunction]
+    dense: bool
+    batches: bool
+
+    def __new__(cls, *fields: Any, **named: Any) -> Any:
+        """Make a plain model of changed fields."""
+        warn_user("replace: the new model")
+        return GearedModel(*fields, **named)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle and copy the plain model, and what to load beside it."""
+        return loaded_again, (plain(self), tuple(self.entries), self.dense, self.batches)
+
+    def __reduce_ex__(self, _protocol: Any) -> tuple[object, ...]:
+        """As ``__reduce__``."""
+        return self.__reduce__()
+
+    def __repr__(self) -> str:
+        """Name the compiled functions too."""
+        return f"{super().__repr__()[:-1]}, compiled: {', '.join(self.entries)}>"
+
+    def with_coupling(self, coupling: Coupling) -> GearedModel:
+        """Return a plain model; see ``GearedModel.with_coupling``."""
+        result = plain(self).with_coupling(coupling)
+        warn_user("with_coupling: the new model")
+        return result
+
+    def with_elasticity(self, elastic_model: ElasticModel) -> GearedModel:
+        """Return a plain model; see ``GearedModel.with_elasticity``."""
+        result = plain(self).with_elasticity(elastic_model)
+        warn_user("with_elasticity: the new model")
+        return result
+
+    def with_payload(
+        self,
+        mass: float,
+        com: ArrayLike = (0.0, 0.0, 0.0),
+        inertia: ArrayLike = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)),
+        *,
+        link: str | None = None,
+    ) -> GearedModel:
+        """Return the same arm with a load, compiled where code for it is there.
+
+        At a tip that is always so. A load elsewhere may make a number of the model nonzero that
+        the code takes for zero: such functions are the kernels' again until ``compiled`` is
+        called. See ``GearedModel.with_payload``.
+        """
+        loaded = plain(self).with_payload(mass, com, inertia, link=link)
+        layout = Layout(loaded, self.dense)
+        entries = {}
+        for name, entry in self.entries.items():
+            if entry.structure.holds(layout.forms(name)):
+                entries[name] = entry
+            else:
+                found = find(name, layout.structure(name), self.batches, compile_it=False)
+                if found is not None:
+                    entries[name] = found
+        return attached(layout, entries, self.batches)
+
+
+class Layout:
+    """Packed arrays and structures of one model, each made once."""
+
+    def __init__(self, model: GearedModel, dense: bool) -> None:
+        """Start without any."""
+        self.model = model
+        self.dense = dense
+        self._forms: dict[tuple[str, ...], dict[str, Form]] = {}
+        self._structures: dict[tuple[str, ...], Structure] = {}
+
+    def forms(self, name: str) -> dict[str, Form]:
+        """Packed arrays that a function needs."""
+        names = FUNCTIONS[name].forms
+        if names not in self._forms:
+            known = {key: form for forms in self._forms.values() for key, form in forms.items()}
+            missing = tuple(key for key in names if key not in known)
+            made = forms_of(self.model, missing)
+            self._forms[names] = {key: known.get(key) or made[key] for key in names}
+        return self._forms[names]
+
+    def structure(self, name: str) -> Structure:
+        """Structure that a function's code is for."""
+        names = FUNCTIONS[name].forms
+        if names not in self._structures:
+            self._structures[names] = structure_of(self.forms(name), self.dense)
+        return self._structures[names]
+
+
+def compiled(
+    model: GearedModel,
+    functions: Iterable[str] | None = None,
+    *,
+    dense: bool = False,
+    batches: bool = False,
+) -> GearedModel:
+    """Return the same model with functions of its own in machine code.
+
+    Every function of the library takes it; those compiled are several times faster and agree
+    with the others to rounding. Compiling takes a fraction of a second, once for a structure
+    (tree, geometry, which numbers are zero): its code is kept on disk. Call it before a control
+    loop, not in it.
+
+    States beyond an angle of 1e5 rad, and arguments that are not plain arrays, go to the kernels
+    as for any model. A function of more than ``LARGEST`` operations (the mass
+    matrix beyond some 20 joints) stays theirs, and a warning says so.
+
+    Args:
+        model: Geared model.
+        functions: Names of functions to compile, of ``trace.functions.FUNCTIONS``; by default
+            ``USUAL``, without ``motor_commands`` where the motors cannot move every joint.
+        dense: Take no number for zero: any masses, moments and tensors fit the code, which is
+            slower.
+        batches: Compile code for many states at once too, in the lanes of the processor's
+            vectors; without it batches are the kernels'.
+
+    Raises:
+        UnknownNameError: If there is no such function to compile.
+        ModelError: If a function that is named has no meaning for the model.
+    """
+    names = function_names(USUAL if functions is None else functions, "compiled")
+    base = plain(require_model(model))
+    why = fault() or ("" if version() >= OLDEST else f"LLVM {version()} is older than {OLDEST}")
+    if why:
+        warn(f"compiled: {base.name!r} stays as it is, not compiled: {why}")
+        return base
+    layout = Layout(base, dense)
+    entries, left = {}, []
+    for name in names:
+        try:
+            structure = layout.structure(name)
+        except ModelError:
+            if functions is None:
+                continue  # no motors, or too few of them
+            raise
+        found = find(name, structure, batches, compile_it=True)
+        if found is None:
+            left.append(name)
+        else:
+            entries[name] = found
+    if left:
+        warn(
+            f"compiled: {', '.join(left)} of {base.name!r} take more than {LARGEST} operations; "
+            "they are left to the kernels, which are faster there"
+        )
+    return attached(layout, entries, batches)
+
+
+def function_names(functions: Iterable[str], place: str) -> tuple[str, ...]:
+    """Check names of functions that the function ``place`` was given."""
+    names = (functions,) if isinstance(functions, str) else tuple(functions)
+    for name in names:
+        if not isinstance(name, str) or name not in FUNCTIONS:
+            raise UnknownNameError(f"{place}: functions", "traced function", name, FUNCTIONS)
+    return tuple(dict.fromkeys(names))
+
+
+def find(
+    name: str, structure: Structure, batches: bool, *, compile_it: bool
+) -> CompiledFunction | None:
+    """Code of a function; None if it is too large, or only looked for in vain."""
+    keys = [key_of(name.encode(), kind, structure.digest()) for kind in (b"one", b"many")]
+    codes = [there(key) for key in keys[: 1 + batches]]
+    if None in codes and compile_it:
+        program = program_of(name, structure)
+        if program.operations() <= LARGEST:
+            codes[0] = made(keys[0], lambda: one_state(program, ONE, fused()))
+            if batches:
+                codes[1] = made(keys[1], lambda: many_states(program))
+    return None if codes[0] is None else CompiledFunction(structure, codes[0], *codes[1:])
+
+
+def attached(layout: Layout, entries: dict[str, CompiledFunction], batches: bool) -> GearedModel:
+    """Return a model with the functions of these entries; itself without any."""
+    model = layout.model
+    if not entries:
+        return model
+    doors, many = {}, {}
+    for name, entry in entries.items():
+        function: Function = FUNCTIONS[name]
+        table = entry.structure.table(layout.forms(name))
+        shape = function.shape(model)
+        doors[name] = make_door(entry.code, ONE, table, len(function.inputs), model.n, shape)
+        if entry.many is not None:
+            many[name] = Batch(entry.many, table, len(function.inputs))
+    result = object.__new__(CompiledModel)
+    own: dict[str, Any] = {"entries": entries, "dense": layout.dense, "batches": batches}
+    own["fast"] = Fast(doors, many)
+    result.__dict__.update(model.__dict__ | own)
+    return result
+
+
+def plain(model: GearedModel) -> GearedModel:
+    """Return a model without compiled functions; itself if it has none."""
+    if not isinstance(model, CompiledModel):
+        return model
+    result = object.__new__(GearedModel)
+    own = ("entries", "dense", "batches", "fast")
+    result.__dict__.update({k: x for k, x in model.__dict__.items() if k not in own})
+    return result
+
+
+def loaded_again(
+    model: GearedModel, names: tuple[str, ...], dense: bool, batches: bool
+) -> GearedModel:
+    """Return an unpickled model, with such functions as have their code here."""
+    if fault() or version() < OLDEST:
+        return model
+    layout = Layout(model, dense)
+    entries = {}
+    for name in names:
+        found = find(name, layout.structure(name), batches, compile_it=False)
+        if found is not None:
+            entries[name] = found
+    return attached(layout, entries, batches)
+
+
+# -- warnings ------------------------------------------------------------------------------------
+
+
+def warn(text: str) -> None:
+    """Warn at the place from which the library was called."""
+    level = 1
+    frame = sys._getframe()
+    while frame.f_back is not None and library(frame.f_globals.get("__name__", "")):
+        frame = frame.f_back
+        level += 1
+    warnings.warn(text, GearedDynamicsWarning, stacklevel=level)
+
+
+def warn_user(subject: str) -> None:
+    """Say that a new model is not compiled, unless the library makes it for itself."""
+    frame = sys._getframe(2)
+    while frame.f_back is not None and frame.f_globals.get("__name__") == "dataclasses":
+        frame = frame.f_back
+    if not library(frame.f_globals.get("__name__", "")):
+        warn(f"{subject} is a plain one; {STILL_THERE}")
+
+
+def library(module: str) -> bool:
+    """Whether a module is ours, or makes dataclasses for us."""
+    return module.partition(".")[0] in ("geared_dynamics", "dataclasses")

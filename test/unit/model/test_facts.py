@@ -1,0 +1,197 @@
+"""Facts that other rooms ask the model for: limits of joints, their types, the motor map."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import geared_dynamics as gd
+from geared_dynamics.control.safety.policy import default_policy
+from geared_dynamics.model.facts import MotorMap, motor_map
+from geared_dynamics.model.inertia import moved, parameters_of
+
+URDF = Path(__file__).parents[3] / "urdf"
+JOINT = """
+  <joint name="{name}" type="{kind}">
+    <parent link="{parent}"/><child link="{name}_link"/><axis xyz="0 0 1"/>
+    {inside}
+  </joint>
+  <link name="{name}_link"><inertial><mass value="1"/><origin xyz="0.1 0 0.2"/>
+    <inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>"""
+
+
+def arm(**joints: tuple[str, str]) -> str:
+    """URDF of a chain of joints, by name their kind and what stands inside."""
+    text, parent = '<robot name="arm"><link name="base"/>', "base"
+    for name, (kind, inside) in joints.items():
+        text += JOINT.format(name=name, kind=kind, parent=parent, inside=inside)
+        parent = f"{name}_link"
+    return text + "</robot>"
+
+
+@pytest.mark.parametrize(
+    ("kind", "limit", "expected"),
+    [
+        ("revolute", "", (-np.inf, np.inf, np.inf, np.inf)),
+        ("revolute", 'lower="-1" upper="2" effort="30" velocity="4"', (-1.0, 2.0, 4.0, 30.0)),
+        ("revolute", 'lower="-1" upper="2" effort="0" velocity="0"', (-1.0, 2.0, np.inf, np.inf)),
+        ("prismatic", 'upper="2" effort="1e6" velocity="1e16"', (-np.inf, 2.0, np.inf, np.inf)),
+        ("revolute", 'lower="-1e6" upper="1e9" effort="1" velocity="999999"',
+         (-np.inf, np.inf, 999999.0, 1.0)),
+        ("continuous", 'lower="-1" upper="2" effort="30" velocity="4"',
+         (-np.inf, np.inf, 4.0, 30.0)),
+        ("revolute", 'lower="0" upper="0" effort="30" velocity="4"', (0.0, 0.0, 4.0, 30.0)),
+    ],
+)  # fmt: skip
+def test_one_rule_says_what_is_no_limit(
+    kind: str, limit: str, expected: tuple[float, ...]
+) -> None:
+    element = f"<limit {limit}/>" if limit else ""
+    model = gd.load_model(arm(j=(kind, element)))
+    limits = model.limits
+    found = (limits.lower, limits.upper, limits.velocity, limits.effort)
+    assert tuple(float(x[0]) for x in found) == expected
+    policy = default_policy(model)
+    assert (policy.lower[0], policy.upper[0], policy.velocity[0]) == expected[:3]
+    assert policy.command == expected[3:]
+    assert limits.bounded.tolist() == [np.isfinite(expected[0]) and expected[0] < expected[1]]
+
+
+def test_limits_of_mimic_joints_are_the_bodies() -> None:
+    """A coordinate has the limits of its own joint; a body those of the joint that moves it."""
+    limit = '<limit lower="-{0}" upper="{0}" effort="9" velocity="9"/>'
+    model = gd.load_model(
+        arm(
+            lead=("revolute", limit.format(1)),
+            follower=("prismatic", limit.format(2) + '<mimic joint="lead" multiplier="-3"/>'),
+            last=("continuous", limit.format(5)),
+        )
+    )
+    assert model.joint_names == ("lead", "last")
+    assert model.joint_types == ("revolute", "continuous")
+    assert model.tree.joints == ("lead", "follower", "last")
+    assert model.tree.joint_types == ("revolute", "prismatic", "continuous")
+    np.testing.assert_array_equal(model.own_bodies, [0, 2])
+    np.testing.assert_array_equal(model.limits.upper, [1.0, np.inf])
+    np.testing.assert_array_equal(model.tree.limits.upper, [1.0, 2.0, np.inf])
+    np.testing.assert_array_equal(model.continuous, [False, True])
+    np.testing.assert_array_equal(model.prismatic, [False, False])
+    assert model.force_units == ("N m", "N m")
+    assert (model.root, model.fixed_joints) == ("base", ())
+
+
+def test_frozen_joints_are_fixed_and_have_no_limits() -> None:
+    limit = '<limit lower="-1" upper="1" effort="9" velocity="9"/>'
+    text = arm(a=("revolute", limit), b=("prismatic", limit), c=("revolute", limit))
+    model = gd.load_model(text, lock={"a": 0.5})
+    assert model.fixed_joints == ("a",)
+    assert model.joint_types == ("prismatic", "revolute")
+    assert model.force_units == ("N", "N m")
+    assert len(model.limits.upper) == 2
+
+
+def test_shafts_behind_springs_have_no_limits() -> None:
+    model = gd.load_model(URDF / "wave6.urdf", URDF / "wave6.drivetrain.yaml")
+    wide = gd.elastic.with_springs(model)
+    n = model.n
+    assert set(wide.joint_types[n:]) == {"shaft"}
+    assert wide.joint_types[:n] == model.joint_types
+    assert np.isinf(wide.limits.upper[n:]).all()
+    assert np.isinf(wide.limits.velocity[n:]).all()
+    np.testing.assert_array_equal(wide.limits.upper[:n], model.limits.upper)
+    assert not wide.continuous[n:].any()
+
+
+# -- The motor map --------------------------------------------------------------------------------
+
+
+def random_map(n: int, m: int, seed: int, units: float = 1.0) -> tuple[np.ndarray, MotorMap]:
+    rng = np.random.default_rng(seed)
+    A = rng.normal(size=(n, m)) * rng.uniform(1.0, units, (n, 1))
+    return A, motor_map(A, rng.normal(size=m))
+
+
+@pytest.mark.parametrize(("n", "m"), [(3, 3), (2, 5), (4, 2), (3, 0), (1, 1)])
+@pytest.mark.parametrize("seed", range(3))
+def test_inverse_is_moore_and_penrose_s(n: int, m: int, seed: int) -> None:
+    A, found = random_map(n, m, seed)
+    np.testing.assert_allclose(found.inverse, np.linalg.pinv(A), rtol=1e-10, atol=1e-13)
+    assert found.rank == min(n, m)
+    assert found.complete == (m >= n)
+
+
+def test_coordinates_that_no_motor_moves() -> None:
+    """They get no share, and where two motors move one coordinate alone, both share it."""
+    A = np.array([[3.0, 4.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, -1e-5]])
+    found = motor_map(A, np.zeros(3))
+    assert (found.rank, found.complete) == (2, False)
+    expected = [[3 / 25, 0, 0], [4 / 25, 0, 0], [0, 0, -1e5]]
+    np.testing.assert_allclose(found.inverse, expected, rtol=1e-14)
+
+
+def test_motors_that_repeat_each_other_and_are_too_few() -> None:
+    A = np.outer([1.0, 2.0, 0.0], [2.0, 3.0])
+    found = motor_map(A, np.zeros(2))
+    assert found.rank == 1
+    np.testing.assert_allclose(found.inverse, np.linalg.pinv(A), rtol=1e-12, atol=1e-15)
+
+
+def test_units_of_very_different_size_lose_nothing() -> None:
+    """NumPy's pseudo-inverse takes the row of a joint in nanometres for zero."""
+    A = np.array([[1.0, 0.5], [1e-17, -3e-17]])
+    found = motor_map(A, np.zeros(2))
+    assert found.complete
+    np.testing.assert_allclose(A @ found.inverse, np.eye(2), rtol=1e-12, atol=1e-28)
+    assert np.abs(A @ np.linalg.pinv(A) - np.eye(2)).max() > 0.5  # negative control
+
+
+def test_angles_and_coordinates_there_and_back() -> None:
+    model = gd.load_model(URDF / "brisk6.urdf", URDF / "brisk6.drivetrain.yaml")
+    q = np.random.default_rng(1).uniform(-1.0, 1.0, (5, model.n))
+    shown = gd.motor_angles(model, q)
+    np.testing.assert_allclose(model.motor_map.coordinates(shown), q, atol=1e-12)
+
+
+def test_the_map_of_an_arm_with_springs_has_its_shafts() -> None:
+    model = gd.load_model(URDF / "wave6.urdf", URDF / "wave6.drivetrain.yaml")
+    motors = model.elastic_motor_map
+    np.testing.assert_array_equal(motors.A, gd.elastic.structure_matrix(model))
+    np.testing.assert_allclose(motors.inverse, np.linalg.pinv(motors.A), rtol=1e-12, atol=1e-15)
+    wide = gd.elastic.with_springs(model).motor_map
+    np.testing.assert_array_equal(wide.A, motors.A)
+
+
+def test_frozen_joints_that_motors_would_move() -> None:
+    """A belt that passes a joint turns its motor with that joint as well."""
+    wheel = {"carrier": "base", "axis": [0, 0, 1], "mass": 0.0, "inertia": {"axial": 1e-4}}
+    drives = {
+        "version": 1,
+        "wheels": {"first": wheel, "second": wheel},
+        "spins": [
+            {"wheel": "first", "joint": "a", "ratio": 30},
+            {"wheel": "second", "coefficients": {"a": 20, "b": 20}},
+        ],
+        "motors": {"first": {"wheel": "first"}, "second": {"wheel": "second"}},
+    }
+    text = arm(a=("revolute", ""), b=("revolute", ""))
+    whole = gd.load_model(text, drives).motors
+    assert (whole.held, whole.ends) == (((), ()), ("a", "b"))
+    behind = gd.load_model(text, drives, lock={"a": 0.3}).motors
+    assert (behind.held, behind.ends) == ((("a",), ("a",)), ("a", "b"))
+    before = gd.load_model(text, drives, lock={"b": 0.3}).motors
+    assert (before.held, before.ends) == (((), ("b",)), ("a", "b"))
+
+
+def test_parameters_moved_by_nothing_stay() -> None:
+    """The short way for frames that coincide, against frames that nearly do."""
+    random = np.random.default_rng(3)
+    own = parameters_of(2.0, random.normal(size=3), np.diag([0.1, 0.2, 0.25]))
+    still = moved(own, np.eye(3), np.zeros(3))
+    np.testing.assert_array_equal(still, own)
+    assert still is not own
+    np.testing.assert_allclose(moved(own, np.eye(3), np.full(3, 1e-12)), own, atol=1e-10)
+    turn = np.diag([1.0, -1.0, -1.0])  # negative control: a turn alone is one
+    assert np.abs(moved(own, turn, np.zeros(3)) - own).max() > 0.1
+    assert np.abs(moved(own, np.eye(3), np.full(3, 0.1)) - own).max() > 0.1

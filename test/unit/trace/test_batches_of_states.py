@@ -1,0 +1,127 @@
+"""Many states in the lanes of vectors: bits and errors of one state after the other."""
+
+from __future__ import annotations
+
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import geared_dynamics as gd
+from geared_dynamics import kernels
+from geared_dynamics.errors import ArrayError
+from geared_dynamics.trace.batches import lanes
+from geared_dynamics.trace.functions import FUNCTIONS
+from random_robots import random_robot, random_state
+from traced_arms import any_arm, difference
+
+NAMES = (
+    "inverse_dynamics",
+    "mass_matrix",
+    "forward_dynamics",
+    "inverse_dynamics_derivatives",
+    "motor_commands",
+)
+
+
+def pair(seed: int) -> tuple[gd.GearedModel, gd.GearedModel]:
+    """An arm with drives, and the same one compiled for batches."""
+    model = any_arm(seed)
+    return model, gd.compiled(model, NAMES, batches=True)
+
+
+def rows(model: gd.GearedModel, name: str, count: int, seed: int = 0) -> list[np.ndarray]:
+    """Inputs of a function for many states."""
+    return list(random_state(model.n, seed, batch=(count,)))[: len(FUNCTIONS[name].inputs)]
+
+
+def result(model: gd.GearedModel, name: str, inputs: list[np.ndarray]) -> np.ndarray:
+    """Result of a public function as one array."""
+    found = getattr(gd, name)(model, *inputs)
+    return np.asarray(getattr(found, "rows", getattr(found, "_values", found)))
+
+
+@pytest.mark.parametrize("seed", [1, 3, 5])
+@pytest.mark.parametrize("name", NAMES)
+def test_lanes_give_the_bits_of_single_states(name: str, seed: int) -> None:
+    model, fast = pair(seed)
+    inputs = rows(model, name, 3 * lanes() + 1, seed)
+    whole = result(fast, name, inputs)
+    door = getattr(fast.fast, name)
+    for k in range(len(whole)):
+        assert door(*(x[k] for x in inputs), None).tobytes() == whole[k].tobytes(), k
+    assert difference(whole, result(model, name, inputs)) <= 1e-12
+
+
+@pytest.mark.parametrize("count", [0, 1, lanes() - 1, lanes(), lanes() + 1, 5 * lanes() - 1])
+def test_any_number_of_states(count: int) -> None:
+    model, fast = pair(1)
+    inputs = rows(model, "inverse_dynamics", count)
+    expected = gd.inverse_dynamics(model, *inputs)
+    assert difference(gd.inverse_dynamics(fast, *inputs), expected) <= 1e-13
+    room = np.full((count + 2, model.n), np.nan)
+    out = room[1:-1]
+    assert gd.inverse_dynamics(fast, *inputs, out=out) is out
+    assert np.isnan(room[[0, -1]]).all()
+
+
+def test_batches_do_not_pass_through_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, fast = pair(1)
+    inputs = rows(model, "forward_dynamics", 2 * lanes())
+    expected = gd.forward_dynamics(model, *inputs)
+    monkeypatch.setattr(kernels, "forward_dynamics", lambda *_: pytest.fail("the kernel ran"))
+    assert difference(gd.forward_dynamics(fast, *inputs), expected) <= 1e-11
+    grid = [x.reshape(2, lanes(), model.n) for x in inputs]
+    assert gd.forward_dynamics(fast, *grid).shape == (2, lanes(), model.n)
+    turned = [np.asfortranarray(x) for x in inputs]
+    assert difference(gd.forward_dynamics(fast, *turned), expected) <= 1e-11
+
+
+def test_states_that_the_code_does_not_take_are_the_kernels() -> None:
+    model, fast = pair(1)
+    q, v, a = rows(model, "inverse_dynamics", 6 * lanes())
+    q[lanes() + 1] += 2e5
+    q[-1] += 3e5
+    expected = gd.inverse_dynamics(model, q, v, a)
+    got = gd.inverse_dynamics(fast, q, v, a)
+    assert np.array_equal(got[[lanes() + 1, -1]], expected[[lanes() + 1, -1]])
+    assert difference(got, expected) <= 1e-13
+
+
+def test_errors_are_those_of_the_kernels() -> None:
+    model, fast = pair(1)
+    q, v, a = rows(model, "inverse_dynamics", 4 * lanes())
+    v[2 * lanes() + 3, 1] = np.nan
+    texts = []
+    for way in (model, fast):
+        with pytest.raises(ArrayError) as caught:
+            gd.inverse_dynamics(way, q, v, a)
+        texts.append(str(caught.value))
+        with pytest.raises(ArrayError, match="shares memory"):
+            gd.inverse_dynamics(way, q, a, a, out=q)
+    assert texts[0] == texts[1]
+
+
+def test_threads_share_a_batch() -> None:
+    model, fast = pair(1)
+    inputs = rows(model, "inverse_dynamics", 40 * lanes())
+    expected = gd.inverse_dynamics(fast, *inputs)
+    parts = [[x[k::4] for x in inputs] for k in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda part: gd.inverse_dynamics(fast, *part), parts))
+    for k, part in enumerate(found):
+        assert np.array_equal(part, expected[k::4])
+
+
+def test_loads_and_pickles_keep_their_batches() -> None:
+    model = random_robot(5, joints=3, wheels=3).load()
+    fast = gd.compiled(model, ["inverse_dynamics"], batches=True)
+    load = (2.0, (0.1, 0.2, 0.3))
+    tip = model.body_names[-1]
+    inputs = rows(model, "inverse_dynamics", lanes())
+    carrying = fast.with_payload(*load, link=tip)
+    expected = gd.inverse_dynamics(model.with_payload(*load, link=tip), *inputs)
+    assert difference(gd.inverse_dynamics(carrying, *inputs), expected) <= 1e-13
+    assert "inverse_dynamics" in pickle.loads(pickle.dumps(fast)).fast.batches
+    assert gd.compiled(model, ["inverse_dynamics"]).fast.batches == {}

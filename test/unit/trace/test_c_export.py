@@ -1,0 +1,145 @@
+"""C of the example robots: it compiles without a warning, and agrees with the kernels."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import geared_dynamics as gd
+from geared_dynamics.apps.cli.main import main
+from geared_dynamics.errors import ModelError, UnknownNameError
+from geared_dynamics.trace.c_code import export_c
+from geared_dynamics.trace.functions import FUNCTIONS
+from traced_arms import any_arm
+
+URDF = Path(__file__).parents[3] / "urdf"
+STRICT = "-std=c99 -pedantic -Wall -Wextra -Wconversion -Wdouble-promotion -Werror -O1".split()
+CORTEX = (
+    "-mcpu=cortex-m7 -mfloat-abi=hard -mfpu=fpv5-sp-d16 -std=c99 -Wdouble-promotion -Werror -O2"
+).split()
+ROBOTS = sorted(path.name.split(".")[0] for path in URDF.glob("*.drivetrain.yaml"))
+needs_compiler = pytest.mark.skipif(not shutil.which("gcc"), reason="gcc is not installed")
+
+
+def load(name: str) -> gd.GearedModel:
+    return gd.load_model(URDF / f"{name}.urdf", URDF / f"{name}.drivetrain.yaml")
+
+
+def names_for(model: gd.GearedModel) -> list[str]:
+    """All functions that a model has."""
+    return [name for name in FUNCTIONS if name != "motor_commands" or model.motor_names]
+
+
+def built(files: tuple[Path, ...], *more: str) -> subprocess.CompletedProcess[str]:
+    """Compile the sources and run their test."""
+    program = files[0].with_suffix("")
+    sources = [str(path) for path in files if path.suffix == ".c"]
+    command = ["gcc", *STRICT, *more, *sources, "-lm", "-o", str(program)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[:2000]
+    return subprocess.run([str(program)], capture_output=True, text=True, check=False)
+
+
+@needs_compiler
+@pytest.mark.parametrize("precision", ["double", "float"])
+@pytest.mark.parametrize("name", ["elbow", "brisk6"])
+def test_code_agrees_with_the_kernels(name: str, precision: str, tmp_path: Path) -> None:
+    check(name, precision, tmp_path)
+
+
+@needs_compiler
+@pytest.mark.validate
+@pytest.mark.parametrize("precision", ["double", "float"])
+@pytest.mark.parametrize("name", ROBOTS)
+def test_code_of_all_robots_agrees(name: str, precision: str, tmp_path: Path) -> None:
+    check(name, precision, tmp_path)
+
+
+def check(name: str, precision: str, folder: Path) -> None:
+    """Export, compile and run; the errors are those that the precision has."""
+    model = load(name)
+    files = export_c(model, folder, names_for(model), precision=precision)
+    done = built(files)
+    assert done.returncode == 0, done.stdout
+    lines = done.stdout.splitlines()
+    assert lines[-1] == "all right"
+    largest = max(float(line.split(": ")[1]) for line in lines[:-1])
+    assert largest <= (1e-13 if precision == "double" else 1e-4)
+    assert {line.split(": ")[0] for line in lines[:-1]} == set(names_for(model))
+
+
+@needs_compiler
+def test_the_programs_own_test_finds_a_wrong_number(tmp_path: Path) -> None:
+    files = export_c(load("elbow"), tmp_path, ["inverse_dynamics"])
+    source = next(path for path in files if path.name == "elbow.c")
+    text = source.read_text()
+    wrong = re.sub(r"out\[1\] = (\w+);", r"out[1] = \1 * 1.001;", text)
+    assert wrong != text
+    source.write_text(wrong)
+    done = built(files)
+    assert done.returncode == 1
+    assert "wrong" in done.stdout.splitlines()[-1]
+
+
+@needs_compiler
+def test_odd_arms_and_names(tmp_path: Path) -> None:
+    for seed in (1, 3, 4):
+        files = export_c(any_arm(seed), tmp_path / str(seed))
+        assert built(files).returncode == 0
+    one = (
+        '<robot name="7 */ arm"><link name="a"/><link name="b"><inertial><mass value="1"/>'
+        '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+        '<joint name="j ??/ */" type="continuous"><parent link="a"/><child link="b"/></joint>'
+        "</robot>"
+    )
+    files = export_c(gd.load_model(one), tmp_path / "one")
+    assert files[0].name == "arm_7____arm.h"
+    assert built(files).returncode == 0
+
+
+@pytest.mark.skipif(
+    not shutil.which("arm-none-eabi-gcc"), reason="arm-none-eabi-gcc is not installed"
+)
+def test_single_precision_has_no_double_arithmetic(tmp_path: Path) -> None:
+    files = export_c(load("brisk6"), tmp_path, precision="float")
+    target = tmp_path / "brisk6.o"
+    source = next(str(path) for path in files if path.name.endswith("6.c"))
+    subprocess.run(["arm-none-eabi-gcc", *CORTEX, "-c", source, "-o", str(target)], check=True)
+    symbols = subprocess.run(
+        ["arm-none-eabi-nm", str(target)], capture_output=True, text=True, check=True
+    ).stdout
+    assert "__aeabi_d" not in symbols
+
+
+def test_the_rigid_functions_call_sine_and_cosine_only(tmp_path: Path) -> None:
+    rigid = ["inverse_dynamics", "mass_matrix", "inverse_dynamics_derivatives"]
+    export_c(load("brisk6"), tmp_path, rigid)
+    text = (tmp_path / "brisk6.c").read_text()
+    assert set(re.findall(r"= (\w+)\(", text)) == {"sin", "cos"}
+    assert not re.search(r"malloc|static|extern", text)
+
+
+def test_the_command_writes_the_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    robot = [str(URDF / "elbow.urdf"), str(URDF / "elbow.drivetrain.yaml")]
+    folder = tmp_path / "c"
+    assert main(["export", "--c", *robot, "-o", str(folder), "--float"]) == 0
+    names = {"elbow.h", "elbow.c", "elbow_test.c", "CMakeLists.txt"}
+    assert {path.name for path in folder.iterdir()} == names
+    assert "const float q[3]" in (folder / "elbow.h").read_text()
+    assert capsys.readouterr().out.count(str(folder)) == 4
+    assert main(["export", "--c", *robot]) != 0
+    assert "export --c: -o DIR: is not given" in capsys.readouterr().err
+
+
+def test_what_cannot_be_exported_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UnknownNameError, match="export_c: functions: there is no traced function"):
+        export_c(load("elbow"), tmp_path, ["observer_update"])
+    with pytest.raises(UnknownNameError, match="double, float"):
+        export_c(load("elbow"), tmp_path, precision="half")
+    with pytest.raises(ModelError, match="motors"):
+        export_c(any_arm(0), tmp_path, ["motor_commands"])
+    assert list(tmp_path.iterdir()) == []
