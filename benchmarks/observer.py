@@ -35,12 +35,12 @@ def arrays(model: gd.GearedModel) -> list[gd.Measurement]:
     return rows
 
 
-def timed(clock, step, state, rows, count: int) -> list[float]:  # type: ignore[no-untyped-def]
+def timed(clock, observer, rows, count: int) -> list[float]:  # type: ignore[no-untyped-def]
     """Durations of the steps along a motion [s]."""
-    times = []
+    times, state = [], observer.start(rows[0])
     for row in rows[1:count]:
         begun = clock()
-        state = step(state, row)
+        state = observer.step(state, row, DT)
         times.append(clock() - begun)
     return times[50:]
 
@@ -50,11 +50,12 @@ def main() -> None:
     model = elastic_arm()
     rows = arrays(model)
     motors = [gd.Measurement(row.motor_angle, row.motor_torque) for row in rows]
-    alone = ob.kalman_gains(model, resolution=5e-5)
-    every = ob.kalman_gains(model, resolution=5e-5, link_noise=1e-3, joint_torque_noise=20.0)
-    pure = ob.nonlinear_gains(model, resolution=5e-5, jump=10.0)
+    alone = ob.kalman_observer(model, resolution=5e-5)
+    every = ob.kalman_observer(model, resolution=5e-5, link_noise=1e-3, joint_torque_noise=20.0)
+    pure = ob.nonlinear_observer(model, resolution=5e-5, jump=10.0)
+    study = ob.redundant_observer(model, gains=pure.gains)
+    momentum = ob.momentum_observer(model, 30.0)
     still = np.zeros(model.n)
-    begun = ob.nonlinear_start(model, pure, motors[0])
     moving = [
         ob.Moving(
             gd.State(row.link_position, 0 * still, row.link_position, still), row.motor_torque
@@ -63,34 +64,30 @@ def main() -> None:
     ]
     sides = {
         "Kalman filter, motors": (
-            lambda s, y: ob.kalman_step(model, alone, s, y, DT),
-            ob.kalman_start(model, alone, motors[0]),
+            alone,
             motors,
             STEPS,
         ),
         "Kalman filter, all sensors": (
-            lambda s, y: ob.kalman_step(model, every, s, y, DT),
-            ob.kalman_start(model, every, rows[0]),
+            every,
             rows,
             STEPS,
         ),
-        "nonlinear": (lambda s, y: ob.nonlinear_step(model, pure, s, y, DT), begun, motors, STEPS),
+        "nonlinear": (pure, motors, STEPS),
         "momentum": (
-            lambda s, y: ob.momentum_step(model, 30.0, s, y, DT),
-            ob.momentum_start(model, moving[0]),
+            momentum,
             moving,
             STEPS,
         ),
         "redundant": (
-            lambda s, y: ob.redundant_step(model, pure, s, y, DT),
-            ob.redundant_start(model, begun),
+            study,
             motors,
             150,
         ),
     }
-    for name, (step, state, data, count) in sides.items():
+    for name, (observer, data, count) in sides.items():
         for what, clock in (("wall", time.perf_counter), ("cpu", time.thread_time)):
-            times = timed(clock, step, state, data, count)
+            times = timed(clock, observer, data, count)
             middle, late = np.median(times), np.percentile(times, 99)
             line = f"{name:28} {what:4} median {1e6 * middle:7.1f} us, p99 {1e6 * late:7.1f} us"
             if name == "Kalman filter, motors":

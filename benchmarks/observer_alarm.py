@@ -47,7 +47,7 @@ class Watch:
     def __init__(self, model: gd.GearedModel, sensors: str) -> None:
         """Tune the filter."""
         self.model, (self.links, self.torques) = model, SENSORS[sensors]
-        self.gains = ob.kalman_gains(
+        self.observer = ob.kalman_observer(
             model,
             resolution=TURN,
             noise=NOISE,
@@ -61,9 +61,9 @@ class Watch:
         link = FINE * np.round(row.q / FINE) if self.links else None
         reading = gd.Measurement(row.phi, row.tau_m, link, torque if self.torques else None)
         if self.state is None:
-            self.state = ob.kalman_start(self.model, self.gains, reading)
+            self.state = self.observer.start(reading)
         else:
-            self.state = ob.kalman_step(self.model, self.gains, self.state, reading, DT)
+            self.state = self.observer.step(self.state, reading, DT)
         mean = self.state.mean
         force, v, vtheta = mean[12:15], mean[6:9], mean[9:12]
         self.raised = ob.alarm_step(

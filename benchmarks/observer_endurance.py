@@ -43,7 +43,7 @@ class Account:
         every = {"link_noise": FINE / 12**0.5, "joint_torque_noise": SENSOR}
         more = every if sensors == "and torques" else {}
         self.model, self.sensors, self.state = model, sensors, None
-        self.gains = ob.kalman_gains(model, resolution=TURN, noise=0.3 * TURN, **more)
+        self.observer = ob.kalman_observer(model, resolution=TURN, noise=0.3 * TURN, **more)
         self.squares, self.base, self.largest = np.zeros(3), np.zeros(3), np.zeros(3)
         self.count = self.faults = self.alarms = 0
         self.watch = ob.alarm_start(model)
@@ -53,13 +53,13 @@ class Account:
         if self.sensors == "motors":
             measurement = measurement._replace(link_position=None, joint_torque=None)
         if self.state is None:
-            self.state = ob.kalman_start(self.model, self.gains, measurement)
+            self.state = self.observer.start(measurement)
             return
-        self.state = ob.kalman_step(self.model, self.gains, self.state, measurement, DT)
+        self.state = self.observer.step(self.state, measurement, DT)
         self.faults += int(self.state.health.faults) != 0
         self.count += 1
         if self.count > SKIP:
-            found = ob.estimate(self.model, self.state)
+            found = self.observer.estimate(self.state)
             self.squares += (found.q - row.q) ** 2
             self.base += (row.theta - row.q) ** 2
             self.largest = np.maximum(self.largest, np.abs(found.external))

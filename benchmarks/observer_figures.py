@@ -94,12 +94,13 @@ def kalman(
         joint_torque_noise=SENSOR if torques else None,
         **tuning,
     )
-    gains, state, means = change(gains), None, []
+    observer = ob.kalman_observer(model, gains=change(gains))
+    state, means = None, []
     for measurement in measurements(row, links, torques):
         if state is None:
-            state = ob.kalman_start(model, gains, measurement)
+            state = observer.start(measurement)
         else:
-            state = ob.kalman_step(model, gains, state, measurement, DT)
+            state = observer.step(state, measurement, DT)
         means.append(state.mean)
     return np.array(means), state
 
@@ -107,13 +108,13 @@ def kalman(
 def nonlinear(arm: Arm, row: Row, bandwidth: float, start: float = 0.0) -> np.ndarray:
     """States (t, 2N) of the nonlinear observer along a motion."""
     model = gd.load_model(arm.urdf, arm.drives)
-    gains = ob.nonlinear_gains(model, resolution=TURN, bandwidth=bandwidth)
+    observer = ob.nonlinear_observer(model, resolution=TURN, bandwidth=bandwidth)
     state, means = None, []
     for measurement in measurements(row, False, False):
         if state is None:
-            state = ob.nonlinear_start(model, gains, measurement, q=row.q[0] + start)
+            state = observer.start(measurement, q=row.q[0] + start)
         else:
-            state = ob.nonlinear_step(model, gains, state, measurement, DT)
+            state = observer.step(state, measurement, DT)
         means.append(state.mean)
     return np.array(means)
 
@@ -175,11 +176,11 @@ def start() -> None:
     row = moving(arm, 1.0, noise=NOISE)
     model = gd.load_model(arm.urdf, arm.drives)
     readings = measurements(row, False, False)
-    gains = ob.kalman_gains(model, resolution=TURN, noise=NOISE)
-    state = ob.kalman_start(model, gains, readings[0], q=row.q[0] + 0.1, twist=0.1)
+    observer = ob.kalman_observer(model, resolution=TURN, noise=NOISE)
+    state = observer.start(readings[0], q=row.q[0] + 0.1, twist=0.1)
     off = [0.1]
     for k, measurement in enumerate(readings[1:], start=1):
-        state = ob.kalman_step(model, gains, state, measurement, DT)
+        state = observer.step(state, measurement, DT)
         off.append(float(np.abs(state.mean[:3] - row.q[k]).max()))
     report("Kalman filter", np.array(off))
     for bandwidth in (10.0, 30.0):
@@ -262,7 +263,8 @@ def one_run(model: gd.GearedModel, gains: ob.KalmanGains, seed: int, instants: i
     mean[3:6] = mean[:3]
     truth = mean + P * random.normal(size=18)
     first = gd.Measurement(A.T @ truth[3:6], np.zeros(3))
-    state = ob.kalman_start(model, gains, first)._replace(mean=mean, root=np.diag(P).ravel())
+    observer = ob.kalman_observer(model, gains=gains)
+    state = observer.start(first)._replace(mean=mean, root=np.diag(P).ravel())
     found = []
     for _ in range(instants):
         torque = 0.05 * random.normal(size=3)
@@ -277,7 +279,7 @@ def one_run(model: gd.GearedModel, gains: ob.KalmanGains, seed: int, instants: i
         walk = gains.walk * np.sqrt(DT) * random.normal(size=6)
         truth = np.concatenate([moved.x, moved.rate, truth[12:] + walk])
         shown = A.T @ truth[3:6] + gains.noise[:3] * random.normal(size=3)
-        state = ob.kalman_step(model, gains, state, gd.Measurement(shown, torque), DT)
+        state = observer.step(state, gd.Measurement(shown, torque), DT)
         off = (truth - state.mean)[:15]  # the shafts' unaccounted force is zero, and known to be
         found.append(float(off @ np.linalg.solve(state.covariance[:15, :15], off)))
     return found
@@ -315,15 +317,15 @@ def rest() -> None:
         for engine in (EquationsMechanism, MujocoMechanism):
             q, readings = rest_to_rest(model, engine(model, 2e-4))
             for bandwidth in (10.0, 30.0):
-                gains = ob.nonlinear_gains(model, resolution=TURN, bandwidth=bandwidth)
-                filtered = ob.kalman_gains(model, resolution=TURN, bandwidth=bandwidth)
-                state, second = ob.nonlinear_start(model, gains, readings[0]), None
+                observer = ob.nonlinear_observer(model, resolution=TURN, bandwidth=bandwidth)
+                kalman = ob.kalman_observer(model, resolution=TURN, bandwidth=bandwidth)
+                state, second = observer.start(readings[0]), None
                 off, told, stated, flags = [], [], [], []
                 for true, measurement in zip(q[1:], readings[1:], strict=True):
-                    state = ob.nonlinear_step(model, gains, state, measurement, DT)
+                    state = observer.step(state, measurement, DT)
                     if second is None:
-                        second = ob.kalman_start(model, filtered, readings[0])
-                    second = ob.kalman_step(model, filtered, second, measurement, DT)
+                        second = kalman.start(readings[0])
+                    second = kalman.step(second, measurement, DT)
                     off.append(np.abs(state.mean[:3] - true).max())
                     apart = np.abs(second.mean[:3] - true)
                     told.append(apart.max())

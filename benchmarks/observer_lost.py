@@ -24,17 +24,15 @@ def followed(
     model: gd.GearedModel, kind: str, band: float, run: Run, shown: np.ndarray
 ) -> tuple[int, np.ndarray]:
     """Number of starts, and how far off the links are where the state is valid (T,) [rad]."""
-    gains = ob.nonlinear_gains(model, resolution=TURN, noise=NOISE, bandwidth=band, rate=run.rate)
-    step = ob.redundant_step if kind == "redundant" else ob.nonlinear_step
+    make = ob.redundant_observer if kind == "redundant" else ob.nonlinear_observer
+    observer = make(model, resolution=TURN, noise=NOISE, bandwidth=band, rate=run.rate)
     state, starts, off = None, 0, np.zeros(len(shown))
     for k, row in enumerate(shown):
         y = gd.Measurement(row, run.tau_m[k])
         if state is None or not state.health.valid:
-            state, starts = ob.nonlinear_start(model, gains, y), starts + 1
-            if kind == "redundant":
-                state = ob.redundant_start(model, state)
+            state, starts = observer.start(y), starts + 1
         else:
-            state = step(model, gains, state, y, 1.0 / run.rate)
+            state = observer.step(state, y, 1.0 / run.rate)
         off[k] = state.health.valid * np.abs(state.mean[:3] - run.q[k]).max()
     return starts, off
 

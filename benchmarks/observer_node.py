@@ -42,7 +42,7 @@ def main() -> None:
     weight = gd.gravity_forces(model, x[: model.n])
     tau = np.linalg.pinv(model.structure_matrix) @ weight
     node.outputs._wanted["link_state"] = True
-    gains, state = node.loop.prepared.gains, None
+    observer, state = node.loop.prepared.observer, None
     whole, alone = [], []
     begin = time.time_ns()
     for k in range(cycles):
@@ -58,9 +58,9 @@ def main() -> None:
         measurement = gd.Measurement(phi, tau)
         start = time.perf_counter_ns()
         if state is None:
-            state = ob.kalman_start(model, gains, measurement)
+            state = observer.start(measurement)
         else:
-            state = ob.kalman_step(model, gains, state, measurement, PERIOD)
+            state = observer.step(state, measurement, PERIOD)
         alone.append(time.perf_counter_ns() - start)
     print(f"level at the end: {node.loop.output.level.name.lower()}, {cycles} cycles")
     for name, times in (("node's cycle", whole), ("observer's step", alone)):

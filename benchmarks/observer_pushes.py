@@ -185,17 +185,12 @@ def observed(
     model: gd.GearedModel, kind: str, band: float, run: Run, shown: np.ndarray, times=None
 ) -> Seen:  # type: ignore[no-untyped-def]
     """A run through an observer, with what its encoders show and its stamps."""
-    if kind == "kalman":
-        gains = ob.kalman_gains(model, resolution=TURN, noise=NOISE, bandwidth=band, rate=run.rate)
-        start, step = ob.kalman_start, ob.kalman_step
-    else:
-        gains = ob.nonlinear_gains(
-            model, resolution=TURN, noise=NOISE, bandwidth=band, rate=run.rate
-        )
-        start, step = ob.nonlinear_start, ob.nonlinear_step
-    if kind == "redundant":
-        step = ob.redundant_step
-        start = lambda *given: ob.redundant_start(model, ob.nonlinear_start(*given))  # noqa: E731
+    make = {
+        "kalman": ob.kalman_observer,
+        "nonlinear": ob.nonlinear_observer,
+        "redundant": ob.redundant_observer,
+    }[kind]
+    observer = make(model, resolution=TURN, noise=NOISE, bandwidth=band, rate=run.rate)
     times = np.arange(len(shown)) / run.rate if times is None else times
     state, rows, last, begun = None, [], 0.0, 0
     for k, when in enumerate(times):
@@ -204,9 +199,7 @@ def observed(
             continue
         y = gd.Measurement(shown[k], run.tau_m[begun : k + 1].mean(axis=0))
         begun = k + 1
-        state = (
-            start(model, gains, y) if state is None else step(model, gains, state, y, when - last)
-        )
+        state = observer.start(y) if state is None else observer.step(state, y, when - last)
         last, health = when, state.health
         off = np.abs(state.mean[:3] - run.q[k])
         stated = np.nan
@@ -215,7 +208,7 @@ def observed(
             stated = np.max(off / np.sqrt(np.einsum("ij,ij->j", root, root)))
         # The commit before had no such flag.
         behind = getattr(health, "behind", False)
-        settling = health.age <= gains.limits.settle
+        settling = health.age <= observer.gains.limits.settle
         flagged = behind or not state.consistent or bool(health.faults) or settling
         rows.append((health.channels[:3], health.valid, flagged, off.max(), stated))
     return Seen(*(np.array(column) for column in zip(*rows, strict=True)))

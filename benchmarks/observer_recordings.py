@@ -97,7 +97,7 @@ def recorded(run: str) -> Recorded:
 
 def observed(model: gd.GearedModel, run: Recorded) -> tuple[np.ndarray, np.ndarray, bool]:
     """Position of axes 1 to 3 and their springs' torque (t, 3), and validity."""
-    gains = ob.kalman_gains(
+    observer = ob.kalman_observer(
         model,
         resolution=TURN,
         noise=1e-3,
@@ -112,11 +112,11 @@ def observed(model: gd.GearedModel, run: Recorded) -> tuple[np.ndarray, np.ndarr
         posture = gd.State(angle, 0 * angle, angle[:3])
         reading = gd.Measurement(gd.elastic.motor_angles(model, posture), tau_m)
         if state is None:
-            state = ob.kalman_start(model, gains, reading)
+            state = observer.start(reading)
         else:
-            state = ob.kalman_step(model, gains, state, reading, STEP)
+            state = observer.step(state, reading, STEP)
         q.append(state.mean[:3])
-        torque.append(ob.estimate(model, state).joint_torque[:3])
+        torque.append(observer.estimate(state).joint_torque[:3])
     return np.array(q), np.array(torque), state.health.valid
 
 
@@ -280,14 +280,14 @@ def one_axis() -> None:
     noise = TURN * np.random.default_rng(0).normal(size=len(q))
     phi = TURN * np.round((RATIO * q - twist + noise) / TURN)
     torque = TORQUE * np.r_[current[0], 0.5 * (current[1:] + current[:-1])]
-    gains = ob.kalman_gains(model, resolution=TURN, noise=TURN)
+    observer = ob.kalman_observer(model, resolution=TURN, noise=TURN)
     state, means = None, []
     for angle, tau_m in zip(phi, torque, strict=True):
         reading = gd.Measurement([angle], [tau_m])
         if state is None:
-            state = ob.kalman_start(model, gains, reading)
+            state = observer.start(reading)
         else:
-            state = ob.kalman_step(model, gains, state, reading, 1e-3)
+            state = observer.step(state, reading, 1e-3)
         means.append(state.mean)
     found = np.array(means)
     steps = np.r_[0.0, np.diff(phi / RATIO)] / 1e-3

@@ -247,7 +247,7 @@ def followed(case: Case) -> Seen:
     changes = tuple(name for name in case.changes if name != "static")
     model, row = model_of(wrong * case.levels, changes), recorded(case)
     links, torques = "links" in case.changes, "torques" in case.changes
-    gains = ob.kalman_gains(
+    observer = ob.kalman_observer(
         model,
         resolution=TURN,
         noise=NOISE,
@@ -260,11 +260,7 @@ def followed(case: Case) -> Seen:
     for k, phi in enumerate(row["phi"]):
         link = FINE * np.round(row["q"][k] / FINE) if links else None
         y = gd.Measurement(phi, row["tau_m"][k], link, sensed[k] if torques else None)
-        state = (
-            ob.kalman_start(model, gains, y)
-            if state is None
-            else ob.kalman_step(model, gains, state, y, DT)
-        )
+        state = observer.start(y) if state is None else observer.step(state, y, DT)
         v, vtheta, force = np.split(state.mean[6:15], 3)
         known = {"floor": FLOOR, "share": SHARE, "friction": state.friction_deviations[12:15]}
         raised = ob.alarm_step(model, raised, force, v, vtheta, DT, **known)

@@ -109,7 +109,7 @@ def write_trajectories(folder, q, v):
 
 def read_recording(path):
     """Open a recording and read all of it."""
-    from geared_dynamics.recordings.recording import open_recording
+    from geared_dynamics.analysis import open_recording
 
     found = open_recording(path, JOINTS)
     return sum(len(found.reader.read(k).stamp) for k in range(found.reader.pieces))

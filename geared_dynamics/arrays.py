@@ -96,16 +96,18 @@ class Frozen:
     """Base of frozen dataclasses that hold arrays: read-only again after unpickling."""
 
     def __setstate__(self, state: dict[str, object]) -> None:
-        """Restore the fields; NumPy's pickles do not keep the read-only flag."""
-        for value in state.values():
-            _freeze(value)
-        self.__dict__.update(state)
+        """Restore the fields; NumPy's pickles keep neither flags nor the one dtype object."""
+        self.__dict__.update({name: _restored(value) for name, value in state.items()})
 
 
-def _freeze(value: object) -> None:
-    """Make an array, or those in a tuple, read-only."""
+def _restored(value: object) -> object:
+    """An array, or those in a tuple, read-only and of the dtype objects that kernels know."""
     if isinstance(value, np.ndarray):
-        value.setflags(write=False)
-    elif isinstance(value, tuple):
-        for item in value:
-            _freeze(item)
+        native = np.dtype(value.dtype.type)
+        array = value.view(native) if value.dtype == native else value
+        array.setflags(write=False)
+        return array
+    if isinstance(value, tuple):
+        items = [_restored(item) for item in value]
+        return value._make(items) if hasattr(value, "_make") else tuple(items)
+    return value

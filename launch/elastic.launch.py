@@ -11,27 +11,14 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from launch import LaunchContext, LaunchDescription
-from launch.actions import (
-    DeclareLaunchArgument,
-    OpaqueFunction,
-    Shutdown,
-)
-from launch.substitutions import LaunchConfiguration
-from launch_ros.actions import Node
-from launch_ros.parameter_descriptions import ParameterValue
-
-PACKAGE = "geared_dynamics"
-EXECUTABLE = "plant_node"
-MODULE = "geared_dynamics.ros.plant_node"
+from launch.actions import DeclareLaunchArgument, OpaqueFunction
 
 shared = SimpleNamespace(**runpy.run_path(str(Path(__file__).resolve().with_name("shared.py"))))
 SHARE = Path(__file__).resolve().parents[1]
 FEEDFORWARD = SHARE / "launch" / "feedforward.launch.py"
 OBSERVER = SHARE / "launch" / "observer.launch.py"
 ENGINES = ["equations", "mujoco"]
-PACES = ["real_time", "lock_step"]
 OBSERVERS = ["kalman", "nonlinear"]
-LEVELS = ["debug", "info", "warn", "error", "fatal"]
 PASSED = ("namespace", "urdf", "drivetrain", "params_file", "log_level")
 
 
@@ -56,12 +43,7 @@ def generate_launch_description() -> LaunchDescription:
                 choices=ENGINES,
                 description="what moves the bodies: our own equations, or MuJoCo",
             ),
-            DeclareLaunchArgument(
-                "pace",
-                default_value="real_time",
-                choices=PACES,
-                description="by the wall clock, or waiting for each command with a /clock",
-            ),
+            shared.pace_argument(),
             DeclareLaunchArgument(
                 "observer",
                 default_value="kalman",
@@ -79,7 +61,10 @@ def generate_launch_description() -> LaunchDescription:
                 description="path of parameters for the three nodes",
             ),
             DeclareLaunchArgument(
-                "log_level", default_value="info", choices=LEVELS, description="of all nodes"
+                "log_level",
+                default_value="info",
+                choices=shared.LEVELS,
+                description="of all nodes",
             ),
             DeclareLaunchArgument(
                 "enclave",
@@ -101,41 +86,22 @@ def make_nodes(context: LaunchContext) -> list[object]:
     """Return the plant, and the two nodes by their own launch files."""
 
     def value(name: str) -> str:
-        return str(LaunchConfiguration(name).perform(context))
+        return str(shared.value(context, name))
 
-    namespace, level = value("namespace"), value("log_level")
-    space = f"/{namespace.strip('/')}" if namespace else ""
-    commands = f"{space}/feedforward_node/joint_commands"
     passed = {name: value(name) for name in PASSED}
     passed |= {
         "use_sim_time": str(value("pace") == "lock_step").lower(),
         "joint_states": "motor_states",
     }
-    own = {
-        "engine": value("engine"),
-        "pace": value("pace"),
-        "encoder_counts": int(value("encoder_counts")),
-        "urdf_path": ParameterValue(value("urdf"), value_type=str),
-        "drivetrain": ParameterValue(value("drivetrain"), value_type=str),
-    }
-    plant = Node(
-        **shared.command(PACKAGE, EXECUTABLE, MODULE),
-        name="plant_node",
-        namespace=namespace,
-        parameters=[*filter(None, [value("params_file")]), own],
-        remappings=[("~/joint_commands", commands)],
-        ros_arguments=shared.ros_arguments(
-            context, namespace, "plant_node", level, value("plant_enclave")
-        ),
-        output="screen",
-        emulate_tty=True,
-        on_exit=Shutdown(reason="the plant has ended"),
-    )
     mover = {"preset": "elastic_simulated", "mode": "computed_torque", "enclave": value("enclave")}
-    watcher = {"preset": "simulated", "observer": value("observer"), "joint_commands": commands}
-    watcher["enclave"] = value("observer_enclave")
+    watcher = {
+        "preset": "simulated",
+        "observer": value("observer"),
+        "joint_commands": shared.node_commands(value("namespace")),
+        "enclave": value("observer_enclave"),
+    }
     return [
-        plant,
+        shared.plant(context, encoder_counts=int(value("encoder_counts"))),
         shared.included(FEEDFORWARD, passed | mover),
         shared.included(OBSERVER, passed | watcher),
     ]

@@ -12,9 +12,7 @@ from types import SimpleNamespace
 
 from launch import LaunchContext, LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
-from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import LifecycleNode
-from launch_ros.parameter_descriptions import ParameterValue
 
 PACKAGE = "geared_dynamics"
 EXECUTABLE = "feedforward_node"
@@ -23,9 +21,7 @@ MODULE = "geared_dynamics.ros.feedforward_node"
 shared = SimpleNamespace(**runpy.run_path(str(Path(__file__).resolve().with_name("shared.py"))))
 CONFIG = Path(__file__).resolve().parents[1] / "config"
 PRESETS = sorted(path.stem for path in CONFIG.glob("*.yaml"))
-TRUTH = ["true", "false"]
 MODES = ["annotate", "stream", "computed_torque"]
-LEVELS = ["debug", "info", "warn", "error", "fatal"]
 
 # Arguments that become parameters of the node under another or the same name, if given.
 AS_PARAMETER = {"mode": "mode", "urdf": "urdf_path", "drivetrain": "drivetrain"}
@@ -33,96 +29,44 @@ AS_PARAMETER = {"mode": "mode", "urdf": "urdf_path", "drivetrain": "drivetrain"}
 
 def generate_launch_description() -> LaunchDescription:
     """Declare the arguments; the node is made from their values."""
-    return LaunchDescription(
-        [
-            DeclareLaunchArgument("namespace", default_value="", description="of the node"),
-            DeclareLaunchArgument(
-                "name", default_value="feedforward_node", description="of the node"
-            ),
-            DeclareLaunchArgument(
-                "mode",
-                default_value="",
-                choices=["", *MODES],
-                description="what the node does; empty: as the parameter files say",
-            ),
-            DeclareLaunchArgument(
-                "urdf",
-                default_value="",
-                description="path of the robot's URDF; empty: the topic robot_description",
-            ),
-            DeclareLaunchArgument(
-                "xacro",
-                default_value="",
-                description="path of a xacro file, in place of urdf",
-            ),
-            DeclareLaunchArgument(
-                "xacro_args", default_value="", description="name:=value ... for the xacro file"
-            ),
-            DeclareLaunchArgument(
-                "drivetrain",
-                default_value="",
-                description="path of the drivetrain file; empty: what the URDF says of its drives",
-            ),
-            DeclareLaunchArgument(
-                "preset",
-                default_value="generic",
-                choices=PRESETS,
-                description="who compensates what on this make of robot: a file in config/",
-            ),
-            DeclareLaunchArgument(
-                "params_file", default_value="", description="path of your parameters, YAML"
-            ),
-            DeclareLaunchArgument(
-                "joint_states", default_value="joint_states", description="topic of the states"
-            ),
-            DeclareLaunchArgument(
-                "robot_description",
-                default_value="robot_description",
-                description="topic of the URDF, used where neither urdf nor xacro is given",
-            ),
-            DeclareLaunchArgument(
-                "commands",
-                default_value="",
-                description="topic of the commands, such as a forward command controller's",
-            ),
-            DeclareLaunchArgument(
-                "annotated_trajectory",
-                default_value="",
-                description="topic of a joint trajectory controller, for the mode annotate",
-            ),
-            DeclareLaunchArgument(
-                "speed_scaling",
-                default_value="",
-                description="topic of the robot's speed scaling, std_msgs/msg/Float64",
-            ),
-            DeclareLaunchArgument(
-                "autostart",
-                default_value="true",
-                choices=TRUTH,
-                description="configure and activate the node; false: leave it to a manager",
-            ),
-            DeclareLaunchArgument(
-                "use_sim_time",
-                default_value="false",
-                choices=TRUTH,
-                description="time from the topic /clock",
-            ),
-            DeclareLaunchArgument(
-                "log_level", default_value="info", choices=LEVELS, description="of the node"
-            ),
-            DeclareLaunchArgument(
-                "enclave", default_value="", description="of the node, for SROS2; empty: none"
-            ),
-            OpaqueFunction(function=make_node),
-        ]
+    arguments = shared.node_arguments(
+        EXECUTABLE,
+        DeclareLaunchArgument(
+            "mode",
+            default_value="",
+            choices=["", *MODES],
+            description="what the node does; empty: as the parameter files say",
+        ),
+        DeclareLaunchArgument(
+            "preset",
+            default_value="generic",
+            choices=PRESETS,
+            description="who compensates what on this make of robot: a file in config/",
+        ),
+        DeclareLaunchArgument(
+            "commands",
+            default_value="",
+            description="topic of the commands, such as a forward command controller's",
+        ),
+        DeclareLaunchArgument(
+            "annotated_trajectory",
+            default_value="",
+            description="topic of a joint trajectory controller, for the mode annotate",
+        ),
+        DeclareLaunchArgument(
+            "speed_scaling",
+            default_value="",
+            description="topic of the robot's speed scaling, std_msgs/msg/Float64",
+        ),
     )
+    return LaunchDescription([*arguments, OpaqueFunction(function=make_node)])
 
 
 def make_node(context: LaunchContext) -> list[LifecycleNode]:
     """Return the node for the arguments' values."""
 
     def value(name: str) -> str:
-        return str(LaunchConfiguration(name).perform(context))
+        return str(shared.value(context, name))
 
     remappings = [
         ("joint_states", value("joint_states")),
@@ -133,41 +77,6 @@ def make_node(context: LaunchContext) -> list[LifecycleNode]:
             remappings.append((f"~/{output}", value(output)))
     if value("speed_scaling"):
         remappings.append(("~/speed_scaling_input", value("speed_scaling")))
-    own = (value("namespace"), value("name"), value("log_level"), value("enclave"))
-    node = LifecycleNode(
-        **shared.command(PACKAGE, EXECUTABLE, MODULE),
-        name=value("name"),
-        namespace=value("namespace"),
-        parameters=parameters(context),
-        remappings=remappings,
-        ros_arguments=shared.ros_arguments(context, *own),
-        output="screen",
-        emulate_tty=True,
-    )
-    return [node]
-
-
-def parameters(context: LaunchContext) -> list[object]:
-    """Return preset, parameter file and arguments; the later ones win."""
-
-    def value(name: str) -> str:
-        return str(LaunchConfiguration(name).perform(context))
-
-    if value("urdf") and value("xacro"):
-        raise RuntimeError("urdf, xacro: both are given; give one of them")
-    for name in ("urdf", "xacro", "params_file"):
-        shared.refuse_missing(name, value(name))
-    texts = {key: value(name) for name, key in AS_PARAMETER.items() if value(name)}
-    if value("xacro"):
-        words = shared.pairs("xacro_args", value("xacro_args"))
-        texts["robot_description"] = shared.processed(value("xacro"), words)
-    # Without a type launch would read texts as YAML.
-    chosen: dict[str, object] = {
-        name: ParameterValue(text, value_type=str) for name, text in texts.items()
-    }
-    for name in ("autostart", "use_sim_time"):
-        chosen[name] = value(name) == "true"
-    files = [str(CONFIG / f"{value('preset')}.yaml")]
-    if value("params_file"):
-        files.append(value("params_file"))
-    return [*files, chosen]
+    program = {"package": PACKAGE, "executable": EXECUTABLE, "module": MODULE}
+    parameters = shared.node_parameters(context, CONFIG, AS_PARAMETER)
+    return [shared.lifecycle_node(context, program, remappings, parameters)]

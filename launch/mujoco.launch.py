@@ -11,26 +11,14 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from launch import LaunchContext, LaunchDescription
-from launch.actions import (
-    DeclareLaunchArgument,
-    OpaqueFunction,
-    Shutdown,
-)
-from launch.substitutions import LaunchConfiguration
-from launch_ros.actions import Node
-from launch_ros.parameter_descriptions import ParameterValue
-
-PACKAGE = "geared_dynamics"
-EXECUTABLE = "plant_node"
-MODULE = "geared_dynamics.ros.plant_node"
+from launch.actions import DeclareLaunchArgument, OpaqueFunction
 
 shared = SimpleNamespace(**runpy.run_path(str(Path(__file__).resolve().with_name("shared.py"))))
 SHARE = Path(__file__).resolve().parents[1]
 ONE_ARM = SHARE / "launch" / "feedforward.launch.py"
 MODES = ["stream", "computed_torque"]
+PASSED = ("namespace", "urdf", "drivetrain", "mode", "params_file", "log_level", "enclave")
 ENGINES = ["auto", "mujoco", "equations"]
-PACES = ["real_time", "lock_step"]
-LEVELS = ["debug", "info", "warn", "error", "fatal"]
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -55,12 +43,7 @@ def generate_launch_description() -> LaunchDescription:
                 description="what moves the bodies; auto: MuJoCo where it is installed, else our "
                 "own equations",
             ),
-            DeclareLaunchArgument(
-                "pace",
-                default_value="real_time",
-                choices=PACES,
-                description="by the wall clock, or waiting for each command with a /clock",
-            ),
+            shared.pace_argument(),
             DeclareLaunchArgument(
                 "mode",
                 default_value="computed_torque",
@@ -71,7 +54,10 @@ def generate_launch_description() -> LaunchDescription:
                 "params_file", default_value="", description="path of parameters for both nodes"
             ),
             DeclareLaunchArgument(
-                "log_level", default_value="info", choices=LEVELS, description="of both nodes"
+                "log_level",
+                default_value="info",
+                choices=shared.LEVELS,
+                description="of both nodes",
             ),
             DeclareLaunchArgument(
                 "enclave",
@@ -90,33 +76,8 @@ def make_nodes(context: LaunchContext) -> list[object]:
     """Return the plant, and the feedforward node by its own launch file."""
 
     def value(name: str) -> str:
-        return str(LaunchConfiguration(name).perform(context))
+        return str(shared.value(context, name))
 
-    def text(name: str) -> ParameterValue:
-        return ParameterValue(value(name), value_type=str)
-
-    locked = value("pace") == "lock_step"
-    own = {"engine": value("engine"), "pace": value("pace")}
-    robot = {"urdf_path": text("urdf"), "drivetrain": text("drivetrain")}
-    files = [value("params_file")] if value("params_file") else []
-    space = f"/{value('namespace').strip('/')}" if value("namespace") else ""
-    plant = Node(
-        **shared.command(PACKAGE, EXECUTABLE, MODULE),
-        name="plant_node",
-        namespace=value("namespace"),
-        parameters=[*files, robot | own],
-        remappings=[
-            # Commands by name carry the time that lock step waits for.
-            ("~/joint_commands", f"{space}/feedforward_node/joint_commands"),
-        ],
-        ros_arguments=shared.ros_arguments(
-            context, value("namespace"), "plant_node", value("log_level"), value("plant_enclave")
-        ),
-        output="screen",
-        emulate_tty=True,
-        on_exit=Shutdown(reason="the plant has ended"),
-    )
-    passed = ("namespace", "urdf", "drivetrain", "mode", "params_file", "log_level", "enclave")
-    values = {name: value(name) for name in passed}
-    values |= {"use_sim_time": str(locked).lower(), "preset": "simulated"}
-    return [plant, shared.included(ONE_ARM, values)]
+    values = {name: value(name) for name in PASSED} | {"preset": "simulated"}
+    values["use_sim_time"] = str(value("pace") == "lock_step").lower()
+    return [shared.plant(context), shared.included(ONE_ARM, values)]

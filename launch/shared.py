@@ -1,4 +1,4 @@
-"""What the launch files beside this one share: how a program is started, other files included.
+"""What the launch files beside this one share: arguments, how programs are started, inclusion.
 
 They load it by its path (``runpy``): importing the package itself takes a second and compiles
 nothing that a launch needs. It is no launch file, and ``ros2 launch`` does not list it.
@@ -11,8 +11,204 @@ from pathlib import Path
 
 from ament_index_python.packages import PackageNotFoundError, get_package_prefix
 from launch import LaunchContext
-from launch.actions import GroupAction, IncludeLaunchDescription
+from launch.actions import (
+    DeclareLaunchArgument,
+    GroupAction,
+    IncludeLaunchDescription,
+    Shutdown,
+)
 from launch.launch_description_sources import AnyLaunchDescriptionSource
+from launch.substitutions import LaunchConfiguration
+from launch_ros.actions import LifecycleNode, Node
+from launch_ros.parameter_descriptions import ParameterValue
+
+PACKAGE = "geared_dynamics"
+EXECUTABLE = "plant_node"  # of ``plant``
+MODULE = "geared_dynamics.ros.plant_node"
+TRUTH = ["true", "false"]
+LEVELS = ["debug", "info", "warn", "error", "fatal"]
+
+
+def value(context: LaunchContext, name: str) -> str:
+    """Return the value of an argument."""
+    return str(LaunchConfiguration(name).perform(context))
+
+
+def node_arguments(
+    name: str,
+    kind: DeclareLaunchArgument,
+    preset: DeclareLaunchArgument,
+    *topics: DeclareLaunchArgument,
+) -> list[DeclareLaunchArgument]:
+    """Return the arguments of a launch file for one of our nodes with a lifecycle.
+
+    Args:
+        name: Of the node.
+        kind: What it does, an argument that it alone has.
+        preset: Its presets.
+        topics: Arguments that it alone has, of topics.
+    """
+    return [
+        DeclareLaunchArgument("namespace", default_value="", description="of the node"),
+        DeclareLaunchArgument("name", default_value=name, description="of the node"),
+        kind,
+        DeclareLaunchArgument(
+            "urdf",
+            default_value="",
+            description="path of the robot's URDF; empty: the topic robot_description",
+        ),
+        DeclareLaunchArgument(
+            "xacro", default_value="", description="path of a xacro file, in place of urdf"
+        ),
+        DeclareLaunchArgument(
+            "xacro_args", default_value="", description="name:=value ... for the xacro file"
+        ),
+        DeclareLaunchArgument(
+            "drivetrain",
+            default_value="",
+            description="path of the drivetrain file; empty: what the URDF says of its drives",
+        ),
+        preset,
+        DeclareLaunchArgument(
+            "params_file", default_value="", description="path of your parameters, YAML"
+        ),
+        DeclareLaunchArgument(
+            "joint_states", default_value="joint_states", description="topic of the states"
+        ),
+        DeclareLaunchArgument(
+            "robot_description",
+            default_value="robot_description",
+            description="topic of the URDF, used where neither urdf nor xacro is given",
+        ),
+        *topics,
+        DeclareLaunchArgument(
+            "autostart",
+            default_value="true",
+            choices=TRUTH,
+            description="configure and activate the node; false: leave it to a manager",
+        ),
+        DeclareLaunchArgument(
+            "use_sim_time",
+            default_value="false",
+            choices=TRUTH,
+            description="time from the topic /clock",
+        ),
+        DeclareLaunchArgument(
+            "log_level", default_value="info", choices=LEVELS, description="of the node"
+        ),
+        DeclareLaunchArgument(
+            "enclave", default_value="", description="of the node, for SROS2; empty: none"
+        ),
+    ]
+
+
+def lifecycle_node(
+    context: LaunchContext,
+    program: dict[str, str],
+    remappings: list[tuple[str, str]],
+    parameters: list[object],
+) -> LifecycleNode:
+    """Return a node for the values of ``node_arguments``.
+
+    Args:
+        context: Of the launch.
+        program: Arguments of ``command``.
+        remappings: Of its topics.
+        parameters: As of ``node_parameters``.
+    """
+    own = [value(context, name) for name in ("namespace", "name", "log_level", "enclave")]
+    return LifecycleNode(
+        **command(**program),
+        name=own[1],
+        namespace=own[0],
+        parameters=parameters,
+        remappings=remappings,
+        ros_arguments=ros_arguments(context, *own),
+        output="screen",
+        emulate_tty=True,
+    )
+
+
+def node_parameters(
+    context: LaunchContext, presets: Path, as_parameter: dict[str, str]
+) -> list[object]:
+    """Return preset, parameter file and arguments; the later ones win.
+
+    Args:
+        context: Of the launch.
+        presets: Folder of the presets.
+        as_parameter: Names of parameters by the arguments that they are set by, if given.
+    """
+    given = {
+        name: value(context, name)
+        for name in ("urdf", "xacro", "xacro_args", "params_file", "preset")
+    }
+    if given["urdf"] and given["xacro"]:
+        raise RuntimeError("urdf, xacro: both are given; give one of them")
+    for name in ("urdf", "xacro", "params_file"):
+        refuse_missing(name, given[name])
+    set_by = {key: value(context, name) for name, key in as_parameter.items()}
+    texts = {key: text for key, text in set_by.items() if text}
+    if given["xacro"]:
+        words = pairs("xacro_args", given["xacro_args"])
+        texts["robot_description"] = processed(given["xacro"], words)
+    # Without a type launch would read texts as YAML.
+    chosen: dict[str, object] = {
+        name: ParameterValue(text, value_type=str) for name, text in texts.items()
+    }
+    for name in ("autostart", "use_sim_time"):
+        chosen[name] = value(context, name) == "true"
+    files = [str(presets / f"{given['preset']}.yaml"), given["params_file"]]
+    return [*filter(None, files), chosen]
+
+
+def pace_argument() -> DeclareLaunchArgument:
+    """Return the argument pace of launch files with a plant."""
+    return DeclareLaunchArgument(
+        "pace",
+        default_value="real_time",
+        choices=["real_time", "lock_step"],
+        description="by the wall clock, or waiting for each command with a /clock",
+    )
+
+
+def plant(context: LaunchContext, **own: object) -> Node:
+    """Return the plant that the feedforward node moves; the launch ends with it.
+
+    Args:
+        context: With namespace, urdf, drivetrain, engine, pace, params_file, log_level and
+            plant_enclave.
+        own: Parameters of the plant beside these.
+    """
+    given = {
+        name: value(context, name)
+        for name in ("namespace", "params_file", "engine", "pace", "log_level", "plant_enclave")
+    }
+    robot = {
+        key: ParameterValue(value(context, name), value_type=str)
+        for name, key in (("urdf", "urdf_path"), ("drivetrain", "drivetrain"))
+    }
+    engine = {"engine": given["engine"], "pace": given["pace"]}
+    return Node(
+        **command(PACKAGE, EXECUTABLE, MODULE),
+        name=EXECUTABLE,
+        namespace=given["namespace"],
+        parameters=[*filter(None, [given["params_file"]]), robot | engine | own],
+        # Commands by name carry the time that lock step waits for.
+        remappings=[("~/joint_commands", node_commands(given["namespace"]))],
+        ros_arguments=ros_arguments(
+            context, given["namespace"], EXECUTABLE, given["log_level"], given["plant_enclave"]
+        ),
+        output="screen",
+        emulate_tty=True,
+        on_exit=Shutdown(reason="the plant has ended"),
+    )
+
+
+def node_commands(namespace: str) -> str:
+    """Return the topic of the feedforward node's commands by name."""
+    space = f"/{namespace.strip('/')}" if namespace else ""
+    return f"{space}/feedforward_node/joint_commands"
 
 
 def command(package: str, executable: str, module: str) -> dict[str, object]:

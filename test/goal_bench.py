@@ -8,11 +8,10 @@ import numpy as np
 
 import geared_dynamics as gd
 from geared_dynamics.runtime.feedforward_loop import FeedforwardLoop
-from geared_dynamics.runtime.feedforward_schema import SCHEMA
 from geared_dynamics.runtime.feedforward_settings import prepared
 from geared_dynamics.runtime.goals import Goals
-from geared_dynamics.runtime.parameters import Value, expanded
 from geared_dynamics.trajectory import JointTolerance, JointTrajectory, Point, sample
+from node_values import feedforward
 
 REST = np.array([0.3, 0.5, -0.4])
 STILL = np.zeros(3)
@@ -22,12 +21,10 @@ PERIOD = 0.01
 class Bench:
     """A loop with goals and a robot that is where it is told to be."""
 
-    def __init__(self, model: gd.GearedModel, **changes: Value) -> None:
-        schema = expanded(SCHEMA, model.joint_names, model.motor_names)
-        values = {name: entry.default for name, entry in schema.items()}
-        values |= {name.replace("__", "."): value for name, value in changes.items()}
-        self.model, self.values, self.t = model, values, 0.0
-        self.loop = FeedforwardLoop(prepared(values, model))
+    def __init__(self, model: gd.GearedModel, **changes: Any) -> None:
+        self.parameters = feedforward(model, **changes)
+        self.model, self.t = model, 0.0
+        self.loop = FeedforwardLoop(prepared(self.parameters, model))
         self.goals = Goals(self.loop)
         self.q, self.v = REST.copy(), STILL.copy()
         self.offset = np.zeros((2, 3))  # by which the robot is away from the reference

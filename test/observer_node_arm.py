@@ -11,8 +11,8 @@ import yaml
 
 import geared_dynamics as gd
 from geared_dynamics.observers.readings import at_rest
-from geared_dynamics.runtime.observer_settings import SCHEMA, ObserverSetup, prepared
-from geared_dynamics.runtime.parameters import Value, expanded
+from geared_dynamics.runtime.observer_settings import ObserverParameters, ObserverSetup, prepared
+from node_values import parameters
 from observer_arms import TURN, drive, moved
 
 FILES = Path(__file__).resolve().parents[1] / "urdf"
@@ -41,15 +41,9 @@ def arm(damping: float = 60.0) -> gd.GearedModel:
     return gd.load_model(URDF, yaml.safe_load(drives(damping)))
 
 
-def values(**given: Any) -> dict[str, Value]:
-    """Values of all parameters; ``__`` in a name stands for a dot."""
-    model = arm()
-    entries = expanded(SCHEMA, model.joint_names, model.motor_names)
-    chosen: dict[str, Value] = {name: entry.default for name, entry in entries.items()}
-    for name, value in given.items():
-        key = name.replace("__", ".")
-        chosen[key] = entries[key].checked(value)
-    return chosen
+def values(**given: Any) -> ObserverParameters:
+    """The node's parameters; ``__`` in a name stands for a dot."""
+    return parameters(ObserverParameters, arm(), **given)
 
 
 def ready(**given: Any) -> ObserverSetup:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, cast
+from typing import Literal, cast, get_args
 
 import numpy as np
 
@@ -26,18 +26,14 @@ from geared_dynamics.dynamics.rigid import gravity_forces
 from geared_dynamics.errors import ArrayError, ModelError, UnknownNameError
 from geared_dynamics.model import GearedModel
 
-CommandType = Literal[
-    "joint_torque", "gravity_compensated", "motor_torque", "motor_current", "motor_voltage"
-]
+# What can be sent, and what can be measured.
+SentType = Literal["joint_torque", "motor_torque", "motor_current", "motor_voltage"]
+EffortType = Literal["joint_torque", "gravity_compensated", "motor_current", "motor_torque"]
+CommandType = SentType | EffortType
 # Also by the names that plants had first.
 CommandName = CommandType | Literal["effort", "torque", "current", "voltage"]
-# What can be sent, and what can be measured.
-COMMANDS: tuple[CommandType, ...] = (
-    "joint_torque", "motor_torque", "motor_current", "motor_voltage",
-)  # fmt: skip
-EFFORTS: tuple[CommandType, ...] = (
-    "joint_torque", "gravity_compensated", "motor_current", "motor_torque",
-)  # fmt: skip
+COMMANDS: tuple[CommandType, ...] = get_args(SentType)
+EFFORTS: tuple[CommandType, ...] = get_args(EffortType)
 GRAVITY_COMPENSATED = "joint_torque_gravity_compensated"  # as nodes' parameters spell it
 ALIASES: dict[str, CommandType] = {GRAVITY_COMPENSATED: "gravity_compensated"}
 # Names that plants had first; elsewhere "torque" would be ambiguous.

@@ -24,7 +24,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from geared_dynamics.analysis.compare import ranges_of
 from geared_dynamics.analysis.identification_rows import (
     PER_BANDWIDTH,
     EquationRows,
@@ -36,22 +35,14 @@ from geared_dynamics.analysis.identification_rows import (
     together,
     top_speeds,
 )
-from geared_dynamics.analysis.most_excited import found_bandwidth
 from geared_dynamics.analysis.parameter_columns import base_columns, column_names, matching, prior
-from geared_dynamics.analysis.span_comparison import (
-    SETTLING,
-    ComparisonTask,
-    cleaned_span,
-    settled,
-)
 from geared_dynamics.arrays import Array, BoolArray, IntArray
-from geared_dynamics.model import GearedModel
 from geared_dynamics.recordings.bag import spread
+from geared_dynamics.recordings.most_excited import found_bandwidth
 from geared_dynamics.recordings.motions import JointMotion, motion
-from geared_dynamics.recordings.recording import Recording
 from geared_dynamics.recordings.samples import Stretch
 from geared_dynamics.recordings.signals import HIGHEST_KEPT, WIDER, usable_cutoff
-from geared_dynamics.recordings.turns import without_turns
+from geared_dynamics.recordings.spans import SETTLING, MotionReader, settled
 
 STEP = 1.2  # from one band of the grid to the next: the lowest that can be judged
 SKIPPED = 2  # of these steps from there on: errors grow less than a band does
@@ -85,15 +76,13 @@ class Judged(NamedTuple):
 class Sampled(NamedTuple):
     """Stretches of a recording that decide, and whether they are all of it."""
 
-    recording: Recording
-    plan: ComparisonTask
+    reader: MotionReader
     stretches: list[Stretch]
     whole: bool
 
 
 def band_found(
-    model: GearedModel,
-    recordings: Sequence[Recording],
+    readers: Sequence[MotionReader],
     settings: Settings,
     known: Sequence[str] = (),
 ) -> tuple[float | None, list[str]]:
@@ -102,20 +91,20 @@ def band_found(
     None where no band leaves equations enough to be judged.
 
     Args:
-        model: Geared model; of its parameters only those that are known matter.
-        recordings: Of the same robot and of the same meaning.
+        readers: Of recordings of the same robot and meaning; of their model's parameters only
+            those that are known matter.
         settings: How they become equations.
         known: Names or patterns of parameters that are not to be found.
     """
-    judged = judged_bands(model, recordings, settings, known)
+    judged = judged_bands(readers, settings, known)
     if not judged:
         return None, [
             "unsure: too few equations to compare bands, so the band is what the positions say: "
             "record longer motions of all joints, with fewer gaps"
         ]
-    reach = max(found_bandwidth(model, item, settings.meaning) for item in recordings)
+    reach = max(map(found_bandwidth, readers))
     best = chosen(judged, reach)
-    rate = max(item.rate for item in recordings)
+    rate = max(reader.recording.rate for reader in readers)
     if best.keep < HIGHEST_KEPT * rate:
         return best.keep, []
     return best.keep, [
@@ -125,21 +114,21 @@ def band_found(
 
 
 def judged_bands(
-    model: GearedModel,
-    recordings: Sequence[Recording],
+    readers: Sequence[MotionReader],
     settings: Settings,
     known: Sequence[str] = (),
 ) -> list[Judged]:
     """Bands of the grid that can be judged, from low to high; empty if none can."""
-    sampled = [sampled_of(model, item, settings, len(recordings)) for item in recordings]
+    model = readers[0].model
+    sampled = [sampled_of(reader, settings, len(readers)) for reader in readers]
     base, names = base_columns(model, known=known), column_names(model)
     taken = np.zeros(len(names))
-    given = matching(names, known)
-    taken[given] = prior(model)[given]
+    known_columns = matching(names, known)
+    taken[known_columns] = prior(model)[known_columns]
     unknown = len(base.selection)
 
     def judged_in(keep: float) -> Judged | None:
-        found = equations_in(model, sampled, settings, keep, unknown)
+        found = equations_in(sampled, settings, keep, unknown)
         if found is None:
             return None
         rows, used, fold = found
@@ -172,15 +161,15 @@ def lowest_between(
 
     Where noise decides, errors grow faster than bands do, and the lowest band is the best.
     """
-    found = []
+    lowest = []
     for _ in range(HALVED):
         middle = float(np.sqrt(low * high))
         between = judged_in(middle)
         if between is None:
             low = middle
         else:
-            found, high = [between], middle
-    return found
+            lowest, high = [between], middle
+    return lowest
 
 
 def chosen(judged: Sequence[Judged], reach: float) -> Judged:
@@ -201,36 +190,27 @@ def chosen(judged: Sequence[Judged], reach: float) -> Judged:
 def grid_of(sampled: Sequence[Sampled], settings: Settings) -> Array:
     """Bands [Hz] from the lowest that has equations enough to the highest that the rate allows."""
     seconds = sum(
-        len(part.core) / item.recording.rate for item in sampled for part in item.stretches
+        len(part.core) / item.reader.recording.rate for item in sampled for part in item.stretches
     )
     share = settings.holdout or SHARE
     lowest = FEWEST / (PER_BANDWIDTH * share * max(seconds, 1e-9))
-    highest = HIGHEST_KEPT * max(item.recording.rate for item in sampled)
+    highest = HIGHEST_KEPT * max(item.reader.recording.rate for item in sampled)
     lowest = min(lowest, highest)
     count = int(np.log(max(highest / lowest, 1.0)) / np.log(STEP)) + 1
     return np.asarray(np.append(lowest * STEP ** np.arange(count), highest))
 
 
-def sampled_of(
-    model: GearedModel, recording: Recording, settings: Settings, among: int
-) -> Sampled:
+def sampled_of(reader: MotionReader, settings: Settings, among: int) -> Sampled:
     """Read what decides of a recording that is one of several."""
-    plan = ComparisonTask(
-        model, recording, settings.meaning, 1.0, settings.velocity, ranges_of(model)
-    )
     most = max(1, SAMPLED // among)
-    spans = recording.spans
+    spans = reader.recording.spans
     whole = spans <= most
     numbers = range(spans) if whole else spread(int((1.0 - settings.holdout) * spans), most)
-    found = []
-    for span in numbers:
-        _, cleaned = cleaned_span(plan, span, 0)
-        found += [without_turns(model, plan.meaning, part)[0] for part in cleaned.stretches]
-    return Sampled(recording, plan, found, whole)
+    parts = [part for span in numbers for part in reader.cleaned(span, 0).stretches]
+    return Sampled(reader, [reader.unwrapped(part) for part in parts], whole)
 
 
 def equations_in(
-    model: GearedModel,
     sampled: Sequence[Sampled],
     settings: Settings,
     keep: float,
@@ -239,7 +219,7 @@ def equations_in(
     """Rows in a band, which of their equations are used (k, n), blocks (k,); None: too few."""
     every, held, fold = [], [], []
     for item in sampled:
-        own = rows_of(model, item, settings, keep)
+        own = rows_of(item, keep)
         k = count_of(own)
         if not k:
             return None
@@ -248,7 +228,7 @@ def equations_in(
         held.append(place >= last)
         fold.append((place / last * FOLDS).astype(np.int64))
     rows, kept = together(every), np.concatenate(held)
-    used = np.abs(rows.v) > settings.slow * top_speeds(model, rows.v)
+    used = np.abs(rows.v) > settings.slow * top_speeds(sampled[0].reader.model, rows.v)
     enough = FEWEST + SPARE
     few = used[~kept].sum(axis=0).min() < enough
     if few or used[~kept].sum() < max(PER_UNKNOWN * unknown, 2 * rows.Y.shape[-1]):
@@ -263,22 +243,20 @@ def equations_in(
     return chosen_rows, used[some], np.concatenate(fold)[some]
 
 
-def rows_of(
-    model: GearedModel, item: Sampled, settings: Settings, keep: float
-) -> list[EquationRows]:
+def rows_of(item: Sampled, keep: float) -> list[EquationRows]:
     """Rows of a recording in a band."""
-    recording = item.recording
+    reader, recording = item.reader, item.reader.recording
     rate, period = recording.rate, recording.period
     cutoff = usable_cutoff(WIDER * keep, rate)
     apart = spacing(recording, keep)
     each = max(1, apart // FINE)
     parts = []
     for stretch in item.stretches:
-        part = motion(stretch, period, cutoff, velocity=settings.velocity)
+        part = motion(stretch, period, cutoff, velocity=reader.velocity)
         if part is not None:
             parts.append(settled(part, int(np.ceil(SETTLING * rate / cutoff))))
     return [
-        thinned(model, settings.meaning, every(part, each), rate / each, keep, apart // each)
+        thinned(reader.model, reader.meaning, every(part, each), rate / each, keep, apart // each)
         for part in joined_motions(parts, period)
     ]
 

@@ -13,17 +13,21 @@ from typing import Any, TypeVar
 import numpy as np
 
 from geared_dynamics.analysis.comparison_totals import SampleRanges, Totals, no_totals
-from geared_dynamics.analysis.most_excited import delays_of
-from geared_dynamics.analysis.most_excited import found_bandwidth as found_bandwidth
-from geared_dynamics.analysis.span_comparison import ComparisonTask, Kept, span_result
+from geared_dynamics.analysis.span_comparison import (
+    ComparisonTask,
+    Kept,
+    delays_of,
+    span_result,
+)
 from geared_dynamics.arrays import Array, IntArray
 from geared_dynamics.checks import percent
 from geared_dynamics.errors import GearedDynamicsError, RecordingError, extra
 from geared_dynamics.model import GearedModel
+from geared_dynamics.recordings.most_excited import found_bandwidth
 from geared_dynamics.recordings.motions import Meaning, Velocity
 from geared_dynamics.recordings.recording import Recording
 from geared_dynamics.recordings.signals import WIDER, cap_notes, usable_cutoff
-from geared_dynamics.recordings.turns import turning_of
+from geared_dynamics.recordings.spans import MotionReader, turning_of
 
 # -- A function over numbered spans: here, in several processes, or on a Dask cluster -------------
 #
@@ -196,14 +200,14 @@ def analyze(
     Raises:
         RecordingError: If nothing in the recording can be compared.
     """
-    meaning = meaning or Meaning()
-    wanted = bandwidth_hz or WIDER * found_bandwidth(model, recording, meaning)
-    cutoff = usable_cutoff(wanted, recording.rate)
+    complete = model.with_coupling("complete")
+    reader = MotionReader(complete, recording, meaning or Meaning(), velocity)
+    requested = bandwidth_hz or WIDER * found_bandwidth(reader)
+    cutoff = usable_cutoff(requested, recording.rate)
     ranges = ranges_of(model)
     plan = ComparisonTask(
-        model.with_coupling("complete"), recording, meaning, cutoff, velocity, ranges,
-        keep is not None, model.motor_map.complete, rest or 0.0,
-    )  # fmt: skip
+        reader, cutoff, ranges, keep is not None, model.motor_map.complete, rest or 0.0
+    )
     totals = no_totals(model.n, len(model.motor_names))
     stamps, drawn, travel, turns = [], [], [], np.zeros(model.n)
     tasks = over_spans(span_result, plan, recording.spans, jobs=jobs, scheduler=scheduler)
@@ -224,11 +228,12 @@ def analyze(
         share = 100.0 * totals.tally.resting / (totals.samples + totals.tally.resting)
         what = f"rest is left out: every joint slower than {rest:g} rad/s or m/s"
         notes = (*notes, f"{what}, {percent(share)} of the samples")
-    capped = cap_notes(wanted, cutoff, recording.rate, given=bandwidth_hz is not None)
+    capped = cap_notes(requested, cutoff, recording.rate, given=bandwidth_hz is not None)
     notes = (*notes, *capped)
     return Analysis(
-        model, recording, totals, cutoff, delays_of(plan, np.array(travel)), ranges,
-        np.concatenate(stamps), np.concatenate(drawn, axis=2), notes,
+        model=model, recording=recording, totals=totals, cutoff=cutoff,
+        delays=delays_of(plan, np.array(travel)), ranges=ranges, stamp=np.concatenate(stamps),
+        drawn=np.concatenate(drawn, axis=2), notes=notes,
     )  # fmt: skip
 
 

@@ -95,18 +95,18 @@ def joint_figures(analysis: Analysis) -> list[JointFigures]:
         left, missing = explained(totals.clues[j])
         result.append(
             JointFigures(
-                name,
-                units[j],
-                float(rms[j]),
-                float(totals.measured_peak[j]),
-                tuple(residual[:, j].tolist()),
-                tuple((residual[:, j] * scale[j]).tolist()),
-                tuple(totals.residual_peak[:, j].tolist()),
-                dict(zip(TERMS, shares[:, j].tolist(), strict=True)),
-                float(np.sqrt(left / k) * scale[j]),
-                missing,
-                100.0 * float(totals.saturated[j]) / k,
-                float(analysis.delays[j]),
+                joint=name,
+                unit=units[j],
+                rms=float(rms[j]),
+                peak=float(totals.measured_peak[j]),
+                residual=tuple(residual[:, j].tolist()),
+                percent=tuple((residual[:, j] * scale[j]).tolist()),
+                residual_peak=tuple(totals.residual_peak[:, j].tolist()),
+                shares=dict(zip(TERMS, shares[:, j].tolist(), strict=True)),
+                fitted=float(np.sqrt(left / k) * scale[j]),
+                missing=missing,
+                saturated=100.0 * float(totals.saturated[j]) / k,
+                delay=float(analysis.delays[j]),
             )
         )
     return result
@@ -133,8 +133,8 @@ def explained(clues: Array) -> tuple[float, dict[str, float]]:
         left, values = tries[best]
     if whole - left <= TELLING * whole:
         return whole, {}
-    found = dict(zip(chosen, values.tolist(), strict=True))
-    return left, {CLUES[k]: found[k] for k in sorted(found)}
+    factors = dict(zip(chosen, values.tolist(), strict=True))
+    return left, {CLUES[k]: factors[k] for k in sorted(factors)}
 
 
 def fit(clues: Array, chosen: list[int]) -> tuple[float, Array]:

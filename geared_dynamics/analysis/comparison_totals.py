@@ -36,17 +36,17 @@ class Prediction(NamedTuple):
 def predicted(model: GearedModel, q: Array, v: Array, a: Array) -> Prediction:
     """Compute all terms of the joint torque (k, n), joint side."""
     whole = model.with_coupling("complete")
-    found = torque_terms(whole, q, v, a)
+    torques = torque_terms(whole, q, v, a)
     friction, springs = np.zeros((2, *q.shape))
     rubs = whole.joint_friction.count or len(whole.motors.friction.index)
     if rubs:
-        friction = resisting(whole, q, v, found[:, -1])
+        friction = resisting(whole, q, v, torques[:, -1])
     if whole.balancers.names:
         springs = -balancer_forces(whole, q)
     if rubs or whole.balancers.names:
-        found[:, len(TORQUE_TERMS) :] += (friction + springs)[:, None]
-    terms = (*(found[:, k] for k in range(len(TORQUE_TERMS))), friction, springs)
-    return Prediction(terms, (found[:, -3], found[:, -2], found[:, -1]))
+        torques[:, len(TORQUE_TERMS) :] += (friction + springs)[:, None]
+    terms = (*(torques[:, k] for k in range(len(TORQUE_TERMS))), friction, springs)
+    return Prediction(terms, (torques[:, -3], torques[:, -2], torques[:, -1]))
 
 
 def resisting(model: GearedModel, q: Array, v: Array, tau: Array) -> Array:
@@ -131,12 +131,13 @@ class Totals(NamedTuple):
 
 def no_totals(n: int, m: int) -> Totals:
     """Totals of no samples."""
-    z = np.zeros(n)
+    z, models, bins = np.zeros(n), np.zeros((len(MODELS), n)), np.zeros((3, n, BINS))
     return Totals(
-        0, z, z, z, np.zeros((len(MODELS), n)), np.zeros((len(MODELS), n)),
-        np.zeros((len(TERMS), n)), np.zeros((n, len(CLUES), len(CLUES))),
-        np.zeros((3, n, BINS)), np.zeros((3, n, BINS)), z, z,
-        np.zeros((3, m)), np.zeros((3, m)), np.zeros(m), Tally(),
+        samples=0, measured=z, measured_sum=z, measured_peak=z, residual=models,
+        residual_peak=models, terms=np.zeros((len(TERMS), n)),
+        clues=np.zeros((n, len(CLUES), len(CLUES))), by_position=bins, by_velocity=bins,
+        saturated=z, outside=z, motors=np.zeros((3, m)), motors_peak=np.zeros((3, m)),
+        exceeded=np.zeros(m), tally=Tally(),
     )  # fmt: skip
 
 
@@ -155,7 +156,7 @@ def totals_of(
     a: Array,
     measured: Array,
     raw: Array,
-    found: Prediction,
+    prediction: Prediction,
     ranges: SampleRanges,
 ) -> Totals:
     """Sum up samples (k, n), all joint side.
@@ -166,11 +167,11 @@ def totals_of(
         a: Acceleration.
         measured: Torque, filtered.
         raw: Torque as recorded, for saturation.
-        found: What the model expects.
+        prediction: What the model expects.
         ranges: Ranges of the bins, limits of position and torque.
     """
     k, n = q.shape
-    residuals = np.stack([measured - tau for tau in found.models])
+    residuals = np.stack([measured - tau for tau in prediction.models])
     best = residuals[-1]
     clues = np.stack([best, v, np.sign(v), np.ones((k, n)), a], axis=-1)
     low, high = ranges.limits
@@ -181,7 +182,7 @@ def totals_of(
         measured_peak=peak(measured),
         residual=squares(residuals, 1),
         residual_peak=peak(residuals, 1),
-        terms=np.stack([squares(term) for term in found.terms]),
+        terms=np.stack([squares(term) for term in prediction.terms]),
         clues=np.stack([clues[:, j].T @ clues[:, j] for j in range(n)]),
         by_position=binned(q, best, ranges.position),
         by_velocity=binned(v, best, ranges.velocity),
@@ -203,9 +204,9 @@ def peak(values: Array, axis: int = 0) -> Array:
 def binned(x: Array, r: Array, range_: Array) -> Array:
     """Count, sum and sum of squares of r (k, n) by bins of x (3, n, BINS)."""
     low, high = range_
-    place = np.clip((x - low) / (high - low) * BINS, 0, BINS - 1).astype(np.int64)
+    index = np.clip((x - low) / (high - low) * BINS, 0, BINS - 1).astype(np.int64)
     result = np.zeros((3, x.shape[1], BINS))
     for j in range(x.shape[1]):
         for i, weight in enumerate((None, r[:, j], r[:, j] ** 2)):
-            result[i, j] = np.bincount(place[:, j], weight, BINS)
+            result[i, j] = np.bincount(index[:, j], weight, BINS)
     return result

@@ -43,7 +43,7 @@ class DriveGains(NamedTuple):
 
 def drive_gains_from_load(
     model: GearedModel,
-    found: Equations,
+    equations: Equations,
     loaded: BoolArray,
     load: Array,
     link: str | None = None,
@@ -54,7 +54,7 @@ def drive_gains_from_load(
 
     Args:
         model: The arm without the load.
-        found: Equations of recordings whose efforts are the motors' (currents, at gain 1).
+        equations: Equations of recordings whose efforts are the motors' (currents, at gain 1).
         loaded: Samples with the load (k,).
         load: Its ten parameters in the link's frame (10,).
         link: The link that holds it, frames of fixed joints included; None: the only tip.
@@ -68,26 +68,28 @@ def drive_gains_from_load(
     if loaded.all() or not loaded.any():
         finding = "all recordings are " + ("with" if loaded.all() else "without") + " the load"
         raise RecordingError("gains", finding, "give recordings with and without the known load")
-    if not found.effort.shape[1]:
+    if not equations.effort.shape[1]:
         remedy = "they are found for motor_current and motor_torque only"
         raise RecordingError("gains", "the efforts are not the motors'", remedy)
     selection = list(base_columns(model).selection)
     frame = model.payload_frame(link, "gains: link")
     first = columns_of(model).bodies[frame.body]
-    Y_load = found.Y[..., first : first + len(BODY_PARAMETERS)] * loaded[:, None, None]
+    Y_load = equations.Y[..., first : first + len(BODY_PARAMETERS)] * loaded[:, None, None]
     acting = list(motor_readings(model).motors)
     A = model.structure_matrix[:, acting]
-    left = A[None] * found.effort[:, None, acting]  # (k, n, motors that act)
-    given = found.known - Y_load @ frame.in_body(load)
-    table = np.concatenate([left, -found.Y[..., selection], given[..., None]], axis=-1)
+    left = A[None] * equations.effort[:, None, acting]  # (k, n, motors that act)
+    known_torque = equations.known - Y_load @ frame.in_body(load)
+    table = np.concatenate([left, -equations.Y[..., selection], known_torque[..., None]], axis=-1)
     m = left.shape[-1]
-    weight = found.used / np.maximum(np.sqrt(np.mean(found.tau**2, axis=0)), 1e-300)
+    weight = equations.used / np.maximum(np.sqrt(np.mean(equations.tau**2, axis=0)), 1e-300)
     for _ in range(SCALES):
         rows = (table * weight[..., None]).reshape(-1, table.shape[-1])
         x, sigma = null_vector(rows)
         residual = table @ np.append(x, 1.0)
-        spread = np.sqrt((residual**2 * found.used).sum(0) / np.maximum(found.used.sum(0), 1))
-        weight = found.used / np.maximum(spread, 1e-300)
+        spread = np.sqrt(
+            (residual**2 * equations.used).sum(0) / np.maximum(equations.used.sum(0), 1)
+        )
+        weight = equations.used / np.maximum(spread, 1e-300)
     result = DriveGains(*np.full((2, len(model.motor_names)), np.nan))
     result.gains[acting], result.sigma[acting] = x[:m], sigma[:m]
     refuse_impossible(model, result, expected)
@@ -95,19 +97,19 @@ def drive_gains_from_load(
 
 
 def refuse_impossible(
-    model: GearedModel, found: DriveGains, expected: Array | None = None
+    model: GearedModel, gains: DriveGains, expected: Array | None = None
 ) -> None:
     """Raise if a gain cannot be that of a drive.
 
     Args:
         model: The model.
-        found: The gains.
+        gains: The gains.
         expected: As in ``drive_gains_from_load``.
     """
     if expected is None:
-        expected = np.full(len(found.gains), np.nan)
+        expected = np.full(len(gains.gains), np.nan)
     findings, remedies = [], []
-    for name, k, sigma, usual in zip(model.motor_names, *found, expected, strict=True):
+    for name, k, sigma, usual in zip(model.motor_names, *gains, expected, strict=True):
         ratio = abs(k / usual) if usual else np.nan
         if np.isnan(k):
             continue

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from geared_dynamics.analysis.compare import ranges_of
 from geared_dynamics.analysis.identification_equations import Equations, equations, refuse_still
 from geared_dynamics.analysis.identification_rows import (
     EquationRows,
@@ -29,13 +28,12 @@ from geared_dynamics.analysis.parameter_columns import (
     prior,
 )
 from geared_dynamics.analysis.physical import Physical, physical_parameters
-from geared_dynamics.analysis.span_comparison import ComparisonTask
 from geared_dynamics.arrays import Array, BoolArray, IntArray
 from geared_dynamics.errors import ModelError, RecordingError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.recordings.recording import Recording
 from geared_dynamics.recordings.samples import Tally
-from geared_dynamics.recordings.turns import TURN, turning_of
+from geared_dynamics.recordings.spans import TURN, turning_of
 
 # -- Columns of another record of the same motion, at the stamps of the equations -----------------
 #
@@ -53,7 +51,7 @@ def instrument_columns(
     recordings: Sequence[Recording],
     instruments: Sequence[Recording],
     settings: Settings,
-    found: Equations,
+    equations: Equations,
 ) -> tuple[Array, BoolArray]:
     """Columns of the instruments (i, n, p), and the samples of the equations they are for (k,).
 
@@ -61,8 +59,8 @@ def instrument_columns(
         model: The model.
         recordings: What the equations are of.
         instruments: Of the same motions, one for each recording.
-        settings: How recordings become equations, with the bandwidths of ``found``.
-        found: The equations.
+        settings: How recordings become equations, with the bandwidths of ``equations``.
+        equations: The equations.
 
     Raises:
         RecordingError: If they are not of the same motions.
@@ -70,16 +68,16 @@ def instrument_columns(
     if len(instruments) != len(recordings):
         finding = f"are {len(instruments)} recordings for {len(recordings)}"
         raise RecordingError("instruments", finding, "give one for each recording, in their order")
-    Y, q = np.zeros(found.Y.shape), np.zeros(found.q.shape)
+    Y, q = np.zeros(equations.Y.shape), np.zeros(equations.q.shape)
     there = np.zeros(len(q), bool)
     for run, (recording, instrument) in enumerate(zip(recordings, instruments, strict=True)):
-        rows = np.flatnonzero(found.run == run)
+        rows = np.flatnonzero(equations.run == run)
         ahead = clock_difference(recording, instrument)
-        for part, place in paired_rows(model, instrument, settings, found.stamp[rows] + ahead):
-            new = ~there[rows[place]]  # a clock that starts again shows a time twice
-            at = rows[place[new]]
+        for part, index in paired_rows(model, instrument, settings, equations.stamp[rows] + ahead):
+            new = ~there[rows[index]]  # a clock that starts again shows a time twice
+            at = rows[index[new]]
             Y[at], q[at], there[at] = part.Y[new], part.q[new], True
-        refuse_others(model, instrument, q[rows], found.q[rows], there[rows])
+        refuse_others(model, instrument, q[rows], equations.q[rows], there[rows])
     return Y[there], there
 
 
@@ -92,27 +90,26 @@ def paired_rows(
     """
     cutoff, keep = settings.bandwidth or 0.0, settings.keep or 0.0
     silent = replace(settings.meaning, effort="joint_torque", gains=())  # efforts are not read
-    plan = ComparisonTask(
-        model, instrument, settings.meaning, cutoff, settings.velocity, ranges_of(model)
-    )
+    (reader,) = settings.readers(model, [instrument])
     order = np.argsort(stamp, kind="stable")
     later = stamp[order]
     pairs = []
-    for part in joined_motions(span_motions(plan, lambda: None, [Tally()]), instrument.period):
+    motions = span_motions(reader, cutoff, lambda: None, [Tally()])
+    for part in joined_motions(motions, instrument.period):
         index = nearest(part.stamp, later)
         close = np.abs(part.stamp[index] - later) <= instrument.period // 2
-        wanted, first = np.unique(index[close], return_index=True)
-        rows = filtered(model, silent, part, instrument.rate, keep, wanted)
-        kept = np.isin(part.stamp[wanted], rows.stamp)
+        instants, first = np.unique(index[close], return_index=True)
+        rows = filtered(model, silent, part, instrument.rate, keep, instants)
+        kept = np.isin(part.stamp[instants], rows.stamp)
         pairs.append((rows, order[np.flatnonzero(close)[first[kept]]]))
     return pairs
 
 
-def nearest(stamp: IntArray, wanted: IntArray) -> IntArray:
+def nearest(stamp: IntArray, instants: IntArray) -> IntArray:
     """Which of stamps (k,), that grow, are nearest to others."""
-    after = np.clip(np.searchsorted(stamp, wanted), 1, len(stamp) - 1)
+    after = np.clip(np.searchsorted(stamp, instants), 1, len(stamp) - 1)
     before = after - 1
-    return np.asarray(np.where(wanted - stamp[before] <= stamp[after] - wanted, before, after))
+    return np.asarray(np.where(instants - stamp[before] <= stamp[after] - instants, before, after))
 
 
 def clock_difference(recording: Recording, instrument: Recording) -> int:
@@ -128,11 +125,11 @@ def clock_difference(recording: Recording, instrument: Recording) -> int:
 
 def ends(recording: Recording) -> tuple[int, int]:
     """Stamps of the first and the last sample [ns]."""
-    found = []
+    stamps_of_ends = []
     for spans, place in ((range(recording.spans), 0), (range(recording.spans)[::-1], -1)):
         stamps = (recording.read(span, 0).samples.stamp for span in spans)
-        found.append(next((int(stamp[place]) for stamp in stamps if len(stamp)), 0))
-    return found[0], found[1]
+        stamps_of_ends.append(next((int(stamp[place]) for stamp in stamps if len(stamp)), 0))
+    return stamps_of_ends[0], stamps_of_ends[1]
 
 
 def refuse_others(
@@ -308,8 +305,8 @@ def identify(
     selection = list(base.selection)
     x0 = prior(model)
     taken = np.zeros(len(x0))
-    given = matching(found.names, known)
-    taken[given] = x0[given]
+    known_columns = matching(found.names, known)
+    taken[known_columns] = x0[known_columns]
     rest = found.tau - found.Y @ taken
     fitted = found.used & (True if validate else ~found.held[:, None])
     if settings.holdout and not validate:
@@ -344,9 +341,11 @@ def identify(
         ]
     )
     return Identified(
-        model, base, solution.x, np.sqrt(np.maximum(solution.covariance.diagonal(), 0.0)),
-        solution, base.combinations @ x0, full, deviation(found.tau, fitted), residual,
-        deviation(held.tau, held_used), found, held, held_used, load, tuple(notes),
+        model=model, base=base, x=solution.x,
+        sigma=np.sqrt(np.maximum(solution.covariance.diagonal(), 0.0)), solution=solution,
+        files=base.combinations @ x0, physical=full, rms=deviation(found.tau, fitted),
+        residual=residual, held_rms=deviation(held.tau, held_used), equations=found, held=held,
+        held_used=held_used, load=load, notes=tuple(notes),
     )  # fmt: skip
 
 
@@ -362,12 +361,12 @@ def held_out(held: Equations, expected: Array, used: BoolArray) -> Array:
     return np.where(few, np.nan, deviation(held.tau - expected, used))
 
 
-def left(found: Equations, x: Array, used: BoolArray) -> Array:
+def left(equations: Equations, x: Array, used: BoolArray) -> Array:
     """RMS residual of each joint with all columns' parameters x (p,)."""
-    return deviation(found.tau - found.Y @ x, used)
+    return deviation(equations.tau - equations.Y @ x, used)
 
 
-def fixed(settings: Settings, found: Equations) -> Settings:
+def fixed(settings: Settings, equations: Equations) -> Settings:
     """Return the settings with the bandwidths that were found."""
-    cutoff, keep = found.bandwidth
+    cutoff, keep = equations.bandwidth
     return replace(settings, bandwidth=cutoff, keep=keep)

@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 
 from geared_dynamics.analysis.band import band_found
-from geared_dynamics.analysis.compare import ranges_of
 from geared_dynamics.analysis.identification_rows import (
     EquationRows,
     count_of,
@@ -25,15 +24,15 @@ from geared_dynamics.analysis.identification_rows import (
     top_speeds,
 )
 from geared_dynamics.analysis.identification_rows import Settings as Settings
-from geared_dynamics.analysis.most_excited import found_bandwidth
 from geared_dynamics.analysis.parameter_columns import column_names
-from geared_dynamics.analysis.span_comparison import ComparisonTask
 from geared_dynamics.arrays import Array, BoolArray, IntArray
 from geared_dynamics.errors import RecordingError
 from geared_dynamics.model import GearedModel
+from geared_dynamics.recordings.most_excited import found_bandwidth
 from geared_dynamics.recordings.recording import Recording
 from geared_dynamics.recordings.samples import Tally
 from geared_dynamics.recordings.signals import WIDER, cap_notes, usable_cutoff
+from geared_dynamics.recordings.spans import MotionReader
 
 MOST = 20_000  # samples in all
 
@@ -103,25 +102,26 @@ def equations(
         RecordingError: If there is too little motion in them.
     """
     settings = settings or Settings()
-    cutoff, keep, capped = bandwidths(model, recordings, settings, known, predicted)
-    kept, thin, notes = gathered(model, recordings, settings, cutoff, keep, progress)
+    readers = settings.readers(model, recordings)
+    cutoff, keep, capped = bandwidths(readers, settings, known, predicted)
+    kept, thin, notes = gathered(readers, cutoff, keep, progress)
     all_rows = together([rows for own in kept for rows in own])
     counts = [count_of(own) for own in kept]
-    place = np.concatenate([np.arange(k) / k for k in counts])
+    share = np.concatenate([np.arange(k) / k for k in counts])
     found = Equations(
-        column_names(model), *all_rows[1:6],
-        np.abs(all_rows.v) > settings.slow * top_speeds(model, all_rows.v),
-        np.repeat(np.arange(len(recordings)), counts), place >= 1.0 - settings.holdout,
-        all_rows.stamp, recordings[0].rate / (spacing(recordings[0], keep) * thin), (cutoff, keep),
-        (*capped, *notes),
+        names=column_names(model), Y=all_rows.Y, tau=all_rows.tau, known=all_rows.known,
+        effort=all_rows.effort, q=all_rows.q,
+        used=np.abs(all_rows.v) > settings.slow * top_speeds(model, all_rows.v),
+        run=np.repeat(np.arange(len(recordings)), counts), held=share >= 1.0 - settings.holdout,
+        stamp=all_rows.stamp, bandwidth=(cutoff, keep), notes=(*capped, *notes),
+        rate=recordings[0].rate / (spacing(recordings[0], keep) * thin),
     )  # fmt: skip
     refuse_still(model, found, found.used, recordings[0].path)
     return found
 
 
 def bandwidths(
-    model: GearedModel,
-    recordings: Sequence[Recording],
+    readers: Sequence[MotionReader],
     settings: Settings,
     known: Sequence[str] = (),
     predicted: bool = True,
@@ -130,17 +130,17 @@ def bandwidths(
 
     Nothing is left in the equations above the filter: rows for more would say the same twice.
     """
-    rate = max(item.rate for item in recordings)
+    rate = max(reader.recording.rate for reader in readers)
     notes: list[str] = []
-    wanted, keep = settings.bandwidth, settings.keep
-    if predicted and wanted is None and keep is None:
-        keep, notes = band_found(model, recordings, settings, known)
-        wanted = None if keep is None else min(WIDER * keep, usable_cutoff(WIDER * keep, rate))
-    if wanted is None:
-        band = max(found_bandwidth(model, item, settings.meaning) for item in recordings)
-        wanted, keep = WIDER * band, keep or band
-    cutoff = usable_cutoff(wanted, rate)
-    notes += cap_notes(wanted, cutoff, rate, given=settings.bandwidth is not None)
+    requested, keep = settings.bandwidth, settings.keep
+    if predicted and requested is None and keep is None:
+        keep, notes = band_found(readers, settings, known)
+        requested = None if keep is None else min(WIDER * keep, usable_cutoff(WIDER * keep, rate))
+    if requested is None:
+        band = max(map(found_bandwidth, readers))
+        requested, keep = WIDER * band, keep or band
+    cutoff = usable_cutoff(requested, rate)
+    notes += cap_notes(requested, cutoff, rate, given=settings.bandwidth is not None)
     keep = min(keep or cutoff / WIDER, cutoff)
     if settings.keep is not None and keep < settings.keep:
         what = f"equations are kept below {keep:.4g} Hz, not {settings.keep:g} Hz"
@@ -149,26 +149,22 @@ def bandwidths(
 
 
 def gathered(
-    model: GearedModel,
-    recordings: Sequence[Recording],
-    settings: Settings,
+    readers: Sequence[MotionReader],
     cutoff: float,
     keep: float,
     progress: Callable[[int, int], None] | None,
 ) -> tuple[list[list[EquationRows]], int, tuple[str, ...]]:
     """Rows of each recording's stretches, by what they are thinned beyond their band, notes."""
-    kept: list[list[EquationRows]] = [[] for _ in recordings]
-    tell, thin = counter(progress, sum(item.spans for item in recordings)), 1
+    kept: list[list[EquationRows]] = [[] for _ in readers]
+    tell, thin = counter(progress, sum(reader.recording.spans for reader in readers)), 1
     notes: list[str] = []
-    for item, own in zip(recordings, kept, strict=True):
-        plan = ComparisonTask(
-            model, item, settings.meaning, cutoff, settings.velocity, ranges_of(model)
-        )
+    for reader, own in zip(readers, kept, strict=True):
+        model, item = reader.model, reader.recording
         measured, left_out = np.zeros(model.n, bool), [Tally()]
-        for part in joined_motions(span_motions(plan, tell, left_out), item.period):
+        for part in joined_motions(span_motions(reader, cutoff, tell, left_out), item.period):
             measured |= (part.effort[:, : model.n] != 0.0).any(axis=0)
             factor = spacing(item, keep) * thin
-            own.append(thinned(model, settings.meaning, part, item.rate, keep, factor))
+            own.append(thinned(model, reader.meaning, part, item.rate, keep, factor))
             while sum(map(count_of, kept)) > MOST:
                 thin *= 2
                 for parts in kept:
@@ -192,13 +188,13 @@ def refuse_unmeasured(model: GearedModel, measured: BoolArray, path: str) -> Non
 
 
 def refuse_still(
-    model: GearedModel, found: Equations, used: BoolArray, path: str, where: str = ""
+    model: GearedModel, equations: Equations, used: BoolArray, path: str, where: str = ""
 ) -> None:
     """Raise if there are fewer equations than unknowns, or a joint never moves.
 
     Args:
         model: The model.
-        found: The equations.
+        equations: The equations.
         used: Which of them are solved (k, n).
         path: The recording.
         where: Which part of it that is, if it is not all of it.
@@ -212,6 +208,6 @@ def refuse_still(
             "record a motion of all joints (geared-dynamics excite), or freeze them (--joints)"
         )
         raise RecordingError(path, finding, remedy + more)
-    if moving.sum() < 2 * len(found.names):
-        finding = f"{moving.sum()} equations for {len(found.names)} unknowns{where}"
+    if moving.sum() < 2 * len(equations.names):
+        finding = f"{moving.sum()} equations for {len(equations.names)} unknowns{where}"
         raise RecordingError(path, finding, f"record a longer motion{more}")

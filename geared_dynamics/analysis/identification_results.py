@@ -100,7 +100,7 @@ def link_parameters(model: GearedModel, x: Array) -> tuple[dict[str, Array], lis
     What is fixed to a link keeps its inertial, unless the link would then be no body.
     """
     columns = columns_of(model)
-    found: dict[str, Array] = {}
+    parameters: dict[str, Array] = {}
     emptied: list[str] = []
     for b, name in enumerate(model.body_names):
         first = columns.bodies[b]
@@ -122,8 +122,8 @@ def link_parameters(model: GearedModel, x: Array) -> tuple[dict[str, Array], lis
         if fixed and np.linalg.eigvalsh(P)[0] < BORDER * np.trace(pseudo_inertia(whole)):
             rest = whole
             emptied += list(fixed)
-        found[name] = rest
-    return found, emptied
+        parameters[name] = rest
+    return parameters, emptied
 
 
 def inertial(parameters: Array) -> str:
@@ -258,13 +258,13 @@ class IdentifiedPayload(NamedTuple):
 
 
 def payload(
-    model: GearedModel, found: Equations, loaded: BoolArray, link: str | None = None
+    model: GearedModel, equations: Equations, loaded: BoolArray, link: str | None = None
 ) -> IdentifiedPayload:
     """Identify a load together with the arm.
 
     Args:
         model: The arm without the load.
-        found: Equations of recordings with and without it.
+        equations: Equations of recordings with and without it.
         loaded: Samples with the load (k,).
         link: The link that holds it, in whose frame it is found; any that moves, frames of
             fixed joints included. None: the only tip.
@@ -288,9 +288,9 @@ def payload(
     acting = (columns(model, q, v, a)[..., own] @ turn).reshape(-1, len(BODY_PARAMETERS))
     kept, combinations, *_ = independent(plain(acting))
     words = tuple(in_words(row, BODY_PARAMETERS) for row in combinations)
-    load = (found.Y[..., own] @ turn)[..., list(kept)] * loaded[:, None, None]
-    Y = np.concatenate([found.Y[..., selection], load], axis=-1)
-    solution = solve(Y, found.tau, found.used)
+    load = (equations.Y[..., own] @ turn)[..., list(kept)] * loaded[:, None, None]
+    Y = np.concatenate([equations.Y[..., selection], load], axis=-1)
+    solution = solve(Y, equations.tau, equations.used)
     sigma = np.sqrt(np.maximum(solution.covariance.diagonal(), 0.0))
     b = len(selection)
     return IdentifiedPayload(words, solution.x[b:], sigma[b:], combinations)

@@ -11,7 +11,6 @@ import numpy as np
 
 from geared_dynamics.analysis.compare import ranges_of
 from geared_dynamics.analysis.parameter_columns import columns, known_friction
-from geared_dynamics.analysis.span_comparison import ComparisonTask, motions
 from geared_dynamics.arrays import Array, BoolArray, IntArray
 from geared_dynamics.dynamics.friction_and_balancers import balancer_forces
 from geared_dynamics.model import GearedModel
@@ -25,6 +24,7 @@ from geared_dynamics.recordings.motions import (
 from geared_dynamics.recordings.recording import Recording
 from geared_dynamics.recordings.samples import Tally
 from geared_dynamics.recordings.signals import context, usable_cutoff, zero_phase
+from geared_dynamics.recordings.spans import MotionReader
 
 # -- From motions to rows of equations: filtered on both sides alike, and thinned -----------------
 
@@ -112,9 +112,9 @@ def filtered(
     part: JointMotion,
     rate: float,
     keep: float,
-    wanted: IntArray,
+    chosen_samples: IntArray,
 ) -> EquationRows:
-    """Filter a motion's equations, block by block, and keep the samples ``wanted``, in order."""
+    """Filter a motion's equations, block by block, and keep ``chosen_samples`` of it, in order."""
     k, n = part.q.shape
     around = context(keep, rate)
     known = -known_friction(model, part.q, part.v, part.a)
@@ -123,7 +123,7 @@ def filtered(
     tau = joint_torques(model, meaning, part.q, part.effort) + known
     effort = motor_efforts(model, part.effort) if meaning.of_motors else np.zeros((k, 0))
     edge = min(int(np.ceil(rate / keep)), k // 4)  # a period, where filters know one side only
-    wanted = wanted[(wanted >= edge) & (wanted < k - edge)]
+    chosen_samples = chosen_samples[(chosen_samples >= edge) & (chosen_samples < k - edge)]
     blocks = []
     for start in range(0, k, BLOCK):
         low, high = max(0, start - around), min(k, start + BLOCK + around)
@@ -134,7 +134,7 @@ def filtered(
         table = [Y.reshape(high - low, n * p), *(signal[piece] for signal in signals)]
         if keep < usable_cutoff(keep * 1.0001, rate):
             table = [without_noise(x, keep, rate) for x in table]
-        at = wanted[(wanted >= start) & (wanted < start + BLOCK)]
+        at = chosen_samples[(chosen_samples >= start) & (chosen_samples < start + BLOCK)]
         chosen = at - low
         Y_kept = np.ascontiguousarray(table[0][chosen]).reshape(len(chosen), n, p)
         own = [signal[chosen] for signal in table[1:]]
@@ -147,10 +147,10 @@ def filtered(
 def without_noise(values: Array, keep: float, rate: float) -> Array:
     """Filter signals (k, c); half of the columns are zero, as no link moves a joint below it."""
     there = np.flatnonzero(values.any(axis=0))
-    found = np.zeros(values.shape)
+    result = np.zeros(values.shape)
     if there.size:
-        found[:, there] = zero_phase(values[:, there], keep, rate)
-    return found
+        result[:, there] = zero_phase(values[:, there], keep, rate)
+    return result
 
 
 # -- How recordings become equations, and the steps that equations and their band have in common --
@@ -185,15 +185,19 @@ class Settings:
     velocity: Velocity = "position"
     holdout: float = 0.2
 
+    def readers(self, model: GearedModel, recordings: Sequence[Recording]) -> list[MotionReader]:
+        """Readers of recordings in the joint space of a model."""
+        return [MotionReader(model, item, self.meaning, self.velocity) for item in recordings]
+
 
 def span_motions(
-    plan: ComparisonTask, tell: Callable[[], None], left_out: list[Tally]
+    reader: MotionReader, cutoff: float, tell: Callable[[], None], left_out: list[Tally]
 ) -> Iterator[JointMotion]:
     """Motions of a recording, span by span; what is left out is added to the tally."""
-    for span in range(plan.recording.spans):
-        found, totals = motions(plan, span)
-        left_out[0] = left_out[0].plus(totals.tally)
-        yield from found
+    for span in range(reader.recording.spans):
+        motions, tally, _ = reader.motions(span, cutoff)
+        left_out[0] = left_out[0].plus(tally)
+        yield from motions
         tell()
 
 

@@ -16,14 +16,11 @@ from geared_dynamics.observers import (
     KalmanGains,
     KalmanState,
     kalman_gains,
-    kalman_start,
-    kalman_step,
+    kalman_observer,
 )
-from geared_dynamics.recordings.motions import Meaning, joint_positions, joint_torques
+from geared_dynamics.recordings.motions import Meaning, joint_torques
 from geared_dynamics.recordings.recording import Recording
-from geared_dynamics.recordings.samples import Stretch as Cleaned
-from geared_dynamics.recordings.samples import clean
-from geared_dynamics.recordings.turns import without_turns
+from geared_dynamics.recordings.spans import MotionReader
 
 # -- A recording through the Kalman filter of an elastic arm --------------------------------------
 
@@ -80,17 +77,15 @@ def stretches(
     found: list[ReplayedStretch] = []
     left = longest
     back = model.motor_map.inverse
+    reader = MotionReader(model, recording, meaning)
     for span in range(recording.spans):
-        read = recording.read(span, 0)
-        for part in clean(read.samples, read.core, recording.period).stretches:
+        for part in reader.cleaned(span, 0).stretches:
             if left <= 0.0:
                 return found
             time = 1e-9 * (part.samples.stamp - part.samples.stamp[0])
             rows = time <= left
-            samples = part.samples.rows(rows)
-            q = joint_positions(model, meaning, samples.position)
-            joints = Cleaned(samples._replace(position=q), part.core[rows])
-            q = without_turns(model, meaning, joints)[0].samples.position
+            samples = reader.unwrapped(part).samples.rows(rows)
+            q = samples.position
             tau = joint_torques(model, meaning, q, samples.effort)
             phi = q @ model.structure_matrix + model.motor_zeros
             if len(phi) > 2:
@@ -138,20 +133,21 @@ def followed(
     model: GearedModel, gains: KalmanGains, stretch: ReplayedStretch
 ) -> Iterator[tuple[float, KalmanState | None, KalmanState]]:
     """Time [s], state before (None at a start) and after each sample."""
+    observer = kalman_observer(model, gains=gains)
     state: KalmanState | None = None
     last = 0.0
     for time, phi, tau_m in zip(*stretch, strict=True):
         measurement = Measurement(phi, tau_m)
         if state is None or not state.health.valid:
             try:
-                state, last = kalman_start(model, gains, measurement), time
+                state, last = observer.start(measurement), time
             except ArrayError:  # an encoder is missing
                 state = None
                 continue
             yield float(time), None, state
             continue
         before = state
-        state, last = kalman_step(model, gains, state, measurement, float(time - last)), time
+        state, last = observer.step(state, measurement, float(time - last)), time
         if state.health.valid:
             yield float(time), before, state
 

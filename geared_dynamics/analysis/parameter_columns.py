@@ -119,13 +119,13 @@ def matching(names: Sequence[str], patterns: Sequence[str]) -> list[int]:
     Raises:
         UnknownNameError: If a pattern matches none.
     """
-    found: set[int] = set()
+    matches: set[int] = set()
     for pattern in patterns:
         own = [k for k, name in enumerate(names) if fnmatchcase(name, pattern)]
         if not own:
             raise UnknownNameError("known", "parameter", pattern, names)
-        found |= set(own)
-    return sorted(found)
+        matches |= set(own)
+    return sorted(matches)
 
 
 def factored_columns(model: GearedModel, q: Array, v: Array, a: Array) -> Factored:
@@ -202,8 +202,8 @@ def base_columns(
     """
     names = column_names(model)
     silent = matching(names, known)
-    found = base_of(partial(factored_columns, model), model.n, names, silent, seed)
-    return IdentifiableColumns(found.words, found.selection, found.combinations)
+    base = base_of(partial(factored_columns, model), model.n, names, silent, seed)
+    return IdentifiableColumns(base.words, base.selection, base.combinations)
 
 
 # -- Friction that files describe and no column stands for: it is taken as they say ---------------

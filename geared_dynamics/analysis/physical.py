@@ -93,8 +93,8 @@ def bare_links(model: GearedModel, x: Array) -> Array:
 
 def margins(model: GearedModel, x: Array) -> Array:
     """Least eigenvalue of each link's pseudo-inertia, scaled by its trace (nb,)."""
-    found = [pseudo_inertia(link) for link in bare_links(model, x)]
-    return np.array([np.linalg.eigvalsh(P)[0] / max(np.trace(P), 1e-300) for P in found])
+    matrices = [pseudo_inertia(link) for link in bare_links(model, x)]
+    return np.array([np.linalg.eigvalsh(P)[0] / max(np.trace(P), 1e-300) for P in matrices])
 
 
 def clipped(pseudo: Array, length: float, least: float, lightest: float) -> Array:
@@ -208,12 +208,12 @@ def physical_parameters(
     space = coordinates(model, base, x)
     left, size, right = np.linalg.svd(root @ base.combinations @ space.scale)
     size = np.maximum(size, 1e-300)
-    told = (left.T @ root @ (x - base.combinations @ space.start))[: len(size)] / size
+    measured = (left.T @ root @ (x - base.combinations @ space.start))[: len(size)] / size
     size = np.minimum(size, FINEST)
     stretch = np.full(len(right), near)
     stretch[: len(size)] += size**2
     best = np.zeros(len(right))
-    best[: len(size)] = size**2 * told / stretch[: len(size)]
+    best[: len(size)] = size**2 * measured / stretch[: len(size)]
     turn = right.T / np.sqrt(stretch)  # u = right' best + turn w, minimise |w|^2
     u, status = nearest_allowed(space, right.T @ best, turn)
     full = space.start + space.scale @ inside(space, u)

@@ -155,9 +155,11 @@ def wheel_jacobian(ref: SpanningTree, q: Array, wheel: str) -> Array:
     """Jacobian of a wheel (6, n): the point of its link at its centre of mass, and its spin."""
     pin = pinocchio()
     axes = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
-    place = ref.configuration(q)
-    linear = pin.computeFrameJacobian(ref.tree, ref.data, place, ref.locked_frame(wheel), axes)
-    pin.computeJointJacobians(ref.tree, ref.data, place)
+    configuration = ref.configuration(q)
+    linear = pin.computeFrameJacobian(
+        ref.tree, ref.data, configuration, ref.locked_frame(wheel), axes
+    )
+    pin.computeJointJacobians(ref.tree, ref.data, configuration)
     angular = pin.getJointJacobian(ref.tree, ref.data, ref.wheel_joint[wheel], axes)
     rows = [np.reshape(linear, (6, -1))[:3], np.reshape(angular, (6, -1))[3:]]
     return np.asarray(np.concatenate(rows) @ ref.G)

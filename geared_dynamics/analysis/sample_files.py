@@ -6,7 +6,6 @@ import csv
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -32,10 +31,11 @@ from geared_dynamics.recordings.joint_state_codec import serialised
 TOPICS = ("tau_model", "tau_measured", "tau_residual")
 
 
-class TorqueBag:
+class TorqueBag(ExitStack):
     """A bag with three topics of JointState, whose stamps are the recording's.
 
-    It is at its place when its context ends without an error.
+    It is at its place, with its metadata, when its context ends without an error, of closing too;
+    else it is removed.
     """
 
     def __init__(
@@ -52,6 +52,7 @@ class TorqueBag:
             RecordingError: If the folder is there already.
             MissingPackageError: MCAP is wanted, and the package rosbags is not installed.
         """
+        super().__init__()
         refuse_existing(path)
         self.joints = tuple(joints)
         self.topics = [f"{namespace}/{topic}" for topic in TOPICS]
@@ -59,7 +60,7 @@ class TorqueBag:
             (draft,) = stack.enter_context(new_files(path, parents=True))
             made = Bag(draft, dict.fromkeys(self.topics, JOINT_STATE), storage)
             self.writer = stack.enter_context(made)
-            self.place = stack.pop_all()
+            self.push(stack.pop_all())
 
     def add(self, part: Kept) -> None:
         """Write samples: the model's torque with position and velocity, the others alone."""
@@ -73,19 +74,6 @@ class TorqueBag:
         for k, stamp in enumerate(np.asarray(part.stamp).tolist()):
             for topic, messages in zip(self.topics, rows, strict=True):
                 self.writer.write(topic, stamp, messages[k])
-
-    def __enter__(self) -> TorqueBag:
-        """Return itself."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Close the bag, complete with its metadata; after an error, of this too, remove it."""
-        self.place.__exit__(kind, error, trace)
 
 
 def refuse_existing(path: Path) -> None:
@@ -164,14 +152,15 @@ def write_table(path: Path, heads: list[str], rows: list[list[str]]) -> None:
         csv.writer(stream).writerows([heads, *rows])
 
 
-class SamplesFile:
+class SamplesFile(ExitStack):
     """All samples as CSV: time, and per joint what the columns say, with units.
 
-    It is at its place when its context ends without an error.
+    It is at its place when its context ends without an error, of closing too; else it is removed.
     """
 
     def __init__(self, path: Path, model: GearedModel) -> None:
         """Open it and write the headings."""
+        super().__init__()
         heads = ["time [s]"]
         for quantity, units in QUANTITIES.items():
             for joint, slides in zip(model.joint_names, model.prismatic, strict=True):
@@ -180,7 +169,7 @@ class SamplesFile:
             (draft,) = stack.enter_context(new_files(path, parents=True))
             self.stream = stack.enter_context(draft.open("w", encoding="utf-8", newline=""))
             csv.writer(self.stream, lineterminator="\n").writerow(heads)
-            self.place = stack.pop_all()
+            self.push(stack.pop_all())
 
     def add(self, part: Kept) -> None:
         """Write samples."""
@@ -189,19 +178,6 @@ class SamplesFile:
         for stamp, row in zip(part.stamp.tolist(), table.tolist(), strict=True):
             numbers = ",".join(f"{value:.9g}" for value in row)
             self.stream.write(f"{stamp // 10**9}.{stamp % 10**9:09d},{numbers}\n")
-
-    def __enter__(self) -> SamplesFile:
-        """Return itself."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Close the file; after an error, of the closing too, remove it."""
-        self.place.__exit__(kind, error, trace)
 
 
 # -- An analysis as a picture: measured and predicted torques, and the residual -------------------

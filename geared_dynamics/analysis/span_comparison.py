@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -15,28 +14,19 @@ from geared_dynamics.analysis.comparison_totals import (
     no_totals,
     peak,
     predicted,
+    resisting,
     squares,
     totals_of,
 )
 from geared_dynamics.arrays import Array, IntArray
-from geared_dynamics.errors import RecordingError
-from geared_dynamics.model import GearedModel
-from geared_dynamics.recordings.motions import (
-    JointMotion,
-    Meaning,
-    Velocity,
-    joint_positions,
-    joint_torques,
-    joint_velocities,
-    motion,
-)
-from geared_dynamics.recordings.recording import Recording
-from geared_dynamics.recordings.samples import Cleaned, Samples, Tally, clean
-from geared_dynamics.recordings.signals import context, usable_cutoff
-from geared_dynamics.recordings.turns import without_turns
+from geared_dynamics.dynamics.rigid import inverse_dynamics
+from geared_dynamics.recordings.most_excited import LAG, RESTING, relative, without_rests
+from geared_dynamics.recordings.motions import JointMotion, joint_torques
+from geared_dynamics.recordings.signals import delay
+from geared_dynamics.recordings.spans import MotionReader
 
-SETTLING = 2.0  # periods of the cutoff at each end of a stretch that are not counted
 BUCKETS = 1500  # of a whole recording, for display only; half as many again for gaps
+TELLING = 0.1  # of the most motion that a joint has in a span, for its delay to be taken elsewhere
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,22 +34,16 @@ class ComparisonTask:
     """What is done to each span of a recording; it can be sent to another process.
 
     Attributes:
-        model: The model, complete.
-        recording: The recording.
-        meaning: What its numbers are.
+        reader: Of the recording, with the complete model.
         cutoff: Of the filters [Hz].
-        velocity: Where velocities come from.
         ranges: Of bins and limits.
         keep: Whether to return all samples.
         motors: Whether to compute the motors' currents and voltages.
         rest: Speed [rad/s or m/s] that a joint must reach for a sample to count; 0: all count.
     """
 
-    model: GearedModel
-    recording: Recording
-    meaning: Meaning
+    reader: MotionReader
     cutoff: float
-    velocity: Velocity
     ranges: SampleRanges
     keep: bool = False
     motors: bool = False
@@ -99,77 +83,11 @@ class SpanResult(NamedTuple):
     turns: Array
 
 
-def motions(plan: ComparisonTask, span: int) -> tuple[list[JointMotion], Totals]:
-    """Read a span; filtered motions in joint space, and what was left out."""
-    found, totals, _ = unwrapped_motions(plan, span)
-    return found, totals
-
-
-def unwrapped_motions(plan: ComparisonTask, span: int) -> tuple[list[JointMotion], Totals, Array]:
-    """The same, and how often each joint's position jumps by whole turns (n,)."""
-    recording, model = plan.recording, plan.model
-    cutoff = usable_cutoff(plan.cutoff, recording.rate)
-    tally, cleaned = cleaned_span(plan, span, context(cutoff, recording.rate))
-    found, short, turns = [], 0, np.zeros(model.n)
-    for stretch in cleaned.stretches:
-        smooth, added = without_turns(model, plan.meaning, stretch)
-        part = motion(smooth, recording.period, cutoff, velocity=plan.velocity)
-        if added is not None:
-            turns += ((np.diff(added, axis=0) != 0.0) & stretch.core[1:, None]).sum(axis=0)
-        if part is None:
-            short += int(stretch.core.sum())
-        else:
-            if added is not None:  # as recorded: each span counts turns from its own start
-                part = part._replace(q=part.q - added)
-            found.append(settled(part, math.ceil(SETTLING * recording.rate / cutoff)))
-    tally = tally._replace(
-        not_finite=cleaned.not_finite,
-        repeated=cleaned.repeated,
-        resets=cleaned.resets,
-        gaps=cleaned.gaps,
-        short=short,
-        held=cleaned.held,
-    )
-    return found, no_totals(model.n, len(model.motor_names))._replace(tally=tally), turns
-
-
-def cleaned_span(plan: ComparisonTask, span: int, around: int) -> tuple[Tally, Cleaned]:
-    """Stretches of a span in joint space, with ``around`` samples of context, and its tally.
-
-    Raises:
-        RecordingError: If velocities are to be used, and there are none.
-    """
-    recording, recorded = plan.recording, plan.velocity == "recorded"
-    if recorded and not recording.velocities:
-        remedy = "leave out --velocity recorded: positions are differentiated then"
-        raise RecordingError(recording.path, "has no velocities (empty or NaN)", remedy)
-    read = recording.read(span, around)
-    samples = in_joint_space(plan, read.samples)
-    cleaned = clean(
-        samples, read.core, recording.period, efforts=recording.efforts, velocities=recorded
-    )
-    return samples.tally, cleaned
-
-
-def settled(part: JointMotion, edge: int) -> JointMotion:
-    """Leave out both ends of a stretch, where filters know one side only."""
-    core = part.core.copy()
-    core[:edge] = core[len(core) - edge :] = False
-    return part._replace(core=core).counted()
-
-
-def in_joint_space(plan: ComparisonTask, samples: Samples) -> Samples:
-    """Positions and velocities of the joints, from what was recorded."""
-    return samples._replace(
-        position=joint_positions(plan.model, plan.meaning, samples.position),
-        velocity=joint_velocities(plan.model, plan.meaning, samples.velocity),
-    )
-
-
 def span_result(plan: ComparisonTask, span: int) -> SpanResult:
     """Compare one span with the model."""
-    parts, totals, turns = unwrapped_motions(plan, span)
-    model, travel = plan.model, np.zeros(plan.model.n)
+    parts, tally, turns = plan.reader.motions(span, plan.cutoff)
+    model, travel = plan.reader.model, np.zeros(plan.reader.model.n)
+    totals = no_totals(model.n, len(model.motor_names))._replace(tally=tally)
     stamps, signals, kept = [], [], []
     resting = 0
     for whole in parts:
@@ -177,23 +95,23 @@ def span_result(plan: ComparisonTask, span: int) -> SpanResult:
         resting += len(whole.q) - len(part.q)
         if not len(part.q):
             continue
-        measured = joint_torques(model, plan.meaning, part.q, part.effort)
-        raw = joint_torques(model, plan.meaning, part.q, part.raw)
-        found = predicted(model, part.q, part.v, part.a)
-        own = totals_of(part.q, part.v, part.a, measured, raw, found, plan.ranges)
+        measured = joint_torques(model, plan.reader.meaning, part.q, part.effort)
+        raw = joint_torques(model, plan.reader.meaning, part.q, part.raw)
+        prediction = predicted(model, part.q, part.v, part.a)
+        own = totals_of(part.q, part.v, part.a, measured, raw, prediction, plan.ranges)
         motors, motors_peak, exceeded = motor_totals(plan, part)
         own = own._replace(motors=motors, motors_peak=motors_peak, exceeded=exceeded)
         totals = totals.plus(own)
         travel = travel + squares(part.v)
         stamps += runs
-        signals.append(np.stack([measured, *found.models, measured - found.models[-1]]))
+        signals.append(np.stack([measured, *prediction.models, measured - prediction.models[-1]]))
         if plan.keep:
-            kept.append(Kept(*part[:4], measured, found.models, found.terms[5]))
+            kept.append(Kept(*part[:4], measured, prediction.models, prediction.terms[5]))
     totals = totals._replace(tally=totals.tally._replace(resting=resting))
     if not stamps:
         nothing = np.empty((2, 5, 0, model.n))
         return SpanResult(totals, np.empty((0, 2), np.int64), nothing, (), travel, turns)
-    buckets = max(1, BUCKETS // plan.recording.spans)
+    buckets = max(1, BUCKETS // plan.reader.recording.spans)
     stamp, drawn = extremes_of(stamps, np.concatenate(signals, axis=1), buckets)
     return SpanResult(totals, stamp, drawn, tuple(kept), travel, turns)
 
@@ -219,11 +137,12 @@ def motor_totals(plan: ComparisonTask, part: JointMotion) -> tuple[Array, Array,
 
     NaN is a current or voltage for which a motor's data are missing.
     """
-    m = len(plan.model.motor_names)
+    model = plan.reader.model
+    m = len(model.motor_names)
     if not plan.motors:
         return np.zeros((3, m)), np.zeros((3, m)), np.zeros(m)
-    commands = motor_commands(plan.model, part.q, part.v, part.a)
-    electrics = plan.model.motors
+    commands = motor_commands(model, part.q, part.v, part.a)
+    electrics = model.motors
     unknown = np.full(commands.torque.shape, np.nan)
     known = not np.isnan(electrics.torque_constant).any()
     current = commands.current if known else unknown
@@ -255,3 +174,53 @@ def extremes_of(stamps: list[IntArray], values: Array, buckets: int) -> tuple[In
     high = np.maximum.reduceat(values, edges, axis=1)
     last = np.append(edges[1:], len(stamp)) - 1
     return np.stack([stamp[edges], stamp[last]], axis=1), np.stack([low, high])
+
+
+# -- Delay of the measured torques, where there is most motion ------------------------------------
+
+
+def delays_of(plan: ComparisonTask, travel: Array) -> Array:
+    """Delay of the measured torques behind the model's (n,) [s], where there is most motion.
+
+    Args:
+        plan: Of the analysis.
+        travel: Motion of each joint in each span (spans, n).
+    """
+    reader = plan.reader
+    delays = np.full(reader.model.n, np.nan)
+    best = int(np.argmax(relative(travel)))
+    most = travel.max(axis=0)
+    spans = np.where(travel[best] >= TELLING * most, best, np.argmax(travel, axis=0))
+    for span in sorted(set(spans.tolist())):
+        long = 8 * reader.recording.rate / plan.cutoff
+        parts = [part for part in reader.motions(span, plan.cutoff).motions if len(part.q) > long]
+        if not parts:
+            continue
+        best_part = np.argmax([squares(part.v) for part in parts], axis=0)
+        for k in np.unique(best_part):
+            joints = np.flatnonzero((spans == span) & (most > 0.0) & (best_part == k))
+            delays[joints] = delays_in(reader, parts[k], joints, int(long))
+    return delays
+
+
+def delays_in(
+    reader: MotionReader, part: JointMotion, joints: IntArray, shortest: int
+) -> list[float]:
+    """Delays of some joints' torques in a motion [s], over where the joint moves."""
+    model = reader.model
+    measured = joint_torques(model, reader.meaning, part.q, part.effort)
+    expected = inverse_dynamics(model, part.q, part.v, part.a)
+    expected = expected + resisting(model, part.q, part.v, expected)
+    delays = []
+    for j in joints:
+        rows = without_rests(LAG * part.v[:, [j]])
+        inner = slice(rows.start + RESTING, rows.stop - RESTING)  # without starts and stops
+        rows = inner if inner.stop - inner.start > shortest else slice(0, len(part.q))
+        signals = expected[rows, j], measured[rows, j], signs_of(part.v[rows, j])
+        delays.append(delay(*signals, reader.recording.rate))
+    return delays
+
+
+def signs_of(v: Array) -> Array:
+    """What friction and an offset look like (k, 3): velocity, its sign, one."""
+    return np.column_stack([v, np.sign(v), np.ones(len(v))])

@@ -129,9 +129,9 @@ def transition(model: GearedModel, mean: Array, tau_m: Array, dt: float) -> Arra
     """Derivative of the state (k,) after dt by the state before (k, k); None if there is none."""
     N = len(mean) // 3
     arm, springs, drives = packed(extended(model)), packed_springs(model), packed_drives(model)
-    given = np.concatenate([tau_m, np.zeros(model.n), [dt]])
+    inputs = np.concatenate([tau_m, np.zeros(model.n), [dt]])
     out = np.empty(4 * N + 8 * N * N)
-    if kernels.observer_transition(arm, springs, drives, mean, given, out) != 0:
+    if kernels.observer_transition(arm, springs, drives, mean, inputs, out) != 0:
         return None
     phi, moved = out[4 * N :].reshape(2, 2 * N, 2 * N)
     H = elastic.mass_matrix(model, mean[: model.n])
@@ -235,14 +235,16 @@ def autocovariance(x: Array, after: Array) -> tuple[Array, IntArray]:
     Within stretches only (LAGS + 1, m); missing readings are left out.
     """
     breaks = np.cumsum(~after.astype(bool))
-    found, pairs = np.zeros((2, LAGS + 1, x.shape[1]))
+    covariance, pairs = np.zeros((2, LAGS + 1, x.shape[1]))
     for lag in range(min(LAGS + 1, len(x))):
         together = breaks[lag:] == breaks[: len(x) - lag]
         product = (x[lag:] * x[: len(x) - lag])[together]
         known = np.isfinite(product)
         pairs[lag] = np.count_nonzero(known, axis=0)
-        found[lag] = np.sum(np.where(known, product, 0.0), axis=0) / np.maximum(pairs[lag], 1.0)
-    return found, pairs.astype(np.int64)
+        covariance[lag] = np.sum(np.where(known, product, 0.0), axis=0) / np.maximum(
+            pairs[lag], 1.0
+        )
+    return covariance, pairs.astype(np.int64)
 
 
 def bartlett(rho: Array) -> Array:
@@ -253,12 +255,12 @@ def bartlett(rho: Array) -> Array:
     j = np.arange(-2 * LAGS, 2 * LAGS + 1)
     padded = np.concatenate([rho, np.zeros(3 * LAGS)])
     r = padded[np.abs(j)]
-    found = []
+    variances = []
     for lag in range(1, LAGS + 1):
         later, earlier, own = padded[np.abs(j + lag)], padded[np.abs(j - lag)], rho[lag]
         terms = r**2 + later * earlier - 4.0 * own * r * earlier + 2.0 * r**2 * own**2
-        found.append(np.sum(terms))
-    return np.array(found)
+        variances.append(np.sum(terms))
+    return np.array(variances)
 
 
 def rounded(noise: Array, steps: Array) -> Array:

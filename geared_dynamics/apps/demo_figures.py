@@ -16,7 +16,7 @@ from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.recordings.bag import open_bag
 from geared_dynamics.recordings.container import Container
-from geared_dynamics.recordings.joint_topics import joint_samples
+from geared_dynamics.recordings.joint_topics import decoded, joint_samples
 from geared_dynamics.trajectory import (
     JointTrajectory,
     Point,
@@ -102,7 +102,9 @@ def series(container: Container, topic: str, names: Sequence[str], begin: int) -
         begin: Stamp from which time counts [ns].
     """
     pieces = range(container.pieces(topic))
-    parts = [joint_samples(container.read(topic, piece), tuple(names)) for piece in pieces]
+    parts = [
+        joint_samples(decoded(container.read(topic, piece)), tuple(names)) for piece in pieces
+    ]
     columns = (
         np.concatenate([getattr(part, field) for part in parts])
         for field in ("stamp", "position", "velocity", "effort")

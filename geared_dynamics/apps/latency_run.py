@@ -316,7 +316,7 @@ def observer(
     node = "elastic_observer_node"
     return Measured(
         name=node,
-        arguments=["-m", f"{HERE}.timed_observer"],
+        arguments=["-m", f"{HERE}.observer_timing"],
         commands=f"{node}/link_state",
         trajectory="",
         parameters=values,

@@ -109,13 +109,3 @@ def friction_forces(
         "tau": (still if tau is None else tau, n),
     }
     return call("friction_forces", model, inputs, (n,), out, (packed_drives(model),))
-
-
-# -- Known forces on the joints -------------------------------------------------------------------
-
-
-def outside(model: GearedModel, tau: Array, mean: Array) -> Array:
-    """Known force on the joints with that of the balancers at a state's q (n,)."""
-    if model.balancers.names:
-        return np.asarray(tau + balancer_forces(model, np.ascontiguousarray(mean[: model.n])))
-    return tau

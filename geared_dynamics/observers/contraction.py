@@ -38,14 +38,14 @@ import numpy as np
 from geared_dynamics.arrays import Array, ArrayLike, BoolArray
 from geared_dynamics.dynamics import elastic
 from geared_dynamics.dynamics.arguments import finite_input, seconds
+from geared_dynamics.dynamics.elastic.equations import spring_matrix
 from geared_dynamics.dynamics.state import Measurement
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.observers.health import parts
 from geared_dynamics.observers.nonlinear import (
     NonlinearGains,
-    nonlinear_start,
-    nonlinear_step,
+    nonlinear_observer,
 )
 from geared_dynamics.observers.pole_assignment import alone_root, chain, correction
 from geared_dynamics.observers.readings import refuse_other
@@ -98,7 +98,7 @@ def along(
     model: GearedModel, gains: NonlinearGains, states: ArrayLike, tau_m: ArrayLike
 ) -> tuple[Array, Array]:
     """Checked states (t, 2N) and torques (t, m) of a motion."""
-    refuse_other(model, gains, NonlinearGains, "nonlinear_gains")
+    refuse_other(model, gains, NonlinearGains)
     sizes = gains.sizes
     z = finite_input("states", states, 2 * sizes.coordinates)
     torque = finite_input("tau_m", tau_m, sizes.motors)
@@ -143,19 +143,20 @@ def steps(
 ) -> Iterator[Taken]:
     """Each step of the model, and the gain of the observer that follows it."""
     sizes, none = gains.sizes, np.zeros(gains.sizes.n)
+    observer = nonlinear_observer(model, gains=gains)
     shown = z[:, : sizes.coordinates] @ gains.structure.T + gains.zeros
-    follower = nonlinear_start(model, gains, Measurement(shown[0], torque[0]))
+    follower = observer.start(Measurement(shown[0], torque[0]))
     for k, given in enumerate(torque[:-1]):
         mean, parts_of = z[k], []
         for _ in range(count):
-            step = predicted(model, sizes, mean, given, none, dt / count, follower.stay)
+            step = predicted(observer.arm, mean, given, none, dt / count, follower.stay)
             if step is None:
                 raise ArrayError(f"states[{k}]", "leaves all bounds", "give a motion of the arm")
             mean = step.mean
             parts_of.append(step)
         apart = np.abs(mean[: sizes.coordinates] @ gains.structure.T + gains.zeros - shown[k + 1])
         seen_next = Measurement(shown[k + 1], given)
-        follower = nonlinear_step(model, gains, follower._replace(mean=z[k]), seen_next, dt)
+        follower = observer.step(follower._replace(mean=z[k]), seen_next, dt)
         if not follower.health.valid or np.any(apart > gains.limits.jump):
             finding = "is not one step from the state before: the observer does not follow"
             raise ArrayError(f"states[{k + 1}]", finding, "give a motion of the arm, and its dt")
@@ -193,7 +194,7 @@ def norm(
     links = own.joint[taken.apart[: len(at.elastic)]]
     rest = np.setdiff1d(np.arange(N), single)
     H = elastic.mass_matrix(model, state[: model.n])
-    K = (own.stretch.T * own.stiffness) @ own.stretch
+    K = spring_matrix(model, own.stiffness)
     followed = np.ones(N)
     followed[links] = 0.0
     P = K + (0.5 * gains.rate) ** 2 * followed[:, None] * H * followed

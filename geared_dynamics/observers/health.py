@@ -174,7 +174,7 @@ def parts(dt: float, limits: Limits) -> tuple[Fault, int]:
         ArrayError: where it is no number at all.
     """
     try:
-        dt = real(dt)
+        dt = dt if type(dt) is float else real(dt)
     except (TypeError, ValueError, OverflowError):
         raise ArrayError("dt", f"is {dt!r}", "give a time [s]") from None
     if not dt >= SHORTEST or dt == np.inf:
@@ -263,7 +263,7 @@ def coloured(wanted: float) -> float:
 # -- Sensors on the links that come back ----------------------------------------------------------
 
 
-def readmitted(health: Health, limits: Limits) -> Health:
+def with_sensors_restored(health: Health, limits: Limits) -> Health:
     """Health in which lost readings that were there and plausible in the last step count again.
 
     The motors' encoders are not among them: without one the estimate was held, and the observer

@@ -16,20 +16,16 @@ Prediction and linearisation: ``kernels/observer*.py``.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import exp
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from geared_dynamics import kernels
 from geared_dynamics.arrays import Array, ArrayLike, BoolArray, readonly
 from geared_dynamics.dynamics.arguments import one_state
-from geared_dynamics.dynamics.drive_packing import packed_drives
-from geared_dynamics.dynamics.elastic.equations import packed_springs, structure_matrix
-from geared_dynamics.dynamics.elastic.extended import extended
-from geared_dynamics.dynamics.friction_and_balancers import outside
-from geared_dynamics.dynamics.packing import packed
+from geared_dynamics.dynamics.elastic.equations import structure_matrix
 from geared_dynamics.dynamics.state import Measurement
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.kernels.observer_layout import GROUPS
@@ -43,12 +39,13 @@ from geared_dynamics.observers.health import (
     judged,
     parts,
 )
-from geared_dynamics.observers.kalman_gains import KalmanGains, positive
+from geared_dynamics.observers.kalman_gains import KalmanGains, kalman_gains, positive
+from geared_dynamics.observers.observer import Deviations, ModelObserver, fitted
 from geared_dynamics.observers.readings import (
+    ObservedArm,
     at_rest,
     inputs,
     readings,
-    refuse_other,
     refuse_state,
 )
 from geared_dynamics.observers.screening import FORGET, screened
@@ -96,6 +93,15 @@ class KalmanState(NamedTuple):
     wake: Array = NONE
 
     @property
+    def friction_stands(self) -> None:
+        """Friction at rest is part of the covariance."""
+
+    @property
+    def gains_type(self) -> type[KalmanGains]:
+        """Of the gains that its observer has."""
+        return KalmanGains
+
+    @property
     def covariance(self) -> Array:
         """P (k, k) of the mean, with what friction at rest leaves open."""
         rows = self.rows
@@ -135,136 +141,167 @@ class KalmanState(NamedTuple):
         return np.concatenate([U, open_, unseen, swinging])
 
 
-def kalman_start(
-    model: GearedModel,
-    gains: KalmanGains,
-    measurement: Measurement,
-    *,
-    q: ArrayLike | None = None,
-    twist: float = 0.05,
-    speed: float = 1.0,
-    force: ArrayLike | None = None,
-) -> KalmanState:
-    """State from the first readings: at rest, springs holding the weight, links as they show.
+@dataclass(frozen=True, eq=False)
+class KalmanObserver(ModelObserver[KalmanState]):
+    """The Kalman filter of one arm; made by ``kalman_observer``."""
+
+    gains: KalmanGains
+
+    def start(
+        self,
+        measurement: Measurement,
+        *,
+        q: ArrayLike | None = None,
+        twist: float = 0.05,
+        speed: float = 1.0,
+        force: ArrayLike | None = None,
+    ) -> KalmanState:
+        """State from the first readings: at rest, springs holding the weight, links as they show.
+
+        Args:
+            measurement: The first readings; all motors' encoders must be among them.
+            q: Joint position (n,), where it is known better.
+            twist: Standard deviation of the joints' positions [rad or m].
+            speed: Of all velocities, at the joints.
+            force: Of the external force (n,) [N m or N]; if not given, what the walk reaches in
+                a second.
+
+        Raises:
+            ArrayError: where a motor's encoder is missing.
+        """
+        gains, sizes = self.gains, self.gains.sizes
+        y, (tau_m, _) = readings(sizes, measurement), inputs(sizes, measurement)
+        if not np.all(np.isfinite(y[: sizes.motors])):
+            raise ArrayError("motor_angle", "is missing", "start when all encoders are there")
+        x = at_rest(self.arm.model, y[: sizes.motors])
+        link = y[sizes.motors : sizes.motors + sizes.n]
+        x[: sizes.n] = np.where(np.isfinite(link), link, x[: sizes.n])
+        if q is not None:
+            x[: sizes.n] = one_state("q", q, sizes.n)
+        N, n = sizes.coordinates, sizes.n
+        mean = np.concatenate([x, np.zeros(2 * N)])
+        missed = gains.walk.copy()
+        if force is not None:
+            missed[:n] = positive("force", force, n, zero=True)
+        turned = np.full(N, positive("twist", twist, 1, zero=True)[0])
+        fast = np.full(N, positive("speed", speed, 1, zero=True)[0])
+        deviations = np.concatenate([turned, fast, missed])
+        zero = np.zeros(sizes.readings)
+        health = healthy(y - gains.offsets, tau_m)
+        root = np.diag(deviations).ravel()
+        return KalmanState(
+            mean,
+            root,
+            zero,
+            zero,
+            nis=0.0,
+            used=0,
+            ratio=1.0,
+            health=health,
+            friction=no_rows(gains.stiction, sizes.state),
+            ringing=gains.ringing,
+            wake=np.zeros(sizes.state),
+        )
+
+    def step(
+        self,
+        state: KalmanState,
+        measurement: Measurement,
+        dt: float,
+        *,
+        known: ArrayLike | None = None,
+    ) -> KalmanState:
+        """State after dt with new readings.
+
+        Args:
+            state: Before.
+            measurement: The readings at the end of the step, the torques over it.
+            dt: Since the readings before [s].
+            known: Force on the joints that is known in addition (n,) [N m or N]; zero if not
+                given.
+
+        Returns:
+            The state; with ``health.faults`` for what was wrong, ``health.valid`` False once the
+            estimate is held. A bad reading is no error: it is flagged and bridged.
+        """
+        arm, gains = self.arm, self.gains
+        sizes, limits = gains.sizes, gains.limits
+        refuse_state(state, KalmanState, "kalman_observer(...).start", sizes.state)
+        y, (tau_m, tau) = readings(sizes, measurement), inputs(sizes, measurement, known)
+        fault, count = parts(dt, limits)
+        if not state.health.valid:
+            return state._replace(health=held(state.health, fault))
+        if fault == Fault.INTERVAL:
+            return state._replace(health=state.health._replace(faults=fault))
+        health, going = commanded(state.health, limits, tau_m, dt)
+        if fault or not going:
+            return state._replace(health=held(health, health.faults | fault))
+        if Fault.COMMAND in health.faults:
+            gains = doubtful(arm.model, gains, health.tau_m)
+        motors = gains.noise[: sizes.motors]
+        moving = in_motion(state.health.past, motors) if gains.stiction.size else STANDS
+        predicted = predict(arm, gains, state, health.tau_m, tau, dt, count, moving)
+        if predicted is None:
+            return state._replace(health=held(health, health.faults | Fault.DIVERGED))
+        mean, factor, shown, spread = predicted
+        deviation = np.sqrt(spread + gains.tuning[-sizes.readings :])
+        moved = shown - gains.rows @ state.mean
+        value = y - gains.offsets
+        before = health
+        health, used = screened(before, limits, value, shown, moved, deviation, dt)
+        if Fault.STUCK in health.faults and gains.stiction.size:
+            wider = astray(gains, factor) * (before.silent == 0.0)  # what was stuck stays so
+            limits = limits._replace(stuck=limits.stuck + wider)
+            health, used = screened(before, limits, value, shown, moved, deviation, dt)
+        innovation = value - shown
+        if not health.valid:
+            return state._replace(health=health, innovation=innovation, deviation=deviation)
+        k = sizes.state
+        out, end = np.empty(k + len(factor) + 1), k + k * k
+        forms = arm.forms[:2]
+        chosen = used.astype(np.float64)
+        taken = np.where(used, value, 0.0)
+        if kernels.observer_update(*forms, gains.tuning, mean, factor, taken, chosen, out) != 0:
+            return state._replace(health=held(health, health.faults | Fault.DIVERGED))
+        nis, number = float(out[-1]), int(np.count_nonzero(used))
+        ratio = judged(state.ratio, nis, number, dt / gains.window)
+        fits = ratio <= gains.most
+        friction = out[end:-1]
+        wake = faded(gains, state.wake, friction.reshape(-1, k), dt, moving)
+        return KalmanState(
+            out[:k], out[k:end], innovation, deviation, nis, number, ratio, health, fits,
+            friction, gains.ringing, wake,
+        )  # fmt: skip
+
+    def deviations(self, state: KalmanState) -> Deviations:
+        """Standard deviations of the innovations, the links and the external force."""
+        sizes, every, friction = self.arm.sizes, state.deviations, state.friction_deviations
+        n, N = sizes.n, sizes.coordinates
+        force = slice(2 * N, 2 * N + n)
+        rates = every[N : N + n]
+        return Deviations(state.deviation, every[:n], rates, every[force], friction[force])
+
+    def force_covariance(self, state: KalmanState) -> Array:
+        """Covariance of the external force (n, n)."""
+        first = 2 * self.arm.sizes.coordinates
+        rows = state.rows[:, first : first + self.arm.sizes.n]
+        return np.asarray(rows.T @ rows)
+
+
+def kalman_observer(
+    model: GearedModel, *, gains: KalmanGains | None = None, **tuning: Any
+) -> KalmanObserver:
+    """Return the Kalman filter of an arm.
 
     Args:
         model: Geared model with elastic joints.
-        gains: Tuning.
-        measurement: The first readings; all motors' encoders must be among them.
-        q: Joint position (n,), where it is known better.
-        twist: Standard deviation of the joints' positions [rad or m].
-        speed: Of all velocities, at the joints.
-        force: Of the external force (n,) [N m or N]; if not given, what the walk reaches in
-            a second.
+        gains: Its gains; made by ``kalman_gains(model, **tuning)`` where they are not given.
+        tuning: Arguments of ``kalman_gains``: resolution=..., bandwidth=... and so on.
 
     Raises:
-        ArrayError: where a motor's encoder is missing.
+        ArrayError: where the gains are of another arm or another observer.
     """
-    refuse_other(model, gains, KalmanGains, "kalman_gains")
-    sizes = gains.sizes
-    y, (tau_m, _) = readings(sizes, measurement), inputs(sizes, measurement)
-    if not np.all(np.isfinite(y[: sizes.motors])):
-        raise ArrayError("motor_angle", "is missing", "start when all encoders are there")
-    x = at_rest(model, y[: sizes.motors])
-    link = y[sizes.motors : sizes.motors + sizes.n]
-    x[: sizes.n] = np.where(np.isfinite(link), link, x[: sizes.n])
-    if q is not None:
-        x[: sizes.n] = one_state("q", q, sizes.n)
-    N, n = sizes.coordinates, sizes.n
-    mean = np.concatenate([x, np.zeros(2 * N)])
-    missed = gains.walk.copy()
-    if force is not None:
-        missed[:n] = positive("force", force, n, zero=True)
-    turned = np.full(N, positive("twist", twist, 1, zero=True)[0])
-    fast = np.full(N, positive("speed", speed, 1, zero=True)[0])
-    deviations = np.concatenate([turned, fast, missed])
-    zero = np.zeros(sizes.readings)
-    health = healthy(y - gains.offsets, tau_m)
-    root = np.diag(deviations).ravel()
-    return KalmanState(
-        mean,
-        root,
-        zero,
-        zero,
-        nis=0.0,
-        used=0,
-        ratio=1.0,
-        health=health,
-        friction=no_rows(gains.stiction, sizes.state),
-        ringing=gains.ringing,
-        wake=np.zeros(sizes.state),
-    )
-
-
-def kalman_step(
-    model: GearedModel,
-    gains: KalmanGains,
-    state: KalmanState,
-    measurement: Measurement,
-    dt: float,
-    *,
-    known: ArrayLike | None = None,
-) -> KalmanState:
-    """State after dt with new readings.
-
-    Args:
-        model: Geared model with elastic joints.
-        gains: Tuning.
-        state: Before.
-        measurement: The readings at the end of the step, the torques over it.
-        dt: Since the readings before [s].
-        known: Force on the joints that is known in addition (n,) [N m or N]; zero if not given.
-
-    Returns:
-        The state; with ``health.faults`` for what was wrong, ``health.valid`` False once the
-        estimate is held. A bad reading is no error: it is flagged and bridged.
-    """
-    refuse_other(model, gains, KalmanGains, "kalman_gains")
-    sizes, limits = gains.sizes, gains.limits
-    refuse_state(state, KalmanState, "kalman_start", sizes.state)
-    y, (tau_m, tau) = readings(sizes, measurement), inputs(sizes, measurement, known)
-    fault, count = parts(dt, limits)
-    if not state.health.valid:
-        return state._replace(health=held(state.health, fault))
-    if fault == Fault.INTERVAL:
-        return state._replace(health=state.health._replace(faults=fault))
-    health, going = commanded(state.health, limits, tau_m, dt)
-    if fault or not going:
-        return state._replace(health=held(health, health.faults | fault))
-    if Fault.COMMAND in health.faults:
-        gains = doubtful(model, gains, health.tau_m)
-    motors = gains.noise[: sizes.motors]
-    moving = in_motion(state.health.past, motors) if gains.stiction.size else STANDS
-    predicted = predict(model, gains, state, health.tau_m, tau, dt, count, moving)
-    if predicted is None:
-        return state._replace(health=held(health, health.faults | Fault.DIVERGED))
-    mean, factor, shown, spread = predicted
-    deviation = np.sqrt(spread + gains.tuning[-sizes.readings :])
-    moved = shown - gains.rows @ state.mean
-    value = y - gains.offsets
-    before = health
-    health, used = screened(before, limits, value, shown, moved, deviation, dt)
-    if Fault.STUCK in health.faults and gains.stiction.size:
-        wider = astray(gains, factor) * (before.silent == 0.0)  # what was stuck stays so
-        limits = limits._replace(stuck=limits.stuck + wider)
-        health, used = screened(before, limits, value, shown, moved, deviation, dt)
-    innovation = value - shown
-    if not health.valid:
-        return state._replace(health=health, innovation=innovation, deviation=deviation)
-    k = sizes.state
-    out, end = np.empty(k + len(factor) + 1), k + k * k
-    arm, springs = packed(extended(model)), packed_springs(model)
-    chosen = used.astype(np.float64)
-    taken = np.where(used, value, 0.0)
-    if kernels.observer_update(arm, springs, gains.tuning, mean, factor, taken, chosen, out) != 0:
-        return state._replace(health=held(health, health.faults | Fault.DIVERGED))
-    nis, number = float(out[-1]), int(np.count_nonzero(used))
-    ratio = judged(state.ratio, nis, number, dt / gains.window)
-    fits = ratio <= gains.most
-    return KalmanState(
-        out[:k], out[k:end], innovation, deviation, nis, number, ratio, health, fits, out[end:-1],
-        gains.ringing, faded(gains, state.wake, out[end:-1].reshape(-1, k), dt, moving),
-    )  # fmt: skip
+    return KalmanObserver(*fitted(model, gains, KalmanGains, kalman_gains, tuning))
 
 
 def faded(gains: KalmanGains, wake: Array, open_: Array, dt: float, moving: BoolArray) -> Array:
@@ -290,7 +327,7 @@ def doubtful(model: GearedModel, gains: KalmanGains, tau_m: Array) -> KalmanGain
 
 
 def predict(
-    model: GearedModel,
+    arm: ObservedArm,
     gains: KalmanGains,
     state: KalmanState,
     tau_m: Array,
@@ -301,16 +338,12 @@ def predict(
 ) -> tuple[Array, Array, Array, Array] | None:
     """Mean, root with friction's rows, readings and their variances after dt; None if none."""
     k, c, part, age = gains.sizes.state, gains.sizes.readings, dt / count, state.health.age
-    arm, springs, drives = packed(extended(model)), packed_springs(model), packed_drives(model)
     mean, factor = state.mean, np.concatenate([state.root, friction_rows(gains, state)])
     for number in range(1, count + 1):
         at_rest = passing(gains.stiction, gains.interval, age + number * part, part, moving)
-        given = np.concatenate([tau_m, outside(model, tau, mean), [part], at_rest])
+        given = np.concatenate([tau_m, arm.known_force(tau, mean), [part], at_rest])
         out = np.empty(k + len(factor) + 2 * c)
-        found = kernels.observer_predict(
-            arm, springs, drives, gains.tuning, mean, factor, given, out
-        )
-        if found != 0:
+        if kernels.observer_predict(*arm.forms, gains.tuning, mean, factor, given, out) != 0:
             return None
         mean, factor = out[:k], out[k : k + len(factor)]
     return mean, factor, out[-2 * c : -c], out[-c:]

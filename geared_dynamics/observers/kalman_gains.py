@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import pi
+from typing import ClassVar
 
 import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike, BoolArray, Frozen, readonly
 from geared_dynamics.dynamics import elastic
 from geared_dynamics.dynamics.arguments import finite_input
+from geared_dynamics.dynamics.elastic.equations import spring_matrix
 from geared_dynamics.errors import ArrayError, ModelError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.observers.health import FLOOR, Limits, most_by_chance
@@ -52,6 +55,8 @@ class KalmanGains(Frozen):
         fade: How fast an error dies out that friction has left, at least [1/s].
     """
 
+    MAKER: ClassVar[str] = "kalman_gains"
+
     sizes: Sizes
     source: Source
     rows: Array
@@ -68,7 +73,7 @@ class KalmanGains(Frozen):
     interval: float
     fade: float
 
-    @property
+    @cached_property
     def most(self) -> float:
         """Largest ``ratio`` of a consistent state."""
         return most_by_chance(self.window * self.rate)
@@ -252,7 +257,7 @@ def walks(
     on_x = np.sqrt(shown**2 @ density**2)
     M, total, stiffness = H[: sizes.n], H[: sizes.n].copy(), np.full(sizes.n, np.inf)
     noise = on_x[: sizes.n].copy()
-    K = np.diag((own.stretch.T * own.stiffness) @ own.stretch)
+    K = np.diag(spring_matrix(model, own.stiffness))
     for shaft, joint in enumerate(own.joint):
         B = H[sizes.n + shaft]
         total[joint] += B

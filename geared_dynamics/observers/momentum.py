@@ -24,16 +24,17 @@ control, ICRA 2005; with the momentum of the elastic arm and its rotors.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import exp, pi
 from typing import NamedTuple
 
 import numpy as np
 
-from geared_dynamics.arrays import Array, ArrayLike
+from geared_dynamics.arrays import Array, ArrayLike, Frozen
 from geared_dynamics.dynamics import elastic
 from geared_dynamics.dynamics.arguments import above_zero, one_state, seconds
 from geared_dynamics.dynamics.elastic.extended import motor_side
-from geared_dynamics.dynamics.friction_and_balancers import outside
+from geared_dynamics.dynamics.friction_and_balancers import balancer_forces
 from geared_dynamics.dynamics.state import State
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.model import GearedModel
@@ -91,16 +92,86 @@ class Moving(NamedTuple):
     tau: ArrayLike | None = None
 
 
-def momentum_start(model: GearedModel, moving: Moving) -> MomentumState:
-    """State at a first instant, with no external force.
+@dataclass(frozen=True, eq=False)
+class MomentumObserver(Frozen):
+    """The momentum observer of one arm; made by ``momentum_observer``.
+
+    Attributes:
+        model: Geared model with elastic joints.
+        bandwidth: Of the estimate [Hz].
+        hold: For how long the last force bridges what is missing, and the longest step [s].
+    """
+
+    model: GearedModel
+    bandwidth: float
+    hold: float
+
+    def start(self, moving: Moving) -> MomentumState:
+        """State at a first instant, with no external force."""
+        moving = checked(self.model, moving, missing=False)
+        p, known = balance(self.model, moving)
+        return MomentumState(p, known, np.zeros(len(p)))
+
+    def step(self, state: MomentumState, moving: Moving, dt: float) -> MomentumState:
+        """State after dt.
+
+        Args:
+            state: Before.
+            moving: The motion at the end of the step; ``tau_m`` and ``tau`` over it. NaN and
+                infinity are missing.
+            dt: Length of the step [s].
+
+        Returns:
+            The state. ``INTERVAL``: dt is not a time above zero, nothing was done; ``MISSING``:
+            the residual is that of before; ``GAP``, or ``MISSING`` for longer than ``hold``:
+            held.
+        """
+        model, hold, dt = self.model, self.hold, seconds("dt", dt)
+        moving = checked(model, moving)
+        if not state.valid:
+            return state._replace(faults=state.faults | Fault.HELD)
+        if not 0.0 < dt < np.inf:
+            forgotten = state.momentum if dt == 0.0 else np.full_like(state.momentum, np.nan)
+            return state._replace(momentum=forgotten, faults=state.faults | Fault.INTERVAL)
+        if dt > hold:
+            return state._replace(valid=False, faults=Fault.GAP | Fault.HELD)
+        nothing = np.full_like(state.known, np.nan)
+        p, known, found = nothing, nothing, nothing
+        if complete(moving):
+            p, known = balance(model, moving)
+            mean = 0.5 * (known + state.known) + driving(model, moving)
+            found = (p - state.momentum) / dt - mean
+        if np.all(np.isfinite(found)):
+            stay = exp(-2.0 * pi * self.bandwidth * dt)
+            return MomentumState(p, known, stay * state.residual + (1.0 - stay) * found)
+        silent = state.silent + dt
+        faults = state.faults | (Fault.NONE if complete(moving) else Fault.MISSING)
+        faults |= Fault.NONE if silent <= hold else Fault.HELD
+        return MomentumState(p, known, state.residual, silent <= hold, faults, silent)
+
+    def with_model(self, model: GearedModel) -> MomentumObserver:
+        """The same for another model, such as one with a payload."""
+        return momentum_observer(model, self.bandwidth, hold=self.hold)
+
+
+def momentum_observer(
+    model: GearedModel, bandwidth: float, *, hold: float = 0.05
+) -> MomentumObserver:
+    """Return the momentum observer of an arm.
 
     Args:
         model: Geared model with elastic joints.
-        moving: The motion there.
+        bandwidth: Of the estimate [Hz]: a step of force is found to 5 % after half its inverse.
+        hold: For how long the last force bridges what is missing, and the longest step [s].
     """
-    moving = checked(model, moving, missing=False)
-    p, known = balance(model, moving)
-    return MomentumState(p, known, np.zeros(len(p)))
+    sizes_of(model)
+    rate = above_zero("bandwidth", bandwidth, "a frequency [Hz]")
+    return MomentumObserver(model, rate, above_zero("hold", hold, "a time [s]"))
+
+
+def momentum_start(model: GearedModel, moving: Moving) -> MomentumState:
+    """State at a first instant, for one release. See ``MomentumObserver.start``."""
+    return momentum_observer(model, 1.0).start(moving)
 
 
 def momentum_step(
@@ -112,44 +183,8 @@ def momentum_step(
     *,
     hold: float = 0.05,
 ) -> MomentumState:
-    """State after dt.
-
-    Args:
-        model: Geared model with elastic joints.
-        bandwidth: Of the estimate [Hz]: a step of force is found to 5 % after half its inverse.
-        state: Before.
-        moving: The motion at the end of the step; ``tau_m`` and ``tau`` over it. NaN and
-            infinity are missing.
-        dt: Length of the step [s].
-        hold: For how long the last force bridges what is missing, and the longest step [s].
-
-    Returns:
-        The state. ``INTERVAL``: dt is not a time above zero, nothing was done; ``MISSING``:
-        the residual is that of before; ``GAP``, or ``MISSING`` for longer than ``hold``: held.
-    """
-    rate = 2.0 * pi * above_zero("bandwidth", bandwidth, "a frequency [Hz]")
-    dt, hold = seconds("dt", dt), above_zero("hold", hold, "a time [s]")
-    moving = checked(model, moving)
-    if not state.valid:
-        return state._replace(faults=state.faults | Fault.HELD)
-    if not 0.0 < dt < np.inf:
-        forgotten = state.momentum if dt == 0.0 else np.full_like(state.momentum, np.nan)
-        return state._replace(momentum=forgotten, faults=state.faults | Fault.INTERVAL)
-    if dt > hold:
-        return state._replace(valid=False, faults=Fault.GAP | Fault.HELD)
-    nothing = np.full_like(state.known, np.nan)
-    p, known, found = nothing, nothing, nothing
-    if complete(moving):
-        p, known = balance(model, moving)
-        mean = 0.5 * (known + state.known) + driving(model, moving)
-        found = (p - state.momentum) / dt - mean
-    if np.all(np.isfinite(found)):
-        stay = exp(-rate * dt)
-        return MomentumState(p, known, stay * state.residual + (1.0 - stay) * found)
-    silent = state.silent + dt
-    faults = state.faults | (Fault.NONE if complete(moving) else Fault.MISSING)
-    faults |= Fault.NONE if silent <= hold else Fault.HELD
-    return MomentumState(p, known, state.residual, silent <= hold, faults, silent)
+    """State after dt, for one release. See ``MomentumObserver.step``."""
+    return momentum_observer(model, bandwidth, hold=hold).step(state, moving, dt)
 
 
 def checked(model: GearedModel, moving: Moving, *, missing: bool = True) -> Moving:
@@ -205,5 +240,7 @@ def balance(model: GearedModel, moving: Moving) -> tuple[Array, Array]:
         more = np.where(np.isfinite(measured), measured - modelled, 0.0)
         known[:n] += model.elasticity.rigid.T @ more
         known[n:] -= more
-    known[:n] += outside(model, np.zeros(n), q) - losses
+    known[:n] -= losses
+    if model.balancers.names:
+        known[:n] += balancer_forces(model, q)
     return np.asarray(elastic.mass_matrix(model, q) @ rate), known

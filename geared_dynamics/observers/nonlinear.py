@@ -14,12 +14,14 @@ rotor its encoder shows nothing of the link: the gain then moves the rotor alone
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from math import pi
-from typing import NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from geared_dynamics.arrays import Array, ArrayLike, BoolArray
+from geared_dynamics.arrays import Array, ArrayLike, BoolArray, Frozen
 from geared_dynamics.dynamics.arguments import one_state
 from geared_dynamics.dynamics.elastic.equations import structure_matrix
 from geared_dynamics.dynamics.state import Measurement
@@ -45,6 +47,7 @@ from geared_dynamics.observers.kalman_gains import (
     positive,
     rubbing,
 )
+from geared_dynamics.observers.observer import ModelObserver, fitted
 from geared_dynamics.observers.pole_assignment import (
     ATTEMPTS,
     QUICK,
@@ -62,7 +65,6 @@ from geared_dynamics.observers.readings import (
     at_rest,
     inputs,
     readings,
-    refuse_other,
     refuse_state,
     sizes_of,
     source_of,
@@ -86,7 +88,8 @@ SETTLE = 15.0
 LOST = 8.0
 
 
-class NonlinearGains(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class NonlinearGains(Frozen):
     """Tuning of the observer; made by ``nonlinear_gains``.
 
     Attributes:
@@ -102,6 +105,8 @@ class NonlinearGains(NamedTuple):
         instants: Readings within it.
     """
 
+    MAKER: ClassVar[str] = "nonlinear_gains"
+
     sizes: Sizes
     source: Source
     rate: float
@@ -113,7 +118,7 @@ class NonlinearGains(NamedTuple):
     window: float
     instants: float
 
-    @property
+    @cached_property
     def most(self) -> float:
         """Largest ``ratio`` of a consistent state."""
         return most_by_chance(self.instants)
@@ -149,6 +154,16 @@ class NonlinearState(NamedTuple):
     ratio: float = 1.0
     consistent: bool = True
     beyond: int = 0
+
+    @property
+    def friction_stands(self) -> BoolArray:
+        """Which friction laws stand (e,)."""
+        return self.standing
+
+    @property
+    def gains_type(self) -> type[NonlinearGains]:
+        """Of the gains that its observer has."""
+        return NonlinearGains
 
 
 def nonlinear_gains(
@@ -224,81 +239,68 @@ def nonlinear_gains(
     )
 
 
-def nonlinear_start(
-    model: GearedModel,
-    gains: NonlinearGains,
-    measurement: Measurement,
-    *,
-    q: ArrayLike | None = None,
-) -> NonlinearState:
-    """State from the first readings: at rest, springs holding the weight.
+@dataclass(frozen=True, eq=False)
+class NonlinearObserver(ModelObserver[NonlinearState]):
+    """The nonlinear observer of one arm; made by ``nonlinear_observer``."""
 
-    Args:
-        model: Geared model with elastic joints.
-        gains: Tuning.
-        measurement: The first readings; all motors' encoders must be among them.
-        q: Joint position (n,), where it is known better.
+    gains: NonlinearGains
 
-    Raises:
-        ArrayError: where a motor's encoder is missing.
+    def start(self, measurement: Measurement, *, q: ArrayLike | None = None) -> NonlinearState:
+        """State from the first readings, as ``Observer.start``: springs hold the weight."""
+        gains, sizes = self.gains, self.gains.sizes
+        y = readings(sizes, measurement)[: sizes.motors]
+        tau_m, _ = inputs(sizes, measurement)
+        if not np.all(np.isfinite(y)):
+            raise ArrayError("motor_angle", "is missing", "start when all encoders are there")
+        x = at_rest(self.arm.model, y)
+        if q is not None:
+            x[: sizes.n] = one_state("q", q, sizes.n)
+        mean = np.concatenate([x, np.zeros(sizes.coordinates)])
+        return NonlinearState(
+            mean,
+            np.zeros(len(y)),
+            healthy(y - gains.zeros, tau_m),
+            np.zeros((len(mean), len(y))),
+            np.full(sizes.n + 2, np.inf),
+            np.zeros(law_count(self.arm.model), bool),
+            np.ones(law_count(self.arm.model)),
+            gains.rate,
+        )
+
+    def step(
+        self,
+        state: NonlinearState,
+        measurement: Measurement,
+        dt: float,
+        *,
+        known: ArrayLike | None = None,
+    ) -> NonlinearState:
+        """State after dt with new readings of the motors' encoders, as ``Observer.step``."""
+        gains, sizes, limits = self.gains, self.gains.sizes, self.gains.limits
+        refuse_state(state, NonlinearState, "nonlinear_observer(...).start", 2 * sizes.coordinates)
+        y = readings(sizes, measurement)[: sizes.motors] - gains.zeros
+        ready = prepared(sizes, limits, state.health, measurement, dt, known)
+        if isinstance(ready, Health):
+            return state._replace(health=ready)
+        health, tau, count = ready
+        mean, steps = state.mean, []
+        for _ in range(count):
+            step = predicted(self.arm, mean, health.tau_m, tau, dt / count, state.stay)
+            if step is None:
+                return state._replace(health=held(health, health.faults | Fault.DIVERGED))
+            mean = step.mean
+            steps.append(step)
+        return corrected(self.arm.model, gains, state, mean, steps, health, y, dt)
+
+
+def nonlinear_observer(
+    model: GearedModel, *, gains: NonlinearGains | None = None, **tuning: Any
+) -> NonlinearObserver:
+    """Return the nonlinear observer of an arm.
+
+    See ``kalman_observer`` for the arguments; ``tuning`` are those of ``nonlinear_gains``.
     """
-    refuse_other(model, gains, NonlinearGains, "nonlinear_gains")
-    sizes = gains.sizes
-    y = readings(sizes, measurement)[: sizes.motors]
-    tau_m, _ = inputs(sizes, measurement)
-    if not np.all(np.isfinite(y)):
-        raise ArrayError("motor_angle", "is missing", "start when all encoders are there")
-    x = at_rest(model, y)
-    if q is not None:
-        x[: sizes.n] = one_state("q", q, sizes.n)
-    mean = np.concatenate([x, np.zeros(sizes.coordinates)])
-    return NonlinearState(
-        mean,
-        np.zeros(len(y)),
-        healthy(y - gains.zeros, tau_m),
-        np.zeros((len(mean), len(y))),
-        np.full(sizes.n + 2, np.inf),
-        np.zeros(law_count(model), bool),
-        np.ones(law_count(model)),
-        gains.rate,
-    )
-
-
-def nonlinear_step(
-    model: GearedModel,
-    gains: NonlinearGains,
-    state: NonlinearState,
-    measurement: Measurement,
-    dt: float,
-    *,
-    known: ArrayLike | None = None,
-) -> NonlinearState:
-    """State after dt with new readings of the motors' encoders.
-
-    Args:
-        model: Geared model with elastic joints.
-        gains: Tuning.
-        state: Before.
-        measurement: The readings at the end of the step, the torques over it.
-        dt: Since the readings before [s].
-        known: Force on the joints that is known in addition (n,) [N m or N]; zero if not given.
-    """
-    refuse_other(model, gains, NonlinearGains, "nonlinear_gains")
-    sizes, limits = gains.sizes, gains.limits
-    refuse_state(state, NonlinearState, "nonlinear_start", 2 * sizes.coordinates)
-    y = readings(sizes, measurement)[: sizes.motors] - gains.zeros
-    ready = prepared(sizes, limits, state.health, measurement, dt, known)
-    if isinstance(ready, Health):
-        return state._replace(health=ready)
-    health, tau, count = ready
-    mean, steps = state.mean, []
-    for _ in range(count):
-        step = predicted(model, sizes, mean, health.tau_m, tau, dt / count, state.stay)
-        if step is None:
-            return state._replace(health=held(health, health.faults | Fault.DIVERGED))
-        mean = step.mean
-        steps.append(step)
-    return corrected(model, gains, state, mean, steps, health, y, dt)
+    return NonlinearObserver(*fitted(model, gains, NonlinearGains, nonlinear_gains, tuning))
 
 
 def corrected(

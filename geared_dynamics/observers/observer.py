@@ -1,31 +1,214 @@
-"""Observer protocol; Estimate."""
+"""What all observers have in common: the protocol, the estimate, the way ahead."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import ceil
-from typing import NamedTuple, Protocol
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar, cast
 
 import numpy as np
 
 from geared_dynamics import kernels
-from geared_dynamics.arrays import Array, BoolArray
-from geared_dynamics.dynamics.drive_packing import packed_drives
-from geared_dynamics.dynamics.elastic.equations import joint_torque, packed_springs
-from geared_dynamics.dynamics.elastic.extended import extended
+from geared_dynamics.arrays import Array, ArrayLike, BoolArray, Frozen
+from geared_dynamics.dynamics.elastic.equations import joint_torque, spring_matrix
 from geared_dynamics.dynamics.elastic.motors import motor_speeds
-from geared_dynamics.dynamics.friction_and_balancers import outside
-from geared_dynamics.dynamics.packing import packed
-from geared_dynamics.dynamics.state import State
+from geared_dynamics.dynamics.state import Measurement, State
+from geared_dynamics.errors import ArrayError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.observers.contacts import on_joints
-from geared_dynamics.observers.health import Health
-from geared_dynamics.observers.kalman import KalmanState
-from geared_dynamics.observers.kalman_gains import KalmanGains
-from geared_dynamics.observers.nonlinear import NonlinearGains, NonlinearState
-from geared_dynamics.observers.readings import refuse_mean, refuse_other, sizes_of
-from geared_dynamics.observers.redundant_observer import RedundantState
+from geared_dynamics.observers.health import Health, with_sensors_restored
+from geared_dynamics.observers.readings import (
+    ObservedArm,
+    ObserverGains,
+    observed_arm,
+    refuse_mean,
+    refuse_other,
+)
 from geared_dynamics.observers.standing import largest
+
+# -- One protocol of observers: a frozen value made for one arm, its state a value beside it ------
+
+
+class ObserverState(Protocol):
+    """State of any of the observers, a value."""
+
+    @property
+    def mean(self) -> Array:
+        """q, theta, v, vtheta, and of some the unaccounted force on q and theta."""
+
+    @property
+    def health(self) -> Health:
+        """Whether it is valid."""
+
+    @property
+    def innovation(self) -> Array:
+        """Readings less their predictions in the last step (c,), or the motors' alone (m,)."""
+
+    @property
+    def ratio(self) -> float:
+        """Twice the share of instants with innovations above their median, 1 to 2."""
+
+    @property
+    def consistent(self) -> bool:
+        """Whether its innovations are as small as expected."""
+
+    @property
+    def friction_stands(self) -> BoolArray | None:
+        """Which friction laws stand (e,), joints' and then rotors'; None with a covariance."""
+
+    @property
+    def gains_type(self) -> type:
+        """Of the gains that its observer has."""
+
+
+S = TypeVar("S")
+M = TypeVar("M", bound="ModelObserver[Any]")
+
+
+class Deviations(NamedTuple):
+    """Standard deviations of an observer with a covariance.
+
+    Attributes:
+        innovation: Of the readings less their predictions (c,).
+        q: Of the joint position (n,).
+        v: Of the joint velocity (n,).
+        external: Of the external force (n,) [N m or N].
+        friction: Part of that which friction at rest leaves open (n,).
+    """
+
+    innovation: Array
+    q: Array
+    v: Array
+    external: Array
+    friction: Array
+
+
+class Observer(Protocol[S]):
+    """An observer of one arm: a frozen value; its state is a value that it takes and returns.
+
+    Made by ``kalman_observer``, ``nonlinear_observer`` and ``redundant_observer``.
+    """
+
+    @property
+    def model(self) -> GearedModel:
+        """The arm."""
+
+    @property
+    def gains(self) -> ObserverGains:
+        """The tuning."""
+
+    def start(self, measurement: Measurement, *, q: ArrayLike | None = None) -> S:
+        """State from the first readings, of an arm at rest.
+
+        Args:
+            measurement: The first readings; all motors' encoders must be among them.
+            q: Joint position (n,), where it is known better.
+        """
+
+    def step(
+        self, state: S, measurement: Measurement, dt: float, *, known: ArrayLike | None = None
+    ) -> S:
+        """State after dt with new readings.
+
+        Args:
+            state: Before.
+            measurement: The readings at the end of the step, the torques over it.
+            dt: Since the readings before [s].
+            known: Force on the joints that is known in addition (n,) [N m or N].
+        """
+
+    def estimate(self, state: S) -> Estimate:
+        """The state in the user's quantities."""
+
+    def ahead(self, state: S, torques: Sequence[tuple[float, Array]]) -> S | None:
+        """The state after known torques have acted, without readings; None where it diverges."""
+
+    def restore_sensors(self, state: S) -> S:
+        """The state in which lost sensors on the links count again, if they are plausible."""
+
+    def deviations(self, state: S) -> Deviations | None:
+        """Standard deviations by the covariance; None of an observer without."""
+
+    def force_covariance(self, state: S) -> Array | None:
+        """Covariance of the external force (n, n); None of an observer that estimates none."""
+
+    def with_model(self, model: GearedModel) -> Observer[S]:
+        """The same tuning for a model of the same springs, such as one with a payload."""
+
+
+@dataclass(frozen=True, eq=False)
+class ModelObserver(Frozen, Generic[S]):
+    """What the observers with a mean and gains share.
+
+    Attributes:
+        arm: The arm they follow, packed.
+        gains: The tuning.
+    """
+
+    arm: ObservedArm
+    gains: Any
+
+    @property
+    def model(self) -> GearedModel:
+        """The arm."""
+        return self.arm.model
+
+    def estimate(self, state: S) -> Estimate:
+        """The state in the user's quantities."""
+        return estimate(self.arm.model, cast("ObserverState", state))
+
+    def ahead(self, state: S, torques: Sequence[tuple[float, Array]]) -> S | None:
+        """The state after known torques have acted, without readings; None where it diverges.
+
+        Only the mean moves. The unaccounted force of the Kalman filter goes on as it is. What else
+        the state holds (innovation, covariance, health) is that of its last readings.
+
+        Args:
+            state: Of this observer.
+            torques: How long [s] which torque of the motors (m,) [N m] acts, one after the other.
+        """
+        before: Any = state
+        mean = moved_mean(self.arm, before.mean, torques)
+        return None if mean is None else cast("S", before._replace(mean=mean))
+
+    def restore_sensors(self, state: S) -> S:
+        """The state in which lost sensors on the links count again, if they are plausible."""
+        before: Any = state
+        health = with_sensors_restored(before.health, self.gains.limits)
+        return cast("S", before._replace(health=health))
+
+    def deviations(self, state: S) -> Deviations | None:
+        """Standard deviations by the covariance: None, there is none."""
+        return None
+
+    def force_covariance(self, state: S) -> Array | None:
+        """Covariance of the external force (n, n): None, it is not estimated."""
+        return None
+
+    def with_model(self: M, model: GearedModel) -> M:
+        """The same tuning for a model of the same springs, such as one with a payload."""
+        refuse_other(model, self.gains, type(self.gains))
+        return replace(self, arm=observed_arm(model))
+
+
+def fitted(
+    model: GearedModel,
+    gains: Any,
+    kind: type,
+    make: Callable[..., Any],
+    tuning: Mapping[str, Any],
+) -> tuple[ObservedArm, Any]:
+    """The arm, packed, and gains for it: those that are given, or made from keywords."""
+    if gains is not None and tuning:
+        finding = f"are given, and {', '.join(tuning)} beside them"
+        raise ArrayError("gains", finding, "give either gains or what they are made from")
+    if gains is None:
+        gains = make(model, **tuning)
+    refuse_other(model, gains, kind)
+    return observed_arm(model), gains
+
 
 # -- What an observer's state says in the user's quantities ---------------------------------------
 
@@ -77,26 +260,10 @@ class Estimate(NamedTuple):
     resting: BoolArray
 
 
-class Observed(Protocol):
-    """State of any of the observers."""
-
-    @property
-    def mean(self) -> Array:
-        """q, theta, v, vtheta, and of some the unaccounted force."""
-
-    @property
-    def health(self) -> Health:
-        """Whether it is valid."""
-
-    @property
-    def consistent(self) -> bool:
-        """Whether its innovations are as small as expected."""
-
-
 def estimate(
-    model: GearedModel, state: Observed, gains: KalmanGains | NonlinearGains | None = None
+    model: GearedModel, state: ObserverState, gains: ObserverGains | None = None
 ) -> Estimate:
-    """Estimate from an observer's state.
+    """Estimate from an observer's state, as ``observer.estimate(state)``.
 
     Args:
         model: Geared model with elastic joints.
@@ -104,23 +271,17 @@ def estimate(
         gains: Its gains, to refuse those of another arm; the state needs none.
     """
     if gains is not None:
-        kalman = isinstance(state, KalmanState)
-        kind, maker = (
-            (KalmanGains, "kalman_gains") if kalman else (NonlinearGains, "nonlinear_gains")
-        )
-        refuse_other(model, gains, kind, maker)
+        refuse_other(model, gains, state.gains_type)
     n, N = model.n, model.n + model.elasticity.count
     refuse_mean(state.mean, (2 * N, 3 * N), "the observer's start")
     q, theta, v, vtheta, force = np.split(state.mean, [n, N, N + n, 2 * N])
     motion = State(q, v, theta, vtheta)
     force = force if force.size else np.zeros(N)
-    deviation = state.deviations if isinstance(state, KalmanState) else np.full(3 * N, np.nan)
-    if isinstance(state, NonlinearState):
-        deviation[:n] = hidden(model, state.standing)
-    elif isinstance(state, RedundantState):
-        deviation[:n] = hidden(model, state.inner.standing)
-    friction = state.friction_deviations if isinstance(state, KalmanState) else np.zeros(3 * N)
-    known = slice(2 * N, 2 * N + n)
+    standing, known = state.friction_stands, slice(2 * N, 2 * N + n)
+    deviation = friction = np.full(3 * N, np.nan)
+    if standing is None:
+        covered: Any = state
+        deviation, friction = covered.deviations, covered.friction_deviations
     return Estimate(
         q=q,
         v=v,
@@ -134,7 +295,7 @@ def estimate(
         valid=state.health.valid,
         consistent=state.consistent,
         behind=state.health.behind,
-        q_deviation=deviation[:n],
+        q_deviation=deviation[:n] if standing is None else hidden(model, standing),
         external_deviation=deviation[known],
         resting=2.0 * friction[known] ** 2 > deviation[known] ** 2,
     )
@@ -151,21 +312,16 @@ def hidden(model: GearedModel, standing: BoolArray) -> Array:
         standing: Which laws stand, joints' and then rotors' (e,).
     """
     joints, rotors = model.joint_friction, model.motors.friction
-    own, n = model.elasticity, model.n
+    n = model.n
     levels = np.zeros(n), np.zeros(len(model.motor_names))
     parts = (joints, standing[: joints.count]), (rotors, standing[joints.count :])
     for level, (laws, still) in zip(levels, parts, strict=True):
         np.add.at(level, laws.index, still * np.abs(laws.multiplier) * largest(laws))
     force = on_joints(model, *levels)
-    K = np.diag((own.stretch.T * own.stiffness) @ own.stretch)[:n]
+    K = np.diag(spring_matrix(model, model.elasticity.stiffness))[:n]
     found = np.full(n, np.nan)
     np.divide(force, K, out=found, where=(force > 0.0) & (K > 0.0))
     return found
-
-
-def most(state: KalmanState | NonlinearState, gains: KalmanGains | NonlinearGains) -> float:
-    """Largest ``ratio`` of a state that chance explains: 1 for none at all, 2 for any."""
-    return gains.most
 
 
 # -- From an estimate of a little while ago to one of now: for encoders that are read late --------
@@ -173,34 +329,42 @@ def most(state: KalmanState | NonlinearState, gains: KalmanGains | NonlinearGain
 
 LONGEST = 0.005  # of one step of the prediction [s]
 
-ObserverState = KalmanState | NonlinearState
 
-
-def ahead(
-    model: GearedModel, state: ObserverState, torques: Sequence[tuple[float, Array]]
-) -> ObserverState | None:
-    """The state after known torques have acted, without readings; None where it diverges.
-
-    Only the mean moves. The unaccounted force of the Kalman filter goes on as it is. What else
-    the state holds (innovation, covariance, health) is that of its last readings.
-
-    Args:
-        model: Geared model with elastic joints.
-        state: Of an observer.
-        torques: How long [s] which torque of the motors (m,) [N m] acts, one after the other.
-    """
-    sizes = sizes_of(model)
-    N, k = sizes.coordinates, sizes.state
-    arm, springs, drives = packed(extended(model)), packed_springs(model), packed_drives(model)
+def moved_mean(
+    arm: ObservedArm, mean: Array, torques: Sequence[tuple[float, Array]]
+) -> Array | None:
+    """A state's mean (2N,) or (3N,) after torques of ``Observer.ahead``; None if it diverges."""
+    N, k = arm.sizes.coordinates, arm.sizes.state
     whole = np.zeros(k)
-    whole[: len(state.mean)] = state.mean
+    whole[: len(mean)] = mean
     out = np.empty(k + N + 8 * N * N)
-    nothing = np.zeros(sizes.n)
+    nothing = np.zeros(arm.sizes.n)
     for span, tau_m in torques:
         count = ceil(span / LONGEST - 1e-9)
         for _ in range(count):
-            given = np.concatenate([tau_m, outside(model, nothing, whole), [span / count]])
-            if kernels.observer_transition(arm, springs, drives, whole, given, out) != 0:
+            given = np.concatenate([tau_m, arm.known_force(nothing, whole), [span / count]])
+            if kernels.observer_transition(*arm.forms, whole, given, out) != 0:
                 return None
             whole[: 2 * N] = out[: 2 * N]
-    return state._replace(mean=whole[: len(state.mean)])
+    return whole[: len(mean)]
+
+
+# -- Former functions of each observer, for one release -------------------------------------------
+
+
+def former(make: Callable[..., Any], method: Callable[..., Any]) -> Any:
+    """A function (model, gains, ...) that makes the observer and calls a method of it."""
+    name = method.__name__
+
+    def call(model: GearedModel, gains: Any, *args: Any, **named: Any) -> Any:
+        if gains is None:
+            raise ArrayError("gains", "are missing", f"make the observer with {make.__name__}")
+        return getattr(make(model, gains=gains), name)(*args, **named)
+
+    own = list(inspect.signature(call).parameters.values())[:2]
+    signature = inspect.signature(method)
+    rest = list(signature.parameters.values())[1:]
+    setattr(call, "__signature__", signature.replace(parameters=own + rest))  # noqa: B010
+    call.__name__ = call.__qualname__ = make.__name__.replace("observer", name)
+    call.__doc__ = f"Former form of ``{name}``, for one release. See ``{make.__name__}``."
+    return call

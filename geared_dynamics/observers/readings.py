@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
 from geared_dynamics.actuation.driven_dynamics import refuse_losses
-from geared_dynamics.arrays import Array, ArrayLike
-from geared_dynamics.dynamics.arguments import as_numbers
+from geared_dynamics.arrays import Array, ArrayLike, Frozen
+from geared_dynamics.dynamics.arguments import FLOAT, as_numbers
+from geared_dynamics.dynamics.drive_packing import packed_drives
 from geared_dynamics.dynamics.elastic.equations import (
     own_stretch,
     packed_springs,
+    spring_matrix,
     structure_matrix,
 )
 from geared_dynamics.dynamics.elastic.extended import extended
 from geared_dynamics.dynamics.friction_and_balancers import balancer_forces
+from geared_dynamics.dynamics.packing import packed
 from geared_dynamics.dynamics.rigid import gravity_forces
 from geared_dynamics.dynamics.state import Measurement
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.model import GearedModel
+from geared_dynamics.observers.health import Limits
 
 # -- What an observer reads, and which numbers of its state that is -------------------------------
 #
@@ -70,6 +75,40 @@ def sizes_of(model: GearedModel) -> Sizes:
     return Sizes(model.n, model.elasticity.count, len(model.motor_names))
 
 
+@dataclass(frozen=True, eq=False)
+class ObservedArm(Frozen):
+    """An arm as the observers' kernels read it, packed once.
+
+    Attributes:
+        model: Geared model with elastic joints.
+        sizes: Its sizes.
+        forms: Packed: the arm with coordinates x = (q, theta), its springs, its drives.
+        balanced: Whether balancers act on it.
+    """
+
+    model: GearedModel
+    sizes: Sizes
+    forms: tuple[Array, Array, Array]
+    balanced: bool
+
+    def known_force(self, tau: Array, x: Array) -> Array:
+        """Known force on the joints (n,): tau, and that of the balancers at x = (q, ...)."""
+        if not self.balanced:
+            return tau
+        return np.asarray(tau + balancer_forces(self.model, np.ascontiguousarray(x[: len(tau)])))
+
+
+def observed_arm(model: GearedModel) -> ObservedArm:
+    """Pack an arm for observers.
+
+    Raises:
+        ModelError: as ``sizes_of``.
+    """
+    sizes = sizes_of(model)
+    forms = packed(extended(model)), packed_springs(model), packed_drives(model)
+    return ObservedArm(model, sizes, forms, bool(model.balancers.names))
+
+
 class Source(NamedTuple):
     """What gains were made from; they hold for every arm with the same.
 
@@ -90,26 +129,39 @@ def source_of(model: GearedModel) -> Source:
     return Source(packed_springs(model), model.motor_zeros, model.name)
 
 
-class Tuned(Protocol):
-    """Gains of any of the observers."""
+class ObserverGains(Protocol):
+    """Tuning of any of the observers."""
+
+    MAKER: ClassVar[str]
+
+    @property
+    def sizes(self) -> Sizes:
+        """Of the arm they were made for."""
 
     @property
     def source(self) -> Source:
         """What they were made from."""
 
+    @property
+    def limits(self) -> Limits:
+        """Which readings to believe, and how long to bridge."""
 
-def refuse_other(model: GearedModel, gains: Tuned, kind: type, maker: str) -> None:
+    @property
+    def most(self) -> float:
+        """Largest ``ratio`` of a state that chance explains."""
+
+
+def refuse_other(model: GearedModel, gains: ObserverGains, kind: type[ObserverGains]) -> None:
     """Refuse gains of another observer, and those that were made for another arm.
 
     Args:
         model: Geared model.
         gains: To be judged.
         kind: What they must be.
-        maker: What makes them.
     """
     if not isinstance(gains, kind):
         finding = f"are {type(gains).__name__}, not {kind.__name__}"
-        raise ArrayError("gains", finding, f"make them with {maker}")
+        raise ArrayError("gains", finding, f"make them with {kind.MAKER}")
     springs, zeros, name = gains.source
     same = packed_springs(model)
     if springs is same and zeros is model.motor_zeros:
@@ -183,13 +235,15 @@ def inputs(
 
 
 def _part(name: str, value: ArrayLike | None, width: int) -> Array:
-    """A part of the readings; missing ones become NaN."""
+    """A part of the readings, copied; missing ones become NaN."""
     if value is None:
         return np.full(width, np.nan)
+    if type(value) is np.ndarray and value.dtype is FLOAT and value.shape == (width,):
+        return value.copy()
     array = as_numbers(name, value, f"give {width} real numbers, NaN for what is missing")
     if array.shape != (width,):
         raise ArrayError(name, f"has shape {array.shape}", f"give shape ({width},)")
-    return array
+    return array.copy()
 
 
 # -- Where an arm at rest is, from its motors' encoders: springs that hold the weight -------------
@@ -213,7 +267,7 @@ def at_rest(model: GearedModel, shown: Array) -> Array:
     _, s, vt = np.linalg.svd(model.elastic_motor_map.A.T)
     rank = int(np.sum(s > 1e-12 * s[0])) if s.size else 0
     free = vt[rank:].T  # directions that the encoders do not see
-    K = (own.stretch.T * own.stiffness) @ own.stretch
+    K = spring_matrix(model, own.stiffness)
     rest = own.stretch.T @ (own.stiffness * own.rest)
     x = goal
     if not free.shape[1]:

@@ -13,22 +13,26 @@ milliseconds: it is for study, not for control.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from geared_dynamics.arrays import Array, ArrayLike
+from geared_dynamics.arrays import Array, ArrayLike, BoolArray, Frozen
 from geared_dynamics.dynamics import cartesian, elastic
-from geared_dynamics.dynamics.friction_and_balancers import outside
 from geared_dynamics.dynamics.state import Measurement, State
 from geared_dynamics.model import GearedModel
 from geared_dynamics.observers.health import Fault, Health, held
 from geared_dynamics.observers.nonlinear import (
     NonlinearGains,
+    NonlinearObserver,
     NonlinearState,
     corrected,
+    nonlinear_observer,
 )
-from geared_dynamics.observers.readings import readings, refuse_other, refuse_state
+from geared_dynamics.observers.observer import Estimate, estimate
+from geared_dynamics.observers.readings import ObservedArm, readings, refuse_state
 from geared_dynamics.observers.screening import prepared
 from geared_dynamics.observers.standing import predicted
 
@@ -57,13 +61,129 @@ class RedundantState(NamedTuple):
         return self.inner.mean
 
     @property
+    def innovation(self) -> Array:
+        """Readings of the motors' encoders less their predictions (m,) [rad]."""
+        return self.inner.innovation
+
+    @property
+    def friction_stands(self) -> BoolArray:
+        """Which friction laws stand (e,)."""
+        return self.inner.standing
+
+    @property
+    def gains_type(self) -> type[NonlinearGains]:
+        """Of the gains that its observer has."""
+        return NonlinearGains
+
+    @property
+    def ratio(self) -> float:
+        """Twice the share of instants with innovations above their median, 1 to 2."""
+        return self.inner.ratio
+
+    @property
     def consistent(self) -> bool:
         """Whether its innovations are as small as the encoders' noise says."""
         return self.inner.consistent
 
 
+@dataclass(frozen=True, eq=False)
+class RedundantObserver(Frozen):
+    """The nonlinear observer of one arm in redundant coordinates; by ``redundant_observer``.
+
+    Attributes:
+        observer: The nonlinear one.
+    """
+
+    observer: NonlinearObserver
+
+    @property
+    def model(self) -> GearedModel:
+        """The arm."""
+        return self.observer.model
+
+    @property
+    def gains(self) -> NonlinearGains:
+        """The tuning, of the nonlinear observer."""
+        return self.observer.gains
+
+    def start(self, measurement: Measurement, *, q: ArrayLike | None = None) -> RedundantState:
+        """State from the first readings, as of the nonlinear observer."""
+        return redundant_start(self.model, self.observer.start(measurement, q=q))
+
+    def step(
+        self,
+        state: RedundantState,
+        measurement: Measurement,
+        dt: float,
+        *,
+        known: ArrayLike | None = None,
+    ) -> RedundantState:
+        """State after dt with new readings of the motors' encoders, as ``Observer.step``."""
+        arm, gains, model = self.observer.arm, self.observer.gains, self.observer.arm.model
+        refuse_state(
+            state, RedundantState, "redundant_observer(...).start", 2 * gains.sizes.coordinates
+        )
+        sizes, inner = gains.sizes, state.inner
+        ready = prepared(sizes, gains.limits, inner.health, measurement, dt, known)
+        if isinstance(ready, Health):
+            return state._replace(inner=inner._replace(health=ready))
+        health, tau, count = ready
+        N, L = sizes.coordinates, cartesian.left_inverse(model)
+        x, nu, steps = state.x, state.nu, []
+        for _ in range(count):
+            rate = L @ nu
+            mean = np.concatenate([x, rate])
+            step = predicted(arm, mean, health.tau_m, tau, dt / count, inner.stay)
+            if step is None:
+                return state._replace(
+                    inner=inner._replace(health=held(health, health.faults | Fault.DIVERGED))
+                )
+            change = np.concatenate([rate, acceleration(arm, x, nu, L, health.tau_m, tau)])
+            mean = mean + dt / count * step.phi @ change + step.lost
+            x = mean[:N]
+            steps.append(step)
+            nu = jacobian(model, x, mean[N:]) @ mean[N:]
+        y = readings(sizes, measurement)[: sizes.motors] - gains.zeros
+        new = corrected(model, gains, inner, np.concatenate([x, L @ nu]), steps, health, y, dt)
+        if not new.health.valid:
+            return state._replace(inner=new)
+        return embedded(model, new)
+
+    def estimate(self, state: RedundantState) -> Estimate:
+        """The state in the user's quantities."""
+        return estimate(self.model, state)
+
+    def ahead(
+        self, state: RedundantState, torques: Sequence[tuple[float, Array]]
+    ) -> RedundantState | None:
+        """The state after known torques have acted, without readings; None where it diverges."""
+        moved = self.observer.ahead(state.inner, torques)
+        return None if moved is None else embedded(self.model, moved)
+
+    def restore_sensors(self, state: RedundantState) -> RedundantState:
+        """The state itself: it has no sensors on the links."""
+        return state
+
+    def deviations(self, state: RedundantState) -> None:
+        """It has no covariance."""
+
+    def force_covariance(self, state: RedundantState) -> None:
+        """It estimates no external force."""
+
+    def with_model(self, model: GearedModel) -> RedundantObserver:
+        """The same tuning for a model of the same springs, such as one with a payload."""
+        return RedundantObserver(self.observer.with_model(model))
+
+
+def redundant_observer(
+    model: GearedModel, *, gains: NonlinearGains | None = None, **tuning: Any
+) -> RedundantObserver:
+    """Return the observer in redundant coordinates. See ``nonlinear_observer`` for arguments."""
+    return RedundantObserver(nonlinear_observer(model, gains=gains, **tuning))
+
+
 def redundant_start(model: GearedModel, start: NonlinearState) -> RedundantState:
-    """State from one of the nonlinear observer, as ``nonlinear_start`` makes it.
+    """State from one of the nonlinear observer.
 
     Args:
         model: Geared model with elastic joints, complete.
@@ -77,56 +197,8 @@ def redundant_start(model: GearedModel, start: NonlinearState) -> RedundantState
     return embedded(model, start)
 
 
-def redundant_step(
-    model: GearedModel,
-    gains: NonlinearGains,
-    state: RedundantState,
-    measurement: Measurement,
-    dt: float,
-    *,
-    known: ArrayLike | None = None,
-) -> RedundantState:
-    """State after dt with new readings of the motors' encoders.
-
-    Args:
-        model: Geared model with elastic joints, complete.
-        gains: Tuning, of the nonlinear observer.
-        state: Before.
-        measurement: The readings at the end of the step, the torques over it.
-        dt: Since the readings before [s].
-        known: Force on the joints that is known in addition (n,) [N m or N]; zero if not given.
-    """
-    refuse_other(model, gains, NonlinearGains, "nonlinear_gains")
-    refuse_state(state, RedundantState, "redundant_start", 2 * gains.sizes.coordinates)
-    sizes, inner = gains.sizes, state.inner
-    ready = prepared(sizes, gains.limits, inner.health, measurement, dt, known)
-    if isinstance(ready, Health):
-        return state._replace(inner=inner._replace(health=ready))
-    health, tau, count = ready
-    N, L = sizes.coordinates, cartesian.left_inverse(model)
-    x, nu, steps = state.x, state.nu, []
-    for _ in range(count):
-        rate = L @ nu
-        mean = np.concatenate([x, rate])
-        step = predicted(model, sizes, mean, health.tau_m, tau, dt / count, inner.stay)
-        if step is None:
-            return state._replace(
-                inner=inner._replace(health=held(health, health.faults | Fault.DIVERGED))
-            )
-        change = np.concatenate([rate, acceleration(model, x, nu, L, health.tau_m, tau)])
-        mean = mean + dt / count * step.phi @ change + step.lost
-        x = mean[:N]
-        steps.append(step)
-        nu = jacobian(model, x, mean[N:]) @ mean[N:]
-    y = readings(sizes, measurement)[: sizes.motors] - gains.zeros
-    new = corrected(model, gains, inner, np.concatenate([x, L @ nu]), steps, health, y, dt)
-    if not new.health.valid:
-        return state._replace(inner=new)
-    return embedded(model, new)
-
-
 def acceleration(
-    model: GearedModel, x: Array, nu: Array, L: Array, tau_m: Array, tau: Array
+    arm: ObservedArm, x: Array, nu: Array, L: Array, tau_m: Array, tau: Array
 ) -> Array:
     """Acceleration of x (N,) by the redundant equations, with balancers and friction.
 
@@ -134,11 +206,11 @@ def acceleration(
 
     L nu' with nu' from M nu' + N + v + s = Q + reaction; the reaction keeps nu within J.
     """
-    n = model.n
+    model, n = arm.model, arm.sizes.n
     rate = L @ nu
     state = State(x[:n], rate[:n], x[n:], rate[n:])
     losses, rotors = smooth_friction(model, state)
-    along = outside(model, tau, x) - losses
+    along = arm.known_force(tau, x) - losses
     found = cartesian.accelerations(model, state, tau_m - rotors, tau=along)
     return np.concatenate([found.a, found.atheta])
 

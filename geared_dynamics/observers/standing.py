@@ -10,11 +10,7 @@ from geared_dynamics import kernels
 from geared_dynamics.arrays import Array, ArrayLike, BoolArray, IntArray
 from geared_dynamics.dynamics import elastic
 from geared_dynamics.dynamics.arguments import above_zero, each
-from geared_dynamics.dynamics.drive_packing import packed_drives
-from geared_dynamics.dynamics.elastic.equations import packed_springs, structure_matrix
-from geared_dynamics.dynamics.elastic.extended import extended
-from geared_dynamics.dynamics.friction_and_balancers import outside
-from geared_dynamics.dynamics.packing import packed
+from geared_dynamics.dynamics.elastic.equations import spring_matrix, structure_matrix
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.kernels.observer_layout import FIELDS, GROUPS, HEAD, WINDOWS
 from geared_dynamics.model import GearedModel
@@ -25,7 +21,7 @@ from geared_dynamics.observers.pole_assignment import (
     correction,
     partial,
 )
-from geared_dynamics.observers.readings import Sizes
+from geared_dynamics.observers.readings import ObservedArm
 from geared_dynamics.observers.smoothness import ReadingHistory
 
 # -- Friction that sticks: a predicted step, which laws stand, and what encoders then show --------
@@ -87,8 +83,7 @@ class StandingStep(NamedTuple):
 
 
 def predicted(
-    model: GearedModel,
-    sizes: Sizes,
+    arm: ObservedArm,
     mean: Array,
     tau_m: Array,
     tau: Array,
@@ -98,21 +93,19 @@ def predicted(
     """A step of the model from a state (2N,); None where it leaves all bounds.
 
     Args:
-        model: Geared model with elastic joints.
-        sizes: Its sizes.
+        arm: The arm, packed.
         mean: State (2N,).
         tau_m: Of the motors (m,) [N m].
         tau: Known force on the joints (n,) [N m or N].
         dt: [s].
         stay: Part of its rate that a standing rotor keeps (e,); 1 where not given.
     """
-    N, e = sizes.coordinates, law_count(model)
-    arm, springs, drives = packed(extended(model)), packed_springs(model), packed_drives(model)
+    N, e = arm.sizes.coordinates, law_count(arm.model)
     stay = np.ones(e) if stay is None else stay
-    given = np.concatenate([tau_m, outside(model, tau, mean), [dt], stay])
+    given = np.concatenate([tau_m, arm.known_force(tau, mean), [dt], stay])
     square, width = 4 * N * N, 2 * N
     out = np.empty(5 * N + 2 * square + e * (width + FIELDS))
-    if kernels.observer_sliding(arm, springs, drives, mean, given, out) != 0:
+    if kernels.observer_sliding(*arm.forms, mean, given, out) != 0:
         return None
     phi, whole, rest = 5 * N, 5 * N + square, 5 * N + 2 * square
     slope, held, speed, response, level = out[rest + e * width :].reshape(FIELDS, e)
@@ -349,8 +342,8 @@ def ringing(model: GearedModel, q: Array) -> Array:
 
     sqrt(K_j / M_j) of the diagonals at a posture; 0 of a rigid joint.
     """
-    own, n = model.elasticity, model.n
-    K = np.diag((own.stretch.T * own.stiffness) @ own.stretch)[:n]
+    n = model.n
+    K = np.diag(spring_matrix(model, model.elasticity.stiffness))[:n]
     return np.asarray(np.sqrt(K / np.diag(elastic.mass_matrix(model, q))[:n]))
 
 

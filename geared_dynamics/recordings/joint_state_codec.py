@@ -38,6 +38,7 @@ class BatchLayout(NamedTuple):
         names: The joints.
         order: ``<`` little endian, ``>`` big endian.
         lists: Offset [bytes] and count of positions, velocities and efforts.
+        counts: Offsets of these counts.
         fixed: Bytes that all messages of this layout share (b,).
         length: Bytes of the message.
     """
@@ -45,6 +46,7 @@ class BatchLayout(NamedTuple):
     names: tuple[str, ...]
     order: str
     lists: tuple[tuple[int, int], ...]
+    counts: tuple[int, ...]
     fixed: IntArray
     length: int
 
@@ -73,7 +75,7 @@ class Cursor:
 
     def align(self, size: int) -> None:
         """Skip padding."""
-        self.at += -(self.at - HEADER) % size
+        self.at = aligned(self.at, size)
 
     def whole(self) -> int:
         """Read an unsigned number that all messages of the layout share."""
@@ -99,16 +101,22 @@ class Cursor:
         self.at = end
         return text
 
-    def numbers(self) -> tuple[int, int]:
-        """Skip a list of doubles; return its offset and count."""
+    def numbers(self) -> tuple[tuple[int, int], int]:
+        """Skip a list of doubles; return its offset and count, and where the count stands."""
         count = self.whole()
+        place = self.at - 4
         if count:
             self.align(8)
         start = self.at
         self.at += 8 * count
         if count > LONGEST or self.at > len(self.data):
             raise NotJointStateError("a list of it is too long")
-        return start, count
+        return (start, count), place
+
+
+def aligned(offset: int, size: int) -> int:
+    """The next offset at which a number of a size may begin, counted from behind the head."""
+    return HEADER + -(-(offset - HEADER) // size) * size
 
 
 def layout_of(data: bytes) -> BatchLayout:
@@ -130,11 +138,11 @@ def layout_of(data: bytes) -> BatchLayout:
     except UnicodeDecodeError:
         raise NotJointStateError("its names are no text") from None
     start = cursor.at
-    lists = tuple(cursor.numbers() for _ in range(3))
+    lists, counts = zip(*(cursor.numbers() for _ in range(3)), strict=True)
     if len(data) - cursor.at > 3 and len(data) != reserved(start, lists):
         raise NotJointStateError("it is longer than a JointState")
     fixed = np.flatnonzero(np.frombuffer(cursor.fixed, np.uint8))
-    return BatchLayout(names, cursor.order, lists, fixed, len(data))
+    return BatchLayout(names, cursor.order, lists, counts, fixed, len(data))
 
 
 def reserved(start: int, lists: Sequence[tuple[int, int]]) -> int:
@@ -157,7 +165,7 @@ def tables(messages: list[bytes]) -> tuple[list[MessageTable], int]:
     Returns:
         The tables, in the order of their first messages, and how many messages are damaged.
     """
-    found: list[MessageTable] = []
+    batches: list[MessageTable] = []
     layouts = names = damaged = 0
     rest = np.arange(len(messages))
     while rest.size and layouts < LAYOUTS and names <= MOST_NAMES:
@@ -172,13 +180,13 @@ def tables(messages: list[bytes]) -> tuple[list[MessageTable], int]:
         alike = rest[lengths == layout.length]
         raw = stacked(messages, alike)
         same = (raw[:, layout.fixed] == raw[0, layout.fixed]).all(axis=1)
-        damaged += add(found, table(layout, alike[same], raw if same.all() else raw[same]), same)
+        damaged += add(batches, table(layout, alike[same], raw if same.all() else raw[same]), same)
         layouts, names = layouts + 1, names + len(layout.names)
         taken = np.zeros(len(messages), bool)
         taken[alike[same]] = True
         rest = rest[~taken[rest]]
     more, harm = scattered(messages, rest.tolist(), names)
-    return found + more, damaged + harm
+    return batches + more, damaged + harm
 
 
 def scattered(
@@ -210,17 +218,17 @@ def scattered(
             names += len(layout.names)
             groups[key] = (layout, [])
         groups[key][1].append(place)
-    found: list[MessageTable] = []
+    batches: list[MessageTable] = []
     for layout, members in groups.values():
         index = np.array(members)
-        damaged += add(found, table(layout, index, stacked(messages, index)), index >= 0)
-    return found, damaged
+        damaged += add(batches, table(layout, index, stacked(messages, index)), index >= 0)
+    return batches, damaged
 
 
-def add(found: list[MessageTable], one: MessageTable, read: BoolArray) -> int:
+def add(batches: list[MessageTable], one: MessageTable, read: BoolArray) -> int:
     """Add a table, unless nothing is left of it; return how many of what was read is damaged."""
     if len(one.place):
-        found.append(one)
+        batches.append(one)
     return int(read.sum()) - len(one.place)
 
 

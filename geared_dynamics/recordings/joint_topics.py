@@ -1,13 +1,12 @@
-"""The topic, its joints, its URDF; samples from it in pieces."""
+"""The topic and its joints; samples from it in pieces."""
 
 from __future__ import annotations
 
 import difflib
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Protocol
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -19,17 +18,8 @@ from geared_dynamics.errors import (
     quoted,
     shortened,
 )
-from geared_dynamics.files import NamedBytes
-from geared_dynamics.recordings.bag import open_bag, spread
-from geared_dynamics.recordings.container import (
-    JOINT_STATE,
-    NOTED,
-    PIECE,
-    TABLES,
-    Container,
-    Raw,
-    is_folder,
-)
+from geared_dynamics.recordings.bag import spread
+from geared_dynamics.recordings.container import JOINT_STATE, PIECE, Container, Raw
 from geared_dynamics.recordings.joint_state_codec import MessageTable, tables
 from geared_dynamics.recordings.samples import Samples, Tally
 
@@ -41,20 +31,38 @@ NAMED = 64  # joints that an error names
 COMPARED = 1000  # names that a missing one is compared with
 
 
-def joint_samples(raw: Raw, names: tuple[str, ...]) -> Samples:
-    """Decode messages and pick the robot's joints by name.
+class DecodedMessages(NamedTuple):
+    """Messages as tables, how many are damaged, when each was received, lost parts of the file."""
+
+    tables: list[MessageTable]
+    damaged: int
+    received: list[int]
+    lost: int
+
+    @property
+    def names(self) -> dict[str, None]:
+        """Names of all joints in them, in order, each once."""
+        return dict.fromkeys(name for table in self.tables for name in table.layout.names)
+
+
+def decoded(raw: Raw) -> DecodedMessages:
+    """Decode serialised JointState messages."""
+    return DecodedMessages(*tables(raw.messages), raw.received, raw.lost)
+
+
+def joint_samples(messages: DecodedMessages, names: tuple[str, ...]) -> Samples:
+    """Pick the robot's joints by name.
 
     Args:
-        raw: Serialised JointState messages.
+        messages: Of one topic.
         names: The joints, as the messages call them, in the model's order.
     """
-    n, count = len(names), len(raw.messages)
-    stamp = np.clip(np.array(raw.received, np.int64), -LATEST, LATEST)
+    n, count = len(names), len(messages.received)
+    stamp = np.clip(np.array(messages.received, np.int64), -LATEST, LATEST)
     values = np.full((3, count, n), np.nan)
     there = np.zeros(count, bool)
-    found, damaged = tables(raw.messages)
-    foreign = partial = 0
-    for table in found:
+    damaged, foreign, partial = messages.damaged, 0, 0
+    for table in messages.tables:
         known = [name for name in names if name in table.layout.names]
         if any(table.layout.names.count(name) > 1 for name in known):  # which one is meant?
             damaged += len(table.place)
@@ -69,7 +77,7 @@ def joint_samples(raw: Raw, names: tuple[str, ...]) -> Samples:
         columns = [table.layout.names.index(name) for name in names]
         for k, part in enumerate(table.lists):
             values[k][table.place] = picked(table, part, columns)
-    tally = Tally(foreign, partial, damaged, raw.lost)
+    tally = Tally(foreign, partial, damaged, messages.lost)
     position, velocity, effort = values[:, there]
     return Samples(stamp[there], position, velocity, effort, tally)
 
@@ -81,45 +89,39 @@ def picked(table: MessageTable, part: Array, columns: list[int]) -> Array:
     return part[:, columns]
 
 
-def names_seen(raw: Raw) -> tuple[str, ...]:
-    """Names of all joints in these messages."""
-    found, _ = tables(raw.messages)
-    return tuple(dict.fromkeys(name for table in found for name in table.layout.names))
-
-
-def renamed(joints: Sequence[str], given: Mapping[str, str]) -> tuple[str, ...]:
+def renamed(joints: Sequence[str], names: Mapping[str, str]) -> tuple[str, ...]:
     """The joints, as a recording calls them.
 
     Raises:
         RecordingError: If there is no such joint.
     """
-    for joint in given:
+    for joint in names:
         if joint not in joints:
             remedy = f"the robot's joints are {', '.join(joints)}"
             raise RecordingError("--rename", f"the robot has no joint {joint!r}", remedy)
-    return tuple(given.get(joint, joint) for joint in joints)
+    return tuple(names.get(joint, joint) for joint in joints)
 
 
 def matched(
-    joints: Sequence[str], seen: Sequence[str], given: dict[str, str], place: str
+    joints: Sequence[str], seen: Sequence[str], names: dict[str, str], location: str
 ) -> tuple[str, ...]:
     """What a recording calls the robot's joints.
 
     Args:
         joints: The model's joints.
         seen: Names in the recording.
-        given: Names in the recording by joint, where they differ.
-        place: The recording and its topic, for the error's text.
+        names: Names in the recording by joint, where they differ.
+        location: The recording and its topic, for the error's text.
 
     Raises:
         RecordingError: If a joint is not there.
     """
-    wanted, known = renamed(joints, given), set(seen)
-    missing = [name for name in wanted if name not in known]
+    recorded, known = renamed(joints, names), set(seen)
+    missing = [name for name in recorded if name not in known]
     if not missing:
-        return wanted
+        return recorded
     finding = f"has no joint {', '.join(missing)}; it has {quoted(seen, NAMED) or 'none'}"
-    if len(missing) == len(wanted):
+    if len(missing) == len(recorded):
         finding += ", so it may be of another robot"
     compared = [name for name in seen[:COMPARED] if len(name) <= LONGEST_WORD]
     near = [(joint, *difflib.get_close_matches(joint, compared, 1)) for joint in joints]
@@ -129,7 +131,7 @@ def matched(
     distinct = len({pair[1] for pair in pairs}) == len(pairs)
     example = " ".join("=".join(pair) for pair in pairs) if pairs and distinct else "JOINT=NAME"
     remedy = f"name them (--rename {example}), or choose joints of the robot with --joints"
-    raise RecordingError(place, finding, remedy)
+    raise RecordingError(location, finding, remedy)
 
 
 # -- Samples of one robot in pieces: from a bag's topic, or from arrays ---------------------------
@@ -167,12 +169,14 @@ class BagReader:
         topic: Its topic.
         names: The joints as its messages call them.
         units: What their positions and velocities are multiplied with; empty: nothing.
+        probed: Pieces that were decoded to find the topic; each is handed out once.
     """
 
     container: Container
     topic: str
     names: tuple[str, ...]
     units: tuple[float, ...] = ()
+    probed: dict[int, DecodedMessages] = field(default_factory=dict, repr=False)
 
     @property
     def path(self) -> str:
@@ -196,7 +200,10 @@ class BagReader:
 
     def read(self, piece: int) -> Samples:
         """Samples of one piece."""
-        samples = joint_samples(self.container.read(self.topic, piece), self.names)
+        messages = self.probed.pop(piece, None)
+        if messages is None:
+            messages = decoded(self.container.read(self.topic, piece))
+        samples = joint_samples(messages, self.names)
         if not self.units:
             return samples
         units = np.array(self.units)
@@ -308,88 +315,41 @@ def open_topic(
         finding = f"has {len(names)} topics of type {JOINT_STATE}"
         raise RecordingError(bag.path, finding, f"choose one with --topic; among them {names[0]}")
     problems: list[RecordingError] = []
-    found: list[BagReader] = []
+    readers: list[BagReader] = []
     for name in names:
-        place = f"{bag.path}, {name}"
-        seen = joints_on(bag, name)
+        location = f"{bag.path}, {name}"
+        seen, probed = joints_on(bag, name)
         try:
             if not seen:
                 finding = "; ".join(["holds no messages", *bag.notes])
-                raise RecordingError(place, finding, "record the arm in motion")
-            names_there = matched(joints, seen, rename, place)
-            found.append(BagReader(bag, name, names_there, units))
+                raise RecordingError(location, finding, "record the arm in motion")
+            names_there = matched(joints, seen, rename, location)
+            readers.append(BagReader(bag, name, names_there, units, {} if readers else probed))
         except RecordingError as error:
             problems.append(error)
-    if not found:
+    if not readers:
         raise problems[0]
-    if len(found) > 1:
-        others = quoted([reader.topic for reader in found[1:]], LISTED)
-        text = f"{bag.path}: {found[0].topic} is read; {others} has these joints too (--topic)"
+    if len(readers) > 1:
+        others = quoted([reader.topic for reader in readers[1:]], LISTED)
+        text = f"{bag.path}: {readers[0].topic} is read; {others} has these joints too (--topic)"
         warnings.warn(text, GearedDynamicsWarning, stacklevel=4)
-    return found[0]
+    return readers[0]
 
 
-def joints_on(bag: Container, topic: str) -> tuple[str, ...]:
-    """Names in messages of a topic, from pieces all over the recording."""
+def joints_on(bag: Container, topic: str) -> tuple[tuple[str, ...], dict[int, DecodedMessages]]:
+    """Names in messages of a topic, from pieces all over the recording, and these pieces."""
     seen: dict[str, None] = {}
+    probed: dict[int, DecodedMessages] = {}
     pieces = bag.pieces(topic)
     first = spread(pieces, PROBED)
     for piece in first:
         if len(seen) > MOST_NAMES:
             break
-        seen |= dict.fromkeys(names_seen(bag.read(topic, piece)))
+        probed[piece] = decoded(bag.read(topic, piece))
+        seen |= probed[piece].names
     for piece in range(pieces):  # none there: the messages may be in few places
         if seen:
             break
         if piece not in first:
-            seen |= dict.fromkeys(names_seen(bag.read(topic, piece)))
-    return tuple(seen)
-
-
-# -- The robot's URDF from a recording: what it has of the topic robot_description ----------------
-
-
-TEXT = "std_msgs/msg/String"
-NAME = "robot_description"
-REMEDY = "give the robot's file with --robot"
-
-
-def recorded_description(path: str | Path) -> NamedBytes:
-    """Return the URDF that a bag holds, the first one if it changed.
-
-    Raises:
-        RecordingError: If there is none, or more than one robot's.
-    """
-    if not is_folder(Path(path)) and Path(path).suffix.lower() in TABLES:
-        raise RecordingError(str(path), "is a table and holds no robot", REMEDY)
-    bag = open_bag(Path(path))
-    topics = [topic.name for topic in bag.topics() if topic.type == TEXT]
-    topics = [topic for topic in topics if topic.rpartition("/")[2] == NAME]
-    if not topics:
-        raise RecordingError(bag.path, f"has no topic {NAME} of type {TEXT}", REMEDY)
-    if len(topics) > 1:
-        finding = f"has several robots: {quoted(topics, NOTED)}"
-        raise RecordingError(bag.path, finding, REMEDY)
-    found = NamedBytes(first_text(bag, topics[0]))
-    found.name = f"{bag.path}, {topics[0]}"
-    return found
-
-
-def first_text(bag: Container, topic: str) -> bytes:
-    """Return the first String of a topic that is whole."""
-    for piece in range(bag.pieces(topic)):
-        for message in bag.read(topic, piece).messages:
-            text = text_of(message)
-            if text:
-                return text
-    raise RecordingError(f"{bag.path}, {topic}", "holds no whole message", REMEDY)
-
-
-def text_of(message: bytes) -> bytes:
-    """Return a serialised String's text, nothing if the message is damaged.
-
-    CDR: four bytes, of which the second says the order; the length with the closing zero; text.
-    """
-    size = int.from_bytes(message[4:8], "little" if message[1:2] == b"\x01" else "big")
-    text = message[8 : 8 + size]
-    return text[:-1] if len(text) == size else b""
+            seen |= decoded(bag.read(topic, piece)).names
+    return tuple(seen), probed

@@ -170,8 +170,8 @@ class McapFile:
             for number, count in block.counts.items():
                 there[number] = there.get(number, 0) + count
         if {k: n for k, n in there.items() if n} != {k: n for k, n in stated.items() if n}:
-            said, found = sum(stated.values()), sum(there.values())
-            self._note(f"states {said} messages and has {found}, or others: some may be lost")
+            said, counted = sum(stated.values()), sum(there.values())
+            self._note(f"states {said} messages and has {counted}, or others: some may be lost")
 
     def _learn_from_chunks(self, data: mmap.mmap) -> None:
         """Read the channels that only stand among the messages."""
@@ -224,13 +224,14 @@ class McapFile:
         """How many messages of a topic are before each block, and in all blocks."""
         key = f"starts of {topic}"
         if key not in self._cached:
-            wanted = self._wanted(topic)
+            channels = self._wanted(topic)
             counts = [
-                sum(block.counts[k] for k in wanted & block.counts.keys()) for block in self.blocks
+                sum(block.counts[k] for k in channels & block.counts.keys())
+                for block in self.blocks
             ]
             self._cached[key] = np.concatenate([[0], np.cumsum(np.array(counts, np.int64))])
-        found: IntArray = self._cached[key]
-        return found
+        starts: IntArray = self._cached[key]
+        return starts
 
     def pieces(self, topic: str) -> int:
         """Number of pieces."""
@@ -253,12 +254,12 @@ class McapFile:
             count = int(starts[k + 1] - starts[k])
             if not count and not self.blocks[k].lost:
                 continue
-            found = self._block(topic, k)
+            block = self._block(topic, k)
             a = max(low - int(starts[k]), 0)
             b = high - int(starts[k]) if starts[k + 1] > high else None
-            messages += found.messages[a:b]
-            received += found.received[a:b]
-            lost += 0 if a else found.lost
+            messages += block.messages[a:b]
+            received += block.received[a:b]
+            lost += 0 if a else block.lost
         refuse_packed(self.path, messages)
         return Raw(messages, received, lost)
 
@@ -271,7 +272,7 @@ class McapFile:
         raw: Raw = kept
         return raw
 
-    def _read_block(self, wanted: set[int], block: Block) -> Raw:
+    def _read_block(self, channels: set[int], block: Block) -> Raw:
         """Messages of some channels in a block."""
         with reopened(self.place, self.path) as stream:
             stream.seek(block.start)
@@ -281,13 +282,13 @@ class McapFile:
         lost = at = 0
         behind = Chunk(len(content) + RECORD.size, 0, {})
         for start, end, counts in [*chunks_of(content), behind]:
-            some, when, damaged = messages_of(content[at : start - RECORD.size], wanted)
+            some, when, damaged = messages_of(content[at : start - RECORD.size], channels)
             at = end  # what is outside of chunks
-            if counts is None or not wanted.isdisjoint(counts) or self._unknown(counts):
+            if counts is None or not channels.isdisjoint(counts) or self._unknown(counts):
                 cut = end > len(content)
                 records = uncompressed(content[start:end], self.path, cut)
-                more, when_more, harm = messages_of(records, wanted)
-                stated = None if counts is None else sum(counts.get(k, 0) for k in wanted)
+                more, when_more, harm = messages_of(records, channels)
+                stated = None if counts is None else sum(counts.get(k, 0) for k in channels)
                 # Damaged, or not what its index says.
                 empty = not records and not is_empty(content[start:end])
                 damaged |= empty or harm or stated not in (None, len(more))
@@ -333,9 +334,9 @@ class OpenBlock:
 
     def index(self, content: bytes, end: int) -> None:
         """Take what an index says of the chunk before it."""
-        found = indexed(content)
-        if found is not None and self.start >= 0:
-            self.count(*found)
+        entry = indexed(content)
+        if entry is not None and self.start >= 0:
+            self.count(*entry)
             self.chunk, self.end = None, end
 
     def settle(self, data: mmap.mmap) -> None:
@@ -363,10 +364,10 @@ def chunks_of(content: bytes) -> list[Chunk]:
         if kind == CHUNK:
             chunks.append(Chunk(start, end, None))
             continue
-        found = indexed(content[start:end])
-        if found is not None and chunks:
+        entry = indexed(content[start:end])
+        if entry is not None and chunks:
             counts = chunks[-1].counts or {}
-            counts[found[0]] = counts.get(found[0], 0) + found[1]
+            counts[entry[0]] = counts.get(entry[0], 0) + entry[1]
             chunks[-1] = chunks[-1]._replace(counts=counts)
     return chunks
 

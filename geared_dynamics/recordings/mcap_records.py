@@ -87,7 +87,7 @@ def counted(records: bytes) -> dict[int, int]:
     return counts
 
 
-def messages_of(records: bytes, wanted: set[int]) -> tuple[list[bytes], list[int], bool]:
+def messages_of(records: bytes, channels: set[int]) -> tuple[list[bytes], list[int], bool]:
     """Messages of some channels, when they were received [ns], and whether some are damaged."""
     messages: list[bytes] = []
     received: list[int] = []
@@ -98,7 +98,7 @@ def messages_of(records: bytes, wanted: set[int]) -> tuple[list[bytes], list[int
                 damaged = True
                 continue
             channel = int.from_bytes(records[at + RECORD.size : at + ALIKE], "little")
-            if channel in wanted:
+            if channel in channels:
                 starts = range(at, at + step * count, step)
                 messages += [records[start + SHORTEST : start + step] for start in starts]
                 received += stamps(records, at, step, count)

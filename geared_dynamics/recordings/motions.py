@@ -98,11 +98,11 @@ def motion(
         table = interpolated(samples.stamp, signals, grid)
     smooth = zero_phase(table, cutoff, rate)
     v = smooth[:, both:] if own else derivative(smooth[:, :n], rate)
-    found = np.hstack([smooth[:, :both], v, derivative(v, rate)])
+    filtered = np.hstack([smooth[:, :both], v, derivative(v, rate)])
     if not even:
         inside = np.clip(samples.stamp, grid[0], grid[-1])
-        found = interpolated(grid, found, inside)
-    q, effort, v, a = (x.copy() for x in np.split(found, [n, both, both + n], axis=1))
+        filtered = interpolated(grid, filtered, inside)
+    q, effort, v, a = (x.copy() for x in np.split(filtered, [n, both, both + n], axis=1))
     effort = samples.effort if blank else effort
     return JointMotion(samples.stamp, q, v, a, effort, samples.effort, stretch.core)
 
@@ -117,7 +117,7 @@ def is_even(stamp: IntArray, period: int) -> bool:
     return bool(np.abs(off).max() <= DRIFT * period)
 
 
-def interpolated(at: IntArray, values: Array, wanted: IntArray) -> Array:
+def interpolated(at: IntArray, values: Array, times: IntArray) -> Array:
     """Cubic spline through values (k, c) at stamps [ns], read at other stamps.
 
     A sample a dozen places away does not count any more, so pieces meet.
@@ -125,7 +125,7 @@ def interpolated(at: IntArray, values: Array, wanted: IntArray) -> Array:
     splines = extra("scipy.interpolate", "resampling")
     zero = at[0]
     return np.asarray(
-        splines.CubicSpline((at - zero) * 1e-9, values, axis=0)((wanted - zero) * 1e-9)
+        splines.CubicSpline((at - zero) * 1e-9, values, axis=0)((times - zero) * 1e-9)
     )
 
 

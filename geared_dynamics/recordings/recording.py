@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import warnings
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,13 +14,20 @@ import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike, BoolArray, IntArray
 from geared_dynamics.errors import GearedDynamicsWarning, RecordingError
-from geared_dynamics.recordings.bag import open_bag, spread
-from geared_dynamics.recordings.container import TABLES, is_folder, lost_splits, tables_in
+from geared_dynamics.recordings.bag import (
+    TABLES,
+    is_folder,
+    lost_splits,
+    open_bag,
+    spread,
+    tables_in,
+)
 from geared_dynamics.recordings.joint_topics import ArrayReader, Reader, SeriesReader, open_topic
-from geared_dynamics.recordings.samples import Samples, Tally, joined, time_steps
+from geared_dynamics.recordings.samples import Samples, Tally, joined, sum_of, time_steps
 from geared_dynamics.recordings.table_file import TableReader, TimeUnit
 
 SPAN = 16  # pieces that are worked on together
+ROOM = 1 << 27  # bytes of decoded pieces that are kept
 PROBED = 16  # pieces, all over a recording, that are looked into at first
 SLOWEST, FASTEST = 2.0, 20_000.0  # [1/s] beyond which a table's times may be of another unit
 
@@ -31,21 +39,55 @@ class Span(NamedTuple):
     core: BoolArray
 
 
+class DecodedPieces:
+    """Pieces of a reader, decoded once as long as there is ROOM for them.
+
+    A pass over a recording goes upwards, and looks into some pieces all over it before. Where room
+    is needed, what lies lowest goes first: it is behind what is being read. Threads may share it.
+    """
+
+    def __init__(self, reader: Reader) -> None:
+        """Begin with none."""
+        self.reader, self.kept = reader, dict[int, Samples]()
+        self._lock = threading.Lock()
+
+    def __getitem__(self, piece: int) -> Samples:
+        """Samples of one piece."""
+        samples = self.kept.get(piece)
+        if samples is None:
+            samples = self.reader.read(piece)
+            with self._lock:
+                self.kept[piece] = samples
+                room = ROOM - sum(part.size for part in self.kept.values())
+                while room < 0 and len(self.kept) > 1:
+                    room += self.kept.pop(min(self.kept.keys() - {piece})).size
+        return samples
+
+    def __reduce__(self) -> tuple[type[DecodedPieces], tuple[Reader]]:
+        """Another process decodes its own pieces."""
+        return DecodedPieces, (self.reader,)
+
+
 @dataclass(frozen=True, eq=False)
 class Recording:
     """A recording.
 
     Attributes:
-        reader: Where its samples come from.
+        piece: Samples of each piece of it, from a reader.
         period: Usual time between samples [ns].
         efforts: Whether its efforts are used; if not they are NaN.
         velocities: Whether it has any.
     """
 
-    reader: Reader
+    piece: DecodedPieces
     period: int
     efforts: bool = True
     velocities: bool = True
+
+    @property
+    def reader(self) -> Reader:
+        """Where its samples come from."""
+        return self.piece.reader
 
     @property
     def rate(self) -> float:
@@ -68,32 +110,33 @@ class Recording:
         partial = (f"partial: {note}" for note in self.reader.notes)
         return (*partial, *([f"left out: {left_out}"] if left_out else []))
 
-    def read(self, span: int, context: int) -> Span:
-        """Samples of a span, with ``context`` samples or more on each side where there are any."""
-        first, stop = span * SPAN, min((span + 1) * SPAN, self.reader.pieces)
-        core = [self.reader.read(piece) for piece in range(first, stop)]
-        before = self._around(range(first - 1, -1, -1), context)[::-1]
-        after = self._around(range(stop, self.reader.pieces), context)
-        n = core[0].position.shape[1]
-        middle = joined(core, n)
-        whole = joined([*before, middle, *after], n)
-        mask = np.zeros(len(whole.stamp), bool)
-        start = sum(len(part.stamp) for part in before)
-        mask[start : start + len(middle.stamp)] = True
-        if not self.efforts:
-            whole = whole._replace(effort=np.full(whole.effort.shape, np.nan))
-        return Span(whole._replace(tally=middle.tally), mask)
+    def bounds(self, span: int, context: int) -> tuple[range, range]:
+        """Pieces of a span, and these with ``context`` samples or more on each side."""
+        core = range(span * SPAN, min((span + 1) * SPAN, self.reader.pieces))
+        before = self._enough(range(core.start - 1, -1, -1), context)
+        after = self._enough(range(core.stop, self.reader.pieces), context)
+        return core, range(core.start - before, core.stop + after)
 
-    def _around(self, pieces: range, context: int) -> list[Samples]:
-        """Pieces, until there is enough context."""
-        found: list[Samples] = []
+    def _enough(self, pieces: range, context: int) -> int:
+        """How many of these pieces hold so many samples; all if they do not."""
         count = 0
         for piece in pieces:
-            if count >= context:
+            if context <= 0:
                 break
-            found.append(self.reader.read(piece))
-            count += len(found[-1].stamp)
-        return found
+            context -= len(self.piece[piece].stamp)
+            count += 1
+        return count
+
+    def read(self, span: int, context: int) -> Span:
+        """Samples of a span, with ``context`` samples or more on each side where there are any."""
+        core, around = self.bounds(span, context)
+        parts = {piece: self.piece[piece] for piece in around}
+        whole = joined(list(parts.values()))
+        counts = [np.full(len(part.stamp), piece in core) for piece, part in parts.items()]
+        if not self.efforts:
+            whole = whole._replace(effort=np.full(whole.effort.shape, np.nan))
+        tally = sum_of(parts[piece].tally for piece in core)
+        return Span(whole._replace(tally=tally), np.concatenate(counts))
 
 
 def open_recording(
@@ -128,23 +171,23 @@ def open_recording(
     Raises:
         RecordingError: naming what was found, and what to give instead.
     """
-    place, names, given = Path(path), tuple(joints), dict(rename or {})
+    location, names, renaming = Path(path), tuple(joints), dict(rename or {})
     units = units_of(names, degrees)
-    if not is_table(place):
+    if not is_table(location):
         only = {"--columns": columns, "--rate": rate, "--time-unit": time_unit}
         refuse_others(path, "a bag", only)
-        return recording_of(open_topic(open_bag(place), names, topic, given, units), efforts)
+        return recording_of(open_topic(open_bag(location), names, topic, renaming, units), efforts)
     refuse_others(path, "a table", {"--topic": topic})
-    files = tables_in(place)
+    files = tables_in(location)
     tables = [
         TableReader(
-            file, names, rename=given, columns=columns, rate=rate, units=units,
+            file, names, rename=renaming, columns=columns, rate=rate, units=units,
             time_unit=time_unit or "s", efforts=efforts, by_number=by_number,
         )
-        for file in files or [place]
+        for file in files or [location]
     ]  # fmt: skip
     table = tables[0]
-    lost = tuple(lost_splits(place, [file.name for file in files]))
+    lost = tuple(lost_splits(location, [file.name for file in files]))
     reader = SeriesReader(str(path), tuple(tables), lost) if files else table
     recording = recording_of(reader, efforts)
     if table.columns["time"] and not SLOWEST <= recording.rate <= FASTEST:
@@ -183,7 +226,7 @@ def recording_of(reader: Reader, efforts: bool = True) -> Recording:
     Raises:
         RecordingError: If there is none.
     """
-    first = spread(reader.pieces, PROBED)
+    decoded, first = DecodedPieces(reader), spread(reader.pieces, PROBED)
     rest = (piece for piece in range(reader.pieces) if piece not in first)
     steps: list[IntArray] = []
     seen = np.zeros(3, bool)  # positions, velocities, efforts
@@ -191,7 +234,7 @@ def recording_of(reader: Reader, efforts: bool = True) -> Recording:
     for number, piece in enumerate(chain(first, rest)):
         if number >= len(first) and seen[needed].all() and any(len(x) for x in steps):
             break
-        part = reader.read(piece)
+        part = decoded[piece]
         steps.append(time_steps(part.stamp))
         values = (part.position, part.velocity, part.effort)
         seen |= [bool(np.isfinite(x).any()) for x in values]
@@ -203,7 +246,7 @@ def recording_of(reader: Reader, efforts: bool = True) -> Recording:
         if not there:
             remedy = f"record a source that measures {what}, or {reader.other}"
             raise RecordingError(reader.path, f"has no {what} (empty or NaN)", remedy)
-    return Recording(reader, period, efforts, bool(seen[1]))
+    return Recording(decoded, period, efforts, bool(seen[1]))
 
 
 def refuse_unusable(reader: Reader, period: int, samples: int, tally: Tally) -> None:

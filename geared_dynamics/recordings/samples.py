@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from functools import reduce
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -80,6 +82,11 @@ class Samples(NamedTuple):
     effort: Array
     tally: Tally = Tally()
 
+    @property
+    def size(self) -> int:
+        """Bytes of its arrays."""
+        return sum(part.nbytes for part in self[:4])
+
     def rows(self, which: slice | BoolArray | IntArray) -> Samples:
         """Return some of the samples."""
         return Samples(
@@ -91,25 +98,19 @@ class Samples(NamedTuple):
         )
 
 
-def nothing(n: int) -> Samples:
-    """Return no samples of n joints."""
-    none = np.empty((0, n))
-    return Samples(np.empty(0, np.int64), none, none, none)
+def sum_of(tallies: Iterable[Tally]) -> Tally:
+    """Return the sum."""
+    return reduce(Tally.plus, tallies, Tally())
 
 
-def joined(parts: list[Samples], n: int) -> Samples:
+def joined(parts: Sequence[Samples]) -> Samples:
     """Join samples one after the other."""
-    if not parts:
-        return nothing(n)
-    tally = Tally()
-    for part in parts:
-        tally = tally.plus(part.tally)
     return Samples(
         np.concatenate([part.stamp for part in parts]),
         np.concatenate([part.position for part in parts]),
         np.concatenate([part.velocity for part in parts]),
         np.concatenate([part.effort for part in parts]),
-        tally,
+        sum_of(part.tally for part in parts),
     )
 
 
@@ -130,14 +131,10 @@ class Stretch(NamedTuple):
 
 
 class Cleaned(NamedTuple):
-    """Stretches without gaps, and what was left out of the core."""
+    """Stretches without gaps, and what was left out of the core, with the tally of the samples."""
 
     stretches: list[Stretch]
-    not_finite: int
-    repeated: int
-    resets: int
-    gaps: int
-    held: int
+    tally: Tally
 
 
 def clean(
@@ -177,8 +174,11 @@ def clean(
     stretches = [
         Stretch(samples.rows(slice(a, b)), core[a:b]) for a, b in pairwise(cuts) if core[a:b].any()
     ]
-    resets, gaps = int((reset & core).sum()), int((missing & core).sum())
-    return Cleaned(stretches, not_finite, repeated, resets, gaps, again)
+    tally = samples.tally._replace(
+        not_finite=not_finite, repeated=repeated, held=again,
+        resets=int((reset & core).sum()), gaps=int((missing & core).sum()),
+    )  # fmt: skip
+    return Cleaned(stretches, tally)
 
 
 def held(samples: Samples) -> BoolArray:

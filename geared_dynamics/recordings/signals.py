@@ -218,6 +218,6 @@ def delay(expected: Array, measured: Array, explained: Array, rate: float) -> fl
     part = measured[inner.start + best - reach : inner.stop + best - reach]
     table = np.column_stack([slope, columns])
     scale = np.maximum(np.linalg.norm(table, axis=0), 1e-300)
-    found = np.linalg.lstsq(table / scale, part, rcond=None)[0] / scale
-    between = -found[0] / found[1] if found[1] else 0.0
+    coefficients = np.linalg.lstsq(table / scale, part, rcond=None)[0] / scale
+    between = -coefficients[0] / coefficients[1] if coefficients[1] else 0.0
     return float((best - reach) / rate + np.clip(between, -1.0 / rate, 1.0 / rate))

@@ -106,22 +106,22 @@ class SqliteFile:
         columns = [row[1].lower() for row in base.execute("PRAGMA table_xinfo(topics)")]
         encoding = "serialization_format" if "serialization_format" in columns else "'cdr'"
         rows = base.execute(f"SELECT id, name, type, {encoding} FROM topics ORDER BY rowid")
-        found: list[Topic] = []
+        topics: list[Topic] = []
         twice: dict[str, None] = {}
         self.ids = {}
         for number, *words in rows:
-            if len(found) == MOST_TOPICS or not all(
+            if len(topics) == MOST_TOPICS or not all(
                 isinstance(word, str) and len(word) <= LONGEST_NAME for word in words
             ):
                 raise sqlite3.DatabaseError("its topics are damaged")
-            found.append(Topic.of(*words))
+            topics.append(Topic.of(*words))
             ids = self.ids.setdefault(words[0], [])
             if ids:
                 twice[words[0]] = None
             if len(ids) == MOST_IDS:
                 raise sqlite3.DatabaseError("its topics are damaged")
             ids.append(number)
-        self._topics = tuple(dict.fromkeys(found))
+        self._topics = tuple(dict.fromkeys(topics))
         if twice:
             more = f"{self.path} lists {quoted(list(twice), NOTED)} twice: both are read"
             self.notes = (*self.notes, more)
@@ -193,31 +193,31 @@ class SqliteFile:
         """Raise if a table is not one of rosbag2's: SQL of the file would run when it is read."""
         question = "SELECT type, sql FROM sqlite_master WHERE lower(name) = ?"
         rows = base.execute(question, (table,)).fetchall()
-        place = f"{self.path}, {table}"
+        location = f"{self.path}, {table}"
         if not rows:
-            raise RecordingError(place, "there is no such table", FOREIGN)
+            raise RecordingError(location, "there is no such table", FOREIGN)
         (kind, text), *others = rows
         if others:
-            raise RecordingError(place, "the table exists twice", FOREIGN)
+            raise RecordingError(location, "the table exists twice", FOREIGN)
         # SQLite begins the text of each table so, whatever its maker wrote.
         if kind != "table" or not str(text).startswith("CREATE TABLE"):
             what = kind if kind != "table" else "virtual table"
-            raise RecordingError(place, f"is not a plain table but a {what}", FOREIGN)
-        found = base.execute(f"PRAGMA table_xinfo({table})").fetchall()
-        generated = [row[1] for row in found if row[6]]
+            raise RecordingError(location, f"is not a plain table but a {what}", FOREIGN)
+        info = base.execute(f"PRAGMA table_xinfo({table})").fetchall()
+        generated = [row[1] for row in info if row[6]]
         if generated:
-            raise RecordingError(f"{place}.{generated[0]}", "is a generated column", FOREIGN)
-        names = {str(row[1]).lower() for row in found}
+            raise RecordingError(f"{location}.{generated[0]}", "is a generated column", FOREIGN)
+        names = {str(row[1]).lower() for row in info}
         missing = sorted(columns - names)
         if missing or "rowid" in names:
             finding = f"has no column {missing[0]!r}" if missing else "has a column 'rowid'"
-            raise RecordingError(place, finding, FOREIGN)
+            raise RecordingError(location, finding, FOREIGN)
         try:
             base.execute(f"SELECT rowid FROM {table} LIMIT 0")
         except sqlite3.OperationalError as error:
             if "rowid" not in str(error):
                 raise
-            raise RecordingError(place, "has no row numbers", FOREIGN) from None
+            raise RecordingError(location, "has no row numbers", FOREIGN) from None
 
     def _ends(self, base: sqlite3.Connection) -> tuple[int, int]:
         """First and last message number; of a damaged file, the last that can be reached."""
@@ -312,12 +312,12 @@ class SqliteFile:
         while some := rows.fetchmany(count):
             first, last = some[0][0], some[-1][0]
             # SQLite keeps anything in any column: what is no blob is a damaged message.
-            found = [data if isinstance(data, bytes) else b"" for _, _, data in some]
-            left -= sum(map(len, found))
+            data_blocks = [data if isinstance(data, bytes) else b"" for _, _, data in some]
+            left -= sum(map(len, data_blocks))
             if first < start or last - first < len(some) - 1 or left < 0:
                 raise sqlite3.DatabaseError("its pages are in a ring")
             start = last + 1
-            messages += found
+            messages += data_blocks
             received += [stamp if isinstance(stamp, int) else 0 for _, stamp, _ in some]
         return Raw(messages, received)
 

@@ -113,7 +113,7 @@ class TableReader:
 
     def _refuse_times(self, heading: str, begin: bytes) -> None:
         """Raise if the first times are no numbers, or no times."""
-        place = f"{self.path}, column {heading}"
+        location = f"{self.path}, column {heading}"
         if self.rate is not None:
             finding = f"the table has times, in its column {heading}"
             raise RecordingError("--rate", finding, "leave it out")
@@ -122,32 +122,32 @@ class TableReader:
         times = np.array([number(cell) for cell in cells])
         if cells and np.isnan(times).all():
             remedy = "write times as numbers, in seconds or a unit that --time-unit names"
-            raise RecordingError(place, f"holds {shortened(cells[-1])!r} for a time", remedy)
+            raise RecordingError(location, f"holds {shortened(cells[-1])!r} for a time", remedy)
         largest = float(np.nanmax(np.abs(times))) if cells else 0.0
         if largest * self.nanoseconds > LATEST:
             units = [unit for unit in ("ms", "us", "ns") if largest * NANOSECONDS[unit] < LATEST]
             finding = f"holds {largest:.4g}, which is not a time in seconds"
             remedy = f"give its unit: --time-unit {units[0]}" if units else "name another column"
-            raise RecordingError(place, finding, remedy)
+            raise RecordingError(location, finding, remedy)
 
-    def _columns(self, headings: list[str], given: dict[str, str]) -> dict[str, list[int]]:
+    def _columns(self, headings: list[str], named: dict[str, str]) -> dict[str, list[int]]:
         """Column numbers of each quantity; none where it is not in the table."""
-        for quantity in given:
+        for quantity in named:
             if quantity not in USUAL:
                 remedy = f"name one of {', '.join(USUAL)}"
                 raise RecordingError("--columns", f"there is no quantity {quantity!r}", remedy)
-        found = {}
+        columns = {}
         for quantity, usual in USUAL.items():
-            patterns = (given[quantity],) if quantity in given else usual
-            found[quantity] = self._first(headings, patterns, quantity)
-            if not found[quantity] and (quantity in given or quantity in self.needed):
+            patterns = (named[quantity],) if quantity in named else usual
+            columns[quantity] = self._first(headings, patterns, quantity)
+            if not columns[quantity] and (quantity in named or quantity in self.needed):
                 raise self._missing(quantity, patterns, headings)
-        if not found["time"] and self.rate is None:
+        if not columns["time"] and self.rate is None:
             remedy = "name it (--columns time=HEADING), or give --rate, samples per second"
             raise RecordingError(
                 self.path, f"has no column of times; it has {shown(headings)}", remedy
             )
-        return found
+        return columns
 
     def _first(self, headings: list[str], patterns: Sequence[str], quantity: str) -> list[int]:
         """Columns by the first of the patterns that fits all joints."""
@@ -210,8 +210,8 @@ class TableReader:
                 return self._quick(data, used)
         except (ValueError, UserWarning):
             rows = self.style.rows(data, used, self.width)
-            found = np.array([[number(cell) for cell in row] for row in rows], float)
-        return found.reshape(-1, len(used))
+            numbers = np.array([[number(cell) for cell in row] for row in rows], float)
+        return numbers.reshape(-1, len(used))
 
     def _quick(self, data: bytes, used: list[int]) -> Array:
         """Numbers of lines that have nothing else in the columns that are used.
@@ -222,9 +222,9 @@ class TableReader:
         text, between = self.style.text(data), self.style.delimiter
         if len(used) == self.width:  # then NumPy itself sees that all lines have as many cells
             with suppress(ValueError):
-                found = np.loadtxt(io.StringIO(text), delimiter=between, ndmin=2)
-                if found.shape[1] == self.width:
-                    return found
+                numbers = np.loadtxt(io.StringIO(text), delimiter=between, ndmin=2)
+                if numbers.shape[1] == self.width:
+                    return numbers
         if not self.style.fits(data, self.width):
             raise ValueError
         return np.loadtxt(io.StringIO(text), delimiter=between, usecols=used, ndmin=2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 from builtin_interfaces.msg import Duration
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
@@ -13,16 +13,13 @@ from rclpy.serialization import serialize_message
 
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.ros.joint_state_wire import SECOND, doubles, seconds
+from geared_dynamics.ros.model_node import FeedforwardBase
 from geared_dynamics.ros.relay import Relay
 from geared_dynamics.ros.trajectory_wire import read_trajectory, trajectory_of
 from geared_dynamics.runtime.annotation import refusal
 from geared_dynamics.runtime.feedforward_loop import FeedforwardLoop
 from geared_dynamics.runtime.goals import Ending, Goals, Progress
 from geared_dynamics.trajectory import JointTolerance, TrajectoryError
-
-if TYPE_CHECKING:
-    from geared_dynamics.ros.feedforward import FeedforwardNode
-
 
 # -- The feedback of a goal: one message, made once and filled at a rate --------------------------
 
@@ -146,7 +143,7 @@ class TrajectoryAction:
         goals: Of the loop in use; None before the first activation.
     """
 
-    def __init__(self, node: FeedforwardNode) -> None:
+    def __init__(self, node: FeedforwardBase) -> None:
         """Offer nothing yet."""
         self.goals: Goals | None = None
         self._node = node
@@ -183,7 +180,7 @@ class TrajectoryAction:
     def begin(self, loop: FeedforwardLoop) -> None:
         """Judge the goals of a loop from here on."""
         self.goals = Goals(loop)
-        rate = cast(float, self._node.parameters.values["action_monitor_rate"])
+        rate = self._node.parameters.action_monitor_rate
         joints = loop.prepared.rules.joints
         self._feedback = None if self._kind is None else Feedback(self._kind, joints, rate)
         if self._node.annotating and self._kind is not None and self._relay is None:

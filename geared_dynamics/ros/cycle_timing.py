@@ -100,7 +100,7 @@ def measure(node: FeedforwardNode, task: LatencyTask) -> list[int]:
     sink = Swallow()
     if node.model is None:
         raise GearedDynamicsError("loop-benchmark", "the node has no model", "see its log")
-    node.commands = Commands(sink, node.parameters.values, node.model)
+    node.commands = Commands(sink, node.parameters, node.model)
     moving, times = motion(task.start), []
     origin = time.time_ns()
     # The callbacks of the node's subscriptions, as the executor calls them.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import traceback
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from rcl_interfaces.msg import (
     FloatingPointRange,
@@ -17,13 +17,13 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter as RosParameter
 
 from geared_dynamics.errors import GearedDynamicsError
+from geared_dynamics.runtime.node_parameters import NodeParameters, schema_of
 from geared_dynamics.runtime.parameters import (
     Kind,
     Parameter,
     ParameterError,
     Value,
     converted_to,
-    expanded,
     interval,
     nearest,
     unknown,
@@ -40,51 +40,37 @@ TYPES: dict[Kind, Any] = {
 }
 # Declared by rclpy itself, or for it.
 OTHERS = ("use_sim_time", "start_type_description_service", "qos_overrides.")
-Validate = Callable[[dict[str, Value]], Callable[[], None]]
+P = TypeVar("P", bound=NodeParameters)
+Apply = Callable[[], None]
 
 
-class EmptyLists:
-    """Base of a node, before rclpy's: it accepts ``[]`` in a parameter file.
-
-    rclpy gives an empty list of a file no type and refuses to declare such a parameter.
-    """
-
-    def declare_parameters(self, namespace: str, parameters: Any, *args: Any, **more: Any) -> Any:
-        """Declare parameters as rclpy does, those without a value with any type."""
-        typed = [
-            (*row[:2], ParameterDescriptor(dynamic_typing=True)) if row[1:2] == (None,) else row
-            for row in map(tuple, parameters)
-        ]
-        return super().declare_parameters(namespace, typed, *args, **more)  # type: ignore[misc]
-
-
-class Declared:
+class Declared(Generic[P]):
     """A node's parameters: values that are always good, and what was wrong with those given.
 
     Attributes:
-        values: By name.
-        start: The values that the node was started with, or defaults.
+        now: The parameters with their values, for the joints and motors declared last.
+        start: The same with those that the node was started with, or defaults.
         wrong: Names given a value at the start that was refused, with the reason. They have
             their default; the node does not run before they are corrected.
     """
 
-    def __init__(self, node: Node, schema: Iterable[Parameter]) -> None:
+    def __init__(self, node: Node, kind: type[P]) -> None:
         """Declare what there is one of.
 
         Args:
             node: Created with ``automatically_declare_parameters_from_overrides=True``, which
                 is how given values can be read before their types are checked.
-            schema: All parameters.
+            kind: The dataclass of all parameters.
         """
-        self._node = node
-        self._schema = tuple(schema)
-        self.values: dict[str, Value] = {}
-        self.start: dict[str, Value] = {}
+        self._node, self._kind = node, kind
+        self._values: dict[str, Value] = {}
+        self._begun: dict[str, Value] = {}
+        self.now = self.start = kind.of({})
         self.wrong: dict[str, str] = {}
         self._entries: dict[str, Parameter] = {}
         self._given = given_values(node)
-        self._pending: tuple[dict[str, Value], Callable[[], None]] | None = None
-        self._validate: Validate = lambda values: lambda: None
+        self._pending: tuple[dict[str, Value], P, Apply] | None = None
+        self._validate: Callable[[P], Apply] = lambda parameters: lambda: None
         self._busy = True
         self.declare([], [])
         if hasattr(node, "add_pre_set_parameters_callback"):
@@ -93,8 +79,8 @@ class Declared:
         if hasattr(node, "add_post_set_parameters_callback"):
             node.add_post_set_parameters_callback(self._apply)
 
-    def on_change(self, validate: Validate) -> None:
-        """Say what validates new values: it returns what then applies them."""
+    def on_change(self, validate: Callable[[P], Apply]) -> None:
+        """Set what validates new parameters: it returns what then applies them."""
         self._validate = validate
 
     def refuse_wrong(self) -> None:
@@ -105,13 +91,15 @@ class Declared:
 
     def declare(self, joints: Sequence[str], motors: Sequence[str]) -> None:
         """Declare those of these joints and motors that are not declared yet."""
-        self._busy = True
+        self._busy, names = True, (tuple(joints), tuple(motors))
         try:
-            for name, entry in expanded(self._schema, joints, motors).items():
+            for name, entry in schema_of(self._kind, *names).items():  # type: ignore[arg-type]
                 if name not in self._entries:
                     self._declare(entry)
         finally:
             self._busy = False
+        self.now = self._kind.of(self._values, *names)
+        self.start = self._kind.of(self._begun, *names)
 
     def warn_of_unknown(self) -> None:
         """Log a line about each given parameter that there is none of."""
@@ -132,7 +120,7 @@ class Declared:
                 self.wrong[entry.name] = str(error)
                 self._node.get_logger().error(f"parameter {error}")
         self._entries[entry.name] = entry
-        self.values[entry.name] = self.start[entry.name] = value
+        self._values[entry.name] = self._begun[entry.name] = value
         declared = RosParameter(entry.name, TYPES[entry.kind], value).value
         self._node.declare_parameter(entry.name, declared, descriptor(entry), ignore_override=True)
 
@@ -171,7 +159,7 @@ class Declared:
         """Refuse with a reason, or prepare what applies all of them at once."""
         if self._busy:
             return SetParametersResult(successful=True)
-        values = dict(self.values)
+        values = dict(self._values)
         changed = [p for p in parameters if p.name in self._entries]
         if not changed:
             return SetParametersResult(successful=True)
@@ -184,15 +172,16 @@ class Declared:
         try:
             self._refuse_late(names)
             for name in names:
-                self._entries[name].refuse_weaker(values[name], self.start[name])
-            apply = self._validate(values)
+                self._entries[name].refuse_weaker(values[name], self._begun[name])
+            given = self._kind.of(values, self.now.joint_names, self.now.motor_names)
+            apply = self._validate(given)
         except GearedDynamicsError as error:
             self._node.get_logger().error(f"parameters not changed: {error}")
             return SetParametersResult(successful=False, reason=str(error))
         except Exception as error:  # nothing is changed yet: a defect here stops no arm
             self._node.get_logger().error(f"parameters not changed:\n{traceback.format_exc()}")
             return SetParametersResult(successful=False, reason=f"unexpected exception: {error}")
-        self._pending = values, apply
+        self._pending = values, given, apply
         for name in names:
             self.wrong.pop(name, None)
         if not hasattr(self._node, "add_post_set_parameters_callback"):
@@ -202,7 +191,7 @@ class Declared:
     def _refuse_late(self, names: Iterable[str]) -> None:
         for name in names:
             lock = self._entries[name].lock
-            if lock and self.values.get(lock):
+            if lock and self._values.get(lock):
                 remedy = f"restart the node with another value, or with {lock}: false"
                 raise ParameterError(name, f"is locked by {lock}", remedy)
             if self._entries[name].when == "configure" and self.configured:
@@ -212,7 +201,7 @@ class Declared:
     def _apply(self, parameters: list[Any]) -> None:
         """All have been set."""
         if self._pending is not None:
-            self.values, apply = self._pending
+            self._values, self.now, apply = self._pending
             self._pending = None
             apply()
 

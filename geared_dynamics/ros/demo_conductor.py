@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import rclpy
 from builtin_interfaces.msg import Time
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
@@ -25,11 +24,11 @@ from std_msgs.msg import Header
 from std_srvs.srv import SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectory
 
-from geared_dynamics.errors import GearedDynamicsError, printable
+from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.files import new_files
 from geared_dynamics.recordings.bag_writer import Bag
 from geared_dynamics.ros.joint_state_wire import SECOND, trajectory_message
-from geared_dynamics.ros.process import make_executor
+from geared_dynamics.ros.process import make_executor, run_task
 from geared_dynamics.runtime.tasks import DemoTask, Run, read_demo_task
 
 # -- Records topics as they come over DDS: bytes, not looked at but for their time ----------------
@@ -251,16 +250,7 @@ def tell(step: str, part: float) -> None:
 def main() -> int:
     """Conduct the task in the file that the command line names."""
     task = read_demo_task(Path(sys.argv[1]))
-    rclpy.init(args=[])
-    try:
-        Conductor(task).conduct()
-    except GearedDynamicsError as error:
-        print(printable(str(error)), file=sys.stderr, flush=True)
-        return 1
-    except KeyboardInterrupt:
-        return 130
-    rclpy.try_shutdown()
-    return 0
+    return run_task(lambda: Conductor(task).conduct())
 
 
 if __name__ == "__main__":

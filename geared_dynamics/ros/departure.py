@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from rclpy.clock import Clock, ClockType
@@ -11,10 +11,7 @@ from sensor_msgs.msg import JointState
 
 from geared_dynamics.ros import trajectories
 from geared_dynamics.ros.diagnostics import OK, WARN, Status
-
-if TYPE_CHECKING:
-    from geared_dynamics.ros.feedforward import FeedforwardNode
-
+from geared_dynamics.ros.model_node import FeedforwardBase
 
 # -- Bringing the arm to rest before the node stops sending, whatever ends it ---------------------
 #
@@ -33,7 +30,7 @@ class Departure:
         begun: When it began [s], steady; None: the node goes on.
     """
 
-    def __init__(self, node: FeedforwardNode) -> None:
+    def __init__(self, node: FeedforwardBase) -> None:
         """Make the timer, which rests until ``begin``."""
         self._node = node
         self.begun: float | None = None
@@ -49,8 +46,7 @@ class Departure:
         if self.begun is not None or not node.active or node.annotating or node.loop is None:
             return
         self.begun = time.monotonic()
-        zero = node.parameters.values["on_deactivate"] == "zero"
-        node.loop.leave("zero" if zero else "gravity")
+        node.loop.leave(node.parameters.on_deactivate)
         self._timer.reset()
 
     def hurry(self) -> None:
@@ -138,7 +134,7 @@ class Surroundings:
         rate: At which joint states come [1/s], ROS time, where that is too slow; else 0.
     """
 
-    def __init__(self, node: FeedforwardNode) -> None:
+    def __init__(self, node: FeedforwardBase) -> None:
         """Begin with nothing wrong."""
         self._node = node
         self.unheard = self.rivals = ""
@@ -209,7 +205,7 @@ class Surroundings:
 
     def _look_at_the_rate(self) -> None:
         node = self._node
-        wanted = int(node.parameters.values["update_rate"])  # type: ignore[arg-type]
+        wanted = node.parameters.update_rate
         span = 1e-9 * (node.ros_time.now() - self._before)
         states = node.timing.total - self._states
         if not (wanted and states and self._before) or span < 0.25 * WINDOW:
@@ -238,7 +234,7 @@ class Surroundings:
         return Status("surroundings", WARN if found else OK, "; ".join(found) or "as expected", {})
 
 
-def others(node: FeedforwardNode, topic: str) -> str:
+def others(node: FeedforwardBase, topic: str) -> str:
     """Names of the nodes that publish a topic, once this one is taken away once."""
     found = [
         f"{info.node_namespace.rstrip('/')}/{info.node_name}"

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 
 import rclpy
@@ -14,7 +13,7 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 
-from geared_dynamics.ros.process import make_executor, spin
+from geared_dynamics.ros.process import catch_signals, make_executor, spin
 
 
 class Echo(Node):  # type: ignore[misc]  # rclpy has no types
@@ -34,9 +33,7 @@ class Echo(Node):  # type: ignore[misc]  # rclpy has no types
 
 def main() -> int:
     """Spin until interrupted."""
-    signals: list[int] = []
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda number, frame: signals.append(number))
+    signals = catch_signals()
     rclpy.init(args=sys.argv, signal_handler_options=SignalHandlerOptions.NO)
     node = Echo()
     executor = make_executor()

@@ -4,33 +4,30 @@ from __future__ import annotations
 
 import functools
 import time
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
-from rclpy.clock import Clock, ClockType
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
 from geared_dynamics.arrays import Array
 from geared_dynamics.dynamics.frames import pose
-from geared_dynamics.errors import DamagedMessageError, GearedDynamicsError
+from geared_dynamics.errors import DamagedMessageError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.ros import process
-from geared_dynamics.ros.declared import Declared
 from geared_dynamics.ros.joint_state_wire import StateReader
-from geared_dynamics.ros.model_node import SUCCESS, Description, SteadyLifecycleNode
-from geared_dynamics.ros.observer_reporter import ObserverReporter
+from geared_dynamics.ros.model_node import ModelNode
 from geared_dynamics.ros.observer_topics import NEWEST_INPUT, Beside, Outputs, Torques, wrench
-from geared_dynamics.ros.process import Failures, RosTime
-from geared_dynamics.runtime import model_source
-from geared_dynamics.runtime import model_source as payload_limit
-from geared_dynamics.runtime.cycle_report import Timing
+from geared_dynamics.ros.reporter import ObserverReporter
 from geared_dynamics.runtime.joint_readings import Picker
 from geared_dynamics.runtime.model_source import payload_words
 from geared_dynamics.runtime.observer_loop import ObserverLoop, rehearse
-from geared_dynamics.runtime.observer_settings import SCHEMA, ObserverSetup, prepared, state_names
-from geared_dynamics.runtime.observer_values import Level, ObserverOutput, Sensed
-from geared_dynamics.runtime.parameters import Value
+from geared_dynamics.runtime.observer_settings import (
+    ObserverParameters,
+    ObserverSetup,
+    prepared,
+)
+from geared_dynamics.runtime.observer_values import Level, ObserverOutput, Sensed, state_names
 
 SIX = 6  # numbers of a wrench
 BLIND = (
@@ -39,76 +36,34 @@ BLIND = (
 )
 
 
-class ElasticObserverNode(SteadyLifecycleNode):
+class ElasticObserverNode(ModelNode[ObserverParameters]):
     """See docs/observer_node.md."""
+
+    exchanged = "the observer starts again"
+    loop: ObserverLoop | None
 
     def __init__(self, name: str = "elastic_observer_node", **options: Any) -> None:
         """Declare parameters; all else comes with ``start`` and the transitions."""
-        super().__init__(name, automatically_declare_parameters_from_overrides=True, **options)
-        self.parameters = Declared(self, SCHEMA)
-        self.parameters.on_change(self._validated)
-        self.description = Description(self, str(self._value("robot_description_topic")))
+        super().__init__(name, ObserverParameters, **options)
+        self.declared.on_change(self._validated)
         self.reporter = ObserverReporter(self)
-        self.failures = Failures(self)
-        self.ros_time = RosTime(self.get_clock())
         self.torques = Torques(self, self.reporter.say, self._for_ages)
         self.links = Beside(self, "link_states", "position", self.reporter.say)
         self.sensors = Beside(self, "joint_torques", "effort", self.reporter.say)
         self.outputs = Outputs(self)
-        self.timing = Timing()
-        self.model: GearedModel | None = None
-        self.loop: ObserverLoop | None = None
-        self.active = False
-        self.preparing = False  # whether a model is loaded and kernels are compiled
+        self.loop = None
         self._payload = "none"
-        self.autostarting = False  # until it was active once: what is stopped then, stays so
-        self.zero = 0  # ROS time from which the loop counts [ns]
         self._picker = Picker(())
         self._reader = StateReader()
         self._inputs = False
         self._heard = False  # whether a joint state of ours came
         self._last = 0.0, 0  # when, steady [s] and ROS time [ns]
 
-    def _value(self, name: str) -> Value:
-        return self.parameters.values[name]
-
     # -- start and end -----------------------------------------------------------------------
 
-    def start(self) -> None:
-        """Begin: timers, services, real time; configure and activate where that is wanted."""
-        steady = Clock(clock_type=ClockType.STEADY_TIME)
-        period = 1.0 / cast(float, self._value("watchdog_rate"))
-        self.create_timer(period, self._watch, clock=steady)
-        rate = cast(float, self._value("diagnostics_rate"))
-        if rate:
-            self.create_timer(1.0 / rate, self._report, clock=steady)
+    def offer_services(self) -> None:
+        """The reset."""
         self.create_service(Trigger, "~/reset", self._on_reset)
-        for line in process.requested(
-            cast(int, self._value("thread_priority")),
-            cast("list[int]", self._value("cpu_affinity")),
-            bool(self._value("lock_memory")),
-        ):
-            self.get_logger().warning(line)
-        self.autostarting = bool(self._value("autostart"))
-        if not self.autostarting:
-            self.logs_waiting("configure")
-            return
-        if model_source.needs_topic(self.parameters.values) and self.description.text is None:
-            self.get_logger().info(f"waiting for a URDF on {self.description.topic}")
-            return
-        self.autostart()
-
-    def autostart(self) -> None:
-        """Configure and activate."""
-        if self.trigger_configure() == SUCCESS:
-            self.trigger_activate()
-
-    def _report(self) -> None:
-        """Publish diagnostics; a defect there is no reason to stop."""
-        try:
-            self.reporter.publish()
-        except Exception as error:
-            self.failures.log(error, "no diagnostics; everything else continues")
 
     def end(self) -> None:
         """Say that nothing is known any more."""
@@ -116,77 +71,53 @@ class ElasticObserverNode(SteadyLifecycleNode):
 
     # -- transitions -------------------------------------------------------------------------
 
-    def configured(self) -> None:
-        """Load the model and prepare all that a cycle needs."""
-        self.preparing = True
-        try:
-            self._prepare()
-        finally:
-            self.preparing = False
-
-    def _prepare(self) -> None:
-        self.parameters.refuse_wrong()
-        model = model_source.load(self.parameters.values, self.description.text)
-        self.parameters.declare(model.joint_names, model.motor_names)
-        self.parameters.refuse_wrong()
-        self.parameters.warn_of_unknown()
-        values = self.parameters.values
-        payload_limit.warm_up(model, values)
-        given = prepared(values, model)
-        if values["contact.frame"]:
-            pose(model, np.zeros(model.n), str(values["contact.frame"]))  # is it a frame?
-        output = rehearse(given)
-        if values["contact.frame"]:
+    def prepare(self, given: ObserverParameters, model: GearedModel) -> list[str]:
+        """Make all that a cycle needs, warm; remarks for the log."""
+        setup, contact, remarks = prepared(given, model), given.contact, []
+        if contact.frame:
+            pose(model, np.zeros(model.n), contact.frame)  # is it a frame?
+        output = rehearse(setup)
+        if contact.frame:
             good = output._replace(level=Level.GOOD)  # rehearsed is a bridge, which tells none
-            wrench(model, good, str(values["contact.frame"]), moment=False)
-            if values["contact.moment"] and model.n < SIX:
-                self.get_logger().warning(BLIND)
-        self._picker = Picker(state_names(values, model))
-        self.outputs.prepare(given)
-        self.torques.prepare(values, model)
-        if given.has_links.any():
+            wrench(model, good, contact.frame, moment=False)
+            if contact.moment and model.n < SIX:
+                remarks.append(BLIND)
+        self._picker = Picker(state_names(given, model))
+        self.outputs.prepare(setup)
+        self.torques.prepare(given, model)
+        if setup.has_links.any():
             self.links.prepare(model.joint_names)
-        if given.has_torques:
+        if setup.has_torques:
             self.sensors.prepare(model.joint_names)
-        self.model, self.loop = model, ObserverLoop(given)
+        self.loop = ObserverLoop(setup)
         if not self._inputs:
             self._inputs = True
             self.create_subscription(
                 JointState, "joint_states", self._on_joint_state, NEWEST_INPUT, raw=True
             )
-        self._payload = payload_words(model, values)
-        self.parameters.configured = True
-        self.description.used = self.description.text
-        self.description.begin(model)
-        for note in model.notes:
-            self.get_logger().warning(note)
-        springs = ", ".join(model.elasticity.names)
-        self.get_logger().info(
-            f"configured: {model.name}, observer {values['observer']}, springs {springs}; "
-            f"payload: {self._payload}"
-        )
-        source = str(values["torque_source"])
-        name = self.resolve_topic_name
+        self._payload = payload_words(model, given.payload)
+        return remarks
+
+    def summary(self, given: ObserverParameters) -> str:
+        """Observer and springs."""
+        springs = () if self.loop is None else self.loop.prepared.model.elasticity.names
+        return f"observer {given.observer}, springs {', '.join(springs)}"
+
+    def endpoints(self, given: ObserverParameters) -> str:
+        """A line about where the node listens, where it sends, and what it waits for."""
+        source, name = given.torque_source, self.resolve_topic_name
         torques = "" if source == "effort" else f" and torques on {name(source)}"
-        self.get_logger().info(
+        return (
             f"waiting for joint states on {name('joint_states')}{torques}; estimates go to "
             f"{name('~/link_state')} and the topics beside it"
         )
-        if not self.autostarting:
-            self.logs_waiting("activate")
 
-    def activated(self) -> None:
+    def begin(self) -> None:
         """Estimate from the next joint state on."""
-        assert self.loop is not None  # rclpy has configured us
-        self.autostarting = False
-        self.description.begin(self.model)
+        assert self.loop is not None  # activated
         self.loop = ObserverLoop(self.loop.prepared)
-        self.zero, self._heard = self.ros_time.now(), False
+        self._heard = False
         self.torques.forget()
-        self.timing = Timing()
-        self.reporter.begin()
-        process.settle()
-        self.active = True
 
     def deactivated(self) -> None:
         """End; the last messages say that nothing is known any more."""
@@ -214,11 +145,6 @@ class ElasticObserverNode(SteadyLifecycleNode):
             self.loop.reset()
             self._send(self.loop.output, self.ros_time.now())
 
-    def cleaned_up(self) -> None:
-        """Forget the model."""
-        self.parameters.configured = False
-        self.model = self.loop = None
-
     # -- each cycle --------------------------------------------------------------------------
 
     def _on_joint_state(self, data: bytes) -> None:
@@ -240,7 +166,7 @@ class ElasticObserverNode(SteadyLifecycleNode):
         output, stamp = found
         self.outputs.send(loop.prepared, output, stamp)
         self.timing.add(begin, time.monotonic(), 1e-9 * (ros - stamp))
-        self.outputs.send_contact(loop.prepared, output, stamp, begin, self.parameters.values)
+        self.outputs.send_contact(loop.prepared, output, stamp, begin, self.parameters.contact)
         self.reporter.look(output)
 
     def observed(self, data: bytes, begin: float, ros: int) -> tuple[ObserverOutput, int] | None:
@@ -269,9 +195,7 @@ class ElasticObserverNode(SteadyLifecycleNode):
         sensed = Sensed(
             time=1e-9 * (stamp - self.zero),
             positions=positions,
-            torques=self.torques.newest(
-                self._for_ages(), cast(float, self._value("torque_timeout"))
-            ),
+            torques=self.torques.newest(self._for_ages(), self.parameters.torque_timeout),
             links=links,
             links_time=1e-9 * ((links_stamp or stamp) - self.zero),
             sensors=sensors,
@@ -295,11 +219,11 @@ class ElasticObserverNode(SteadyLifecycleNode):
         if self.loop is not None:
             given, now = self.loop.prepared, time.monotonic()
             self.outputs.send(given, output, stamp)
-            self.outputs.send_contact(given, output, stamp, now, self.parameters.values)
+            self.outputs.send_contact(given, output, stamp, now, self.parameters.contact)
 
-    def _watch(self) -> None:
+    def watch(self) -> None:
         """Between joint states, or without: on a steady clock."""
-        self._exchange_description()
+        self.take_description()
         if self.loop is not None:
             self.outputs.look()
         if not self.active or self.loop is None or not self._heard:
@@ -326,12 +250,12 @@ class ElasticObserverNode(SteadyLifecycleNode):
 
     # -- what the user changes ---------------------------------------------------------------
 
-    def _validated(self, values: dict[str, Value]) -> Any:
+    def _validated(self, own: ObserverParameters) -> Any:
         """Prepare for new parameter values; what applies them."""
         if self.loop is None or self.model is None:
             return lambda: None
-        given = prepared(values, self.model)
-        return functools.partial(self._exchange, given, payload_words(self.model, values))
+        given = prepared(own, self.model)
+        return functools.partial(self._exchange, given, payload_words(self.model, own.payload))
 
     def _exchange(self, given: ObserverSetup, payload: str) -> None:
         if self.loop is not None:
@@ -340,21 +264,13 @@ class ElasticObserverNode(SteadyLifecycleNode):
             self._payload = payload
             self.get_logger().info(f"payload: {payload}")
 
-    def _exchange_description(self) -> None:
-        """Take over a model that was built because the description has changed."""
-        model = self.description.taken()
-        if model is None or self.loop is None:
-            return
-        try:
-            given = prepared(self.parameters.values, model)
-            self.outputs.prepare(given)
-        except GearedDynamicsError as error:
-            self.get_logger().error(f"new description not used: {error}")
-            return
-        self.model = model
-        self.loop.exchange(given)
+    def exchange_model(self, given: ObserverParameters, model: GearedModel) -> None:
+        """Go on with the model of a changed description."""
+        assert self.loop is not None  # asked before
+        setup = prepared(given, model)
+        self.outputs.prepare(setup)
+        self.loop.exchange(setup)
         self.loop.reset()
-        self.get_logger().info("the robot description has changed; the observer starts again")
 
     def _on_reset(self, request: Trigger.Request, response: Trigger.Response) -> Any:
         """Start again, whatever the estimate was lost by."""
@@ -364,3 +280,8 @@ class ElasticObserverNode(SteadyLifecycleNode):
         self.loop.reset()
         response.success, response.message = True, "starts again"
         return response
+
+
+def run(argv: list[str]) -> int:
+    """Run the node until SIGINT, SIGTERM or SIGHUP."""
+    return process.run(argv, "elastic_observer_node", ElasticObserverNode)

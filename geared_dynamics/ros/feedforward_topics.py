@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 import numpy as np
 from rclpy.node import Node
@@ -28,18 +28,20 @@ from geared_dynamics.dynamics.state import State
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.ros.joint_state_wire import NamedState, Template
-from geared_dynamics.runtime.ceilings import refuse_wider_than_start
-from geared_dynamics.runtime.feedforward_settings import POLICY, FeedforwardSetup, differ, prepared
+from geared_dynamics.ros.model_node import FeedforwardBase
+from geared_dynamics.runtime.feedforward_loop import FeedforwardLoop
+from geared_dynamics.runtime.feedforward_parameters import FeedforwardParameters
+from geared_dynamics.runtime.feedforward_settings import (
+    FeedforwardSetup,
+    policy_changed,
+    prepared,
+    refuse_wider_than_start,
+)
 from geared_dynamics.runtime.goals import stopped
 from geared_dynamics.runtime.joint_readings import order
-from geared_dynamics.runtime.model_source import loaded, numbers, payload_words
-from geared_dynamics.runtime.parameters import ParameterError, Value, Values
+from geared_dynamics.runtime.model_source import loaded, payload_words
+from geared_dynamics.runtime.parameters import ParameterError
 from geared_dynamics.trajectory import shortest_way
-
-if TYPE_CHECKING:
-    from geared_dynamics.ros.feedforward import FeedforwardNode
-    from geared_dynamics.runtime.feedforward_loop import FeedforwardLoop
-
 
 # -- What the node sends: commands each cycle, the tuning topics for those who listen -------------
 
@@ -53,17 +55,16 @@ STATES = {
 }
 
 
-def names_to_send(values: Values, model: GearedModel) -> tuple[list[str], list[str]]:
+def names_to_send(given: FeedforwardParameters, model: GearedModel) -> tuple[list[str], list[str]]:
     """Names of the commands in the order in which they are sent: ours, and as they are called.
 
     As for a joint trajectory controller, ``command_joints`` may have the same names in another
     order, or other names in the order of ``joints``.
     """
-    motors = is_of_motors(str(values["output"]))
-    own = list(command_names(model, str(values["output"])))
-    listed = cast("list[str]", values["joints"])
-    usual = own if motors or not listed else list(listed)
-    chosen = list(cast("list[str]", values["command_joints"]))
+    motors = is_of_motors(given.output)
+    own = list(command_names(model, given.output))
+    usual = own if motors or not given.joints else list(given.joints)
+    chosen = list(given.command_joints)
     if not chosen or (motors and not set(chosen) & set(own) and len(chosen) != len(own)):
         return usual, usual
     if len(set(chosen)) != len(own) or len(chosen) != len(own):
@@ -77,26 +78,28 @@ def names_to_send(values: Values, model: GearedModel) -> tuple[list[str], list[s
 class Commands:
     """Sends commands: a flat array, or by name, or both."""
 
-    def __init__(self, publishers: Publishers, values: Values, model: GearedModel) -> None:
+    def __init__(
+        self, publishers: Publishers, given: FeedforwardParameters, model: GearedModel
+    ) -> None:
         """Make the messages."""
-        ours, called = names_to_send(values, model)
-        motors = is_of_motors(str(values["output"]))
-        own = command_names(model, str(values["output"]))
+        ours, called = names_to_send(given, model)
+        motors = is_of_motors(given.output)
+        own = command_names(model, given.output)
         self._index = order(own, ours)
         self._sign: Array | None = None
         if motors:
-            sign = numbers(values, "motors.{}.command_sign", own)
+            sign = given.motors.command_sign
             self._sign = sign if (sign != 1.0).any() else None
-        kind = str(values["output"])  # the numbers do not say what they are
+        kind = given.output  # the numbers do not say what they are
         self._targets: list[tuple[Template, Any]] = []
         self.publishers: list[Any] = []
-        if values["publish_commands"]:
+        if given.publish_commands:
             flat = Float64MultiArray(data=[0.0] * len(ours))
             flat.layout.dim = [MultiArrayDimension(label=kind, size=len(ours), stride=len(ours))]
             publisher = publishers.get("~/commands", Float64MultiArray)
             self._targets.append((Template(flat, "data"), publisher.publish))
             self.publishers.append(publisher)
-        if values["publish_joint_commands"]:
+        if given.publish_joint_commands:
             named = JointState(name=called, effort=[0.0] * len(called))
             named.header.frame_id = kind
             publisher = publishers.get("~/joint_commands", JointState)
@@ -181,7 +184,7 @@ class StateTopics:
 # -- The topics to tune by: reference, feedback, error, output, and each term ---------------------
 
 
-def publish_state(node: FeedforwardNode, now: float) -> None:
+def publish_state(node: FeedforwardBase, now: float) -> None:
     """Publish what is listened to, at the rate asked for.
 
     Args:
@@ -189,10 +192,10 @@ def publish_state(node: FeedforwardNode, now: float) -> None:
         now: Steady time [s].
     """
     loop, topics = node.loop, node.state_topics
-    rate = cast(float, node.parameters.values["state_publish_rate"])
-    if loop is None or topics is None or not rate or now - node.told < 1.0 / rate:
+    rate = node.parameters.state_publish_rate
+    if loop is None or topics is None or not rate or now - node.tuning_sent < 1.0 / rate:
         return
-    node.told = now
+    node.tuning_sent = now
     q, v = loop.q, loop.v
     if q is None or v is None:
         return
@@ -234,14 +237,14 @@ def reference_of(loop: FeedforwardLoop) -> tuple[Array, Array] | None:
     return loop.present.q, loop.present.v
 
 
-def measured(node: FeedforwardNode, q: Array) -> Array | None:
+def measured(node: FeedforwardBase, q: Array) -> Array | None:
     """Measured effort as joint torque (n,), None where it is not known.
 
     Args:
         node: The node, with its newest joint state.
         q: Joint position (n,).
     """
-    named, model = node.parameters.values["effort_feedback"], node.model
+    named, model = node.parameters.effort_feedback, node.model
     if named == "none" or model is None or node.data is None:
         return None
     meaning = as_command_type("effort_feedback", named, EFFORTS)
@@ -263,7 +266,7 @@ def measured(node: FeedforwardNode, q: Array) -> Array | None:
 class Services:
     """Answers ``~/emergency_stop`` and ``~/reset``."""
 
-    def __init__(self, node: FeedforwardNode) -> None:
+    def __init__(self, node: FeedforwardBase) -> None:
         """Offer both."""
         self._node = node
         node.create_service(SetBool, "~/emergency_stop", self._on_emergency_stop)
@@ -316,26 +319,25 @@ class Exchange:
         carrying: The model with a new payload, soon to be used; None for none.
     """
 
-    def __init__(self, node: FeedforwardNode) -> None:
+    def __init__(self, node: FeedforwardBase) -> None:
         """Validate the node's parameters from here on."""
         self._node = node
         self.carrying: GearedModel | None = None
-        node.parameters.on_change(self._validated)
+        node.declared.on_change(self._validated)
 
-    def _validated(self, values: dict[str, Value]) -> Any:
+    def _validated(self, given: FeedforwardParameters) -> Any:
         """Prepare for new parameter values; what applies them."""
         node = self._node
         if node.loop is None or node.model is None:
             return lambda: None
         old = node.loop.prepared
-        others = tuple(name for name in values if not name.startswith("payload."))
-        if not differ(old.values, values, others):
-            carrying = loaded(node.model, values)
+        if all(name.startswith("payload.") for name in given.changed(old.parameters)):
+            carrying = loaded(node.model, given)
             # What answers the request and the rest of the work do not fit into one period.
             return functools.partial(setattr, self, "carrying", carrying)
-        if differ(old.values, values, POLICY):
-            refuse_wider_than_start(values, node.parameters.start, node.model)
-        return functools.partial(self._exchange, prepared(values, node.model, old))
+        if policy_changed(old.parameters, given):
+            refuse_wider_than_start(given, node.declared.start, node.model)
+        return functools.partial(self._exchange, prepared(given, node.model, old))
 
     def take_load(self) -> None:
         """Go on with a new payload, between two joint states."""
@@ -344,8 +346,8 @@ class Exchange:
         if node.loop is None or node.model is None:
             return
         try:
-            values, old = node.parameters.values, node.loop.prepared
-            self._exchange(prepared(values, node.model, old, carrying))
+            given, old = node.parameters, node.loop.prepared
+            self._exchange(prepared(given, node.model, old, carrying))
         except GearedDynamicsError as error:
             node.get_logger().error(f"payload not used: {error}")
 
@@ -354,22 +356,8 @@ class Exchange:
         loop = self._node.loop
         if loop is None:
             return
-        changed = differ(loop.prepared.values, given.values, ("payload.",))
+        names = given.parameters.changed(loop.prepared.parameters)
         loop.exchange(given)
-        if changed:
-            self._node.get_logger().info(f"payload: {payload_words(given.bare, given.values)}")
-
-    def take_description(self) -> None:
-        """Take over a model that was built because the description has changed."""
-        node = self._node
-        model = node.description.taken()
-        if model is None or node.loop is None or node.model is None:
-            return
-        try:
-            measured = node.encoders_of(model)
-            node.loop.exchange(prepared(node.parameters.values, model))
-        except GearedDynamicsError as error:
-            node.get_logger().error(f"new description not used: {error}")
-            return
-        node.model, self.carrying, node.encoders = model, None, measured
-        node.get_logger().info("the robot description has changed; the new model is in use")
+        if any(name.startswith("payload.") for name in names):
+            words = payload_words(given.bare, given.parameters.payload)
+            self._node.get_logger().info(f"payload: {words}")

@@ -25,12 +25,15 @@ from trajectory_msgs.msg import JointTrajectoryPoint
 
 from geared_dynamics.arrays import Array
 from geared_dynamics.errors import DamagedMessageError
+from geared_dynamics.recordings import joint_state_codec
+from geared_dynamics.recordings.joint_state_codec import NotJointStateError
 from geared_dynamics.runtime.observer_values import Level
 
 # -- Messages to values and back. Those of the loop are made once and written in place ------------
 
 
-SECOND = 1_000_000_000  # [ns]
+SECOND = joint_state_codec.SECOND  # [ns]
+POINT = ("positions", "velocities", "accelerations", "effort")
 
 
 def seconds(stamp: Time | Duration) -> float:
@@ -76,14 +79,14 @@ def trajectory_message(
         header: That of the trajectory it was made from.
         names: Joints (n,).
         times: From the start (k,) [s].
-        rows: Positions, velocities, accelerations, effort (k, n) each.
+        rows: Positions, velocities, accelerations, effort (k, n) each, as many as there are.
     """
     message = TrajectoryMessage(header=header, joint_names=list(names))
     stamps = np.round(times * SECOND).astype(np.int64).tolist()
-    for stamp, q, v, a, effort in zip(stamps, *rows, strict=True):
+    for stamp, *numbers in zip(stamps, *rows, strict=True):
         point = JointTrajectoryPoint()
-        point.positions, point.velocities = array("d", q.tobytes()), array("d", v.tobytes())
-        point.accelerations, point.effort = array("d", a.tobytes()), array("d", effort.tobytes())
+        for field, values in zip(POINT, numbers, strict=False):
+            setattr(point, field, array("d", values.tobytes()))
         point.time_from_start = Duration(sec=stamp // SECOND, nanosec=stamp % SECOND)
         message.points.append(point)
     return message
@@ -97,7 +100,7 @@ BEGIN = struct.Struct("<HxxiI")  # encoding, options that plain CDR does not use
 COUNT = struct.Struct("<I")
 LITTLE = b"\x00\x01"  # plain CDR, least significant byte first
 PLAIN = int.from_bytes(LITTLE, "little")  # the same as BEGIN reads it
-HEAD = 4  # bytes before the message
+HEAD = joint_state_codec.HEADER  # bytes before the message
 AFTER_STAMP = HEAD + STAMP.size
 FIELDS = ("position", "velocity", "effort")
 
@@ -214,30 +217,23 @@ def layout_of(data: bytes, message: Any) -> WireLayout | None:
         data: A serialised message.
         message: The same, read by rclpy.
     """
-    if data[:2] != LITTLE or not message.name:
+    try:
+        found = joint_state_codec.layout_of(data)
+    except NotJointStateError:
         return None
-    end = aligned(AFTER_STAMP + 4 + len(message.header.frame_id.encode()) + 1, 4) + 4
-    for name in message.name:
-        end = aligned(end, 4) + 4 + len(name.encode()) + 1
-    counts, places = [], {}
-    for field in FIELDS:
-        values = getattr(message, field)
-        counts.append((aligned(end, 4), COUNT.pack(len(values))))
-        end = aligned(end, 4) + 4
-        start = aligned(end, 8) if len(values) else 0
-        end = start + 8 * len(values) if len(values) else end
-        places[field] = start, len(values)
-        if data[start : start + 8 * len(values)] != values.tobytes():
+    if data[:2] != LITTLE or not found.names or list(found.names) != list(message.name):
+        return None
+    for field, (start, count) in zip(FIELDS, found.lists, strict=True):
+        if data[start : start + 8 * count] != getattr(message, field).tobytes():
             return None
+    counts = [(at, data[at : at + COUNT.size]) for at in found.counts]
     (first, number), *others = counts
-    prefix = data[AFTER_STAMP:first] + number
-    made = WireLayout(prefix, list(message.name), tuple(others), **places, end=end)
+    start, count = found.lists[-1]
+    end, prefix = start + 8 * count, data[AFTER_STAMP:first] + number
+    position, velocity, effort = found.lists
+    names = list(found.names)
+    made = WireLayout(prefix, names, tuple(others), position, velocity, effort, end)
     return made if made.fits(data) else None
-
-
-def aligned(offset: int, size: int) -> int:
-    """The next offset at which a number of a size may begin, counted from behind the head."""
-    return HEAD + -(-(offset - HEAD) // size) * size
 
 
 class Template:

@@ -13,18 +13,19 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import rclpy
-from builtin_interfaces.msg import Duration, Time
+from builtin_interfaces.msg import Time
 from rclpy.action import ActionClient
 from rclpy.executors import Executor
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy, qos_profile_sensor_data
 from sensor_msgs.msg import JointState
-from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+from std_msgs.msg import Header
+from trajectory_msgs.msg import JointTrajectory
 
-from geared_dynamics.errors import GearedDynamicsError, printable
+from geared_dynamics.errors import GearedDynamicsError
+from geared_dynamics.ros import joint_state_wire
 from geared_dynamics.ros.action import MOST_POINTS, action_type
-from geared_dynamics.ros.process import make_executor
+from geared_dynamics.ros.process import make_executor, run_task
 from geared_dynamics.runtime.latency_figures import NEVER
 from geared_dynamics.runtime.tasks import (
     DONE,
@@ -252,39 +253,16 @@ class Driver:
 
 def trajectory_message(task: LatencyTask, moving: LatencyMotion, origin: int) -> JointTrajectory:
     """Return the trajectory along a motion that begins at a ROS time [ns]."""
-    message = JointTrajectory(joint_names=task.joints)
-    message.header.stamp = Time(sec=origin // SECOND, nanosec=origin % SECOND)
-    message.points = [
-        JointTrajectoryPoint(
-            positions=q.tolist(),
-            velocities=v.tolist(),
-            accelerations=a.tolist(),
-            time_from_start=as_duration(t),
-        )
-        for t, q, v, a in waypoints(moving, task.warmup + task.duration + SPARE)
-    ]
-    return message
-
-
-def as_duration(seconds: float) -> Duration:
-    """Return a time as ROS writes it."""
-    whole, part = divmod(round(seconds * SECOND), SECOND)
-    return Duration(sec=whole, nanosec=part)
+    header = Header(stamp=Time(sec=origin // SECOND, nanosec=origin % SECOND))
+    points = waypoints(moving, task.warmup + task.duration + SPARE)
+    times, *rows = (np.array(column) for column in zip(*points, strict=True))
+    return joint_state_wire.trajectory_message(header, task.joints, times, rows)
 
 
 def main() -> int:
     """Run one task."""
     task = read_latency_task(sys.argv[1])
-    rclpy.init(args=[])
-    try:
-        Driver(task).run()
-    except GearedDynamicsError as error:
-        print(printable(str(error)), file=sys.stderr, flush=True)
-        return 1
-    except KeyboardInterrupt:
-        return 130
-    rclpy.try_shutdown()
-    return 0
+    return run_task(lambda: Driver(task).run())
 
 
 if __name__ == "__main__":

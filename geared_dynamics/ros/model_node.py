@@ -1,224 +1,36 @@
-"""Base: lifecycle, autostart, description, real time."""
+"""The base of both nodes with a loop: parameters, description, model, timers, real time."""
 
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, Generic, TypeVar
 
+from rclpy.clock import Clock, ClockType
 from rclpy.exceptions import InvalidTopicNameException
-from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.validate_topic_name import validate_topic_name
 from std_msgs.msg import String
 
-from geared_dynamics.control import controller
-from geared_dynamics.errors import GearedDynamicsError, ModelError
+from geared_dynamics.arrays import Array
+from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.model import GearedModel
-from geared_dynamics.ros.declared import Declared, EmptyLists
-from geared_dynamics.ros.process import PrintableLog
+from geared_dynamics.ros import process
+from geared_dynamics.ros.declared import Declared
+from geared_dynamics.ros.lifecycle_node import SUCCESS, SteadyLifecycleNode
+from geared_dynamics.ros.process import Failures, RosTime
 from geared_dynamics.runtime import model_source
-from geared_dynamics.runtime.model_source import Builder, changes, summary
+from geared_dynamics.runtime.cycle_report import Timing
+from geared_dynamics.runtime.feedforward_loop import FeedforwardLoop
+from geared_dynamics.runtime.feedforward_parameters import FeedforwardParameters
+from geared_dynamics.runtime.joint_readings import JointMap
+from geared_dynamics.runtime.model_source import Builder, Rebuilt, rebuilt, summary
+from geared_dynamics.runtime.node_parameters import LifecycleParameters
 from geared_dynamics.runtime.parameters import ParameterError
-
-# -- A lifecycle node that survives its users: rclpy's two traps closed ---------------------------
-#
-# A request for a transition that the present state does not have raises out of ``spin`` in rclpy
-# and ends the process; here it is answered with ``success: false`` and a log line. An exception
-# in a transition's callback is swallowed there; here it is logged.
-#
-# A transition out of the active state may take time, in which the node has to go on: it is made,
-# and the request answered, by ``finish_transition`` once ``halting`` is over. rclpy's
-# EventsExecutor has no coroutines for this: what sends the answer is kept from sending it.
-
-
-SUCCESS = TransitionCallbackReturn.SUCCESS
-FAILURE = TransitionCallbackReturn.FAILURE
-ERROR = TransitionCallbackReturn.ERROR
-
-
-class Later(NamedTuple):
-    """In place of an answer: what makes it, later."""
-
-    answer: Callable[[], Any]
-
-
-class SteadyLifecycleNode(EmptyLists, PrintableLog, LifecycleNode):  # type: ignore[misc]  # untyped
-    """Override ``configured`` and so on: they return nothing and raise what is wrong."""
-
-    def __init__(self, name: str, **options: Any) -> None:
-        """Create the node and guard its service."""
-        super().__init__(name, **options)
-        service = self._service_change_state
-        service.callback = self._guarded(service.callback)
-        service.send_response = self._postponing(service.send_response)
-        self._postponed: Callable[[], None] | None = None  # the transition, and its answer
-
-    # -- for subclasses ----------------------------------------------------------------------
-
-    def configured(self) -> None:
-        """Read parameters, load, prepare."""
-
-    def activated(self) -> None:
-        """Begin to act."""
-
-    def deactivated(self) -> None:
-        """End to act."""
-
-    def cleaned_up(self) -> None:
-        """Forget what ``configured`` made."""
-
-    def logs_waiting(self, transition: str) -> None:
-        """Log that nothing happens before somebody asks for a transition."""
-        name = self.get_fully_qualified_name()
-        self.get_logger().info(
-            f"{self.state_label}: waiting for the transition {transition} "
-            f"(ros2 lifecycle set {name} {transition}); the parameter autostart does it by itself"
-        )
-
-    def halt(self) -> None:
-        """Begin to bring to rest what moves, before the node is deactivated or ends."""
-
-    def hurry(self) -> None:
-        """Do without."""
-
-    def pace(self) -> None:
-        """Go on with it, between two events."""
-
-    @property
-    def halting(self) -> bool:
-        """Whether that is under way."""
-        return False
-
-    # -- rclpy's side ------------------------------------------------------------------------
-
-    def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Configure."""
-        return self._attempt("configure", self.configured, super().on_configure, state)
-
-    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Activate."""
-        return self._attempt("activate", self.activated, super().on_activate, state)
-
-    def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Deactivate."""
-        return self._attempt("deactivate", self.deactivated, super().on_deactivate, state)
-
-    def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Clean up."""
-        return self._attempt("clean up", self.cleaned_up, super().on_cleanup, state)
-
-    def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Shut down, from any state."""
-        return self._attempt("shut down", self._all_ended, super().on_shutdown, state)
-
-    def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Go back to unconfigured after an unforeseen exception."""
-        return self._attempt("recover", self._all_ended, super().on_error, state)
-
-    def _all_ended(self) -> None:
-        self.deactivated()
-        self.cleaned_up()
-
-    def _attempt(
-        self,
-        what: str,
-        act: Callable[[], None],
-        then: Callable[[LifecycleState], TransitionCallbackReturn],
-        state: LifecycleState,
-    ) -> TransitionCallbackReturn:
-        """Act and tell of what went wrong."""
-        try:
-            act()
-        except GearedDynamicsError as error:
-            self.get_logger().error(f"cannot {what}: {error}")
-            return FAILURE
-        except Exception:  # rclpy would swallow it
-            self.get_logger().error(f"cannot {what}:\n{traceback.format_exc()}")
-            return ERROR
-        return then(state)
-
-    def _guarded(self, callback: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-        """The service's callback, which answers where rclpy's raises."""
-
-        def change_state(request: Any, response: Any) -> Any:
-            wanted = request.transition
-            possible = {row[1]: row[0] for row in self._state_machine.available_transitions}
-            known = wanted.label in possible if wanted.label else wanted.id in possible.values()
-            if not known:
-                name = wanted.label or wanted.id
-                here = self._state_machine.current_state[1]
-                choices = ", ".join(f"{label} ({number})" for label, number in possible.items())
-                self.get_logger().error(
-                    f"transition {name} is not possible in state {here}; possible: {choices}"
-                )
-                response.success = False
-                return response
-            if self._postponed is not None:
-                self.get_logger().error("a transition is under way; ask again after it")
-                response.success = False
-                return response
-            if self.state_label == "active":
-                self.halt()
-                if self.halting:
-                    return Later(lambda: callback(request, response))
-            return callback(request, response)
-
-        return change_state
-
-    def _postponing(self, send: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:
-        """What sends the service's answers, which keeps those that are not there yet."""
-
-        def send_response(response: Any, header: Any) -> None:
-            if isinstance(response, Later):
-                self._postponed = lambda: send(response.answer(), header)
-            else:
-                send(response, header)
-
-        return send_response
-
-    def finish_transition(self) -> None:
-        """Make a transition that has waited for the end of ``halting``, and answer its request."""
-        postponed, self._postponed = self._postponed, None
-        if postponed is not None:
-            postponed()
-
-    @property
-    def state_label(self) -> str:
-        """Present state: unconfigured, inactive, active, finalized."""
-        return str(self._state_machine.current_state[1])
-
 
 # -- ``/robot_description``: the first one, a late one, a changed one -----------------------------
 
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-
-
-class Described(Protocol):
-    """A node with a model, as this file sees it."""
-
-    parameters: Declared
-    model: GearedModel | None
-    active: bool
-    loop: Any
-    autostarting: bool
-
-    @property
-    def state_label(self) -> str:
-        """Its lifecycle's state."""
-
-    def autostart(self) -> None:
-        """Configure and activate."""
-
-    def get_logger(self) -> Any:
-        """Its log."""
-
-    def resolve_topic_name(self, topic: str) -> str:
-        """A topic's full name."""
-
-    def create_subscription(self, kind: Any, topic: str, callback: Any, qos: Any) -> Any:
-        """Subscribe."""
 
 
 class Description:
@@ -233,7 +45,7 @@ class Description:
         problem: Why the newest is not used, empty if it is.
     """
 
-    def __init__(self, node: Described, topic: str) -> None:
+    def __init__(self, node: ModelNode[Any], topic: str) -> None:
         """Subscribe, where the URDF is not given as a parameter."""
         self._node = node
         self.text: str | None = None
@@ -253,10 +65,10 @@ class Description:
             )
             remedy = "give one such as robot_description, and restart the node"
             error = ParameterError(name, finding, remedy)
-            node.parameters.wrong[name] = str(error)
+            node.declared.wrong[name] = str(error)
             node.get_logger().error(f"parameter {error}")
             return
-        if model_source.needs_topic(node.parameters.values):
+        if model_source.needs_topic(node.parameters):
             node.create_subscription(String, topic, self._on_message, LATCHED)
 
     def _on_message(self, message: Any) -> None:
@@ -268,10 +80,10 @@ class Description:
             return
         if node.active and self.text == self._refused:
             return
-        if self.text != self.used and model_source.needs_topic(node.parameters.values):
+        if self.text != self.used and model_source.needs_topic(node.parameters):
             self.used = self.text
-            values, text, old = dict(node.parameters.values), self.text, self.reference
-            self._builder.start(lambda: rebuilt(values, text, old))
+            given, text, old = node.parameters, self.text, self.reference
+            self._builder.start(lambda: rebuilt(given, text, old))
 
     def begin(self, model: GearedModel | None) -> None:
         """Compare with this model from here on: that of the node's configuration."""
@@ -291,7 +103,7 @@ class Description:
             return None
         if found is None:
             return None
-        allowed = bool(self._node.parameters.values["allow_description_changes"])
+        allowed = self._node.parameters.allow_description_changes
         if found.changes and self._node.active and not allowed:
             self._refuse(found)
             return None
@@ -309,32 +121,220 @@ class Description:
         self._node.get_logger().error(self.problem)
 
 
-class Rebuilt(NamedTuple):
-    """What became of a new description.
+# -- What both nodes with a model and a loop do alike ---------------------------------------------
+
+
+P = TypeVar("P", bound=LifecycleParameters)
+
+
+class ModelNode(SteadyLifecycleNode, Generic[P]):
+    """Parameters, description, model, timers, real time, diagnostics; subclasses have the loop.
 
     Attributes:
-        text: The description.
-        model: Its model.
-        changes: What differs by more than 1 % from the model of the node's configuration.
+        declared: The parameters on this node.
+        description: Where the URDF comes from.
+        model: Without payload; None before there is one.
+        loop: What answers joint states; None before there is a model.
+        reporter: Logs changes, publishes diagnostics.
+        active: Whether the node answers joint states.
+        preparing: Whether a model is loaded and kernels are compiled.
+        autostarting: Until it was active once: what is stopped then, stays so.
+        zero: ROS time from which the loop counts [ns].
     """
 
-    text: str | None
-    model: GearedModel
-    changes: list[str]
+    exchanged: ClassVar[str]  # what is logged after a change of the description
+    reporter: Any
+    loop: Any
+
+    def __init__(self, name: str, kind: type[P], **options: Any) -> None:
+        """Declare parameters; all else comes with ``start`` and the transitions."""
+        super().__init__(name, automatically_declare_parameters_from_overrides=True, **options)
+        self.declared = Declared(self, kind)
+        self.description = Description(self, self.parameters.robot_description_topic)
+        self.failures = Failures(self)
+        self.ros_time = RosTime(self.get_clock())
+        self.timing = Timing()
+        self.model: GearedModel | None = None
+        self.active = self.preparing = self.autostarting = False
+        self.zero = 0
+
+    @property
+    def parameters(self) -> P:
+        """The parameters with their values."""
+        return self.declared.now
+
+    # -- for subclasses ----------------------------------------------------------------------
+
+    def offer_services(self) -> None:
+        """Create services, once."""
+
+    def prepare(self, given: P, model: GearedModel) -> list[str]:
+        """Make ``loop`` and all that a cycle needs, warm; return remarks for the log.
+
+        Raises:
+            GearedDynamicsError: what does not fit.
+        """
+        raise NotImplementedError
+
+    def summary(self, given: P) -> str:
+        """What the node is configured as, in a few words."""
+        raise NotImplementedError
+
+    def endpoints(self, given: P) -> str:
+        """A line about where the node listens, where it sends, and what it waits for."""
+        raise NotImplementedError
+
+    def begin(self) -> None:
+        """Begin again, with the next joint state."""
+
+    def exchange_model(self, given: P, model: GearedModel) -> None:
+        """Go on with the model of a changed description.
+
+        Raises:
+            GearedDynamicsError: where it cannot be used; nothing has changed then.
+        """
+
+    def watch(self) -> None:
+        """Between joint states, or without: on a steady clock."""
+
+    # -- start -------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Begin: timers, services, real time; configure and activate where that is wanted."""
+        given, steady = self.parameters, Clock(clock_type=ClockType.STEADY_TIME)
+        self.create_timer(1.0 / given.watchdog_rate, self.watch, clock=steady)
+        if given.diagnostics_rate:
+            self.create_timer(1.0 / given.diagnostics_rate, self._report, clock=steady)
+        self.offer_services()
+        for line in process.requested(
+            given.thread_priority, given.cpu_affinity, given.lock_memory
+        ):
+            self.get_logger().warning(line)
+        self.autostarting = given.autostart
+        if not self.autostarting:
+            self.logs_waiting("configure")
+        elif model_source.needs_topic(given) and self.description.text is None:
+            self.get_logger().info(f"waiting for a URDF on {self.description.topic}")
+        else:
+            self.autostart()
+
+    def autostart(self) -> None:
+        """Configure and activate."""
+        if self.trigger_configure() == SUCCESS:
+            self.trigger_activate()
+
+    def _report(self) -> None:
+        """Publish diagnostics; a defect there is no reason to stop."""
+        try:
+            self.reporter.publish()
+        except Exception as error:
+            self.failures.log(error, "no diagnostics; everything else continues")
+
+    # -- transitions -------------------------------------------------------------------------
+
+    def configured(self) -> None:
+        """Load the model and prepare all that a cycle needs."""
+        self.preparing = True
+        try:
+            self._configure()
+        finally:
+            self.preparing = False
+
+    def _configure(self) -> None:
+        self.declared.refuse_wrong()
+        model = model_source.load(self.parameters, self.description.text)
+        self.declared.declare(model.joint_names, model.motor_names)
+        self.declared.refuse_wrong()
+        self.declared.warn_of_unknown()
+        given, log = self.parameters, self.get_logger()
+        model_source.warm_up(model, given.payload)
+        remarks = self.prepare(given, model)
+        self.model = model
+        self.declared.configured = True
+        self.description.used = self.description.text
+        self.description.begin(model)
+        for line in (*model.notes, *remarks):
+            log.warning(line)
+        payload = model_source.payload_words(model, given.payload)
+        log.info(f"configured: {model.name}, {self.summary(given)}; payload: {payload}")
+        log.info(self.endpoints(given))
+        if not self.autostarting:
+            self.logs_waiting("activate")
+
+    def activated(self) -> None:
+        """Answer joint states from the next one on."""
+        assert self.loop is not None  # rclpy has configured us
+        self.autostarting = False
+        self.description.begin(self.model)
+        self.zero, self.timing = self.ros_time.now(), Timing()
+        self.begin()
+        self.reporter.begin()
+        process.settle()
+        self.active = True
+
+    def cleaned_up(self) -> None:
+        """Forget the model."""
+        self.declared.configured = False
+        self.model = self.loop = None
+
+    def take_description(self) -> None:
+        """Take over a model that was built because the description has changed."""
+        model = self.description.taken()
+        if model is None or self.loop is None:
+            return
+        try:
+            self.exchange_model(self.parameters, model)
+        except GearedDynamicsError as error:
+            self.get_logger().error(f"new description not used: {error}")
+            return
+        self.model = model
+        self.get_logger().info(f"the robot description has changed; {self.exchanged}")
 
 
-def rebuilt(values: Any, text: str | None, old: GearedModel | None) -> Rebuilt:
-    """The model of a new description, with its kernels run once.
+class FeedforwardBase(ModelNode[FeedforwardParameters]):
+    """What the parts of the feedforward node see of it; the node makes them.
 
-    Raises:
-        GearedDynamicsError: if it is wrong, or of other joints or motors.
+    Attributes:
+        annotating: Whether the mode is annotate.
+        stopped: Whether the emergency stop is pressed, whatever the lifecycle does.
+        data: The newest joint state, serialised; None before the first.
+        heard: When a joint state of ours came last [s], steady.
+        tuning_sent: When the tuning topics were published last [s], steady.
+        posture_stamp: Of the joint state whose posture the mode annotate begins with [ns].
+        joint_map: The names of the joint states.
+        states: The subscription to joint states.
+        publishers_by_topic: Its publishers.
+        commands: What sends commands, None before the node is configured.
+        state_topics: The topics to tune by, None before too.
+        action: Its goals.
+        references: Its trajectories.
+        surroundings: What is wrong around it.
     """
-    model = model_source.load(values, text)
-    controller(model)
-    for kind in ("joint_names", "motor_names"):
-        before, now = getattr(old, kind, None), getattr(model, kind)
-        if before is not None and before != now:
-            finding = f"has other {kind.replace('_names', 's')}: {', '.join(now)}"
-            remedy = "deactivate the node, clean it up and configure it again"
-            raise ModelError("robot description", finding, remedy)
-    return Rebuilt(text, model, [] if old is None else changes(old, model))
+
+    loop: FeedforwardLoop | None
+    annotating: bool
+    stopped: bool
+    data: bytes | None
+    heard: float
+    tuning_sent: float
+    posture_stamp: int
+    joint_map: JointMap
+    states: Any
+    publishers_by_topic: Any
+    commands: Any
+    state_topics: Any
+    action: Any
+    references: Any
+    surroundings: Any
+
+    def clock_time(self) -> float:
+        """ROS time as the loop counts it [s]."""
+        return 1e-9 * (self.ros_time.now() - self.zero)
+
+    def send(self, command: Array | None) -> None:
+        """Send a command that answers no joint state."""
+        raise NotImplementedError
+
+    def on_joint_state(self, data: bytes) -> None:
+        """Answer a joint state, serialised, whatever goes wrong."""
+        raise NotImplementedError

@@ -1,23 +1,28 @@
 """One cycle inside the observer node's process, and the observer's own step, by turns.
 
-``python -m geared_dynamics.ros.observer_timing TASK.json --ros-args ...``
+``python -m geared_dynamics.ros.observer_timing TASK.json --ros-args ...``; with ``STEPS.npy`` for
+the task it runs the node, with a clock about its observer's step, and writes the times of all
+steps [ns] when it ends.
 """
 
 from __future__ import annotations
 
 import sys
 import time
+from array import array
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import rclpy
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 
-from geared_dynamics import observers as ob
 from geared_dynamics.dynamics.state import Measurement
 from geared_dynamics.errors import GearedDynamicsError
+from geared_dynamics.observers import KalmanObserver, KalmanState, ObserverState
 from geared_dynamics.ros.elastic_observer import ElasticObserverNode
+from geared_dynamics.ros.process import run
 from geared_dynamics.runtime.observer_values import Level
 from geared_dynamics.runtime.tasks import (
     DONE,
@@ -38,19 +43,18 @@ class Alone:
         """Begin before the first reading."""
         assert node.loop is not None  # the caller has seen to it
         self._given = node.loop.prepared
-        self._state: ob.KalmanState | None = None
+        self._state: ObserverState | None = None
 
     def step(self, positions: list[float], efforts: list[float], dt: float) -> int:
         """Go on by a joint state; the step's time [ns]."""
         given = self._given
-        assert isinstance(given.gains, ob.KalmanGains)
         angles = given.angles(np.array(positions))
         reading = Measurement(angles, given.torques(np.array(efforts)))
         begin = time.perf_counter_ns()
         if self._state is None:
-            self._state = ob.kalman_start(given.model, given.gains, reading)
+            self._state = given.observer.start(reading)
         else:
-            self._state = ob.kalman_step(given.model, given.gains, self._state, reading, dt)
+            self._state = given.observer.step(self._state, reading, dt)
         return time.perf_counter_ns() - begin
 
 
@@ -98,8 +102,31 @@ def measure(node: ElasticObserverNode, task: LatencyTask) -> tuple[list[int], li
     return whole, steps
 
 
+# -- The node with a clock about its observer's step ----------------------------------------------
+
+
+def run_timed(path: str, argv: list[str]) -> int:
+    """Run the node until it is interrupted, and write the times of its steps."""
+    times, step = array("q"), KalmanObserver.step
+
+    def timed(*given: Any) -> KalmanState:
+        begin = time.perf_counter_ns()
+        found = step(*given)
+        times.append(time.perf_counter_ns() - begin)
+        return found
+
+    setattr(KalmanObserver, "step", timed)  # noqa: B010 - mypy refuses the plain form
+    try:
+        return run(argv, "timed_observer", ElasticObserverNode)
+    finally:
+        with Path(path).open("wb") as file:
+            np.save(file, np.array(times, dtype=np.int64))
+
+
 def main() -> int:
     """Run one task and write its times."""
+    if sys.argv[1].endswith(".npy"):
+        return run_timed(sys.argv[1], [sys.argv[0], *sys.argv[2:]])
     task = read_latency_task(sys.argv[1])
     rclpy.init(args=sys.argv)
     node = ElasticObserverNode()

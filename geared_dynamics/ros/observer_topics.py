@@ -18,12 +18,21 @@ from geared_dynamics.dynamics.elastic.equations import structure_matrix
 from geared_dynamics.dynamics.frames import pose
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.model import GearedModel
-from geared_dynamics.observers import KalmanState, contact_wrench
+from geared_dynamics.observers import contact_wrench
 from geared_dynamics.ros.joint_state_wire import SECOND, Fields, nanoseconds
 from geared_dynamics.runtime.joint_readings import Picker
-from geared_dynamics.runtime.observer_settings import ObserverSetup, torque_names
-from geared_dynamics.runtime.observer_values import Level, ObserverOutput, labels, quality_numbers
-from geared_dynamics.runtime.parameters import Values
+from geared_dynamics.runtime.observer_settings import (
+    ContactParameters,
+    ObserverParameters,
+    ObserverSetup,
+)
+from geared_dynamics.runtime.observer_values import (
+    Level,
+    ObserverOutput,
+    labels,
+    quality_numbers,
+    torque_names,
+)
 
 # -- The contact at a frame as the node tells it: only what is known, NaN for all else ------------
 
@@ -45,13 +54,14 @@ def wrench(model: GearedModel, output: ObserverOutput, frame: str, *, moment: bo
         moment: Whether it may pass one.
     """
     found, state = output.estimate, output.state
-    if found is None or not isinstance(state, KalmanState) or output.level not in TOLD:
+    if found is None or state is None or output.level not in TOLD:
         return np.full(6, np.nan)
-    first = len(state.mean) * 2 // 3
-    rows = state.rows[:, first : first + model.n]
+    covariance = output.given.observer.force_covariance(state)
+    if covariance is None:
+        return np.full(6, np.nan)
     try:
         contact = contact_wrench(
-            model, found.q, found.external, frame, covariance=rows.T @ rows, moment=moment
+            model, found.q, found.external, frame, covariance=covariance, moment=moment
         )
     except GearedDynamicsError:  # the covariance of a start may be singular
         return np.full(6, np.nan)
@@ -147,7 +157,7 @@ class Outputs:
         state, given = output.moved, output.given
         if state is None:
             return {}
-        mean, width, n = state.mean, given.gains.sizes.coordinates, given.model.n
+        mean, width, n = state.mean, given.observer.gains.sizes.coordinates, given.model.n
         if name == "link_state":
             return {"position": mean[:n], "velocity": mean[width : width + n]}
         if name == "control_state":
@@ -164,11 +174,16 @@ class Outputs:
             found = output.estimate
             assert found is not None
             return {"position": found.torsion, "effort": found.joint_torque}
-        knows = isinstance(state, KalmanState)  # the other observer knows no force
-        return {"effort": mean[2 * width : 2 * width + n] if knows else None}
+        force = mean[2 * width : 2 * width + n]
+        return {"effort": force if force.size else None}  # not every observer estimates it
 
     def send_contact(
-        self, given: ObserverSetup, output: ObserverOutput, stamp: int, now: float, values: Any
+        self,
+        given: ObserverSetup,
+        output: ObserverOutput,
+        stamp: int,
+        now: float,
+        contact: ContactParameters,
     ) -> None:
         """Publish the contact wrench at its own rate, while somebody listens; its loss at once.
 
@@ -177,15 +192,15 @@ class Outputs:
             output: Of a cycle, or what is published without one.
             stamp: As of ``send`` [ns].
             now: Steady time [s].
-            values: The parameters.
+            contact: The parameters.
         """
-        frame = str(values["contact.frame"])
+        frame = contact.frame
         if not frame or not self._wanted["contact_wrench"]:
             return
         lost = self._stands and output.level not in TOLD
-        if not lost and now - self._told < 1.0 / values["contact.rate"]:
+        if not lost and now - self._told < 1.0 / contact.rate:
             return
-        six = wrench(given.model, output, frame, moment=bool(values["contact.moment"]))
+        six = wrench(given.model, output, frame, moment=contact.moment)
         self._told, self._stands = now, bool(np.isfinite(six).any())
         message = WrenchStamped()
         message.header.frame_id = frame
@@ -223,12 +238,12 @@ class Torques:
         self._value: Array | None = None
         self._came = 0.0
 
-    def prepare(self, values: Values, model: GearedModel) -> None:
+    def prepare(self, given: ObserverParameters, model: GearedModel) -> None:
         """Subscribe as the parameters say, once each."""
-        self._names, place = torque_names(values, model)
+        self._names, place = torque_names(given, model)
         self._order = np.argsort(place)
         self._picker, self._value = Picker(self._names), None
-        self.source = str(values["torque_source"])
+        self.source = given.torque_source
         if self.source in self._subscribed:
             return
         if self.source == "commands":

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
 from typing import Any, cast
 
 import numpy as np
+import rclpy
 from rclpy.executors import Executor
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.signals import SignalHandlerOptions
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
@@ -17,15 +20,22 @@ from std_srvs.srv import SetBool, Trigger
 
 from geared_dynamics.actuation.command_type import command_names
 from geared_dynamics.dynamics.state import Measurement
-from geared_dynamics.errors import GearedDynamicsError
+from geared_dynamics.errors import GearedDynamicsError, printable
 from geared_dynamics.model import GearedModel
-from geared_dynamics.ros.declared import Declared, EmptyLists
+from geared_dynamics.ros.declared import Declared
 from geared_dynamics.ros.joint_state_wire import SECOND, NamedState, nanoseconds
-from geared_dynamics.ros.process import Failures, PrintableLog, spin_once
+from geared_dynamics.ros.lifecycle_node import EmptyLists
+from geared_dynamics.ros.process import (
+    Failures,
+    PrintableLog,
+    catch_signals,
+    make_executor,
+    spin_once,
+)
 from geared_dynamics.runtime import model_source, plant_node_settings
 from geared_dynamics.runtime.model_source import loaded, payload_words
-from geared_dynamics.runtime.parameters import ParameterError, Value
-from geared_dynamics.runtime.plant_node_settings import SCHEMA, CommandReader
+from geared_dynamics.runtime.parameters import ParameterError
+from geared_dynamics.runtime.plant_node_settings import CommandReader, PlantParameters
 from geared_dynamics.simulation.plant import Plant
 
 # -- The plant node: commands to the plant, its measurements to messages --------------------------
@@ -54,36 +64,38 @@ class PlantNode(EmptyLists, PrintableLog, Node):  # type: ignore[misc]  # rclpy 
     def __init__(self, name: str = "plant_node", **options: Any) -> None:
         """Declare parameters, build the plant if its description is given."""
         super().__init__(name, automatically_declare_parameters_from_overrides=True, **options)
-        self.parameters = Declared(self, SCHEMA)
-        self.parameters.configured = True
-        self.parameters.on_change(self._validated)
+        self.declared = Declared(self, PlantParameters)
+        self.declared.configured = True
+        self.declared.on_change(self._validated)
         self._refuse_wrong()
         self.failures = Failures(self)
         self.plant: Plant | None = None
-        self.paused = bool(self._value("paused"))
+        self.paused = self.parameters.paused
         self.answered = self.outdated = self.commanded = False
         self.fresh = True
-        self.lock_step = self._value("pace") == "lock_step"
-        self.period = 1.0 / cast(float, self._value("rate"))
+        self.lock_step = self.parameters.pace == "lock_step"
+        self.period = 1.0 / self.parameters.rate
         self.zero = self._stamp = 0
         self._faults: set[str] = set()
         self._attached = False
         self._complained = -PAUSE
-        if model_source.needs_topic(self.parameters.values):
-            topic = str(self._value("robot_description_topic"))
+        if model_source.needs_topic(self.parameters):
+            topic = self.parameters.robot_description_topic
             self.create_subscription(String, topic, self._on_description, LATCHED)
             self.get_logger().info(f"waiting for a URDF on {self.resolve_topic_name(topic)}")
         else:
             self._build(None)
 
-    def _value(self, name: str) -> Value:
-        return self.parameters.values[name]
+    @property
+    def parameters(self) -> PlantParameters:
+        """The parameters with their values."""
+        return self.declared.now
 
     # -- start -------------------------------------------------------------------------------
 
     def _refuse_wrong(self) -> None:
-        if self.parameters.wrong:
-            lines = "; ".join(self.parameters.wrong.values())
+        if self.declared.wrong:
+            lines = "; ".join(self.declared.wrong.values())
             raise ParameterError("parameters", lines, "start the node with other values")
 
     def _on_description(self, message: String) -> None:
@@ -96,29 +108,27 @@ class PlantNode(EmptyLists, PrintableLog, Node):  # type: ignore[misc]  # rclpy 
 
     def _build(self, text: str | None) -> None:
         """Build the plant, the messages, the endpoints."""
-        model = model_source.load(self.parameters.values, text)
-        self.parameters.declare(model.joint_names, model.motor_names)
+        model = model_source.load(self.parameters, text)
+        self.declared.declare(model.joint_names, model.motor_names)
         self._refuse_wrong()
-        self.parameters.warn_of_unknown()
-        values = self.parameters.values
-        loaded(model, values)  # refuses a load that the arm cannot hold
-        plant, note = plant_node_settings.plant_of(values, model)
+        self.declared.warn_of_unknown()
+        given = self.parameters
+        loaded(model, given)  # refuses a load that the arm cannot hold
+        plant, note = plant_node_settings.plant_of(given, model)
         if note:
             self.get_logger().warning(note)
-        names = command_names(model, str(values["command"]))
+        names = command_names(model, given.command)
         for _ in range(WARM):  # kernels compile before the clock runs
             plant.step(np.zeros(len(names)), self.period)
-        plant.reset(plant_node_settings.start_of(values, model))
+        plant.reset(given.initial)
         self.model, self.plant = model, plant
-        self.reader = CommandReader(names, str(values["command"]))
+        self.reader = CommandReader(names, given.command)
         self.command = np.zeros(len(names))
         self._make_outputs(model)
         self._make_inputs()
         self.rewind()
-        self.get_logger().info(
-            f"plant: {model.name} in {plant.engine}, {self._value('pace')}, takes "
-            f"{self._value('command')} of {', '.join(names)}"
-        )
+        takes = f"takes {given.command} of {', '.join(names)}"
+        self.get_logger().info(f"plant: {model.name} in {plant.engine}, {given.pace}, {takes}")
 
     def _make_outputs(self, model: GearedModel) -> None:
         fields = ("position", "velocity", "effort")
@@ -145,7 +155,7 @@ class PlantNode(EmptyLists, PrintableLog, Node):  # type: ignore[misc]  # rclpy 
         """Make the plant's time now the time that it is."""
         assert self.plant is not None
         if self.lock_step:
-            self.zero = round(cast(float, self._value("start_time")) * SECOND)
+            self.zero = round(self.parameters.start_time * SECOND)
         else:
             elapsed = round(self.plant.time * SECOND)
             self.zero = self.get_clock().now().nanoseconds - elapsed
@@ -243,7 +253,7 @@ class PlantNode(EmptyLists, PrintableLog, Node):  # type: ignore[misc]  # rclpy 
     def _on_reset(self) -> str:
         """The arm at its start, time zero, no faults; the payload stays."""
         plant = cast(Plant, self.plant)
-        plant.reset(plant_node_settings.start_of(self.parameters.values, self.model))
+        plant.reset(self.parameters.initial)
         self._faults.clear()
         self.command = np.zeros_like(self.command)
         self.fresh, self.answered = True, False
@@ -255,36 +265,34 @@ class PlantNode(EmptyLists, PrintableLog, Node):  # type: ignore[misc]  # rclpy 
         return "time is stopped" if wanted else "time runs"
 
     def _on_payload(self, wanted: bool) -> str:
-        plant_node_settings.attach_payload(cast(Plant, self.plant), self.parameters.values, wanted)
+        plant_node_settings.attach_payload(cast(Plant, self.plant), self.parameters, wanted)
         self._attached = bool(wanted)
         if not wanted:
             return "carrying nothing"
-        return f"carrying {payload_words(self.model, self.parameters.values)}"
+        return f"carrying {payload_words(self.model, self.parameters.payload)}"
 
     def _fault(self, name: str) -> Callable[[bool], str]:
         def switch(wanted: bool) -> str:
             active = self._faults | {name} if wanted else self._faults - {name}
             plant = cast(Plant, self.plant)
-            plant.faults = plant_node_settings.faults_of(
-                self.parameters.values, self.model, active
-            )
+            plant.faults = plant_node_settings.faults_of(self.parameters, self.model, active)
             self._faults = active
             return f"{name}: {'on' if wanted else 'off'}"
 
         return switch
 
-    def _validated(self, values: dict[str, Value]) -> Callable[[], None]:
+    def _validated(self, given: PlantParameters) -> Callable[[], None]:
         """Check changed amounts; what applies them to what is switched on."""
         plant = self.plant
         if plant is None:
             return lambda: None
-        faults = plant_node_settings.faults_of(values, self.model, self._faults)
-        loaded(self.model, values)  # refuses a load that there cannot be
+        faults = plant_node_settings.faults_of(given, self.model, self._faults)
+        loaded(self.model, given)  # refuses a load that there cannot be
 
         def apply() -> None:
             plant.faults = faults
             if self._attached:
-                plant_node_settings.attach_payload(plant, values, attached=True)
+                plant_node_settings.attach_payload(plant, given, attached=True)
 
         return apply
 
@@ -293,15 +301,14 @@ class PlantNode(EmptyLists, PrintableLog, Node):  # type: ignore[misc]  # rclpy 
 
 
 REPEAT = 0.02  # [s] between states while the arm's time stands still
-# The same after a state without an answer: long, for a copy still under way when the
-# arm goes on could be answered at the next state's time.
+# The same after a state without an answer: long, for a copy under way could be answered late.
 LOST = 0.5
 HASTE = 0.002  # [s] the same after a command for an earlier time
 BEHIND = 0.1  # [s] that the plant may be late before it gives up catching up
 Stopped = Callable[[], bool]
 
 
-def run(node: PlantNode, executor: Executor, stopped: Stopped) -> None:
+def drive(node: PlantNode, executor: Executor, stopped: Stopped) -> None:
     """Run the plant until it is stopped."""
     while node.plant is None and not stopped():
         spin_once(executor, REPEAT, node.failed)
@@ -373,3 +380,20 @@ def receive(node: PlantNode, executor: Executor, duration: float, stopped: Stopp
         spin_once(executor, max(left, 0.0), node.failed)
         if left <= 0.0 or stopped():
             return
+
+
+def run(argv: list[str]) -> int:
+    """Run the node until SIGINT or SIGTERM; 2 for an arm that cannot be simulated, or no more."""
+    signals = catch_signals()
+    rclpy.init(args=argv, signal_handler_options=SignalHandlerOptions.NO)
+    try:
+        node, executor = PlantNode(), make_executor()
+        executor.add_node(node)
+        drive(node, executor, lambda: bool(signals) or not rclpy.ok())
+        node.destroy_node()
+    except GearedDynamicsError as error:
+        print(printable(f"plant_node: {error}"), file=sys.stderr, flush=True)
+        return 2
+    finally:
+        rclpy.try_shutdown()
+    return 0

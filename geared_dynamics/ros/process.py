@@ -22,7 +22,7 @@ from rclpy.impl import rcutils_logger
 from rclpy.impl.rcutils_logger import RcutilsLogger
 from rclpy.signals import SignalHandlerOptions
 
-from geared_dynamics.errors import printable
+from geared_dynamics.errors import GearedDynamicsError, printable
 
 # -- The executor: events where rclpy has them ----------------------------------------------------
 
@@ -114,6 +114,28 @@ class Signals:
         self.came = True
         if self.starting or (self.node is not None and self.node.preparing):
             raise Interrupted
+
+
+def catch_signals() -> list[int]:
+    """SIGINT and SIGTERM from here on, as they come: a list that grows."""
+    signals: list[int] = []
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda number, frame: signals.append(number))
+    return signals
+
+
+def run_task(act: Callable[[], None]) -> int:
+    """Act within ROS, once; an error is a line on standard error. The exit code."""
+    rclpy.init(args=[])
+    try:
+        act()
+    except GearedDynamicsError as error:
+        print(printable(str(error)), file=sys.stderr, flush=True)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    rclpy.try_shutdown()
+    return 0
 
 
 def refused(name: str, why: str) -> int:

@@ -16,12 +16,12 @@ from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from geared_dynamics.errors import GearedDynamicsError
-from geared_dynamics.ros.publish_trajectory import refuse_elsewhere
+from geared_dynamics.ros.joint_state_wire import POINT, SECOND
+from geared_dynamics.runtime.acceptance import refuse_elsewhere
 from geared_dynamics.trajectory import Waypoints
 
 NAME = "publish_trajectory"
 STEP = 0.05  # [s] of waiting at a time
-NANO = 1_000_000_000
 # Whoever comes late still gets it; those who ask for less get it too.
 LATCHED = QoSProfile(
     depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
@@ -88,12 +88,11 @@ def waited(
 def message_of(found: Waypoints) -> JointTrajectory:
     """The message; without a stamp, so that it starts on arrival."""
     message = JointTrajectory(joint_names=list(found.joint_names))
-    fields = ("positions", "velocities", "accelerations", "effort")
     for k, seconds in enumerate(found.times.tolist()):
-        stamp = round(seconds * NANO)
+        stamp = round(seconds * SECOND)
         point = JointTrajectoryPoint()
-        point.time_from_start = Duration(sec=stamp // NANO, nanosec=stamp % NANO)
-        for field in fields:
+        point.time_from_start = Duration(sec=stamp // SECOND, nanosec=stamp % SECOND)
+        for field in POINT:
             if getattr(found, f"has_{field}")[k]:
                 setattr(point, field, array("d", getattr(found, field)[k].tobytes()))
         message.points.append(point)

@@ -5,19 +5,16 @@ from __future__ import annotations
 import functools
 from bisect import bisect_left
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from action_msgs.msg import GoalStatus
 from rclpy.action import ActionClient
 
 from geared_dynamics.ros.joint_state_wire import seconds
+from geared_dynamics.ros.model_node import FeedforwardBase
 from geared_dynamics.runtime.goals import Ending, Status
 from geared_dynamics.runtime.parameters import ParameterError
 from geared_dynamics.trajectory import INVALID_GOAL, TrajectoryError
-
-if TYPE_CHECKING:
-    from geared_dynamics.ros.feedforward import FeedforwardNode
-
 
 SIBLING = "follow_joint_trajectory"
 STATUS: dict[int, Status] = {
@@ -48,7 +45,7 @@ class Relay:
     """A client of the controller's own action."""
 
     def __init__(
-        self, node: FeedforwardNode, kind: Any, finish: Callable[[Any, Ending, Any], None]
+        self, node: FeedforwardBase, kind: Any, finish: Callable[[Any, Ending, Any], None]
     ) -> None:
         """Look for the controller.
 
@@ -164,12 +161,12 @@ class Relay:
             self._finish(entry.handle, ending, result)
 
 
-def controllers_action(node: FeedforwardNode) -> str:
+def controllers_action(node: FeedforwardBase) -> str:
     """Name of the controller's action, empty where nothing says it."""
-    values = node.parameters.values
-    given = str(values["annotate.action"])
+    annotate = node.parameters.annotate
+    given = annotate.action
     if given:
         return str(node.resolve_service_name(given))
-    topic = str(node.resolve_topic_name(str(values["annotate.topic"])))
+    topic = str(node.resolve_topic_name(annotate.topic))
     place, _, last = topic.rpartition("/")
     return f"{place}/{SIBLING}" if last == "joint_trajectory" else ""

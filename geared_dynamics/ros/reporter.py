@@ -1,59 +1,28 @@
-"""What the node tells: log lines where something changes, figures once a second."""
+"""What the nodes report: log lines where something changes, figures once a second."""
 
 from __future__ import annotations
 
 import math
 import time
-from typing import TYPE_CHECKING
+from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
-from rclpy.node import Node
 from std_msgs.msg import Float64MultiArray, MultiArrayDimension
 
 from geared_dynamics.control.safety import Decision, Event, Mode
 from geared_dynamics.control.safety import memory as at
+from geared_dynamics.model import GearedModel
 from geared_dynamics.ros import diagnostics
+from geared_dynamics.ros.diagnostics import ERROR, OK, WARN, Status
 from geared_dynamics.ros.joint_state_wire import WireState
+from geared_dynamics.ros.model_node import FeedforwardBase, ModelNode
 from geared_dynamics.runtime.cycle_report import Figures
 from geared_dynamics.runtime.joint_readings import JointMap, Reading
 from geared_dynamics.runtime.model_source import payload_words
+from geared_dynamics.runtime.observer_loop import ObserverLoop, named
+from geared_dynamics.runtime.observer_settings import ObserverParameters
+from geared_dynamics.runtime.observer_values import Level, ObserverOutput
 
-if TYPE_CHECKING:
-    from geared_dynamics.ros.feedforward import FeedforwardNode
-
-
-# -- ``~/timing``: the figures of the last second, for plots --------------------------------------
-
-
-TIMING = (
-    "rate", "period_mean", "period_std", "period_max", "compute_p50", "compute_p99",
-    "compute_max", "latency_p50", "latency_max",
-)  # fmt: skip
-
-
-class TimingTopic:
-    """Publishes figures."""
-
-    def __init__(self, node: Node) -> None:
-        """Make publisher and message."""
-        self._publisher = node.create_publisher(Float64MultiArray, "~/timing", 1)
-        self._message = Float64MultiArray(data=[0.0] * len(TIMING))
-        self._message.layout.dim = [
-            MultiArrayDimension(label=name, size=1, stride=1) for name in TIMING
-        ]
-
-    def send(self, figures: Figures) -> None:
-        """Publish one second's."""
-        flat = [figures.rate, *figures.period, *figures.compute, *figures.latency]
-        for k, value in enumerate(flat):
-            self._message.data[k] = value
-        self._publisher.publish(self._message)
-
-
-# -- What the node tells: log lines where something changes, figures once a second ----------------
-
-
-TOLD = at.STOPPING | at.BAD_STATE | at.NAMES_MISSING
 PAUSE = 1.0  # [s] between two lines about the same thing
 TIMING = (
     "rate", "period_mean", "period_std", "period_max", "compute_p50", "compute_p99",
@@ -61,51 +30,102 @@ TIMING = (
 )  # fmt: skip
 
 
-class FeedforwardReporter:
-    """Looks at each decision, speaks at changes.
+class Reporter:
+    """What both nodes report alike: warnings, ``/diagnostics``, ``~/timing``."""
 
-    Attributes:
-        decision: The one looked at last.
-    """
-
-    def __init__(self, node: FeedforwardNode) -> None:
-        """Make the publishers."""
-        self._node = node
-        self.decision: Decision | None = None
-        self._mode: Mode | None = None  # that of the decision
-        self._key: tuple[Mode, int] | None = None  # what was reported last
+    def __init__(self, node: ModelNode[Any]) -> None:
+        """Make publishers and messages."""
+        self._reported = node
+        self._said: dict[str, float] = {}
         self._diagnostics = node.create_publisher(DiagnosticArray, "/diagnostics", 1)
         self._timing = node.create_publisher(Float64MultiArray, "~/timing", 1)
         self._message = Float64MultiArray(data=[0.0] * len(TIMING))
         self._message.layout.dim = [
             MultiArrayDimension(label=name, size=1, stride=1) for name in TIMING
         ]
-        self._said: dict[str, float] = {}
+
+    def entries(self, figures: Figures, now: float) -> list[Status]:
+        """Entries of ``/diagnostics`` while the node is active.
+
+        Args:
+            figures: Of the last second.
+            now: Steady time [s].
+        """
+        raise NotImplementedError
+
+    def facts(self, model: GearedModel) -> dict[str, str]:
+        """What the node says of its model beside what both say."""
+        raise NotImplementedError
+
+    def say(self, text: str, key: str = "", *, warn: bool = True) -> None:
+        """Log a line; one of the same key, or the same one, not more often than once a second."""
+        now, key = time.monotonic(), key or text
+        if now - self._said.get(key, -math.inf) < PAUSE:
+            return
+        self._said[key] = now
+        log = self._reported.get_logger()
+        if warn:  # rclpy wants a line of its own for each severity
+            log.warning(text)
+        else:
+            log.info(text)
+
+    def publish(self) -> None:
+        """Send ``/diagnostics`` and ``~/timing``."""
+        node, now = self._reported, time.monotonic()
+        figures = node.timing.report(now)
+        entries = [self._model_status()]
+        if node.active and node.loop is not None:
+            flat = [figures.rate, *figures.period, *figures.compute, *figures.latency]
+            for k, value in enumerate(flat):
+                self._message.data[k] = value
+            self._timing.publish(self._message)
+            entries += self.entries(figures, now)
+        name = node.get_fully_qualified_name().lstrip("/")
+        stamp = node.get_clock().now().to_msg()
+        hardware = node.model.name if node.model is not None else "none"
+        self._diagnostics.publish(diagnostics.message(stamp, name, hardware, entries))
+
+    def _model_status(self) -> Status:
+        node = self._reported
+        model, load = node.model, node.parameters.payload
+        if model is None:
+            wrong = "; ".join(node.declared.wrong.values())
+            return diagnostics.model_status({}, wrong or "no model is loaded")
+        facts = {
+            "robot": model.name,
+            "joints": ", ".join(model.joint_names),
+            "motors": ", ".join(model.motor_names),
+            "payload [kg]": f"{load.mass:g}",
+            "payload": payload_words(model, load),
+            "state": node.state_label,
+        }
+        return diagnostics.model_status(facts | self.facts(model), node.description.problem)
+
+
+# -- The feedforward node -------------------------------------------------------------------------
+
+
+TOLD = at.STOPPING | at.BAD_STATE | at.NAMES_MISSING
+
+
+class FeedforwardReporter(Reporter):
+    """Looks at each decision, speaks at changes.
+
+    Attributes:
+        decision: The one looked at last.
+    """
+
+    def __init__(self, node: FeedforwardBase) -> None:
+        """Begin without a decision."""
+        super().__init__(node)
+        self._node = node
         self.begin()
 
     def begin(self) -> None:
         """Forget what was reported."""
-        self.decision = self._mode = None
-        self._key = None
-
-    def endpoints(self, annotating: bool) -> str:
-        """Return a line about where the node listens, where it sends, and what it waits for.
-
-        Args:
-            annotating: Whether the mode is annotate.
-        """
-        values, name = self._node.parameters.values, self._node.resolve_topic_name
-        outputs = {
-            str(values["annotate.topic"]): annotating,
-            "~/commands": not annotating and values["publish_commands"],
-            "~/joint_commands": not annotating and values["publish_joint_commands"],
-        }
-        sent = ", ".join(name(topic) for topic, used in outputs.items() if used) or "no topic"
-        what = "trajectories with effort" if annotating else "commands"
-        return (
-            f"waiting for trajectories on {name('~/joint_trajectory')} and joint states on "
-            f"{name('joint_states')}; {what} go to {sent}"
-        )
+        self.decision: Decision | None = None
+        self._mode: Mode | None = None  # that of the decision
+        self._key: tuple[Mode, int] | None = None  # what was reported last
 
     # -- log ---------------------------------------------------------------------------------
 
@@ -122,7 +142,7 @@ class FeedforwardReporter:
         key = decision.mode, decision.latched | away
         self._tell_of_given_up(decision)
         if decision.found & at.NAMES_REORDERED:
-            self.say("reordered", "joint_states has its names in another order now")
+            self.say("joint_states has its names in another order now", "reordered")
         if key == self._key:
             return
         self._key = key
@@ -177,31 +197,20 @@ class FeedforwardReporter:
             sizes = len(seen.names), len(seen.position), len(seen.velocity)
             text = f"joint_states has {sizes[0]} names, {sizes[1]} positions, {sizes[2]} "
             text += "velocities; give one of each for each name"
-        self.say(reading.name, text)
-
-    def say(self, key: str, text: str) -> None:
-        """Warn, not more often than once a second."""
-        now = time.monotonic()
-        if now - self._said.get(key, -math.inf) >= PAUSE:
-            self._said[key] = now
-            self._node.get_logger().warning(text)
+        self.say(text, reading.name)
 
     # -- once a second -----------------------------------------------------------------------
 
-    def publish(self) -> None:
-        """Send ``/diagnostics`` and ``~/timing``."""
-        node, now = self._node, time.monotonic()
-        figures = node.timing.report(now)
-        entries = [self._model_status()]
-        if node.active:
-            self._send_timing(figures)
-            rate = int(node.parameters.values["update_rate"])  # type: ignore[arg-type]
-            entries += [diagnostics.loop_status(figures, rate), *self._loop_entries(now)]
-            entries.append(node.surroundings.status())
-        name = node.get_fully_qualified_name().lstrip("/")
-        stamp = node.get_clock().now().to_msg()
-        hardware = node.model.name if node.model is not None else "none"
-        self._diagnostics.publish(diagnostics.message(stamp, name, hardware, entries))
+    def facts(self, model: GearedModel) -> dict[str, str]:
+        """Wheels, coupling, mode."""
+        wheels, mode = str(len(model.wheel_names)), self._node.parameters.mode
+        return {"wheels": wheels, "coupling": model.coupling, "mode": mode}
+
+    def entries(self, figures: Figures, now: float) -> list[Status]:
+        """Entries of ``/diagnostics`` while the node is active."""
+        node = self._node
+        loop = diagnostics.loop_status(figures, node.parameters.update_rate)
+        return [loop, *self._loop_entries(now), node.surroundings.status()]
 
     def _loop_entries(self, now: float) -> list[diagnostics.Status]:
         loop = self._node.loop
@@ -224,27 +233,74 @@ class FeedforwardReporter:
         made = loop.decision
         return [ages, taken, diagnostics.safety_status(made.mode, made.events, loop.error, counts)]
 
-    def _model_status(self) -> diagnostics.Status:
-        node = self._node
-        if node.model is None:
-            wrong = "; ".join(node.parameters.wrong.values())
-            return diagnostics.model_status({}, wrong or "no model is loaded")
-        model, values = node.model, node.parameters.values
-        facts = {
-            "robot": model.name,
-            "joints": ", ".join(model.joint_names),
-            "wheels": str(len(model.wheel_names)),
-            "motors": ", ".join(model.motor_names),
-            "coupling": model.coupling,
-            "payload [kg]": f"{values['payload.mass']:g}",
-            "payload": payload_words(model, values),
-            "mode": str(values["mode"]),
-            "state": node.state_label,
-        }
-        return diagnostics.model_status(facts, node.description.problem)
 
-    def _send_timing(self, figures: Figures) -> None:
-        flat = [figures.rate, *figures.period, *figures.compute, *figures.latency]
-        for k, value in enumerate(flat):
-            self._message.data[k] = value
-        self._timing.publish(self._message)
+# -- The observer node ----------------------------------------------------------------------------
+
+
+LEVELS = {Level.GOOD: OK, Level.INVALID: ERROR}  # the others: WARN
+
+
+class ObserverReporter(Reporter):
+    """Looks at each output, speaks at changes."""
+
+    def __init__(self, node: ModelNode[ObserverParameters]) -> None:
+        """Begin without an output."""
+        super().__init__(node)
+        self._node = node
+        self.begin()
+
+    def begin(self) -> None:
+        """Forget what was reported."""
+        self._last: tuple[Level, str] | None = None
+
+    def look(self, output: ObserverOutput) -> None:
+        """Log the level and its reason where they have changed."""
+        if (output.level, output.why) == self._last:
+            return
+        self._last = output.level, output.why
+        if output.level is Level.GOOD:
+            self.say("estimates are valid", warn=False)
+        else:
+            self.say(f"{output.level.name.lower()}: {output.why}")
+
+    def facts(self, model: GearedModel) -> dict[str, str]:
+        """Springs, observer."""
+        springs, observer = ", ".join(model.elasticity.names), self._node.parameters.observer
+        return {"springs": springs, "observer": observer}
+
+    def entries(self, figures: Figures, now: float) -> list[Status]:
+        """Entries of ``/diagnostics`` while the node is active."""
+        loop = self._node.loop
+        if loop is None:
+            return []
+        rate = 1.0 / loop.prepared.period
+        return [diagnostics.loop_status(figures, rate), observer_status(loop)]
+
+
+def observer_status(loop: ObserverLoop) -> Status:
+    """What the observer says of itself."""
+    output, counters = loop.output, loop.counters
+    values = {
+        "level": output.level.name.lower(),
+        "faults": named(output.faults),
+        "starts": str(counters.starts),
+        "lost estimates": str(counters.losses),
+        "cycles predicted only": str(counters.bridged),
+        "cycles invalid": str(counters.invalid),
+    }
+    state = output.state
+    observer = loop.prepared.observer
+    stated = None if state is None else observer.deviations(state)
+    if state is not None and stated is not None:
+        ratio, limit = state.ratio, observer.gains.most
+        values |= {"innovation squared, normalised": f"{ratio:.3f}", "its limit": f"{limit:.3f}"}
+        model = loop.prepared.model
+        resting = observer.estimate(state).resting
+        still = [name for name, rests in zip(model.joint_names, resting, strict=True) if rests]
+        values["external torque hidden by friction at rest"] = ", ".join(still) or "none"
+        names = model.motor_names
+        for k, name in enumerate(names):
+            values[f"innovation {name} [rad]"] = f"{state.innovation[k]:.3e}"
+            values[f"its deviation {name} [rad]"] = f"{stated.innovation[k]:.3e}"
+    level = LEVELS.get(output.level, WARN)
+    return Status("observer", level, output.why or "estimates are valid", values)

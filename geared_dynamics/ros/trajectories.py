@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 from rclpy.exceptions import InvalidTopicNameException
@@ -19,6 +19,7 @@ from geared_dynamics.control import Setting, compensation
 from geared_dynamics.errors import DamagedMessageError, GearedDynamicsError
 from geared_dynamics.ros import process
 from geared_dynamics.ros.joint_state_wire import SECOND, trajectory_message, whole
+from geared_dynamics.ros.model_node import FeedforwardBase
 from geared_dynamics.ros.trajectory_wire import read_trajectory, serialised, trajectory_of
 from geared_dynamics.runtime.acceptance import CheckedRoute, limits_of, routed
 from geared_dynamics.runtime.annotation import (
@@ -40,10 +41,6 @@ from geared_dynamics.trajectory import (
     sample,
     state,
 )
-
-if TYPE_CHECKING:
-    from geared_dynamics.ros.feedforward import FeedforwardNode
-
 
 # -- Trajectories as they come in: followed, or sent on with effort -------------------------------
 #
@@ -78,7 +75,7 @@ class References:
         last: What was said of the last one, empty where it was taken without a remark.
     """
 
-    def __init__(self, node: FeedforwardNode) -> None:
+    def __init__(self, node: FeedforwardBase) -> None:
         """Begin with none."""
         self._node = node
         self.work: Work | None = None
@@ -252,14 +249,14 @@ def prepare(
     """
     received = read_trajectory(data)
     trajectory = trajectory_of(received, zero)
-    if given.values["mode"] != "annotate":
+    if given.parameters.mode != "annotate":
         return received, routed(trajectory, given.rules, limits_of(given.policy), clock)
     return received, tail_of(checked(trajectory, given.rules, clock), annotation_of(given))
 
 
 def annotation_of(given: FeedforwardSetup) -> Annotation:
     """How trajectories are annotated, from the node's parameters."""
-    values, policy, control = given.values, given.policy, given.control
+    own, policy, control = given.parameters.annotate, given.policy, given.control
     return Annotation(
         setting=Setting(compensation(control.model, control.terms)),
         rules=given.rules,
@@ -267,19 +264,19 @@ def annotation_of(given: FeedforwardSetup) -> Annotation:
         effort=np.array(policy.command),
         jump=policy.resume_error,
         resting=policy.hold_velocity,
-        period=cast(float, values["annotate.period"]),
-        tolerance=cast(float, values["annotate.tolerance"]),
-        refuse=values["annotate.beyond_limits"] == "refuse",
+        period=own.period,
+        tolerance=own.tolerance,
+        refuse=own.beyond_limits == "refuse",
     )
 
 
-def publisher(node: FeedforwardNode) -> Any:
+def publisher(node: FeedforwardBase) -> Any:
     """Where annotated trajectories go.
 
     Raises:
         ParameterError: where the topic is none.
     """
-    topic = str(node.parameters.values["annotate.topic"])
+    topic = node.parameters.annotate.topic
     try:
         return node.publishers_by_topic.get(topic, JointTrajectory)
     except InvalidTopicNameException:
@@ -301,7 +298,7 @@ class SpeedScaling:
         factor: From 0 to 1.
     """
 
-    def __init__(self, node: FeedforwardNode) -> None:
+    def __init__(self, node: FeedforwardBase) -> None:
         """Subscribe."""
         self._node = node
         self.factor = 1.0
@@ -317,18 +314,18 @@ class SpeedScaling:
         try:
             value = float(whole(data, Float64, TOPIC).data)
         except DamagedMessageError as error:
-            node.reporter.say("speed_scaling", str(error))
+            node.reporter.say(str(error), "speed_scaling")
             return
-        full = cast(float, node.parameters.values["speed_scaling.full"])
+        full = node.parameters.speed_scaling.full
         factor = value / full
         if not math.isfinite(factor) or factor < 0.0:
-            node.reporter.say(
-                "speed_scaling", f"{TOPIC}: {value:g} is not a valid factor; it is ignored"
-            )
+            text = f"{TOPIC}: {value:g} is not a valid factor; it is ignored"
+            node.reporter.say(text, "speed_scaling")
             return
         if factor > 1.0 + ROUNDING:
             text = f"{TOPIC}: {value:g} is more than full speed, speed_scaling.full: {full:g}; "
-            node.reporter.say("speed_scaling", f"{text}no reference goes faster than it was given")
+            text += "no reference goes faster than it was given"
+            node.reporter.say(text, "speed_scaling")
         factor = min(factor, 1.0)
         if abs(factor - self.factor) > 0.01 or (factor == 0.0) != (self.factor == 0.0):
             node.get_logger().info(f"speed scaling: {100.0 * factor:.3g} %")

@@ -17,11 +17,12 @@ from trajectory_msgs.msg import JointTrajectory as Message
 
 from geared_dynamics.arrays import Array, BoolArray
 from geared_dynamics.errors import DamagedMessageError
+from geared_dynamics.recordings.joint_state_codec import aligned
 from geared_dynamics.ros.joint_state_wire import (
     AFTER_STAMP,
     LITTLE,
+    POINT,
     SECOND,
-    aligned,
     nanoseconds,
     whole,
 )
@@ -29,7 +30,6 @@ from geared_dynamics.trajectory import JointTrajectory, PointArrays, TrajectoryE
 
 TOPIC = "joint_trajectory"
 MOST_POINTS = 20_000  # a bound of memory and time: with six joints 23 MB
-FIELDS = ("positions", "velocities", "accelerations", "effort")
 READ = 3  # of these fields; effort is replaced by the model's, whatever it holds
 WORD = struct.Struct("<I")
 DURATION = struct.Struct("<iI")
@@ -112,8 +112,8 @@ def read_points(data: bytes, at: int, count: int, joints: int) -> PointArrays:
         count: How many there are.
         joints: How many numbers a field has where it is given.
     """
-    times, given = np.zeros(count), np.zeros((len(FIELDS), count), dtype=np.bool_)
-    values = np.zeros((len(FIELDS), count, joints))
+    times, given = np.zeros(count), np.zeros((len(POINT), count), dtype=np.bool_)
+    values = np.zeros((len(POINT), count, joints))
     k, end = 0, at
     try:
         while k < count:
@@ -134,7 +134,7 @@ def read_points(data: bytes, at: int, count: int, joints: int) -> PointArrays:
 def _one(data: bytes, at: int, k: int, joints: int, out: tuple[Array, Array, BoolArray]) -> int:
     """Read point ``k`` at an offset; the offset behind it."""
     times, values, given = out
-    for row, field in enumerate(FIELDS):
+    for row, field in enumerate(POINT):
         at = aligned(at, 4)
         (size,) = WORD.unpack_from(data, at)
         at += 4
@@ -175,7 +175,7 @@ def _alike(
     if begin + count * stride > len(data):
         return None
     places, sizes, at = [], [], begin
-    for _ in FIELDS:
+    for _ in POINT:
         at = aligned(at, 4)
         (size,) = WORD.unpack_from(data, at)
         places.append(at - begin)
@@ -216,9 +216,9 @@ def serialised(header: Any, names: Sequence[str], times: Array, rows: Sequence[A
     at = end_of_names(head)
     # Counted from behind the head of four bytes; a list's numbers stand at multiples of eight.
     block = np.dtype([("count", "<u4"), ("pad", "<u4"), ("values", "<f8", (n,))])
-    point = np.dtype([*((field, block) for field in FIELDS), ("sec", "<i4"), ("nanosec", "<u4")])
+    point = np.dtype([*((field, block) for field in POINT), ("sec", "<i4"), ("nanosec", "<u4")])
     points = np.zeros(count, dtype=point)
-    for field, row in zip(FIELDS, rows, strict=True):
+    for field, row in zip(POINT, rows, strict=True):
         points[field]["count"], points[field]["values"] = n, row
     stamps = np.round(times * SECOND).astype(np.int64)
     points["sec"], points["nanosec"] = stamps // SECOND, stamps % SECOND

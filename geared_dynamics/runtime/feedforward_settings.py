@@ -1,12 +1,12 @@
-"""From parameter values to what the pure rooms take: rules, gains, terms, policy."""
+"""From the parameters of the feedforward node to rules, gains, terms, policy; their ceilings."""
 
 from __future__ import annotations
 
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
-from typing import Any, cast
+from dataclasses import asdict, dataclass, fields
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,7 +24,9 @@ from geared_dynamics.control.gains import gains_from_bandwidth
 from geared_dynamics.control.safety import Policy, default_policy
 from geared_dynamics.errors import ModelError
 from geared_dynamics.model import GearedModel
+from geared_dynamics.runtime.feedforward_parameters import FeedforwardParameters
 from geared_dynamics.runtime.following import (
+    PATTERN,
     deceleration_of,
     reference_timeout,
     tolerances_of,
@@ -32,8 +34,8 @@ from geared_dynamics.runtime.following import (
     untracked,
     without_effect,
 )
-from geared_dynamics.runtime.model_source import loaded, numbers
-from geared_dynamics.runtime.parameters import ParameterError, Values
+from geared_dynamics.runtime.model_source import loaded
+from geared_dynamics.runtime.parameters import RESTART, ParameterError, expanded
 from geared_dynamics.trajectory import Rules, Tolerances
 
 # -- From parameter values to what the pure rooms take: rules, gains, terms, policy ---------------
@@ -48,83 +50,67 @@ LIMITS = {
 }
 
 
-def rules_of(values: Values, model: GearedModel) -> Rules:
+def rules_of(given: FeedforwardParameters, model: GearedModel) -> Rules:
     """How trajectories are read."""
     return Rules(
         joints=model.joint_names,
         continuous=tuple(itertools.compress(model.joint_names, model.continuous)),
-        interpolation_method=str(values["interpolation_method"]),
-        allow_partial_joints_goal=bool(values["allow_partial_joints_goal"]),
-        allow_nonzero_velocity_at_trajectory_end=bool(
-            values["allow_nonzero_velocity_at_trajectory_end"]
-        ),
-        allow_integration_in_goal_trajectories=bool(
-            values["allow_integration_in_goal_trajectories"]
-        ),
+        interpolation_method=given.interpolation_method,
+        allow_partial_joints_goal=given.allow_partial_joints_goal,
+        allow_nonzero_velocity_at_trajectory_end=given.allow_nonzero_velocity_at_trajectory_end,
+        allow_integration_in_goal_trajectories=given.allow_integration_in_goal_trajectories,
         rest_after_end=True,
     )
 
 
-def terms_of(values: Values) -> Terms:
+def terms_of(given: FeedforwardParameters) -> Terms:
     """The switches."""
-    return Terms(**{field.name: bool(values[field.name]) for field in fields(Terms)})
+    return Terms(**{field.name: getattr(given, field.name) for field in fields(Terms)})
 
 
-def command_type_of(values: Values) -> CommandType:
+def command_type_of(given: FeedforwardParameters) -> CommandType:
     """What limits are for: commands; in the mode annotate the effort of trajectories."""
-    return "joint_torque" if values["mode"] == "annotate" else cast(CommandType, values["output"])
+    return "joint_torque" if given.mode == "annotate" else given.output
 
 
-def law_of(values: Values) -> str:
+def law_of(given: FeedforwardParameters) -> str:
     """The law of the mode."""
-    return str(values["law"]) if values["mode"] == "computed_torque" else "feedforward"
+    return given.law if given.mode == "computed_torque" else "feedforward"
 
 
-def gains_of(values: Values, model: GearedModel) -> Gains | None:
+def gains_of(given: FeedforwardParameters) -> Gains | None:
     """The gains: those of JTC where the law takes torques and one is given, else by bandwidth."""
-    law = law_of(values)
+    law, own = law_of(given), given.gains
     if law == "feedforward":
         return None
-    joints = model.joint_names
-    if law == "pd_plus_feedforward":
-        p, i, d, clamp, most = (
-            numbers(values, f"gains.{{}}.{name}", joints)
-            for name in ("p", "i", "d", "i_clamp", "i_clamp_max")
-        )
-        if p.any() or d.any():
-            limit = np.where(clamp > 0.0, clamp, np.where(most > 0.0, most, np.inf))
-            return Gains(p, d, i, limit, kind="torque")
-    return gains_from_bandwidth(
-        cast(float, values["bandwidth"]),
-        cast(float, values["damping_ratio"]),
-        integral=cast(float, values["integral"]),
-    )
+    if law == "pd_plus_feedforward" and (own.p.any() or own.d.any()):
+        clamp, most = own.i_clamp, own.i_clamp_max
+        limit = np.where(clamp > 0.0, clamp, np.where(most > 0.0, most, np.inf))
+        return Gains(own.p, own.d, own.i, limit, kind="torque")
+    return gains_from_bandwidth(given.bandwidth, given.damping_ratio, integral=given.integral)
 
 
-def controller_of(values: Values, model: GearedModel) -> Controller:
+def controller_of(given: FeedforwardParameters, model: GearedModel) -> Controller:
     """The law with gains, switches and output, warmed up."""
-    if model.elasticity.count and values["use_elasticity"] and values["mode"] != "annotate":
-        return elastic_controller_of(values, model)
+    if model.elasticity.count and given.use_elasticity and given.mode != "annotate":
+        return elastic_controller_of(given, model)
     return controller(
         model,
-        law_of(values),
-        gains=gains_of(values, model),
-        terms=terms_of(values),
-        command_type=cast(CommandType, values["output"]),
-        saturation=cast(Any, values["saturation"]),
+        law_of(given),
+        gains=gains_of(given),
+        terms=terms_of(given),
+        command_type=given.output,
+        saturation=given.saturation,
     )
 
 
-def elastic_controller_of(values: Values, model: GearedModel) -> Controller:
+def elastic_controller_of(given: FeedforwardParameters, model: GearedModel) -> Controller:
     """The law of an elastic arm; its gains, where none are given, follow from its modes."""
-    feedback = cast(Any, values["feedback"])
-    gains = None
-    if values["mode"] == "computed_torque":
-        p, d = (numbers(values, f"gains.{{}}.{name}", model.joint_names) for name in ("p", "d"))
-        gains = Gains(p, d, kind="torque")
-        if not (p.any() or d.any()):
-            ratio = cast(float, values["damping_ratio"])
-            still = np.zeros(model.n)
+    feedback, gains = given.feedback, None
+    if given.mode == "computed_torque":
+        gains = Gains(given.gains.p, given.gains.d, kind="torque")
+        if not (given.gains.p.any() or given.gains.d.any()):
+            ratio, still = given.damping_ratio, np.zeros(model.n)
             try:
                 gains = gains_from_modes(model, still, damping_ratio=ratio, feedback=feedback)
             except ModelError as error:
@@ -134,10 +120,10 @@ def elastic_controller_of(values: Values, model: GearedModel) -> Controller:
         "flatness" if gains is None else "flatness_plus_pd",
         gains=gains,
         feedback=feedback,
-        method=cast(Any, values["elastic_method"]),
-        terms=terms_of(values),
-        command_type=cast(CommandType, values["output"]),
-        saturation=cast(Any, values["saturation"]),
+        method=given.elastic_method,
+        terms=terms_of(given),
+        command_type=given.output,
+        saturation=given.saturation,
     )
 
 
@@ -150,42 +136,37 @@ def without_gains(feedback: str, error: ModelError) -> tuple[str, str, str]:
     return "feedback", f"is {feedback}, where the loop {error.finding} with default gains", remedy
 
 
-def unread_gains(values: Values, model: GearedModel) -> list[str]:
+def unread_gains(given: FeedforwardParameters, model: GearedModel) -> list[str]:
     """A line where gains are given, as in a block of JTC, that the law does not read."""
     names = [f"gains.{joint}.{part}" for joint in model.joint_names for part in "pid"]
-    given = [name for name in names if values[name]]
-    if not given:
+    own = [name for name in names if given.values[name]]
+    if not own:
         return []
-    what = f"{given[0]} and others have" if len(given) > 1 else f"{given[0]} has"
-    if values["mode"] == "stream":
+    what = f"{own[0]} and others have" if len(own) > 1 else f"{own[0]} has"
+    if given.mode == "stream":
         return [f"{what} no effect: the mode stream has no feedback; see mode: computed_torque"]
-    elastic = model.elasticity.count and values["use_elasticity"]
-    if values["mode"] != "computed_torque" or law_of(values) != "computed_torque" or elastic:
+    elastic = model.elasticity.count and given.use_elasticity
+    if given.mode != "computed_torque" or law_of(given) != "computed_torque" or elastic:
         return []
     remedy = "set law: pd_plus_feedforward to use them"
     return [f"{what} no effect: law computed_torque takes bandwidth and damping_ratio; {remedy}"]
 
 
-def policy_of(values: Values, model: GearedModel) -> Policy:
+def policy_of(given: FeedforwardParameters, model: GearedModel) -> Policy:
     """Thresholds and limits of the safety step."""
-    command_type = command_type_of(values)
-    standard = default_policy(model, command_type)
-    options: dict[str, Any] = {
-        name.removeprefix("safety."): value
-        for name, value in values.items()
-        if name.startswith("safety.") and name != "safety.clock_timeout"  # the loop's own
-    }
-    options["command_rate"] = rate_of(options["command_rate"])
+    command_type = command_type_of(given)
+    standard, options = default_policy(model, command_type), asdict(given.safety)
+    del options["clock_timeout"]  # the loop's own
+    options["command_rate"] = rate_of(given.safety.command_rate)
     for field, name in LIMITS.items():
         if field == "command" and command_type != "joint_torque":
             continue
-        pattern = f"joint_limits.{{}}.{name}"
-        own = numbers(values, pattern, model.joint_names)
+        own: Array = getattr(given.joint_limits, name)
         usual = np.array(getattr(standard, field))
-        refuse_wider(field, pattern, model.joint_names, own, usual)
+        refuse_wider(field, f"joint_limits.{{}}.{name}", model.joint_names, own, usual)
         options[field] = np.where(np.isnan(own), usual, own)
-    options["tracking"] = tracking_of(values, model)
-    options["reference_timeout"] = reference_timeout(values)
+    options["tracking"] = tracking_of(given, model)
+    options["reference_timeout"] = reference_timeout(given)
     return default_policy(model, command_type, **options)
 
 
@@ -234,14 +215,96 @@ def unlimited(policy: Policy, model: GearedModel, command_type: CommandType) -> 
     return [f"{what}: neither their size nor their rate is limited; {remedy}"]
 
 
-def remarks(values: Values, model: GearedModel, policy: Policy) -> list[str]:
+def remarks(given: FeedforwardParameters, model: GearedModel, policy: Policy) -> list[str]:
     """What the user should know of the parameters: a line each, for the log."""
     return [
-        *unread_gains(values, model),
-        *without_effect(values, model),
-        *unlimited(policy, model, command_type_of(values)),
-        *untracked(values, model),
+        *unread_gains(given, model),
+        *without_effect(given),
+        *unlimited(policy, model, command_type_of(given)),
+        *untracked(given, model),
     ]
+
+
+# -- How far parameters may widen limits while the node runs: no farther than its start allows ----
+#
+# A limit's ceiling is the wider of two: what the robot's description or the default gives, and
+# the value that the node was started with. Where the former is no limit at all, it is the latter.
+
+
+# Fields of the policy, with the parameter that sets each; ``{}`` stands for the joint.
+CEILED = {field: f"joint_limits.{{}}.{name}" for field, name in LIMITS.items()} | {
+    "command_rate": "safety.command_rate",
+    "tracking": PATTERN,
+    "reference_timeout": "cmd_timeout",
+}
+
+
+class Ceiling(NamedTuple):
+    """The widest that limits may be.
+
+    Attributes:
+        usual: By description and defaults.
+        start: By the values of the start.
+    """
+
+    usual: Policy
+    start: Policy
+
+    def of(self, field: str) -> Array:
+        """A field's widest values (n,) or (m,).
+
+        Args:
+            field: Of the policy, in ``CEILED``.
+        """
+        usual, start = (np.atleast_1d(getattr(policy, field)) for policy in self)
+        wider = np.minimum if field == "lower" else np.maximum
+        return np.where(np.isfinite(usual), wider(usual, start), start)
+
+
+def ceiling_of(
+    given: FeedforwardParameters, start: FeedforwardParameters, model: GearedModel
+) -> Ceiling:
+    """The ceiling of a node's limits.
+
+    Args:
+        given: Its parameters.
+        start: Those that it was started with.
+        model: The robot.
+
+    Raises:
+        ParameterError: for a value of the start that is beyond the description.
+    """
+    limiting = [entry for entry in given.rows() if entry.weaker == "model"]
+    entries = expanded(limiting, model.joint_names, ())
+    usual = {name: entry.default for name, entry in entries.items()}
+    own = {name: start.values[name] for name in entries}
+    return Ceiling(policy_of(given.replaced(usual), model), policy_of(given.replaced(own), model))
+
+
+def refuse_wider_than_start(
+    given: FeedforwardParameters, start: FeedforwardParameters, model: GearedModel
+) -> None:
+    """Refuse parameters that widen a limit beyond its ceiling.
+
+    Args:
+        given: The parameters.
+        start: Those that the node was started with.
+        model: The robot.
+
+    Raises:
+        ParameterError: naming the parameter and what it may be.
+    """
+    most, policy = ceiling_of(given, start, model), policy_of(given, model)
+    for field, pattern in CEILED.items():
+        limit, found = most.of(field), np.atleast_1d(getattr(policy, field))
+        sign = -1.0 if field == "lower" else 1.0
+        slack = ROUNDING * np.where(np.isfinite(limit), np.abs(limit), 0.0)
+        for k in np.flatnonzero(sign * found > sign * limit + slack):
+            name = pattern.format(model.joint_names[k]) if "{}" in pattern else pattern
+            allowed = f"{found[k]:g}" if np.isfinite(found[k]) else "any"
+            side = "least" if field == "lower" else "most"
+            finding = f"allows {allowed}, and while the node runs it is {limit[k]:g} at {side}"
+            raise ParameterError(name, finding, RESTART)
 
 
 # -- What a cycle reads and the user can change: one frozen value, exchanged as a whole -----------
@@ -256,7 +319,7 @@ class FeedforwardSetup:
 
     Attributes:
         bare: The model without payload.
-        values: The parameters that all this was made from.
+        parameters: Those that all this was made from.
         control: The law, warmed up.
         policy: What is safe.
         rules: How trajectories are read.
@@ -269,7 +332,7 @@ class FeedforwardSetup:
     """
 
     bare: GearedModel
-    values: Values
+    parameters: FeedforwardParameters
     control: Controller
     policy: Policy
     rules: Rules
@@ -282,7 +345,7 @@ class FeedforwardSetup:
 
 
 def prepared(
-    values: Values,
+    given: FeedforwardParameters,
     model: GearedModel,
     old: FeedforwardSetup | None = None,
     carrying: GearedModel | None = None,
@@ -290,7 +353,7 @@ def prepared(
     """Make all that a cycle reads; takes less than a millisecond once kernels are compiled.
 
     Args:
-        values: The parameters.
+        given: The parameters.
         model: Without payload.
         old: What is in use: what did not change is taken over.
         carrying: The model with the payload, where it is made already.
@@ -298,28 +361,25 @@ def prepared(
     Raises:
         GearedDynamicsError: for parameters that do not go together.
     """
-    rate = int(values["update_rate"])  # type: ignore[arg-type]
-    same = old is not None and old.bare is model and not differ(old.values, values, POLICY)
-    control = controller_of(values, carrying or loaded(model, values))
+    control = controller_of(given, carrying or loaded(model, given))
+    policy = None
+    if old is not None and old.bare is model and not policy_changed(old.parameters, given):
+        policy = old.policy
     return FeedforwardSetup(
         bare=model,
-        values=values,
+        parameters=given,
         control=control,
-        policy=old.policy if old is not None and same else policy_of(values, model),
-        rules=rules_of(values, model),
-        period=1.0 / rate if rate else 0.0,
-        continued=bool(values["interpolate_from_desired_state"]),
-        clock_timeout=float(values["safety.clock_timeout"]),  # type: ignore[arg-type]
-        tolerances=tolerances_of(values, model),
-        deceleration=deceleration_of(values, model),
-        open_loop=law_of(values) == "feedforward",
+        policy=policy or policy_of(given, model),
+        rules=rules_of(given, model),
+        period=1.0 / given.update_rate if given.update_rate else 0.0,
+        continued=given.interpolate_from_desired_state,
+        clock_timeout=given.safety.clock_timeout,
+        tolerances=tolerances_of(given, model),
+        deceleration=deceleration_of(given),
+        open_loop=law_of(given) == "feedforward",
     )
 
 
-def differ(before: Values, after: Values, beginnings: tuple[str, ...]) -> bool:
-    """Whether a parameter whose name begins so was set."""
-    return any(
-        value is not before.get(name)
-        for name, value in after.items()
-        if name.startswith(beginnings)
-    )
+def policy_changed(before: FeedforwardParameters, after: FeedforwardParameters) -> bool:
+    """Whether a parameter of the policy was set."""
+    return any(name.startswith(POLICY) for name in after.changed(before))

@@ -7,21 +7,23 @@ import math
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
 from geared_dynamics.arrays import Array
 from geared_dynamics.checks import plain
+from geared_dynamics.control import controller
 from geared_dynamics.control.outputs import extent, holdable_mass, weights
 from geared_dynamics.control.safety import default_policy
 from geared_dynamics.description import xml_input, yaml_files
-from geared_dynamics.errors import GearedDynamicsWarning
+from geared_dynamics.errors import GearedDynamicsWarning, ModelError
 from geared_dynamics.files import NamedBytes
 from geared_dynamics.load import load_model
 from geared_dynamics.model import GearedModel
 from geared_dynamics.model.inertia import PayloadFrame
-from geared_dynamics.runtime.parameters import ParameterError, Values
+from geared_dynamics.runtime.node_parameters import ModelParameters, PayloadParameters
+from geared_dynamics.runtime.parameters import ParameterError
 
 # -- Where the model comes from: parameter, file or topic, and the drivetrain beside it -----------
 
@@ -29,54 +31,51 @@ from geared_dynamics.runtime.parameters import ParameterError, Values
 WAITING = "publish it there, or set the parameter robot_description or urdf_path"
 
 
-def needs_topic(values: Values) -> bool:
+def needs_topic(given: ModelParameters) -> bool:
     """Whether the URDF has to come from the topic."""
-    return not values["robot_description"] and not values["urdf_path"]
+    return not given.robot_description and not given.urdf_path
 
 
-def load(values: Values, published: str | None) -> GearedModel:
+def load(given: ModelParameters, published: str | None) -> GearedModel:
     """Load the model that the parameters describe.
 
     Args:
-        values: The parameters.
+        given: The parameters.
         published: What the topic brought last; None if nothing.
 
     Raises:
         GearedDynamicsError: what is wrong with the description.
     """
-    source = urdf(values, published)
-    locked = cast("list[str]", values["locked_joints"])
-    lock = positions(locked, cast("list[float]", values["locked_positions"]))
-    joints = cast("list[str]", values["joints"])
+    source = urdf(given, published)
+    lock = positions(given.locked_joints, given.locked_positions)
     with warnings.catch_warnings():  # the model's notes say the same, for the log
         warnings.simplefilter("ignore", GearedDynamicsWarning)
         return load_model(
             source,
-            drivetrain(values),
-            gravity=cast("list[float]", values["gravity"]),
-            joints=joints or None,
+            drivetrain(given.drivetrain.strip()),
+            gravity=given.gravity,
+            joints=given.joints or None,
             lock=lock or None,
         )
 
 
-def drivetrain(values: Values) -> str | bytes | None:
+def drivetrain(given: str) -> str | bytes | None:
     """The drivetrain: text from the parameter, a regular file's content, or None."""
-    given = str(values["drivetrain"]).strip()
     if not given or yaml_files.is_text(given):
         return given or None
     limit = yaml_files.SIZE_LIMIT
     return NamedBytes.of_file(given, "drivetrain file", limit, regular=True)
 
 
-def urdf(values: Values, published: str | None) -> str | bytes:
+def urdf(given: ModelParameters, published: str | None) -> str | bytes:
     """The URDF: text from the parameter, a regular file's content, or text from the topic."""
-    text, path = str(values["robot_description"]), str(values["urdf_path"])
+    text, path = given.robot_description, given.urdf_path
     if text and path:
         remedy = "leave one of the two empty"
         raise ParameterError("urdf_path", "both urdf_path and robot_description are set", remedy)
     if path:
         return NamedBytes.of_file(path, "URDF file", xml_input.SIZE_LIMIT, regular=True)
-    place = "robot_description" if text else str(values["robot_description_topic"])
+    place = "robot_description" if text else given.robot_description_topic
     found = text or published
     if found is None:
         raise ParameterError(place, "nothing was published on this topic yet", WAITING)
@@ -87,7 +86,7 @@ def urdf(values: Values, published: str | None) -> str | bytes:
     return found
 
 
-def positions(names: list[str], values: list[float]) -> dict[str, float]:
+def positions(names: Sequence[str], values: Sequence[float]) -> dict[str, float]:
     """Where the locked joints are."""
     if values and len(values) != len(names):
         finding = f"has {len(values)} numbers, locked_joints {len(names)} names"
@@ -98,7 +97,9 @@ def positions(names: list[str], values: list[float]) -> dict[str, float]:
 # -- Loads that the arm cannot hold, refused by the parameter's name ------------------------------
 
 
-def refuse_too_heavy(model: GearedModel, values: Values, tensor: Array, link: str) -> None:
+def refuse_too_heavy(
+    model: GearedModel, load: PayloadParameters, tensor: Array, link: str
+) -> None:
     """Refuse a payload that the command limits do not hold, or of impossible inertia.
 
     The largest mass is that whose weight the limits hold where its centre of mass is. With a
@@ -108,15 +109,14 @@ def refuse_too_heavy(model: GearedModel, values: Values, tensor: Array, link: st
 
     Args:
         model: Without the payload.
-        values: The parameters.
+        load: The payload.
         tensor: The payload's inertia about its centre of mass (3, 3) [kg m^2].
         link: In whose frame the payload is given.
 
     Raises:
         ParameterError: naming the parameter that is too large.
     """
-    com = cast("list[float]", values["payload.center_of_mass"])
-    mass, own = cast(float, values["payload.mass"]), cast(float, values["payload.max_mass"])
+    com, mass, own = load.center_of_mass, load.mass, load.max_mass
     most = holdable_mass(model, com, link)
     why = "whose weight the command limits hold there"
     if not math.isnan(own):
@@ -139,90 +139,71 @@ def refuse_too_heavy(model: GearedModel, values: Values, tensor: Array, link: st
         raise ParameterError("payload.inertia", finding, "give it in kg m^2")
 
 
-def warm_up(model: GearedModel, values: Values) -> None:
+def warm_up(model: GearedModel, load: PayloadParameters) -> None:
     """Compute weights before the arm moves, where it is known which link carries a payload.
 
     Raises:
         ParameterError: for a ``payload.max_mass`` that is none.
     """
-    own = cast(float, values["payload.max_mass"])
-    if own < 0.0:
+    if load.max_mass < 0.0:
         remedy = "give a mass [kg], or NaN for what the command limits hold"
-        raise ParameterError("payload.max_mass", f"is {own:g}", remedy)
-    ends = [str(values["payload.link"])] if values["payload.link"] else [*model.tips]
+        raise ParameterError("payload.max_mass", f"is {load.max_mass:g}", remedy)
+    ends = [load.link] if load.link else [*model.tips]
     if len(ends) == 1:
         weights(model, ends[0])
 
 
-# -- From parameter values to arrays, and to a model with its payload -----------------------------
+# -- A model with its payload ---------------------------------------------------------------------
 
 
 AXES = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 
 
-def numbers(values: Values, pattern: str, names: Sequence[str]) -> Array:
-    """A parameter's values for several joints or motors; ``{}`` stands for the name."""
-    return np.array([cast(float, values[pattern.format(name)]) for name in names], np.float64)
-
-
-def signs(values: Values, pattern: str, names: Sequence[str]) -> Array:
-    """Signs, which are not zero."""
-    found = numbers(values, pattern, names)
-    if not np.all(np.abs(found) == 1.0):
-        name = pattern.format(names[int(np.argmin(np.abs(found)))])
-        raise ParameterError(name, "is 0", "give 1 or -1")
-    return found
-
-
-def payload_tensor(values: Values) -> Array:
+def payload_tensor(load: PayloadParameters) -> Array:
     """Tensor (3, 3) of the payload about its centre of mass.
 
     Raises:
         ParameterError: If a list has the wrong length.
     """
     for name, wanted in (("center_of_mass", 3), ("inertia", 6)):
-        found = cast("list[float]", values[f"payload.{name}"])
+        found = getattr(load, name)
         if len(found) != wanted:
             finding = f"has {len(found)} numbers"
             raise ParameterError(f"payload.{name}", finding, f"give {wanted}")
     tensor = np.zeros((3, 3))
-    for (row, column), value in zip(
-        AXES, cast("list[float]", values["payload.inertia"]), strict=True
-    ):
+    for (row, column), value in zip(AXES, load.inertia, strict=True):
         tensor[row, column] = tensor[column, row] = value
     return tensor
 
 
-def payload_place(model: GearedModel, values: Values) -> PayloadFrame:
+def payload_place(model: GearedModel, load: PayloadParameters) -> PayloadFrame:
     """The frame of the payload: that of ``payload.link``, or of the only tip.
 
     Raises:
         GearedDynamicsError: If there is no such link, or several tips and none is named.
     """
-    return model.payload_frame(str(values["payload.link"]) or None, "payload.link")
+    return model.payload_frame(load.link or None, "payload.link")
 
 
-def payload_words(model: GearedModel | None, values: Values) -> str:
+def payload_words(model: GearedModel | None, load: PayloadParameters) -> str:
     """What is carried, and where."""
-    mass = cast(float, values["payload.mass"])
-    if model is None or mass == 0.0:
+    if model is None or load.mass == 0.0:
         return "none"
-    com = plain(cast("list[float]", values["payload.center_of_mass"]))
-    return f"{mass:g} kg, centre of mass {com} m in the frame of {payload_place(model, values)}"
+    com, frame = plain(load.center_of_mass), payload_place(model, load)
+    return f"{load.mass:g} kg, centre of mass {com} m in the frame of {frame}"
 
 
-def loaded(model: GearedModel, values: Values) -> GearedModel:
+def loaded(model: GearedModel, given: ModelParameters) -> GearedModel:
     """The model with the payload."""
-    mass, tensor = cast(float, values["payload.mass"]), payload_tensor(values)
-    com = cast("list[float]", values["payload.center_of_mass"])
-    if mass == 0.0:
+    load, tensor = given.payload, payload_tensor(given.payload)
+    if load.mass == 0.0:
         if tensor.any():
             remedy = "give payload.mass as well, in the same step"
             raise ParameterError("payload.inertia", "is that of a load without mass", remedy)
         return model
-    frame = payload_place(model, values)
-    refuse_too_heavy(model, values, tensor, frame.link)
-    return model.with_payload(mass, com, tensor, link=frame.link)
+    frame = payload_place(model, load)
+    refuse_too_heavy(model, load, tensor, frame.link)
+    return model.with_payload(load.mass, load.center_of_mass, tensor, link=frame.link)
 
 
 # -- A model built beside the loop, for a description that changes while the arm is held ----------
@@ -276,6 +257,37 @@ class Builder(Generic[T]):
         if error is not None:
             raise error
         return result
+
+
+class Rebuilt(NamedTuple):
+    """What became of a new description.
+
+    Attributes:
+        text: The description.
+        model: Its model.
+        changes: What differs by more than 1 % from the model of the node's configuration.
+    """
+
+    text: str | None
+    model: GearedModel
+    changes: list[str]
+
+
+def rebuilt(given: ModelParameters, text: str | None, old: GearedModel | None) -> Rebuilt:
+    """The model of a new description, with its kernels run once.
+
+    Raises:
+        GearedDynamicsError: if it is wrong, or of other joints or motors.
+    """
+    model = load(given, text)
+    controller(model)
+    for kind in ("joint_names", "motor_names"):
+        before, now = getattr(old, kind, None), getattr(model, kind)
+        if before is not None and before != now:
+            finding = f"has other {kind.replace('_names', 's')}: {', '.join(now)}"
+            remedy = "deactivate the node, clean it up and configure it again"
+            raise ModelError("robot description", finding, remedy)
+    return Rebuilt(text, model, [] if old is None else changes(old, model))
 
 
 # -- What a new description changes of an arm that is driven: bodies, gears, limits ---------------

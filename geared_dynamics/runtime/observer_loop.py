@@ -7,20 +7,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from geared_dynamics import observers as ob
 from geared_dynamics.arrays import Array, IntArray
 from geared_dynamics.checks import is_finite
 from geared_dynamics.dynamics.elastic.equations import structure_matrix
 from geared_dynamics.dynamics.rigid import gravity_forces
 from geared_dynamics.dynamics.state import Measurement
-from geared_dynamics.observers import Fault, KalmanGains, KalmanState
-from geared_dynamics.observers.health import readmitted
-from geared_dynamics.observers.observer import LONGEST, ahead
+from geared_dynamics.observers import Fault, ObserverState
+from geared_dynamics.observers.observer import LONGEST
 from geared_dynamics.observers.readings import at_rest
 from geared_dynamics.runtime.joint_readings import weight
 from geared_dynamics.runtime.observer_restart import Loss, Rest, loss_of, no_trouble, obstacle
 from geared_dynamics.runtime.observer_settings import ObserverSetup
-from geared_dynamics.runtime.observer_values import AnyState, Level, ObserverOutput, Sensed
+from geared_dynamics.runtime.observer_values import Level, ObserverOutput, Sensed
 from geared_dynamics.runtime.sample_times import EvenStamps, Late, PastReadings
 
 # -- The observer node's cycle, without ROS: joint states to estimates; time is an argument -------
@@ -74,7 +72,7 @@ class ObserverLoop:
 
     def _forget(self) -> None:
         """Let go of the estimate and all that it needs."""
-        self.state: AnyState | None = None
+        self.state: ObserverState | None = None
         self._past.clear()
         self._rest.clear()
         self._links.clear()
@@ -167,7 +165,9 @@ class ObserverLoop:
         given, past = self.prepared, self._past
         if self.loss is not None and not past.delay:
             angles = shown - given.model.motor_zeros
-            self.loss = self.loss.after(given.gains.limits, angles, self._torque.value, time)
+            self.loss = self.loss.after(
+                given.observer.gains.limits, angles, self._torque.value, time
+            )
         why = obstacle(self.loss, shown, auto=given.auto)
         if why:
             return self._invalid(self.loss.faults if self.loss else Fault.MISSING, why)
@@ -179,10 +179,7 @@ class ObserverLoop:
         if not np.isfinite(angles).all():
             return self._invalid(Fault.MISSING, "a motor's encoder is missing")
         measurement = Measurement(angles, self._torque.value)
-        if isinstance(given.gains, KalmanGains):
-            self.state = ob.kalman_start(given.model, given.gains, measurement)
-        else:
-            self.state = ob.nonlinear_start(given.model, given.gains, measurement)
+        self.state = given.observer.start(measurement)
         self.loss, self._started = None, time
         self.counters.starts += 1
         return self._invalid(Fault.SETTLING, "settles")
@@ -201,20 +198,13 @@ class ObserverLoop:
             self._on_links(time - late, before) if self._links.fresh else None,
             self._behind_springs(time - late, before) if self._sensors.fresh else None,
         )
-        if isinstance(given.gains, KalmanGains):
-            assert isinstance(before, KalmanState)
-            state: AnyState = ob.kalman_step(
-                given.model, given.gains, before, measurement, time - last
-            )
-        else:
-            assert not isinstance(before, KalmanState)
-            state = ob.nonlinear_step(given.model, given.gains, before, measurement, time - last)
+        state = given.observer.step(before, measurement, time - last)
         if state.health.faults or self._troubled:
             self._onset = self._onset.after(state.health, gap)
             self._troubled = bool(self._onset.first.any())
             if not state.health.valid:
                 return self._lost(state, shown, time)
-            state = state._replace(health=readmitted(state.health, given.gains.limits))
+            state = given.observer.restore_sensors(state)
         self.state = state
         if late:
             moved = self._ahead(state, past.since(time - late, LONGEST))
@@ -223,12 +213,12 @@ class ObserverLoop:
             return self._told(time, moved)
         return self._told(time, state)
 
-    def _on_links(self, time: float, state: AnyState) -> Array | None:
+    def _on_links(self, time: float, state: ObserverState) -> Array | None:
         """Positions of the joints (n,) by their encoders, the newest with estimated velocities."""
-        first = self.prepared.gains.sizes.coordinates
+        first = self.prepared.observer.gains.sizes.coordinates
         return self._links.at(time, state.mean[first : first + self.prepared.model.n])
 
-    def _behind_springs(self, time: float, state: AnyState) -> Array | None:
+    def _behind_springs(self, time: float, state: ObserverState) -> Array | None:
         """Torques of the springs (n_e,) by their sensors."""
         given = self.prepared
         found = self._sensors.at(time)
@@ -266,11 +256,13 @@ class ObserverLoop:
         found = self._told(time, moved, Fault.MISSING, "joint states are overdue")
         return found, time
 
-    def _ahead(self, state: AnyState, torques: list[tuple[float, Array]]) -> AnyState | None:
+    def _ahead(
+        self, state: ObserverState, torques: list[tuple[float, Array]]
+    ) -> ObserverState | None:
         """The state after torques have acted, with the last known one where they are missing."""
         last = state.health.tau_m
         known = [(span, np.where(np.isfinite(tau), tau, last)) for span, tau in torques]
-        return ahead(self.prepared.model, state, known)
+        return self.prepared.observer.ahead(state, known)
 
     def _repeated(self, now: float) -> ObserverOutput:
         """The output for a stamp that was there already."""
@@ -290,7 +282,7 @@ class ObserverLoop:
     # -- what is published ------------------------------------------------------------------------
 
     def _told(
-        self, time: float, state: AnyState, fault: Fault = Fault.NONE, why: str = ""
+        self, time: float, state: ObserverState, fault: Fault = Fault.NONE, why: str = ""
     ) -> ObserverOutput:
         """What a valid state says, once it has settled."""
         given, health = self.prepared, state.health
@@ -303,7 +295,7 @@ class ObserverLoop:
         self.counters.bridged += level is Level.BRIDGED
         return ObserverOutput(level, faults, reason, given, state, health.tau_m, self.state)
 
-    def _judged(self, state: AnyState) -> tuple[Level, str]:
+    def _judged(self, state: ObserverState) -> tuple[Level, str]:
         """How far to trust a valid state, and why."""
         given, health = self.prepared, state.health
         motors = len(given.model.motor_names)
@@ -334,7 +326,7 @@ class ObserverLoop:
         return "; ".join(found)
 
     def _lost(
-        self, state: AnyState, shown: Array, time: float, fault: Fault = Fault.NONE
+        self, state: ObserverState, shown: Array, time: float, fault: Fault = Fault.NONE
     ) -> ObserverOutput:
         """An estimate that is no longer valid."""
         motors, health = len(shown), state.health

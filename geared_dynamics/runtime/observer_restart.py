@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -12,8 +11,6 @@ from geared_dynamics.arrays import Array, BoolArray, IntArray
 from geared_dynamics.checks import is_finite
 from geared_dynamics.observers import Fault, Health, Limits
 from geared_dynamics.observers.screening import screened
-from geared_dynamics.runtime.model_source import numbers
-from geared_dynamics.runtime.parameters import ParameterError, Values
 
 # -- When an observer whose estimate became invalid may start again by itself ---------------------
 
@@ -167,53 +164,3 @@ class Rest:
             return False
         angles = np.array([angle for _, angle in seen]) - seen[0][1]
         return bool(np.abs(angles @ self._turn.T).max() < SLOW * WINDOW)
-
-
-# -- Numbers of joints and motors that make no sense, refused by the parameter's name -------------
-
-
-def check_encoders(
-    motors: tuple[str, ...], resolution: Array, noise: Array, observer: str
-) -> None:
-    """Refuse encoders without any error: by resolution, or for the Kalman filter by noise."""
-    nothing = resolution == 0.0
-    if observer == "kalman":
-        nothing &= noise == 0.0
-    for name in np.array(motors)[nothing]:
-        place, finding = f"motors.{name}.encoder_resolution", "is 0"
-        finding += ", and encoder_noise as well" if observer == "kalman" else ""
-        raise ParameterError(
-            place, finding, "give the encoder's resolution, or encoder_resolution"
-        )
-
-
-def ranged(
-    values: Values,
-    pattern: str,
-    names: Sequence[str],
-    least: float,
-    remedy: str,
-    *,
-    none: bool = False,
-) -> Array:
-    """Finite numbers of several joints or motors, not below the least.
-
-    Args:
-        values: Of the parameters.
-        pattern: Their name, ``{}`` for the joint or motor.
-        names: Of those.
-        least: Number that is allowed.
-        remedy: Said where one is not.
-        none: Whether NaN is allowed as well: nothing is given.
-    """
-    found = numbers(values, pattern, names)
-    for name, number in zip(names, found.tolist(), strict=True):
-        if not (least <= number < np.inf and number > -np.inf) and not (none and np.isnan(number)):
-            raise ParameterError(pattern.format(name), f"is {number:g}", remedy)
-    return found
-
-
-def deviations(values: Values, pattern: str, names: Sequence[str]) -> Array:
-    """Standard deviations of sensors, above zero; NaN where there is none."""
-    remedy = "give a number above zero, or NaN: there is no sensor"
-    return ranged(values, pattern, names, np.finfo(float).tiny, remedy, none=True)

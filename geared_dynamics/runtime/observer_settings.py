@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any, cast
+import functools
+from dataclasses import dataclass
+from math import nan
+from typing import Any, Literal
 
 import numpy as np
 
 from geared_dynamics.actuation.command_type import (
     EFFORTS,
-    GRAVITY_COMPENSATED,
     Affine,
     TorqueMap,
     affine,
     as_command_type,
-    command_names,
     is_of_motors,
     require_constants,
     torque_map,
@@ -22,141 +22,169 @@ from geared_dynamics.actuation.command_type import (
 from geared_dynamics.arrays import Array, BoolArray, Frozen
 from geared_dynamics.model import GearedModel
 from geared_dynamics.observers import (
-    KalmanGains,
-    NonlinearGains,
-    kalman_gains,
-    nonlinear_gains,
+    Observer,
+    kalman_observer,
+    nonlinear_observer,
 )
 from geared_dynamics.observers.standing import motor_levels
-from geared_dynamics.runtime.joint_readings import motor_angles
-from geared_dynamics.runtime.model_source import loaded, numbers, signs
-from geared_dynamics.runtime.observer_restart import check_encoders, deviations, ranged
-from geared_dynamics.runtime.parameters import (
-    AUTOSTART,
-    GUARDS,
-    MODEL,
-    PAYLOAD,
-    SYSTEM,
-    Parameter,
-    ParameterError,
-    Values,
+from geared_dynamics.runtime.joint_readings import Feedback, motor_angles
+from geared_dynamics.runtime.model_source import loaded
+from geared_dynamics.runtime.node_parameters import (
+    LifecycleParameters,
+    ParameterGroup,
+    PerJoint,
+    PerMotor,
+    SignPerJoint,
+    SignPerMotor,
+    at_configure,
+    row,
 )
+from geared_dynamics.runtime.parameters import ParameterError, ranged, signs
 
 # -- All parameters of the observer node. docs/observer_node.md shows this table ------------------
 
 
-NOT_GIVEN = float("nan")
 TURN = 4.8e-5  # an encoder of 17 bits [rad]
+# Those of a joint's sensors began with ``joints.``, but ``joints`` is a list: ``ros2 param dump``
+# cannot write a list and a group of the same name.
+sensor = functools.partial(at_configure, former="joints.<joint>.{}")
 
 
-def sensor(name: str, *values: Any, **more: Any) -> Parameter:
-    """Return a parameter of a joint's own sensors.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MotorParameters(ParameterGroup):
+    """Encoders, commands and friction of the motors."""
 
-    It began with ``joints.``, but ``joints`` is a list: ``ros2 param dump`` cannot write a list
-    and a group of the same name.
-    """
-    made = Parameter(f"sensors.<joint>.{name}", *values, **more)
-    return replace(made, former=f"joints.<joint>.{name}")
+    encoder_resolution: PerMotor = at_configure(
+        nan, "of one motor's; NaN: encoder_resolution [rad]"
+    )
+    encoder_noise: PerMotor = at_configure(nan, "of one motor's; NaN: encoder_noise [rad]")
+    encoder_delay: PerMotor = at_configure(
+        0.0, "by which its reading is older than the joint state's stamp [s]", 0.0, 0.05
+    )
+    encoder_offset: PerMotor = at_configure(
+        0.0, "what the encoder shows where the model's shows zero [rad]"
+    )
+    encoder_sign: SignPerMotor = at_configure(1, "-1 for one that counts backwards", -1, 1)
+    command_sign: SignPerMotor = at_configure(
+        1, "-1 for a motor that turns the other way, of motor-side torques", -1, 1
+    )
+    stiction: PerMotor = at_configure(
+        nan,
+        "level of the motor's friction at rest, within which external torques stay unknown; NaN: "
+        "the model's [N m], motor side",
+    )
 
 
-OBSERVER = (
-    Parameter("observer", "string", "kalman", "which one", choices=("kalman", "nonlinear"),
-              when="configure"),
-    AUTOSTART,
-    Parameter("joints", "strings", [], "joints of the arm; none: all of the URDF",
-              when="configure"),
-    Parameter("bandwidth", "double", 30.0, "up to which forces are followed (kalman), or in which "
-              "errors decay (nonlinear) [Hz]", 0.1, 1000.0),
-    Parameter("update_rate", "double", 1000.0, "of joint_states [1/s]", 1.0, 1e5,
-              when="configure"),
-    Parameter("stamps", "string", "even", "even: samples are a period apart, or several, and "
-              "stamps show it roughly; exact: sample times are the stamps",
-              choices=("even", "exact"), when="configure"),
-    Parameter("hold", "double", 0.05, "for how long prediction bridges what is missing; then the "
-              "estimate is invalid [s]", 1e-3, 1.0, when="configure"),
-    Parameter("settling_time", "double", 0.1, "after a start, until the estimate counts as valid "
-              "[s]", 0.0, 10.0),
-    Parameter("restart", "string", "auto", "after an estimate became invalid: by itself, or only "
-              "by ~/reset", choices=("auto", "reset")),
-)  # fmt: skip
-ENCODERS = (
-    Parameter("feedback", "string", "joint", "what joint_states holds: joint, the motors' angles "
-              "over their ratios, by joint; motor, the motors' angles",
-              choices=("joint", "motor"), when="configure"),
-    Parameter("state_names", "strings", [], "what joint_states calls them, in the model's order; "
-              "none: the joints' or the motors' names", when="configure"),
-    Parameter("encoder_resolution", "double", TURN, "of the motors' encoders, motor side [rad]",
-              0.0, 1.0, when="configure"),
-    Parameter("encoder_noise", "double", 0.0, "beside it, standard deviation [rad]", 0.0, 1.0,
-              when="configure"),
-    Parameter("motors.<motor>.encoder_resolution", "double", NOT_GIVEN,
-              "of one motor's; NaN: encoder_resolution [rad]", when="configure"),
-    Parameter("motors.<motor>.encoder_noise", "double", NOT_GIVEN,
-              "of one motor's; NaN: encoder_noise [rad]", when="configure"),
-    Parameter("motors.<motor>.encoder_delay", "double", 0.0,
-              "by which its reading is older than the joint state's stamp [s]", 0.0, 0.05,
-              when="configure"),
-    Parameter("motors.<motor>.encoder_offset", "double", 0.0,
-              "what the encoder shows where the model's shows zero [rad]", when="configure"),
-    Parameter("motors.<motor>.encoder_sign", "int", 1, "-1 for one that counts backwards", -1, 1,
-              when="configure"),
-    sensor("link_encoder_noise", "double", NOT_GIVEN,
-              "Standard deviation of the link encoder, resolution included [rad or m]. "
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SensorParameters(ParameterGroup):
+    """Sensors on the links and behind the springs."""
+
+    link_encoder_noise: PerJoint = sensor(
+        nan,
+        "Standard deviation of the link encoder, resolution included [rad or m]. "
         "NaN means that there is no encoder.",
-              when="configure"),
-    sensor("link_encoder_delay", "double", 0.0,
-              "by which its reading is older than its stamp [s]", 0.0, 0.05, when="configure"),
-    sensor("link_encoder_offset", "double", 0.0,
-              "what it shows at the joint's zero [rad or m]", when="configure"),
-    sensor("link_encoder_sign", "int", 1, "-1 for one that counts backwards",
-              -1, 1, when="configure"),
-)  # fmt: skip
-TORQUES = (
-    Parameter("torque_source", "string", "commands", "where the motors' torques come from: the "
-              "topics commands or joint_commands, or joint_states' effort",
-              choices=("commands", "joint_commands", "effort"), when="configure"),
-    Parameter("torque_kind", "string", "joint_torque", "what they are; joint_torque is that of "
-              "the motors, by joint", choices=("joint_torque", "motor_torque", "motor_current"),
-              when="configure"),
-    Parameter("command_joints", "strings", [], "their order and names, joints or motors; none: "
-              "the model's, or joints", when="configure"),
-    Parameter("motors.<motor>.command_sign", "int", 1, "-1 for a motor that turns the other way, "
-              "of motor-side torques", -1, 1, when="configure"),
-    Parameter("torque_timeout", "double", 0.05, "age at which a command counts as missing; 0: the "
-              "last one acts indefinitely [s]", 0.0, 60.0),
-    Parameter("rest_torque", "string", "holding", "torque assumed where none is known and the "
-              "motors rest: what holds the weight, zero, or unknown",
-              choices=("holding", "zero", "unknown")),
-    Parameter("motors.<motor>.stiction", "double", NOT_GIVEN,
-              "level of the motor's friction at rest, within which external torques stay unknown; "
-              "NaN: the model's [N m], motor side", when="configure"),
-    Parameter("friction_error", "double", 0.0,
-              "how far friction may be off in motion, as a part of its level at rest", 0.0, 1.0,
-              when="configure"),
-    sensor("torque_sensor_noise", "double", NOT_GIVEN,
-              "Standard deviation of the joint torque sensor [N m or N]. "
+    )
+    link_encoder_delay: PerJoint = sensor(
+        0.0, "by which its reading is older than its stamp [s]", 0.0, 0.05
+    )
+    link_encoder_offset: PerJoint = sensor(0.0, "what it shows at the joint's zero [rad or m]")
+    link_encoder_sign: SignPerJoint = sensor(1, "-1 for one that counts backwards", -1, 1)
+    torque_sensor_noise: PerJoint = sensor(
+        nan,
+        "Standard deviation of the joint torque sensor [N m or N]. "
         "NaN means that there is no sensor.",
-              when="configure"),
-    Parameter("torque_sensor", "string", "joint_torque", "Contents of these sensors' values.",
-              choices=("joint_torque", GRAVITY_COMPENSATED, "gravity_compensated"),
-              when="configure"),
-)  # fmt: skip
-CONTACT = (
-    Parameter("contact.frame", "string", "", "link at whose origin a contact is assumed; empty: "
-              "none", when="configure"),
-    Parameter("contact.moment", "bool", True, "whether it may pass a moment"),
-    Parameter("contact.rate", "double", 100.0, "of ~/contact_wrench [1/s]", 1.0, 1000.0),
-)  # fmt: skip
+    )
 
-SCHEMA: tuple[Parameter, ...] = (
-    *OBSERVER, *MODEL, *GUARDS, *ENCODERS, *TORQUES, *CONTACT, *PAYLOAD, *SYSTEM,
-)  # fmt: skip
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ContactParameters(ParameterGroup):
+    """A contact at a frame."""
+
+    frame: str = at_configure("", "link at whose origin a contact is assumed; empty: none")
+    moment: bool = row(True, "whether it may pass a moment")
+    rate: float = row(100.0, "of ~/contact_wrench [1/s]", 1.0, 1000.0)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ObserverParameters(LifecycleParameters):
+    """All parameters of the observer node."""
+
+    observer: Literal["kalman", "nonlinear"] = at_configure("kalman", "which one")
+    joints: tuple[str, ...] = at_configure([], "joints of the arm; none: all of the URDF")
+    bandwidth: float = row(
+        30.0,
+        "up to which forces are followed (kalman), or in which errors decay (nonlinear) [Hz]",
+        0.1,
+        1000.0,
+    )
+    update_rate: float = at_configure(1000.0, "of joint_states [1/s]", 1.0, 1e5)
+    stamps: Literal["even", "exact"] = at_configure(
+        "even",
+        "even: samples are a period apart, or several, and stamps show it roughly; "
+        "exact: sample times are the stamps",
+    )
+    hold: float = at_configure(
+        0.05,
+        "for how long prediction bridges what is missing; then the estimate is invalid [s]",
+        1e-3,
+        1.0,
+    )
+    settling_time: float = row(
+        0.1, "after a start, until the estimate counts as valid [s]", 0.0, 10.0
+    )
+    restart: Literal["auto", "reset"] = row(
+        "auto", "after an estimate became invalid: by itself, or only by ~/reset"
+    )
+    feedback: Feedback = at_configure(
+        "joint",
+        "what joint_states holds: joint, the motors' angles over their ratios, by joint; motor, "
+        "the motors' angles",
+    )
+    state_names: tuple[str, ...] = at_configure(
+        [],
+        "what joint_states calls them, in the model's order; none: the joints' or the motors' "
+        "names",
+    )
+    encoder_resolution: float = at_configure(
+        TURN, "of the motors' encoders, motor side [rad]", 0.0, 1.0
+    )
+    encoder_noise: float = at_configure(0.0, "beside it, standard deviation [rad]", 0.0, 1.0)
+    torque_source: Literal["commands", "joint_commands", "effort"] = at_configure(
+        "commands",
+        "where the motors' torques come from: the topics commands or joint_commands, or "
+        "joint_states' effort",
+    )
+    torque_kind: Literal["joint_torque", "motor_torque", "motor_current"] = at_configure(
+        "joint_torque", "what they are; joint_torque is that of the motors, by joint"
+    )
+    command_joints: tuple[str, ...] = at_configure(
+        [], "their order and names, joints or motors; none: the model's, or joints"
+    )
+    torque_timeout: float = row(
+        0.05,
+        "age at which a command counts as missing; 0: the last one acts indefinitely [s]",
+        0.0,
+        60.0,
+    )
+    rest_torque: Literal["holding", "zero", "unknown"] = row(
+        "holding",
+        "torque assumed where none is known and the motors rest: what holds the weight, zero, or "
+        "unknown",
+    )
+    friction_error: float = at_configure(
+        0.0, "how far friction may be off in motion, as a part of its level at rest", 0.0, 1.0
+    )
+    torque_sensor: Literal[
+        "joint_torque", "joint_torque_gravity_compensated", "gravity_compensated"
+    ] = at_configure("joint_torque", "Contents of these sensors' values.")
+    motors: MotorParameters
+    sensors: SensorParameters
+    contact: ContactParameters
 
 
 # -- From parameter values to the observer, its sensors and its rules -----------------------------
 
 
-AnyGains = KalmanGains | NonlinearGains
 SLOWEST_HOLD = 3.0  # periods that ``hold`` has to bridge at least
 
 
@@ -166,7 +194,7 @@ class ObserverSetup(Frozen):
 
     Attributes:
         model: With its payload.
-        gains: Of the observer.
+        observer: Its gains, and the model that it follows.
         angles: Joint states' positions to motors' angles.
         torques: Commands or efforts to motors' torques.
         holding: Forces on the joints to motors' torques at rest.
@@ -185,7 +213,7 @@ class ObserverSetup(Frozen):
     """
 
     model: GearedModel
-    gains: AnyGains
+    observer: Observer[Any]
     angles: Affine
     torques: TorqueMap
     holding: TorqueMap
@@ -216,51 +244,43 @@ class ObserverSetup(Frozen):
         return found
 
 
-def prepared(values: Values, bare: GearedModel) -> ObserverSetup:
+def prepared(given: ObserverParameters, bare: GearedModel) -> ObserverSetup:
     """Prepare from a model without payload.
 
     Raises:
         GearedDynamicsError: what does not go together.
     """
-    model = loaded(bare, values)
+    model, own, sensors = loaded(bare, given), given.motors, given.sensors
     motors, joints = model.motor_names, model.joint_names
-    period = 1.0 / cast(float, values["update_rate"])
-    hold = cast(float, values["hold"])
-    if hold < SLOWEST_HOLD * period:
-        finding = f"is {hold:g} s, less than {SLOWEST_HOLD:g} periods of update_rate"
+    period = 1.0 / given.update_rate
+    if given.hold < SLOWEST_HOLD * period:
+        finding = f"is {given.hold:g} s, less than {SLOWEST_HOLD:g} periods of update_rate"
         raise ParameterError("hold", finding, f"give at least {SLOWEST_HOLD * period:g}")
-    offsets = ranged(values, "motors.{}.encoder_offset", motors, -np.inf, "give a finite number")
-    link_signs = signs(values, "sensors.{}.link_encoder_sign", joints)
-    link_offsets = ranged(
-        values, "sensors.{}.link_encoder_offset", joints, -np.inf, "give a finite number"
-    )
+    remedy = "give a finite number"
+    offsets = ranged(own.encoder_offset, "motors.{}.encoder_offset", motors, -np.inf, remedy)
+    link_signs = signs(sensors.link_encoder_sign, "sensors.{}.link_encoder_sign", joints)
+    name = "sensors.{}.link_encoder_offset"
+    link_offsets = ranged(sensors.link_encoder_offset, name, joints, -np.inf, remedy)
+    encoder_signs = signs(own.encoder_sign, "motors.{}.encoder_sign", motors)
+    command_signs = signs(own.command_sign, "motors.{}.command_sign", motors)
     return ObserverSetup(
         model=model,
-        gains=gains_of(values, model),
-        angles=motor_angles(
-            model,
-            cast(Any, values["feedback"]),
-            offsets,
-            signs(values, "motors.{}.encoder_sign", motors),
-        ),
-        torques=motor_torques(
-            model,
-            str(values["torque_kind"]),
-            signs(values, "motors.{}.command_sign", motors),
-        ),
+        observer=observer_of(given, model),
+        angles=motor_angles(model, given.feedback, offsets, encoder_signs),
+        torques=motor_torques(model, given.torque_kind, command_signs),
         holding=torque_map(model, "joint_torque", "motor_torque"),
         link=affine(np.diag(link_signs), -link_signs * link_offsets),
-        shafts=shafts_of(values, model),
-        delays=numbers(values, "motors.{}.encoder_delay", motors),
-        link_delays=numbers(values, "sensors.{}.link_encoder_delay", joints),
-        has_links=np.isfinite(numbers(values, "sensors.{}.link_encoder_noise", joints)),
+        shafts=shafts_of(given, model),
+        delays=own.encoder_delay,
+        link_delays=sensors.link_encoder_delay,
+        has_links=np.isfinite(sensors.link_encoder_noise),
         period=period,
-        even=values["stamps"] == "even",
-        hold=hold,
-        settling=cast(float, values["settling_time"]),
-        auto=values["restart"] == "auto",
-        rest_torque=str(values["rest_torque"]),
-        compensated=values["torque_sensor"] != "joint_torque",
+        even=given.stamps == "even",
+        hold=given.hold,
+        settling=given.settling_time,
+        auto=given.restart == "auto",
+        rest_torque=given.rest_torque,
+        compensated=given.torque_sensor != "joint_torque",
     )
 
 
@@ -280,55 +300,77 @@ def motor_torques(model: GearedModel, torque_kind: str, signs: Array) -> TorqueM
     return torque_map(model, source, "motor_torque", signs=signs if is_of_motors(source) else None)
 
 
-def gains_of(values: Values, model: GearedModel) -> AnyGains:
-    """The observer's gains."""
+def observer_of(given: ObserverParameters, model: GearedModel) -> Observer[Any]:
+    """The observer with its gains."""
     motors, joints = model.motor_names, model.joint_names
     resolution, noise = (
-        own_or_common(values, name, motors) for name in ("encoder_resolution", "encoder_noise")
+        own_or_common(given, name, motors) for name in ("encoder_resolution", "encoder_noise")
     )
     common: dict[str, Any] = {
         "resolution": resolution,
         "noise": noise,
-        "bandwidth": values["bandwidth"],
-        "rate": values["update_rate"],
-        "hold": values["hold"],
+        "bandwidth": given.bandwidth,
+        "rate": given.update_rate,
+        "hold": given.hold,
     }
-    links = deviations(values, "sensors.{}.link_encoder_noise", joints)
-    torques = sensor_noise(values, model)
-    check_encoders(motors, resolution, noise, str(values["observer"]))
-    if values["observer"] == "nonlinear":
+    links = deviations(given.sensors.link_encoder_noise, "link_encoder_noise", joints)
+    torques = sensor_noise(given, model)
+    check_encoders(motors, resolution, noise, given.observer)
+    if given.observer == "nonlinear":
         if np.isfinite(links).any() or np.isfinite(torques).any():
             finding = "the nonlinear observer does not support link-side sensors"
             raise ParameterError("observer", finding, "choose kalman, or set their noise to NaN")
-        return nonlinear_gains(model, **common)
-    return kalman_gains(
+        return nonlinear_observer(model, **common)
+    return kalman_observer(
         model,
         link_noise=links,
         joint_torque_noise=torques,
-        stiction=stiction(values, model),
-        friction_error=cast(float, values["friction_error"]),
+        stiction=stiction(given, model),
+        friction_error=given.friction_error,
         **common,
     )
 
 
-def stiction(values: Values, model: GearedModel) -> Array:
+def stiction(given: ObserverParameters, model: GearedModel) -> Array:
     """Level of each motor's friction at rest (m,) [N m], the model's where none is given."""
     remedy = "give a level that is not negative [N m], or NaN: the model's holds"
-    name = "motors.{}.stiction"
-    given = ranged(values, name, model.motor_names, 0.0, remedy, none=True)
-    return np.where(np.isnan(given), motor_levels(model), given)
+    level = given.motors.stiction
+    ranged(level, "motors.{}.stiction", model.motor_names, 0.0, remedy, none=True)
+    return np.where(np.isnan(level), motor_levels(model), level)
 
 
-def own_or_common(values: Values, name: str, motors: tuple[str, ...]) -> Array:
+def own_or_common(given: ObserverParameters, name: str, motors: tuple[str, ...]) -> Array:
     """Each motor's number, or the one of all (m,)."""
     remedy = f"give a number that is not negative, or NaN: {name} holds"
-    own = ranged(values, f"motors.{{}}.{name}", motors, 0.0, remedy, none=True)
-    return np.where(np.isnan(own), cast(float, values[name]), own)
+    own: Array = getattr(given.motors, name)
+    ranged(own, f"motors.{{}}.{name}", motors, 0.0, remedy, none=True)
+    return np.where(np.isnan(own), getattr(given, name), own)
 
 
-def shafts_of(values: Values, model: GearedModel) -> tuple[int, ...]:
+def check_encoders(
+    motors: tuple[str, ...], resolution: Array, noise: Array, observer: str
+) -> None:
+    """Refuse encoders without any error: by resolution, or for the Kalman filter by noise."""
+    nothing = resolution == 0.0
+    if observer == "kalman":
+        nothing &= noise == 0.0
+    for name in np.array(motors)[nothing]:
+        place, finding = f"motors.{name}.encoder_resolution", "is 0"
+        finding += ", and encoder_noise as well" if observer == "kalman" else ""
+        remedy = "give the encoder's resolution, or encoder_resolution"
+        raise ParameterError(place, finding, remedy)
+
+
+def deviations(found: Array, name: str, joints: tuple[str, ...]) -> Array:
+    """Standard deviations (n,) of sensors, above zero; NaN where there is none."""
+    remedy = "give a number above zero, or NaN: there is no sensor"
+    return ranged(found, f"sensors.{{}}.{name}", joints, np.finfo(float).tiny, remedy, none=True)
+
+
+def shafts_of(given: ObserverParameters, model: GearedModel) -> tuple[int, ...]:
     """The spring that each joint's torque sensor is at; -1 for joints without one."""
-    noise = deviations(values, "sensors.{}.torque_sensor_noise", model.joint_names)
+    name = "torque_sensor_noise"
+    noise = deviations(given.sensors.torque_sensor_noise, name, model.joint_names)
     springs = {int(joint): shaft for shaft, joint in enumerate(model.elasticity.joint)}
     found = []
     for joint, (name, value) in enumerate(zip(model.joint_names, noise, strict=True)):
@@ -339,42 +381,10 @@ def shafts_of(values: Values, model: GearedModel) -> tuple[int, ...]:
     return tuple(found)
 
 
-def sensor_noise(values: Values, model: GearedModel) -> Array:
+def sensor_noise(given: ObserverParameters, model: GearedModel) -> Array:
     """Noise of the torque sensors by spring (n_e,), NaN where there is none."""
-    noise = numbers(values, "sensors.{}.torque_sensor_noise", model.joint_names)
     found = np.full(model.elasticity.count, np.nan)
-    for joint, shaft in enumerate(shafts_of(values, model)):
+    for joint, shaft in enumerate(shafts_of(given, model)):
         if shaft >= 0:
-            found[shaft] = noise[joint]
+            found[shaft] = given.sensors.torque_sensor_noise[joint]
     return found
-
-
-def state_names(values: Values, model: GearedModel) -> tuple[str, ...]:
-    """What joint_states calls what it holds, in the model's order."""
-    motors = values["feedback"] == "motor"
-    own = model.motor_names if motors else model.joint_names
-    return given_names(values, "state_names", own)
-
-
-def torque_names(values: Values, model: GearedModel) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """What the source of torques calls them in its order, and their places in the model's order.
-
-    As for the feedforward node, ``command_joints`` may have the model's names in another order,
-    or other names in the order of ``joints``.
-    """
-    motors = is_of_motors(str(values["torque_kind"]))
-    own = command_names(model, str(values["torque_kind"]))
-    listed = tuple(cast("list[str]", values["joints"]))
-    usual = listed if listed and not motors else own
-    called = given_names(values, "command_joints", usual)
-    ordered = called if set(called) == set(own) else usual
-    return called, tuple(own.index(name) for name in ordered)
-
-
-def given_names(values: Values, name: str, usual: tuple[str, ...]) -> tuple[str, ...]:
-    """Names of a parameter, or the usual ones."""
-    given = tuple(cast("list[str]", values[name])) or usual
-    if len(set(given)) != len(given) or len(given) != len(usual):
-        finding = f"has {len(given)} names, and there are {len(usual)}: {', '.join(usual)}"
-        raise ParameterError(name, finding, "give each a name of its own")
-    return given

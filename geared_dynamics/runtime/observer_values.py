@@ -7,22 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from geared_dynamics.actuation.command_type import command_names, is_of_motors
 from geared_dynamics.arrays import Array
-from geared_dynamics.observers import (
-    Estimate,
-    Fault,
-    KalmanGains,
-    KalmanState,
-    NonlinearState,
-    estimate,
-)
-from geared_dynamics.observers.observer import most
-from geared_dynamics.runtime.observer_settings import ObserverSetup
+from geared_dynamics.model import GearedModel
+from geared_dynamics.observers import Estimate, Fault, ObserverState
+from geared_dynamics.runtime.observer_settings import ObserverParameters, ObserverSetup
+from geared_dynamics.runtime.parameters import ParameterError
 
 # -- What goes into a cycle of the observer node, and what comes out ------------------------------
-
-
-AnyState = KalmanState | NonlinearState
 
 
 class Level(enum.IntEnum):
@@ -79,19 +71,16 @@ class ObserverOutput(NamedTuple):
     faults: Fault
     why: str
     given: ObserverSetup
-    moved: AnyState | None
+    moved: ObserverState | None
     tau_m: Array
-    state: AnyState | None
+    state: ObserverState | None
 
     @property
     def estimate(self) -> Estimate | None:
         """The state in the user's quantities, counted when asked; None where it is invalid."""
         if self.moved is None:
             return None
-        gains = self.given.gains
-        return estimate(
-            self.given.model, self.moved, gains if isinstance(gains, KalmanGains) else None
-        )
+        return self.given.observer.estimate(self.moved)
 
 
 # -- How good an estimate is, as numbers: the topic ``~/quality`` ---------------------------------
@@ -102,7 +91,7 @@ NONE = float("nan")
 
 def labels(given: ObserverSetup) -> list[tuple[str, int]]:
     """Names of the parts of ``~/quality`` in their order, and how many numbers each has."""
-    sizes = given.gains.sizes
+    sizes = given.observer.gains.sizes
     return [
         ("level", 1),
         ("faults", 1),
@@ -120,18 +109,50 @@ def labels(given: ObserverSetup) -> list[tuple[str, int]]:
 
 def quality_numbers(given: ObserverSetup, output: ObserverOutput) -> Array:
     """The numbers of all parts; NaN for what the observer does not know."""
-    sizes, state, gains = given.gains.sizes, output.state, given.gains
-    width, n, c = sizes.coordinates, sizes.n, sizes.readings
+    state, gains = output.state, given.observer.gains
+    n, c = gains.sizes.n, gains.sizes.readings
     head = np.array([float(output.level), float(output.faults), NONE, NONE])
     innovation, deviation, faults = np.full(c, NONE), np.full(c, NONE), np.full(c, NONE)
     spread = np.full((4, n), NONE)
     if state is not None:
         faults[: len(state.health.channels)] = state.health.channels
         innovation[: len(state.innovation)] = state.innovation
-        head[2:] = state.ratio, most(state, gains)
-    if isinstance(state, KalmanState) and isinstance(gains, KalmanGains):
-        deviation = state.deviation
-        every, last = state.deviations, slice(2 * width, 2 * width + n)
-        parts = (every[:n], every[width : width + n], every[last], state.friction_deviations[last])
-        spread = np.stack(parts)
+        head[2:] = state.ratio, gains.most
+        stated = given.observer.deviations(state)
+        if stated is not None:
+            deviation, spread = stated.innovation, np.stack(stated[1:])
     return np.concatenate([head, innovation, deviation, faults, spread.ravel()])
+
+
+# -- How a robot calls what it measures and what it is sent ---------------------------------------
+
+
+def state_names(given: ObserverParameters, model: GearedModel) -> tuple[str, ...]:
+    """What joint_states calls what it holds, in the model's order."""
+    own = model.motor_names if given.feedback == "motor" else model.joint_names
+    return given_names("state_names", given.state_names, own)
+
+
+def torque_names(
+    given: ObserverParameters, model: GearedModel
+) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """What the source of torques calls them in its order, and their places in the model's order.
+
+    As for the feedforward node, ``command_joints`` may have the model's names in another order,
+    or other names in the order of ``joints``.
+    """
+    motors = is_of_motors(given.torque_kind)
+    own = command_names(model, given.torque_kind)
+    usual = given.joints if given.joints and not motors else own
+    called = given_names("command_joints", given.command_joints, usual)
+    ordered = called if set(called) == set(own) else usual
+    return called, tuple(own.index(name) for name in ordered)
+
+
+def given_names(name: str, chosen: tuple[str, ...], usual: tuple[str, ...]) -> tuple[str, ...]:
+    """Names of a parameter, or the usual ones."""
+    given = chosen or usual
+    if len(set(given)) != len(given) or len(given) != len(usual):
+        finding = f"has {len(given)} names, and there are {len(usual)}: {', '.join(usual)}"
+        raise ParameterError(name, finding, "give each a name of its own")
+    return given

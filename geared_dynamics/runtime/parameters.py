@@ -1,16 +1,17 @@
-"""Parameter rows to a frozen dataclass; common rows."""
+"""One parameter of a node: name, kind, default, range; and what a value must be."""
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
+import numpy as np
+
+from geared_dynamics.arrays import Array
 from geared_dynamics.errors import GearedDynamicsError, suggestion
-
-# -- One parameter of a node: name, kind, default, range; and what a value must be ----------------
-
 
 Value = bool | int | float | str | list[str] | list[float] | list[int]
 Values = Mapping[str, Value]
@@ -18,7 +19,7 @@ Kind = Literal["bool", "int", "double", "string", "strings", "doubles", "ints"]
 # start: fixed for the node's life; configure: read when the node is configured; run: at any time.
 When = Literal["start", "configure", "run"]
 # In which direction a value takes protection away; "model": what the robot's description says
-# counts as well, see ``feedforward/ceilings.py``.
+# counts as well, see ``refuse_wider_than_start``.
 Weaker = Literal["", "above", "below", "aside", "model"]
 JOINT, MOTOR = "<joint>", "<motor>"  # stand for each joint's or motor's name
 
@@ -83,7 +84,7 @@ class Parameter:
     weaker: Weaker = ""
     weakest: tuple[str, ...] = ()
 
-    @property
+    @functools.cached_property
     def each(self) -> str:
         """``<joint>`` or ``<motor>`` where there is one for each, else empty."""
         return next((mark for mark in (JOINT, MOTOR) if mark in self.name), "")
@@ -97,9 +98,8 @@ class Parameter:
 
     def named(self, name: str) -> Parameter:
         """The parameter of one joint or motor."""
-        values = {field: getattr(self, field) for field in self.__dataclass_fields__}
-        own = {key: values[key].replace(self.each, name) for key in ("name", "former")}
-        return Parameter(**values | own)
+        own = {key: getattr(self, key).replace(self.each, name) for key in ("name", "former")}
+        return replace(self, **own)
 
     def checked(self, value: object) -> Value:
         """Return the value in its kind; whole numbers serve as numbers.
@@ -204,106 +204,37 @@ def nearest(name: str, names: Sequence[str]) -> str:
     return hint.split("? ")[0] + "?" if hint.startswith("did you mean") else "see docs/nodes.md"
 
 
-# -- Parameters that every node with a model has --------------------------------------------------
+# -- Numbers of joints or motors that make no sense, refused by the parameter's name --------------
 
 
-AUTOSTART = Parameter(
-    "autostart", "bool", True, "configure and activate without being asked", when="start"
-)
-MODEL = (
-    Parameter(
-        "robot_description", "string", "", "URDF as text; empty: from the topic", when="configure"
-    ),
-    Parameter(
-        "urdf_path",
-        "string",
-        "",
-        "path of a URDF file, in place of the text",
-        when="configure",
-        lock="lock_paths",
-    ),
-    Parameter(
-        "robot_description_topic",
-        "string",
-        "robot_description",
-        "topic of the URDF, looked at where neither text nor path is given",
-        when="start",
-    ),
-    Parameter(
-        "drivetrain",
-        "string",
-        "",
-        "drivetrain file: its path or its text",
-        when="configure",
-        lock="lock_paths",
-    ),
-    Parameter(
-        "gravity",
-        "doubles",
-        [0.0, 0.0, -9.81],
-        "acceleration of free fall in the root link's frame [m/s^2]",
-        when="configure",
-    ),
-    Parameter(
-        "locked_joints",
-        "strings",
-        [],
-        "joints that do not move, such as a gripper's",
-        when="configure",
-    ),
-    Parameter(
-        "locked_positions", "doubles", [], "where they are [rad or m], default 0", when="configure"
-    ),
-)
-GUARDS = (
-    Parameter(
-        "allow_description_changes",
-        "bool",
-        False,
-        "If true, an active node uses a robot description that changes mass, inertia, ratio or "
-        "limit by more than 1 %",
-        when="start",
-    ),
-    Parameter(
-        "lock_paths",
-        "bool",
-        False,
-        "If true, urdf_path and drivetrain keep their values of the start",
-        when="start",
-    ),
-)
-PAYLOAD = (
-    Parameter("payload.mass", "double", 0.0, "a load on the arm [kg]", 0.0),
-    Parameter(
-        "payload.max_mass",
-        "double",
-        float("nan"),
-        "largest payload.mass [kg]; NaN: the mass whose weight the command limits hold",
-        when="start",
-    ),
-    Parameter(
-        "payload.center_of_mass", "doubles", [0.0, 0.0, 0.0], "in the frame of payload.link [m]"
-    ),
-    Parameter(
-        "payload.inertia",
-        "doubles",
-        [0.0] * 6,
-        "ixx ixy ixz iyy iyz izz about the centre of mass, axes of that frame [kg m^2]",
-    ),
-    Parameter(
-        "payload.link",
-        "string",
-        "",
-        "link that carries it, frames of fixed joints (tool0) included; empty: the only tip",
-    ),
-)
-SYSTEM = (
-    Parameter("watchdog_rate", "double", 50.0, "of the check for stale joint states [1/s]",
-              1.0, 1000.0, when="start"),
-    Parameter("diagnostics_rate", "double", 1.0, "of /diagnostics and ~/timing [1/s]",
-              0.0, 10.0, when="start"),
-    Parameter("thread_priority", "int", 0, "of SCHED_FIFO; 0: default scheduler", 0, 99,
-              when="start"),
-    Parameter("cpu_affinity", "ints", [], "cores to run on; none: all", 0, 4095, when="start"),
-    Parameter("lock_memory", "bool", False, "keep memory from being paged out", when="start"),
-)  # fmt: skip
+def signs(found: Array, pattern: str, names: Sequence[str]) -> Array:
+    """Signs (k,), which are not zero; ``{}`` in the parameter's name stands for joint or motor."""
+    for name, number in zip(names, found.tolist(), strict=True):
+        if abs(number) != 1.0:
+            raise ParameterError(pattern.format(name), "is 0", "give 1 or -1")
+    return found
+
+
+def ranged(
+    found: Array,
+    pattern: str,
+    names: Sequence[str],
+    least: float,
+    remedy: str,
+    *,
+    none: bool = False,
+) -> Array:
+    """Finite numbers of several joints or motors, not below the least.
+
+    Args:
+        found: The numbers (k,).
+        pattern: The parameter's name, ``{}`` for the joint or motor.
+        names: Of those (k,).
+        least: Number that is allowed.
+        remedy: Said where one is not.
+        none: Whether NaN is allowed as well: nothing is given.
+    """
+    for name, number in zip(names, found.tolist(), strict=True):
+        if not (least <= number < np.inf and number > -np.inf) and not (none and np.isnan(number)):
+            raise ParameterError(pattern.format(name), f"is {number:g}", remedy)
+    return found

@@ -2,76 +2,86 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection, Sequence
-from dataclasses import replace
-from typing import Any, cast, get_args
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
-from geared_dynamics.actuation.command_type import COMMANDS, as_command_type, is_of_motors
+from geared_dynamics.actuation.command_type import SentType, is_of_motors
 from geared_dynamics.arrays import Array, IntArray
 from geared_dynamics.errors import ArrayError, MissingPackageError, ModelError, UnknownNameError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.runtime.joint_readings import order
-from geared_dynamics.runtime.model_source import numbers, payload_place, payload_tensor
-from geared_dynamics.runtime.parameters import MODEL, PAYLOAD, Parameter, Values
+from geared_dynamics.runtime.model_source import payload_place, payload_tensor
+from geared_dynamics.runtime.node_parameters import (
+    ModelParameters,
+    ParameterGroup,
+    PerJoint,
+    at_start,
+    row,
+)
 from geared_dynamics.simulation.plant import LARGEST, Engine, Plant
 from geared_dynamics.simulation.plant_settings import Faults, PlantSettings
 
 # -- All parameters of the plant node. docs/demo.md shows this table ------------------------------
 
 
-PACES = ("real_time", "lock_step")
 AUTO = "auto"  # engine
 LONG = 10.0
+noise = functools.partial(at_start, 0.0)
 
-PLANT = (
-    Parameter("joints", "strings", [], "joints that move; none: all of the URDF", when="start"),
-    Parameter("command", "string", "joint_torque", "what commands are", choices=COMMANDS,
-              when="start"),
-    Parameter("engine", "string", AUTO,
-              "what moves the bodies: MuJoCo or our own equations; auto: MuJoCo "
-              "where it is installed and takes the arm", choices=(AUTO, *get_args(Engine)),
-              when="start"),
-    Parameter("pace", "string", "real_time",
-              "real_time: by the wall clock; lock_step: time waits for each command",
-              choices=PACES, when="start"),
-    Parameter("rate", "double", 1000.0, "joint states per second of the arm's time [1/s]",
-              1.0, 10_000.0, when="start"),
-    Parameter("start_time", "double", 1.0, "of /clock in lock_step [s]", 0.0, 1e9, when="start"),
-    Parameter("paused", "bool", False, "begin paused", when="start"),
-    Parameter("initial.<joint>", "double", 0.0, "where the arm begins [rad or m]"),
-    Parameter("timestep", "double", 0.0,
-              "longest step of the integrator [s]; 0: 1 ms, or less where it has to be",
-              0.0, 1.0, when="start"),
-    Parameter("friction", "bool", True, "If true, simulate friction and stiction.", when="start"),
-    Parameter("saturate", "bool", True, "the motors' limits hold", when="start"),
-    Parameter("end_stops", "bool", True, "If true, the URDF's position limits are end stops",
-              when="start"),
-    Parameter("encoder_counts", "int", 0, "per turn of a motor; 0: exact angles and speeds",
-              0, 2**31 - 1, when="start"),
-    Parameter("angle_noise", "double", 0.0, "RMS, of the motors' angles [rad]", 0.0, LONG,
-              when="start"),
-    Parameter("speed_noise", "double", 0.0, "RMS, of their speeds [rad/s]", 0.0, 1e3,
-              when="start"),
-    Parameter("current_noise", "double", 0.0, "RMS, of their currents [A]", 0.0, 1e3,
-              when="start"),
-    Parameter("command_latency", "double", 0.0, "time until a command acts [s]", 0.0, LONG,
-              when="start"),
-    Parameter("measurement_latency", "double", 0.0, "age of what is published [s]", 0.0, LONG,
-              when="start"),
-    Parameter("seed", "int", 0, "of noise and lost messages", 0, 2**31 - 1, when="start"),
-)  # fmt: skip
-FAULTS = (
-    Parameter("faults.lost_part", "double", 1.0,
-              "part of the messages that ~/drop_states and ~/drop_commands lose", 0.0, 1.0),
-    Parameter("faults.motors", "strings", [],
-              "motors of ~/freeze_encoders and ~/saturate_motors; none: all"),
-    Parameter("faults.torque_limit", "double", 0.0,
-              "most that ~/saturate_motors leaves, motor side [N m]", 0.0),
-)  # fmt: skip
 
-SCHEMA: tuple[Parameter, ...] = (*MODEL, *PLANT, *PAYLOAD, *FAULTS)
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FaultParameters(ParameterGroup):
+    """Amounts of the faults that services switch on."""
+
+    lost_part: float = row(
+        1.0, "part of the messages that ~/drop_states and ~/drop_commands lose", 0.0, 1.0
+    )
+    motors: tuple[str, ...] = row(
+        [], "motors of ~/freeze_encoders and ~/saturate_motors; none: all"
+    )
+    torque_limit: float = row(0.0, "most that ~/saturate_motors leaves, motor side [N m]", 0.0)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PlantParameters(ModelParameters):
+    """All parameters of the plant node."""
+
+    joints: tuple[str, ...] = at_start([], "joints that move; none: all of the URDF")
+    command: SentType = at_start("joint_torque", "what commands are")
+    engine: Literal["auto", Engine] = at_start(
+        AUTO,
+        "what moves the bodies: MuJoCo or our own equations; auto: MuJoCo where it is installed "
+        "and takes the arm",
+    )
+    pace: Literal["real_time", "lock_step"] = at_start(
+        "real_time", "real_time: by the wall clock; lock_step: time waits for each command"
+    )
+    rate: float = at_start(
+        1000.0, "joint states per second of the arm's time [1/s]", 1.0, 10_000.0
+    )
+    start_time: float = at_start(1.0, "of /clock in lock_step [s]", 0.0, 1e9)
+    paused: bool = at_start(False, "begin paused")
+    initial: PerJoint = row(0.0, "where the arm begins [rad or m]", name="initial.<joint>")
+    timestep: float = at_start(
+        0.0, "longest step of the integrator [s]; 0: 1 ms, or less where it has to be", 0.0, 1.0
+    )
+    friction: bool = at_start(True, "If true, simulate friction and stiction.")
+    saturate: bool = at_start(True, "the motors' limits hold")
+    end_stops: bool = at_start(True, "If true, the URDF's position limits are end stops")
+    encoder_counts: int = at_start(
+        0, "per turn of a motor; 0: exact angles and speeds", 0, 2**31 - 1
+    )
+    angle_noise: float = noise("RMS, of the motors' angles [rad]", 0.0, LONG)
+    speed_noise: float = noise("RMS, of their speeds [rad/s]", 0.0, 1e3)
+    current_noise: float = noise("RMS, of their currents [A]", 0.0, 1e3)
+    command_latency: float = at_start(0.0, "time until a command acts [s]", 0.0, LONG)
+    measurement_latency: float = at_start(0.0, "age of what is published [s]", 0.0, LONG)
+    seed: int = at_start(0, "of noise and lost messages", 0, 2**31 - 1)
+    faults: FaultParameters
 
 
 # -- From parameter values to a plant, its start, and what is wrong with it -----------------------
@@ -83,32 +93,32 @@ FREEZE, SATURATE = "freeze_encoders", "saturate_motors"
 FAULT_NAMES = (DROP_STATES, DROP_COMMANDS, FREEZE, SATURATE)
 
 
-def plant_of(values: Values, model: GearedModel) -> tuple[Plant, str]:
+def plant_of(given: PlantParameters, model: GearedModel) -> tuple[Plant, str]:
     """Return the plant that the parameters describe, at its start, and a note on its engine.
 
     Raises:
         GearedDynamicsError: for an arm without motors, a step that is not stable, and so on.
     """
-    command_type = as_command_type("command", values["command"])
-    options: dict[str, Any] = {
-        name: values[name]
-        for name in (
-            "friction", "saturate", "end_stops", "angle_noise", "speed_noise", "current_noise",
-            "command_latency", "measurement_latency", "seed",
-        )
-    }  # fmt: skip
     settings = PlantSettings(
-        timestep=cast(float, values["timestep"]) or None,
-        encoder_counts=cast(int, values["encoder_counts"]) or None,
-        **options,
+        timestep=given.timestep or None,
+        friction=given.friction,
+        saturate=given.saturate,
+        end_stops=given.end_stops,
+        encoder_counts=given.encoder_counts or None,
+        angle_noise=given.angle_noise,
+        speed_noise=given.speed_noise,
+        current_noise=given.current_noise,
+        command_latency=given.command_latency,
+        measurement_latency=given.measurement_latency,
+        seed=given.seed,
     )
-    engine, note = cast(Any, values["engine"]), ""
+    note = ""
 
     def built(engine: Engine) -> Plant:
-        return Plant(model, command=command_type, engine=engine, settings=settings)
+        return Plant(model, command=given.command, engine=engine, settings=settings)
 
-    if engine != AUTO:
-        plant = built(engine)
+    if given.engine != "auto":
+        plant = built(given.engine)
     else:
         try:
             plant = built("mujoco")
@@ -117,16 +127,11 @@ def plant_of(values: Values, model: GearedModel) -> tuple[Plant, str]:
                 built("equations"),
                 f"our own equations move the arm, not MuJoCo: {error}",
             )
-    plant.reset(start_of(values, model))
+    plant.reset(given.initial)
     return plant, note
 
 
-def start_of(values: Values, model: GearedModel) -> Array:
-    """Where the arm begins (n,)."""
-    return numbers(values, "initial.{}", model.joint_names)
-
-
-def attach_payload(plant: Plant, values: Values, attached: bool) -> None:
+def attach_payload(plant: Plant, given: PlantParameters, attached: bool) -> None:
     """Fix the load of ``payload.*`` to the arm while it moves, or take it off.
 
     Raises:
@@ -135,28 +140,27 @@ def attach_payload(plant: Plant, values: Values, attached: bool) -> None:
     if not attached:
         plant.load(0.0)
         return
-    mass, tensor = cast(float, values["payload.mass"]), payload_tensor(values)
-    link = payload_place(plant.model, values).link if mass else None
-    plant.load(mass, cast("list[float]", values["payload.center_of_mass"]), tensor, link=link)
+    load, tensor = given.payload, payload_tensor(given.payload)
+    link = payload_place(plant.model, load).link if load.mass else None
+    plant.load(load.mass, load.center_of_mass, tensor, link=link)
 
 
-def faults_of(values: Values, model: GearedModel, active: Collection[str]) -> Faults:
+def faults_of(given: PlantParameters, model: GearedModel, active: Collection[str]) -> Faults:
     """Faults that are switched on.
 
     Args:
-        values: The parameters with their amounts.
+        given: The parameters with their amounts.
         model: The arm.
         active: Names in ``FAULT_NAMES``.
 
     Raises:
         UnknownNameError: for a motor that there is none of.
     """
-    part = cast(float, values["faults.lost_part"])
-    named = cast("list[str]", values["faults.motors"])
-    for name in named:
+    part = given.faults.lost_part
+    for name in given.faults.motors:
         if name not in model.motor_names:
             raise UnknownNameError("faults.motors", "motor", name, model.motor_names)
-    motors = named or list(model.motor_names)
+    motors = given.faults.motors or model.motor_names
     faults = Faults(
         drop_measurements=part if DROP_STATES in active else 0.0,
         drop_commands=part if DROP_COMMANDS in active else 0.0,
@@ -164,8 +168,7 @@ def faults_of(values: Values, model: GearedModel, active: Collection[str]) -> Fa
     if FREEZE in active:
         faults = faults.frozen(*motors)
     if SATURATE in active:
-        limit = cast(float, values["faults.torque_limit"])
-        faults = replace(faults, torque_limits=dict.fromkeys(motors, limit))
+        faults = replace(faults, torque_limits=dict.fromkeys(motors, given.faults.torque_limit))
     return faults
 
 

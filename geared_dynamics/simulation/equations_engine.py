@@ -5,8 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from geared_dynamics.arrays import Array, IntArray
-from geared_dynamics.dynamics import elastic
-from geared_dynamics.dynamics.elastic.equations import spring_energy
+from geared_dynamics.dynamics.elastic.equations import (
+    spring_energy,
+    spring_matrix,
+    structure_matrix,
+)
 from geared_dynamics.dynamics.elastic.extended import extended
 from geared_dynamics.dynamics.friction_and_balancers import balancer_energy, balancer_forces
 from geared_dynamics.dynamics.rigid import energies, forward_dynamics, mass_matrix
@@ -120,7 +123,7 @@ class EquationsMechanism:
         self._limits = self._stops = stops_of(model, stops)
         springy = bool(model.elasticity.stiffness.size)
         self._arm = extended(model) if springy else model
-        self._B = elastic.structure_matrix(model) if springy else model.structure_matrix
+        self._B = structure_matrix(model)
         self._friction = friction_of(model, friction)
         self._rows = self._friction.rows(self._B)
         self._merge, self._ways = parallel(self._rows)
@@ -234,16 +237,9 @@ class EquationsMechanism:
             k = int(chosen[0])
             self._stick_one(begin, self._ways[k], float(way[k]), float(level[k]))
             return
-        R, most = self._ways[chosen], self.timestep * level[chosen]
-        given = -most * way[chosen]  # by the step itself
-        low, high = -most - given, most - given
-        spread = np.linalg.solve(mass_matrix(self._arm, self._x), R.T)
-        W = R @ spread
-        impulse = bounded_impulse(W, R @ self._rate, low, high)
-        change = spread @ impulse
-        rate = self._rate + change
-        rate[np.abs(rate) < REST] = 0.0
-        position = self._x + 0.5 * self.timestep * change
+        R, (low, high) = self._ways[chosen], self._bounds(chosen, way, level)
+        spread, W, impulse, rate = self._brought_to_rest(R, low, high)
+        position = self._x + 0.5 * self.timestep * (spread @ impulse)
         still = ((impulse > low) & (impulse < high) & (way[chosen] == 0.0)).nonzero()[0]
         if len(still):  # what rests has not moved at all
             drift = R[still] @ (position - begin)
@@ -254,6 +250,23 @@ class EquationsMechanism:
         """Return the directions that friction may hold at the end of a step."""
         reversed_ = self._ways @ self._rate * way < 0.0
         return np.asarray((((way == 0.0) | reversed_) & (level > 0.0)).nonzero()[0])
+
+    def _bounds(self, chosen: IntArray, way: Array, level: Array) -> tuple[Array, Array]:
+        """Bounds of friction's impulses (k,), less what the step itself has counted."""
+        most = self.timestep * level[chosen]
+        given = -most * way[chosen]
+        return -most - given, most - given
+
+    def _brought_to_rest(
+        self, R: Array, low: Array, high: Array
+    ) -> tuple[Array, Array, Array, Array]:
+        """M^-1 R', R M^-1 R', the impulses (k,) within bounds, and the velocity after them."""
+        spread = np.linalg.solve(mass_matrix(self._arm, self._x), R.T)
+        W = R @ spread
+        impulse = bounded_impulse(W, R @ self._rate, low, high)
+        rate = self._rate + spread @ impulse
+        rate[np.abs(rate) < REST] = 0.0
+        return np.asarray(spread), W, impulse, rate
 
     def _stop(
         self, begin: Array, way: Array, level: Array, beyond: IntArray, drive: Array
@@ -272,15 +285,10 @@ class EquationsMechanism:
         walls = np.zeros((count, len(begin)))
         walls[:, :n] = self._stops.rows[beyond]
         R = np.vstack([walls, self._ways[chosen]])
-        rub = self.timestep * level[chosen]
-        given = -rub * way[chosen]  # by the step itself
-        low = np.concatenate([np.zeros(count), -rub - given])
-        high = np.concatenate([np.full(count, np.inf), rub - given])
-        spread = np.linalg.solve(mass_matrix(self._arm, self._x), R.T)
-        W = R @ spread
-        impulse = bounded_impulse(W, R @ self._rate, low, high)
-        rate = self._rate + spread @ impulse
-        rate[np.abs(rate) < REST] = 0.0
+        least, most = self._bounds(chosen, way, level)
+        low = np.concatenate([np.zeros(count), least])
+        high = np.concatenate([np.full(count, np.inf), most])
+        spread, W, impulse, rate = self._brought_to_rest(R, low, high)
         position = self._x + 0.5 * self.timestep * (spread[:, count:] @ impulse[count:])
         still = (
             (impulse > low)
@@ -292,8 +300,8 @@ class EquationsMechanism:
         drift = R[chosen] @ (position - begin)
         drift[:count] = self._stops.gap(position[:n])[beyond]
         position -= spread[:, chosen] @ soft_solve(W[chosen[:, None], chosen], drift)
-        most = free + float(drive @ (position - self._x))
-        self._x, self._rate = position, self._tamed(position, rate, most)
+        energy = free + float(drive @ (position - self._x))
+        self._x, self._rate = position, self._tamed(position, rate, energy)
 
     def _tamed(self, position: Array, rate: Array, most: float) -> Array:
         """Return the velocity, slower where the arm would else have more energy than ``most``.
@@ -358,8 +366,7 @@ class _Springs:
     def __init__(self, model: GearedModel) -> None:
         law = model.elasticity
         self._law, self._play = law, bool(np.any(law.gap > 0.0))
-        self._K = law.stretch.T @ (law.stiffness[:, None] * law.stretch)
-        self._D = law.stretch.T @ (law.damping[:, None] * law.stretch)
+        self._K, self._D = spring_matrix(model, law.stiffness), spring_matrix(model, law.damping)
         self._rest = law.stretch.T @ (law.stiffness * law.rest)
 
     def force(self, x: Array, rate: Array) -> Array:

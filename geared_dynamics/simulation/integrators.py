@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from geared_dynamics.arrays import Array
-from geared_dynamics.dynamics import elastic
+from geared_dynamics.dynamics.elastic.equations import spring_matrix, structure_matrix
 from geared_dynamics.dynamics.elastic.extended import extended
 from geared_dynamics.dynamics.rigid import mass_matrix
 from geared_dynamics.model import GearedModel
@@ -84,16 +84,10 @@ def longest_step(model: GearedModel, *, electric: bool) -> float:
         model: Geared model.
         electric: Whether voltages are the command.
     """
-    springy = bool(model.elasticity.stiffness.size)
-    arm = extended(model) if springy else model
-    B = elastic.structure_matrix(model) if springy else model.structure_matrix
-    law, size = model.elasticity, arm.n
-    K = (
-        law.stretch.T @ (law.stiffness[:, None] * law.stretch)
-        if springy
-        else np.zeros((size,) * 2)
-    )
-    D = law.stretch.T @ (law.damping[:, None] * law.stretch) if springy else np.zeros((size,) * 2)
+    law = model.elasticity
+    arm = extended(model) if law.stiffness.size else model
+    B, size = structure_matrix(model), arm.n
+    K, D = spring_matrix(model, law.stiffness), spring_matrix(model, law.damping)
     friction = friction_of(model)
     rows = friction.rows(B)
     D = D + rows.T @ (friction.viscous[:, None] * rows)

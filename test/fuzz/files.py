@@ -89,7 +89,7 @@ def load_description(name: str, path: Path) -> None:
 
 def load_trajectory(_: str, path: Path) -> None:
     """Read and check waypoints."""
-    from geared_dynamics.ros.publish_trajectory import read_waypoints
+    from geared_dynamics.runtime.acceptance import read_waypoints
 
     read_waypoints(path)
 

@@ -213,7 +213,7 @@ def test_exceptions_in_transitions_are_logged(
     """In rclpy alone they vanish without a trace."""
     from rclpy.context import Context
 
-    from geared_dynamics.ros.model_node import ERROR, SteadyLifecycleNode
+    from geared_dynamics.ros.lifecycle_node import ERROR, SteadyLifecycleNode
 
     class Failing(SteadyLifecycleNode):
         def configured(self) -> None:

@@ -76,7 +76,6 @@ def test_joint_states_that_end(running: Rig) -> None:
 
 
 DRIVER = f"""
-import time
 import rclpy
 from sensor_msgs.msg import JointState
 
@@ -84,9 +83,8 @@ rclpy.init()
 node = rclpy.create_node("driver")
 publisher = node.create_publisher(JointState, "joint_states", 1)
 message = JointState(name={JOINTS}, position={POSTURE}, velocity=[0.0] * 3)
-while True:
-    publisher.publish(message)
-    time.sleep(0.005)
+node.create_timer(0.005, lambda: publisher.publish(message))
+rclpy.spin(node)
 """
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from feedforward_rig import DRIVETRAIN, URDF
-from geared_dynamics.runtime.feedforward_schema import SCHEMA
+from geared_dynamics.runtime.feedforward_parameters import FeedforwardParameters
 from observer_node_arm import drives
 from ros_harness import Graph, Process, Processes
 
@@ -72,7 +72,7 @@ def test_the_observer_node(processes: Processes, graph: Graph, tmp_path: Path) -
 
 
 def test_the_default_mode_is_the_one_that_the_docs_recommend() -> None:
-    (default,) = (entry.default for entry in SCHEMA if entry.name == "mode")
+    (default,) = (entry.default for entry in FeedforwardParameters.rows() if entry.name == "mode")
     page = (ROOT / "docs" / "nodes.md").read_text("utf-8")
     (row,) = re.findall(r"^\| `(\w+)`.*the default, and the way to begin.*$", page, re.MULTILINE)
     assert row == default == "annotate"

@@ -13,8 +13,8 @@ import pytest
 import yaml
 
 from geared_dynamics.description import read_urdf
-from geared_dynamics.ros.publish_trajectory import read_waypoints
-from geared_dynamics.runtime.feedforward_schema import SCHEMA
+from geared_dynamics.runtime.acceptance import read_waypoints
+from geared_dynamics.runtime.feedforward_parameters import FeedforwardParameters
 
 ROOT = Path(__file__).resolve().parents[2]
 LAUNCH = sorted((ROOT / "launch").glob("*.launch.py"))
@@ -58,10 +58,28 @@ def calls(file: Path, name: str) -> list[ast.Call]:
     ]
 
 
+def makers(file: Path) -> list[ast.FunctionDef]:
+    """Functions of ``shared`` that declare arguments, and are called by a launch file."""
+    called = {n.func.attr for n in ast.walk(tree(file))
+              if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)}  # fmt: skip
+    functions = [node for node in tree(SHARED).body if isinstance(node, ast.FunctionDef)]
+    return [node for node in functions if node.name in called and "argument" in node.name]
+
+
+def declarations(file: Path) -> list[ast.Call]:
+    """Calls that declare launch arguments, in a file or in what it shares with others."""
+    return [
+        node
+        for part in (tree(file), *makers(file))
+        for node in ast.walk(part)
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "DeclareLaunchArgument"
+    ]
+
+
 def declared(file: Path) -> dict[str, dict[str, ast.expr]]:
     """The launch arguments, each with its keywords."""
     found = {}
-    for call in calls(file, "DeclareLaunchArgument"):
+    for call in declarations(file):
         keywords = {keyword.arg or "": keyword.value for keyword in call.keywords}
         found[ast.literal_eval(call.args[0])] = keywords
     return found
@@ -75,12 +93,13 @@ def console_scripts() -> dict[str, str]:
 
 @pytest.mark.parametrize("file", LAUNCH, ids=lambda path: path.stem)
 def test_arguments_are_declared_once_described_and_used(file: Path) -> None:
-    names = [ast.literal_eval(c.args[0]) for c in calls(file, "DeclareLaunchArgument")]
+    names = [ast.literal_eval(call.args[0]) for call in declarations(file)]
     assert names
     assert len(names) == len(set(names))
     literals = [
         node.value
-        for node in ast.walk(tree(file))
+        for part in ({file, SHARED} if makers(file) else {file})
+        for node in ast.walk(tree(part))
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     ]
     for name, keywords in declared(file).items():
@@ -104,7 +123,7 @@ def test_arguments_stand_in_the_documentation(file: Path) -> None:
     assert set(re.findall(r"^\| `(\w+)`", section, re.MULTILINE)) == set(declared(file))
 
 
-@pytest.mark.parametrize("file", LAUNCH, ids=lambda path: path.stem)
+@pytest.mark.parametrize("file", [*LAUNCH, SHARED], ids=lambda path: path.stem)
 def test_the_program_exists(file: Path) -> None:
     values = constants(file)
     if "EXECUTABLE" not in values:
@@ -131,7 +150,7 @@ def test_no_launch_file_imports_the_package(file: Path) -> None:
 
 def test_what_launch_files_share_is_written_once() -> None:
     own = {node.name for node in tree(SHARED).body if isinstance(node, ast.FunctionDef)}
-    assert {"command", "ros_arguments", "included"} <= own
+    assert {"command", "node_arguments", "plant", "included"} <= own
     for file in LAUNCH:
         again = {node.name for node in tree(file).body if isinstance(node, ast.FunctionDef)}
         assert not own & again, file.name
@@ -167,13 +186,13 @@ def test_a_preset_says_who_compensates_what(file: Path) -> None:
 @pytest.mark.parametrize("file", PRESETS, ids=lambda path: path.stem)
 def test_a_preset_has_parameters_of_the_node(file: Path) -> None:
     values = yaml.safe_load(file.read_text("utf-8"))["/**"]["ros__parameters"]
-    schema = {parameter.name: parameter for parameter in SCHEMA}
+    schema = {parameter.name: parameter for parameter in FeedforwardParameters.rows()}
     for name, value in values.items():
         schema[name].checked(value)
 
 
 def test_launch_arguments_are_the_nodes_parameters() -> None:
-    schema = {parameter.name: parameter for parameter in SCHEMA}
+    schema = {parameter.name: parameter for parameter in FeedforwardParameters.rows()}
     values = constants(ONE_ARM)
     for argument, name in values["AS_PARAMETER"].items():
         assert argument in declared(ONE_ARM)

@@ -9,7 +9,10 @@ import pytest
 import yaml
 
 from feedforward_rig import DRIVETRAIN, URDF
-from geared_dynamics.runtime.parameter_docs import schema_of
+from geared_dynamics.runtime.feedforward_parameters import FeedforwardParameters
+from geared_dynamics.runtime.node_parameters import NodeParameters
+from geared_dynamics.runtime.observer_settings import ObserverParameters
+from geared_dynamics.runtime.plant_node_settings import PlantParameters
 from observer_node_arm import drives
 from ros_harness import Graph, Process, Processes
 
@@ -27,6 +30,11 @@ NODES = (
     Kind("elastic_observer_node", "elastic_observer_node", "observer"),
     Kind("plant_node", "plant_node", "plant"),
 )
+PARAMETERS: dict[str, type[NodeParameters]] = {
+    "feedforward": FeedforwardParameters,
+    "observer": ObserverParameters,
+    "plant": PlantParameters,
+}
 EACH = pytest.mark.parametrize("kind", NODES, ids=lambda kind: kind.room)
 
 
@@ -81,7 +89,7 @@ def robot(kind: Kind, folder: Path) -> dict[str, Any]:
 @EACH
 def test_no_parameter_is_a_group_as_well(kind: Kind) -> None:
     """A YAML file has room for a value or for a group under a name, not for both."""
-    schema = schema_of(kind.room)
+    schema = PARAMETERS[kind.room].rows()
     names = [entry.name for entry in schema]
     groups = {name[:k] for name in names for k in range(len(name)) if name[k] == "."}
     assert not groups & set(names)
@@ -124,7 +132,7 @@ def test_each_empty_list_is_the_default(
     processes: Processes, graph: Graph, tmp_path: Path, kind: Kind
 ) -> None:
     """Each parameter whose default is an empty list takes one from a file."""
-    schema = schema_of(kind.room)
+    schema = PARAMETERS[kind.room].rows()
     lists = {entry.name: [] for entry in schema if entry.default == []}
     assert "joints" in lists
     file = written(tmp_path / "empty.yaml", "/**", robot(kind, tmp_path) | lists)

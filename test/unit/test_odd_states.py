@@ -30,9 +30,9 @@ def test_an_estimate_of_a_state_that_is_none(kind: str, mean: Any) -> None:
     state = getattr(ob, f"{kind}_start")(model, gains, measured(model))
     ob.estimate(model, state, gains)
     wrong = state._replace(mean=mean)
-    with pytest.raises(gd.GearedDynamicsError, match=f"{kind}_start|observer's start|a copy"):
+    with pytest.raises(gd.GearedDynamicsError, match=f"{kind}_observer|observer's start|a copy"):
         ob.estimate(model, wrong, gains)
-    with pytest.raises(gd.GearedDynamicsError, match=f"{kind}_start|a copy"):
+    with pytest.raises(gd.GearedDynamicsError, match=f"{kind}_observer|a copy"):
         getattr(ob, f"{kind}_step")(model, gains, wrong, measured(model), 1e-3)
 
 

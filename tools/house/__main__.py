@@ -20,7 +20,7 @@ READERS = {"mcap_file", "sqlite_file", "table_file", "trajectory_file", "ros2_co
 READERS |= {"yaml_loader", "other_transmissions", "denavit_hartenberg", "rodrigues"}
 READERS |= {"joint_state_wire"}
 ENTRIES = {"feedforward_node", "elastic_observer_node", "plant_node", "main"}
-ENTRIES |= {"publish_trajectory", "echo", "timed_observer", "observer_timing", "cycle_timing"}
+ENTRIES |= {"publish_trajectory", "echo", "observer_timing", "cycle_timing"}
 ENTRIES |= {"compiled", "derivatives", "c_code"}  # public names that ``api`` loads late
 # Drawing engines that a later plan replaces as a whole.
 APART = ("apps.gear_graph", "apps.scene")

@@ -137,13 +137,12 @@ def cycles() -> Iterator[tuple[str, Callable[[], Any]]]:
     """A cycle of the feedforward node that follows a motion, and one that holds the arm."""
     import geared_dynamics as gd
     from geared_dynamics.runtime.feedforward_loop import FeedforwardLoop
-    from geared_dynamics.runtime.feedforward_schema import SCHEMA
+    from geared_dynamics.runtime.feedforward_parameters import FeedforwardParameters
     from geared_dynamics.runtime.feedforward_settings import prepared
-    from geared_dynamics.runtime.parameters import expanded
 
     model = gd.load_model(*ELBOW)
-    schema = expanded(SCHEMA, model.joint_names, model.motor_names)
-    values = {name: entry.default for name, entry in schema.items()} | {"mode": "stream"}
+    names = model.joint_names, model.motor_names
+    values = FeedforwardParameters.of({"mode": "stream"}, *names)
     for title, moving in (("running cycle", True), ("holding cycle", False)):
         loop, clock = FeedforwardLoop(prepared(values, model)), iter(np.arange(1, 10_000) * 1e-3)
         q, v = np.array([0.3, 0.5, -0.4]), np.zeros(3)
@@ -169,10 +168,10 @@ def observer() -> Callable[[], Any]:
 
     model = gd.load_model(ROOT / "urdf" / "wave6.urdf", ROOT / "urdf" / "wave6.drivetrain.yaml")
     ob, turn = gd.observers, 2.0 * np.pi / 2**17
-    gains = ob.kalman_gains(model, resolution=turn, noise=0.3 * turn)
+    kalman = ob.kalman_observer(model, resolution=turn, noise=0.3 * turn)
     reading = gd.Measurement(np.zeros(6), np.zeros(6))
-    state = ob.kalman_start(model, gains, reading)
-    return lambda: ob.kalman_step(model, gains, state, reading, 1e-3)
+    state = kalman.start(reading)
+    return lambda: kalman.step(state, reading, 1e-3)
 
 
 def analysis(folder: Path, command: str) -> Callable[[], Any]:

@@ -182,11 +182,11 @@ def one(
     with ExitStack() as stack:
         sinks: list[SamplesFile | TorqueBag] = []
         if args.samples:
-            place = args.output / f"{stem}_samples.csv"
-            sinks.append(stack.enter_context(SamplesFile(place, model)))
+            target = args.output / f"{stem}_samples.csv"
+            sinks.append(stack.enter_context(SamplesFile(target, model)))
         places = [args.output / f"{stem}_torques"] if args.bag else []
-        for place in [*places, *([args.output_bag] if args.output_bag else [])]:
-            bag = TorqueBag(place, model.joint_names, storage=args.storage)
+        for target in [*places, *([args.output_bag] if args.output_bag else [])]:
+            bag = TorqueBag(target, model.joint_names, storage=args.storage)
             sinks.append(stack.enter_context(bag))
 
         def keep(part: Kept) -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 from rich.table import Table
 
-from geared_dynamics.analysis.compare import ranges_of
 from geared_dynamics.analysis.coupling_gap import (
     CouplingShares,
     CouplingSums,
@@ -16,8 +15,6 @@ from geared_dynamics.analysis.coupling_gap import (
     unabsorbed_share,
 )
 from geared_dynamics.analysis.crosscheck import random_states
-from geared_dynamics.analysis.most_excited import found_bandwidth
-from geared_dynamics.analysis.span_comparison import ComparisonTask, motions
 from geared_dynamics.apps.cli.options import (
     add_robot_arguments,
     load_robot,
@@ -37,8 +34,10 @@ from geared_dynamics.apps.cli.recording_options import (
 from geared_dynamics.checks import percent, percent_cell
 from geared_dynamics.errors import GearedDynamicsError, RecordingError
 from geared_dynamics.model.model import GearedModel
+from geared_dynamics.recordings.most_excited import found_bandwidth
 from geared_dynamics.recordings.samples import Tally
 from geared_dynamics.recordings.signals import WIDER, cap_notes, usable_cutoff
+from geared_dynamics.recordings.spans import MotionReader
 
 HEADS = ("trans-\nmission", "rotor-\nlink", "gyro-\nscopic")  # as CAUSES
 MATTERS = 1.0  # [%] of the joint's torque: below it other errors are larger
@@ -106,17 +105,16 @@ def choose_bag(args: argparse.Namespace) -> None:
 def along(args: argparse.Namespace, model: GearedModel) -> tuple[CouplingSums, tuple[str, ...]]:
     """Sum up a recording's motion; what was left out of it."""
     recording = open_one(args, model, args.bag, efforts=False)
-    meaning = meaning_of(args, model)
-    wanted = args.bandwidth or WIDER * found_bandwidth(model, recording, meaning)
+    reader = MotionReader(model, recording, meaning_of(args, model), args.velocity)
+    wanted = args.bandwidth or WIDER * found_bandwidth(reader)
     cutoff = usable_cutoff(wanted, recording.rate)
-    plan = ComparisonTask(model, recording, meaning, cutoff, args.velocity, ranges_of(model))
     still = np.empty((0, model.n))
     sums, tally = coupling_sums(model, still, still, still), Tally()
     with progress_bar(Path(args.bag).name) as progress:
         for span in range(recording.spans):
-            parts, totals = motions(plan, span)
-            tally = tally.plus(totals.tally)
-            for part in parts:
+            motions, left_out, _ = reader.motions(span, cutoff)
+            tally = tally.plus(left_out)
+            for part in motions:
                 sums = sums.plus(coupling_sums(model, part.q, part.v, part.a))
             progress(span + 1, recording.spans)
     if not sums.samples:

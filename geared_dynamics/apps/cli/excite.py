@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
     if args.bag is not None:
         refuse_existing(args.bag)
     with progress_bar("excite") as progress:
-        found = excite(
+        best = excite(
             model,
             duration=args.duration,
             harmonics=args.harmonics,
@@ -83,10 +83,10 @@ def run(args: argparse.Namespace) -> int:
         )
     count = round(args.duration * args.repeat * args.rate)
     times = args.duration * args.repeat * np.arange(count + 1) / count
-    motion = found.motion.at(times)
+    motion = best.motion.at(times)
     comment = (
         f"Exciting motion of {model.name}: {args.repeat} period(s) of {args.duration:g} s, "
-        f"condition number {found.condition:.4g}.\n"
+        f"condition number {best.condition:.4g}.\n"
         "Collisions were not looked at. Move to the first point slowly before it starts.\n"
         "trajectory_msgs/msg/JointTrajectory"
     )
@@ -100,10 +100,10 @@ def run(args: argparse.Namespace) -> int:
         table.add_row(name, *(f"{number:.3g}" for number in numbers))
     print_table(console, "Motion", table)
     console.print(
-        f"condition number {found.condition:.4g} (first random motion {found.at_first:.4g})"
+        f"condition number {best.condition:.4g} (first random motion {best.at_first:.4g})"
     )
-    if found.warning:
-        console.print(found.warning, style="yellow", soft_wrap=True)
+    if best.warning:
+        console.print(best.warning, style="yellow", soft_wrap=True)
     console.print(f"saved {args.output}")
     if args.bag is not None:
         write_trajectory_bag(args.bag, args.topic, model.joint_names, times, motion)

@@ -90,7 +90,7 @@ def extent(bag: Recording) -> tuple[float, float]:
     """Least and greatest position of a recording's only joint; NaN where there is none."""
     low, high = np.inf, -np.inf
     for piece in range(bag.reader.pieces):
-        position = bag.reader.read(piece).position
+        position = bag.piece[piece].position
         position = position[np.isfinite(position)]
         if len(position):
             low, high = min(low, float(position.min())), max(high, float(position.max()))
@@ -188,7 +188,7 @@ def run(args: argparse.Namespace) -> int:
         meaning = replace(settings.meaning, gains=tuple(gains.gains.tolist()))
         settings = replace(settings, meaning=meaning)
     with progress_bar("identify") as progress:
-        found = identify(
+        result = identify(
             model,
             opened["recordings"],
             settings,
@@ -200,12 +200,12 @@ def run(args: argparse.Namespace) -> int:
             empty=empty,
             progress=progress,
         )
-    show(console, found, args)
+    show(console, result, args)
     if opened["loaded"] and gains is None:
         show_payload(console, model, args, settings, opened)
     if targets is not None:
         urdf = data.decode("utf-8-sig", errors="replace")
-        write(console, found, empty, args, targets, urdf, gains)
+        write(console, result, empty, args, targets, urdf, gains)
     return 0
 
 
@@ -220,55 +220,57 @@ def refuse_alone(args: argparse.Namespace) -> None:
             raise GearedDynamicsError(option, finding, f"name the recordings with {needed}")
 
 
-def show(console: Console, found: Identified, args: argparse.Namespace) -> None:
+def show(console: Console, result: Identified, args: argparse.Namespace) -> None:
     """Print parameters, residuals, and how good the motion is."""
-    cutoff, keep = found.equations.bandwidth
-    used = int(found.equations.used.sum())
+    cutoff, keep = result.equations.bandwidth
+    used = int(result.equations.used.sum())
     console.print(
-        f"{len(found.x)} base parameters of {len(found.equations.names)} from {used} equations; "
+        f"{len(result.x)} base parameters of {len(result.equations.names)} from {used} equations; "
         f"filtered below {cutoff:.3g} Hz, equations below {keep:.3g} Hz"
     )
-    for note in found.notes:
+    for note in result.notes:
         console.print(note, style="yellow", soft_wrap=True)
     console.print()
     load = "" if args.payload is None else ", with the payload"
-    print_table(console, f"Base parameters (SI, joint side{load})", parameter_table(found))
-    print_table(console, "Residual, % of measured RMS", residual_table(found, bool(args.validate)))
-    said = f"condition of the equations {found.solution.condition:.3g}: {found.quality}"
-    console.print(said, style="bold red" if found.unexplained else None, soft_wrap=True)
-    if found.doubtful:
+    print_table(console, f"Base parameters (SI, joint side{load})", parameter_table(result))
+    print_table(
+        console, "Residual, % of measured RMS", residual_table(result, bool(args.validate))
+    )
+    said = f"condition of the equations {result.solution.condition:.3g}: {result.quality}"
+    console.print(said, style="bold red" if result.unexplained else None, soft_wrap=True)
+    if result.doubtful:
         console.print(
-            f"hardly determined by this motion (30 % or worse): {', '.join(found.doubtful)}"
+            f"hardly determined by this motion (30 % or worse): {', '.join(result.doubtful)}"
         )
-    if found.physical is not None:
+    if result.physical is not None:
         console.print(
-            f"physical parameters: {found.physical.status}; least eigenvalue of a link's "
-            f"pseudo-inertia {found.physical.least.min():.2g} of its trace"
+            f"physical parameters: {result.physical.status}; least eigenvalue of a link's "
+            f"pseudo-inertia {result.physical.least.min():.2g} of its trace"
         )
         for line in about_physical(
-            found, "other recordings" if args.validate else "held-out part"
+            result, "other recordings" if args.validate else "held-out part"
         ):
             console.print(line, soft_wrap=True)
 
 
-def about_physical(found: Identified, where: str) -> list[str]:
+def about_physical(result: Identified, where: str) -> list[str]:
     """Say whether the physical parameters explain what was held out as the base ones do, and why.
 
     Args:
-        found: What was identified, with physical parameters.
+        result: What was identified, with physical parameters.
         where: What it was validated with.
     """
-    if not np.isfinite(found.residual[3]).any():
+    if not np.isfinite(result.residual[3]).any():
         return [f"physical parameters are not validated: no joint moves enough in the {where}"]
-    listed = other_residuals(found, found.residual[4], found.residual[3])
+    listed = other_residuals(result, result.residual[4], result.residual[3])
     if not listed:
         return [f"physical parameters explain the {where} as well as the base parameters do"]
     than = f"different residuals of the {where} than the base parameters"
     lines = [f"physical parameters leave {than}: {listed}"]
-    forbidden = found.physical.forbidden if found.physical is not None else ()
+    forbidden = result.physical.forbidden if result.physical is not None else ()
     if forbidden:
         lines.append(f"the best fit would need what no arm has: {some(forbidden)}")
-    moved = sorted(found.shifts.items(), key=lambda item: -abs(item[1]))
+    moved = sorted(result.shifts.items(), key=lambda item: -abs(item[1]))
     told = [f"{name} by {apart:+.1f}" for name, apart in moved if abs(apart) > TOLD]
     if told:
         lines.append(f"base parameters that they change, in standard deviations: {some(told)}")
@@ -280,10 +282,10 @@ def about_physical(found: Identified, where: str) -> list[str]:
     return lines
 
 
-def parameter_table(found: Identified) -> Table:
+def parameter_table(result: Identified) -> Table:
     """Values, deviations, the files' values."""
     table = numeric_table("parameter, and what joins it", "value", "sigma", "%", "files say")
-    rows = zip(found.base.names, found.x, found.sigma, found.files, strict=True)
+    rows = zip(result.base.names, result.x, result.sigma, result.files, strict=True)
     for name, value, sigma, files in rows:
         percent = f"{100 * sigma / abs(value):.0f}" if value else "-"
         short = name if len(name) <= 60 else name[:57] + "..."
@@ -291,15 +293,15 @@ def parameter_table(found: Identified) -> Table:
     return table
 
 
-def residual_table(found: Identified, others: bool) -> Table:
+def residual_table(result: Identified, others: bool) -> Table:
     """Residuals by joint."""
     last = "other recs" if others else "held out"
     heads = ("files say", "base", "physical", f"{last}\nbase", f"{last}\nphysical")
     table = numeric_table("joint", *heads)
-    for j, name in enumerate(found.model.joint_names):
-        fitted = [100 * value / found.rms[j] for value in found.residual[:3, j]]
-        held = found.held_rms[j]
-        fitted += [100 * value / held if held else np.nan for value in found.residual[3:, j]]
+    for j, name in enumerate(result.model.joint_names):
+        fitted = [100 * value / result.rms[j] for value in result.residual[:3, j]]
+        held = result.held_rms[j]
+        fitted += [100 * value / held if held else np.nan for value in result.residual[3:, j]]
         table.add_row(name, *("-" if np.isnan(x) else f"{x:.1f}" for x in fitted))
     return table
 
@@ -316,9 +318,9 @@ def show_payload(
     both = [*opened["recordings"], *opened["loaded"]]
     joint = equations(model, both, settings)
     loaded = joint.run >= len(opened["recordings"])
-    found = payload(model, joint, loaded, frame.link)
+    load = payload(model, joint, loaded, frame.link)
     table = numeric_table(f"load, frame of {frame.link}", "value", "sigma")
-    for name, value, sigma in zip(*found[:3], strict=True):
+    for name, value, sigma in zip(*load[:3], strict=True):
         table.add_row(name, f"{value:.5g}", f"{sigma:.2g}")
     print_table(console, "Load (SI)", table)
     console.print(f"in the frame of {frame}", soft_wrap=True)

@@ -71,10 +71,10 @@ def find_gains(
     load = known_load(args.known_load)
     raw = replace(settings.meaning, gains=(1.0,) * len(model.motor_names))
     both = [*opened["recordings"], *opened["loaded"]]
-    found = equations(model, both, replace(settings, meaning=raw))
-    loaded = found.run >= len(opened["recordings"])
+    unscaled = equations(model, both, replace(settings, meaning=raw))
+    loaded = unscaled.run >= len(opened["recordings"])
     expected = model.motors.torque_constant if args.effort == "motor_current" else None
-    return drive_gains_from_load(model, found, loaded, load, frame.link, expected=expected)
+    return drive_gains_from_load(model, unscaled, loaded, load, frame.link, expected=expected)
 
 
 def known_load(numbers: Sequence[float] | None) -> Array:
@@ -93,14 +93,14 @@ def known_load(numbers: Sequence[float] | None) -> Array:
     return load
 
 
-def show_gains(console: Console, model: GearedModel, found: DriveGains, effort: str) -> None:
+def show_gains(console: Console, model: GearedModel, gains: DriveGains, effort: str) -> None:
     """Print the gains."""
     unit = "N m/A" if effort == "motor_current" else "1"
     table = numeric_table("motor", f"gain [{unit}]", "sigma", "files say")
     files = (
-        model.motors.torque_constant if effort == "motor_current" else np.ones(len(found.gains))
+        model.motors.torque_constant if effort == "motor_current" else np.ones(len(gains.gains))
     )
-    for name, gain, sigma, before in zip(model.motor_names, *found, files, strict=True):
+    for name, gain, sigma, before in zip(model.motor_names, *gains, files, strict=True):
         said = "-" if np.isnan(before) else f"{before:.5g}"
         if np.isnan(gain):  # its joints are frozen
             table.add_row(name, "-", "-", said)
@@ -109,9 +109,9 @@ def show_gains(console: Console, model: GearedModel, found: DriveGains, effort: 
     print_table(console, "Drive gains, motor side", table)
 
 
-def with_constants(data: dict[str, Any], model: GearedModel, found: DriveGains) -> None:
+def with_constants(data: dict[str, Any], model: GearedModel, gains: DriveGains) -> None:
     """Write gains of currents into a drivetrain's data, as torque constants."""
-    for name, gain in zip(model.motor_names, found.gains.tolist(), strict=True):
+    for name, gain in zip(model.motor_names, gains.gains.tolist(), strict=True):
         if name in data.get("motors", {}) and np.isfinite(gain):
             data["motors"][name]["torque_constant"] = gain
 
@@ -154,7 +154,7 @@ def output_files(args: argparse.Namespace) -> Targets:
 
 def write(
     console: Console,
-    found: Identified,
+    result: Identified,
     model: GearedModel,
     args: argparse.Namespace,
     targets: Targets,
@@ -163,25 +163,25 @@ def write(
 ) -> None:
     """Write the parameters, and the robot's files with those of the model without a load."""
     args.output.mkdir(parents=True, exist_ok=True)
-    columns = [found.equations.names[k] for k in found.base.selection]
-    rows = zip(found.base.names, columns, found.x, found.sigma, found.files, strict=True)
+    columns = [result.equations.names[k] for k in result.base.selection]
+    rows = zip(result.base.names, columns, result.x, result.sigma, result.files, strict=True)
     cells = [[name, column, *(repr(float(x)) for x in numbers)] for name, column, *numbers in rows]
     write_table(targets.table, ["parameter", "column", "value", "sigma", "files"], cells)
     console.print(f"saved {targets.table}")
-    if found.physical is None:
+    if result.physical is None:
         why = "some parameters were known" if args.known else "there are no physical parameters"
         console.print(f"no files of the robot are written, for {why}")
         return
     source = None if args.drivetrain is None else Path(args.drivetrain)
     data = None if source is None else read_data(source)[0]
-    new = written(model, found.physical.x, urdf, data)
+    new = written(model, result.physical.x, urdf, data)
     if gains is not None and args.effort == "motor_current":
         with_constants(new.drivetrain, model, gains)
     notes = [f"has no place in these files: {line}" for line in new.unwritten]
     notes += [f"kept as the file says: {', '.join(new.kept)}"] if new.kept else []
     if source is not None and re.search(r"(^|\s)#", source.read_text("utf-8", errors="replace")):
         notes.append(f"comments of {source.name} are not kept")
-    text = yaml_text(new.drivetrain, comment(new, args, [*found.notes, *notes]))
+    text = yaml_text(new.drivetrain, comment(new, args, [*result.notes, *notes]))
     with new_files(targets.robot, targets.drivetrain) as drafts:
         for draft, content in zip(drafts, (new.urdf, text), strict=True):
             draft.write_text(content, encoding="utf-8")
@@ -189,18 +189,18 @@ def write(
     console.print(f"{saved}: {len(new.changes)} numbers changed")
     for line in notes:
         console.print(line, style="yellow")
-    console.print(about_files(found, args, targets), soft_wrap=True)
+    console.print(about_files(result, args, targets), soft_wrap=True)
 
 
-def about_files(found: Identified, args: argparse.Namespace, targets: Targets) -> str:
+def about_files(result: Identified, args: argparse.Namespace, targets: Targets) -> str:
     """Load the written files, and say what they leave of the torques that were held out."""
     paths = {"robot": str(targets.robot), "drivetrain": str(targets.drivetrain)}
     again = load_robot(argparse.Namespace(**vars(args) | paths))
-    if not np.isfinite(found.residual[4]).any():
+    if not np.isfinite(result.residual[4]).any():
         return (
             "the written files load; no joint moves enough in what was held out to validate them"
         )
-    listed = other_residuals(found, found.held_residual(prior(again)), found.residual[4])
+    listed = other_residuals(result, result.held_residual(prior(again)), result.residual[4])
     if not listed:
         return "the written files, loaded again, explain what was held out as these parameters do"
     return (
@@ -209,17 +209,17 @@ def about_files(found: Identified, args: argparse.Namespace, targets: Targets) -
     )
 
 
-def other_residuals(found: Identified, new: Array, old: Array) -> str:
+def other_residuals(result: Identified, new: Array, old: Array) -> str:
     """List the joints of which two residuals (n,) differ, in % of the torque; empty if alike."""
-    apart = np.abs(new - old) > ALIKE[0] * old + ALIKE[1] * found.held_rms
-    percent = 100.0 / np.where(found.held_rms > 0.0, found.held_rms, np.nan)
+    apart = np.abs(new - old) > ALIKE[0] * old + ALIKE[1] * result.held_rms
+    percent = 100.0 / np.where(result.held_rms > 0.0, result.held_rms, np.nan)
     return some(
         [
-            f"{found.model.joint_names[j]} {new[j] * percent[j]:.1f} % for "
+            f"{result.model.joint_names[j]} {new[j] * percent[j]:.1f} % for "
             f"{old[j] * percent[j]:.1f} %"
             for j in np.flatnonzero(apart)
         ],
-        found.model.n,
+        result.model.n,
     )
 
 

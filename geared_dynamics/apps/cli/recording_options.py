@@ -18,7 +18,7 @@ from geared_dynamics.checks import plain
 from geared_dynamics.description.urdf_checks import number_or_none
 from geared_dynamics.errors import DescriptionError, GearedDynamicsError, RecordingError
 from geared_dynamics.model.model import GearedModel
-from geared_dynamics.recordings.joint_topics import recorded_description
+from geared_dynamics.recordings.bag import recorded_description
 from geared_dynamics.recordings.motions import Meaning, recorded_joints
 from geared_dynamics.recordings.recording import Recording, is_table, open_recording
 from geared_dynamics.recordings.table_file import TimeUnit
@@ -199,11 +199,11 @@ def show_partial(console: Console, recordings: Iterable[Recording]) -> None:
 
 def every_recording(args: argparse.Namespace) -> list[str]:
     """All recordings that a command names."""
-    found: list[str] = []
+    paths: list[str] = []
     for key in ("recordings", "recording", "validate", "loaded", "instruments", "bag"):
         value = getattr(args, key, None)
-        found += [value] if isinstance(value, str) else value if isinstance(value, list) else []
-    return found
+        paths += [value] if isinstance(value, str) else value if isinstance(value, list) else []
+    return paths
 
 
 def angular(args: argparse.Namespace, model: GearedModel) -> tuple[str, ...]:
@@ -238,15 +238,15 @@ def progress_bar(title: str) -> Iterator[Callable[[int, int], None]]:
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
-def once(place: str, pairs: Sequence[tuple[str, Value]]) -> dict[str, Value]:
+def once(option: str, pairs: Sequence[tuple[str, Value]]) -> dict[str, Value]:
     """Return what is given by name, each once."""
-    found: dict[str, Value] = {}
+    values: dict[str, Value] = {}
     for name, value in pairs:
-        if name in found:
-            finding = f"{name} is given twice, {found[name]} and {value}"
-            raise DescriptionError(place, finding, "give it once")
-        found[name] = value
-    return found
+        if name in values:
+            finding = f"{name} is given twice, {values[name]} and {value}"
+            raise DescriptionError(option, finding, "give it once")
+        values[name] = value
+    return values
 
 
 def pair(text: str) -> tuple[str, str]:

@@ -138,29 +138,29 @@ def listed(noise: Array) -> str:
     return ", ".join(f"{one:.2g}" for one in (noise[:1] if alike(noise) else noise))
 
 
-def about_bandwidth(found: Suggestion) -> str:
+def about_bandwidth(suggestion: Suggestion) -> str:
     """What the recording says of the bandwidth; the wanted one is kept whatever it says."""
-    kept = f"{found.bandwidth:g} Hz, as given, is kept"
-    if found.at_edge:
+    kept = f"{suggestion.bandwidth:g} Hz, as given, is kept"
+    if suggestion.at_edge:
         return (
-            f"bandwidth: the likelihood is largest at {found.likeliest:g} Hz, the end of what was "
-            f"tried: this recording does not determine it; {kept}"
+            f"bandwidth: the likelihood is largest at {suggestion.likeliest:g} Hz, the end of "
+            f"what was tried: this recording does not determine it; {kept}"
         )
-    return f"bandwidth: {found.likeliest:g} Hz is the likeliest for this recording; {kept}"
+    return f"bandwidth: {suggestion.likeliest:g} Hz is the likeliest for this recording; {kept}"
 
 
-def show(console: Console, model: GearedModel, found: Verdict, title: str, rate: float) -> None:
+def show(console: Console, model: GearedModel, judged: Verdict, title: str, rate: float) -> None:
     """Print a verdict."""
     table = numeric_table(
         "motor", "innovation\n[rad]", "expected\n[rad]", "lag 1", "largest\nat lag",
         "is", "by noise", "bound",
     )  # fmt: skip
-    white = found.white
+    white = judged.white
     for j, name in enumerate(model.motor_names):
         table.add_row(
             name,
-            f"{found.rms[j]:.3g}",
-            f"{found.expected[j]:.3g}",
+            f"{judged.rms[j]:.3g}",
+            f"{judged.expected[j]:.3g}",
             f"{white.first[j]:.2f}",
             f"{white.lag[j]}",
             f"{white.largest[j]:.2f}",
@@ -168,29 +168,29 @@ def show(console: Console, model: GearedModel, found: Verdict, title: str, rate:
             f"{white.bound[j]:.2f}",
         )
     print_table(console, title, table)
-    low, high = found.bounds
-    word = "consistent" if found.consistent else "not consistent"
+    low, high = judged.bounds
+    word = "consistent" if judged.consistent else "not consistent"
     remedy = ""
-    if found.coloured:
-        remedy = f"; {about_colour(model, found, rate)}"
-    elif not found.consistent:
+    if judged.coloured:
+        remedy = f"; {about_colour(model, judged, rate)}"
+    elif not judged.consistent:
         remedy = (
             "; the innovations are as white as noise of the encoders makes them but larger than "
             "stated: state more noise, which widens the covariance and changes no estimate"
         )
-    elif found.careful:
+    elif judged.careful:
         remedy = "; careful: the noise of the encoders is less than stated"
     console.print(
-        f"NIS by reading {found.ratio:.3f}, 95 % bounds {low:.3f} (noise of encoders alone) to "
+        f"NIS by reading {judged.ratio:.3f}, 95 % bounds {low:.3f} (noise of encoders alone) to "
         f"{high:.3f} (with forces as the bandwidth admits): {word}{remedy}; "
-        f"{found.samples} samples, {found.starts} starts"
+        f"{judged.samples} samples, {judged.starts} starts"
     )
     console.print()
 
 
-def about_colour(model: GearedModel, found: Verdict, rate: float) -> str:
+def about_colour(model: GearedModel, judged: Verdict, rate: float) -> str:
     """Which motors' innovations noise does not explain, at which lag, and possible causes."""
-    white = found.white
+    white = judged.white
     motors = ", ".join(
         f"{name} {white.largest[j]:.2f} at lag {white.lag[j]} ({1e3 * white.lag[j] / rate:g} ms; "
         f"lag 1: {white.first[j]:.2f})"

@@ -94,6 +94,12 @@ def joint_torque(model: GearedModel, state: State) -> Array:
     return checked("inputs", tension, tension.shape[-1], own_stretch(model))
 
 
+def spring_matrix(model: GearedModel, constants: Array) -> Array:
+    """P' diag(c) P (n + n_e, n + n_e): of stiffness or damping c (s,) of the springs, on x."""
+    stretch = model.elasticity.stretch
+    return np.asarray(stretch.T @ (constants[:, None] * stretch))
+
+
 def own_stretch(model: GearedModel) -> Array:
     """P of each theta and the springs before it alone (s, n_e)."""
     elastic = model.elasticity

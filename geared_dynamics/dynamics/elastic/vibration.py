@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.dynamics.arguments import finite_input
-from geared_dynamics.dynamics.elastic.equations import mass_matrix
+from geared_dynamics.dynamics.elastic.equations import mass_matrix, spring_matrix
 from geared_dynamics.dynamics.rigid import gravity_forces
 from geared_dynamics.errors import ArrayError, ModelError, UnknownNameError
 from geared_dynamics.model import GearedModel
@@ -111,8 +111,7 @@ def linearised(
         raise ArrayError("q", finding, remedy)
     elastic = model.elasticity
     H = mass_matrix(model, posture)
-    K = elastic.stretch.T @ (elastic.stiffness[:, None] * elastic.stretch)
-    D = elastic.stretch.T @ (elastic.damping[:, None] * elastic.stretch)
+    K, D = spring_matrix(model, elastic.stiffness), spring_matrix(model, elastic.damping)
     if gravity:
         K[: model.n, : model.n] += gravity_stiffness(model, posture)
     refuse_singular(model, H)

@@ -115,7 +115,7 @@ def test_low_bands_without_motion_are_not_chosen_for_their_small_error() -> None
 
 def test_what_is_held_out_does_not_choose() -> None:
     runs = (cut_up(200.0, 1e-5, seed=3, late=late) for late in (0.0, 50.0))
-    first, second = (judged_bands(MODEL, [item], Settings()) for item in runs)
+    first, second = (judged_bands(Settings().readers(MODEL, [x]), Settings()) for x in runs)
     assert [band.keep for band in first] == [band.keep for band in second]
     np.testing.assert_allclose(errors(first), errors(second), atol=0.05)
     assert chosen(first, 2.0).keep == chosen(second, 2.0).keep
@@ -127,7 +127,7 @@ def test_a_recording_that_cannot_be_judged_says_so() -> None:
         recording_from_arrays(t, q, torques(MODEL, X, q, v, a)),
         Settings(holdout=0.08),
     )
-    assert judged_bands(MODEL, [short], settings) == []
+    assert judged_bands(settings.readers(MODEL, [short]), settings) == []
     found = identify(MODEL, [short], settings, physical=False)
     assert "unsure: too few equations to compare bands" in found.notes[0]
 

@@ -6,14 +6,15 @@ import numpy as np
 import pytest
 
 import geared_dynamics as gd
-from geared_dynamics.analysis import most_excited
 from geared_dynamics.analysis.compare import analyze
 from geared_dynamics.analysis.comparison_figures import joint_figures
-from geared_dynamics.analysis.most_excited import found_bandwidth
 from geared_dynamics.arrays import Array
 from geared_dynamics.errors import RecordingError
+from geared_dynamics.recordings import most_excited
+from geared_dynamics.recordings.most_excited import found_bandwidth
 from geared_dynamics.recordings.motions import Meaning
 from geared_dynamics.recordings.recording import Recording, recording_from_arrays
+from geared_dynamics.recordings.spans import MotionReader
 from recorded_motions import ROBOTS, elbow, motion, torques, truth
 
 pytest.importorskip("scipy", reason="needs geared_dynamics[analysis]")
@@ -65,7 +66,7 @@ def test_a_short_motion_in_a_long_rest_is_found(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(most_excited, "SCORED", 3)  # pieces 0, 10, 20: none has it
     recording = recorded(rest(300.0), lively(15.0), rest(115.0))
     assert recording.reader.pieces == 21
-    assert 8.0 < found_bandwidth(MODEL, recording, Meaning()) < 12.0
+    assert 8.0 < found_bandwidth(MotionReader(MODEL, recording, Meaning())) < 12.0
 
 
 def continuous() -> gd.GearedModel:

@@ -17,17 +17,17 @@ from elbow_run import MODEL, Q, T
 from geared_dynamics.analysis import compare
 from geared_dynamics.analysis.drive_gains import drive_gains_from_load
 from geared_dynamics.analysis.identification_equations import refuse_unmeasured
-from geared_dynamics.analysis.most_excited import bare_plan, refuse_silent
 from geared_dynamics.analysis.observer_tuning import stretches
 from geared_dynamics.errors import GearedDynamicsError, MissingPackageError, extra
 from geared_dynamics.recordings import bag_writer, container, mcap_file
-from geared_dynamics.recordings.bag import open_bag
-from geared_dynamics.recordings.container import tables_in
+from geared_dynamics.recordings.bag import open_bag, recorded_description, tables_in
 from geared_dynamics.recordings.joint_state_codec import LONGEST, NotJointStateError, layout_of
-from geared_dynamics.recordings.joint_topics import ArrayReader, SeriesReader, recorded_description
+from geared_dynamics.recordings.joint_topics import ArrayReader, SeriesReader
 from geared_dynamics.recordings.mcap_records import decompressed
+from geared_dynamics.recordings.most_excited import refuse_silent
 from geared_dynamics.recordings.motions import Meaning
 from geared_dynamics.recordings.recording import is_table, open_recording, recording_from_arrays
+from geared_dynamics.recordings.spans import MotionReader
 from recorded_motions import JOINT_STATE, motion, write_sqlite
 
 NAMES = ("a", "b", "c")
@@ -152,11 +152,11 @@ def test_tables_of_one_recording_are_in_the_order_of_their_numbers(tmp_path: Pat
 def test_a_joint_without_a_number_in_the_whole_recording(column: int) -> None:
     q, tau = Q.copy(), np.ones_like(Q)
     (q, tau)[column][:, 1] = np.nan
-    plan = bare_plan(MODEL, recording_from_arrays(T, q, tau), Meaning())
+    reader = MotionReader(MODEL, recording_from_arrays(T, q, tau), Meaning())
     what = ("positions", "efforts")[column]
     with pytest.raises(GearedDynamicsError, match=f"has no {what} of joint_2 .NaN in all samples"):
-        refuse_silent(plan)
-    refuse_silent(bare_plan(MODEL, recording_from_arrays(T, Q, np.ones_like(Q)), Meaning()))
+        refuse_silent(reader)
+    refuse_silent(MotionReader(MODEL, recording_from_arrays(T, Q, np.ones_like(Q)), Meaning()))
 
 
 def test_a_message_of_more_names_than_any_robot_has_joints() -> None:

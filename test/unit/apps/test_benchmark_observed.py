@@ -11,7 +11,7 @@ import geared_dynamics as gd
 from geared_dynamics.apps.latency_run import Options, efforts, elastic_puma, observer
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.runtime.latency_figures import posture
-from geared_dynamics.runtime.observer_settings import SCHEMA
+from geared_dynamics.runtime.observer_settings import ObserverParameters
 from geared_dynamics.runtime.tasks import RATE, TorqueTable, save
 
 ob = gd.observers
@@ -27,7 +27,7 @@ def test_the_robot_that_comes_with_it_has_springs() -> None:
     urdf, text = elastic_puma()
     model = gd.load_model(urdf, text)
     assert model.elasticity.count == 6
-    schema = {parameter.name: parameter for parameter in SCHEMA}
+    schema = {parameter.name: parameter for parameter in ObserverParameters.rows()}
     for rate in (5, 100, 4000):
         for name, value in observer(model, urdf, text, options(rate)).parameters.items():
             schema[name].checked(value)

@@ -12,7 +12,7 @@ import pytest
 from geared_dynamics.description.trajectory_file import LIMITS, read_trajectory
 from geared_dynamics.description.yaml_loader import FileLimits, load_yaml
 from geared_dynamics.errors import DescriptionError, GearedDynamicsError
-from geared_dynamics.ros.publish_trajectory import read_waypoints
+from geared_dynamics.runtime.acceptance import read_waypoints
 
 GOOD = """
 header: {stamp: {sec: 0, nanosec: 0}, frame_id: ''}

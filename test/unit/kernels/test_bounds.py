@@ -22,7 +22,6 @@ from geared_dynamics import kernels
 from geared_dynamics.actuation.friction_elements import drive_terms
 from geared_dynamics.dynamics.rigid import torque_terms
 from geared_dynamics.kernels import layout, nominal_layout
-from geared_dynamics.observers.observer import ahead
 from random_robots import random_robot
 from simulated_arms import arm
 
@@ -130,18 +129,17 @@ def elastic(model: gd.GearedModel) -> None:
 def observed(model: gd.GearedModel) -> None:
     """A Kalman filter on an arm that stands, and on one that moves."""
     ob, shown = gd.observers, gd.motor_angles(model, np.full(model.n, 0.2))
-    gains = ob.kalman_gains(model, resolution=1e-4, noise=1e-4)
+    observer = ob.kalman_observer(model, resolution=1e-4, noise=1e-4)
     weight = gd.motor_torques(model, gd.gravity_forces(model, np.full(model.n, 0.2)))
     for speed in (0.0, 30.0):
         measured = gd.Measurement(shown, weight)
-        state = ob.kalman_start(model, gains, measurement=measured)
+        state = observer.start(measured)
         for k in range(3):
             measured = gd.Measurement(shown + speed * DT * k, weight)
-            state = ob.kalman_step(model, gains, state, measured, DT)
-        assert ahead(model, state, [(DT, weight)]) is not None
-    assigned = ob.nonlinear_gains(model, resolution=1e-4, bandwidth=20.0)
-    other = ob.nonlinear_start(model, assigned, measured)
-    ob.nonlinear_step(model, assigned, other, measured, DT)
+            state = observer.step(state, measured, DT)
+        assert observer.ahead(state, [(DT, weight)]) is not None
+    assigned = ob.nonlinear_observer(model, resolution=1e-4, bandwidth=20.0)
+    assigned.step(assigned.start(measured), measured, DT)
 
 
 def controlled(model: gd.GearedModel) -> None:

@@ -10,6 +10,7 @@ import pytest
 import geared_dynamics as gd
 from elastic_arms import elastic_arm
 from geared_dynamics.observers.contraction import after_correction, steps
+from geared_dynamics.observers.readings import observed_arm
 from geared_dynamics.observers.standing import predicted
 from observer_arms import DT, TURN, drive, moved
 from simulated_arms import arm
@@ -112,7 +113,7 @@ def test_with_rigid_joints_the_eigenvalues_are_near_only(seed: int) -> None:
     for _ in range(5):
         q = random.uniform(-1, 1, n)
         z = np.r_[q, model.elasticity.rigid @ q, random.normal(size=gains.sizes.coordinates)]
-        step = predicted(model, gains.sizes, z, np.zeros(gains.sizes.motors), np.zeros(n), DT)
+        step = predicted(observed_arm(model), z, np.zeros(gains.sizes.motors), np.zeros(n), DT)
         assert step is not None
         logs = [
             np.log(np.linalg.eigvals(M).astype(complex)) / DT / gains.rate

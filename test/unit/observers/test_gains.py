@@ -73,7 +73,7 @@ def test_states_of_another_observer_are_refused(kind: str, given: str) -> None:
     model = arm()
     found = begun(model)
     gains, _, step = found[kind]
-    with pytest.raises(gd.GearedDynamicsError, match=f"state: is .*; begin with {kind}_start"):
+    with pytest.raises(gd.GearedDynamicsError, match=f"state: is .*; begin with {kind}_observer"):
         step(model, gains, found[given][1], GOOD, DT)
 
 

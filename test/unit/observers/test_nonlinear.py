@@ -11,7 +11,7 @@ import geared_dynamics as gd
 from elastic_arms import URDF, elastic_arm, elbow_drives
 from geared_dynamics.observers.contraction import after_correction
 from geared_dynamics.observers.pole_assignment import correction, seen
-from geared_dynamics.observers.readings import sizes_of
+from geared_dynamics.observers.readings import observed_arm, sizes_of
 from geared_dynamics.observers.redundant_observer import acceleration
 from geared_dynamics.observers.standing import predicted
 from observer_arms import DT, TURN, drive, moved
@@ -32,7 +32,7 @@ def step_of(model: gd.GearedModel, dt: float = DT) -> np.ndarray:
     N, n = sizes.coordinates, sizes.n
     q = random.uniform(-1, 1, n)
     z = np.concatenate([q, model.elasticity.rigid @ q, 0.5 * random.normal(size=N)])
-    found = predicted(model, sizes, z, np.zeros(sizes.motors), np.zeros(n), dt)
+    found = predicted(observed_arm(model), z, np.zeros(sizes.motors), np.zeros(n), dt)
     assert found is not None
     return found.whole
 
@@ -140,7 +140,7 @@ def test_the_redundant_model_needs_its_gyroscopic_forces(monkeypatch: pytest.Mon
     q, v = np.array([0.3, -0.5, 0.8]), np.array([1.5, -1.2, 2.0])
     x, rate = np.concatenate([q, q]), np.concatenate([v, v])
     nu = gd.cartesian.dynamics(model, gd.State(q, v, q, v)).jacobian @ rate
-    args = (model, x, nu, gd.cartesian.left_inverse(model), np.zeros(3), np.zeros(3))
+    args = (observed_arm(model), x, nu, gd.cartesian.left_inverse(model), np.zeros(3), np.zeros(3))
     right = acceleration(*args)
     expected = np.concatenate(
         gd.elastic.forward_dynamics(model, gd.State(q, v, q, v), np.zeros(3))

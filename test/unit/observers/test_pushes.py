@@ -10,6 +10,7 @@ import pytest
 
 import geared_dynamics as gd
 from geared_dynamics.observers.pole_assignment import slower
+from geared_dynamics.observers.readings import observed_arm
 from geared_dynamics.observers.smoothness import extended, leap, weights
 from geared_dynamics.observers.standing import gain_of, law_count, predicted
 from observer_arms import DT, TURN, drive, moved
@@ -135,7 +136,7 @@ def closed(rate: float, part: float) -> float:
     """Largest eigenvalue of the error of an arm in motion with a part of the gain of a rate."""
     gains = ob.nonlinear_gains(model(), resolution=TURN, bandwidth=5.0)
     mean = np.concatenate([[0.2, -0.4, 0.6] * 2, [2.0, -1.5, 3.0] * 2])
-    step = predicted(model(), gains.sizes, mean, np.zeros(3), np.zeros(3), DT)
+    step = predicted(observed_arm(model()), mean, np.zeros(3), np.zeros(3), DT)
     assert step is not None
     still = np.zeros(law_count(model()), bool)
     gain, _ = gain_of(model(), gains.seen, gains.structure, rate, [step], still)

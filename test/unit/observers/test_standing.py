@@ -19,7 +19,7 @@ from geared_dynamics.kernels import layout as at
 from geared_dynamics.kernels.observer_layout import FIELDS
 from geared_dynamics.observers import nonlinear
 from geared_dynamics.observers.pole_assignment import partial
-from geared_dynamics.observers.readings import at_rest, sizes_of
+from geared_dynamics.observers.readings import at_rest, observed_arm
 from geared_dynamics.observers.standing import derivative, fixed, predicted, rows
 from geared_dynamics.simulation.equations_engine import EquationsMechanism
 from observer_arms import DT, TURN, moved
@@ -266,8 +266,7 @@ LAWS = {
 
 def step_of(model: gd.GearedModel, z: np.ndarray, tau_m: np.ndarray, stay: float = 1.0) -> Any:
     count = model.joint_friction.count + model.motors.friction.count
-    sizes = sizes_of(model)
-    found = predicted(model, sizes, z, tau_m, np.zeros(3), DT, np.full(count, stay))
+    found = predicted(observed_arm(model), z, tau_m, np.zeros(3), DT, np.full(count, stay))
     assert found is not None
     return found
 

@@ -105,7 +105,7 @@ def test_a_damaged_page_of_sqlite_costs_its_piece_only(tmp_path: Path) -> None:
     recording = open_recording(path, NAMES)
     parts = [recording.reader.read(piece) for piece in range(recording.reader.pieces)]
     assert sum(part.tally.lost for part in parts) == 1
-    assert "cannot be read to the end" in joined(parts, 3).tally.in_words()
+    assert "cannot be read to the end" in joined(parts).tally.in_words()
     assert 0.3 * len(T) < sum(len(part.stamp) for part in parts) < len(T)
 
 
@@ -297,7 +297,7 @@ def test_what_sqlite_keeps_in_place_of_a_message_is_damaged(tmp_path: Path) -> N
     base.close()
     recording = open_recording(path, NAMES)
     parts = [recording.reader.read(piece) for piece in range(recording.reader.pieces)]
-    tally = joined(parts, 3).tally
+    tally = joined(parts).tally
     assert tally.damaged == 2
     stamp = np.concatenate([part.stamp for part in parts])
     np.testing.assert_array_equal(stamp, np.delete(nanoseconds(T), [999, 1999]))
@@ -341,8 +341,8 @@ def test_joints_and_efforts_that_begin_late_are_found(tmp_path: Path) -> None:
     recording = open_recording(path, NAMES)
     assert recording.period == 1_000_000
     parts = [recording.reader.read(piece) for piece in range(recording.reader.pieces)]
-    assert joined(parts, 3).tally.foreign == 9000
-    np.testing.assert_array_equal(joined(parts, 3).position, Q[9000:])
+    assert joined(parts).tally.foreign == 9000
+    np.testing.assert_array_equal(joined(parts).position, Q[9000:])
 
 
 def test_a_file_that_is_gone_later_is_told(tmp_path: Path) -> None:

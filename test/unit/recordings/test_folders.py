@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from geared_dynamics.errors import RecordingError
-from geared_dynamics.recordings.container import files_of
+from geared_dynamics.recordings.bag import files_of
 from geared_dynamics.recordings.recording import open_recording
 from recorded_motions import (
     JOINT_STATE,

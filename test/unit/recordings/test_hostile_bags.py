@@ -11,8 +11,7 @@ import pytest
 
 from geared_dynamics.errors import RecordingError
 from geared_dynamics.recordings import mcap_records
-from geared_dynamics.recordings.bag import open_bag
-from geared_dynamics.recordings.container import files_of
+from geared_dynamics.recordings.bag import files_of, open_bag
 from geared_dynamics.recordings.mcap_file import McapFile
 from geared_dynamics.recordings.recording import open_recording
 from recorded_motions import JOINT_STATE, messages, motion, unclosed_mcap, write_sqlite

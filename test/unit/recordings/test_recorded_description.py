@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from geared_dynamics.errors import RecordingError
-from geared_dynamics.recordings.joint_topics import TEXT, recorded_description, text_of
+from geared_dynamics.recordings.bag import TEXT, recorded_description, text_of
 from recorded_motions import JOINT_STATE, string, write_sqlite
 
 URDF = b'<robot name="r"><link name="base"/></robot>'

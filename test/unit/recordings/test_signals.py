@@ -8,7 +8,7 @@ import pytest
 from geared_dynamics.arrays import Array
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.recordings.motions import interpolated, is_even, motion
-from geared_dynamics.recordings.samples import Samples, Stretch, clean, in_order, time_steps
+from geared_dynamics.recordings.samples import Samples, Stretch, Tally, clean, in_order, time_steps
 from recorded_motions import motion as known_motion
 from recorded_motions import nanoseconds
 
@@ -143,7 +143,7 @@ def test_gaps_repeats_resets_and_nan() -> None:
     found = clean(one, np.ones(len(stamp), bool), ms)
     parts = [part.samples.position[:, 0].astype(int).tolist() for part in found.stretches]
     assert parts == [[0, 1, 3, 5, 6], [7, 8, 9, 10], [11, 12], [13, 14, 15]]
-    assert (found.not_finite, found.repeated, found.resets, found.gaps) == (1, 1, 1, 2)
+    assert found.tally == Tally(not_finite=1, repeated=1, resets=1, gaps=2)
 
 
 def sent_again(rows: list[int], *, rest: range = range(0)) -> Samples:
@@ -161,15 +161,15 @@ def test_samples_sent_again_are_left_out() -> None:
     (stretch,) = found.stretches
     left = [k for k in range(20) if k not in (5, 9, 10)]
     assert (stretch.samples.stamp // 1_000_000).tolist() == left
-    assert found.held == 3
+    assert found.tally.held == 3
 
 
 def test_a_robot_at_rest_and_new_efforts_stay() -> None:
     """Three equal samples are a rest; the same positions with another effort are new."""
-    assert clean(sent_again([5, 6, 7]), np.ones(20, bool), 1_000_000).held == 0
+    assert clean(sent_again([5, 6, 7]), np.ones(20, bool), 1_000_000).tally.held == 0
     slow = sent_again([], rest=range(8, 10))
-    assert clean(slow, np.ones(20, bool), 1_000_000).held == 0
-    assert clean(samples([0]), np.ones(1, bool), 1_000_000).held == 0
+    assert clean(slow, np.ones(20, bool), 1_000_000).tally.held == 0
+    assert clean(samples([0]), np.ones(1, bool), 1_000_000).tally.held == 0
 
 
 def test_period_is_the_median_of_fresh_stamps() -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -13,17 +14,24 @@ from rclpy.parameter import Parameter as RosParameter
 
 from geared_dynamics.errors import ModelError
 from geared_dynamics.ros.declared import Declared, descriptor
-from geared_dynamics.runtime.parameters import Parameter, ParameterError
+from geared_dynamics.runtime.node_parameters import NodeParameters, ParameterGroup, PerJoint, row
+from geared_dynamics.runtime.parameters import ParameterError
 
-SCHEMA = (
-    Parameter("rate", "double", 100.0, "cycles [1/s]", low=1.0, high=1000.0),
-    Parameter("points", "int", 3, "of a table", low=2, high=9, when="configure"),
-    Parameter("mode", "string", "stream", "what is sent", choices=("stream", "hold")),
-    Parameter("fixed", "bool", False, "locks the gain", when="start"),
-    Parameter("joints.<joint>.gain", "double", 1.0, "of a joint", lock="fixed"),
-    Parameter("names", "strings", [], "any"),
-    Parameter("speed", "double", 2.0, "new name", former="old_speed"),
-)
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Gains(ParameterGroup):
+    gain: PerJoint = row(1.0, "of a joint", lock="fixed")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Parameters(NodeParameters):
+    rate: float = row(100.0, "cycles [1/s]", 1.0, 1000.0)
+    points: int = row(3, "of a table", 2, 9, when="configure")
+    mode: Literal["stream", "hold"] = row("stream", "what is sent")
+    fixed: bool = row(False, "locks the gain", when="start")
+    joints: Gains
+    names: tuple[str, ...] = row([], "any")
+    speed: float = row(2.0, "new name", former="old_{}")
 
 
 class Node:
@@ -83,33 +91,33 @@ class Node:
         return lines
 
 
-def made(**given: Any) -> tuple[Node, Declared]:
+def made(**given: Any) -> tuple[Node, Declared[Parameters]]:
     """A node with a joint."""
     node = Node(**given)
-    declared = Declared(node, SCHEMA)  # type: ignore[arg-type]
+    declared = Declared(node, Parameters)  # type: ignore[arg-type]
     declared.declare(["a"], [])
     return node, declared
 
 
 def test_defaults_and_given_values() -> None:
     node, declared = made(rate=50, joints__a__gain=2.5, use_sim_time=True, names=["x"])
-    assert declared.values == {
+    assert declared.now.values == {
         "rate": 50.0, "points": 3, "mode": "stream", "fixed": False, "names": ["x"],
         "speed": 2.0, "joints.a.gain": 2.5,
     }  # fmt: skip
-    assert node.declared == declared.values
+    assert node.declared == declared.now.values
     assert isinstance(node.declared["rate"], float)
     assert node.given == {"use_sim_time": True}
     assert (declared.wrong, node.lines) == ({}, [])
     declared.refuse_wrong()
     declared.declare(["a"], [])  # nothing twice
-    assert node.declared == declared.values
+    assert node.declared == declared.now.values
 
 
 def test_wrong_values_have_their_default_until_they_are_corrected() -> None:
     node, declared = made(rate=0.5, mode="steam", points=2.5)
     assert set(declared.wrong) == {"rate", "mode", "points"}
-    assert (declared.values["rate"], declared.values["points"]) == (100.0, 3)
+    assert (declared.now.values["rate"], declared.now.values["points"]) == (100.0, 3)
     errors = node.taken()
     assert [severity for severity, _ in errors] == ["error"] * 3
     assert any("did you mean 'stream'?" in text for _, text in errors)
@@ -122,14 +130,14 @@ def test_wrong_values_have_their_default_until_they_are_corrected() -> None:
 
 def test_a_former_name_is_taken_with_a_warning() -> None:
     node, declared = made(old_speed=7.0)
-    assert declared.values["speed"] == 7.0
+    assert declared.now.values["speed"] == 7.0
     assert node.taken() == [
         ("warning", "parameter 'old_speed' is now called 'speed'; rename it"),
     ]
     declared.warn_of_unknown()
     assert node.taken() == []
     node, declared = made(old_speed=7.0, speed=8.0)
-    assert declared.values["speed"] == 8.0
+    assert declared.now.values["speed"] == 8.0
 
 
 def test_unknown_parameters_are_named() -> None:
@@ -143,12 +151,12 @@ def test_unknown_parameters_are_named() -> None:
 
 def test_changes_are_applied_together() -> None:
     node, declared = made()
-    applied: list[dict[str, Any]] = []
-    declared.on_change(lambda values: lambda: applied.append(values))
+    applied: list[Parameters] = []
+    declared.on_change(lambda given: lambda: applied.append(given))
     answer = node.set(rate=20, mode="hold")
     assert answer.successful
-    assert (declared.values["rate"], declared.values["mode"]) == (20.0, "hold")
-    assert applied == [declared.values]
+    assert (declared.now.values["rate"], declared.now.values["mode"]) == (20.0, "hold")
+    assert applied == [declared.now]
     node.after([])  # nothing is pending
     assert len(applied) == 1
     assert node.taken() == []
@@ -166,11 +174,11 @@ REFUSED = {
 def test_a_wrong_change_changes_nothing(case: str) -> None:
     values, words = REFUSED[case]
     node, declared = made()
-    before = dict(declared.values)
+    before = dict(declared.now.values)
     answer = node.set(**values)
     assert not answer.successful
     assert words in answer.reason
-    assert declared.values == before
+    assert declared.now.values == before
     ((severity, text),) = node.taken()
     assert severity == "error"
     assert text.startswith(f"parameters not changed: {words}")
@@ -179,10 +187,10 @@ def test_a_wrong_change_changes_nothing(case: str) -> None:
 def test_what_does_not_go_together_changes_nothing() -> None:
     node, declared = made()
 
-    def validate(values: dict[str, Any]) -> Any:
-        if values["rate"] == 7.0:
+    def validate(given: Parameters) -> Any:
+        if given.rate == 7.0:
             raise ModelError("rate", "is seven", "give another")
-        if values["rate"] == 8.0:
+        if given.rate == 8.0:
             raise ZeroDivisionError("a defect")
         return lambda: None
 
@@ -193,7 +201,7 @@ def test_what_does_not_go_together_changes_nothing() -> None:
     answer = node.set(rate=8.0)
     assert (answer.successful, answer.reason) == (False, "unexpected exception: a defect")
     assert "ZeroDivisionError" in node.taken()[0][1]
-    assert declared.values["rate"] == 100.0
+    assert declared.now.values["rate"] == 100.0
     assert node.set(rate=9.0).successful
 
 
@@ -204,13 +212,13 @@ def test_parameters_with_a_time_to_be_read() -> None:
     answer = node.set(points=5)
     assert not answer.successful
     assert "points: is read when the node is configured; deactivate the node" in answer.reason
-    assert declared.values["points"] == 4
+    assert declared.now.values["points"] == 4
     assert node.set(joints__a__gain=3.0).successful
     locked, other = made(fixed=True)
     answer = locked.set(joints__a__gain=3.0)
     assert not answer.successful
     assert "joints.a.gain: is locked by fixed; restart the node" in answer.reason
-    assert other.values["joints.a.gain"] == 1.0
+    assert other.now.values["joints.a.gain"] == 1.0
 
 
 def test_parameters_of_others() -> None:
@@ -219,11 +227,11 @@ def test_parameters_of_others() -> None:
     assert answer.successful
     ((severity, text),) = node.taken()
     assert (severity, text[:46]) == ("error", "parameters not changed: 'use_sim_time' is none")
-    assert "use_sim_time" not in declared.values
+    assert "use_sim_time" not in declared.now.values
 
 
 def test_descriptors() -> None:
-    rate, points, mode, fixed, _, names, _ = (descriptor(entry) for entry in SCHEMA)
+    rate, points, mode, fixed, _, names, _ = (descriptor(entry) for entry in Parameters.rows())
     assert rate.description == "cycles [1/s]"
     span = rate.floating_point_range[0]
     assert (span.from_value, span.to_value) == (1.0, 1000.0)

@@ -15,8 +15,9 @@ pytest.importorskip("rclpy")
 
 from geared_dynamics.ros import feedforward as feedforward_node
 from geared_dynamics.ros.feedforward_topics import Commands, names_to_send
-from geared_dynamics.runtime.feedforward_schema import SCHEMA
-from geared_dynamics.runtime.parameters import ParameterError, Value, expanded
+from geared_dynamics.runtime.feedforward_parameters import FeedforwardParameters
+from geared_dynamics.runtime.parameters import ParameterError
+from node_values import feedforward
 
 URDF = Path(__file__).resolve().parents[3] / "urdf"
 JOINTS = ["joint_1", "joint_2", "joint_3"]
@@ -29,10 +30,9 @@ def model() -> gd.GearedModel:
     return gd.load_model(URDF / "elbow.urdf", URDF / "elbow.drivetrain.yaml")
 
 
-def values(model: gd.GearedModel, **changes: Value) -> dict[str, Value]:
+def values(model: gd.GearedModel, **changes: Any) -> FeedforwardParameters:
     """Parameters of the node."""
-    schema = expanded(SCHEMA, model.joint_names, model.motor_names)
-    return {name: entry.default for name, entry in schema.items()} | changes
+    return feedforward(model, **changes)
 
 
 NAMES: dict[str, tuple[dict[str, Any], list[str], list[str]]] = {
@@ -109,7 +109,8 @@ def test_in_silence_the_loop_gets_both_clocks(monkeypatch: pytest.MonkeyPatch) -
         heard.append((now, clock))
 
     node: Any = SimpleNamespace(
-        exchange=SimpleNamespace(take_description=lambda: None, carrying=None),
+        exchange=SimpleNamespace(carrying=None),
+        take_description=lambda: None,
         loop=SimpleNamespace(silence=silence, stale=0.05, decision=None),
         active=True,
         annotating=False,
@@ -123,9 +124,9 @@ def test_in_silence_the_loop_gets_both_clocks(monkeypatch: pytest.MonkeyPatch) -
         send=lambda _: None,
     )
     node.clock_time = lambda: feedforward_node.FeedforwardNode.clock_time(node)
-    feedforward_node.FeedforwardNode._watch(node)
+    feedforward_node.FeedforwardNode.watch(node)
     assert heard == looked == [(100.0, pytest.approx(2.25))]
     node.heard = 99.96  # not long enough ago
-    feedforward_node.FeedforwardNode._watch(node)
+    feedforward_node.FeedforwardNode.watch(node)
     assert len(heard) == 1
     assert published == [100.0, 100.0]

@@ -18,10 +18,10 @@ from rclpy.node import Node
 from geared_dynamics.apps.cli import analyze
 from geared_dynamics.errors import UNSEEN, GearedDynamicsError
 from geared_dynamics.ros import demo_conductor, process, publish_trajectory
-from geared_dynamics.ros import plant_node as plant_program
+from geared_dynamics.ros import plant as plant_program
 from geared_dynamics.ros.elastic_observer import ElasticObserverNode
 from geared_dynamics.ros.feedforward import FeedforwardNode
-from geared_dynamics.ros.model_node import SteadyLifecycleNode
+from geared_dynamics.ros.lifecycle_node import SteadyLifecycleNode
 from geared_dynamics.ros.plant import PlantNode
 from geared_dynamics.ros.process import Failures, PrintableLog
 
@@ -102,7 +102,7 @@ def test_what_the_programs_print_is_filtered(
     monkeypatch.setattr(plant_program, "PlantNode", raising)
     monkeypatch.setattr(plant_program.rclpy, "init", lambda **_: None)
     monkeypatch.setattr(plant_program.rclpy, "try_shutdown", lambda: None)
-    monkeypatch.setattr(plant_program.signal, "signal", lambda *_: None)
+    monkeypatch.setattr(plant_program, "catch_signals", list)
     assert plant_program.run([]) == 2
     monkeypatch.setattr(sys, "argv", ["reference", "task.json"])
     monkeypatch.setattr(demo_conductor, "read_demo_task", lambda _: None)

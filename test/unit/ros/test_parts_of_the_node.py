@@ -25,9 +25,8 @@ from geared_dynamics.ros.departure import (
     Surroundings,
 )
 from geared_dynamics.ros.diagnostics import OK, WARN
-from geared_dynamics.runtime.feedforward_schema import SCHEMA
 from geared_dynamics.runtime.feedforward_settings import prepared
-from geared_dynamics.runtime.parameters import expanded
+from node_values import feedforward
 
 SECOND = 10**9
 
@@ -69,7 +68,7 @@ class Around:
             annotating=False,
             count_publishers=lambda _: 1,
             commands=SimpleNamespace(publishers=outputs),
-            parameters=SimpleNamespace(values={"update_rate": update_rate}),
+            parameters=feedforward(update_rate=update_rate),
             ros_time=SimpleNamespace(now=lambda: round(SECOND * self.now)),
             timing=SimpleNamespace(total=0),
         )
@@ -171,7 +170,7 @@ class Leaving:
             active=True,
             annotating=False,
             loop=self.loop,
-            parameters=SimpleNamespace(values={"on_deactivate": "gravity"}),
+            parameters=feedforward(on_deactivate="gravity"),
             send=self.sent.append,
             clock_time=lambda: 7.0,
             reporter=SimpleNamespace(look=lambda _: None),
@@ -198,7 +197,7 @@ def leaving(monkeypatch: pytest.MonkeyPatch) -> Leaving:
 def test_what_is_left_behind(chosen: str, to: str, leaving: Leaving) -> None:
     assert not leaving.timer.runs
     assert not leaving.made.under_way
-    leaving.node.parameters.values["on_deactivate"] = chosen
+    leaving.node.parameters = feedforward(on_deactivate=chosen)
     leaving.made.begin()
     assert (leaving.loop.left_to, leaving.timer.runs, leaving.made.begun) == (to, True, 50.0)
     assert leaving.made.under_way
@@ -320,10 +319,8 @@ WANTED = Reference(
 
 def tuned(topics: Any, model: gd.GearedModel, **changes: Any) -> Any:
     """A node in motion."""
-    entries = expanded(SCHEMA, model.joint_names, model.motor_names)
-    values = {name: entry.default for name, entry in entries.items()}
-    values |= {"mode": "stream", "state_publish_rate": 50.0, "effort_feedback": "none"}
-    made = prepared(values, model)
+    given = feedforward(model, mode="stream", state_publish_rate=50.0, effort_feedback="none")
+    made = prepared(given, model)
     loop = SimpleNamespace(
         q=Q,
         v=V,
@@ -338,10 +335,10 @@ def tuned(topics: Any, model: gd.GearedModel, **changes: Any) -> Any:
     return SimpleNamespace(
         loop=loop,
         state_topics=topics,
-        told=10.0,
+        tuning_sent=10.0,
         model=model,
         data=None,
-        parameters=SimpleNamespace(values=values),
+        parameters=given,
         get_clock=lambda: clock,
     )
 
@@ -353,7 +350,7 @@ def test_topics_that_somebody_listens_to() -> None:
     )
     node = tuned(topics, model)
     feedforward_topics.publish_state(node, 10.021)
-    assert node.told == 10.021
+    assert node.tuning_sent == 10.021
     assert set(topics.sent) == {"feedback", "output", "reference", "error", "terms/gravity"}
     np.testing.assert_array_equal(topics.sent["feedback"]["position"], Q)
     np.testing.assert_array_equal(topics.sent["reference"]["velocity"], WANTED.v)
@@ -372,8 +369,8 @@ def test_nothing_is_sent_that_nobody_listens_to_or_too_often() -> None:
     topics = Listened("feedback")
     node = tuned(topics, model)
     feedforward_topics.publish_state(node, 10.019)  # 50 a second
-    assert (topics.sent, node.told) == ({}, 10.0)
-    node.parameters.values["state_publish_rate"] = 0.0
+    assert (topics.sent, node.tuning_sent) == ({}, 10.0)
+    node.parameters = feedforward(model, state_publish_rate=0.0)
     feedforward_topics.publish_state(node, 99.0)
     assert topics.sent == {}
     for change in ({"q": None}, {"v": None}):

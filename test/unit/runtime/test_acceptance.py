@@ -10,10 +10,9 @@ import pytest
 
 import geared_dynamics as gd
 from geared_dynamics.runtime.feedforward_loop import FeedforwardLoop
-from geared_dynamics.runtime.feedforward_schema import SCHEMA
 from geared_dynamics.runtime.feedforward_settings import FeedforwardSetup, prepared
-from geared_dynamics.runtime.parameters import Value, expanded
 from geared_dynamics.trajectory import JointTrajectory, Point, TrajectoryError
+from node_values import feedforward
 
 URDF = Path(__file__).resolve().parents[3] / "urdf"
 REST = np.array([0.3, 0.5, -0.4])
@@ -25,11 +24,8 @@ def model() -> gd.GearedModel:
     return gd.load_model(URDF / "elbow.urdf", URDF / "elbow.drivetrain.yaml")
 
 
-def made(model: gd.GearedModel, **changes: Value) -> FeedforwardSetup:
-    schema = expanded(SCHEMA, model.joint_names, model.motor_names)
-    values = {name: entry.default for name, entry in schema.items()}
-    values |= {name.replace("__", "."): value for name, value in changes.items()}
-    return prepared(values, model)
+def made(model: gd.GearedModel, **changes: Any) -> FeedforwardSetup:
+    return prepared(feedforward(model, **changes), model)
 
 
 def path(model: gd.GearedModel, goal: Any = (0.4, 0.6, -0.2), time: float = 1.0) -> Any:

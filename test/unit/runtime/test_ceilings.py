@@ -12,10 +12,11 @@ import pytest
 
 import geared_dynamics as gd
 from geared_dynamics.control.safety import Policy
-from geared_dynamics.runtime.ceilings import refuse_wider_than_start
-from geared_dynamics.runtime.feedforward_schema import SCHEMA
-from geared_dynamics.runtime.feedforward_settings import policy_of
-from geared_dynamics.runtime.parameters import Parameter, ParameterError, Value, expanded
+from geared_dynamics.runtime.feedforward_parameters import FeedforwardParameters
+from geared_dynamics.runtime.feedforward_settings import policy_of, refuse_wider_than_start
+from geared_dynamics.runtime.node_parameters import schema_of
+from geared_dynamics.runtime.parameters import Parameter, ParameterError, Value
+from node_values import feedforward
 
 URDF = Path(__file__).resolve().parents[3] / "urdf"
 ELBOW, DRIVES = URDF / "elbow.urdf", URDF / "elbow.drivetrain.yaml"
@@ -34,20 +35,18 @@ def free() -> gd.GearedModel:
     return gd.load_model(UNLIMITED, DRIVES)
 
 
-def values(model: gd.GearedModel, **changes: Value) -> dict[str, Value]:
-    schema = expanded(SCHEMA, model.joint_names, model.motor_names)
-    found = {name: entry.default for name, entry in schema.items()} | {"mode": "computed_torque"}
-    given = {name.replace("__", "."): value for name, value in changes.items()}
-    assert not given.keys() - found.keys()
-    return found | given
+SCHEMA = FeedforwardParameters.rows()
 
 
-def allowed(model: gd.GearedModel, start: dict[str, Value], **changes: Value) -> bool:
+def values(model: gd.GearedModel, **changes: Any) -> FeedforwardParameters:
+    return feedforward(model, **{"mode": "computed_torque"} | changes)
+
+
+def allowed(model: gd.GearedModel, start: dict[str, Any], **changes: Any) -> bool:
     """Whether a node that was started with some values takes others while it runs."""
     begin = values(model, **start)
-    given = begin | {name.replace("__", "."): value for name, value in changes.items()}
     try:
-        refuse_wider_than_start(given, begin, model)
+        refuse_wider_than_start(values(model, **start | changes), begin, model)
     except ParameterError:
         return False
     return True
@@ -208,7 +207,7 @@ def test_histories_of_changes_never_widen_what_the_start_allows(
     rng = np.random.default_rng(seed)
     taken = refused = 0
     for model in (arm, free):
-        schema = expanded(SCHEMA, model.joint_names, model.motor_names)
+        schema = schema_of(FeedforwardParameters, model.joint_names, model.motor_names)
         guarded = [e for e in schema.values() if e.weaker or e.weakest]
         usual = policy_of(values(model), model)
         begin = values(model)
@@ -228,19 +227,20 @@ def test_histories_of_changes_never_widen_what_the_start_allows(
 
 def changed(
     model: gd.GearedModel,
-    now: dict[str, Value],
+    now: FeedforwardParameters,
     change: dict[str, Value],
-    begin: dict[str, Value] | None,
-) -> dict[str, Value] | None:
+    begin: FeedforwardParameters | None,
+) -> FeedforwardParameters | None:
     """The parameters after a change, None where it is refused; ``begin`` None: at the start."""
-    schema = expanded(SCHEMA, model.joint_names, model.motor_names)
+    schema = schema_of(FeedforwardParameters, model.joint_names, model.motor_names)
     try:
         given = {name: schema[name].checked(value) for name, value in change.items()}
-        policy_of(now | given, model)
+        after = now.replaced(given)
+        policy_of(after, model)
         if begin is not None:
             for name, value in given.items():
-                schema[name].refuse_weaker(value, begin[name])
-            refuse_wider_than_start(now | given, begin, model)
+                schema[name].refuse_weaker(value, begin.values[name])
+            refuse_wider_than_start(after, begin, model)
     except gd.GearedDynamicsError:
         return None
-    return now | given
+    return after

@@ -141,7 +141,7 @@ def test_cmd_timeout_counts_only_beyond_goal_time(
 ) -> None:
     bench = Bench(model, cmd_timeout=0.2, constraints__goal_time=goal_time)
     assert math.isfinite(bench.loop.prepared.policy.reference_timeout) == counts
-    assert bool(without_effect(bench.values, model)) != counts
+    assert bool(without_effect(bench.parameters)) != counts
 
 
 @pytest.mark.parametrize("arrives", [True, False])
@@ -196,7 +196,7 @@ def test_without_decelerations_feedback_holds_and_feedforward_brakes(
 ) -> None:
     for mode in ("stream", "computed_torque"):
         bench = Bench(model, mode=mode, constraints__decelerate_on_cancel=True)
-        assert any("max_deceleration" in line for line in without_effect(bench.values, model))
+        assert any("max_deceleration" in line for line in without_effect(bench.parameters))
         bench.send("goal", REST + 1.0, 2.0)
         bench.run(1.0)
         bench.goals.cancel("goal", bench.t)

@@ -17,9 +17,8 @@ from geared_dynamics.control import ElasticController, RigidController
 from geared_dynamics.control.safety import Event, Mode
 from geared_dynamics.runtime.acceptance import routed
 from geared_dynamics.runtime.feedforward_loop import FeedforwardLoop
-from geared_dynamics.runtime.feedforward_schema import SCHEMA
-from geared_dynamics.runtime.feedforward_settings import FeedforwardSetup, differ, prepared
-from geared_dynamics.runtime.parameters import Value, expanded
+from geared_dynamics.runtime.feedforward_parameters import FeedforwardParameters
+from geared_dynamics.runtime.feedforward_settings import FeedforwardSetup, prepared
 from geared_dynamics.trajectory import (
     JointTrajectory,
     MotionLimits,
@@ -30,6 +29,7 @@ from geared_dynamics.trajectory import (
     follow,
     state,
 )
+from node_values import feedforward
 
 URDF = Path(__file__).resolve().parents[3] / "urdf"
 REST = np.array([0.3, 0.5, -0.4])
@@ -41,13 +41,11 @@ def model() -> gd.GearedModel:
     return gd.load_model(URDF / "elbow.urdf", URDF / "elbow.drivetrain.yaml")
 
 
-def values(model: gd.GearedModel, **changes: Value) -> dict[str, Value]:
-    schema = expanded(SCHEMA, model.joint_names, model.motor_names)
-    defaults = {name: entry.default for name, entry in schema.items()} | {"mode": "stream"}
-    return defaults | {name.replace("__", "."): value for name, value in changes.items()}
+def values(model: gd.GearedModel, **changes: Any) -> FeedforwardParameters:
+    return feedforward(model, **{"mode": "stream"} | changes)
 
 
-def made(model: gd.GearedModel, **changes: Value) -> FeedforwardSetup:
+def made(model: gd.GearedModel, **changes: Any) -> FeedforwardSetup:
     return prepared(values(model, **changes), model)
 
 
@@ -198,12 +196,13 @@ def test_a_new_trajectory_continues_the_old_one_where_asked(model: gd.GearedMode
 def test_what_did_not_change_is_taken_over(model: gd.GearedModel) -> None:
     before = values(model)
     one = prepared(before, model)
-    loaded = prepared(before | {"payload.mass": 2.0}, model, one)
+    loaded = prepared(before.replaced({"payload.mass": 2.0}), model, one)
     assert loaded.policy is one.policy
     assert loaded.control.model is not one.control.model
-    limited = before | {"safety.state_timeout": 0.2}
+    limited = before.replaced({"safety.state_timeout": 0.2})
     assert prepared(limited, model, one).policy.state_timeout == 0.2
-    assert not differ(before, dict(before), ("",))
+    assert before.replaced({}).changed(before) == set()
+    assert limited.changed(before) == {"safety.state_timeout"}
 
 
 def test_exchange_takes_effect_in_the_next_cycle(model: gd.GearedModel) -> None:
@@ -373,7 +372,7 @@ def test_what_was_exchanged_is_freed_without_the_garbage_collector(
     try:
         dead = []
         for k in range(3):
-            loop.exchange(prepared(given | {"payload.mass": 1.0 + k}, arm, loop.prepared))
+            loop.exchange(prepared(given.replaced({"payload.mass": 1.0 + k}), arm, loop.prepared))
             run(loop, 0.05 + 0.05 * k, 0.1 + 0.05 * k)
             parts = loop.prepared, loop.prepared.control, loop.prepared.control.model
             dead.append([weakref.ref(part) for part in parts])

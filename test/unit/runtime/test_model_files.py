@@ -9,8 +9,8 @@ import pytest
 
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.runtime import model_source
-from geared_dynamics.runtime.feedforward_schema import SCHEMA
-from geared_dynamics.runtime.parameters import expanded
+from geared_dynamics.runtime.feedforward_parameters import FeedforwardParameters
+from node_values import feedforward
 
 URDF = Path(__file__).resolve().parents[3] / "urdf"
 FOREIGN = {
@@ -30,9 +30,8 @@ FOREIGN = {
 }
 
 
-def given(**changes: object) -> dict[str, object]:
-    found = {name: entry.default for name, entry in expanded(SCHEMA, (), ()).items()}
-    return found | {"urdf_path": str(URDF / "elbow.urdf")} | changes
+def given(**changes: object) -> FeedforwardParameters:
+    return feedforward(**{"urdf_path": str(URDF / "elbow.urdf")} | changes)
 
 
 @pytest.mark.parametrize("name", FOREIGN)
@@ -40,7 +39,7 @@ def test_nothing_is_quoted_from_a_file_that_is_no_drivetrain(tmp_path: Path, nam
     file = tmp_path / "a.txt"
     file.write_text(FOREIGN[name], encoding="utf-8")
     with pytest.raises(GearedDynamicsError) as caught:
-        model_source.load(given(drivetrain=str(file)), None)  # type: ignore[arg-type]
+        model_source.load(given(drivetrain=str(file)), None)
     assert str(file) in str(caught.value)
     assert "SECRET" not in str(caught.value)
 
@@ -50,7 +49,7 @@ def test_nothing_is_quoted_from_a_file_that_is_no_urdf(tmp_path: Path, name: str
     file = tmp_path / "a.txt"
     file.write_text(FOREIGN[name], encoding="utf-8")
     with pytest.raises(GearedDynamicsError) as caught:
-        model_source.load(given(urdf_path=str(file)), None)  # type: ignore[arg-type]
+        model_source.load(given(urdf_path=str(file)), None)
     assert "SECRET" not in str(caught.value)
 
 
@@ -58,10 +57,10 @@ def test_a_drivetrain_files_own_faults_are_still_named(tmp_path: Path) -> None:
     file = tmp_path / "a.drivetrain.yaml"
     file.write_text("version: 1\nwheel: {}\n", encoding="utf-8")
     with pytest.raises(GearedDynamicsError, match="did you mean 'wheels'"):
-        model_source.load(given(drivetrain=str(file)), None)  # type: ignore[arg-type]
+        model_source.load(given(drivetrain=str(file)), None)
     for text in ("version: 1\n", "{version: 1}", "# words\n'version' : 1.0\n", '{"version": 1}'):
         file.write_text(text, encoding="utf-8")
-        assert model_source.load(given(drivetrain=str(file)), None).name == "elbow"  # type: ignore[arg-type]
+        assert model_source.load(given(drivetrain=str(file)), None).name == "elbow"
 
 
 @pytest.mark.skipif(os.name != "posix", reason="POSIX's pipes and devices")
@@ -72,12 +71,12 @@ def test_pipes_and_devices_are_refused_at_once(tmp_path: Path, name: str) -> Non
     os.mkfifo(pipe)
     for path in (pipe, Path("/dev/zero"), tmp_path):
         with pytest.raises(GearedDynamicsError, match=r"not a regular file|is a directory"):
-            model_source.load(given(**{name: str(path)}), None)  # type: ignore[arg-type]
+            model_source.load(given(**{name: str(path)}), None)
 
 
 def test_files_keep_their_names() -> None:
     drives = str(URDF / "elbow.drivetrain.yaml")
-    model = model_source.load(given(drivetrain=drives), None)  # type: ignore[arg-type]
+    model = model_source.load(given(drivetrain=drives), None)
     assert (model.records.drivetrain.source, model.records.robot.source) == (
         drives,
         str(URDF / "elbow.urdf"),

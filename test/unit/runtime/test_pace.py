@@ -12,10 +12,9 @@ import geared_dynamics as gd
 from elastic_arms import elbow as elastic_elbow
 from geared_dynamics.runtime.acceptance import RAMP
 from geared_dynamics.runtime.feedforward_loop import FeedforwardLoop
-from geared_dynamics.runtime.feedforward_schema import SCHEMA
 from geared_dynamics.runtime.feedforward_settings import prepared
-from geared_dynamics.runtime.parameters import Value, expanded
 from geared_dynamics.trajectory import JointTrajectory, Point, sample
+from node_values import feedforward
 
 URDF = Path(__file__).resolve().parents[3] / "urdf"
 REST, GOAL, STILL = np.array([0.3, 0.5, -0.4]), np.array([0.9, 0.1, 0.4]), np.zeros(3)
@@ -37,10 +36,8 @@ def model() -> gd.GearedModel:
     return gd.load_model(URDF / "elbow.urdf", URDF / "elbow.drivetrain.yaml")
 
 
-def loop_of(model: gd.GearedModel, **changes: Value) -> FeedforwardLoop:
-    schema = expanded(SCHEMA, model.joint_names, model.motor_names)
-    values = {name: entry.default for name, entry in schema.items()}
-    return FeedforwardLoop(prepared(values | {"update_rate": 1000} | changes, model))
+def loop_of(model: gd.GearedModel, **changes: Any) -> FeedforwardLoop:
+    return FeedforwardLoop(prepared(feedforward(model, update_rate=1000, **changes), model))
 
 
 def follow(loop: FeedforwardLoop, rates: Any, cycles: int, time: float = 1.0) -> list[Row]:
@@ -149,9 +146,7 @@ def test_a_new_reference_goes_on_at_the_rate_of_the_old_one(model: gd.GearedMode
 
 def test_elastic_arms_get_all_derivatives() -> None:
     arm = elastic_elbow(2.0)
-    schema = expanded(SCHEMA, arm.joint_names, arm.motor_names)
-    values = {name: entry.default for name, entry in schema.items()}
-    loops = [FeedforwardLoop(prepared(values | {"update_rate": 1000}, arm)) for _ in range(2)]
+    loops = [loop_of(arm) for _ in range(2)]
     slow, quick = follow(loops[0], {0: 0.5}, 900, 1.0), follow(loops[1], {}, 900, 2.0)
     # A motion of one second at half speed is one of two seconds.
     np.testing.assert_allclose(column(slow, "q"), column(quick, "q"), atol=1e-3)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
+import runpy
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from geared_dynamics.runtime.feedforward_schema import SCHEMA
-from geared_dynamics.runtime.observer_settings import SCHEMA as OBSERVER
-from geared_dynamics.runtime.parameter_docs import replaced
+from geared_dynamics.runtime.feedforward_parameters import FeedforwardParameters
 from geared_dynamics.runtime.parameters import (
     DESCRIPTION,
     Parameter,
@@ -20,6 +19,8 @@ from geared_dynamics.runtime.parameters import (
 )
 
 ROOT = Path(__file__).resolve().parents[3]
+TABLES = runpy.run_path(str(ROOT / "tools" / "parameter_tables.py"))
+SCHEMA = FeedforwardParameters.rows()
 NAMES = [entry.name for entry in SCHEMA]
 # The parameters of the joint trajectory controller that a user's block may have.
 JTC = (
@@ -57,12 +58,11 @@ def test_the_names_of_the_joint_trajectory_controller_are_there(name: str) -> No
     assert name in NAMES
 
 
-@pytest.mark.parametrize(
-    ("name", "schema"), [("nodes.md", SCHEMA), ("observer_node.md", OBSERVER)]
-)
-def test_the_page_shows_the_schema(name: str, schema: tuple[Parameter, ...]) -> None:
+@pytest.mark.parametrize("name", TABLES["PAGES"])
+def test_the_page_shows_the_schema(name: str) -> None:
     page = (ROOT / "docs" / name).read_text(encoding="utf-8")
-    assert page == replaced(page, schema), "python -m geared_dynamics.runtime.parameter_docs"
+    schema = TABLES["PAGES"][name].rows()
+    assert page == TABLES["replaced"](page, schema), "python tools/parameter_tables.py"
 
 
 @pytest.mark.parametrize(

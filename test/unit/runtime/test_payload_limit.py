@@ -12,6 +12,7 @@ import geared_dynamics as gd
 from geared_dynamics.control.outputs import command_limits, extent, holdable_mass
 from geared_dynamics.runtime.model_source import loaded, warm_up
 from geared_dynamics.runtime.parameters import ParameterError
+from node_values import feedforward
 
 URDF = Path(__file__).resolve().parents[3] / "urdf"
 PENDULUM = """<robot name="pendulum"><link name="base"/><link name="rod"><inertial>
@@ -26,11 +27,10 @@ def elbow(**options: object) -> gd.GearedModel:
 
 
 def given(mass: float, com: object = (0.0, 0.0, 0.0), ixx: float = 0.0, most: float = math.nan):  # type: ignore[no-untyped-def]
-    return {
-        "payload.mass": mass, "payload.center_of_mass": list(com),  # type: ignore[call-overload]
-        "payload.inertia": [ixx, 0.0, 0.0, ixx, 0.0, ixx], "payload.link": "",
-        "payload.max_mass": most,
-    }  # fmt: skip
+    return feedforward(
+        payload__mass=mass, payload__center_of_mass=list(com),  # type: ignore[call-overload]
+        payload__inertia=[ixx, 0.0, 0.0, ixx, 0.0, ixx], payload__max_mass=most,
+    )  # fmt: skip
 
 
 def test_a_pendulum_holds_what_its_lever_arm_says() -> None:
@@ -82,7 +82,7 @@ def test_a_mass_of_the_users_own() -> None:
     with pytest.raises(ParameterError, match=r"payload\.mass: is"):
         loaded(arm, given(1.9 * most, (1.0, 0.0, 0.0), most=2.0 * most))
     with pytest.raises(ParameterError, match=r"payload\.max_mass: is -1"):
-        warm_up(arm, given(0.0, most=-1.0))
+        warm_up(arm, given(0.0, most=-1.0).payload)
 
 
 def test_without_limits_there_is_no_bound() -> None:

@@ -12,22 +12,18 @@ from demo_robots import elbow
 from geared_dynamics.actuation.command_type import command_names
 from geared_dynamics.errors import ModelError, UnknownNameError
 from geared_dynamics.runtime import plant_node_settings
-from geared_dynamics.runtime.parameters import Value, expanded
-from geared_dynamics.runtime.plant_node_settings import SCHEMA
+from geared_dynamics.runtime.plant_node_settings import PlantParameters
+from node_values import parameters
 from plant_arms import example
 
 
-def values(model: gd.GearedModel, **changes: Any) -> dict[str, Value]:
+def values(model: gd.GearedModel, **changes: Any) -> PlantParameters:
     """Defaults of all parameters, some changed; ``__`` stands for a dot."""
-    known = expanded(SCHEMA, model.joint_names, model.motor_names)
-    found = {name: entry.default for name, entry in known.items()} | {"engine": "equations"}
-    for name, value in changes.items():
-        found[name.replace("__", ".")] = known[name.replace("__", ".")].checked(value)
-    return found
+    return parameters(PlantParameters, model, **{"engine": "equations"} | changes)
 
 
 def test_defaults_are_good() -> None:
-    for entry in SCHEMA:
+    for entry in PlantParameters.rows():
         found = entry.checked(entry.default)
         assert found == entry.default or found != found  # NaN: not given
 
@@ -45,7 +41,7 @@ def test_the_plant_is_as_described() -> None:
         timestep=5e-4, friction=False, encoder_counts=1024, command_latency=0.002
     )
     np.testing.assert_array_equal(plant.state.q, [0.0, 0.7, 0.0])
-    assert command_names(model, str(given["command"])) == model.motor_names
+    assert command_names(model, given.command) == model.motor_names
 
 
 def test_our_equations_move_an_arm_that_mujoco_does_not_take() -> None:
@@ -89,9 +85,9 @@ def test_faults_add_up_and_name_motors() -> None:
     assert every.frozen_encoders == set(model.motor_names)
     assert dict(every.torque_limits) == dict.fromkeys(model.motor_names, 0.5)
     one = plant_node_settings.faults_of(
-        given | {"faults.motors": [motor]}, model, ("freeze_encoders",)
+        given.replaced({"faults.motors": [motor]}), model, ("freeze_encoders",)
     )
     assert one.frozen_encoders == {motor}
     assert not one.torque_limits
     with pytest.raises(UnknownNameError, match="there is no motor 'motor_9'"):
-        plant_node_settings.faults_of(given | {"faults.motors": ["motor_9"]}, model, ())
+        plant_node_settings.faults_of(given.replaced({"faults.motors": ["motor_9"]}), model, ())

@@ -14,7 +14,7 @@ import geared_dynamics as gd
 from elastic_arms import elbow as elastic_elbow
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.runtime import model_source
-from geared_dynamics.runtime.feedforward_schema import SCHEMA
+from geared_dynamics.runtime.feedforward_parameters import FeedforwardParameters
 from geared_dynamics.runtime.feedforward_settings import (
     controller_of,
     gains_of,
@@ -24,7 +24,8 @@ from geared_dynamics.runtime.feedforward_settings import (
     unread_gains,
 )
 from geared_dynamics.runtime.model_source import loaded, payload_words
-from geared_dynamics.runtime.parameters import ParameterError, Value, expanded
+from geared_dynamics.runtime.parameters import ParameterError
+from node_values import feedforward
 
 URDF = Path(__file__).resolve().parents[3] / "urdf"
 ELBOW, DRIVES = URDF / "elbow.urdf", URDF / "elbow.drivetrain.yaml"
@@ -35,21 +36,16 @@ def model() -> gd.GearedModel:
     return gd.load_model(ELBOW, DRIVES)
 
 
-def values(model: gd.GearedModel | None = None, **changes: Value) -> dict[str, Value]:
-    names = ((), ()) if model is None else (model.joint_names, model.motor_names)
-    schema = expanded(SCHEMA, *names)
-    found = {name: entry.default for name, entry in schema.items()} | {"mode": "stream"}
-    given = {name.replace("__", "."): value for name, value in changes.items()}
-    assert not given.keys() - found.keys()
-    return found | given
+def values(model: gd.GearedModel | None = None, **changes: Any) -> FeedforwardParameters:
+    return feedforward(model, **{"mode": "stream"} | changes)
 
 
 def test_gains_by_bandwidth(model: gd.GearedModel) -> None:
-    found = gains_of(values(model, mode="computed_torque", bandwidth=5.0), model)
+    found = gains_of(values(model, mode="computed_torque", bandwidth=5.0))
     assert found is not None
     assert found.kind == "acceleration"
     assert float(found.kp) == 25.0
-    assert gains_of(values(model), model) is None
+    assert gains_of(values(model)) is None
 
 
 def test_gains_as_the_joint_trajectory_controller_has_them(model: gd.GearedModel) -> None:
@@ -62,7 +58,7 @@ def test_gains_as_the_joint_trajectory_controller_has_them(model: gd.GearedModel
         gains__joint_3__i=2.0,
         gains__joint_3__i_clamp_max=3.0,
     )
-    found = gains_of(given, model)
+    found = gains_of(given)
     assert found is not None
     assert found.kind == "torque"
     assert found.kp.tolist() == [100.0, 0.0, 0.0]
@@ -189,8 +185,8 @@ def test_payload_link(model: gd.GearedModel) -> None:
             gd.gravity_forces(loaded(model, changed), q), gd.gravity_forces(same, q)
         )
         words = f"1.5 kg, centre of mass 0 0 0 m in the frame of {place}"
-        assert payload_words(model, changed) == words
-    assert payload_words(model, values(model)) == "none"
+        assert payload_words(model, changed.payload) == words
+    assert payload_words(model, values(model).payload) == "none"
     with pytest.raises(
         gd.GearedDynamicsError, match=r"payload\.link: 'base_link' is fixed to the"
     ):
@@ -284,7 +280,7 @@ def test_elastic_arms_read_the_gains_of_computed_torque() -> None:
     arm = elastic_elbow(damping=1.0)
     given = values(arm, mode="computed_torque", gains__joint_1__p=1.0)
     assert unread_gains(given, arm) == []
-    assert unread_gains(given | {"use_elasticity": False}, arm) != []
+    assert unread_gains(given.replaced({"use_elasticity": False}), arm) != []
 
 
 def test_unstable_default_gains_are_refused_with_parameters_that_there_are() -> None:
@@ -303,7 +299,7 @@ def test_unstable_default_gains_are_refused_with_parameters_that_there_are() -> 
 def test_gains_of_an_elastic_arm_are_its_own_where_one_is_given(name: str) -> None:
     """Damping alone is a law, too: nothing is added to it unasked."""
     arm = elastic_elbow(damping=1.0)
-    given: dict[str, Value] = {f"gains__joint_2__{name}": 7.0, "mode": "computed_torque"}
+    given: dict[str, Any] = {f"gains__joint_2__{name}": 7.0, "mode": "computed_torque"}
     gains = controller_of(values(arm, **given), arm).gains
     assert gains is not None
     found = {"p": np.asarray(gains.kp), "d": np.asarray(gains.kv)}

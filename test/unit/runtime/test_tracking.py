@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 import geared_dynamics as gd
-from geared_dynamics.runtime.feedforward_schema import SCHEMA
+from geared_dynamics.runtime.feedforward_parameters import FeedforwardParameters
 from geared_dynamics.runtime.following import tracking_of, untracked
-from geared_dynamics.runtime.parameters import ParameterError, expanded
+from geared_dynamics.runtime.parameters import ParameterError
+from node_values import feedforward
 
 URDF = Path(__file__).resolve().parents[3] / "urdf"
 CLOSED = {"mode": "computed_torque"}
@@ -20,9 +21,8 @@ JTC = CLOSED | {"command_interfaces": ["effort"]}
 ONE = "constraints.joint_2.trajectory"
 
 
-def values(model: gd.GearedModel, given: dict[str, Any]) -> dict[str, Any]:
-    schema = expanded(SCHEMA, model.joint_names, model.motor_names)
-    return {name: entry.default for name, entry in schema.items()} | given
+def values(model: gd.GearedModel, given: dict[str, Any]) -> FeedforwardParameters:
+    return feedforward(model, **given)
 
 
 def elbow(sliding: bool = False) -> gd.GearedModel:

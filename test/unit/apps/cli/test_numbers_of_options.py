@@ -127,14 +127,9 @@ def test_a_recording_too_short_for_a_motion(
     bag: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Every span comes out empty, as where there are gaps everywhere."""
-    from geared_dynamics.analysis.comparison_totals import Totals
-    from geared_dynamics.apps.cli import coupling
+    from geared_dynamics.recordings.spans import MotionReader
 
-    real = coupling.motions
-
-    def nothing(plan: object, span: int) -> tuple[list[object], Totals]:
-        return [], real(plan, span)[1]  # type: ignore[arg-type]
-
-    monkeypatch.setattr(coupling, "motions", nothing)
+    real = MotionReader.motions
+    monkeypatch.setattr(MotionReader, "motions", lambda *given: real(*given)._replace(motions=[]))
     assert main(["coupling", URDF, DRIVE, "--bag", bag]) == 2
     assert "has no motion to go along" in capsys.readouterr().err

@@ -13,7 +13,7 @@ from elbow_run import DRIVE, MODEL, ROBOT, TAU, URDF, A, Q, T, V
 from geared_dynamics.apps.cli.main import main
 from geared_dynamics.arrays import Array
 from geared_dynamics.recordings.bag import open_bag
-from geared_dynamics.recordings.joint_topics import joint_samples
+from geared_dynamics.recordings.joint_topics import decoded, joint_samples
 from geared_dynamics.recordings.recording import open_recording
 from recorded_motions import (
     JOINT_STATE,
@@ -82,7 +82,7 @@ def test_a_run_that_fails_leaves_nothing_in_the_way(
 def efforts_of(path: Path, kind: str) -> np.ndarray:
     """Efforts of a topic without positions, in the first piece."""
     topic = f"/analysis/tau_{kind}"
-    return joint_samples(open_bag(path).read(topic, 0), MODEL.joint_names).effort
+    return joint_samples(decoded(open_bag(path).read(topic, 0)), MODEL.joint_names).effort
 
 
 def test_one_bad_recording_does_not_keep_the_others_from_it(

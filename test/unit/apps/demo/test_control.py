@@ -8,8 +8,8 @@ import pytest
 import geared_dynamics as gd
 from demo_robots import brisk6
 from geared_dynamics.apps.demo_plan import BANDWIDTH, WAYS, gains, switches
-from geared_dynamics.runtime.feedforward_schema import SCHEMA
-from geared_dynamics.runtime.parameters import expanded
+from geared_dynamics.runtime.feedforward_parameters import FeedforwardParameters
+from geared_dynamics.runtime.node_parameters import schema_of
 
 
 def test_gains_are_critically_damped_for_the_largest_inertia() -> None:
@@ -31,6 +31,6 @@ def test_ways_differ_in_what_they_feed_forward() -> None:
 
 def test_the_node_knows_the_parameters() -> None:
     model = brisk6()
-    known = expanded(SCHEMA, model.joint_names, model.motor_names)
+    known = schema_of(FeedforwardParameters, model.joint_names, model.motor_names)
     assert set(gains(model, np.zeros((1, 6)))) <= set(known)
     assert set(switches(WAYS[0])) <= set(known)

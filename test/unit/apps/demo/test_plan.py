@@ -33,17 +33,17 @@ def test_an_arm_that_mujoco_does_not_take_is_moved_by_our_equations() -> None:
 
 
 def test_both_nodes_get_parameters_that_they_know() -> None:
-    from geared_dynamics.runtime.feedforward_schema import SCHEMA as NODE
-    from geared_dynamics.runtime.parameters import expanded
-    from geared_dynamics.runtime.plant_node_settings import SCHEMA as PLANT
+    from geared_dynamics.runtime.feedforward_parameters import FeedforwardParameters
+    from geared_dynamics.runtime.node_parameters import schema_of
+    from geared_dynamics.runtime.plant_node_settings import PlantParameters
 
     made = demo_plan.make_plan(robot_files("elbow"), "equations")
     names = made.model.joint_names, made.model.motor_names
-    for schema, values in (
-        (PLANT, demo_plan.plant_parameters(made, lock_step=True)),
-        (NODE, demo_plan.node_parameters(made, lock_step=True)),
+    for kind, values in (
+        (PlantParameters, demo_plan.plant_parameters(made, lock_step=True)),
+        (FeedforwardParameters, demo_plan.node_parameters(made, lock_step=True)),
     ):
-        known = expanded(schema, *names)
+        known = schema_of(kind, *names)
         for name, value in values.items():
             if name != "use_sim_time":
                 known[name].checked(value)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,27 +10,27 @@ import pytest
 import yaml
 
 import geared_dynamics as gd
-from geared_dynamics.apps import latency_run as benchmark
-from geared_dynamics.apps.processes import _interrupt
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.runtime.joint_readings import encoders
-from geared_dynamics.runtime.model_source import payload_tensor, signs
+from geared_dynamics.runtime.model_source import payload_tensor
 from geared_dynamics.runtime.observer_settings import motor_torques
+from geared_dynamics.runtime.parameters import signs
+from node_values import feedforward
 from observer_node_arm import FILES, URDF, arm, ready, values
 from shafts import shaft
 
-PAYLOAD = {"payload.center_of_mass": [0.0] * 3, "payload.inertia": [0.0] * 6}
 FINE = values()
 
 
 def tensor(**changes: Any) -> Any:
     """The payload's tensor with some values changed."""
-    return payload_tensor(PAYLOAD | {f"payload.{name}": value for name, value in changes.items()})
+    given = {f"payload__{name}": value for name, value in changes.items()}
+    return payload_tensor(feedforward(**given).payload)
 
 
 # What is prepared, place, words.
 CASES: dict[str, tuple[Callable[[], object], str, str]] = {
-    "sign": (lambda: signs({"s.a": 1, "s.b": 0}, "s.{}", ["a", "b"]), "s.b", "is 0; give 1 or -1"),
+    "sign": (lambda: signs(np.array([1.0, 0.0]), "s.{}", ["a", "b"]), "s.b", "is 0; give 1 or -1"),
     "two numbers for a centre": (
         lambda: tensor(center_of_mass=[0.0, 1.0]),
         "payload.center_of_mass",
@@ -63,7 +62,7 @@ CASES: dict[str, tuple[Callable[[], object], str, str]] = {
         "less than 3 periods",
     ),
     "currents without constants": (
-        lambda: motor_torques(shaft(), "motor_current", [1.0]),
+        lambda: motor_torques(shaft(), "motor_current", np.ones(1)),
         "motors.m.torque_constant",
         "is not given for m, and motor_current needs it; add it",
     ),
@@ -92,33 +91,14 @@ def test_refused(case: str) -> None:
 
 def test_settings_at_the_border() -> None:
     assert ready(update_rate=100.0, hold=0.03).hold == 0.03
-    assert signs({"s.a": 1, "s.b": -1}, "s.{}", ["a", "b"]).tolist() == [1.0, -1.0]
+    assert signs(np.array([1.0, -1.0]), "s.{}", ["a", "b"]).tolist() == [1.0, -1.0]
     expected = [[1.0, 2.0, 3.0], [2.0, 4.0, 5.0], [3.0, 5.0, 6.0]]
     assert tensor(inertia=[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).tolist() == expected
-    assert FINE["observer"] == "kalman"
+    assert FINE.observer == "kalman"
 
 
 def test_torques_of_currents() -> None:
     """tau_m = sign k_t i."""
     model = arm()
-    turn = motor_torques(model, "motor_current", [1.0, -1.0, 1.0])
+    turn = motor_torques(model, "motor_current", np.array([1.0, -1.0, 1.0]))
     np.testing.assert_allclose(turn(np.array([2.0, 3.0, 4.0])), [0.2, -0.3, 0.4])
-
-
-# -- the benchmark -------------------------------------------------------------------------------
-
-
-def test_a_signal_ends_the_benchmark_as_ctrl_c_does() -> None:
-    with pytest.raises(KeyboardInterrupt):
-        _interrupt(15, None)
-
-
-def test_figures_of_the_steps_are_those_of_the_last_cycles(tmp_path: Path) -> None:
-    """In microseconds, from nanoseconds; earlier ones are of the warming up."""
-    path = tmp_path / "steps.npy"
-    np.save(path, np.concatenate([np.full(50, 1e9), 1e3 * np.arange(101.0)]))
-    found = benchmark._steps(path, 101)
-    assert (found.p50, found.p99) == (pytest.approx(50.0), pytest.approx(99.0))
-    np.save(path, np.empty(0))
-    with pytest.raises(GearedDynamicsError, match="the observer made no step"):
-        benchmark._steps(path, 101)

@@ -1,27 +1,26 @@
-"""The table of parameters in docs/nodes.md, from the schema.
+"""The tables of the nodes' parameters in the documentation, from their dataclasses.
 
-``python -m geared_dynamics.runtime.parameter_docs docs/nodes.md feedforward``
-writes it again.
+``python tools/parameter_tables.py`` writes them into docs/.
 """
 
 from __future__ import annotations
 
-import importlib
 import math
-import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
-from typing import cast
 
+from geared_dynamics.runtime.feedforward_parameters import FeedforwardParameters
+from geared_dynamics.runtime.observer_settings import ObserverParameters
 from geared_dynamics.runtime.parameters import Parameter, Value, interval
+from geared_dynamics.runtime.plant_node_settings import PlantParameters
 
 BEGIN, END = "<!-- parameters: generated -->", "<!-- end of parameters -->"
 WHEN = {"start": "start", "configure": "configure", "run": "any time"}
 
-SCHEMAS = {
-    "feedforward": "feedforward_schema",
-    "observer": "observer_settings",
-    "plant": "plant_node_settings",
+PAGES = {
+    "nodes.md": FeedforwardParameters,
+    "observer_node.md": ObserverParameters,
+    "demo.md": PlantParameters,
 }
 
 
@@ -64,19 +63,12 @@ def replaced(page: str, schema: Iterable[Parameter]) -> str:
     return f"{head}{BEGIN}\n\n{table(schema)}\n\n{END}{tail}"
 
 
-def schema_of(node: str) -> Sequence[Parameter]:
-    """The parameters of one of our nodes: feedforward, observer or plant."""
-    module = importlib.import_module(f"geared_dynamics.runtime.{SCHEMAS[node]}")
-    return cast("Sequence[Parameter]", module.SCHEMA)
-
-
-def main() -> int:
-    """Write the table into a page."""
-    page, room = Path(sys.argv[1]), sys.argv[2]
-    schema = schema_of(room)
-    page.write_text(replaced(page.read_text(encoding="utf-8"), schema), encoding="utf-8")
-    return 0
+def main() -> None:
+    """Write the tables into their pages."""
+    for name, kind in PAGES.items():
+        page = Path(__file__).resolve().parents[1] / "docs" / name
+        page.write_text(replaced(page.read_text(encoding="utf-8"), kind.rows()), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -1,4 +1,4 @@
-"""Parts of the observer node: delays, names, sides, rest, restarts, messages."""
+"""Parts of the observer node's loop: delays, names, sides, rest, restarts."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from geared_dynamics.observers import Fault
 from geared_dynamics.observers.health import healthy
 from geared_dynamics.runtime.joint_readings import Picker, motor_angles
 from geared_dynamics.runtime.observer_restart import Loss, Rest, no_trouble, obstacle
-from geared_dynamics.runtime.observer_settings import motor_torques, torque_names
-from geared_dynamics.runtime.observer_values import Level
+from geared_dynamics.runtime.observer_settings import motor_torques
+from geared_dynamics.runtime.observer_values import torque_names
 from geared_dynamics.runtime.parameters import ParameterError
 from geared_dynamics.runtime.sample_times import PastReadings, lagrange
 from observer_node_arm import arm, ready, values
@@ -107,7 +107,7 @@ def test_numbers_that_make_no_sense_are_refused_by_name(name: str, value: float)
 
 def test_numbers_that_make_sense() -> None:
     given = {"motors__motor_2__encoder_resolution": 0.0, "encoder_noise": 1e-5}
-    assert ready(**given).gains is not None
+    assert ready(**given).observer.gains is not None
     offset = ready(feedback="motor", motors__motor_2__encoder_offset=-7.5)
     assert offset.angles.shift[1] == 7.5
 
@@ -178,45 +178,3 @@ def test_how_trouble_began_is_kept_until_it_ends() -> None:
     np.testing.assert_array_equal(onset.doubted, [False, True])
     onset = onset.after(step(Fault.NONE, Fault.JUMP), False)  # type: ignore[arg-type]
     np.testing.assert_array_equal(onset.first, [0, int(Fault.JUMP)])
-
-
-def test_serialised_messages_are_what_rclpy_reads() -> None:
-    serialization = pytest.importorskip("rclpy.serialization", reason="the extra 'ros'")
-    from sensor_msgs.msg import JointState
-
-    from geared_dynamics.ros.joint_state_wire import Fields
-
-    fields = Fields(["a", "b"], ["position", "effort"])
-    data = fields.serialised(
-        Level.BRIDGED, 3_000_000_004, {"position": np.array([1.0, 2.0]), "effort": None}
-    )
-    read = serialization.deserialize_message(data, JointState)
-    assert (read.header.stamp.sec, read.header.stamp.nanosec) == (3, 4)
-    assert read.header.frame_id == "bridged"
-    assert list(read.name) == ["a", "b"]
-    assert list(read.position) == [1.0, 2.0]
-    assert np.isnan(read.effort).all()
-    assert len(read.velocity) == 0
-
-
-def test_commands_age_by_the_clock_that_is_given() -> None:
-    """While a simulation pauses they do not; where its time begins anew they are none."""
-    pytest.importorskip("rclpy", reason="the extra 'ros'")
-    from std_msgs.msg import Float64MultiArray
-
-    from geared_dynamics.ros.observer_topics import Torques
-
-    class Node:
-        """Keeps the callback."""
-
-        def create_subscription(self, *given: object) -> None:
-            self.callback = given[2]
-
-    now, node = [5.0], Node()
-    torques = Torques(node, print, lambda: now[0])
-    torques.prepare(values(torque_source="commands", torque_kind="motor_torque"), arm())
-    assert torques.newest(5.0, 0.05) is None
-    node.callback(Float64MultiArray(data=[1.0, 2.0, 3.0]))  # type: ignore[operator]
-    for when, known in ((5.0, True), (5.04, True), (5.06, False), (1.0, False)):
-        assert (torques.newest(when, 0.05) is not None) == known
-    assert torques.newest(1e6, 0.0) is not None, "no limit"
