@@ -5,6 +5,7 @@ from geared_dynamics.control.controller import Controller
 from geared_dynamics.control.elastic_controller import ElasticController, elastic_controller
 from geared_dynamics.control.elastic_gains import closed_loop_poles, gains_from_modes
 from geared_dynamics.control.gains import Gains, gains_from_bandwidth, torque_gains
+from geared_dynamics.control.hybrid import desired_contact
 from geared_dynamics.control.laws import (
     Demand,
     Setting,
@@ -18,6 +19,7 @@ from geared_dynamics.control.outputs import limit_names
 from geared_dynamics.control.rigid_controller import RigidController, controller
 from geared_dynamics.control.terms import (
     Compensation,
+    DesiredContact,
     Memory,
     Output,
     Reference,
@@ -32,6 +34,7 @@ __all__ = [
     "Compensation",
     "Controller",
     "Demand",
+    "DesiredContact",
     "ElasticController",
     "Gains",
     "Memory",
@@ -45,6 +48,7 @@ __all__ = [
     "compensation",
     "computed_torque",
     "controller",
+    "desired_contact",
     "elastic_controller",
     "feedforward",
     "gains_from_bandwidth",

@@ -34,6 +34,7 @@ from geared_dynamics.checks import renamed
 from geared_dynamics.control.controller import Instant, PreparedLaw, refuse_state, warm
 from geared_dynamics.control.elastic_gains import Feedback, motor_feedback
 from geared_dynamics.control.gains import Driven, Gains, driven
+from geared_dynamics.control.hybrid import refuse_contact
 from geared_dynamics.control.laws import position_error, turns
 from geared_dynamics.control.outputs import (
     Saturation,
@@ -131,6 +132,7 @@ class ElasticController(PreparedLaw):
         """
         if reference is None:
             raise ArrayError("reference", "is None", f"give {self.law} a desired motion")
+        refuse_contact(reference)
         path, arm = derivatives_of(reference, self.derivatives_needed), self.arm
         planned = feedforward(arm, path, self.method, self.order, friction=True)
         commands = motor_commands(arm, path, self.method, self.order)

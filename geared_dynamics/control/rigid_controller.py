@@ -14,6 +14,7 @@ from geared_dynamics.arrays import Array, readonly
 from geared_dynamics.checks import renamed
 from geared_dynamics.control.controller import Instant, PreparedLaw, refuse_state, warm
 from geared_dynamics.control.gains import Gains
+from geared_dynamics.control.hybrid import checked_contact, hybrid_law
 from geared_dynamics.control.laws import (
     CLOSED,
     LAWS,
@@ -120,15 +121,16 @@ class RigidController(PreparedLaw):
             ArrayError: for shapes that do not fit, NaN or infinity.
         """
         law = self.compiled
-        if law is not None and state is not None and reference is not None:
-            q, v, a = reference.q, reference.v, reference.a
-            try:
-                command = np.empty(self.effort.shape)
-                status = kernels.control_law(*law, state.q, state.v, q, v, a, command)
-                if not status and reference.jerk is None:  # which is not read, but to be checked
-                    return memory, Output(command, command, NOTHING)
-            except kernels.NOT_TAKEN:
-                pass  # Python looks at the arguments
+        if law is None or state is None or reference is None or reference.contact is not None:
+            return self.plain_step(memory, state, reference, dt)
+        q, v, a = reference.q, reference.v, reference.a
+        try:
+            command = np.empty(self.effort.shape)
+            status = kernels.control_law(*law, state.q, state.v, q, v, a, command)
+            if not status and reference.jerk is None:  # which is not read, but to be checked
+                return memory, Output(command, command, NOTHING)
+        except kernels.NOT_TAKEN:
+            pass  # Python looks at the arguments
         return self.plain_step(memory, state, reference, dt)
 
     def plain_step(
@@ -139,7 +141,8 @@ class RigidController(PreparedLaw):
         if reference is None:
             if self.law != "gravity_compensation":
                 raise ArrayError("reference", "is None", f"give {self.law} a wanted motion")
-            reference = Reference(*[self.setting.compensation.still] * 3)
+            still = self.setting.compensation.still
+            reference = Reference(still, still, still)
         wanted = Reference(
             vector("reference.q", reference.q, n),
             vector("reference.v", reference.v, n),
@@ -151,8 +154,12 @@ class RigidController(PreparedLaw):
         elif self.law != "feedforward":
             raise ArrayError("state", "is None", f"give {self.law} a measured state")
         integral = vector("memory.integral", memory.integral, n) if self.integrating else None
-        demand = LAWS[self.law](self.setting, state, wanted, integral)
-        result = output(self.drives, demand, None if state is None else state.v, wanted.jerk)
+        law, jerk = LAWS[self.law], wanted.jerk
+        if reference.contact is not None:
+            law, jerk = hybrid_law(self.law, self.model, self.command_type), None
+            wanted = wanted._replace(contact=checked_contact(reference.contact, n))
+        demand = law(self.setting, state, wanted, integral)
+        result = output(self.drives, demand, None if state is None else state.v, jerk)
         refuse_overflow(result.command)
         if integral is not None and demand.error is not None:
             grown = integrate(

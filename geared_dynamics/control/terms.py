@@ -33,6 +33,20 @@ from geared_dynamics.model import GearedModel, require_model
 # -- What goes into a control cycle and what comes out; arrays in the model's joint order ---------
 
 
+class DesiredContact(NamedTuple):
+    """What the environment shall exert at one state; made by ``desired_contact``.
+
+    Attributes:
+        force: Joint force of what it shall exert on the arm, Q_d (n,) [N m or N].
+        jacobian: ds/dq of the constrained coordinates (m, n), along which feedback does nothing.
+        drift: Their s'' at a = 0 (m,).
+    """
+
+    force: Array
+    jacobian: Array
+    drift: Array
+
+
 class Reference(NamedTuple):
     """Wanted motion at the instant of the command.
 
@@ -42,6 +56,7 @@ class Reference(NamedTuple):
         a: Joint acceleration (n,).
         jerk: Its derivative (n,), for L di/dt of motors; without it currents count as steady.
         derivatives: q and its time derivatives (k+1, n), for elastic arms.
+        contact: What the environment shall exert; None where the arm touches nothing.
     """
 
     q: Array
@@ -49,6 +64,7 @@ class Reference(NamedTuple):
     a: Array
     jerk: Array | None = None
     derivatives: Array | None = None
+    contact: DesiredContact | None = None
 
 
 class Memory(NamedTuple):
@@ -306,12 +322,13 @@ def compensated_force(given: Compensation, q: Array, v: Array, a: Array) -> Arra
 
 
 def compensated_friction(
-    given: Compensation, q: Array, v: Array, a: Array, rate: Array
+    given: Compensation, q: Array, v: Array, a: Array, rate: Array, external: Array | None = None
 ) -> Array | None:
     """Friction of the joints at a rate (n,) [N m or N]; None where it is switched off.
 
     Friction that grows with the load sees the complete joint force at (q, v, a), whoever
-    provides it, so that this term does not depend on the other switches.
+    provides it, so that this term does not depend on the other switches; less what a contact
+    provides (``external``).
     """
     if not given.terms.use_friction or not given.model.joint_friction.count:
         return None
@@ -319,6 +336,8 @@ def compensated_friction(
         load = inverse_dynamics(given.model, q, v, a)
         if given.balanced:
             load -= balancer_forces(given.model, q)
+        if external is not None:
+            load -= external
         return friction_forces(given.model, rate, q, load)
     return friction_forces(given.model, rate, q, given.still)
 

@@ -253,7 +253,8 @@ class ModelNode(SteadyLifecycleNode, Generic[P]):
         self.declared.configured = True
         self.description.used = self.description.text
         self.description.begin(model)
-        for line in (*model.notes, *remarks):
+        unknown = model.knowledge.rotor_note
+        for line in (*model.notes, *remarks, *([unknown] if unknown else [])):
             log.warning(line)
         payload = model_source.payload_words(model, given.payload)
         log.info(f"configured: {model.name}, {self.summary(given)}; payload: {payload}")

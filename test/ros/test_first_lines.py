@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from feedforward_rig import DRIVETRAIN, URDF
+from geared_dynamics.model.knowledge import NO_ROTORS
 from geared_dynamics.runtime.feedforward_parameters import FeedforwardParameters
 from observer_node_arm import drives
 from ros_harness import Graph, Process, Processes
@@ -17,7 +18,7 @@ NODE, OBSERVER = "/arm/feedforward_node", "/arm/elastic_observer_node"
 STATES = "joint_states:=/robot/states"
 
 
-def start(processes: Processes, module: str, drivetrain: Path, *words: str) -> Process:
+def start(processes: Processes, module: str, drivetrain: Path | str, *words: str) -> Process:
     """Start a node in a namespace, and do not configure it."""
     values = {"urdf_path": URDF, "drivetrain": drivetrain, "autostart": "false"}
     options = [part for name, value in values.items() for part in ("-p", f"{name}:={value}")]
@@ -58,6 +59,14 @@ def test_the_feedforward_node(
     listens = f"waiting for trajectories on {NODE}/joint_trajectory and joint states on"
     assert f"{listens} /robot/states; {said}\n" in process.output
     assert f"waiting for the transition activate (ros2 lifecycle set {NODE}" in process.output
+
+
+def test_what_is_not_known_of_the_rotors(processes: Processes, graph: Graph) -> None:
+    """A user must not think that rotors are compensated that the files leave out."""
+    process = start(processes, "feedforward_node", "''")
+    graph.until(lambda: "waiting for the transition configure" in process.output, "its start")
+    assert graph.change_state(NODE, "configure")
+    assert NO_ROTORS in process.output
 
 
 def test_the_observer_node(processes: Processes, graph: Graph, tmp_path: Path) -> None:
