@@ -70,7 +70,7 @@ def resisting(model: GearedModel, q: Array, v: Array, tau: Array) -> Array:
 # -- Sums over samples, from which all numbers of a comparison follow; sums of spans add ----------
 
 
-# What the residual is held against, to see what is missing: [r, v, sign v, 1, a].
+# What the residual is compared with, to see what is missing: [r, v, sign v, 1, a].
 CLUES = ("residual", "velocity", "direction", "constant", "acceleration")
 BINS = 60
 

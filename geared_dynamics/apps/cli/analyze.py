@@ -1,4 +1,4 @@
-"""``geared-dynamics analyze``: recordings held against the model."""
+"""``geared-dynamics analyze``: recordings compared with the model."""
 
 from __future__ import annotations
 
