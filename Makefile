@@ -29,10 +29,10 @@ ifneq ($(OLD_ENOUGH),1)
 $(error $(PYTHON) is Python $(PYTHON_VERSION); 3.10 or newer is needed: make PYTHON=python3.12)
 endif
 
-.PHONY: help install demo test lint types imports unit validate fuzz figures benchmark house mutants numpy1 colcon format clean
+.PHONY: help install demo test lint types imports unit validate fuzz docs docs-full figures benchmark house mutants numpy1 colcon format clean
 
 help: ## this list
-	@sed -n 's/^\([a-z0-9]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-18s%s\n", $$1, $$2}'
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-18s%s\n", $$1, $$2}'
 
 install: $(VENV)/.installed ## create .venv with everything that exists for this platform
 
@@ -62,6 +62,13 @@ validate: $(VENV)/.installed ## long proofs: the tests with twenty times as many
 fuzz: $(VENV)/.installed ## hostile input for everything that takes some; ONLY=recordings MINUTES=10 SEED=5
 	PYTHONPATH=test $(BIN)/python -m fuzz --minutes $(or $(MINUTES),5) $(if $(SEED),--seed $(SEED)) $(ONLY)
 
+docs: $(VENV)/.docs ## the site, into docs/_build/html; warnings are errors, no network is needed
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+
+docs-full: $(VENV)/.docs ## the site with what the examples print and draw, and all blocks of the pages run
+	GALLERY=1 $(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	$(PYTEST) -m "validate or not validate" test/repository/test_pages.py
+
 figures: $(VENV)/.installed ## accuracy on published robots and references: measured, asked
 	@out=$$($(BIN)/python -m pytest test/golden -q -s -p no:xdist) || { echo "$$out"; exit 1; }; \
 	    echo "$$out" | grep -ao 'figure: .*' | cut -c9- | sort -u
@@ -76,7 +83,7 @@ house: $(VENV)/.installed ## sizes, doors and walks of the package; NAMES=1 list
 mutants: $(VENV)/.installed ## change sources at random, see whether tests notice; SEED= COUNT= ROOMS="control safety"
 	$(BIN)/python tools/mutants --seed "$(SEED)" --count $(COUNT) --rooms $(ROOMS)
 
-format: $(VENV)/.installed ## let ruff mend what it can
+format: $(VENV)/.installed ## let ruff fix what it can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
@@ -131,6 +138,10 @@ $(VENV)/.installed: $(VENV)/.python-$(PYTHON_VERSION) $(SOURCES)
 	$(BIN)/python tools/install.py tools --optional robots analysis sim ros demo
 	touch $@
 
+$(VENV)/.docs: $(VENV)/.installed
+	$(BIN)/python tools/install.py docs
+	touch $@
+
 # What the demo needs and no more, or what is installed already.
 $(VENV)/.demo: $(VENV)/.python-$(PYTHON_VERSION) $(SOURCES)
 	test $(VENV)/.installed -nt setup.py || $(BIN)/python tools/install.py ros demo --optional sim
@@ -147,6 +158,6 @@ $(OLD)/.installed: $(OLD)/.python-$(PYTHON_VERSION) $(SOURCES)
 	touch $@
 
 clean: ## remove environments, builds and caches
-	rm -rf .venv .venv-numpy1 .venv-colcon .colcon build dist *.egg-info
+	rm -rf .venv .venv-numpy1 .venv-colcon .colcon build dist *.egg-info docs/_build docs/_generated
 	rm -rf .numba_cache .mutants .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

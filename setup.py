@@ -70,6 +70,7 @@ ANALYSIS = [
 SIM = ["mujoco>=3.3", "pillow"]
 DEMO = ["rosbags>=0.10", "plotly"]
 ROBOTS = ["example-robot-data"]
+DOCS = ["sphinx>=8.0", "myst-parser>=4.0", "furo"]
 
 
 def version() -> str:
@@ -142,6 +143,7 @@ setup(
         "demo": DEMO,
         "testing": TESTING,
         "tools": TOOLS,
+        "docs": DOCS,
         "test": [*TOOLS, *ANALYSIS, *SIM, *DEMO, *ROBOTS],
     },
     entry_points={

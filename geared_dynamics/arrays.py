@@ -84,7 +84,7 @@ def reals(values: ArrayLike) -> Array:
 
 def is_masked(value: object, depth: int = 0) -> bool:
     """Whether an array, or one in a list, has a masked element: it is then no number."""
-    ma = sys.modules.get("numpy.ma")  # where nobody imported it there are no masks
+    ma = sys.modules.get("numpy.ma")  # where it is not imported there are no masks
     if ma is None or type(value) is np.ndarray:
         return False
     if isinstance(value, (list, tuple)):

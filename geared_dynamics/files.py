@@ -172,7 +172,7 @@ def read_file(
             status = os.fstat(stream.fileno())
             if regular and not stat.S_ISREG(status.st_mode):
                 raise DescriptionError(
-                    name, "this is no regular file", f"give the path of a {kind}"
+                    name, "this is not a regular file", f"give the path of a {kind}"
                 )
             if status.st_size > limit:
                 raise _too_large(name, kind, limit)
@@ -228,7 +228,7 @@ def _too_large(place: str, kind: str, limit: int) -> DescriptionError:
     return DescriptionError(
         place,
         f"the {kind} is larger than {limit / 2**20:g} MiB",
-        "that is no description of one robot; check that this is the right file",
+        "that is not the description of one robot; check that this is the right file",
     )
 
 

@@ -119,7 +119,7 @@ def from_rodrigues(
     gravity: ArrayLike = EARTH,
     strict: bool = False,
 ) -> GearedModel:
-    """Make a serial arm from axes and vectors (paper 004, eq. 20.2-20.8, 20.100-20.111).
+    """Make a serial arm from axes and vectors (Vukobratovic 2002, eq. 20.2-20.8, 20.100-20.111).
 
     Args:
         rows: A row per link, base to tip: ``RodriguesRow`` or a mapping of its fields.

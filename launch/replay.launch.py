@@ -1,4 +1,4 @@
-"""A recording held against the model, and, if asked, played into the feedforward node.
+"""A recording compared with the model, and, if asked, played into the feedforward node.
 
 First ``geared-dynamics analyze`` reads the bag as it is. With ``play:=true`` the bag is then
 played with its own time, and the node streams what it would have commanded on

@@ -3,9 +3,9 @@
     M a + h - springs + joint friction = A (k_t i - rotor friction - losses)
     L di/dt + R i + k_e s = u,   s = A' v
 
-M contains the rotors with their coupling to the links, so that H* below has what paper
-004 leaves out: its off-diagonal terms differ from those of the bare arm. A brushless
-motor stands as its q axis. Paper 004, eq. (20.62)-(20.73), corrected.
+M contains the rotors with their coupling to the links, so that H* below has what
+Vukobratovic 2002 leaves out: its off-diagonal terms differ from those of the bare arm. A brushless
+motor stands as its q axis. Vukobratovic 2002, eq. (20.62)-(20.73), corrected.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def windings(model: GearedModel, motor: int | None = None) -> Windings:
 
 
 class DrivenTerms(NamedTuple):
-    """H*(q) a + h*(q, v) = D u with inductances neglected (paper 004, eq. 20.72).
+    """H*(q) a + h*(q, v) = D u with inductances neglected (Vukobratovic 2002, eq. 20.72).
 
     Attributes:
         inertia: H* (..., n, n) [kg m^2, kg m or kg], joint side.
@@ -124,7 +124,7 @@ def driven_terms(model: GearedModel, q: ArrayLike, v: ArrayLike) -> DrivenTerms:
             constant that is not given.
 
     References:
-        Paper 004, eq. (20.71)-(20.73), with the rotors' coupling that (20.71) lacks.
+        Vukobratovic 2002, eq. (20.71)-(20.73), with the rotors' coupling that (20.71) lacks.
     """
     require_model(model)
     warn_if_elastic(model, "driven_terms")

@@ -27,14 +27,14 @@ def motor_commands(
         derivatives: Joint position and its time derivatives (..., k+1, n), as of
             ``feedforward``.
         method: As of ``feedforward``.
-        order: Likewise.
+        order: Order of the method ``expanded``.
 
     Raises:
         ArrayError: as ``feedforward``.
         ModelError: as ``feedforward``.
 
     References:
-        Paper 004, eq. (20.62)-(20.69); formulas in kernels.drive and kernels.flatness.
+        Vukobratovic 2002, eq. (20.62)-(20.69); formulas in kernels.drive and kernels.flatness.
     """
     plan = plan_of(model, method, order)
     path = enough(model, derivatives, plan, method, plan.rows + 1)

@@ -206,7 +206,7 @@ def into_the_gear(turn: Array, losses: Array, load_slope: Array) -> Array:
 
     m (1 + sign loss) for m > 0, m (1 - sign loss) for m < 0, with the driving loss where
     m and the speed have one sign, else the backdriving one; friction that grows with the
-    load adds its slope likewise.
+    load adds its slope too.
     """
     forward = np.where(turn > 0.0, losses[:, 0], losses[:, 1])
     backward = np.where(turn > 0.0, losses[:, 1], losses[:, 0])

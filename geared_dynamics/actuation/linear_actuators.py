@@ -5,7 +5,7 @@ The load torques M of the actuators and the joint accelerations follow together 
     A M = H a + h,   H = M_arm - A J A'        the arm; the actuators hold J
     A' a = T x',     x' = C x + F M + D u      the shafts, phi'' = T x'
 
-which with as many shafts as joints is paper 004, eq. (20.79)-(20.82), for a transmission
+which with as many shafts as joints is Vukobratovic 2002, eq. (20.79)-(20.82), for a transmission
 A; D_hat is D + F (E - HTF)^-1 H T D there, one F more than printed. Joint friction, smooth
 in the rate, springs and gravity are part of h. Gears that lose are not linear.
 """
@@ -44,7 +44,7 @@ from geared_dynamics.model import GearedModel, require_model
 #
 #     A M = (M_arm - A J A') a + h,   a from phi'' = A' a
 #
-# Paper 004, eq. (20.74)-(20.82), with a transmission and D_hat = D + F (E - HTF)^-1 H T D.
+# Vukobratovic 2002, eq. (20.74)-(20.82), with a transmission and D_hat = D + F (E - HTF)^-1 H T D.
 
 
 ROUNDING = 1e-9  # relative
@@ -351,7 +351,7 @@ def dc_actuator(model: GearedModel, motor: str) -> LinearActuator:
             that is more than viscous.
 
     References:
-        Paper 004, eq. (20.65) and (20.67), corrected.
+        Vukobratovic 2002, eq. (20.65) and (20.67), corrected.
     """
     require_model(model)
     if motor not in model.motor_names:

@@ -253,15 +253,17 @@ def jam(model: GearedModel, plant: ArmAtState) -> ModelError:
         finding = "is not positive definite at a given posture"
         return ModelError("mass matrix", finding, "give the links or wheels behind it an inertia")
     if not len(model.motor_names):
-        return ModelError("friction", "leaves no solution", "let it depend less on the load")
+        return ModelError(
+            "friction", "no acceleration is a solution", "reduce its coefficients of load"
+        )
     worst = int(plant.toward.min(axis=1).argmin())
     name = model.motor_names[worst]
     backdriving = model.motors.efficiency[worst, 1]
     finding = (
-        f"its gear jams: backdriven with efficiency {backdriving:g} it lets no acceleration "
-        "satisfy the equations"
+        f"the gear jams: with backdriving efficiency {backdriving:g} no acceleration "
+        "satisfies the equations of motion"
     )
-    remedy = "drive it forward or let it rest (mode 'exact'), or give the rotor more inertia"
+    remedy = "drive it forward, let it stick (mode 'exact'), or increase the rotor inertia"
     return ModelError(f"{model.drivetrain_source}, motors.{name}", finding, remedy)
 
 

@@ -141,7 +141,7 @@ def motor_commands(
         ModelError: if the motors cannot produce every joint force.
 
     References:
-        Paper 004, eq. (20.62)-(20.69); formulas in kernels.drive.
+        Vukobratovic 2002, eq. (20.62)-(20.69); formulas in kernels.drive.
     """
     if jerk is None:
         try:

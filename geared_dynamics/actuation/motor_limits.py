@@ -78,7 +78,7 @@ class Saturated:
 
         ``VOLTAGE`` where the back-EMF, and the d axis of a brushless motor, ask for more
         torque than the other limits allow, or exceed the voltage at any torque; ``SPEED``
-        where the motion is too fast: no torque mends that at once.
+        where the motion is too fast: no torque corrects that at once.
         """
         names = self.wanted.model.motor_names
         bits = np.bitwise_or.reduce(self.binding.reshape(-1, len(names)), axis=0)

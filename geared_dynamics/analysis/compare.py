@@ -1,4 +1,4 @@
-"""``analyze``: a recording held against the model."""
+"""``analyze``: a recording compared with the model."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def in_order(submit: Callable[[int], Any], spans: int, ahead: int) -> Iterator[A
         yield waiting.popleft().result()
 
 
-# -- ``analyze``: a recording held against the model ----------------------------------------------
+# -- ``analyze``: a recording compared with the model ---------------------------------------------
 
 
 SATURATED = 0.99  # of the effort limit

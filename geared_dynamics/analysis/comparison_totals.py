@@ -70,7 +70,7 @@ def resisting(model: GearedModel, q: Array, v: Array, tau: Array) -> Array:
 # -- Sums over samples, from which all numbers of a comparison follow; sums of spans add ----------
 
 
-# What the residual is held against, to see what is missing: [r, v, sign v, 1, a].
+# What the residual is compared with, to see what is missing: [r, v, sign v, 1, a].
 CLUES = ("residual", "velocity", "direction", "constant", "acceleration")
 BINS = 60
 
@@ -89,7 +89,7 @@ class Totals(NamedTuple):
         clues: Products of CLUES with each other (n, 5, 5).
         by_position: Count, sum and sum of squares of the complete model's residual in
             BINS of position (3, n, BINS).
-        by_velocity: Likewise.
+        by_velocity: The same in BINS of velocity (3, n, BINS).
         saturated: Samples at the effort limit (n,).
         outside: Samples beyond the position limits (n,).
         motors: Sums of squares of torque, current, voltage (3, m); NaN where not known.

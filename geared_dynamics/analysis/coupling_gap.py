@@ -142,7 +142,7 @@ def diagonal_exactness(model: GearedModel, *, seed: int = 0) -> Exactness:
 
     The difference is Gamma' J Z + Z' J Gamma and the off-diagonal of Gamma' J Gamma:
     it vanishes for a motor on a link whose angular velocity is null or orthogonal to
-    the rotor's axis in every posture, and that drives one joint only (paper 000, end
+    the rotor's axis in every posture, and that drives one joint only (Sciavicco 1994, end
     of section 4).
 
     Args:

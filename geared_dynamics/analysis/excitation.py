@@ -188,7 +188,7 @@ def excite(
         if progress is not None:
             progress(starts + k + 1, work)
     if not lowest <= USELESS:
-        finding = f"the best motion has a condition number of {lowest:.3g}: nothing can be told"
+        finding = f"the best motion has a condition number of {lowest:.3g}: it determines nothing"
         raise ModelError("excite", finding, BETTER)
     return Excitation(within(model, limits, duration, best)[0], lowest, at_first)
 

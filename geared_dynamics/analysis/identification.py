@@ -74,7 +74,7 @@ def instrument_columns(
         rows = np.flatnonzero(equations.run == run)
         ahead = clock_difference(recording, instrument)
         for part, index in paired_rows(model, instrument, settings, equations.stamp[rows] + ahead):
-            new = ~there[rows[index]]  # a clock that starts anew shows a time twice
+            new = ~there[rows[index]]  # a clock that starts again shows a time twice
             at = rows[index[new]]
             Y[at], q[at], there[at] = part.Y[new], part.q[new], True
         refuse_others(model, instrument, q[rows], equations.q[rows], there[rows])
@@ -153,7 +153,7 @@ def refuse_others(
 
 
 FEWEST = 20  # equations of a joint with which it is validated
-DOUBTFUL = 0.3  # relative deviation beyond which a parameter is hardly told
+DOUBTFUL = 0.3  # relative deviation beyond which a parameter is hardly determined
 WORST_CONDITION = 1000.0
 UNEXPLAINED = 0.5  # of a joint's torque: a residual above it says that nothing was identified
 
@@ -170,7 +170,7 @@ class Identified:
         solution: The same with covariance and condition.
         files: What the files say of them (b,).
         physical: Full parameters that an arm can have; of the arm without its load if
-            ``identify`` was told of one.
+            ``identify`` was given one.
         rms: RMS of the measured torque of each joint, over the equations used (n,).
         residual: RMS residual of each joint (5, n): of the files' parameters, the identified
             ones, and the physical ones on what they were fitted to; of the identified and of
@@ -224,13 +224,13 @@ class Identified:
 
     @property
     def column_sigma(self) -> dict[str, float]:
-        """Standard deviations likewise."""
+        """Standard deviation of each column by name."""
         names = [self.equations.names[k] for k in self.base.selection]
         return dict(zip(names, self.sigma.tolist(), strict=True))
 
     @property
     def doubtful(self) -> list[str]:
-        """Columns whose value is not told apart from zero within 30 %."""
+        """Columns whose value is not distinguished from zero within 30 %."""
         values, sigma = self.column_values, self.column_sigma
         return [name for name, s in sigma.items() if s > DOUBTFUL * abs(values[name])]
 

@@ -170,8 +170,8 @@ def gathered(
                 for parts in kept:
                     parts[:] = [rows.every(2) for rows in parts]
         if not count_of(own):
-            finding = "has no stretch of motion long enough to filter"
-            raise RecordingError(item.path, finding, "record some seconds without gaps")
+            finding = "no gap-free interval is long enough to filter"
+            raise RecordingError(item.path, finding, "record several seconds without gaps")
         refuse_unmeasured(model, measured, item.path)
         own_notes = item.notes(left_out[0])
         notes += [note if item.path in note else f"{item.path}: {note}" for note in own_notes]

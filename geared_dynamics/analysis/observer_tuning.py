@@ -98,7 +98,7 @@ def stretches(
 
 
 def replay(model: GearedModel, gains: KalmanGains, given: list[ReplayedStretch]) -> Replay:
-    """Run the filter along stretches; it starts anew where its estimate became invalid."""
+    """Run the filter along stretches; it starts again where its estimate became invalid."""
     m = len(model.motor_names)
     rows: list[tuple[Array, Array, float, bool]] = []
     alone: list[Array] = []
@@ -295,7 +295,7 @@ def suggest(
         rate: Of the samples [1/s].
         search: Samples to compare bandwidths with; ``given`` if not given.
         bandwidths: To compare [Hz].
-        progress: Told how many of how many are done.
+        progress: Called with how many of how many are done.
 
     Raises:
         RecordingError: where the filter does not run with the wanted bandwidth.

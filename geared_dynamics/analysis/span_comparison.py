@@ -26,7 +26,7 @@ from geared_dynamics.recordings.signals import delay
 from geared_dynamics.recordings.spans import MotionReader
 
 BUCKETS = 1500  # of a whole recording, for display only; half as many again for gaps
-TELLING = 0.1  # of the most motion that a joint has in a span, for its delay to be told elsewhere
+TELLING = 0.1  # of the most motion that a joint has in a span, for its delay to be taken elsewhere
 
 
 @dataclass(frozen=True, eq=False)

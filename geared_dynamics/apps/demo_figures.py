@@ -41,7 +41,7 @@ class Series(NamedTuple):
 
     Attributes:
         times: Stamps [s], from the motion's start (k,).
-        position: (k, n); likewise the others.
+        position: (k, n), as all others.
         velocity: (k, n).
         effort: (k, n).
     """
@@ -70,7 +70,7 @@ def read(bag: Path, joints: Sequence[str], motors: Sequence[str]) -> dict[str, T
     Args:
         bag: Folder of the bag.
         joints: Names in the order of the columns.
-        motors: Likewise.
+        motors: Names of the motors in the order of the columns.
 
     Raises:
         GearedDynamicsError: if a run is not in it.
@@ -128,7 +128,7 @@ class Outcome(NamedTuple):
         error: q_d - q (k, n) [rad or m].
         torque: Motor torques (k, m) [N m].
         torque_part: Of their limits (k, m).
-        voltage_part: Likewise of the voltages.
+        voltage_part: Voltages as a part of their limits (k, m).
     """
 
     way: Way

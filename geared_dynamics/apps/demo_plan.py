@@ -165,8 +165,8 @@ def make_plan(files: RobotFiles, engine: Engine | None) -> DemoPlan:
     motion = demanding(model)
     work = effort_of_motion(model, *motion[1:])
     if work > 1.0:
-        finding = f"cannot carry itself: even a slow motion takes {work:.0%} of a limit"
-        raise ModelError(model.source, finding, "look at the limits of motors and joints")
+        finding = f"cannot support its own weight: even a slow motion needs {work:.0%} of a limit"
+        raise ModelError(model.source, finding, "check the motor and joint limits")
     absent = missing()
     chosen, notes = chosen_engine(model, engine, motion)
     notes = (*left_out(absent, engine), *notes)
@@ -234,7 +234,7 @@ def plant_parameters(plan: DemoPlan, lock_step: bool) -> dict[str, Any]:
 
 def node_parameters(plan: DemoPlan, lock_step: bool) -> dict[str, Any]:
     """Parameters of the feedforward node that all runs have in common."""
-    # In lock step nobody's time passes while somebody is slow.
+    # In lock step no time passes while a process is slow.
     patience = {"safety.state_timeout": 10.0} if lock_step else {}
     # What is compared follows badly on purpose: without feedforward, with gains that are low.
     free = {name.replace("gains.", "constraints.").rpartition(".")[0] + ".trajectory": 0.0

@@ -179,7 +179,7 @@ def facts(plan: DemoPlan, lock_step: bool) -> list[tuple[str, str]]:
         ("plant", ENGINES[plan.engine]),
         ("sensors", f"encoders of {ENCODER} counts; commands act after {1e3 * LATENCY:g} ms"),
         ("feedforward node", f"pd_plus_feedforward, {BANDWIDTH:g} rad/s, {RATE:g} Hz over DDS"),
-        ("reference", f"{len(times)} waypoints in {times[-1]:g} s, every joint at its own beat"),
+        ("reference", f"{len(times)} waypoints in {times[-1]:g} s, one frequency for each joint"),
         ("time", pace if lock_step else "the wall clock's"),
     ]  # fmt: skip
 
@@ -196,7 +196,7 @@ def write_report(path: Path, plan: DemoPlan, found: Sequence[Outcome], *, lock_s
     from plotly.offline import get_plotlyjs
 
     model = plan.model
-    head = html.escape(f"{model.name}: what the complete model is worth")
+    head = html.escape(f"{model.name}: the effect of the complete model")
     parts = [
         f"<h1>{head}</h1><p>{html.escape(verdict(found, model.knowledge))}</p>",
         outcome_table(found),

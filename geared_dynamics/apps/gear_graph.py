@@ -30,7 +30,7 @@ from geared_dynamics.model.topology import (
 #
 # Vertices are links (those fixed to each other are one) and wheels. A pair holds one of
 # them in another and bears the letter of its axis in space; a gearing joins two members of
-# a gear pair (paper 001, section 2).
+# a gear pair (Chen 1998, section 2).
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def canonical(graph: Graph) -> Graph:
     so do wheels whose ratio is stated: it is relative to the link that carries them.
 
     References:
-        Paper 001, section 2, fig. 2 (b).
+        Chen 1998, section 2, fig. 2 (b).
     """
     holders = graph.holders()
     wheels = {vertex.name for vertex in graph.vertices if vertex.kind == "wheel"}
@@ -125,7 +125,7 @@ def open_loop_chain(graph: Graph) -> Graph:
     series: the joints are the coordinates. Gearings are left out.
 
     References:
-        Paper 001, section 2, fig. 3.
+        Chen 1998, section 2, fig. 3.
     """
     wheels = {vertex.name for vertex in graph.vertices if vertex.kind == "wheel"}
     own = [pair for pair in graph.pairs if pair.held not in wheels]
@@ -237,7 +237,7 @@ def pairs_of(
 
 
 def unplaced(drivetrain: DrivetrainRecord) -> set[str]:
-    """Wheels whose place nobody states: the URDF's, and planets on a circle of no radius."""
+    """Wheels whose place is not stated: the URDF's, and planets on a circle of no radius."""
     return {wheel.name for wheel in drivetrain.wheels if wheel.origin} | {
         f"{record.name}.planet_{k + 1}"
         for record in drivetrain.planetary

@@ -1,4 +1,4 @@
-"""The three pictures of a geared arm in one SVG (paper 001, fig. 2 and 3)."""
+"""The three pictures of a geared arm in one SVG (Chen 1998, fig. 2 and 3)."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class Flow:
         return self.y + LINE
 
 
-# -- The three pictures of a geared arm in one SVG (paper 001, fig. 2 and 3) ----------------------
+# -- The three pictures of a geared arm in one SVG (Chen 1998, fig. 2 and 3) ----------------------
 
 
 MARGIN, GAP, TITLE = 24.0, 34.0, 22.0  # [px]
@@ -118,7 +118,7 @@ def graph_svg(model: GearedModel) -> str:
         model: Geared model.
 
     References:
-        Paper 001, section 2.
+        Chen 1998, section 2.
     """
     graph = graph_of(*model.records)
     return svg_text(picture(model.name, graph), f"Gear train of {model.name}")
@@ -162,7 +162,7 @@ def as_built(graph: Graph) -> Manner:
 
 
 def rearranged(graph: Graph) -> Manner:
-    """Manner of picture (b): primary and secondary links told apart, ratios left out."""
+    """Manner of picture (b): primary and secondary links distinguished, ratios left out."""
 
     def look(vertex: Vertex) -> Look:
         """Primary links filled."""

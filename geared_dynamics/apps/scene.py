@@ -220,7 +220,7 @@ class Stage:
         Args:
             camera: From where.
             width: Of the picture [pixels].
-            height: Likewise.
+            height: Of the picture [pixels].
             floor: Height of the floor [m].
         """
         self._camera, self._floor = camera, floor

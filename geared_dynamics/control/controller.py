@@ -118,7 +118,7 @@ class Controller(Protocol):
         Args:
             posture: Joint position to hold (n,) [rad or m].
             q: Measured position (n,), None where it is not known any more.
-            v: Measured velocity (n,), likewise.
+            v: Measured velocity (n,), None with q.
         """
 
     def nominal(self, q: Array, v: Array, a: Array) -> Array:
@@ -131,7 +131,7 @@ class Controller(Protocol):
         """
 
     def term_torques(self, state: State | None, reference: Reference) -> TermTorques | None:
-        """Each term's joint force (n,) [N m or N]; None where terms cannot be told apart."""
+        """Each term's joint force (n,) [N m or N]; None where terms cannot be separated."""
 
     def with_model(self, model: GearedModel) -> Controller:
         """The same controller for another model of the same joints, such as with a payload."""

@@ -70,7 +70,7 @@ class ElasticController(PreparedLaw):
 
     Attributes:
         method: Of the feedforward.
-        order: Likewise.
+        order: Order of the method ``expanded``.
         feedback: Of what, as of ``gains_from_modes``.
         driven: The driven coordinates.
         arm: The model that the feedforward counts, without what is switched off.
@@ -279,7 +279,7 @@ class ElasticController(PreparedLaw):
         )
 
     def term_torques(self, state: State | None, reference: Reference) -> None:
-        """None: behind springs the terms cannot be told apart."""
+        """None: the terms cannot be separated in an elastic arm."""
 
 
 @renamed("side", "command_type")
@@ -303,9 +303,9 @@ def elastic_controller(
         gains: Gains of forces on the driven coordinates, e.g. of ``gains_from_modes``.
         feedback: Of what, as of ``gains_from_modes``.
         method: Of the feedforward.
-        order: Likewise.
+        order: Order of the method ``expanded``.
         terms: Gravity, friction and rotor coupling can be switched off; the others cannot be
-            told apart behind springs.
+            separated in an elastic arm.
         command_type: What commands are.
         saturation: ``each`` clips commands at the motors' limits, ``none`` does not.
 
@@ -323,7 +323,7 @@ def elastic_controller(
     for name in ("use_coriolis_compensation", "use_inertia_feedforward", "use_rotor_inertia"):
         if not getattr(on, name):
             remedy = "leave it on, or use a rigid controller"
-            raise ArrayError(f"terms.{name}", "cannot be switched off behind springs", remedy)
+            raise ArrayError(f"terms.{name}", "cannot be switched off in an elastic arm", remedy)
     gains = motor_feedback(gains, model.n) if law == "flatness_plus_pd" else None
     arm = model if on.use_friction else without_friction(model)
     arm = arm if on.use_rotor_coupling else arm.with_elasticity("uncoupled")

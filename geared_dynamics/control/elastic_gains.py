@@ -150,8 +150,8 @@ def closed_loop_poles(
         gains: Gains of forces on the driven coordinates.
         q: Posture (n,) [rad or m].
         feedback: As of ``gains_from_modes``.
-        sample_time: Likewise.
-        delay: Likewise.
+        sample_time: As of ``gains_from_modes``.
+        delay: As of ``gains_from_modes``.
     """
     period, late = times(sample_time, delay)
     choice("feedback", "feedback", feedback, get_args(Feedback))

@@ -27,8 +27,8 @@ class Gains(Frozen):
 
     Attributes:
         kp: Of the position error (n,), or one for all joints.
-        kv: Of the velocity error, likewise.
-        ki: Of the error's integral, likewise; 0 for none.
+        kv: Of the velocity error (n,), or one for all joints.
+        ki: Of the error's integral (n,), or one for all joints; 0 for none.
         integral_limit: Largest magnitude of the integral term (n,), in its own unit.
         kind: ``acceleration``: feedback is an acceleration that M(q) turns into a force, kp
             [1/s^2], kv [1/s], ki [1/s^3]; ``torque``: it is a force, kp [N m/rad or N/m],
@@ -97,7 +97,7 @@ def gains_from_bandwidth(
 
     Args:
         bandwidth: omega (n,) [rad/s], or one for all.
-        damping_ratio: zeta, likewise; 1 comes to rest without overshoot.
+        damping_ratio: zeta (n,), or one for all; 1 is critically damped.
         integral: Part of what stability allows, ki = integral * kp kv: below 1, by Routh.
         integral_limit: Largest integral term [rad/s^2 or m/s^2].
     """

@@ -95,8 +95,8 @@ def integrate(
 #     f = Kp e + Kv e' + Ki z                 gains of kind ``torque``
 #     f = M(q) (Kp e + Kv e' + Ki z)          gains of kind ``acceleration``
 #
-#     feedforward           tau = tau_s(q_d, v_d, a_d) + F       paper 004, fig. 20.10a
-#     computed_torque       tau = tau_s(q, v, a_d) + F + f       paper 004, fig. 20.10b
+#     feedforward           tau = tau_s(q_d, v_d, a_d) + F       Vukobratovic 2002, fig. 20.10a
+#     computed_torque       tau = tau_s(q, v, a_d) + F + f       Vukobratovic 2002, fig. 20.10b
 #     pd_plus_feedforward   tau = tau_s(q_d, v_d, a_d) + F + f
 #     gravity_compensation  tau = g(q)
 #     hold                  tau = g(q) + f  with e = posture - q, e' = -v

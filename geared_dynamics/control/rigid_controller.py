@@ -68,7 +68,7 @@ class RigidController(PreparedLaw):
         integrating: Whether the gains have an integral part.
         bound: Largest integral of the error (n,) [rad s or m s].
         compiled: The law as one compiled call, None where only Python has it.
-        holding: Likewise that which holds a posture.
+        holding: The same of the law that holds a posture.
     """
 
     closed_laws: ClassVar[tuple[str, ...]] = CLOSED

@@ -129,11 +129,11 @@ class TermTorques(NamedTuple):
 
     Attributes:
         gravity: See ``Terms`` for all of them.
-        coriolis: Likewise.
-        inertia: Likewise.
-        rotor_inertia: Likewise.
-        rotor_coupling: Likewise.
-        friction: Likewise.
+        coriolis: As ``use_coriolis_compensation``.
+        inertia: As ``use_inertia_feedforward``.
+        rotor_inertia: As ``use_rotor_inertia``.
+        rotor_coupling: As ``use_rotor_coupling``.
+        friction: As ``use_friction``.
     """
 
     gravity: Array

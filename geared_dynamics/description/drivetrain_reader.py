@@ -103,14 +103,14 @@ _TYPES = {
     "string": "a name",
     "boolean": "true or false",
 }
-# What a wrong file is told first: a misspelt key also misses the right one.
+# What is reported first of a wrong file: a misspelt key also misses the right one.
 _ORDER = ("additionalProperties", "type", "const", "enum", "required", "oneOf")
 # Keys that say nothing without another one.
 _BELONGS = {
-    "damping": "damping belongs to a spring, and there is none",
-    "backlash": "backlash is play in series with a spring, and there is none",
-    "rest": "a rest position belongs to a spring, and there is none",
-    "resistance": "the resistance is given without the torque constant, which tells the current",
+    "damping": "damping requires a stiffness, which is missing",
+    "backlash": "backlash requires a stiffness, which is missing",
+    "rest": "a rest position requires a stiffness, which is missing",
+    "resistance": "the resistance is given without the torque constant, which it needs",
     "back_emf_constant": "the back-EMF constant is given without the torque constant",
     "inductance": "the inductance is given without the resistance",
 }

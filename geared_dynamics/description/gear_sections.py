@@ -48,8 +48,8 @@ def refuse_impossible_set(record: PlanetaryRecord, place: str) -> None:
         finding = f"there are {n}"
     elif (sun + ring) % n:
         finding = (
-            f"{n} planets cannot be equally spaced: sun + ring = {sun + ring} teeth is no"
-            f" multiple of {n}"
+            f"{n} planets cannot be equally spaced: sun + ring = {sun + ring} teeth is not"
+            f" a multiple of {n}"
         )
     else:
         finding = f"{n} planets overlap each other"

@@ -130,7 +130,7 @@ def largest_gap(a: Vector3, b: Vector3) -> float:
 def rotation_about(axis: Vector3, angle: float) -> Matrix3:
     """Return the rotation by ``angle`` about the unit vector ``axis``.
 
-    Rodrigues: R a = a cos + (1 - cos)(e . a) e + sin e x a (paper 004, eq. 20.108
+    Rodrigues: R a = a cos + (1 - cos)(e . a) e + sin e x a (Vukobratovic 2002, eq. 20.108
     with the dot product that print lost).
     """
     cosine, sine = math.cos(angle), math.sin(angle)

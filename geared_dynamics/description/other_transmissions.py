@@ -58,7 +58,7 @@ _RULES = DialectRules(
         ("actuator", _DRAKE_RATIO),
         ("actuator", _DRAKE_INERTIA),
     ),
-    finding="{what} is read by nobody outside of <ros2_control>",
+    finding="{what} has no effect outside of <ros2_control>",
     remedies={
         REDUCTION: f"write <{_REDUCTION}> inside <actuator>, {_OR_MOVE}",
         INERTIA: f"write <{_INERTIA}> inside <actuator>, {_OR_MOVE}",
@@ -76,7 +76,7 @@ def read_transmission(node: Any, context: Context) -> list[Drive]:
 
     Raises:
         DescriptionError: If a number is none, a reduction zero, a role missing, or
-            a number stands where nobody reads it.
+            a number stands where it has no effect.
         UnknownNameError: If a role is not there.
     """
     name = (node.get("name") or "").strip()
@@ -310,7 +310,7 @@ def _beside(
     if any(drive.inertia is not None for drive in there):
         context.note(given.place, f"left out, because the inertia of {names} is given")
         return drives
-    context.note(given.place, f"taken for this joint alone, although {names} couple it to others")
+    context.note(given.place, f"applied to this joint alone, although {names} couple it to others")
     ((joint, _),) = given.coefficients
     return [*drives, replace(given, name=f"{joint}_armature", motor=False)]
 

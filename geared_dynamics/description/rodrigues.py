@@ -1,4 +1,4 @@
-"""Robots from the Rodrigues geometry of paper 004 (20.2-20.8, 20.100-20.111).
+"""Robots from the Rodrigues geometry of Vukobratovic 2002 (20.2-20.8, 20.100-20.111).
 
 Link j has a frame of its own with the origin in its centre of mass C_j. Joint
 S_j connects it to link j-1 and moves about or along the unit vector e_j. The
@@ -66,7 +66,7 @@ class RodriguesRow:
         special_to_centre: r*_(j,j) of a specificity: any vector in link j's
             frame not parallel to e_j; used in place of r_(j,j) to define the
             extended position, and required where r_(j,j) is parallel to e_j.
-        special_from_centre: r*_(j-1,j), likewise in link j-1's frame, with the
+        special_from_centre: r*_(j-1,j) in link j-1's frame, with the
             direction of r_(j-1,j): from the joint backwards.
         link: Name of the link, default ``link_1`` ...
         joint: Name of the joint, default ``joint_1`` ...

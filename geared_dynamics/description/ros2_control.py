@@ -90,7 +90,7 @@ def type_of(block: Any, context: Context) -> str:
 
 
 def check_children(node: Any, element: str, place: str, context: Context) -> None:
-    """Refuse children that are misspelt, note others that nobody reads.
+    """Refuse children that are misspelt, note others that have no effect.
 
     Those with the meaning of a reduction, inertia or offset are left to ``check_strays``.
     """
@@ -103,7 +103,7 @@ def check_children(node: Any, element: str, place: str, context: Context) -> Non
             raise DescriptionError(where, _FINDING.format(what="<type>"), "write <plugin>")
         if name.replace("_", "").lower() in [key.replace("_", "") for key in _KNOWN[element]]:
             raise UnknownNameError(where, "element", name, _KNOWN[element])
-        context.note(place, f"<{name}> inside <{element}> is read by nobody")
+        context.note(place, f"<{name}> inside <{element}> has no effect")
 
 
 def check_counts(
@@ -138,7 +138,7 @@ def check_declared(joints: list[End], declared: list[str], place: str, context: 
         if joint.name not in declared:
             raise DescriptionError(
                 f"{context.source}, {place}",
-                f"joint {joint.name!r} is no <joint> of this <ros2_control>, which refuses that",
+                f"joint {joint.name!r} is missing in this <ros2_control>, which refuses that",
                 f'write <joint name="{joint.name}"> beside the <transmission>',
             )
 

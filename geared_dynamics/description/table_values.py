@@ -101,7 +101,7 @@ def name_of(value: Any, place: str) -> str:
         raise DescriptionError(place, "the name is empty", "write a name, or leave it out")
     controls = any(category(letter) in _NOT_IN_NAMES for letter in value)
     if controls or value != value.strip() or "${" in value or "$(" in value:
-        finding = f"{value!r} is no name that a URDF can hold"
+        finding = f"{value!r} is not a name that a URDF can hold"
         remedy = "write it without control characters, '${' and blanks around it"
         raise DescriptionError(place, finding, remedy)
     return value

@@ -21,7 +21,7 @@ EXPECTED = "write it as a trajectory_msgs/JointTrajectory: joint_names and point
 def read_trajectory(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Read a trajectory as plain data: ``joint_names`` and ``points``.
 
-    Each point is a dict with ``time`` [s] and the fields that it has, lists that nobody has
+    Each point is a dict with ``time`` [s] and the fields that it has, lists that are not yet
     looked into yet (``trajectory.checked`` does).
 
     Raises:

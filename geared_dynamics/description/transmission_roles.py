@@ -92,7 +92,7 @@ def note_order(
     context.note(
         place,
         f"the roles disagree with the order of the {order}; joints and actuators are taken by"
-        f" role. ros2_control looks at the order only and {result}",
+        f" role. ros2_control uses the order only and {result}",
     )
 
 
@@ -113,7 +113,7 @@ def _as_read(kind: str, joints: Sequence[End], actuators: Sequence[End]) -> obje
 # -- Reductions, rotor inertias and offsets that stand where no reader looks for them -------------
 #
 # XML lets them stand anywhere, as elements, attributes or ``<param>``, and readers pass
-# over what they do not know: the arm then moves without its gears and nobody says why.
+# over what they do not know: the arm then moves without its gears, without an error.
 
 
 REDUCTION, INERTIA, OFFSET = "reduction", "inertia", "offset"
@@ -171,7 +171,7 @@ class _Quantity:
 def check_strays(
     node: Any, rules: DialectRules, place: str, context: Context, skip: str | None = None
 ) -> None:
-    """Refuse numbers below an element that nobody reads although they would change the drive.
+    """Refuse numbers below an element without effect although they would change the drive.
 
     One that changes nothing (a reduction of 1) is noted, and so is one that the
     hardware's driver may read.
@@ -203,7 +203,7 @@ def check_strays(
 
 
 def note_misplaced(root: Any, context: Context) -> None:
-    """Note ``<ros2_control>`` and ``<transmission>`` misspelt or where nobody looks for them.
+    """Note ``<ros2_control>`` and ``<transmission>`` misspelt or where they have no effect.
 
     Args:
         root: The URDF's root element.
@@ -219,7 +219,7 @@ def note_misplaced(root: Any, context: Context) -> None:
             own = (node.get("name") or "").strip()
             context.note(
                 f"{tag(parent)}/{name} {own!r}, line {node.sourceline}",
-                f"is read by nobody; write <{right}> right inside"
+                f"has no effect; write <{right}> right inside"
                 f" {'<robot>' if right == 'ros2_control' else '<ros2_control>'}",
             )
 

@@ -122,7 +122,9 @@ def prune(root: Any, source: str) -> ET.Element:
         counts[tag] += 1
         if counts[tag] > COUNT_LIMIT:
             raise DescriptionError(
-                source, f"more than {COUNT_LIMIT} {tag}s", "that is no description of one robot"
+                source,
+                f"more than {COUNT_LIMIT} {tag}s",
+                "that is not the description of one robot",
             )
         name = (node.get("name") or "").strip()
         place = f"{tag} {name!r}" if name else f"{tag} number {counts[tag]}"
@@ -253,10 +255,10 @@ def clip(text: str) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-# -- Names in links and joints that nobody reads and that look like names that are read -----------
+# -- Names in links and joints that have no effect and look like names that are read --------------
 #
 # XML lets anything stand anywhere, and readers pass over what they do not know: with
-# ``<orgin xyz="0 0 0.3"/>`` the link sits elsewhere, and nobody says why. What resembles
+# ``<orgin xyz="0 0 0.3"/>`` the link is elsewhere, without an error. What resembles
 # nothing is somebody's extension.
 
 

@@ -26,7 +26,7 @@ SIZE_LIMIT = 2**20
 _KIND = "drivetrain file"
 _TEXT_PLACE = "<drivetrain text>"
 _DICT_PLACE = "<drivetrain dict>"
-_FOREIGN = "this is no drivetrain file: it has no key 'version' with the number 1"
+_FOREIGN = "this is not a drivetrain file: it has no key 'version' with the number 1"
 _VERSION = re.compile(r"""^[{ \t]*["']?version["']?[ \t]*:[ \t]*1\b""", re.MULTILINE)
 
 

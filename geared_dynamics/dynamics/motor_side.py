@@ -28,7 +28,7 @@ def motor_torques(model: GearedModel, tau: ArrayLike, *, out: Array | None = Non
         ModelError: if the motors cannot produce every joint force.
 
     References:
-        Paper 001, eq. (12): tau = A tau_m.
+        Chen 1998, eq. (12): tau = A tau_m.
     """
     return checked("tau", tau, coordinates(model), motor_shares(model), out=out)
 
@@ -84,7 +84,7 @@ def motor_speeds(model: GearedModel, v: ArrayLike, *, out: Array | None = None) 
         out: Result array (..., m), returned.
 
     References:
-        Paper 001, eq. (12).
+        Chen 1998, eq. (12).
     """
     return checked("v", v, coordinates(model), model.structure_matrix, out=out)
 

@@ -18,7 +18,7 @@ from geared_dynamics.model import Frame, GearedModel, require_model
 #
 # Body by body its ten parameters, then the wheels whose last driven coordinate is
 # that body's. For a serial arm with each motor before its joint this is the order
-# that makes the regressor block upper-triangular (paper 000, eq. 31-34). Pinocchio's
+# that makes the regressor block upper-triangular (Sciavicco 1994, eq. 31-34). Pinocchio's
 # toDynamicParameters has Iyy before Ixz: ours in the order [0, 1, 2, 3, 4, 5, 7, 6, 8, 9].
 
 

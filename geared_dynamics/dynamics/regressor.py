@@ -46,7 +46,7 @@ def regressor(
         Matrix (..., n, p), columns as in ``parameter_names``.
 
     References:
-        Paper 000, eq. (30)-(34).
+        Sciavicco 1994, eq. (30)-(34).
     """
     n, count = coordinates(model), int(packed(model)[at.PARAMETERS])
     inputs = {"q": (q, n), "v": (v, n), "a": (a, n)}
@@ -275,7 +275,7 @@ def base_parameters(
         seed: Of the random states.
 
     References:
-        Paper 000, section 5 and 7; Gautier and Khalil 1990 for the regrouping.
+        Sciavicco 1994, section 5 and 7; Gautier and Khalil 1990 for the regrouping.
     """
     names = parameter_names(model)
     found = base_of(

@@ -54,7 +54,7 @@ def inverse_dynamics(
         Generalised joint force (..., n) [N m or N], joint side, without friction.
 
     References:
-        Paper 000, eq. (35)-(45), corrected.
+        Sciavicco 1994, eq. (35)-(45), corrected.
     """
     if f_ext is None:
         try:
@@ -151,7 +151,7 @@ def mass_matrix(model: GearedModel, q: ArrayLike, *, out: Array | None = None) -
         Symmetric matrix (..., n, n) [kg m^2, kg m or kg].
 
     References:
-        Paper 000, eq. (14); design of the wheels' terms in docs/derivation.md.
+        Sciavicco 1994, eq. (14); design of the wheels' terms in docs/derivation.md.
     """
     try:
         if model.fast is not None:
@@ -183,7 +183,7 @@ def coriolis_matrix(
         Matrix (..., n, n), C_ij = sum_k (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) v_k / 2.
 
     References:
-        Paper 000, eq. (17).
+        Sciavicco 1994, eq. (17).
     """
     try:
         n = model.n
@@ -267,7 +267,7 @@ def torque_terms(
 
 
 class KineticEnergyTerms(NamedTuple):
-    """The four shares of the kinetic energy (paper 000, eq. 23), each (...) [J].
+    """The four shares of the kinetic energy (Sciavicco 1994, eq. 23), each (...) [J].
 
     Attributes:
         translation: Of the locked links' masses, 1/2 m v_C' v_C.

@@ -118,7 +118,7 @@ def checked_measurement(cls: type[Measurement], *values: Any, **named: Any) -> M
         return new_measurement(cls, *values, **named)
     except TypeError:
         for name in named.keys() & OLD_FIELDS.keys():
-            raise ArrayError(name, "is no field of a measurement", OLD_FIELDS[name]) from None
+            raise ArrayError(name, "is not a field of a measurement", OLD_FIELDS[name]) from None
         raise
 
 

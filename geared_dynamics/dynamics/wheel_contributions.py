@@ -1,4 +1,4 @@
-"""What each wheel alone adds to M and to the forces (paper 001, eq. 13-21).
+"""What each wheel alone adds to M and to the forces (Chen 1998, eq. 13-21).
 
 Locked to its carrier the wheel is part of the virtual link. With its spin s = g.v
 (g its row of Gamma) and its carrier's rate about the axis, z.v, the kinetic energy
@@ -77,7 +77,7 @@ def wheel_contributions(
         The contribution of each wheel, by its name, in the model's order.
 
     References:
-        Paper 001, eq. (13)-(21); centrifugal terms, which it excludes, occur where
+        Chen 1998, eq. (13)-(21); centrifugal terms, which it excludes, occur where
         a wheel follows a joint before its carrier.
     """
     n = coordinates(model)

@@ -1,6 +1,6 @@
 """Impact of an arm with its contacts: M dv = J'P, and what it does to gears and bearings.
 
-Paper 004, eq. (20.90)-(20.91) and (20.95)-(20.97), corrected, with walls that move, restitution
+Vukobratovic 2002, eq. (20.90)-(20.97), corrected, with walls that move, restitution
 and friction. Impulses are found in y = L'dv, M = L L', the supports' masses below.
 """
 

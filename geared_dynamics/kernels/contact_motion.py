@@ -1,6 +1,6 @@
 """Motion under contacts: M a + h = tau + J'F, J a + drift = 0 or more; and their coordinates.
 
-Paper 004, eq. (20.83)-(20.89) and (20.92)-(20.94), with h for -h in (20.92).
+Vukobratovic 2002, eq. (20.83)-(20.89) and (20.92)-(20.94), with h for -h in (20.92).
 """
 
 import math

@@ -1,7 +1,7 @@
 """Functional coordinates s(q, t) of contacts: value, Jacobian, rate and drift.
 
 A frame is seen from the object that it touches: place x, y, z in the object's axes, and yaw,
-pitch, roll of its axes there, R = Rz(yaw) Ry(pitch) Rx(roll). Paper 004, eq. (20.83)-(20.86),
+pitch, roll of its axes there, R = Rz(yaw) Ry(pitch) Rx(roll). Vukobratovic 2002, (20.83)-(20.86),
 with an object that moves: s'' = J a + drift, drift = J' v + 2 d2s/dq dt v + d2s/dt2.
 """
 

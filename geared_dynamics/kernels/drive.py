@@ -33,7 +33,7 @@ from geared_dynamics.kernels.vector import dot, load
 #     voltage = R i + L i' + k_e s
 #
 # s = A' v is the rotor's speed relative to its carrier, which is what the back-EMF sees.
-# Paper 004, eq. (20.62)-(20.69), with the carrier's rotation that (20.70) drops.
+# Vukobratovic 2002, eq. (20.62)-(20.69), with the carrier's rotation that (20.70) drops.
 
 
 @njit(error_model="numpy")

@@ -37,7 +37,7 @@ MULTIPLIER = 1
 SHIFT = 2  # position = MULTIPLIER * coordinate + SHIFT
 VISCOUS = 3
 COULOMB = 4  # for positive, negative rates (2)
-EXCESS = 6  # static - coulomb likewise (2)
+EXCESS = 6  # static - coulomb for positive, negative rates (2)
 STRIBECK_SPEED = 8
 LOAD = 9
 OFFSET = 10

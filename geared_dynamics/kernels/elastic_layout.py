@@ -10,7 +10,7 @@ JOINTS = 0  # number of coordinates q, n
 SHAFTS = 1  # number of coordinates theta, n_e
 MOTORS = 2  # number of motors, m
 SPRINGS, SPRINGS_END = 3, 4  # where the list of springs begins and ends
-STRUCTURE, STRUCTURE_END = 5, 6  # likewise the motors' ratios
+STRUCTURE, STRUCTURE_END = 5, 6  # where the motors' ratios begin and end
 HEADER_SIZE = 7
 
 # Spring: law, and its part of the list of stretches.

@@ -13,7 +13,7 @@ MOTORS = 2  # number of motors, m
 ROUNDS = 3  # how often the springs' stretch is inserted into the links' equations
 JOINT = 4  # where the coordinates in q of each theta begin (n_e)
 SPRINGS, SPRINGS_END = 5, 6  # where the list of springs begins and ends
-SHARES, SHARES_END = 7, 8  # likewise what each motor gives per force on x
+SHARES, SHARES_END = 7, 8  # where the motors' shares per force on x begin and end
 BALANCERS = 9  # where the packed balancers begin (see balancer_layout), 0 without any
 HEADER_SIZE = 10
 

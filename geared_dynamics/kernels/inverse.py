@@ -25,7 +25,7 @@ from geared_dynamics.kernels.vector import (
 
 # -- Complete inverse dynamics: a Newton-Euler recursion over the locked links --------------------
 #
-# Paper 000, eq. (35)-(45), corrected and in link coordinates. The wheels enter
+# Sciavicco 1994, eq. (35)-(45), corrected and in link coordinates. The wheels enter
 # through two constants: reflected inertia, ``Gamma' J Gamma a`` on the joints, and
 # per carrier h_d = sum e J Gamma_rd, which adds ``sum h_d a_d + omega x sum h_d v_d``
 # to the carrier's moment and ``h_d . alpha`` to joint d, so that their number costs

@@ -13,7 +13,7 @@ from geared_dynamics.kernels.vector import transposed_times as transposed
 
 # -- Motion of all bodies in the root frame, for the kernels that need it there -------------------
 #
-# Paper 000, eq. (40)-(43), corrected, with vectors in root axes.
+# Sciavicco 1994, eq. (40)-(43), corrected, with vectors in root axes.
 
 
 # Per body: rotation of its kernel frame in the root frame, origin, angular velocity,

@@ -216,7 +216,7 @@ def solve(n: int, matrix: Pointer, x: Pointer) -> bool:
     return True
 
 
-# -- Energies: four shares of the kinetic one (paper 000, eq. 23) and the potential one -----------
+# -- Energies: four shares of the kinetic one (Sciavicco 1994, eq. 23) and the potential one ------
 
 
 SHARES = 6  # numbers per state

@@ -36,7 +36,7 @@ class FrictionLaws(Frozen):
         shift: Position at q = 0 (k,) [rad or m].
         viscous: (k,) [N m s/rad or N s/m].
         coulomb: For positive and negative rates (k, 2) [N m or N].
-        static: Breakaway level likewise (k, 2); equal to ``coulomb`` without Stribeck effect.
+        static: Breakaway level (k, 2); equal to ``coulomb`` without Stribeck effect.
         stribeck_speed: (k,), 1 without Stribeck effect.
         load: Part of the load's magnitude (k,).
         offset: Constant force (k,) [N m or N].
@@ -159,7 +159,7 @@ class Motors(Frozen):
         names: Their names.
         wheel: The wheel each turns (m,).
         zeros: What each encoder shows at q = 0 (m,) [rad].
-        resistance: R (m,) [ohm], NaN where not given; likewise the constants.
+        resistance: R (m,) [ohm], NaN where not given, as the constants.
         inductance: L (m,) [H].
         torque_constant: k_t (m,) [N m/A].
         back_emf_constant: k_e (m,) [V s/rad].

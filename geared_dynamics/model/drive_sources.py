@@ -103,7 +103,7 @@ def _remaining(wheel: WheelRecord, file: DrivetrainRecord) -> WheelRecord:
 
 
 def _spins(file: DrivetrainRecord, urdf: DrivetrainRecord) -> tuple[SpinRecord, ...]:
-    """Return the URDF's spins of wheels that the file does not fix, saying whence.
+    """Return the URDF's spins of wheels that the file does not fix, with their source.
 
     A wheel that the file declares and meshes, or makes a member of a planetary set, may be
     fixed by these.

@@ -53,7 +53,9 @@ def hang_shafts(
             raise ModelError(f"{place}.with", finding, "name each wheel on one side")
         for r in group:
             if r in owner:
-                finding = f"wheel {wheels[r]!r} hangs behind spring {owner[r]!r} already"
+                finding = (
+                    f"wheel {wheels[r]!r} is on the motor side of spring {owner[r]!r} already"
+                )
                 raise ModelError(place, finding, "let each wheel follow one spring")
             owner[r] = spring.name
         if spin[first].any():
@@ -294,7 +296,9 @@ def refuse_massless_shafts(elastic: Elasticity, inertia: Array, source: str) -> 
     remedy = "give each spring a wheel with inertia on its motor side, or no stiffness"
     for (place, spring), value in zip(springs, diagonal, strict=True):
         if not value > 0.0:
-            raise ModelError(place, f"nothing with inertia turns behind {spring}", remedy)
+            raise ModelError(
+                place, f"no wheel with inertia is on the motor side of {spring}", remedy
+            )
     if not springs:
         return
     scale = 1.0 / np.sqrt(diagonal)

@@ -302,7 +302,7 @@ class GearedModel(Frozen):
         Args:
             elastic_model: ``complete`` all of it; ``uncoupled`` S = 0, the usual model of
                 rotors that feel their own spin only; ``spong_truncated`` moreover the
-                tensors of the rotors behind springs dropped from M_link (paper 002,
+                tensors of the rotors behind springs dropped from M_link (Melhem 2001,
                 remark 4), which is their mass left as a point.
         """
         if not isinstance(elastic_model, str) or elastic_model not in get_args(ElasticModel):

@@ -20,7 +20,7 @@ from geared_dynamics.observers.standing import largest
 # -- Alarm: external forces that are more, and last longer, than wrong friction can pretend -------
 #
 # A rotor that turns round under a friction that the model has wrong gets a sudden push that
-# nobody accounts for. An observer with motors' encoders alone takes it for one on the link, and
+# is not modelled. An observer with motors' encoders alone takes it for one on the link, and
 # rings: the false force is large and changes its sign within some milliseconds. A true force
 # stays. So ``alarm`` compares the instant, and ``alarm_step`` asks for one sign over a time.
 #
@@ -83,7 +83,7 @@ def alarm_step(
         lasting: For how long a force must stay beyond [s]: half a period of the observer's
             ringing. The default fits the Kalman filter's default bandwidth of 30 Hz; at
             another, scale it inversely. One instant alone raises nothing, unless this is zero.
-        hold: After a longer step nobody knows what the force did: the time starts anew [s].
+        hold: After a longer step the force in between is not known: the time starts again [s].
         friction: What friction at rest leaves open of the force, standard deviation (n,) [N m or
             N]: ``KalmanState.friction_deviations[2N:2N + n]``; unused where ``share`` is 0.
     """

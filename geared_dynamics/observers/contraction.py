@@ -9,7 +9,7 @@ two solutions of z+ = (1 - G C) f(z), G as the observer in use has it, come clos
 
 per step, to first order in e. The observer keeps G while the posture changes little; G here is
 that of an observer that follows the motion, kept and renewed as it does. W may be any; with G'
-the gain computed anew at every step, ``assignment`` makes F - F G' C similar to r F where every
+the gain computed again at every step, ``assignment`` makes F - F G' C similar to r F where every
 joint is elastic, and F itself nearly keeps the arm's energy, so that a good one is
 
     W = E T(r F)^-1 T(F - F G' C),    E'E = diag(K + (w/2)^2 H, H)
@@ -158,7 +158,7 @@ def steps(
         seen_next = Measurement(shown[k + 1], given)
         follower = observer.step(follower._replace(mean=z[k]), seen_next, dt)
         if not follower.health.valid or np.any(apart > gains.limits.jump):
-            finding = "is no step from the state before: the observer does not follow"
+            finding = "is not one step from the state before: the observer does not follow"
             raise ArrayError(f"states[{k + 1}]", finding, "give a motion of the arm, and its dt")
         fresh, alone = gain_of(
             model, gains.seen, gains.structure, gains.rate, parts_of, follower.standing

@@ -98,7 +98,7 @@ class Health(NamedTuple):
         faults: Of the last step, all together.
         channels: Faults of each reading in the last step (c,).
         reading: The last readings (c,).
-        silent: Since when each reading has been left out (c,) [s].
+        silent: For how long each reading has been left out (c,) [s]; 0 while it is used.
         travel: How far the prediction moved since the reading changed (c,).
         past: The last readings.
         off: How far each was off its own history (c,), NaN where it had none.
@@ -110,7 +110,7 @@ class Health(NamedTuple):
         surprise: How many deviations each was off its prediction of late (c,): the farthest,
             forgotten exponentially.
         tau_m: The last known torque of the motors (m,) [N m].
-        uncommanded: Since when it has been missing [s].
+        uncommanded: For how long it has been missing [s].
         age: Since the start [s].
     """
 
@@ -267,7 +267,7 @@ def with_sensors_restored(health: Health, limits: Limits) -> Health:
     """Health in which lost readings that were there and plausible in the last step count again.
 
     The motors' encoders are not among them: without one the estimate was held, and the observer
-    starts anew. A reading that jumped and stays away from its prediction stays lost.
+    starts again. A reading that jumped and stays away from its prediction stays lost.
 
     Args:
         health: After a step.

@@ -4,7 +4,7 @@
     H x'' = A tau_m + springs + tau + d - friction - C x' - g + noise
     d'  = noise
 
-d (N,) is the force on x that nobody accounts for, a random walk. On the joints it is the external
+d (N,) is the force on x that is not modelled, a random walk. On the joints it is the external
 force, and what the model has wrong there. On the shafts before the springs it is zero, unless a
 sensor on the links tells both apart; it then takes up wrong stiffness and friction.
 

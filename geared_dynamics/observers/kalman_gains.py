@@ -21,7 +21,7 @@ from geared_dynamics.observers.standing import ringing, stiction_rows
 
 # A rotor's reading does not come from a motion if its speed were to be off by so much.
 PACE = 50.0  # [rad/s]
-LINK_PACE = 5.0  # Likewise a link's, and a spring's twist [rad/s or m/s].
+LINK_PACE = 5.0  # The same for a link and for a spring's deflection [rad/s or m/s].
 # Part of that which the prediction may move while the reading stays the same.
 STUCK = 0.2
 # An acceleration of a rotor, a link or a twist may begin at once with so much.
@@ -119,7 +119,7 @@ def kalman_gains(
             given, what moves the rotors by their encoders' noise at the bandwidth.
         link_noise: Of the links' encoders (n,) or one, resolution included [rad or m]; NaN
             for a joint without one; None for none.
-        joint_torque_noise: Of the joint torque sensors (n_e,) or one [N m or N]; likewise.
+        joint_torque_noise: Of the joint torque sensors (n_e,) or one [N m or N]; NaN for none.
         rate: How many readings there are per second [1/s].
         posture: Where the formula's inertia is taken (n,); zero if not given.
         hold: For how long prediction bridges missing readings [s].
@@ -276,7 +276,7 @@ def positive(
     try:
         array = np.broadcast_to(np.asarray(value, np.float64), (width,)).copy()
     except (TypeError, ValueError, OverflowError):
-        raise ArrayError(name, "is no number, or not one for each", remedy) from None
+        raise ArrayError(name, "is not a number, or not one for each", remedy) from None
     good = (array < below) & ((array >= 0.0) if zero else (array > 0.0))
     if not good.all():
         limit = f" below {below:.4g}" if below < np.inf else ""
@@ -292,7 +292,7 @@ def optional(name: str, value: ArrayLike | None, width: int) -> Array:
         array = np.broadcast_to(np.asarray(value, np.float64), (width,)).copy()
     except (TypeError, ValueError, OverflowError):
         remedy = f"give one positive number, or {width}, NaN for joints without"
-        raise ArrayError(name, "is no number, or not one for each", remedy) from None
+        raise ArrayError(name, "is not a number, or not one for each", remedy) from None
     array[np.isnan(array)] = np.inf
     if not np.all(array > 0.0):
         raise ArrayError(name, "is not above zero", "give a standard deviation, or NaN")
@@ -305,6 +305,6 @@ def refuse_play(model: GearedModel, torques: Array) -> None:
     for shaft, name in enumerate(own.names):
         joints = own.stretch[:, model.n + shaft] != 0.0
         if np.isfinite(torques[shaft]) and np.any(own.gap[joints] > 0.0):
-            finding = "has backlash: its torque does not tell its twist"
+            finding = "has backlash: its torque does not determine its deflection"
             place = f"{model.drivetrain_source}, {name}"
             raise ModelError(place, finding, "give NaN for it in joint_torque_noise")

@@ -2,7 +2,7 @@
 
     p = H(q) x',    p' = A (tau_m - rotor friction) + springs + tau - friction + C' x' - g + r
 
-r (N,) is what nobody accounts for: on the joints' rows a force on the links, on theta's rows one
+r (N,) is unmodelled: on the joints' rows a force on the links, on theta's rows one
 on the shafts before the springs (friction of motor and gear that is off, a lossy spring). The
 momentum is the complete one: rotors that turn with their carriers are in both rows. H' = C + C'
 in Christoffel form makes C' x' the only term of second order. One pole:
@@ -15,7 +15,7 @@ Without a torque sensor the springs' torque is the model's, K (theta - q) + D (t
 K is off, both rows are, by opposite amounts, and ``whole`` is not.
 
 A motion that is missing is bridged by the force found last, for ``hold``; then the estimate is
-held, invalid, until the observer is started anew. So it is after a longer step: what moved the
+held, invalid, until the observer is started again. So it is after a longer step: what moved the
 arm in between is not known.
 
 Source: A. De Luca, R. Mattone, Sensorless robot collision detection and hybrid force/motion
@@ -49,7 +49,7 @@ class MomentumState(NamedTuple):
         momentum: p = H x' (N,); NaN where the instant before is not known.
         known: Known forces that depend on the motion (N,).
         residual: r (N,): what acts beside them.
-        valid: Whether the residual may be used; once False the observer is to be started anew.
+        valid: Whether the residual may be used; once False the observer is to be started again.
         faults: What was wrong since the force was found last.
         silent: For how long no force could be found [s].
     """

@@ -226,7 +226,7 @@ class Estimate(NamedTuple):
         joint_torque: Torque of the springs on the links (n_e,) [N m or N].
         external: External force on the joints (n,) [N m or N]; zero of the observers that do not
             estimate it.
-        shaft_force: Force on the shafts before the springs that nobody accounts for (n_e,), joint
+        shaft_force: Unmodelled force on the motor side of the springs (n_e,), joint
             side; zero without a sensor on the links.
         valid: Whether it may be used at all.
         consistent: Whether the innovations are as small as the covariance says, or, of the

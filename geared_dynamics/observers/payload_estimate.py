@@ -276,7 +276,7 @@ def shown(information: Array, noise: Array) -> tuple[Array, Array]:
 
 
 def between(hidden: Array, told: BoolArray) -> Array:
-    """Orthonormal directions (r, 3) beside the hidden ones (3, k): the axes told first."""
+    """Orthonormal directions (r, 3) beside the hidden ones (3, k): the determined axes first."""
     left = np.eye(3)[told]
     everything = np.vstack([hidden.T, left])
     _, size, rows = np.linalg.svd(everything, full_matrices=True)
@@ -316,7 +316,7 @@ def spread(state: PayloadState, inverse: Array, found: Array, rank: int) -> Arra
 
 
 def hidden_infinite(covariance: Array, told: BoolArray) -> Array:
-    """The covariance (4, 4), infinite for what is not told (4,)."""
+    """The covariance (4, 4), infinite for what is not determined (4,)."""
     found = np.where(np.outer(told, told), covariance, 0.0)
     found[~told, ~told] = np.inf
     return found

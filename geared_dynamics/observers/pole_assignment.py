@@ -88,7 +88,7 @@ def seen(model: GearedModel) -> MeasuredCoordinates:
     place = f"{model.drivetrain_source}, joints"
     remedy = "use the Kalman filter, which takes any arm"
     if own.passive.size or len(own.stiffness) != own.count or not np.isin(shafts, driven).all():
-        raise ModelError(place, "a spring has no motor right before it", remedy)
+        raise ModelError(place, "a spring is not driven directly by a motor", remedy)
     if len(driven) != motors.A.shape[1] or len(driven) != n:
         raise ModelError(place, "motors and joints do not match one to one", remedy)
     order = np.concatenate([shafts, rigid])

@@ -50,17 +50,17 @@ class Sizes(NamedTuple):
 
     @property
     def coordinates(self) -> int:
-        """N = n + n_e."""
+        """Number of coordinates: N = n + n_e."""
         return self.n + self.shafts
 
     @property
     def state(self) -> int:
-        """K = 3 N."""
+        """Size of the filter's state, x, x' and d: 3 N."""
         return 3 * self.coordinates
 
     @property
     def readings(self) -> int:
-        """C = m + n + n_e."""
+        """Number of readings: m + n + n_e."""
         return self.motors + self.n + self.shafts
 
 

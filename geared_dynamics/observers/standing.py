@@ -37,14 +37,14 @@ from geared_dynamics.observers.smoothness import ReadingHistory
 # speed.
 #
 # Of a shaft whose rotor stands the correction moves the rotor alone, and the link behind it is
-# predicted. A link that stands beside a rotor that slides is told by the rotor; the gain is that
+# predicted. A link that stands beside a rotor that slides is shown by the rotor; the gain is that
 # of an arm in which friction keeps the link's rate.
 
 
-SLOW = 10.0  # Below so many smoothing rates friction is not told by its law.
+SLOW = 10.0  # Below so many smoothing rates friction is not given by its law.
 STOPPED = 3.0  # Or where it stops the rotor within so many of the observer's decay times.
 LEAVE = 1.3  # A law that stands goes on to stand up to this part of the limit.
-FALL, STRIBECK = 0.5, 2.5  # Likewise where its level falls with the speed; see above.
+FALL, STRIBECK = 0.5, 2.5  # The same where its level falls with the speed; see above.
 CLEAR = 5.0  # Deviations of an innovation that the standing rotor's encoder may show.
 
 

@@ -73,7 +73,7 @@ def regular_file(path: Path, remedy: str) -> Iterator[BinaryIO]:
     """
     try:
         if not stat.S_ISREG(path.stat().st_mode):
-            raise RecordingError(str(path), "is no regular file", remedy)
+            raise RecordingError(str(path), "is not a regular file", remedy)
         stream = path.open("rb")
     except (OSError, ValueError) as error:  # ValueError: a zero in the path
         raise unreadable(path, error) from None

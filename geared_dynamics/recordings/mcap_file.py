@@ -351,7 +351,7 @@ class OpenBlock:
         self.chunk = None
 
     def closed(self) -> Block:
-        """Return the block, and start anew."""
+        """Return the block, and start again."""
         block = Block(self.start, self.end, self.counts, self.lost)
         self.start, self.counts, self.lost = -1, {}, 0
         return block

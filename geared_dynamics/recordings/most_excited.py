@@ -22,7 +22,7 @@ from geared_dynamics.recordings.signals import bandwidth
 from geared_dynamics.recordings.spans import MotionReader
 
 SHORTEST = 32  # samples whose bandwidth can be found
-LAG = 0.1  # [s] over which a motion is told from noise
+LAG = 0.1  # [s] over which a motion is distinguished from noise
 SCORED = 128  # pieces that are scored at first
 REST = 0.01  # [rad or m] in LAG, at most: nothing moved in these pieces, so all are scored
 RESTING = 512  # samples that are looked at together for a rest

@@ -152,7 +152,7 @@ def clean(
         core: Those that are counted (k,).
         period: Usual time between samples [ns].
         efforts: Whether a sample must have them.
-        velocities: Likewise.
+        velocities: Whether a sample must have velocities.
     """
     needed = [samples.position]
     needed += [samples.effort] if efforts else []
@@ -202,7 +202,7 @@ def held(samples: Samples) -> BoolArray:
 
 
 def in_order(stamp: IntArray) -> tuple[BoolArray, BoolArray]:
-    """Which samples are later than all before them, and where the clock starts anew (k,)."""
+    """Which samples are later than all before them, and where the clock starts again (k,)."""
     fresh, reset = np.zeros(len(stamp), bool), np.zeros(len(stamp), bool)
     back = np.flatnonzero(np.diff(stamp) < -RESET) + 1
     for a, b in zip([0, *back], [*back, len(stamp)], strict=True):

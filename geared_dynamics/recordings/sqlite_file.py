@@ -132,7 +132,7 @@ class SqliteFile:
             other = self.place.with_name(self.place.name + ending)
             if os.path.lexists(other) and not is_file(other):
                 remedy = "remove it: SQLite reads it together with the bag"
-                raise RecordingError(str(other), "is no regular file", remedy)
+                raise RecordingError(str(other), "is not a regular file", remedy)
 
     def _refuse_held(self, error: Exception) -> None:
         """Raise if the file is not damaged, but in use, or was left in the midst of a change."""
@@ -142,7 +142,7 @@ class SqliteFile:
         name = self.place.name
         for journal in (self.place.with_name(name + ending) for ending in BESIDE[:2]):
             if "readonly" in str(error) and is_file(journal) and journal.stat().st_size:
-                finding = f"was left in the midst of a change: {journal.name} is beside it"
+                finding = f"was left during a change: {journal.name} is beside it"
                 remedy = (
                     f"copy both to a folder of your own, and run there: sqlite3 {name} .schema"
                 )
@@ -198,11 +198,11 @@ class SqliteFile:
             raise RecordingError(location, "there is no such table", FOREIGN)
         (kind, text), *others = rows
         if others:
-            raise RecordingError(location, "is there twice", FOREIGN)
+            raise RecordingError(location, "the table exists twice", FOREIGN)
         # SQLite begins the text of each table so, whatever its maker wrote.
         if kind != "table" or not str(text).startswith("CREATE TABLE"):
             what = kind if kind != "table" else "virtual table"
-            raise RecordingError(location, f"is no plain table but a {what}", FOREIGN)
+            raise RecordingError(location, f"is not a plain table but a {what}", FOREIGN)
         info = base.execute(f"PRAGMA table_xinfo({table})").fetchall()
         generated = [row[1] for row in info if row[6]]
         if generated:

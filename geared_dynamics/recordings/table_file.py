@@ -88,7 +88,7 @@ class TableReader:
         self.nanoseconds = NANOSECONDS[time_unit]
         if rate is not None and not 0.0 < rate < math.inf:
             remedy = "give samples per second, above 0"
-            raise RecordingError("--rate", f"is {rate!r}, which is no frequency", remedy)
+            raise RecordingError("--rate", f"is {rate!r}, which is not a frequency", remedy)
         with regular_file(path, "copy it into a file: a table is read in parts") as stream:
             self.place = path.resolve()
             self.style = style_of(self.path, stream.read(LOOKED_AT))
@@ -126,7 +126,7 @@ class TableReader:
         largest = float(np.nanmax(np.abs(times))) if cells else 0.0
         if largest * self.nanoseconds > LATEST:
             units = [unit for unit in ("ms", "us", "ns") if largest * NANOSECONDS[unit] < LATEST]
-            finding = f"holds {largest:.4g}, which is no time in seconds"
+            finding = f"holds {largest:.4g}, which is not a time in seconds"
             remedy = f"give its unit: --time-unit {units[0]}" if units else "name another column"
             raise RecordingError(location, finding, remedy)
 
@@ -165,9 +165,7 @@ class TableReader:
         """Warn if a table has more numbered columns than there are joints."""
         more = pattern.replace("{i}", str(len(self.joints) + 1))
         if "{i}" in pattern and "{joint}" not in pattern and more in headings:
-            text = (
-                f"{self.path}: has {more} as well; numbers are taken for {', '.join(self.joints)}"
-            )
+            text = f"{self.path}: has {more} as well; numbers go to {', '.join(self.joints)}"
             remedy = "where joints are frozen, use headings with the joints' names"
             warnings.warn(f"{text}, in this order: {remedy}", GearedDynamicsWarning, stacklevel=5)
 

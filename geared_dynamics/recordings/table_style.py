@@ -97,7 +97,7 @@ def style_of(path: str, start: bytes) -> Style:
     start = text if b"\n" in text else start
     if not CONTROL.isdisjoint(start):
         remedy = "give a table of numbers with a row of headings, or a bag"
-        raise RecordingError(path, "is no text", remedy)
+        raise RecordingError(path, "is not text", remedy)
     heading, _, rows = start.partition(b"\n")
     delimiter = max(",;\t", key=heading.decode("utf-8", "replace").count)
     return Style(delimiter, delimiter != "," and bool(DECIMAL_COMMA.search(rows)))

@@ -1,4 +1,4 @@
-"""The schema on a node: declared with descriptors, wrong values told of, changes validated."""
+"""The schema on a node: declared with descriptors, wrong values reported, changes validated."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ class Declared(Generic[P]):
         for name in names:
             if not self._node.has_parameter(name):
                 hint = nearest(name, sorted(self._entries))
-                text = f"parameters not changed: {name!r} is none of this node's; {hint}"
+                text = f"parameters not changed: {name!r} is unknown to this node; {hint}"
                 self._node.get_logger().error(text)
 
     def _tell_of_wrong(self, entry: Parameter, value: Any) -> None:
@@ -167,7 +167,7 @@ class Declared(Generic[P]):
         try:
             for parameter in changed:
                 values[parameter.name] = self._entries[parameter.name].checked(parameter.value)
-        except ParameterError as error:  # told of before
+        except ParameterError as error:  # reported before
             return SetParametersResult(successful=False, reason=str(error))
         try:
             self._refuse_late(names)

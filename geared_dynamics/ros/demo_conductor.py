@@ -237,7 +237,7 @@ class Conductor:
         end = time.monotonic() + PATIENCE
         while not condition():
             if time.monotonic() > end:
-                finding = f"waited {PATIENCE:g} s in vain for {what}"
+                finding = f"waited {PATIENCE:g} s without result for {what}"
                 raise GearedDynamicsError("demo", finding, "see the logs of the nodes")
             self._executor.spin_once(timeout_sec=0.05)
 

@@ -39,7 +39,7 @@ BLIND = (
 class ElasticObserverNode(ModelNode[ObserverParameters]):
     """See docs/observer_node.md."""
 
-    exchanged = "the observer starts anew"
+    exchanged = "the observer starts again"
     loop: ObserverLoop | None
 
     def __init__(self, name: str = "elastic_observer_node", **options: Any) -> None:
@@ -273,12 +273,12 @@ class ElasticObserverNode(ModelNode[ObserverParameters]):
         self.loop.reset()
 
     def _on_reset(self, request: Trigger.Request, response: Trigger.Response) -> Any:
-        """Start anew, whatever the estimate was lost by."""
+        """Start again, whatever the estimate was lost by."""
         if self.loop is None:
             response.message = f"the node is {self.state_label}"
             return response
         self.loop.reset()
-        response.success, response.message = True, "starts anew"
+        response.success, response.message = True, "starts again"
         return response
 
 

@@ -40,7 +40,7 @@ from geared_dynamics.runtime.joint_readings import EncoderMap, JointMap, Reading
 from geared_dynamics.runtime.parameters import signs
 
 NEWEST_STATE = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
-BACK = 100_000_000  # [ns] by which stamps go back when a recording begins anew
+BACK = 100_000_000  # [ns] by which stamps go back when a recording begins again
 PAUSE = 0.02  # [s] without joint states after which nothing is to be waited for
 REHEARSAL = 200  # cycles before the first real one
 
@@ -66,7 +66,7 @@ class FeedforwardNode(FeedforwardBase):
         self.reader = StateReader()
         self.data: bytes | None = None  # the newest joint state, for the tuning topics
         self.heard = 0.0  # when a joint state of ours came last [s], steady
-        self.told = 0.0  # when the tuning topics were published last [s], steady
+        self.tuning_sent = 0.0  # when the tuning topics were published last [s], steady
         self._stamp = 0  # of the newest joint state [ns]
         self.posture_stamp = 0  # of that whose posture the mode annotate begins with [ns]
         self.states: Any = None  # the subscription to joint states
@@ -210,7 +210,7 @@ class FeedforwardNode(FeedforwardBase):
         """
         loop = self.loop
         if not self.active or self.annotating or loop is None:
-            self.failures.log(error, "the node goes on")
+            self.failures.log(error, "the node keeps running")
             return
         try:
             command = loop.failing(time.monotonic(), self.clock_time(), error)

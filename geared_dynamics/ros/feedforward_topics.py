@@ -141,7 +141,7 @@ class Publishers:
 class StateTopics:
     """``~/reference``, ``~/feedback``, ``~/error``, ``~/output`` and the terms, as JointStates.
 
-    Nothing is computed or sent for a topic that nobody listens to.
+    Nothing is computed or sent for a topic without a subscriber.
     """
 
     def __init__(
@@ -193,9 +193,9 @@ def publish_state(node: FeedforwardBase, now: float) -> None:
     """
     loop, topics = node.loop, node.state_topics
     rate = node.parameters.state_publish_rate
-    if loop is None or topics is None or not rate or now - node.told < 1.0 / rate:
+    if loop is None or topics is None or not rate or now - node.tuning_sent < 1.0 / rate:
         return
-    node.told = now
+    node.tuning_sent = now
     q, v = loop.q, loop.v
     if q is None or v is None:
         return
@@ -293,7 +293,7 @@ class Services:
             response.message = "released; trajectories are sent again"
             if request.data:
                 response.message = "no trajectory is sent until it is released; the one sent "
-                response.message += "last goes on: stop the controller that follows it"
+                response.message += "last continues: stop the controller that follows it"
             return response
         response.message = "stopped" if request.data else "released; held until a new trajectory"
         return response

@@ -111,8 +111,8 @@ class WireState(NamedTuple):
     Attributes:
         names: Of joints or motors.
         position: As many numbers, or not.
-        velocity: Likewise.
-        effort: Likewise.
+        velocity: As many numbers, or empty.
+        effort: As many numbers, or empty.
         stamp: [ns].
     """
 

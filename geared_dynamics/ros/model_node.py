@@ -59,7 +59,10 @@ class Description:
             validate_topic_name(topic)
             self.topic = node.resolve_topic_name(topic)
         except InvalidTopicNameException:
-            name, finding = "robot_description_topic", f"is {topic!r}, which is no topic's name"
+            name, finding = (
+                "robot_description_topic",
+                f"is {topic!r}, which is not the name of a topic",
+            )
             remedy = "give one such as robot_description, and restart the node"
             error = ParameterError(name, finding, remedy)
             node.declared.wrong[name] = str(error)
@@ -182,7 +185,7 @@ class ModelNode(SteadyLifecycleNode, Generic[P]):
         raise NotImplementedError
 
     def begin(self) -> None:
-        """Begin anew, with the next joint state."""
+        """Begin again, with the next joint state."""
 
     def exchange_model(self, given: P, model: GearedModel) -> None:
         """Go on with the model of a changed description.
@@ -225,7 +228,7 @@ class ModelNode(SteadyLifecycleNode, Generic[P]):
         try:
             self.reporter.publish()
         except Exception as error:
-            self.failures.log(error, "no diagnostics; all else goes on")
+            self.failures.log(error, "no diagnostics; everything else continues")
 
     # -- transitions -------------------------------------------------------------------------
 
@@ -297,13 +300,13 @@ class FeedforwardBase(ModelNode[FeedforwardParameters]):
         stopped: Whether the emergency stop is pressed, whatever the lifecycle does.
         data: The newest joint state, serialised; None before the first.
         heard: When a joint state of ours came last [s], steady.
-        told: When the tuning topics were published last [s], steady.
+        tuning_sent: When the tuning topics were published last [s], steady.
         posture_stamp: Of the joint state whose posture the mode annotate begins with [ns].
         joint_map: The names of the joint states.
         states: The subscription to joint states.
         publishers_by_topic: Its publishers.
         commands: What sends commands, None before the node is configured.
-        state_topics: The topics to tune by, likewise.
+        state_topics: The topics to tune by, None before too.
         action: Its goals.
         references: Its trajectories.
         surroundings: What is wrong around it.
@@ -314,7 +317,7 @@ class FeedforwardBase(ModelNode[FeedforwardParameters]):
     stopped: bool
     data: bytes | None
     heard: float
-    told: float
+    tuning_sent: float
     posture_stamp: int
     joint_map: JointMap
     states: Any

@@ -82,7 +82,7 @@ def measure(node: ElasticObserverNode, task: LatencyTask) -> tuple[list[int], li
     )
     whole, steps, origin, begin = [], [], time.time_ns(), time.monotonic_ns()
     for cycle in range(round(task.rate * task.duration)):
-        node.outputs._wanted["link_state"] = True  # nobody listens in this process
+        node.outputs._wanted["link_state"] = True  # there is no subscriber in this process
         t = cycle / task.rate
         position, effort = moving.positions(t).tolist(), table.at(t).tolist()
         data = state(task.joints, origin + round(SECOND * t), position, effort)

@@ -189,7 +189,7 @@ class Outputs:
 
         Args:
             given: The model.
-            output: Of a cycle, or what is told without one.
+            output: Of a cycle, or what is published without one.
             stamp: As of ``send`` [ns].
             now: Steady time [s].
             contact: The parameters.
@@ -291,7 +291,7 @@ class Torques:
 
 
 class Beside:
-    """A topic of sensors on the links: its newest numbers, each told once."""
+    """A topic of sensors on the links: its newest numbers, each given once."""
 
     def __init__(self, node: Node, topic: str, field: str, say: Say) -> None:
         """Begin without having heard it.

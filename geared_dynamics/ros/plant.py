@@ -166,7 +166,7 @@ class PlantNode(EmptyLists, PrintableLog, Node):  # type: ignore[misc]  # rclpy 
         Args:
             error: What was raised.
         """
-        self.failures.log(error, "the plant goes on")
+        self.failures.log(error, "the plant keeps running")
 
     # -- each step ---------------------------------------------------------------------------
 
@@ -262,7 +262,7 @@ class PlantNode(EmptyLists, PrintableLog, Node):  # type: ignore[misc]  # rclpy 
 
     def _on_pause(self, wanted: bool) -> str:
         self.paused = bool(wanted)
-        return "time stands still" if wanted else "time goes on"
+        return "time is stopped" if wanted else "time runs"
 
     def _on_payload(self, wanted: bool) -> str:
         plant_node_settings.attach_payload(cast(Plant, self.plant), self.parameters, wanted)
@@ -301,15 +301,15 @@ class PlantNode(EmptyLists, PrintableLog, Node):  # type: ignore[misc]  # rclpy 
 
 
 REPEAT = 0.02  # [s] between states while the arm's time stands still
-# Likewise, after a state without an answer: long, for a copy under way could be answered late.
+# The same after a state without an answer: long, for a copy under way could be answered late.
 LOST = 0.5
-HASTE = 0.002  # [s] likewise, after a command for an earlier time
+HASTE = 0.002  # [s] the same after a command for an earlier time
 BEHIND = 0.1  # [s] that the plant may be late before it gives up catching up
 Stopped = Callable[[], bool]
 
 
 def drive(node: PlantNode, executor: Executor, stopped: Stopped) -> None:
-    """Run the plant until told to stop."""
+    """Run the plant until it is stopped."""
     while node.plant is None and not stopped():
         spin_once(executor, REPEAT, node.failed)
     if node.lock_step:
@@ -322,7 +322,7 @@ def lock_step(node: PlantNode, executor: Executor, stopped: Stopped) -> None:
     """Send a state, wait for the command with its stamp, step.
 
     The result does not depend on how fast anybody is. A state without an answer is sent again:
-    time stands still until a command comes. After a state that was lost on purpose nobody can
+    time stands still until a command comes. After a state that was lost on purpose no node can
     answer, and the arm goes on with the command it has, at the speed of the wall clock.
     """
     while not stopped():

@@ -41,7 +41,7 @@ def parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     found.add_argument(
         "--approach", type=positive, metavar="SECONDS",
-        help="move to the first point in this time, from wherever the arm is, then go on",
+        help="move to the first point in this time, from wherever the arm is, then continue",
     )  # fmt: skip
     found.add_argument(
         "--no-check", action="store_true", help="publish wherever the arm is: it may jump"

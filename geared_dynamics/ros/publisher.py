@@ -32,7 +32,7 @@ def run(args: argparse.Namespace, ros_arguments: list[str], found: Waypoints) ->
     """Wait for the arm and a subscriber, publish, wait until it has arrived.
 
     Raises:
-        GearedDynamicsError: If nobody listens, or the arm is elsewhere.
+        GearedDynamicsError: If there is no subscriber, or the arm is elsewhere.
     """
     rclpy.init(args=[NAME, *ros_arguments])
     node = Node(NAME)
@@ -47,14 +47,14 @@ def run(args: argparse.Namespace, ros_arguments: list[str], found: Waypoints) ->
         publisher.publish(message_of(found))
         if not publisher.wait_for_all_acked(Wait(seconds=args.timeout)):
             finding = f"did not arrive within {args.timeout:g} s"
-            raise GearedDynamicsError(publisher.topic_name, finding, "look at its subscriber")
+            raise GearedDynamicsError(publisher.topic_name, finding, "check its subscriber")
     finally:
         node.destroy_node()
         rclpy.try_shutdown()
 
 
 def positions(node: Node, args: argparse.Namespace, found: Waypoints) -> dict[str, float]:
-    """Wait until each joint has told its position; messages may hold some of them."""
+    """Wait until each joint's position has come; messages may hold some of them."""
     known: dict[str, float] = {}
 
     def listen(message: JointState) -> None:
@@ -68,7 +68,7 @@ def positions(node: Node, args: argparse.Namespace, found: Waypoints) -> dict[st
         "start the driver, name its topic with --joint-states, or publish without knowing where "
         "the arm is: --no-check"
     )
-    finding = "does not tell where all joints of the trajectory are"
+    finding = "does not contain the positions of all joints of the trajectory"
     waited(node, lambda: wanted <= set(known), args.timeout,
            GearedDynamicsError(subscription.topic_name, finding, remedy))  # fmt: skip
     return known

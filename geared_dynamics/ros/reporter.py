@@ -122,15 +122,15 @@ class FeedforwardReporter(Reporter):
         self.begin()
 
     def begin(self) -> None:
-        """Forget what was told."""
+        """Forget what was reported."""
         self.decision: Decision | None = None
         self._mode: Mode | None = None  # that of the decision
-        self._key: tuple[Mode, int] | None = None  # what was told last
+        self._key: tuple[Mode, int] | None = None  # what was reported last
 
     # -- log ---------------------------------------------------------------------------------
 
     def calm(self, decision: Decision) -> bool:
-        """Whether the arm runs as told before and there is nothing to say; asked in each cycle."""
+        """Whether the arm runs as reported before, with nothing to log; called in each cycle."""
         return not (decision.found or decision.latched) and decision.mode is self._mode
 
     def look(self, decision: Decision | None) -> None:
@@ -250,7 +250,7 @@ class ObserverReporter(Reporter):
         self.begin()
 
     def begin(self) -> None:
-        """Forget what was told."""
+        """Forget what was reported."""
         self._last: tuple[Level, str] | None = None
 
     def look(self, output: ObserverOutput) -> None:
@@ -285,7 +285,7 @@ def observer_status(loop: ObserverLoop) -> Status:
         "faults": named(output.faults),
         "starts": str(counters.starts),
         "lost estimates": str(counters.losses),
-        "cycles bridged": str(counters.bridged),
+        "cycles predicted only": str(counters.bridged),
         "cycles invalid": str(counters.invalid),
     }
     state = output.state

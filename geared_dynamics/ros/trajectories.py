@@ -227,8 +227,8 @@ class References:
             return None
         age = time.monotonic() - loop.stamp
         if age > loop.stale:
-            finding = f"the last good one came {age:.2f} s ago"
-            remedy = "send the trajectory again once the robot's driver runs"
+            finding = f"no valid message for {age:.2f} s"
+            remedy = "start the robot driver, then send the trajectory again"
             raise TrajectoryError("joint_states", finding, remedy)
         when = 1e-9 * (node.posture_stamp - node.zero)
         if self._sent is None or not loop.prepared.continued:

@@ -64,7 +64,7 @@ class Timing:
         self.cycles += 1
 
     def report(self, now: float) -> Figures:
-        """Figures since the last report; begins anew."""
+        """Figures since the last report; begins again."""
         count, span = self.cycles, now - self._since
         rows = self._rows[: min(count, KEPT)]
         fresh = rows[1:, 0] if count <= KEPT else rows[:, 0]  # the first came after a gap

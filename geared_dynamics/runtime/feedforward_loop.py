@@ -114,7 +114,7 @@ class FeedforwardLoop:
             now: Steady time [s].
             clock: ROS time, counted as for ``accept`` [s]; NaN where it is not known.
             q: Joint position (n,), whatever it holds; not to be written to afterwards.
-            v: Joint velocity (n,), likewise.
+            v: Joint velocity (n,), whatever it holds.
             reordered: Whether its names came in another order than before.
             sampled: Its own stamp, on any clock [s]; None: it has none.
         """
@@ -323,21 +323,21 @@ class FeedforwardLoop:
     def _refuse_while_stopped(self, now: float) -> None:
         """A trajectory that could not be followed now is not begun in its middle later."""
         if self.clock.stopped:
-            finding = f"ROS time has stood still for {self.clock.standing:.1f} s"
-            remedy = "let /clock go on, or set use_sim_time: false on a real robot"
+            finding = f"ROS time has not advanced for {self.clock.standing:.1f} s"
+            remedy = "resume /clock, or set use_sim_time to false on a real robot"
             raise TrajectoryError("clock", finding, remedy)
         events = 0 if self.decision is None else self.decision.found
         if events & at.STALE_STATE and self.stamp is not None:
-            finding = f"the last good one came {now - self.stamp:.2f} s ago"
-            remedy = "send the trajectory again once the robot's driver runs"
+            finding = f"no valid message for {now - self.stamp:.2f} s"
+            remedy = "start the robot driver, then send the trajectory again"
             raise TrajectoryError("joint_states", finding, remedy)
         if in_doubt(self._safety.recent.track):
             finding = "positions or velocities changed more than a joint can move"
             remedy = "let only one driver publish joint_states, then send it again"
             raise TrajectoryError("joint_states", finding, remedy)
         if events & at.VELOCITY_LIMIT:
-            finding = "a joint is faster than its limit"
-            raise TrajectoryError("joint_states", finding, "send it again once the arm rests")
+            finding = "a joint exceeds its velocity limit"
+            raise TrajectoryError("joint_states", finding, "send it again at standstill")
 
     def exchange(self, setup: FeedforwardSetup) -> None:
         """Go on with another model, other gains, switches or limits."""

@@ -67,11 +67,11 @@ class ConstraintParameters(ParameterGroup):
 class GainParameters(ParameterGroup):
     """Gains of the feedback."""
 
-    p: PerJoint = row(0.0, "law pd_plus_feedforward [N m/rad or N/m]", 0.0)
-    i: PerJoint = row(0.0, "likewise [N m/(rad s)]", 0.0)
-    d: PerJoint = row(0.0, "likewise [N m s/rad]", 0.0)
+    p: PerJoint = row(0.0, "Position gain [N m/rad or N/m].", 0.0)
+    i: PerJoint = row(0.0, "Integral gain [N m/(rad s)].", 0.0)
+    d: PerJoint = row(0.0, "Velocity gain [N m s/rad].", 0.0)
     i_clamp: PerJoint = row(0.0, "largest integral term; 0: i_clamp_max counts [N m or N]", 0.0)
-    i_clamp_max: PerJoint = row(0.0, "likewise; 0: any", 0.0)
+    i_clamp_max: PerJoint = row(0.0, "Largest integral term; 0: any.", 0.0)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -198,13 +198,14 @@ class SafetyParameters(ParameterGroup):
     )
     blind_time: float = row(
         0.2,
-        "how long gravity goes on without joint states, before blind_end [s]",
+        "Time without valid joint states during which the model brakes a moving arm and gravity "
+        "is compensated; then blind_end applies [s].",
         0.0,
         1e6,
         weaker="aside",
     )
     blind_end: Literal["gravity", "zero"] = row(
-        "gravity", "gravity goes on, or fades to zero", weakest=("zero",)
+        "gravity", "gravity continues, or fades to zero", weakest=("zero",)
     )
     ramp_time: float = above(0.5, "length of a fade [s]", 1e-3, 60.0)
     recovery_time: float = below(
@@ -261,9 +262,13 @@ class FeedforwardParameters(JtcParameters):
     law: Literal["computed_torque", "pd_plus_feedforward"] = at_configure(
         "computed_torque", "law of the mode computed_torque"
     )
-    bandwidth: float = row(10.0, "of the feedback, where gains.* are zero [rad/s]", 1e-3, 1e4)
-    damping_ratio: float = row(1.0, "likewise; 1 is without overshoot", 1e-2, 10.0)
-    integral: float = row(0.0, "likewise; part of what is stable", 0.0, 0.99)
+    bandwidth: float = row(
+        10.0, "Bandwidth of the feedback if all gains.* are zero [rad/s].", 1e-3, 1e4
+    )
+    damping_ratio: float = row(
+        1.0, "Damping ratio of the feedback. 1 is critical damping.", 1e-2, 10.0
+    )
+    integral: float = row(0.0, "Integral gain, part of its stability limit (Routh).", 0.0, 0.99)
     use_elasticity: bool = at_configure(
         True, "count the springs of the drivetrain file; not in the mode annotate"
     )
@@ -279,7 +284,7 @@ class FeedforwardParameters(JtcParameters):
     use_coriolis_compensation: bool = row(True, "add Coriolis and centrifugal forces")
     use_inertia_feedforward: bool = row(True, "add the links' inertia times acceleration")
     use_rotor_inertia: bool = row(True, "add the motors' reflected inertia")
-    use_rotor_coupling: bool = row(True, "add what else spinning wheels do")
+    use_rotor_coupling: bool = row(True, "If true, add rotor coupling.")
     use_friction: bool = row(True, "add friction; off if the robot does")
     output: SentType = at_configure("joint_torque", "what commands are")
     saturation: Saturation = at_configure(

@@ -68,7 +68,7 @@ class PathBounds(NamedTuple):
     Attributes:
         array: Of position and velocity (2, n), infinite where there is none.
         position: Joint's index and tolerance, where there is one.
-        velocity: Likewise.
+        velocity: Joint's index and tolerance of its velocity, where there is one.
     """
 
     array: Array

@@ -27,7 +27,7 @@ class Reading(enum.IntEnum):
     MISSING = 2  # some of ours, not all
     SIZES = 3  # arrays of another length than the names
     NO_VELOCITY = 4  # positions only
-    TWICE = 5  # one of ours more than once: nobody knows which entry is right
+    TWICE = 5  # one of ours more than once: the right entry is not known
 
 
 class NameIndex(NamedTuple):
@@ -36,7 +36,7 @@ class NameIndex(NamedTuple):
     Attributes:
         at: Index of each name (n,); one behind the last for those absent or there more than once.
         absent: Names that are not there.
-        twice: Names that are there more than once: nobody knows which entry is right.
+        twice: Names that are there more than once: the right entry is not known.
     """
 
     at: IntArray
@@ -60,7 +60,7 @@ class JointMap:
     Attributes:
         wanted: Names in the order of the arrays (n,).
         q: Positions of the last complete message (n,), as they came; a new array each time.
-        v: Velocities, likewise.
+        v: Velocities of that message (n,); a new array each time.
         reordered: Whether the last message had its names in another order than the one before.
         absent: Names that the last message did not have.
         twice: Names that it had more than once.
@@ -87,7 +87,7 @@ class JointMap:
         Args:
             names: ``JointState.name``.
             position: ``JointState.position``, an ``array.array`` of doubles.
-            velocity: ``JointState.velocity``, likewise; may be empty.
+            velocity: ``JointState.velocity``, an ``array.array``; may be empty.
         """
         if names != self._names:
             self._look_up(names)
@@ -185,7 +185,7 @@ def encoders(
         n = model.n
         return EncoderMap(model.joint_names, readonly(np.eye(n)), readonly(np.zeros(n)), True)
     if not model.motor_map.complete:
-        finding = "the motors' angles do not tell every joint's position"
+        finding = "the motor angles do not determine all joint positions"
         remedy = "set feedback to joint, without encoder offsets and signs"
         raise ModelError("encoders", finding, remedy)
     back = model.motor_map.inverse.T  # (n, m)

@@ -72,7 +72,7 @@ def urdf(given: ModelParameters, published: str | None) -> str | bytes:
     text, path = given.robot_description, given.urdf_path
     if text and path:
         remedy = "leave one of the two empty"
-        raise ParameterError("urdf_path", "is given beside robot_description", remedy)
+        raise ParameterError("urdf_path", "both urdf_path and robot_description are set", remedy)
     if path:
         return NamedBytes.of_file(path, "URDF file", xml_input.SIZE_LIMIT, regular=True)
     place = "robot_description" if text else given.robot_description_topic
@@ -80,7 +80,9 @@ def urdf(given: ModelParameters, published: str | None) -> str | bytes:
     if found is None:
         raise ParameterError(place, "nothing was published on this topic yet", WAITING)
     if not found.lstrip().startswith("<"):  # never a path: anybody may publish
-        raise ParameterError(place, "is no XML", "give the URDF's text, or set urdf_path")
+        raise ParameterError(
+            place, "the value is not XML", "pass the text of a URDF, or set urdf_path"
+        )
     return found
 
 
@@ -236,7 +238,7 @@ class Builder(Generic[T]):
     def _run(self, build: Callable[[], T]) -> None:
         try:
             self._result = build()
-        except Exception as error:  # told by ``taken``
+        except Exception as error:  # reported by ``taken``
             self._error = error
 
     def taken(self) -> T | None:

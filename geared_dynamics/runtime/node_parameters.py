@@ -140,7 +140,7 @@ class NodeParameters(ParameterGroup):
     Attributes:
         values: The same by name, as ROS has them.
         joint_names: Joints in the order of the arrays.
-        motor_names: Motors, likewise.
+        motor_names: Motors in the order of theirs.
     """
 
     values: Values
@@ -156,7 +156,7 @@ class NodeParameters(ParameterGroup):
         Args:
             values: By name; what is none of these parameters is left out.
             joints: Names, in the order of the arrays.
-            motors: Likewise.
+            motors: Names of the motors in the order of the columns.
         """
         schema = schema_of(cls, tuple(joints), tuple(motors))  # type: ignore[arg-type]
         own = {name: values.get(name, entry.default) for name, entry in schema.items()}

@@ -24,7 +24,7 @@ from geared_dynamics.runtime.sample_times import EvenStamps, Late, PastReadings
 # -- The observer node's cycle, without ROS: joint states to estimates; time is an argument -------
 
 
-BACK = 0.1  # [s] by which stamps go back when a recording begins anew
+BACK = 0.1  # [s] by which stamps go back when a recording begins again
 QUIET, QUIET_SHARE = 2.5, 0.4  # periods, and part of ``hold``, until a joint state is overdue
 
 
@@ -91,10 +91,10 @@ class ObserverLoop:
         self.prepared = prepared
 
     def reset(self) -> None:
-        """Start anew from the next joint state, whatever was the matter."""
+        """Start again from the next joint state, whatever was the matter."""
         self.loss = None
         self._forget()
-        self.output = self._invalid(Fault.NONE, "starts anew")
+        self.output = self._invalid(Fault.NONE, "starts again")
 
     # -- each joint state --------------------------------------------------------------------
 
@@ -279,7 +279,7 @@ class ObserverLoop:
             why="a stamp is not later than the last",
         )
 
-    # -- what is told ------------------------------------------------------------------------
+    # -- what is published ------------------------------------------------------------------------
 
     def _told(
         self, time: float, state: ObserverState, fault: Fault = Fault.NONE, why: str = ""

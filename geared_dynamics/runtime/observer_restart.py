@@ -1,4 +1,4 @@
-"""When to start anew; motors at rest."""
+"""When to start again; motors at rest."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from geared_dynamics.checks import is_finite
 from geared_dynamics.observers import Fault, Health, Limits
 from geared_dynamics.observers.screening import screened
 
-# -- When an observer whose estimate became invalid may start anew by itself ----------------------
+# -- When an observer whose estimate became invalid may start again by itself ---------------------
 
 
 class Loss(NamedTuple):
@@ -142,7 +142,7 @@ class Rest:
         self._seen: deque[tuple[float, Array]] = deque()
 
     def clear(self) -> None:
-        """Begin anew."""
+        """Begin again."""
         self._seen.clear()
 
     def add(self, time: float, shown: Array) -> None:

@@ -80,7 +80,9 @@ class SensorParameters(ParameterGroup):
     """Sensors on the links and behind the springs."""
 
     link_encoder_noise: PerJoint = sensor(
-        nan, "of the encoder on the link, resolution included; NaN: there is none [rad or m]"
+        nan,
+        "Standard deviation of the link encoder, resolution included [rad or m]. "
+        "NaN means that there is no encoder.",
     )
     link_encoder_delay: PerJoint = sensor(
         0.0, "by which its reading is older than its stamp [s]", 0.0, 0.05
@@ -88,7 +90,9 @@ class SensorParameters(ParameterGroup):
     link_encoder_offset: PerJoint = sensor(0.0, "what it shows at the joint's zero [rad or m]")
     link_encoder_sign: SignPerJoint = sensor(1, "-1 for one that counts backwards", -1, 1)
     torque_sensor_noise: PerJoint = sensor(
-        nan, "of the torque sensor behind the spring; NaN: there is none [N m or N]"
+        nan,
+        "Standard deviation of the joint torque sensor [N m or N]. "
+        "NaN means that there is no sensor.",
     )
 
 
@@ -116,8 +120,8 @@ class ObserverParameters(LifecycleParameters):
     update_rate: float = at_configure(1000.0, "of joint_states [1/s]", 1.0, 1e5)
     stamps: Literal["even", "exact"] = at_configure(
         "even",
-        "even: samples are a period apart, or several, and stamps tell that roughly; exact: they "
-        "are when their stamps say",
+        "even: samples are a period apart, or several, and stamps show it roughly; "
+        "exact: sample times are the stamps",
     )
     hold: float = at_configure(
         0.05,
@@ -158,7 +162,7 @@ class ObserverParameters(LifecycleParameters):
     )
     torque_timeout: float = row(
         0.05,
-        "age at which a command counts as missing; 0: the last one acts for ever [s]",
+        "age at which a command counts as missing; 0: the last one acts indefinitely [s]",
         0.0,
         60.0,
     )
@@ -172,7 +176,7 @@ class ObserverParameters(LifecycleParameters):
     )
     torque_sensor: Literal[
         "joint_torque", "joint_torque_gravity_compensated", "gravity_compensated"
-    ] = at_configure("joint_torque", "what these sensors tell")
+    ] = at_configure("joint_torque", "Contents of these sensors' values.")
     motors: MotorParameters
     sensors: SensorParameters
     contact: ContactParameters
@@ -203,7 +207,7 @@ class ObserverSetup(Frozen):
         even: Whether they are taken evenly, whatever their stamps say of it.
         hold: How long prediction bridges [s].
         settling: After a start, until an estimate is valid [s].
-        auto: Whether the observer starts anew by itself.
+        auto: Whether the observer starts again by itself.
         rest_torque: What is assumed where no torque is known.
         compensated: Whether torque sensors lack gravity.
     """
@@ -314,8 +318,8 @@ def observer_of(given: ObserverParameters, model: GearedModel) -> Observer[Any]:
     check_encoders(motors, resolution, noise, given.observer)
     if given.observer == "nonlinear":
         if np.isfinite(links).any() or np.isfinite(torques).any():
-            finding = "nonlinear takes no sensors on the links"
-            raise ParameterError("observer", finding, "choose kalman, or leave their noise NaN")
+            finding = "the nonlinear observer does not support link-side sensors"
+            raise ParameterError("observer", finding, "choose kalman, or set their noise to NaN")
         return nonlinear_observer(model, **common)
     return kalman_observer(
         model,

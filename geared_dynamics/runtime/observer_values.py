@@ -62,7 +62,7 @@ class ObserverOutput(NamedTuple):
         faults: Of the last step.
         why: In words; empty where all is well.
         given: What the observer was prepared with.
-        moved: The state that is told, at the time of the joint state; None where it is invalid.
+        moved: The published state, at the time of the joint state; None where it is invalid.
         tau_m: The motors' torque used (m,) [N m].
         state: The observer's, of its last reading; None where there is none.
     """

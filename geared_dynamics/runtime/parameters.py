@@ -193,7 +193,7 @@ def unknown(given: Iterable[str], schema: Iterable[str]) -> list[str]:
     """A line about each given name that no parameter has."""
     names = sorted(schema)
     return [
-        f"parameter {name!r} is none of this node's and has no effect; {nearest(name, names)}"
+        f"parameter {name!r} is unknown to this node and has no effect; {nearest(name, names)}"
         for name in sorted(set(given) - set(names))
     ]
 

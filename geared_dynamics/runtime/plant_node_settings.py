@@ -69,7 +69,7 @@ class PlantParameters(ModelParameters):
     timestep: float = at_start(
         0.0, "longest step of the integrator [s]; 0: 1 ms, or less where it has to be", 0.0, 1.0
     )
-    friction: bool = at_start(True, "joints and rotors rub and stick")
+    friction: bool = at_start(True, "If true, simulate friction and stiction.")
     saturate: bool = at_start(True, "the motors' limits hold")
     end_stops: bool = at_start(True, "If true, the URDF's position limits are end stops")
     encoder_counts: int = at_start(
@@ -246,7 +246,7 @@ class CommandReader:
             raise ArrayError("command", finding, remedy)
         if not np.isfinite(values).all():
             name = self._names[int(np.argmin(np.isfinite(values)))]
-            raise ArrayError("command", f"is not finite for {name}", "look at who sends it")
+            raise ArrayError("command", f"is not finite for {name}", "check its sender")
         if np.abs(values).max() >= LARGEST:
             finding = f"has a number of {np.abs(values).max():g}"
             raise ArrayError("command", finding, f"give numbers below {LARGEST:g}, SI units")

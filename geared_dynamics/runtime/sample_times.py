@@ -92,10 +92,10 @@ class EvenClock:
 # periods between two samples.
 
 
-WITHIN = 0.4  # of a period: a stamp that is farther from where it belongs locks anew
-MISSING = 10  # periods: a longer pause locks anew
+WITHIN = 0.4  # of a period: a stamp that is farther from where it belongs locks again
+MISSING = 10  # periods: a longer pause locks again
 NOISE_2 = 0.1**2  # of a stamp, of a period, variance
-GUESS_2 = 0.02**2  # of the period told, likewise
+GUESS_2 = 0.02**2  # of the given period, variance
 WANDER_2 = 2e-7**2  # of a period in each of them
 FOLLOW = 0.002  # c: a change of phase must not look like a motion
 WIDE = 0.2  # gain of the phase, of the first samples, with which times follow at once
@@ -111,14 +111,14 @@ class EvenStamps:
     """
 
     def __init__(self, period: float) -> None:
-        """Begin with the period told [s]."""
+        """Begin with the given period [s]."""
         self._told = period
         self.restart()
 
     def restart(self) -> None:
-        """Lock to the next stamp, wherever it is; the period is what was told."""
+        """Lock to the next stamp, wherever it is; the period is the given one."""
         self.period = self._told
-        self._spread = (NOISE_2, 0.0, GUESS_2)  # of phase and period, in periods told squared
+        self._spread = (NOISE_2, 0.0, GUESS_2)  # of phase and period, in given periods squared
         self.time = self._phase = float("nan")
 
     def sampled(self, stamp: float) -> float:
@@ -167,7 +167,7 @@ MARGIN = 4  # samples beside those that span the delay
 class PastReadings:
     """The last joint states, for encoders that are read late.
 
-    At a joint state of time t the encoder i shows its angle of t - d_i. All are told for the
+    At a joint state of time t the encoder i shows its angle of t - d_i. All are given for the
     instant t - D with the longest delay D, those in between by a cubic through four samples.
 
     Attributes:

@@ -126,7 +126,7 @@ def simulate_elastic(
     given = voltage if voltage is not None else torque
     start = given(float(when[0])) if callable(given) else given
     if voltage is not None and torque is not None:
-        raise ArrayError("torque", "is given beside voltage", "give one of the two")
+        raise ArrayError("torque", "both torque and voltage are given", "give one of the two")
     plant, steady = plant_of(
         model, None if voltage is None else start, None if voltage is not None else start, external
     )
@@ -145,7 +145,7 @@ def refuse_tolerances(rtol: float, atol: float, most: int) -> None:
         if not (usable and 0.0 < value < 1.0):
             raise ArrayError(name, f"is {value!r}", "give a number between 0 and 1")
         if value < least:
-            finding = f"is {value:g}, finer than numbers are in float64"
+            finding = f"{value:g} is below the resolution of float64"
             raise ArrayError(name, finding, f"give {least:.2g} or more; 1e-12 is already strict")
     if isinstance(most, bool) or not isinstance(most, int | np.integer) or most < 1:
         raise ArrayError("max_evaluations", f"is {most!r}", "give a whole number from 1 on")
@@ -257,5 +257,5 @@ def used_up(t: float, when: Array, method: Method, most: int) -> GearedDynamicsE
 def leaves(t: float, reason: str) -> GearedDynamicsError:
     """The error of a motion that no scheme follows."""
     finding = f"the motion cannot be followed beyond {t:.9g} s ({reason.strip().rstrip('.')})"
-    remedy = "look at inputs and state there: units, jumps, gains of a loop that is unstable"
+    remedy = "check inputs and state there: units, jumps, gains of a loop that is unstable"
     return ArrayError("simulate_elastic", finding, remedy)

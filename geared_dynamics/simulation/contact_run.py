@@ -194,7 +194,7 @@ def follow(scene: Scene, when: Array, x: Array, rtol: float, atol: float, most: 
             until = overlooked(watches, done) if done.status >= 0 else None
         if done.status < 0:
             finding = f"the motion cannot be followed beyond {done.t[-1]:.9g} s ({done.message})"
-            raise ArrayError("simulate", finding, "look at inputs and state there")
+            raise ArrayError("simulate", finding, "check inputs and state there")
         t, x, ended = float(done.t[-1]), done.y[:, -1], done.status == 0 and end == last
         for time in when[used:][when[used:] <= t if ended else when[used:] < t]:
             rows.append(done.sol(time))
@@ -319,7 +319,7 @@ def passed(
     for (kind, k, _), fired in zip(watches, times, strict=True):
         if len(fired) and kind in ("turn", "slide"):
             if kind == "turn" and np.linalg.norm(scene.sliding(k, t, x).rate) > SLOW:
-                continue  # it has only turned aside: its direction is taken anew
+                continue  # it has only turned aside: its direction is taken again
             if kind == "turn":
                 before = energy_of(scene, x)
                 x = stopped(scene, k, touched, t, x)

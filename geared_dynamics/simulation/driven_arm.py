@@ -254,7 +254,7 @@ def refuse_lost(model: GearedModel, dt: float, error: Array) -> None:
     if abs(error[worst]) > LOST:
         finding = f"of {dt:g} s is too long for this motion: joint {model.joint_names[worst]!r} is"
         finding += f" known to {abs(error[worst]):.2g} rad or m only"
-        raise ArrayError("dt", finding, "give a smaller step, or look at the inputs")
+        raise ArrayError("dt", finding, "give a smaller step, or check the inputs")
 
 
 def plant_of(
@@ -265,7 +265,7 @@ def plant_of(
 ) -> tuple[ElasticPlant, Array]:
     """The plant, and its input (m,)."""
     if voltage is not None and torque is not None:
-        raise ArrayError("torque", "is given beside voltage", "give one of the two")
+        raise ArrayError("torque", "both torque and voltage are given", "give one of the two")
     extended(model)  # refuses an arm without springs
     refuse_losses(model, remedy="simulate it without: put the loss into coulomb friction")
     (outside,) = one_driven_state(joint_inputs(model, external=external))

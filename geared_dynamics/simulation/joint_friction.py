@@ -29,7 +29,7 @@ class Friction:
         shift: Position at q = 0, or the encoder's zero (k,).
         viscous: (k,) [N m s/rad or N s/m].
         coulomb: For positive and negative rates (k, 2).
-        static: Likewise, at breakaway (k, 2).
+        static: At breakaway, for positive and negative rates (k, 2).
         stribeck_speed: (k,).
         offset: Constant force (k,).
         ripple: Rows (law, order, amplitude, phase) (r, 4).

@@ -129,7 +129,7 @@ class MotorStage:
         source = model.drivetrain_source
         if not model.motor_names:
             remedy = "add a section 'motors' to the drivetrain file (docs/motors.md)"
-            raise ModelError(f"{source}, motors", "are missing: nothing moves this arm", remedy)
+            raise ModelError(f"{source}, motors", "the section is missing", remedy)
         self.model, self.saturate = model, saturate
         motors = model.motors
         self._kt, self._known = motors.torque_constant, not np.isnan(motors.torque_constant).any()

@@ -258,7 +258,7 @@ class Plant:
     def _astray(self, step: float) -> ArrayError:
         """The error of a motion that leaves all bounds."""
         finding = f"the motion leaves all bounds at {self.time:g} s, with steps of {step:g} s"
-        return ArrayError("plant", finding, "look at the commands, or give a smaller timestep")
+        return ArrayError("plant", finding, "check the commands, or reduce timestep")
 
     def _angle(self) -> Array:
         """What exact encoders show (m,)."""

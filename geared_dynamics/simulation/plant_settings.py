@@ -36,8 +36,8 @@ class PlantSettings:
         encoder_counts: Of a motor's encoder per turn; None: exact angles and speeds. With
             counts the speed is the difference of angles over a step.
         angle_noise: RMS of the noise of the motors' angles, before quantisation [rad].
-        speed_noise: Likewise of their speeds [rad/s].
-        current_noise: Likewise of their currents [A].
+        speed_noise: RMS of the noise of their speeds [rad/s].
+        current_noise: RMS of the noise of their currents [A].
         command_latency: Time until a command acts [s].
         measurement_latency: Age of what is read [s].
         seed: Of the noise and of dropped messages; the same seed gives the same run.

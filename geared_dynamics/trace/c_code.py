@@ -53,7 +53,7 @@ RESULTS = {
     "[rad/s], encoder's angle [rad], shaft torque [N m], torque that the gear passes on [N m], "
     "limits exceeded (sum of 1 voltage, 2 current, 4 torque, 8 speed, 16 envelope)",
     "inverse_dynamics_derivatives": "joint force, then its derivatives by q, v, a, by rows",
-    "forward_dynamics_derivatives": "acceleration, then its derivatives by q, v, tau, likewise",
+    "forward_dynamics_derivatives": "acceleration, then its derivatives by q, v, tau, by rows",
 }
 INPUTS = {
     "q": "joint positions [rad or m]",

@@ -288,7 +288,7 @@ def loaded_again(
     return attached(layout, entries, batches)
 
 
-# -- what users are told -------------------------------------------------------------------------
+# -- warnings ------------------------------------------------------------------------------------
 
 
 def warn(text: str) -> None:

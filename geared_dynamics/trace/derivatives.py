@@ -183,7 +183,7 @@ def forward_rows(
 def refuse_former(given: dict[str, object], former: dict[str, object]) -> NoReturn:
     """Refuse a call in the form of the function that had this name."""
     name = next(iter([*former, *(key for key, value in given.items() if value is None)]))
-    finding = "is no argument" if former else "is not given"
+    finding = "is not an argument" if former else "is not given"
     remedy = (
         "give q, v and a; for the derivatives in time along a path call "
         "gd.inverse_dynamics_time_derivatives(model, derivatives)"

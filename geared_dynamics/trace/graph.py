@@ -105,8 +105,8 @@ class Symbol:
     __hash__ = None  # type: ignore[assignment]
 
     def __float__(self) -> float:
-        """Refuse: what a symbol is, is not known."""
-        raise TypeError("a symbol has no number")
+        """Refuse: the value of a symbol is not known."""
+        raise TypeError("a symbol has no value")
 
 
 class Condition:

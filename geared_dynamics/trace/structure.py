@@ -34,8 +34,8 @@ from geared_dynamics.trace.graph import ExpressionGraph, Number
 NOISE = 4e-16  # of a frame, or relative to a body's largest number of a kind
 TENSOR = ((0, 1, 2), (1, 3, 4), (2, 4, 5))  # places of xx xy xz yy yz zz
 UPPER = ((0, 0, 0, 1, 1, 2), (0, 1, 2, 1, 2, 2))
-# How a place is treated: as part of the structure; in the table unless it is zero; likewise, and
-# its sign belongs to the structure, because kernels ask for it.
+# How a place is treated: as part of the structure; in the table unless it is zero; the same, but
+# its sign belongs to the structure, because kernels read it.
 STRUCTURAL, NUMBER, SIGNED = 0, 1, 2
 # What a structure says of a place: constant; any number; a number above or below zero.
 CONSTANT, ANY, ABOVE, BELOW = 0, 1, 2, 3

@@ -167,7 +167,7 @@ def smooth(
     later = start + waypoints.times > present
     if not later.any():
         remedy = "give a point later than now"
-        raise TrajectoryError("points", "are none that lie in the future", remedy)
+        raise TrajectoryError("points", "no point is in the future", remedy)
     rows = np.zeros((k + 1, waypoints.n))
     rows[: len(known)] = known
     points = np.where(waypoints.held, rows[0], waypoints.positions[later])

@@ -69,7 +69,7 @@ def joints_of(trajectory: JointTrajectory, rules: Rules) -> list[str]:
     place = "joint_names"
     if not names:
         remedy = f"name the joints of the points: {', '.join(rules.joints)}"
-        raise TrajectoryError(place, "are none", remedy, INVALID_JOINTS)
+        raise TrajectoryError(place, "the list is empty", remedy, INVALID_JOINTS)
     for index, name in enumerate(names):
         if name not in rules.joints:
             finding = f"there is no joint {name!r} (index {index})"
@@ -95,7 +95,7 @@ def points_of(trajectory: JointTrajectory) -> Sequence[Point] | PointArrays:
         return trajectory.points
     points = list(trajectory.points)
     if not points:
-        raise TrajectoryError("points", "are none", "give at least one point")
+        raise TrajectoryError("points", "the list is empty", "give at least one point")
     for k, point in enumerate(points):
         if not isinstance(point, Point):
             raise TrajectoryError(f"point {k}", f"is a {type(point).__name__}", "give a Point")
@@ -106,7 +106,7 @@ def _refuse_shapes(points: PointArrays, count: int) -> None:
     """Raise where arrays of points do not go together, or there is none."""
     p = len(points.times)
     if not p:
-        raise TrajectoryError("points", "are none", "give at least one point")
+        raise TrajectoryError("points", "the list is empty", "give at least one point")
     if points.values.shape != (len(FIELDS), p, count) or points.given.shape != (len(FIELDS), p):
         finding = f"have shapes {points.values.shape} and {points.given.shape}"
         remedy = f"give {(len(FIELDS), p, count)} and {(len(FIELDS), p)}"
@@ -145,8 +145,8 @@ def times_of(points: Sequence[Point] | PointArrays) -> Array:
     falls = np.flatnonzero(np.diff(times) <= 0.0)
     if falls.size:
         k = int(falls[0]) + 1
-        finding = f"is {times[k]:.9g} s, and point {k - 1} is at {times[k - 1]:.9g} s"
-        remedy = "let the times rise strictly from point to point"
+        finding = f"{times[k]:.9g} s is not later than point {k - 1} ({times[k - 1]:.9g} s)"
+        remedy = "use strictly increasing times"
         raise TrajectoryError(f"point {k}, time", finding, remedy)
     return times
 
@@ -212,7 +212,7 @@ def _numbers(rows: list[Any], field: str) -> Array:
         if found.ndim != 2:
             raise TypeError
     except (TypeError, ValueError, OverflowError):
-        finding = "has something in it that is no real number"
+        finding = "contains a value that is not a real number"
         raise TrajectoryError(field, finding, "give a list of numbers for each point") from None
     return found
 
@@ -239,11 +239,11 @@ def refuse_missing(points: Waypoints, rules: Rules) -> None:
 
 
 def refuse_effort(points: Waypoints, rules: Rules) -> None:
-    """Raise if effort is given and nobody commands it."""
+    """Raise if effort is given and not among the command interfaces."""
     if "effort" not in rules.command_interfaces and points.has_effort.any():
         place = f"point {int(np.argmax(points.has_effort))}, effort"
-        finding = "is given, and 'effort' is not among the command_interfaces"
-        raise TrajectoryError(place, finding, "leave effort out, or command it")
+        finding = "is given, but 'effort' is not in command_interfaces"
+        raise TrajectoryError(place, finding, "remove effort, or add 'effort' there")
 
 
 def refuse_moving_end(points: Waypoints, rules: Rules) -> None:

@@ -122,7 +122,9 @@ class Rules:
         for field in ("joints", "continuous", "command_interfaces"):
             object.__setattr__(self, field, _names(field, getattr(self, field)))
         if not self.joints:
-            raise TrajectoryError("joints", "are none", "name at least one", INVALID_JOINTS)
+            raise TrajectoryError(
+                "joints", "the list is empty", "name at least one joint", INVALID_JOINTS
+            )
         for name in self.continuous:
             if name not in self.joints:
                 finding = f"names {name!r}, which is not among the joints"
@@ -183,9 +185,9 @@ class Waypoints(Frozen):
         accelerations: (p, n) [rad/s² or m/s²].
         effort: (p, n) [Nm or N].
         has_positions: Whether each point gives them (p,).
-        has_velocities: Likewise (p,).
-        has_accelerations: Likewise (p,).
-        has_effort: Likewise (p,).
+        has_velocities: Whether each point gives velocities (p,).
+        has_accelerations: Whether each point gives accelerations (p,).
+        has_effort: Whether each point gives effort (p,).
         held: Joints that the trajectory does not name (n,): they stay where they are.
     """
 

@@ -1,4 +1,4 @@
-"""The elbow arm of paper 000, section 7, against first principles and against print."""
+"""The elbow arm of Sciavicco 1994, section 7, against first principles and against print."""
 
 from __future__ import annotations
 

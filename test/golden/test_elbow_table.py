@@ -1,4 +1,4 @@
-"""The elbow of paper 000, section 7, from its Denavit-Hartenberg table: one frame per row."""
+"""The elbow of Sciavicco 1994, section 7, from its Denavit-Hartenberg table: one frame per row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Paper 003's arms with 3 to 6 planets per joint, against first principles and its recursion."""
+"""Fernini's arms with 3 to 6 planets per joint, against first principles and its recursion."""
 
 from __future__ import annotations
 
@@ -84,8 +84,8 @@ def test_curves_against_first_principles(
     states = list(zip(*(x[SAMPLES] for x in states), strict=True))
     T = np.array([0.5 * v @ slow.mass_matrix(q) @ v for q, v, _ in states])
     tau = np.array([slow.inverse_dynamics(*state) for state in states])
-    assert holds("paper 003, kinetic energy along the motion", worst(energy, T), RELATIVE)
-    assert holds("paper 003, joint torques along the motion", worst(torque, tau), RELATIVE)
+    assert holds("Fernini 2023, kinetic energy along the motion", worst(energy, T), RELATIVE)
+    assert holds("Fernini 2023, joint torques along the motion", worst(torque, tau), RELATIVE)
 
 
 @pytest.mark.parametrize("planets", PLANETS)

@@ -1,4 +1,4 @@
-"""Paper 001's geared mechanism, from its meshes: against first principles and against print."""
+"""The mechanism of Chen 1998, from its meshes: against first principles and against print."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def contacts() -> list[Contact]:
 def test_spins_from_meshes_are_those_at_which_nothing_slides(arm: GearedModel) -> None:
     assert arm.wheel_names == WHEELS
     error = worst(arm.Gamma, rolling_spins(contacts(), 4, 3))
-    assert holds("paper 001, spins from meshes (27-30, 45)", error, RELATIVE)
+    assert holds("Chen 1998, spins from meshes (27-30, 45)", error, RELATIVE)
 
 
 def test_relative_rates(arm: GearedModel) -> None:
@@ -131,9 +131,9 @@ def test_whole_mechanism(arm: GearedModel, derived: Equations, state: State) -> 
     q, v, a = state
     expected = forces(derived, q, v, a)
     error = worst(gd.mass_matrix(arm, q), derived.mass_matrix(q))
-    assert holds("paper 001, M of (46)", error, RELATIVE)
+    assert holds("Chen 1998, M of (46)", error, RELATIVE)
     error = worst(gd.coriolis_matrix(arm, q, v), derived.coriolis_matrix(q, v))
-    assert holds("paper 001, C of (46)", error, RELATIVE)
+    assert holds("Chen 1998, C of (46)", error, RELATIVE)
     tau = gd.inverse_dynamics(arm, q, v, a)
     assert worst(tau, expected) < RELATIVE
     xi = gd.motor_torques(arm, tau)

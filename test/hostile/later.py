@@ -232,7 +232,7 @@ CASES: Cases = {
     "70 000 letters": Case("headings longer than what is looked at",
         table([*HEADS, "x" * 70_000]), COUNT),
     "gzip": Case("a packed table", of_bytes("t.csv", b"\x1f\x8b\x08\0" + bytes(range(256))), None,
-        "is no text"),
+        "is not text"),
     "JSON": Case("JSON for a table", of_bytes("t.csv", b'{"time": 1, "position": [1, 2]}\n' * 9),
         None, "has no"),
     "Windows path": Case("a path with a backslash", folder_of(

@@ -66,20 +66,20 @@ CASES: Cases = {
     "view": Case("messages are a view without end",
         changed(COPY, f"CREATE VIEW messages AS {ENDLESS} n AS id,"
                  " 1 AS topic_id, n AS timestamp, zeroblob(1000000) AS data FROM r"), None,
-                 "no plain table"),
+                 "not a plain table"),
     "view of the copy": Case("a view of the right messages", changed(
-        COPY, "CREATE VIEW messages AS SELECT * FROM old"), None, "no plain table"),
+        COPY, "CREATE VIEW messages AS SELECT * FROM old"), None, "not a plain table"),
     "topics as view": Case("topics are a view", changed("ALTER TABLE topics RENAME TO t",
-                           "CREATE VIEW topics AS SELECT * FROM t"), None, "no plain table"),
+                           "CREATE VIEW topics AS SELECT * FROM t"), None, "not a plain table"),
     "generated": Case("a generated column",
         changed(COPY, "CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id,"
                       " timestamp, data AS (zeroblob(1 << 30)))"), None, "generated column"),
     "virtual": Case("a virtual table", changed(COPY, "CREATE VIRTUAL TABLE messages USING fts5("
-                    "id, topic_id, timestamp, data)"), None, "no plain table"),
+                    "id, topic_id, timestamp, data)"), None, "not a plain table"),
     "hidden virtual": Case("a virtual table whose SQL has a comment", schema(
         "UPDATE sqlite_master SET rootpage = 0, sql = 'CREATE/*(*/VIRTUAL TABLE messages USING"
         " fts5(id, topic_id, timestamp, data)' WHERE name = 'messages'"), None,
-        "no plain table|cannot be read"),
+        "not a plain table|cannot be read"),
     "WITHOUT ROWID": Case("no row numbers",
         changed(COPY, "CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id,"
                           " timestamp, data) WITHOUT ROWID"), None, "no row numbers"),
@@ -110,7 +110,7 @@ CASES: Cases = {
         None, "twice"),
     "root page 0": Case("messages that stand nowhere", schema(
         "UPDATE sqlite_master SET rootpage = 0 WHERE name = 'messages'"), None,
-        "no plain table|cannot be read|holds no messages"),
+        "not a plain table|cannot be read|holds no messages"),
     "root page far off": Case("messages behind the file", schema(
         "UPDATE sqlite_master SET rootpage = 99999 WHERE name = 'messages'"), None,
         "cannot be read|holds no messages"),
@@ -208,20 +208,20 @@ CASES: Cases = {
         "journal is beside it"),
     "journal is a pipe": Case("a pipe where SQLite looks for a journal",
         beside("-journal", os.mkfifo), None,
-                              "no regular file"),
+                              "not a regular file"),
     "log is a pipe": Case("a pipe where SQLite looks for a log",
         beside("-wal", os.mkfifo, at(18, b"\2\2")), None,
-                          "no regular file"),
+                          "not a regular file"),
     "journal is a folder": Case("a folder where SQLite looks for a journal",
         beside("-journal", Path.mkdir), None,
-                                "no regular file"),
+                                "not a regular file"),
     "journal of rubbish": Case("a journal that is none", beside(
         "-journal", lambda path: path.write_bytes(b"\xff" * 9000) and None), None,
         "journal is beside it"),
     "log of rubbish": Case("a log that is none", beside(
         "-wal", lambda path: path.write_bytes(b"\xff" * 9000) and None, at(18, b"\2\2")), COUNT),
     "journal to a device": Case("a journal that leads to /dev/zero", beside(
-        "-journal", lambda path: path.symlink_to("/dev/zero")), None, "no regular file"),
+        "-journal", lambda path: path.symlink_to("/dev/zero")), None, "not a regular file"),
 }  # fmt: skip
 for size in LENGTHS_32:
     four = struct.pack(">I", size)

@@ -1,4 +1,4 @@
-"""The elbow arm of paper 000, section 7, as printed: pi_1 to pi_9, B, H and g.
+"""The elbow arm of Sciavicco 1994, section 7, as printed: pi_1 to pi_9, B, H and g.
 
 B and H are correct as printed. The printed g belongs to gravity along +z_0; here
 ``gravity`` is the signed component of g0 along z_0, so that -9.81 is z_0 pointing up.

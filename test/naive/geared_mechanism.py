@@ -1,4 +1,4 @@
-"""Paper 001's mechanism as seven rigid bodies with positions and orientations, in SymPy.
+"""Chen and Wang's mechanism as seven rigid bodies with positions and orientations, in SymPy.
 
 Links 1 to 3 and gears 4 to 7, nothing lumped: a gear's orientation turns about its axis by
 an angle that is linear in the joint angles. Lagrange's equations follow by differentiation.

@@ -5,7 +5,7 @@
 
 Poses are products of homogeneous transforms, Jacobian columns the joint axes at
 those poses. All of it is analytic in q, so a derivative is Im f(q + ih) / h with
-h far below the rounding, exact to the last digits (paper 000, eq. 5-18).
+h far below the rounding, exact to the last digits (Sciavicco 1994, eq. 5-18).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Planetary sets with a fixed carrier as explicit gears, and paper 003's recursion.
+"""Planetary sets with a fixed carrier as explicit gears, and Fernini's recursion.
 
 ``explicit_gears`` puts every gear in its place and finds its spin from the contacts of the
 pitch circles, without Willis; with ``naive.lagrangian`` that is a first-principles model.

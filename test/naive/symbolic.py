@@ -2,7 +2,7 @@
 
 Each link and each rotor is a rigid body of its own with a position and an orientation;
 a rotor's orientation turns by ratio * q about its axis. From there on everything is
-differentiation: velocities, kinetic energy, M, Christoffel symbols, gravity (paper 000,
+differentiation: velocities, kinetic energy, M, Christoffel symbols, gravity (Sciavicco 1994,
 eq. 5 to 19, without its Jacobians (8), (12)). Numbers are exact rationals, the result is
 evaluated with mpmath at fifty digits.
 """

@@ -1,4 +1,4 @@
-"""Paper 001 in print: M_s and C_s of section 7, G_v of the appendix, and its misprints.
+"""Chen 1998 in print: M_s and C_s of section 7, G_v of the appendix, and its misprints.
 
 ``PHI`` holds the correct terms. ``MISPRINTS`` holds what the paper has instead, by the
 place in the paper. Names of parameters: ``m1`` is m_{1*}, ``r1z`` is r_{1*Z}, ``I2xz`` the

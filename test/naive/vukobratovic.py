@@ -1,4 +1,4 @@
-"""The recursion of paper 004 for serial arms without wheels: H(q), h(q, qdot).
+"""The recursion of Vukobratovic 2002 for serial arms without wheels: H(q), h(q, qdot).
 
 tau = H qddot + h, from the matrices Lambda, Gamma, Xi, Delta of each link (20.32 to
 20.43) and the elimination of joint reactions (20.47 to 20.60). Two things differ from

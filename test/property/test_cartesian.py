@@ -180,7 +180,7 @@ def test_a_frame_that_turns_otherwise_needs_its_own_gyroscopic_terms() -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_without_gyroscopic_terms_it_is_wrong(arm: gd.GearedModel, seed: int) -> None:
-    """Negative control: C = J'M J_dot alone, as paper 002 has it."""
+    """Negative control: C = J'M J_dot alone, as Melhem 2001 has it."""
     q, theta, v, vtheta = state(arm, seed, 2)
     found = gd.cartesian.dynamics(arm, gd.State(q, v, theta, vtheta))
     missing = found.projected(found.forces.gyroscopic)

@@ -106,7 +106,7 @@ def kinetic_energy(one: GearedModel, other: GearedModel, at: State) -> float:
 
 
 def energy_terms(one: GearedModel, other: GearedModel, at: State) -> float:
-    """The four terms of paper 000, eq. 23, add up to T."""
+    """The four terms of Sciavicco 1994, eq. 23, add up to T."""
     terms = np.array(gd.kinetic_energy_terms(one, at.q, at.v))
     return error(terms.sum(), gd.kinetic_energy(other, at.q, at.v), terms)
 

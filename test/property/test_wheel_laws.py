@@ -149,7 +149,7 @@ def test_armature_with_a_ratio_one_percent_off_fails(seed: int, coupling: str) -
 @examples(40)
 @given(case=robots(), seed=SEEDS)
 def test_energy_of_spin_and_of_interaction(case: RobotCase, seed: int) -> None:
-    """The last two terms of paper 000, eq. 23."""
+    """The last two terms of Sciavicco 1994, eq. 23."""
     model, (q, v, _) = case.load(), random_state(case.n, seed)
     found = gd.kinetic_energy_terms(model, q, v)
     spin, carried = model.Gamma @ v, carrier_rates(model, q) @ v

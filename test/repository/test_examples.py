@@ -1,9 +1,8 @@
-"""Every example, and the Python in the README, runs to its end without a display."""
+"""Every example runs to its end without a display."""
 
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -50,9 +49,3 @@ def test_pictures_of_the_examples_are_not_committed() -> None:
         if "savefig" in text:
             assert 'FIGURES = Path(__file__).parent / "figures"' in text, example.name
             assert "/examples/figures/" in ignored
-
-
-def test_python_in_the_readme_runs() -> None:
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
-    assert blocks
-    run(["-c", "\n".join(blocks)], ROOT)

@@ -238,7 +238,7 @@ def test_a_posture_that_is_old_is_not_begun_with(arm: Rig) -> None:
         return any("joint states are stale" in entry.message for entry in message.status)
 
     arm.graph.wait_for_message("/diagnostics", DiagnosticArray, stale)
-    words = "trajectory refused: joint_states: the last good one came"
+    words = "trajectory refused: joint_states: no valid message for"
     refused(arm, words, lambda: arm.go(GOAL), feed=False)
     arm.until_known()
     annotated(arm)

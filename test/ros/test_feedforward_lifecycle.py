@@ -67,7 +67,7 @@ def test_a_description_that_changes(late: Rig, description: Any) -> None:
     for wrong, words in (
         ("<robot", "not used"),
         (text.replace("joint_3", "joint_9"), "not used"),
-        ("/etc/passwd", "is no XML"),
+        ("/etc/passwd", "is not XML"),
     ):
         since = late.log_length
         description.publish(String(data=wrong))

@@ -61,13 +61,15 @@ def gravity(model: gd.GearedModel | None = None) -> Any:
 
 
 def test_an_unknown_parameter_is_told_of(node: Rig) -> None:
-    node.until_said("parameter 'gain' is none of this node's and has no effect")
+    node.until_said("parameter 'gain' is unknown to this node and has no effect")
 
 
 def test_an_undeclared_parameter_is_refused_with_a_log_line(node: Rig) -> None:
     since = node.log_length
     assert not node.set(payload__mas=1.0).successful
-    node.until_said("parameters not changed: 'payload.mas' is none of this node's; did you", since)
+    node.until_said(
+        "parameters not changed: 'payload.mas' is unknown to this node; did you", since
+    )
 
 
 def test_payload_in_one_step_and_off_again(node: Rig) -> None:

@@ -251,12 +251,16 @@ def test_foreign_files_are_not_quoted_and_pipes_not_waited_for(
     secret.write_text(SECRET + "\n", encoding="utf-8")
     os.mkfifo(pipe)
     node = started(processes, module, urdf_path=URDF, drivetrain=secret)
-    graph.until(lambda: "this is no drivetrain file" in node.output, "the refusal of a file")
+    graph.until(lambda: "this is not a drivetrain file" in node.output, "the refusal of a file")
     assert "SECRET" not in node.output
     node = started(processes, module, urdf_path=URDF, drivetrain=pipe)
-    graph.until(lambda: f"{pipe}: this is no regular file" in node.output, "the refusal of a pipe")
+    graph.until(
+        lambda: f"{pipe}: this is not a regular file" in node.output, "the refusal of a pipe"
+    )
     node = started(processes, module, urdf_path=pipe)
-    graph.until(lambda: f"{pipe}: this is no regular file" in node.output, "the refusal of a pipe")
+    graph.until(
+        lambda: f"{pipe}: this is not a regular file" in node.output, "the refusal of a pipe"
+    )
 
 
 def test_locked_paths(graph: Graph, processes: Processes, tmp_path: Path) -> None:
@@ -282,7 +286,7 @@ def test_the_observer_keeps_its_model_too(
     publisher.publish(String(data=WILD))
     rig.until_said("the new robot description is not used while the node is active")
     rig.until_said("mass of link_1 (6.5, now 6000.5)")
-    assert "starts anew" not in process.output
+    assert "starts again" not in process.output
     result = graph.set_parameters(rig.node, {"payload.mass": 4000.0})
     assert not result.successful
     assert "payload.mass: is 4000 kg" in result.reason

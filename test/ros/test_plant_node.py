@@ -155,7 +155,7 @@ def test_a_voltage_plant_refuses_other_commands(rig: PlantRig) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"drivetrain": ""}, "motors: are missing: nothing moves this arm"),
+        ({"drivetrain": ""}, "motors: the section is missing"),
         ({"timestep": 0.5, "urdf_path": str(BRISK), "drivetrain": str(DRIVES),
           "command": "motor_voltage"}, "is not stable"),
         ({"rate": "fast"}, "parameters: rate: is 'fast'"),

@@ -92,7 +92,7 @@ def test_an_arm_elsewhere_moves_to_the_first_point_first(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ((), "/joint_states: does not tell where all joints of the trajectory are"),
+        ((), "/joint_states: does not contain the positions of all joints of the trajectory"),
         (("--no-check",), f"{TOPIC}: has no subscriber"),
     ],
 )

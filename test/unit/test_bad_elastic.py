@@ -43,7 +43,7 @@ GOOD: dict[str, Any] = {
     "joints": {"j1": {"stiffness": 1e3, "damping": 1.0}, "j2": {"stiffness": 1e3}},
 }
 J1, J2 = "joints.j1.stiffness", "joints.j2.stiffness"
-NO_INERTIA = "nothing with inertia turns behind the spring of joint 'j2'"
+NO_INERTIA = "no wheel with inertia is on the motor side of the spring of joint 'j2'"
 BOTH = [
     {"wheel": "r1", "coefficients": {"j1": 50, "j2": 50}},
     {"wheel": "r2", "coefficients": {"j1": 20, "j2": 20}},
@@ -72,7 +72,7 @@ TABLE: dict[str, tuple[str, Any, list[str]]] = {
         ["springs.belt.stiffness", "too small"],
     ),
     "negative damping": ("joints.j1.damping", -1, ["joints.j1.damping", "less than 0"]),
-    "damping alone": (J1, "-", ["joints.j1", "damping belongs to a spring", "'stiffness'"]),
+    "damping alone": (J1, "-", ["joints.j1", "damping requires a stiffness", "'stiffness'"]),
     "negative backlash": ("joints.j2.backlash", -1e-3, ["joints.j2.backlash", "less than 0"]),
     "backlash alone": ("joints.j2", {"backlash": 1e-3}, ["joints.j2", "backlash", "'stiffness'"]),
     "rest of a drive": ("joints.j2.rest", 0.1, ["joints.j2.rest", "passive"]),
@@ -96,12 +96,12 @@ TABLE: dict[str, tuple[str, Any, list[str]]] = {
     "two belts on one wheel": (
         "springs",
         belt(["r1", "p1"]) | {"other": {"between": ["r1", "p1"], "stiffness": 1}},
-        ["springs.other", "'r1' hangs behind spring 'belt'"],
+        ["springs.other", "'r1' is on the motor side of spring 'belt'"],
     ),
     "belt without inertia": (
         "springs",
         belt(["light", "p1"]),
-        ["springs.belt", "nothing with inertia turns behind spring 'belt'"],
+        ["springs.belt", "no wheel with inertia is on the motor side of spring 'belt'"],
     ),
     "passive is text": ("joints.j2.passive", "yes", ["joints.j2.passive", "true or false"]),
 }

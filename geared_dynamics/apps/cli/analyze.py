@@ -1,4 +1,4 @@
-"""``geared-dynamics analyze``: recordings held against the model."""
+"""``geared-dynamics analyze``: recordings compared with the model."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group = parser.add_argument_group("output")
     group.add_argument(
-        "--output", type=Path, metavar="DIR", help="report.html, PNG and CSV go here"
+        "--output", type=Path, metavar="DIR", help="folder for report.html, PNG and CSV"
     )
     group.add_argument("--samples", action="store_true", help="all samples as CSV as well")
     group.add_argument(
@@ -93,7 +93,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--output-bag",
         type=Path,
         metavar="DIR",
-        help="the same bag at this place",
+        help="path of the same bag",
     )
     group.add_argument(
         "--storage",
@@ -104,7 +104,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--save-topic",
         type=Path,
         metavar="FILE",
-        help="the topic of the joint states, as one line, goes here; of a table an empty one",
+        help="file for the topic of the joint states, one line; empty for a table",
     )
     group = parser.add_argument_group("work")
     group.add_argument("--jobs", type=jobs, default=1, help="processes, default 1")

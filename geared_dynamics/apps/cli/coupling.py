@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "within the joint limits, or along a recording."
     )
     add_robot_arguments(parser)
-    parser.add_argument("recording", metavar="BAG", nargs="?", help="a recording to go along")
+    parser.add_argument("recording", metavar="BAG", nargs="?", help="evaluate along a recording")
     parser.add_argument("--bag", metavar="BAG", help="the same")
     parser.add_argument("--states", type=number_of_states, default=2000, help="default 2000")
     parser.add_argument("--seed", type=seed, default=0, help="of the random states, default 0")

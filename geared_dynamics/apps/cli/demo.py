@@ -110,7 +110,7 @@ class Steps:
             self._shown.update(self._last[1], completed=1.0, total=1.0)
         if self._shown.disable:
             print(f"{name} ...", file=sys.stderr, flush=True)
-        # Without a total a bar moves to and fro: nobody knows how long it takes.
+        # Without a total a bar moves back and forth: the time is not known.
         total = 1.0 if step in {way.name for way in WAYS} | {"done"} else None
         self._last = step, self._shown.add_task(name, total=total)
 

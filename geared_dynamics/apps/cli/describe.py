@@ -142,7 +142,7 @@ def print_orbits(console: Console, model: GearedModel) -> None:
 
 
 def link_table(model: GearedModel) -> Table:
-    """Augmented links: mass, centre, tensor about it (paper 000, eq. 21)."""
+    """Augmented links: mass, centre, tensor about it (Sciavicco 1994, eq. 21)."""
     table = numeric_table(
         "link",
         "mass\n[kg]",

@@ -86,7 +86,9 @@ def limits(given: MotorLimitRecord) -> list[str]:
         parts.append("envelope " + " ".join(f"({s:g}, {t:g})" for s, t in given.envelope))
     if given.thermal is not None:
         thermal = given.thermal
-        parts.append(f"{thermal.continuous_current:g} A for ever ({thermal.time_constant:g} s)")
+        parts.append(
+            f"{thermal.continuous_current:g} A indefinitely ({thermal.time_constant:g} s)"
+        )
     return parts
 
 

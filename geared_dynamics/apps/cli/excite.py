@@ -44,7 +44,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--acceleration", type=frequency, default=5.0, help="largest [1/s^2], default 5"
     )
-    parser.add_argument("--starts", type=jobs, default=20, help="random motions, default 20")
+    parser.add_argument(
+        "--starts", type=jobs, default=20, help="random initial motions, default 20"
+    )
     parser.add_argument("--changes", type=jobs, default=200, help="changes of it, default 200")
     parser.add_argument("--seed", type=seed, default=0, help="of the random numbers, default 0")
     parser.add_argument(
@@ -58,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--publish", metavar="TOPIC",
-        help="publish it there once, when it has a subscriber and the arm is where it begins",
+        help="publish the motion once on TOPIC if the arm is at its first point",
     )  # fmt: skip
 
 

@@ -114,18 +114,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_robot_options(parser)
     add_recording_options(parser)
     group = parser.add_argument_group("identification")
-    group.add_argument("--keep", type=frequency, metavar="HZ", help="bandwidth of the equations")
+    group.add_argument(
+        "--keep", type=frequency, metavar="HZ", help="low-pass cut-off of the equations"
+    )
     group.add_argument(
         "--slow", type=share, default=Settings().slow,
         help="share of top speed below which a joint is left out, default %(default)s",
     )  # fmt: skip
     group.add_argument(
         "--known", nargs="+", action="extend", default=[], metavar="NAME",
-        help="parameters that are as the files say, such as 'link_*'",
+        help="parameters to keep at their values from the files, such as 'link_*'",
     )  # fmt: skip
     group.add_argument("--robust", action="store_true", help="give outliers less weight")
     group.add_argument(
-        "--instruments", nargs="+", metavar="BAG", help="the same motions with other noise"
+        "--instruments", nargs="+", metavar="BAG", help="the same motions with independent noise"
     )
     group.add_argument(
         "--instrument-columns", nargs="+", action="extend", type=pair, default=[],
@@ -142,7 +144,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--load-link", metavar="LINK", help=f"{LINK_OF_LOAD}, default the tip")
     add_options(parser)
     group.add_argument(
-        "--output", type=Path, metavar="DIR", help="parameters and new files go here"
+        "--output", type=Path, metavar="DIR", help="folder for parameters and files"
     )
 
 
@@ -237,7 +239,9 @@ def show(console: Console, result: Identified, args: argparse.Namespace) -> None
     said = f"condition of the equations {result.solution.condition:.3g}: {result.quality}"
     console.print(said, style="bold red" if result.unexplained else None, soft_wrap=True)
     if result.doubtful:
-        console.print(f"hardly told by this motion (30 % or worse): {', '.join(result.doubtful)}")
+        console.print(
+            f"hardly determined by this motion (30 % or worse): {', '.join(result.doubtful)}"
+        )
     if result.physical is not None:
         console.print(
             f"physical parameters: {result.physical.status}; least eigenvalue of a link's "

@@ -61,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--warmup", type=seconds, default=3.0, help="not measured, before that [s], default 3"
     )
     parser.add_argument("--domain", type=domain, help="ROS domain, default: one of its own")
-    parser.add_argument("--check", action="store_true", help="exit code 1 beyond the limits")
+    parser.add_argument("--check", action="store_true", help="exit with 1 beyond a limit")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
 
 

@@ -22,23 +22,23 @@ from geared_dynamics.errors import (
 )
 
 PROGRAM = "geared-dynamics"
-DESCRIPTION = "Exact dynamics of geared robots: look at a robot, check it, export it."
+DESCRIPTION = "Exact dynamics of geared robots: describe a robot, check it, export it."
 # Each is a module of this folder with ``add_arguments(parser)`` and ``run(args)``. It is imported
 # when it is asked for: their libraries take seconds of which ``--help`` needs nothing.
 COMMANDS = {
-    "demo": "a simulated arm over DDS: what the complete model is worth",
+    "demo": "simulate an arm over ROS 2 and compare tracking errors with three feedforward models",
     "init": "write a drivetrain file to fill in, for a robot of which only the URDF is known",
     "check": "compare a robot with Pinocchio, and the armature model with the complete one",
     "describe": "show joints, wheels, ratios, locked links and the structure matrix",
     "view": "show the moving robot, in a window or as a GIF or PNG",
     "export": "write the robot with its rotors for MuJoCo (MJCF)",
-    "coupling": "what the armature model gets wrong, by cause, over the limits or along a bag",
-    "analyze": "hold recorded joint torques against the model",
+    "coupling": "show the torque that the armature model omits, by cause",
+    "analyze": "compare recorded joint torques with the model",
     "identify": "find inertias, rotor inertias and friction from recordings",
     "excite": "make a motion within the limits that excites all parameters",
     "loop-benchmark": "latency and jitter from joint states to commands over DDS, on this machine",
     "warm-up": "compile everything now, so that nothing waits for it later",
-    "tune-observer": "replay a recording through the elastic-joint observer and judge its tuning",
+    "tune-observer": "replay a recording through the elastic-joint observer and assess its tuning",
 }
 EXIT_ERROR, EXIT_OUTPUT, EXIT_UNEXPECTED, EXIT_INTERRUPT, EXIT_PIPE = 2, 3, 70, 130, 141
 

@@ -64,18 +64,18 @@ def add_robot_options(parser: argparse.ArgumentParser, *, recorded: bool = False
 def add_recording_options(parser: argparse.ArgumentParser) -> None:
     """Add what says how recordings are read."""
     group = parser.add_argument_group("recordings")
-    group.add_argument("--topic", help="of type sensor_msgs/msg/JointState; found if not given")
+    group.add_argument("--topic", help="JointState topic; determined if not given")
     group.add_argument(
         "--rename", nargs="+", action="extend", type=pair, default=[], metavar="JOINT=NAME",
         help="what the recording calls a joint",
     )  # fmt: skip
     group.add_argument(
         "--effort", choices=EFFORTS, default="joint_torque",
-        help="what efforts are, default joint_torque",
+        help="meaning of efforts, default joint_torque",
     )  # fmt: skip
     group.add_argument(
         "--gains", nargs="+", type=finite_number, default=(), metavar="K",
-        help="what efforts are multiplied with, such as drive gains [N m/A]",
+        help="factors of the efforts, such as drive gains [N m/A]",
     )  # fmt: skip
     group.add_argument(
         "--positions",
@@ -91,7 +91,7 @@ def add_recording_options(parser: argparse.ArgumentParser) -> None:
         "--velocity", choices=("position", "recorded"), default="position",
         help="differentiate positions (default) or recorded velocities",
     )  # fmt: skip
-    group.add_argument("--bandwidth", type=frequency, metavar="HZ", help="found if not given")
+    group.add_argument("--bandwidth", type=frequency, metavar="HZ", help="determined if not given")
     group.add_argument(
         "--columns", nargs="+", action="extend", type=pair, default=[], metavar="WHAT=HEADING",
         help="headings of a CSV file: time, position, velocity, effort, with {joint} or {i}",

@@ -50,13 +50,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--resolution", type=positive, default=2.0 * pi / 2**17, metavar="RAD",
         help="of the motors' encoders, motor side, default 17 bits",
     )  # fmt: skip
-    group.add_argument("--noise", type=positive, metavar="RAD", help="beside it, default a third")
+    group.add_argument(
+        "--noise", type=positive, metavar="RAD", help="added noise, default a third"
+    )
     group.add_argument(
         "--force-bandwidth", type=positive, default=30.0, metavar="HZ",
         help="up to which forces are followed, default 30",
     )  # fmt: skip
     group.add_argument(
-        "--seconds", type=positive, default=30.0, help="of the recording to judge, default 30"
+        "--seconds", type=positive, default=30.0, help="of the recording to use, default 30"
     )
     group.add_argument(
         "--search-seconds", type=positive, default=3.0,
@@ -142,7 +144,7 @@ def about_bandwidth(suggestion: Suggestion) -> str:
     if suggestion.at_edge:
         return (
             f"bandwidth: the likelihood is largest at {suggestion.likeliest:g} Hz, the end of "
-            f"what was tried: this recording does not tell it; {kept}"
+            f"what was tried: this recording does not determine it; {kept}"
         )
     return f"bandwidth: {suggestion.likeliest:g} Hz is the likeliest for this recording; {kept}"
 

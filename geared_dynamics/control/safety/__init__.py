@@ -1,4 +1,4 @@
-"""What is safe to send: a pure step between the law and the robot; docs/safety.md."""
+"""Safety monitor: a pure step between the law and the robot; docs/safety.md."""
 
 from geared_dynamics.control.safety.commands import finished
 from geared_dynamics.control.safety.memory import (

@@ -245,7 +245,7 @@ def in_doubt(track: StateTrack | None) -> bool:
 # -- Nominal cycles: the arm runs, no event, no limit active; nearly every cycle is one -----------
 #
 # One compiled call and a dozen comparisons decide that an arm that runs goes on, that no event is
-# to be reported and no limit cuts the command. What is not so, or cannot be decided at once, is
+# to be reported and no limit cuts the command. What is not so, or not decided at once, is
 # left to the full step, which alone has a reaction to anything. Both decide alike in every bit,
 # which a test compares over whole histories.
 

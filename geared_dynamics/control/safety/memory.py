@@ -31,7 +31,7 @@ class Event(enum.IntFlag):
     TIME_JUMP = 1 << 9
     COMPUTATION = 1 << 10
     EMERGENCY_STOP = 1 << 11
-    # Reported only: the motion goes on.
+    # Reported only: the motion continues.
     NAMES_REORDERED = 1 << 12
     POSITION_NEAR = 1 << 13
     VELOCITY_NEAR = 1 << 14
@@ -150,8 +150,8 @@ class Observation(NamedTuple):
         now: Time of this cycle.
         state_stamp: When the newest joint state came; None: there was none yet.
         q: Its position (n,), whatever it holds; None with missing names.
-        v: Its velocity (n,), likewise.
-        reference_stamp: When the reference went on last (``now`` for a trajectory that
+        v: Its velocity (n,), whatever it holds; None with missing names.
+        reference_stamp: When the reference last advanced (``now`` for a trajectory that
             is known to its end); None: there is none.
         q_d: The reference's position (n,); None: not known in this cycle.
         clock: Time by which references are sampled (ROS time, simulated or not); None: no such.
@@ -325,7 +325,7 @@ class Decision(NamedTuple):
         command: What to send; None while waiting.
         mode: What it is made of.
         found: Events of this cycle, ``Event`` as an integer.
-        latched: Events that wait for an acknowledgement, likewise.
+        latched: Events that wait for an acknowledgement, as an integer.
         error: What the fallback raised, for the log; None if nothing.
     """
 

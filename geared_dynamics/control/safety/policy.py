@@ -26,7 +26,7 @@ def packed_limits(policy: Policy) -> Array:
     """The policy as the kernel reads it (see ``kernels.nominal_layout``).
 
     An error is an event where it exceeds ``tracking`` or ``resume_error``, and where
-    no joint has a tolerance it is none. The kernel is compiled here, so that no cycle
+    no joint has a tolerance there is none. The kernel is compiled here, so that no cycle
     waits for it.
     """
     kernels.nominal_command  # noqa: B018
@@ -95,7 +95,7 @@ class Policy(Frozen):
         resume_time: Length of the fade from holding to running [s].
         resume_error: Largest position error with which the arm runs again [rad or m].
         stop_time: Length of the stop before the node ends, where the limits allow it [s].
-        on_stale_reference: ``hold``, ``ramp_down`` or ``zero``; likewise the others.
+        on_stale_reference: ``hold``, ``ramp_down`` or ``zero``, as all ``on_...``.
         on_bad_command: For NaN in the wanted command.
         on_position_limit: For a joint beyond its range.
         on_velocity_limit: For a joint that is too fast.

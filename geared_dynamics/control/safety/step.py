@@ -142,7 +142,7 @@ def detect_events(
             if not error <= policy.resume_error:
                 events |= at.RESUME_ERROR
         elif policy.needs_reference and not missing and not running:
-            events |= at.RESUME_ERROR  # nobody said how far the reference is
+            events |= at.RESUME_ERROR  # the reference's distance is not known
     if observed.emergency_stop:
         events |= at.EMERGENCY_STOP
     if observed.leaving is not None:
@@ -195,7 +195,7 @@ def updated_memory(
     stopping = events & at.STOPPING
     latched = latch.latched | (events & at.LATCHING)
     interruption = latch.interruption | stopping | latched
-    if stopping & ~at.IDLE:  # a reference that is missing keeps nobody from acknowledging
+    if stopping & ~at.IDLE:  # a reference that is missing does not hinder an acknowledgement
         clear, acknowledged = None, False
     else:
         clear = now if latch.clear is None else latch.clear

@@ -1,6 +1,6 @@
 """The arm in redundant Cartesian coordinates: every body with velocities of its own.
 
-Paper 002 with the gyroscopic terms that its print leaves out. It is the same mechanics as
+Melhem 2001 with the gyroscopic terms that its print leaves out. It is the same mechanics as
 the functions of ``elastic`` and the rigid ones, in other coordinates. Formulas, order of the
 coordinates and sources: docs/cartesian.md.
 """

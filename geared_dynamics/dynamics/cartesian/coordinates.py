@@ -1,6 +1,6 @@
 """Jacobian of the redundant velocities and its time derivative, nu = J(x) x'.
 
-Paper 002, eq. (3)-(7), (12), (13), for trees. x' is the rate of the coordinates, k of them:
+Melhem 2001, eq. (3)-(7), (12), (13), for trees. x' is the rate of the coordinates, k of them:
 q, or q and theta. Angular rows are in body frames, which turn: what the derivative then
 contains is not what it would be in root axes.
 """
@@ -26,7 +26,7 @@ from geared_dynamics.model.inertia import disc, point_tensor, tensor_of
 #     nu = (p'_links, p'_wheels, omega_links, nu_2, nu_3),   N = 6 nb + 9 w elements
 #
 # Links as in ``model.body_names``; wheels by the last body that they turn, as in the
-# regressor. A rotor to each of n joints of a serial arm gives the 15 n of paper 002.
+# regressor. A rotor to each of n joints of a serial arm gives the 15 n of Melhem 2001.
 
 
 # Share of a body's mass that is rounding once the wheels' is taken off.
@@ -114,7 +114,7 @@ def refuse_reduced(model: GearedModel) -> None:
 
 
 def inertia_matrix(bodies: Bodies) -> Array:
-    """Constant, positive semidefinite inertia (N, N), paper 002, eq. (10), (11).
+    """Constant, positive semidefinite inertia (N, N), Melhem 2001, eq. (10), (11).
 
     Block diagonal but for the wheels' tensors, which stand in all four blocks of (nu_2, nu_3).
     """
@@ -270,7 +270,7 @@ def point(link: Link, place: Array, drift: Array) -> tuple[Array, Array]:
 def seen(carrier: Link, seat: Array, angle: Array, turn: Array) -> tuple[Array, Array]:
     """Jacobian of the carrier's angular velocity in a wheel's frame, and its derivative.
 
-    Paper 002, eq. (12b). The frame sits at ``seat`` in the carrier, turned by ``angle`` about
+    Melhem 2001, eq. (12b). The frame sits at ``seat`` in the carrier, turned by ``angle`` about
     its z axis: nu_2 = U' S' omega, and U'' = -turn z x U'.
     """
     z = np.array([0.0, 0.0, 1.0])

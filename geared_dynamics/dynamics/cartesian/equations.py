@@ -3,7 +3,7 @@ r"""Equations of motion in the redundant coordinates, and the accelerations they
     M nu' + N(nu) + v + s = Q,   nu = J x',   J' Q = force on x
 
 with the constant inertia M, the gyroscopic forces N, gravity v and springs s. N is missing in
-paper 002, (27), (28), (32): nu holds angular velocities in frames that turn, which are no
+Melhem 2001, (27), (28), (32): nu holds angular velocities in frames that turn, which are no
 derivatives of coordinates. It does no work, so energies do not tell. Times J':
 
     J'MJ x'' + J'(M J_dot x' + N + v + s) = force on x
@@ -41,7 +41,7 @@ class Forces(NamedTuple):
     Attributes:
         gyroscopic: N(nu) [N m]: omega x I omega of each link; of each wheel its frame's
             angular velocity x its angular momentum, in nu_2 and in nu_3.
-        gravity: -m g0 at the centres of mass [N], paper 002, eq. (29), (30).
+        gravity: -m g0 at the centres of mass [N], Melhem 2001, eq. (29), (30).
         springs: Least-norm s with J's = -(force of the springs on x), eq. (31); 0 when rigid.
     """
 
@@ -78,7 +78,7 @@ class CartesianModel(NamedTuple):
 
     @property
     def mass_matrix(self) -> Array:
-        """H = J'MJ (..., k, k), paper 002, eq. (33)."""
+        """H = J'MJ (..., k, k), Melhem 2001, eq. (33)."""
         J = self.jacobian
         H = np.swapaxes(J, -1, -2) @ (self.inertia @ J)
         return np.asarray(0.5 * (H + np.swapaxes(H, -1, -2)))
@@ -133,7 +133,7 @@ def compatible_forces(jacobian: Array, force: Array) -> Array:
         force: Force on x (..., k).
 
     References:
-        Paper 002, eq. (31).
+        Melhem 2001, eq. (31).
     """
     if not np.all(np.isfinite(jacobian)):
         return np.full(jacobian.shape[:-1], np.nan)
@@ -204,7 +204,7 @@ def gyroscopic_forces(arm: GearedModel, bodies: Bodies, nu: Array, turn: Array) 
 
 
 def gravity_forces(arm: GearedModel, bodies: Bodies) -> Array:
-    """Gravity on the left, v (N,): -m g0 at each centre of mass; paper 002, (29), (30)."""
+    """Gravity on the left, v (N,): -m g0 at each centre of mass; Melhem 2001, (29), (30)."""
     at = places(arm)
     result = np.zeros(at.size)
     masses = np.concatenate([bodies.mass, bodies.wheel_mass])
@@ -247,7 +247,7 @@ def dynamics(
         frame_rates: How fast these angles change (..., w) [rad/s]; by default as the wheels.
 
     References:
-        Paper 002, eq. (8)-(13), (29)-(32), with the gyroscopic terms.
+        Melhem 2001, eq. (8)-(13), (29)-(32), with the gyroscopic terms.
     """
     bodies, (x, rate) = bodies_of(model), coordinates_of(model, state)
     arm = model if state.theta is None else extended(model)

@@ -1,4 +1,4 @@
-"""The properties P1 to P3 of the redundant Jacobian (paper 002), as numbers of an arm."""
+"""The properties P1 to P3 of the redundant Jacobian (Melhem 2001), as numbers of an arm."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from geared_dynamics.dynamics.elastic.extended import extended
 from geared_dynamics.errors import ArrayError, ModelError
 from geared_dynamics.model import GearedModel, Tree
 
-# -- The constant left inverse of the redundant Jacobian (paper 002, fact 3) ----------------------
+# -- The constant left inverse of the redundant Jacobian (Melhem 2001, fact 3) --------------------
 
 
 # Sine of the angle between two axes that is rounding of the file's rotations.
@@ -43,7 +43,7 @@ def left_inverse(model: GearedModel, *, rigid: bool = False) -> Array:
         ModelError: if a revolute joint turns the axis of a prismatic one.
 
     References:
-        Paper 002, fact 3 (J_1^+ of the links, J_3^+ of the rotors) and remark 4.
+        Melhem 2001, fact 3 (J_1^+ of the links, J_3^+ of the rotors) and remark 4.
     """
     bodies, at = bodies_of(model), places(model)
     L = np.array([joint_row(model, d, at) for d in range(model.n)])
@@ -181,7 +181,7 @@ def angular_bounds(tree: Tree, k: int, body: int) -> tuple[Array, Array]:
     return lengths, slopes
 
 
-# -- The properties P1 to P3 of the redundant Jacobian (paper 002), as numbers of an arm ----------
+# -- The properties P1 to P3 of the redundant Jacobian (Melhem 2001), as numbers of an arm --------
 
 
 CHUNK = 32  # postures at a time; each takes k Jacobians of N x k
@@ -210,7 +210,7 @@ class Properties(NamedTuple):
             inverse, inf where there is none. Then 1/this bounds |J| and its singular values
             from below.
         lipschitz_bound: P3: no posture has a larger |J_dot| per |x'|.
-        inverse_lipschitz_bound: Eq. (17): likewise of dJ^+/dt, sqrt 2 |J^+|^2 |J_dot|.
+        inverse_lipschitz_bound: Eq. (17): bound of dJ^+/dt, sqrt 2 |J^+|^2 |J_dot|.
     """
 
     redundant: int
@@ -238,7 +238,7 @@ def properties(model: GearedModel, q: ArrayLike, *, rigid: bool = False) -> Prop
         rigid: Whether the joints count as rigid where there are springs.
 
     References:
-        Paper 002, P1 to P3, eq. (15)-(17).
+        Melhem 2001, P1 to P3, eq. (15)-(17).
     """
     postures = finite_input("q", q, model.n).reshape(-1, model.n)
     if not len(postures):

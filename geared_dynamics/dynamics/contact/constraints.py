@@ -67,7 +67,7 @@ Law = float | Callable[..., float]
 
 @dataclass(frozen=True, eq=False)
 class Environment:
-    """A surface that gives way: m_e s'' = -F - k s - b s' (paper 004, eq. 20.94), 0 <= F.
+    """A surface that gives way: m_e s'' = -F - k s - b s' (Vukobratovic 2002, eq. 20.94), 0 <= F.
 
     With ``mass`` zero (fig. 20.15 b) F = -k s - b s', and nothing impacts. With
     ``tool_stiffness`` a spring without mass lies between tool and mass (fig. 20.15 d): the mass
@@ -146,7 +146,7 @@ def springs_in_series(*stiffnesses: float) -> float:
         stiffnesses: Of tool and environment, in any order, above zero.
     """
     if not stiffnesses:
-        raise ArrayError("stiffnesses", "are none", "give at least one")
+        raise ArrayError("stiffnesses", "the list is empty", "give at least one")
     values = [not_negative(f"stiffnesses[{k}]", value) for k, value in enumerate(stiffnesses)]
     if not min(values) > 0.0:
         raise ArrayError("stiffnesses", "has one of zero", "give stiffnesses above zero")

@@ -87,7 +87,7 @@ def impact(
             each other, or friction leaves no impulse.
 
     References:
-        Paper 004, eq. (20.90)-(20.91), (20.95)-(20.97) corrected; W. J. Stronge, Impact
+        Vukobratovic 2002, eq. (20.90)-(20.91), (20.95)-(20.97) corrected; W. J. Stronge, Impact
         Mechanics, 2000; J. B. Keller, Impact with friction, 1986.
     """
     ready = contacts if type(contacts) is PreparedContacts else prepare(model, contacts)

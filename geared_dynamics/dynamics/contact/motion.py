@@ -98,7 +98,7 @@ def coordinates(
         GearedDynamicsError: where the pitch of a free coordinate is a right angle.
 
     References:
-        Paper 004, eq. (20.83)-(20.86), fig. 20.12.
+        Vukobratovic 2002, eq. (20.83)-(20.86), fig. 20.12.
     """
     ready = prepare(model, contacts)
     numbers = (number("t", t, TIME),)
@@ -147,7 +147,7 @@ def constrained_dynamics(
             each other, or friction leaves no force.
 
     References:
-        Paper 004, eq. (20.87)-(20.89), (20.92)-(20.94) with +h in (20.92).
+        Vukobratovic 2002, eq. (20.87)-(20.89), (20.92)-(20.94) with +h in (20.92).
     """
     ready = contacts if type(contacts) is PreparedContacts else prepare(model, contacts)
     n, m, count = model.n, ready.rows, len(ready.contacts)

@@ -83,7 +83,7 @@ def coefficient(ready: PreparedContacts, friction: object) -> float:
     """Return a coefficient of friction, which all contacts must have a law for."""
     mu = not_negative("friction", friction)
     if mu > 0.0 and ready.smooth >= 0:
-        finding = f"acts on surfaces, and {ready.place(ready.smooth)} is none"
+        finding = f"acts on surfaces, and {ready.place(ready.smooth)} is not a surface"
         remedy = "give friction=0, or surfaces in its place (two for an edge)"
         raise ArrayError("friction", finding, remedy)
     return mu

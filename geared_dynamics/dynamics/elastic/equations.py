@@ -175,7 +175,7 @@ def mass_matrix(model: GearedModel, q: ArrayLike, *, out: Array | None = None) -
         out: Result array (..., n + n_e, n + n_e), returned.
 
     References:
-        Paper 002, eq. (8)-(17): H = J' M J.
+        Melhem 2001, eq. (8)-(17): H = J' M J.
     """
     arm = extended(model)
     return call("mass_matrix", arm, {"q": (padded(model, q), arm.n)}, (arm.n, arm.n), out)

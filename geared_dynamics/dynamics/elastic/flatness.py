@@ -286,7 +286,7 @@ def derivatives_needed(
     Args:
         model: Geared model with elastic joints.
         method: As of ``feedforward``.
-        order: Likewise.
+        order: Order of the method ``expanded``.
     """
     return plan_of(model, method, order).rows - 1
 

@@ -59,7 +59,7 @@ def modes(
         ModelError: if the mass matrix is not positive definite.
 
     References:
-        Paper 002, eq. (18)-(21), linearised.
+        Melhem 2001, eq. (18)-(21), linearised.
     """
     H, K, D, free = linearised(model, q, rotors, gravity)
     # H = L L', y = L' x: the symmetric problem L^-1 K L^-T y = omega^2 y.

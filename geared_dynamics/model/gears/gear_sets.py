@@ -167,7 +167,7 @@ def vector(values: Array) -> Vector3:
     return (x, y, z)
 
 
-# -- Planetary sets as wheels and meshes, from which Willis's relation follows (paper 003) --------
+# -- Planetary sets as wheels and meshes, from which Willis's relation follows (Fernini 2023) -----
 
 
 def member_wheels(

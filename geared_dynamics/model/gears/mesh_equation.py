@@ -31,7 +31,7 @@ class Bearing:
     Attributes:
         holder: Name of the body that holds it.
         words: What to call it in an error, such as ``joint 'elbow'``.
-        kind: ``frozen`` is a joint that is held still; nobody knows any more how it moved.
+        kind: ``frozen`` is a joint that is held still; how it moved is not known any more.
         axis: Unit vector in the root frame, all joints at zero.
         point: A point on the axis there [m].
         rate: Angular rate of the body relative to its holder about ``axis``.
@@ -76,7 +76,7 @@ def skeleton(
         if wheel.name in bodies:
             raise ModelError(place, "has the name of a link", "name the wheel otherwise")
         if wheel.name in waiting:
-            raise ModelError(place, "is there twice", "name one of the two wheels otherwise")
+            raise ModelError(place, "duplicate wheel name", "rename one of the two wheels")
         waiting[wheel.name] = wheel
     for wheel in waiting.values():
         if wheel.carrier not in bodies and wheel.carrier not in waiting:
@@ -146,7 +146,7 @@ def rate_of(
 ) -> Form:
     """Rate of a joint in terms of coordinates; a frozen joint's keeps its name.
 
-    What follows a frozen joint is thereby told from what is locked; the model drops it.
+    What follows a frozen joint is thereby distinguished from what is locked; the model drops it.
     """
     if joint.name in follow:
         motion = follow[joint.name]
@@ -190,7 +190,7 @@ def upwards(bodies: Bodies, name: str) -> list[str]:
     return chain
 
 
-# -- A mesh's equation: the fundamental circuit, closed by coaxiality (paper 001, eq. 9-11) -------
+# -- A mesh's equation: the fundamental circuit, closed by coaxiality (Chen 1998, eq. 9-11) -------
 
 
 PARALLEL = 2e-3  # [rad] axes may differ by as much: some files print pi/2 as 1.57
@@ -269,8 +269,8 @@ def line_of(member: str, arm: str, bodies: Bodies, place: str) -> AxisLine:
         for bearing in bearings:
             if bearing.kind == kind:
                 return AxisLine(bearing.axis, bearing.point)
-    finding = f"link {member!r} does not turn relative to arm {arm!r}"
-    raise ModelError(place, finding, "name as arm the link that holds the axes of both members")
+    finding = f"link {member!r} does not rotate relative to the mesh carrier {arm!r}"
+    raise ModelError(place, finding, "set 'arm' to the link on which both axes are mounted")
 
 
 def directions(mesh: MeshRecord, lines: list[AxisLine], bodies: Bodies, place: str) -> list[Array]:
@@ -321,7 +321,7 @@ def coaxial_within(radius: float | None) -> float:
 def rate(
     bodies: Bodies, ends: tuple[str, str], line: AxisLine, place: str, within: float = COLLINEAR
 ) -> Form:
-    """Rate of a body relative to another, its arm, about a line (paper 001, eq. 10).
+    """Rate of a body relative to another, its arm, about a line (Chen 1998, eq. 10).
 
     Everything between the two turns about that line, to ``within`` [m], or slides along it.
     """

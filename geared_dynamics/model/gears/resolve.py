@@ -204,7 +204,7 @@ def resolve(
             that do not exist.
 
     References:
-        Paper 001, eq. (9)-(12); paper 003, eq. (9), (10) with physical signs.
+        Chen 1998, eq. (9)-(12); Fernini 2023, eq. (9), (10) with physical signs.
     """
     refuse_turning(robot, drivetrain)
     if isinstance(drivetrain, ResolvedDrivetrain) or not has_trains(drivetrain):
@@ -250,7 +250,7 @@ def refuse_turning(robot: RobotRecord, drivetrain: DrivetrainRecord) -> None:
 
 
 def solved_place(wheel: str) -> str:
-    """Key path of a spin that nobody states: it follows from meshes."""
+    """Key path of a spin that is not stated: it follows from meshes."""
     return f"wheels.{wheel}"
 
 

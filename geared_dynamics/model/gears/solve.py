@@ -212,8 +212,8 @@ def refuse_free(rows: dict[Variable, Row], wheels: Iterable[str], source: str) -
     missing = [wheel for wheel in wheels if Variable("spin", wheel) not in rows]
     if free:
         count = f"{len(missing)} equation{'s' if len(missing) > 1 else ''}"
-        finding = f"{quoted(free)} left free: {count} missing"
-        remedy = "add a spin, or a mesh with a wheel that follows the joints, for each"
+        finding = f"the spin of {quoted(free)} is not determined: {count} missing"
+        remedy = "add an entry to 'spins', or a mesh with a wheel whose spin is known, for each"
         raise ModelError(f"{source}, spins", finding, remedy)
 
 
@@ -224,5 +224,5 @@ def refuse_locked(spins: dict[str, Form], equations: Sequence[Equation], source:
     if locked:
         touching = [e.place for e in equations if set(names(e.form, "spin")) & set(locked)]
         place = f"{source}, {listed([*dict.fromkeys(touching)])}"
-        remedy = "correct sizes and arms, or leave a mesh out: three gears in a ring cannot turn"
-        raise ModelError(place, f"{quoted(locked)} locked by these meshes", remedy)
+        remedy = "correct sizes and arms, or remove a mesh: three gears in a ring cannot turn"
+        raise ModelError(place, f"these meshes lock {quoted(locked)}", remedy)

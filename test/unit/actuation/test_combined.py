@@ -1,4 +1,4 @@
-"""Linear actuators on an arm: paper 004, eq. (20.74)-(20.82)."""
+"""Linear actuators on an arm: Vukobratovic 2002, eq. (20.74)-(20.82)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The complete driven model: paper 004's equations against energies, and round trips."""
+"""The complete driven model: Vukobratovic's equations against energies, and round trips."""
 
 from __future__ import annotations
 

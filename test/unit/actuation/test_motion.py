@@ -161,7 +161,7 @@ PLAIN = {
 
 @pytest.mark.parametrize(("way", "pull"), list(product((1.0, -1.0), repeat=2)))
 def test_four_quadrants(way: float, pull: float) -> None:
-    """Paper 004 after (20.69): N eta' in the direction of the drive, N / eta'' against it."""
+    """Vukobratovic 2002 after (20.69): N eta' driving, N / eta'' backdriven."""
     J, inertia, ratio, driving, backdriving = 1e-3, 1.5, 2.0, 0.8, 0.6
     model = shaft(J, (driving, backdriving), ratio)
     external, v = np.array([-3.0 * pull]), np.array([5.0 * way])
@@ -240,7 +240,7 @@ def test_self_locking_gear_jams_by_name() -> None:
     """Backdriven fast by a heavy load, with a light rotor, it jams; with a heavy one it brakes."""
     light, heavy = shaft(1e-6, (0.4, -0.2), 30.0), shaft(1e-1, (0.4, -0.2), 30.0)
     for mode in ("smooth", "exact"):
-        with pytest.raises(gd.GearedDynamicsError, match=r"motors\.motor: its gear jams"):
+        with pytest.raises(gd.GearedDynamicsError, match=r"motors\.motor: the gear jams"):
             gd.motion_from_torque(light, [0.0], [2.0], [0.0], external=[50.0], mode=mode)
         a = gd.motion_from_torque(heavy, [0.0], [2.0], [0.0], external=[50.0], mode=mode)
         assert a[0] < 0.0  # though the load pulls ahead

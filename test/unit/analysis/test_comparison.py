@@ -1,4 +1,4 @@
-"""A recording held against the model: exact where the model is, and not where it is wrong."""
+"""A recording compared with the model: exact where the model is, and not where it is wrong."""
 
 from __future__ import annotations
 

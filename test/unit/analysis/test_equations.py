@@ -150,7 +150,7 @@ def test_motion_at_the_end_is_enough_if_nothing_is_held_out() -> None:
 
 
 def test_a_recording_too_short_for_the_filter() -> None:
-    with pytest.raises(RecordingError, match="no stretch of motion long enough"):
+    with pytest.raises(RecordingError, match="no gap-free interval is long enough"):
         equations(
             MODEL, [recording_from_arrays(T[:70], Q[:70], TAU[:70])], Settings(bandwidth=6.0)
         )

@@ -145,7 +145,7 @@ BAD_CONTROLLERS: dict[str, tuple[Any, dict[str, Any], str]] = {
     "feedback": (None, {"feedback": "motors"}, "motor"),
     "command type": (None, {"command_type": "volts"}, "motor_voltage"),
     "saturation": (None, {"saturation": "direction"}, "each"),
-    "inertia": (None, {"terms": without_inertia()}, "cannot be switched off behind springs"),
+    "inertia": (None, {"terms": without_inertia()}, "cannot be switched off in an elastic arm"),
     "no gains": (None, {"gains": None}, "are missing"),
     "of accelerations": (None, {"gains": control.Gains(1.0, 1.0)}, "are of accelerations"),
     "integral": (

@@ -97,7 +97,7 @@ BAD = [
      "motors.motor_1.wheel", "no wheel 'rotor_9'", "valid: rotor_1, rotor_2"),
     ("motor_2: {wheel: rotor_2}", "motor_2: {wheel: rotor_1}", DescriptionError,
      "motors.motor_2.wheel", "two motors, 'motor_1' and 'motor_2'", "a wheel of its own"),
-    ("stiffness: 1.0e+4, ", "", DescriptionError, "joints.joint_1", "spring", "'stiffness'"),
+    ("stiffness: 1.0e+4, ", "", DescriptionError, "joints.joint_1", "requires", "'stiffness'"),
     ("stiffness: 1.0e+4", "stiffness: 0", DescriptionError, "joints.joint_1.stiffness", "above 0"),
     ("damping: 2.0", "damping: -2", DescriptionError, "joints.joint_1.damping", "-2 is less"),
     ("coulomb: 1.1", "coulomb: -1", DescriptionError, "joints.joint_1.friction.coulomb", "less"),
@@ -203,7 +203,7 @@ def test_a_yaml_file_of_another_kind_is_called_so(case, tmp_path, refused) -> No
     """Nothing of it is quoted: its path may come from a topic or a parameter."""
     path = tmp_path / "settings.yaml"
     path.write_text(OTHERS[case])
-    words = (str(path), "no drivetrain file", "no key 'version' with the number 1")
+    words = (str(path), "not a drivetrain file", "no key 'version' with the number 1")
     refused(lambda: read_drivetrain(path), DescriptionError, *words)
     path.write_text("version: 1\n")
     assert read_drivetrain(path).wheels == ()

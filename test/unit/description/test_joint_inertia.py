@@ -65,7 +65,7 @@ def test_rotor_params_of_a_coupled_joint_stay_with_the_joint_alone(arm) -> None:
     assert drives(found)["joint_2_armature"] == ((("joint_2", -50.0),), 3e-4)
     assert [motor.name for motor in found.drivetrain.motors] == ["m", "n", "joint_1_rotor"]
     (note,) = found.notes
-    assert "rotor_params/joint 'joint_2': taken for this joint alone, although 'm', 'n'" in note
+    assert "rotor_params/joint 'joint_2': applied to this joint alone, although 'm', 'n'" in note
 
 
 def test_rotor_params_of_a_coupled_joint_do_not_add_to_given_inertias(arm) -> None:
@@ -140,7 +140,7 @@ def test_armature_beside_a_known_inertia_is_left_out_with_a_note(arm) -> None:
 def test_armature_of_a_coupled_joint_stays_with_the_joint_alone(arm) -> None:
     found = read_urdf_drives(arm(DIFFERENTIAL, more=ARMATURE))
     assert drives(found)["joint_2_armature"] == ((("joint_2", 1.0),), 0.5)
-    assert "taken for this joint alone, although 'm', 'n' couple it" in found.notes[0]
+    assert "applied to this joint alone, although 'm', 'n' couple it" in found.notes[0]
 
 
 def test_armature_of_zero_and_of_a_fixed_joint_are_nothing(arm) -> None:

@@ -1,4 +1,4 @@
-"""Rodrigues geometry of paper 004 against hand geometry and its own equations."""
+"""Rodrigues geometry of Vukobratovic 2002 against hand geometry and its own equations."""
 
 from __future__ import annotations
 

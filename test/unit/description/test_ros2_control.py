@@ -149,7 +149,7 @@ def test_order_that_makes_no_difference_to_ros2_control_is_said_to_make_none(arm
     ends = [end("actuator", "m2", "actuator2"), end("actuator", "m1", "actuator1")]
     ends += [end("joint", "joint_1", "joint1", 2), end("joint", "joint_2", "joint2", 3)]
     (note,) = read_urdf_drives(arm(block(transmission("Differential", *ends)))).notes
-    assert "looks at the order only and gets the same" in note
+    assert "uses the order only and gets the same" in note
 
 
 def test_records_of_a_simple_transmission(arm) -> None:
@@ -290,7 +290,7 @@ BAD = [
     ("simple", 'role="actuator1"', 'role="joint1"', UnknownNameError,
      "transmission 't'/actuator 'm'/role", "no role 'joint1'", "valid: actuator1"),
     ("simple", '<joint name="joint_2"/>', "", DescriptionError, "transmission 't'",
-     "joint 'joint_2' is no <joint> of this <ros2_control>", 'write <joint name="joint_2">'),
+     "joint 'joint_2' is missing in this <ros2_control>", 'write <joint name="joint_2">'),
     ("simple", '<joint name="joint_3"/>', '<joint name="joint_4"/>', UnknownNameError,
      "ros2_control 'Arm'", "no joint 'joint_4'", "did you mean 'joint_", "joint_3"),
     ("simple", '"system"', '"System"', UnknownNameError,
@@ -339,7 +339,7 @@ NOTED = [
     ("simple", 'role="actuator1"', 'role="actuator12"',
      ("actuator 'm'/role", "'actuator12' is taken as 'actuator1'"), -50.0),
     ("simple", '"actuator1">', '"actuator1"><color>red</color>',
-     ("actuator 'm'", "<color> inside <actuator> is read by nobody"), -50.0),
+     ("actuator 'm'", "<color> inside <actuator> has no effect"), -50.0),
     ("simple", "SimpleTransmission", "SimpleTransmision",
      ("left out, because 'transmission_interface/SimpleTransmision' is not known",
       "known: SimpleTransmission, Diff", "drivetrain file"), None),

@@ -102,7 +102,7 @@ def test_stray_number_is_noted(case, arm) -> None:
 def test_a_misplaced_or_misspelt_element_is_noted(text, place, remedy, arm) -> None:
     note = read_urdf_drives(arm(text)).notes[0]
     assert place in note
-    assert f"is read by nobody; write <{'ros2_control' if remedy == '<robot>' else 'tr'}" in note
+    assert f"has no effect; write <{'ros2_control' if remedy == '<robot>' else 'tr'}" in note
     assert f"right inside {remedy}" in note
 
 

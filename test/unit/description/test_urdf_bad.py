@@ -164,7 +164,7 @@ def test_a_pipe_is_read_only_where_waiting_is_allowed(tmp_path, refused) -> None
     os.mkfifo(path)
     refused(
         lambda: read_file(path, "URDF file", 100, regular=True),
-        DescriptionError, str(path), "no regular file", "give the path of a URDF file",
+        DescriptionError, str(path), "not a regular file", "give the path of a URDF file",
     )  # fmt: skip
     path.unlink()
     path.write_bytes(b"x" * 100)

@@ -70,12 +70,12 @@ CASES: dict[str, tuple[Callable[[], object], str, str]] = {
     "no direction": (lambda: direction((0, 9.9e-10, 0), "x"), "x", "the axis is zero"),
     "number as a name": (lambda: name_of(1, "n"), "n", "expected text, found int"),
     "blank": (lambda: name_of(" ", "n"), "n", "the name is empty"),
-    "blank before": (lambda: name_of(" a", "n"), "n", "no name that a URDF can hold"),
-    "blank behind": (lambda: name_of("a ", "n"), "n", "no name that a URDF can hold"),
-    "control": (lambda: name_of("a\x07b", "n"), "n", "no name that a URDF can hold"),
-    "half of a pair": (lambda: name_of("a\ud83d", "n"), "n", "no name that a URDF can hold"),
-    "expression": (lambda: name_of("${x}", "n"), "n", "no name that a URDF can hold"),
-    "substitution": (lambda: name_of("$(find x)", "n"), "n", "no name that a URDF can hold"),
+    "blank before": (lambda: name_of(" a", "n"), "n", "not a name that a URDF can hold"),
+    "blank behind": (lambda: name_of("a ", "n"), "n", "not a name that a URDF can hold"),
+    "control": (lambda: name_of("a\x07b", "n"), "n", "not a name that a URDF can hold"),
+    "half of a pair": (lambda: name_of("a\ud83d", "n"), "n", "not a name that a URDF can hold"),
+    "expression": (lambda: name_of("${x}", "n"), "n", "not a name that a URDF can hold"),
+    "substitution": (lambda: name_of("$(find x)", "n"), "n", "not a name that a URDF can hold"),
 }
 
 

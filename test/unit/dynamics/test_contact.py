@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import re
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -293,16 +291,3 @@ def test_currents_go_on_over_an_impact_and_back_emf_jumps() -> None:
     np.testing.assert_allclose(after.a, held.a, rtol=1e-9)
     speeds = model.structure_matrix.T @ (hit.v - V)
     np.testing.assert_allclose(after.current - before.current, -0.06 * speeds / 1e-3, rtol=1e-9)
-
-
-def test_the_example_of_the_page_runs(
-    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(root)
-    text = (root / "docs" / "contact.md").read_text("utf-8")
-    (block,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    names: dict[str, Any] = {}
-    exec(block, names)
-    assert names["hit"].impulse[0] > 0.0
-    assert names["moving"].force[0] > 0.0
-    assert capsys.readouterr().out

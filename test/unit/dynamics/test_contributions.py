@@ -1,4 +1,4 @@
-"""What each wheel alone adds (paper 001, section 5), and what its carrier's name does not."""
+"""What each wheel alone adds (Chen 1998, section 5), and what its carrier's name does not."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def carried_before(case: RobotCase) -> gd.GearedModel:
 
 @examples(30)
 @given(case=SERIAL, seed=SEEDS)
-def test_classes_of_paper_001(case: RobotCase, seed: int) -> None:
+def test_classes_of_chen_wang_1998(case: RobotCase, seed: int) -> None:
     """Wheels that follow outer joints only: the lists after eq. 18, 19 and 20."""
     model, state = carried_before(case), random_state(case.n, seed)
     for part in gd.wheel_contributions(model, *state).values():
@@ -154,7 +154,7 @@ def one_wheel(**wheel: Any) -> gd.GearedModel:
 
 
 def test_a_wheel_after_its_joint_has_centrifugal_terms() -> None:
-    """What paper 001 excludes: the wheel of joint 1 that rides on link 2 (behind joint 3)."""
+    """What Chen 1998 excludes: the wheel of joint 1 that rides on link 2 (behind joint 3)."""
     names = one_wheel(coefficients={"own_0": 1}).joint_names
     model = one_wheel(carrier="link_2", coefficients={names[0]: 50})
     (part,) = gd.wheel_contributions(model, *random_state(3)).values()

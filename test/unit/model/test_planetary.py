@@ -79,7 +79,7 @@ def free_output(layout: tuple[Any, Any, Any], n: int) -> DrivetrainRecord:
 
 
 def willis(layout: tuple[Any, Any, Any], output: float) -> tuple[dict[str, float], float]:
-    """Rates of sun, ring and carrier relative to the housing, and the planets' (paper 003)."""
+    """Rates of sun, ring and carrier relative to the housing, and the planets' (Fernini 2023)."""
     fixed, _, out = (MEMBERS.index(member) for member in layout)
     rows = np.zeros((3, 3))
     rows[0] = SUN, RING, -(SUN + RING)  # (s - c) Zs = -(r - c) Zr
@@ -157,7 +157,7 @@ def test_spins_are_willis(layout: tuple[Any, Any, Any]) -> None:
     np.testing.assert_allclose(model.Gamma, expected, rtol=1e-14)
 
 
-def test_paper_003_with_physical_signs() -> None:
+def test_fernini_2023_with_physical_signs() -> None:
     """Fixed carrier: sun -Zr/Zs = -2, planets +Zr/Zp = +4 (eq. 9 and 10, errata)."""
     record = replace(gearbox(("carrier", "sun", "ring"), 6), teeth=(20, 10, 40))
     model = build_model(arm(), DrivetrainRecord(planetary=(record,)))

@@ -64,7 +64,7 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     (path / "metadata.yaml").unlink()
     os.mkfifo(path / "metadata.yaml")
     assert open_bag(path).notes == ()
-    with pytest.raises(RecordingError, match="no regular file"):
+    with pytest.raises(RecordingError, match="not a regular file"):
         open_recording(path / "bag_1.db3", NAMES)
 
 

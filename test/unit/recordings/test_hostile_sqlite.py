@@ -38,12 +38,12 @@ FOREIGN = {
     "endless view": (
         (COPY, f"CREATE VIEW messages AS {ENDLESS} n AS id, 1 AS topic_id, n AS timestamp,"
          " zeroblob(100) AS data FROM r"),
-        "messages", "no plain table but a view",
+        "messages", "not a plain table but a view",
     ),
     "view of topics": (
         ("ALTER TABLE topics RENAME TO old", f"CREATE VIEW topics AS {ENDLESS} n AS id,"
          " 'x' AS name, 'y' AS type FROM r"),
-        "topics", "no plain table but a view",
+        "topics", "not a plain table but a view",
     ),
     "generated column": (
         (COPY, "CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id, timestamp,"
@@ -57,7 +57,7 @@ FOREIGN = {
     ),
     "virtual table": (
         (COPY, "CREATE VIRTUAL TABLE messages USING fts5(id, topic_id, timestamp, data)"),
-        "messages", "no plain table",
+        "messages", "not a plain table",
     ),
     "index of that name": (
         (COPY, "CREATE INDEX messages ON old(timestamp)"), "messages", "but a index",

@@ -39,7 +39,9 @@ def samples(recording: Recording) -> tuple[np.ndarray, np.ndarray]:
 def test_first_times_that_no_unit_makes_times(time: str, tmp_path: Path) -> None:
     table = lines()
     table[1] = ",".join([time, *table[1].split(",")[1:]])
-    with pytest.raises(RecordingError, match="which is no time in seconds; name another column"):
+    with pytest.raises(
+        RecordingError, match="which is not a time in seconds; name another column"
+    ):
         opened(tmp_path, "\n".join(table))
 
 

@@ -204,7 +204,7 @@ def test_efforts_are_needed_only_where_they_are_used(tmp_path: Path) -> None:
 NO_TABLES = {
     "empty": (b"", "is empty"),
     "UTF-16": ("time,q_1".encode("utf-16"), "is in UTF-16; convert it: iconv"),
-    "binary": (bytes(range(256)) * 40, "is no text"),
+    "binary": (bytes(range(256)) * 40, "is not text"),
     "ISO times": (
         (",".join(USUAL) + 3 * ("\n2024-01-01T00:00:00" + ",1" * 6)).encode(),
         r"column time: holds '2024-01-01T00:00:00' for a time; write times as numbers",

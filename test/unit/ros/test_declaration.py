@@ -226,7 +226,7 @@ def test_parameters_of_others() -> None:
     answer = node.set(use_sim_time=True)
     assert answer.successful
     ((severity, text),) = node.taken()
-    assert (severity, text[:46]) == ("error", "parameters not changed: 'use_sim_time' is none")
+    assert (severity, text[:46]) == ("error", "parameters not changed: 'use_sim_time' is unkn")
     assert "use_sim_time" not in declared.now.values
 
 

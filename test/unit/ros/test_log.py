@@ -79,7 +79,7 @@ def test_unforeseen_exceptions_are_filtered(lines: list[tuple[Any, ...]]) -> Non
     try:
         raise ValueError(HOSTILE)
     except ValueError as error:
-        Failures(Listener()).log(error, "the node goes on")
+        Failures(Listener()).log(error, "the node keeps running")
     assert SHOWN in lines[0][2]
     assert not UNSEEN.search(lines[0][2])
 

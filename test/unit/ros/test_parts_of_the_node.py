@@ -335,7 +335,7 @@ def tuned(topics: Any, model: gd.GearedModel, **changes: Any) -> Any:
     return SimpleNamespace(
         loop=loop,
         state_topics=topics,
-        told=10.0,
+        tuning_sent=10.0,
         model=model,
         data=None,
         parameters=given,
@@ -350,7 +350,7 @@ def test_topics_that_somebody_listens_to() -> None:
     )
     node = tuned(topics, model)
     feedforward_topics.publish_state(node, 10.021)
-    assert node.told == 10.021
+    assert node.tuning_sent == 10.021
     assert set(topics.sent) == {"feedback", "output", "reference", "error", "terms/gravity"}
     np.testing.assert_array_equal(topics.sent["feedback"]["position"], Q)
     np.testing.assert_array_equal(topics.sent["reference"]["velocity"], WANTED.v)
@@ -369,7 +369,7 @@ def test_nothing_is_sent_that_nobody_listens_to_or_too_often() -> None:
     topics = Listened("feedback")
     node = tuned(topics, model)
     feedforward_topics.publish_state(node, 10.019)  # 50 a second
-    assert (topics.sent, node.told) == ({}, 10.0)
+    assert (topics.sent, node.tuning_sent) == ({}, 10.0)
     node.parameters = feedforward(model, state_publish_rate=0.0)
     feedforward_topics.publish_state(node, 99.0)
     assert topics.sent == {}

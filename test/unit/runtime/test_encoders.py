@@ -55,7 +55,7 @@ def test_without_corrections_nothing_is_computed(model: gd.GearedModel) -> None:
 
 def test_an_arm_with_too_few_motors_is_refused() -> None:
     model = gd.load_model(URDF / "elbow.urdf")
-    with pytest.raises(ModelError, match="do not tell every joint's position"):
+    with pytest.raises(ModelError, match="do not determine all joint positions"):
         encoders(model, "motor", np.zeros(0), np.zeros(0))
 
 

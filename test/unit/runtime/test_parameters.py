@@ -111,5 +111,5 @@ def test_each_joint_and_motor_has_its_own() -> None:
 def test_unknown_names_are_told_of() -> None:
     lines = unknown(["bandwith", "mode"], ["bandwidth", "mode"])
     assert lines == [
-        "parameter 'bandwith' is none of this node's and has no effect; did you mean 'bandwidth'?"
+        "parameter 'bandwith' is unknown to this node and has no effect; did you mean 'bandwidth'?"
     ]

@@ -54,7 +54,7 @@ CASES: dict[str, tuple[Callable[[], object], str, str]] = {
     "nonlinear with sensors": (
         lambda: ready(observer="nonlinear", sensors__joint_1__link_encoder_noise=1e-4),
         "observer",
-        "takes no sensors on the links",
+        "does not support link-side sensors",
     ),
     "hold of less than three periods": (
         lambda: ready(update_rate=100.0, hold=0.0299),
@@ -69,7 +69,7 @@ CASES: dict[str, tuple[Callable[[], object], str, str]] = {
     "two joints, one motor": (
         lambda: encoders(undriven(), "motor", [0.0], [1.0]),
         "encoders",
-        "do not tell every joint's",
+        "do not determine all joint positions",
     ),
 }
 

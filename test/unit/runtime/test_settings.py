@@ -234,7 +234,7 @@ def test_a_drivetrain_as_text_and_chosen_joints() -> None:
     ("changes", "published", "words"),
     [
         ({}, None, "nothing was published on this topic yet"),
-        ({}, "/etc/hostname", "is no XML"),
+        ({}, "/etc/hostname", "is not XML"),
         ({"robot_description": "arm.urdf"}, None, "set urdf_path"),
         ({"urdf_path": "a", "robot_description": "<robot/>"}, None, "leave one of the two empty"),
         ({"urdf_path": "no/such.urdf"}, None, "no/such.urdf"),

@@ -199,10 +199,10 @@ def wrong_arrays(what: str) -> PointArrays:
 @pytest.mark.parametrize(
     ("what", "words"),
     [
-        ("no points", "points: are none"),
+        ("no points", "points: the list is empty"),
         ("shape", "have shapes"),
         ("time", "point 1, time: is nan"),
-        ("order", "point 1, time: is 0.5 s"),
+        ("order", "point 1, time: 0.5 s is not later"),
         ("number", "point 1, positions, joint 'c': is inf"),
     ],
 )

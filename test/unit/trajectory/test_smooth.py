@@ -105,7 +105,12 @@ REFUSED: dict[str, tuple[Waypoints, Any, int, str]] = {
         4,
         "point 0, velocities, joint 'b': is 1 ",
     ),
-    "all past": (waypoints([Point(0.0, [0.0, 0.0])]), [[0.0, 0.0]], 4, "points: are none that"),
+    "all past": (
+        waypoints([Point(0.0, [0.0, 0.0])]),
+        [[0.0, 0.0]],
+        4,
+        "points: no point is in the future",
+    ),
     "other joints": (ONE, [[0.0]], 4, r"before: has shape \(1, 1\)"),
     "too many rows": (ONE, np.zeros((4, 2)), 2, "give 1 to 3 rows"),
     "NaN": (ONE, [[0.0, np.nan]], 4, "before: contains NaN"),

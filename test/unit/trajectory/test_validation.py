@@ -43,7 +43,7 @@ def goal(points: Any = GOOD, names: Any = JOINTS, start: Any = None) -> JointTra
 
 # Trajectory, changed rules, code, words of the error.
 REFUSED: dict[str, tuple[JointTrajectory, dict[str, Any], int, list[str]]] = {
-    "no names": (goal(names=[]), {}, INVALID_JOINTS, ["joint_names", "none", "shoulder, elbow"]),
+    "no names": (goal(names=[]), {}, INVALID_JOINTS, ["joint_names", "empty", "shoulder, elbow"]),
     "unknown": (
         goal(names=["shoulder", "elbows"]),
         {},
@@ -68,7 +68,7 @@ REFUSED: dict[str, tuple[JointTrajectory, dict[str, Any], int, list[str]]] = {
         INVALID_JOINTS,
         ["'shoulder' missing", "allow_partial_joints_goal"],
     ),
-    "no points": (goal([]), {}, INVALID_GOAL, ["points: are none", "at least one"]),
+    "no points": (goal([]), {}, INVALID_GOAL, ["points: the list is empty", "at least one"]),
     "no Point": (goal([(1.0, TWO)]), {}, INVALID_GOAL, ["point 0: is a tuple", "Point"]),
     "old": (
         goal(start=900.0),
@@ -83,9 +83,14 @@ REFUSED: dict[str, tuple[JointTrajectory, dict[str, Any], int, list[str]]] = {
         goal(changed(1, time=1.0)),
         {},
         INVALID_GOAL,
-        ["point 1, time: is 1 s", "point 0 is at 1 s", "strictly"],
+        ["point 1, time: 1 s is not later than point 0 (1 s)", "strictly"],
     ),
-    "back in time": (goal(changed(1, time=0.5)), {}, INVALID_GOAL, ["point 1, time: is 0.5 s"]),
+    "back in time": (
+        goal(changed(1, time=0.5)),
+        {},
+        INVALID_GOAL,
+        ["point 1, time: 0.5 s is not"],
+    ),
     "NaN time": (goal(changed(1, time=NAN)), {}, INVALID_GOAL, ["point 1, time: is nan"]),
     "no time": (goal(changed(1, time=None)), {}, INVALID_GOAL, ["point 1, time: is None"]),
     "few positions": (
@@ -117,13 +122,13 @@ REFUSED: dict[str, tuple[JointTrajectory, dict[str, Any], int, list[str]]] = {
         goal(changed(0, positions=["1", "2"])),
         {},
         INVALID_GOAL,
-        ["positions", "no real number"],
+        ["positions", "not a real number"],
     ),
     "nested": (
         goal([Point(1.0, [[1.0], [2.0]])]),
         {},
         INVALID_GOAL,
-        ["positions", "no real number"],
+        ["positions", "not a real number"],
     ),
     "NaN position": (
         goal(changed(1, positions=[0.0, NAN])),
@@ -234,7 +239,7 @@ def test_what_is_given() -> None:
 
 
 BAD_RULES: dict[str, tuple[dict[str, Any], list[str]]] = {
-    "no joints": ({"joints": ()}, ["joints: are none"]),
+    "no joints": ({"joints": ()}, ["joints: the list is empty"]),
     "one text": ({"joints": "elbow"}, ["joints: is 'elbow'", "list"]),
     "a number": ({"joints": 3}, ["joints: is 3"]),
     "no texts": ({"joints": (1, 2)}, ["joints: is (1, 2)"]),

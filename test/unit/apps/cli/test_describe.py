@@ -37,7 +37,7 @@ def test_gravity_that_no_joint_carries_is_said(capsys: pytest.CaptureFixture[str
 
 
 def test_elbow_exactness_is_that_of_the_paper(capsys: pytest.CaptureFixture[str]) -> None:
-    """Paper 000, section 7: only b_12 = k_2 I_2 and b_13 = k_3 s_2 I_3 are neglected."""
+    """Sciavicco 1994, section 7: only b_12 = k_2 I_2 and b_13 = k_3 s_2 I_3 are neglected."""
     text = output(capsys, str(URDF / "elbow.urdf"), str(URDF / "elbow.drivetrain.yaml"))
     rows = [line.split() for line in text.split("Mass matrix")[1].splitlines()]
     assert ["joint_1", "=", "0.012"] in [row[:3] for row in rows]

@@ -65,7 +65,7 @@ def test_everything_that_is_given_shows(capsys: pytest.CaptureFixture[str], driv
     for words in (
         "full brushless 4p 0.8 0.001 0.06 0.04 0.8 0.75",
         "half dc - - 0.06 0.06 1 1",
-        "full: 48 V, 15 A, envelope (0, 0.9) (500, 0.4), 5 A for ever (30 s)",
+        "full: 48 V, 15 A, envelope (0, 0.9) (500, 0.4), 5 A indefinitely (30 s)",
         "joint_2: Coulomb 2, static 3 (Stribeck speed 0.1), 0.05 of the load, offset 0.1,"
         " ripple of order 7, smoothed within 0.01 (joint side, the drivetrain file)",
         "full: viscous 1e-05, Coulomb +0.01/-0.012 (motor side, the drivetrain file)",

@@ -83,5 +83,5 @@ def test_numbers_beyond_the_joints_are_doubted(tmp_path: Path) -> None:
     table = tmp_path / "run.csv"
     rows = 0.01 * np.arange(40.0)[:, None] * np.ones(7)
     np.savetxt(table, rows, delimiter=",", header=",".join(names), comments="")
-    with pytest.warns(gd.GearedDynamicsWarning, match=r"has q_3 as well; numbers are taken for"):
+    with pytest.warns(gd.GearedDynamicsWarning, match=r"has q_3 as well; numbers go to"):
         open_recording(table, ["joint_2", "joint_3"])

@@ -44,7 +44,7 @@ def test_excite_publishes_by_a_program_of_its_own(
         (["--duration", "0.05"], "--rate: is 50 points per second"),
         (
             ["--duration", "0.05", "--rate", "1000"],
-            "nothing can be told; give a longer --duration",
+            "it determines nothing; give a longer --duration",
         ),
         (["--bag", str(ROBOTS)], "is there already"),
     ],

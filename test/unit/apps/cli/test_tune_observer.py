@@ -137,7 +137,7 @@ def test_what_a_recording_says_of_the_bandwidth() -> None:
         "bandwidth: 50 Hz is the likeliest for this recording; 30 Hz, as given, is kept"
     )
     edge = tune_observer.about_bandwidth(suggestion(at_edge=True))
-    assert "50 Hz, the end of what was tried: this recording does not tell it; 30 Hz" in edge
+    assert "50 Hz, the end of what was tried: this recording does not determine it; 30 Hz" in edge
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "inf", "nan", "much"])

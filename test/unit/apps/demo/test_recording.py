@@ -112,7 +112,8 @@ def test_an_arm_too_weak_for_its_own_weight(monkeypatch: pytest.MonkeyPatch) -> 
     effort: Callable[..., float] = lambda *_: 1.001  # noqa: E731
     monkeypatch.setattr(demo_plan, "effort_of_motion", effort)
     with pytest.raises(
-        GearedDynamicsError, match="cannot carry itself: even a slow motion takes 100% of"
+        GearedDynamicsError,
+        match="cannot support its own weight: even a slow motion needs 100% of",
     ):
         demo_plan.make_plan(robot_files("elbow"), "equations")
     monkeypatch.setattr(demo_plan, "effort_of_motion", lambda *_: 1.0)

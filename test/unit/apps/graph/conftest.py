@@ -35,14 +35,14 @@ def mesh(one: str, other: str, arm: str, sizes: tuple[float, float]) -> MeshReco
 
 
 def mechanism(carrier_5: str = "0", carrier_6: str = "1") -> Mechanism:
-    """The 3-dof mechanism of paper 001, fig. 1: links 0 to 3, wheels 4 to 7.
+    """The 3-dof mechanism of Chen 1998, fig. 1: links 0 to 3, wheels 4 to 7.
 
     Wheels 5 and 6 are coaxial with joints 1 and 2; either of the joint's links may
     carry them.
     """
     along = {"1": ((0.0, -1.0, 0.0), SHOULDER), "2": (Z, (0.0, 0.0, 0.0))}
     robot = RobotRecord(
-        "paper_001",
+        "chen_wang_1998",
         "<records>",
         tuple(LinkRecord(name) for name in "0123"),
         (
@@ -71,7 +71,7 @@ def mechanism(carrier_5: str = "0", carrier_6: str = "1") -> Mechanism:
 
 
 @pytest.fixture
-def paper_001() -> Mechanism:
+def chen_wang_1998() -> Mechanism:
     """The mechanism with its wheels where the paper's fig. 2 (b) has them."""
     return mechanism()
 

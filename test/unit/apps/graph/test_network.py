@@ -37,14 +37,14 @@ def thin(graph: Graph) -> set[tuple[str, str, str]]:
     return {(pair.holder, pair.axis, pair.held) for pair in graph.pairs}
 
 
-# Paper 001, fig. 2 (b); axis d is wheel 4's own.
+# Chen 1998, fig. 2 (b); axis d is wheel 4's own.
 FIGURE_2B = {("0", "a", "1"), ("1", "b", "2"), ("2", "c", "3")}
 FIGURE_2B |= {("0", "d", "4"), ("0", "a", "5"), ("1", "b", "6"), ("2", "c", "7")}
 
 
-def test_paper_001(paper_001: Mechanism) -> None:
+def test_chen_wang_1998(chen_wang_1998: Mechanism) -> None:
     """Vertices, axes and gear pairs of the example; its carriers are canonical already."""
-    graph = graph_of(*paper_001)
+    graph = graph_of(*chen_wang_1998)
     assert [vertex.name for vertex in graph.vertices] == list("01234567")
     assert {vertex.name for vertex in graph.vertices if vertex.motor} == set("456")
     assert thin(graph) == thin(canonical(graph)) == FIGURE_2B
@@ -59,16 +59,16 @@ def test_canonical_graph_does_not_depend_on_the_carriers(rearranged: Mechanism) 
     assert thin(canonical(graph)) == FIGURE_2B
 
 
-def test_wheel_a_little_beside_the_joint_is_not_coaxial(paper_001: Mechanism) -> None:
+def test_wheel_a_little_beside_the_joint_is_not_coaxial(chen_wang_1998: Mechanism) -> None:
     """The negative control: 1 cm, and 1 % of a radian."""
-    robot, drives = paper_001
+    robot, drives = chen_wang_1998
     for change in ({"position": (0.01, 0.0, 0.0)}, {"axis": (0.01, 0.0, 0.99995)}):
         wheels = [replace(w, **change) if w.name == "5" else w for w in drives.wheels]
         graph = graph_of(robot, replace(drives, wheels=tuple(wheels)))
         assert graph.holders()["5"].axis != "a"
 
 
-def test_open_loop_chain_of_paper_001(rearranged: Mechanism) -> None:
+def test_open_loop_chain_of_chen_wang_1998(rearranged: Mechanism) -> None:
     """Fig. 3, and section 2: 4 and 5 are carried by 0, 6 by 1, 7 by 2."""
     chain = open_loop_chain(graph_of(*rearranged))
     assert {pair.held: pair.holder for pair in chain.pairs if pair.held in "4567"} == {
@@ -187,8 +187,8 @@ spins: [{{wheel: screw, joint: j2, ratio: 9}},
         assert picture.holders()["i"].holder == "base"
 
 
-def test_label_has_the_own_size_first(paper_001: Mechanism) -> None:
-    first = graph_of(*paper_001).gearings[0]
+def test_label_has_the_own_size_first(chen_wang_1998: Mechanism) -> None:
+    first = graph_of(*chen_wang_1998).gearings[0]
     assert (first.label(0), first.label(1)) == ("20:60", "60:20")
 
 

@@ -206,9 +206,9 @@ def test_no_ratio_is_stated_of_wheels_that_are_only_arms() -> None:
     assert "stated ratio" not in texts(graph_svg(model))
 
 
-def test_paper_001(paper_001: Mechanism) -> None:
-    graph = graph_of(*paper_001)
-    drawing = picture("paper_001", graph)
+def test_chen_wang_1998(chen_wang_1998: Mechanism) -> None:
+    graph = graph_of(*chen_wang_1998)
+    drawing = picture("chen_wang_1998", graph)
     assert clashes(drawing) == []
     kinds = [stroke.kind for stroke in drawing.strokes]
     # In two graphs, and a sample in the key.

@@ -33,7 +33,7 @@ def faulty(**faults: object) -> None:
 REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     "no motors": (
         lambda: make(gd.load_model(URDF / "elbow.urdf")),
-        "motors: are missing.*drivetrain file",
+        "motors: the section is missing.*drivetrain file",
     ),
     "torque for voltage": (
         lambda: stepped(S.Command("torque", [1.0]), kind="voltage"),

@@ -1,4 +1,4 @@
-"""Paper 004's recursion (20.40 to 20.60, corrected) as a second oracle for arms without wheels."""
+"""Vukobratovic 2002 (20.40 to 20.60, corrected): a second oracle for arms without wheels."""
 
 from __future__ import annotations
 

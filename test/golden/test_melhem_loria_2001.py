@@ -1,4 +1,4 @@
-"""Paper 002 on the elbow with three elastic joints: the 45 coordinates, and what print omits."""
+"""Melhem 2001 on the elbow with three elastic joints: the 45 coordinates, and what print omits."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_mass_matrix(arm: gd.GearedModel, states: list[np.ndarray]) -> None:
     H = gd.cartesian.dynamics(arm, joined(*states)).mass_matrix
     expected = gd.elastic.mass_matrix(arm, states[0])
     scale = np.abs(expected).max()
-    assert holds("paper 002, H = J'MJ", error(H, expected), 1e-13)
+    assert holds("Melhem 2001, H = J'MJ", error(H, expected), 1e-13)
     twin = ElasticTwin(*arm.records, arm.gravity)
     slow = twin.mass_matrix(np.r_[states[0][0], states[1][0]]).real
     assert_allclose(H[0], slow, rtol=0, atol=1e-13 * scale)
@@ -125,7 +125,7 @@ def test_accelerations(arm: gd.GearedModel, states: list[np.ndarray]) -> None:
     found = gd.cartesian.accelerations(arm, joined(*states), tau_m)
     expected = np.concatenate(gd.elastic.forward_dynamics(arm, joined(*states), tau_m), axis=-1)
     both = np.concatenate([found.a, found.atheta], axis=-1)
-    assert holds("paper 002, accelerations", error(both, expected), 1e-11)
+    assert holds("Melhem 2001, accelerations", error(both, expected), 1e-11)
 
 
 def test_an_uneven_rotor_would_depend_on_its_angle(arm: gd.GearedModel) -> None:

@@ -1,4 +1,4 @@
-"""Paper 001's three-joint geared mechanism, from its gear pairs only."""
+"""Chen and Wang's three-joint geared mechanism, from its gear pairs only."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ MESHES = (
     MeshRecord(("wheel_7", "link_3"), "link_2", (N7L, N3), sign=1),
 )
 TRAIN = DrivetrainRecord(
-    "paper 001",
+    "Chen 1998",
     wheels=WHEELS,
     meshes=MESHES,
     motors=tuple(MotorRecord(f"input_{k}", f"wheel_{k}") for k in (4, 5, 6)),

@@ -1,4 +1,4 @@
-"""Paper 004, section 20.3, equation by equation, against energies; print where it errs.
+"""Vukobratovic 2002, section 20.3, equation by equation, against energies; print where it errs.
 
 The arm is the planar one of naive.dc_arm with currents as states; ``RIGHT`` gives what the
 paper's equations say, misprints mended, ``PRINTED`` what stands in print and must fail.

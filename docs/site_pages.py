@@ -1,0 +1,174 @@
+"""The pages of the site that are made from sources: from docstrings, and from examples/."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import geared_dynamics as gd
+from geared_dynamics import analysis
+
+ROOT = Path(__file__).resolve().parents[1]
+SPACES: dict[str, ModuleType] = {
+    "geared_dynamics": gd,
+    "geared_dynamics.elastic": gd.elastic,
+    "geared_dynamics.contact": gd.contact,
+    "geared_dynamics.cartesian": gd.cartesian,
+    "geared_dynamics.simulation": gd.simulation,
+    "geared_dynamics.trajectory": gd.trajectory,
+    "geared_dynamics.control": gd.control,
+    "geared_dynamics.control.safety": gd.control.safety,
+    "geared_dynamics.observers": gd.observers,
+    "geared_dynamics.analysis": analysis,
+}
+SECTION = re.compile(
+    r"^(References|Args|Returns|Raises|Attributes|Yields|Note|Notes|Example|Examples):$"
+)
+SPECIAL = re.compile(r"([\\*|`_])")
+ENTRY = re.compile(r"^( *\*{0,2}[\w, *.]+?)(?: (\([^)]*\)))?:(.*)$")
+
+
+def write(folder: Path, *, run: bool) -> None:
+    """Write all generated pages; ``run`` also runs the examples."""
+    shutil.rmtree(folder, ignore_errors=True)
+    (folder / "examples").mkdir(parents=True)
+    names = [write_space(folder, name, space) for name, space in SPACES.items()]
+    (folder / "functions.rst").write_text(index("Functions and classes", names), "utf-8")
+    scripts = sorted((ROOT / "examples").glob("*.py"))
+    pages = [write_example(folder / "examples", script, run) for script in scripts]
+    (folder / "examples.rst").write_text(
+        index("Examples", [f"examples/{p}" for p in pages]), "utf-8"
+    )
+
+
+def index(title: str, names: list[str]) -> str:
+    """A page that lists others."""
+    rows = "\n".join(f"   {name}" for name in names)
+    return f"{title}\n{'=' * len(title)}\n\n.. toctree::\n   :maxdepth: 1\n\n{rows}\n"
+
+
+def write_space(folder: Path, name: str, space: ModuleType) -> str:
+    """The page of a namespace."""
+    lines = [name, "=" * len(name), "", escaped(inspect.getdoc(space) or "").strip(), ""]
+    for thing in sorted(space.__all__):
+        value = getattr(space, thing)
+        if inspect.ismodule(value):
+            continue
+        kind = "class" if inspect.isclass(value) else "function" if callable(value) else "data"
+        lines += [f".. auto{kind}:: {name}.{thing}"]
+        lines += ["   :members:"] if kind == "class" else []
+        lines += [""]
+    (folder / f"{name}.rst").write_text("\n".join(lines), "utf-8")
+    return name
+
+
+def write_example(folder: Path, script: Path, run: bool) -> str:
+    """The page of an example: what it is for, its source, and what it prints and draws."""
+    text = script.read_text(encoding="utf-8")
+    first, _, rest = (ast.get_docstring(ast.parse(text)) or script.stem).partition("\n")
+    title = first.rstrip(".")
+    lines = [escaped(title), "=" * (2 * len(title)), "", escaped(rest).strip(), ""]
+    if run:
+        figures = folder / script.stem
+        figures.mkdir()
+        printed = output(script, figures)
+        lines += [".. code-block:: text", "", *(f"   {line}" for line in printed.splitlines()), ""]
+        for figure in sorted(figures.glob("*.png")):
+            lines += [f".. image:: {script.stem}/{figure.name}", ""]
+    lines += [
+        f"``examples/{script.name}``",
+        "",
+        f".. literalinclude:: /../examples/{script.name}",
+        "",
+    ]
+    (folder / f"{script.stem}.rst").write_text("\n".join(lines), "utf-8")
+    return script.stem
+
+
+def output(script: Path, figures: Path) -> str:
+    """Run an example and return what it prints."""
+    paths = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+    environment = os.environ | {"MPLBACKEND": "Agg", "COLUMNS": "100", "PYTHONPATH": paths}
+    command = [sys.executable, str(script), str(figures)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"{script.name}: {done.stderr}")
+    return done.stdout
+
+
+# -- Docstrings are plain text in Google's sections, not reStructuredText -------------------------
+
+
+def escaped(text: str) -> str:
+    """Text in which nothing but ``code`` is markup; indented lines are kept as they are."""
+    lines = []
+    for line in text.splitlines():
+        if line.startswith("    ") or line.startswith("| "):
+            lines.append(f"| {escaped_line(line.strip())}")
+        else:
+            lines += [""] if lines and lines[-1].startswith("| ") and line else []
+            lines.append(escaped_line(line))
+    return "\n".join(lines)
+
+
+def escaped_line(line: str) -> str:
+    """A line with its special characters escaped outside of ``code``."""
+    parts = re.split(r"(``[^`]+``)", line)
+    return "".join(p if p.startswith("``") else SPECIAL.sub(r"\\\1", p) for p in parts)
+
+
+def left_out(
+    app: object, what: str, name: str, thing: object, skip: bool, options: object
+) -> bool | None:
+    """Leave out the fields of named tuples, which the list of attributes explains."""
+    return True if type(thing).__name__ == "_tuplegetter" else None
+
+
+def plain(
+    app: object, what: str, name: str, thing: object, options: object, lines: list[str]
+) -> None:
+    """Escape a docstring in place before its sections are read."""
+    out: list[str] = []
+    section, head = "", True
+    if what in ("property", "attribute") and lines:  # what stands before a colon is no type
+        lines[0] = lines[0].replace(":", " –")
+    for line in lines:
+        inside = line.strip()
+        deep = len(line) - len(line.lstrip())
+        entry = ENTRY.match(line) if deep == 4 else None
+        if SECTION.match(line):
+            section, head = line, False
+            out += ["", "**Attributes**" if line == "Attributes:" else line]
+            out += [""] if line == "Attributes:" else []
+        elif inside == ".. math::":  # its lines are read as they are
+            continue
+        elif head and deep >= 4:
+            out += [""] if out and out[-1] and not out[-1].startswith("| ") else []
+            out.append(f"| {escaped_line(inside)}")
+        elif head:
+            out += [""] if out and out[-1].startswith("| ") and line else []
+            out.append(escaped_line(line))
+        elif section == "Attributes:":  # a list: Sphinx would look each name up
+            out.append(
+                f"* ``{entry[1].strip()}``: {escaped_line(both(entry))}"
+                if entry
+                else f"  {escaped_line(inside)}"
+            )
+        elif section == "Args:" and entry:
+            out.append(f"{entry[1]}: {escaped_line(both(entry))}")
+        else:
+            inside = inside.replace(":", " –", 1) if section == "Returns:" else inside  # no type
+            out.append(" " * min(deep, 8) + escaped_line(inside))
+    lines[:] = out
+
+
+def both(entry: re.Match[str]) -> str:
+    """What stands in brackets before an entry's colon, and what stands after it."""
+    return f"{entry[2] or ''} {entry[3].strip()}".strip()
