@@ -22,9 +22,10 @@ import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike, BoolArray, Frozen, readonly
 from geared_dynamics.checks import is_finite
+from geared_dynamics.dynamics.arguments import one_state
 from geared_dynamics.dynamics.rigid import gravity_forces
 from geared_dynamics.errors import ArrayError, ModelError, UnknownNameError
-from geared_dynamics.model import GearedModel
+from geared_dynamics.model import GearedModel, require_model
 
 # What can be sent, and what can be measured.
 SentType = Literal["joint_torque", "motor_torque", "motor_current", "motor_voltage"]
@@ -48,6 +49,7 @@ CONSTANTS = {
     "motor_current": ("torque_constant",),
     "motor_voltage": ("torque_constant", "resistance"),
 }
+SIDES = ("joint_torque", "motor_torque")  # of the gears
 NEGLIGIBLE = 1e-12  # part of the largest element that is rounding
 
 
@@ -193,16 +195,23 @@ def torque_map(
 
     Raises:
         UnknownNameError: for another type.
+        ArrayError: for gains or signs of another size.
     """
+    require_model(model)
     source = as_command_type("source", source, EFFORTS)
-    factor = np.ones(len(command_names(model, source)))
+    if to not in SIDES:
+        raise UnknownNameError("to", "command type", to, SIDES)
+    count = len(command_names(model, source))
+    factor = np.ones(count)
     if gains is not None:
-        factor = np.asarray(gains, np.float64)
+        factor = one_state("gains", gains, count, missing=True)
     elif source == "motor_current":
         factor = np.asarray(model.motors.torque_constant)
     unknown = np.isnan(factor)
     unknown.setflags(write=False)
-    factor = np.where(unknown, 1.0, factor) * (1.0 if signs is None else np.asarray(signs))
+    factor = np.where(unknown, 1.0, factor) * (
+        1.0 if signs is None else one_state("signs", signs, count)
+    )
     across = np.eye(len(factor))
     if is_of_motors(source) and to == "joint_torque":
         across = model.structure_matrix

@@ -112,6 +112,7 @@ def inverse_dynamics_derivatives(
         former: Arguments of the function that had this name; refused.
     """
     if q is None or v is None or a is None or former:
+        require_model(model)
         refuse_former({"q": q, "v": v, "a": a}, former)
     rows = rows_of(out, InverseDynamicsDerivatives)
     done = None

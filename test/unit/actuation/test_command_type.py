@@ -152,3 +152,19 @@ def test_the_former_keyword_of_a_type_is_still_taken() -> None:
     for kind in ("motor_torque", "torque"):
         plant = gd.simulation.Plant(pendulum(), command=kind, engine="equations")
         assert plant.command == "motor_torque"
+
+
+@pytest.mark.parametrize(
+    ("options", "place"),
+    [
+        ({"gains": [1.0, 2.0]}, "gains"),
+        ({"signs": "minus"}, "signs"),
+        ({"signs": [[1.0, 1.0, 1.0]]}, "signs"),
+        ({"to": "motor_current"}, "to"),
+    ],
+)
+def test_wrong_arguments_of_the_converter(options: dict[str, Any], place: str) -> None:
+    model = gd.load_model(ROBOTS / "elbow.urdf", ROBOTS / "elbow.drivetrain.yaml")
+    arguments: dict[str, Any] = {"to": "joint_torque"} | options
+    with pytest.raises(gd.GearedDynamicsError, match=f"^{place}: "):
+        gd.torque_map(model, "motor_torque", **arguments)
