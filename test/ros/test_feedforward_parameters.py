@@ -233,7 +233,7 @@ def test_a_block_of_the_joint_trajectory_controller_loads(
         return bool(integral.max() < 0.05)
 
     rig.feed_until(near, "JTC's damping on top of the feedforward")
-    assert "none of this node's" not in rig.process.output
+    assert "unknown to this node" not in rig.process.output
 
 
 def test_a_topic_that_is_none_is_refused(graph: Graph, processes: Processes) -> None:
