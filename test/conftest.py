@@ -44,7 +44,7 @@ else:
         "ci",
         derandomize=True,
         deadline=None,
-        max_examples=50,
+        max_examples=25,
         print_blob=True,
         suppress_health_check=slow,
     )

@@ -13,6 +13,7 @@ from contact_arms import Q, V, planar, tip, wall
 from random_robots import random_robot, random_state
 
 contact = gd.contact
+LONG = pytest.mark.validate
 TIMES = np.linspace(0.0, 0.5, 51)
 X, Y = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)
 
@@ -232,7 +233,7 @@ def test_damping_decides_whether_a_stiff_support_lets_go() -> None:
 
 
 @pytest.mark.parametrize(("e", "friction"), [(0.0, 0.0), (0.6, 0.0), (0.3, 0.25), (0.0, 0.4)])
-@pytest.mark.parametrize("seed", [0, 5, 25, 30])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=LONG) for k in (5, 25, 30))])
 def test_random_arms_on_a_floor_and_a_wall(seed: int, e: float, friction: float) -> None:
     """No energy from nowhere, nothing inside floor and moving wall, no force that pulls."""
     model = random_robot(seed, joints=5, wheels=5).load()
