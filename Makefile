@@ -56,7 +56,7 @@ unit: $(VENV)/.installed ## the tests; TESTS="test/unit -k mesh" selects
 	$(BIN)/python tools/compile_kernels.py
 	$(PYTEST) -n $(WORKERS) --dist worksteal $(TESTS)
 
-validate: $(VENV)/.installed ## long proofs: the tests with twenty times as many random examples, and the marked ones
+validate: $(VENV)/.installed ## long proofs: the tests with forty times as many random examples, and the marked ones
 	HYPOTHESIS_PROFILE=validate $(PYTEST) -n auto -m "validate or not validate" $(TESTS)
 
 fuzz: $(VENV)/.installed ## hostile input for everything that takes some; ONLY=recordings MINUTES=10 SEED=5

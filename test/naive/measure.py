@@ -41,7 +41,7 @@ def derivative(function: Callable[[float], Any], step: float = STEP) -> Array:
 
 
 def examples(count: int) -> settings:
-    """Number of random examples in the usual profile, in proportion in the others."""
+    """A number of random examples, of every USUAL_EXAMPLES that a profile has."""
     return settings(max_examples=max(1, count * settings.default.max_examples // USUAL_EXAMPLES))
 
 
