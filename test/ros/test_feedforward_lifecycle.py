@@ -26,28 +26,39 @@ def latched() -> Any:
 
 
 @pytest.fixture(scope="module")
-def late(rig: Rig) -> Rig:
-    """A node that was started without a description; the first test publishes it."""
+def waiting(rig: Rig) -> Rig:
+    """A node that was started without a description."""
     rig.start(**NONE)
     return rig
 
 
 @pytest.fixture(scope="module")
-def description(late: Rig) -> Any:
+def description(waiting: Rig) -> Any:
     """A publisher as robot_state_publisher has it."""
     from std_msgs.msg import String
 
-    return late.graph.publisher("/robot_description", String, latched())
+    return waiting.graph.publisher("/robot_description", String, latched())
 
 
-def test_a_description_that_comes_late(late: Rig, description: Any) -> None:
+@pytest.fixture(scope="module")
+def late(waiting: Rig, description: Any) -> Rig:
+    """The same node with its description; the tests may run in any process, in any part."""
     from std_msgs.msg import String
 
-    late.graph.until(lambda: late.said("waiting for a URDF on /robot_description"), "its wait")
-    assert late.graph.state(late.node) == "unconfigured"
     description.publish(String(data=URDF.read_text("utf-8")))
-    late.until_active()
-    late.until_command(gravity(), "gravity at the posture")
+    waiting.until_active()
+    return waiting
+
+
+def test_a_description_that_comes_late(waiting: Rig, description: Any) -> None:
+    from std_msgs.msg import String
+
+    said = lambda: waiting.said("waiting for a URDF on /robot_description")  # noqa: E731
+    waiting.graph.until(said, "its wait")
+    assert waiting.graph.state(waiting.node) == "unconfigured"
+    description.publish(String(data=URDF.read_text("utf-8")))
+    waiting.until_active()
+    waiting.until_command(gravity(), "gravity at the posture")
 
 
 def test_a_description_that_changes(late: Rig, description: Any) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 
@@ -35,11 +35,15 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def compiled(names: Iterable[str]) -> Iterator[str]:
-    """Compile kernels beside each other; their names as they are done."""
+def compiled(names: Sequence[str]) -> Iterator[str]:
+    """Compile kernels beside each other, the last of the list first; their names as they are done.
+
+    The list goes from small to large: what takes longest must not come last.
+    """
     # Not forked: a thread shows how far it is.
     with ProcessPoolExecutor(os.cpu_count(), get_context("spawn")) as pool:
-        for job in as_completed([pool.submit(compile_kernel_named, name) for name in names]):
+        jobs = [pool.submit(compile_kernel_named, name) for name in reversed(names)]
+        for job in as_completed(jobs):
             yield job.result()
 
 

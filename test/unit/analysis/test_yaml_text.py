@@ -32,7 +32,8 @@ VALUES = st.recursive(
 def test_what_is_written_is_read(data: dict[str, Any], comment: str) -> None:
     text = yaml_text(data, comment)
     assert load_yaml(text, "text") == data
-    assert {category(letter) for letter in text.replace("\n", "")}.isdisjoint({"Cc", "Zl", "Zp"})
+    shown = text.replace("\n", "").replace("\t", "")  # the controls that YAML prints
+    assert {category(letter) for letter in shown}.isdisjoint({"Cc", "Zl", "Zp"})
 
 
 @pytest.mark.parametrize("loader", [yaml.SafeLoader, yaml.CSafeLoader])
