@@ -90,21 +90,20 @@ format: $(VENV)/.installed ## let ruff fix what it can
 # -- a second environment with NumPy 1.26 -----------------------------------------------------
 
 OLD = .venv-numpy1
-# The equations; what is built on them takes the same arrays, and as long again.
-LEFT_OUT = repository ros golden crosscheck property fuzz
-LEFT_OUT += $(addprefix unit/,runtime ros apps recordings analysis simulation observers control trace)
-NOT_MATHEMATICS = $(addprefix --ignore=test/,$(LEFT_OUT)) --ignore-glob='test/unit/test_*' \
-    --ignore-glob='*contact*' --ignore-glob='*elastic*' --ignore-glob='*flat*' --ignore-glob='*test_bounds*'
+# The equations and what they are read from; what is built on them takes the same arrays, and as long again.
+EQUATIONS = $(addprefix test/,smoke $(addprefix unit/,description model trajectory dynamics)) \
+    --ignore-glob='*contact*' --ignore-glob='*elastic*' --ignore-glob='*flat*'
+UNUSED = contact constrained observer control_law slopes elastic_motor drive_terms rotor_friction # kernels
 .PHONY: numpy1-installed numpy1-compiled colcon-installed # what takes long before their tests
 
 ifeq ($(HAS_NUMPY1),1)
 numpy1-installed: $(OLD)/.installed
 
 numpy1-compiled: $(OLD)/.installed
-	$(OLD)/bin/python tools/compile_kernels.py --without contact constrained observer elastic control nominal
+	$(OLD)/bin/python tools/compile_kernels.py --without $(UNUSED)
 
 numpy1: numpy1-compiled ## the tests of the mathematics with NumPy 1.26
-	HYPOTHESIS_PROFILE=brief $(OLD)/bin/python -m pytest -rsxXR --tb=short -n auto $(NOT_MATHEMATICS) $(TESTS)
+	HYPOTHESIS_PROFILE=brief $(OLD)/bin/python -m pytest -rsxXR --tb=short -n auto $(or $(TESTS),$(EQUATIONS))
 else
 numpy1-installed numpy1-compiled:
 
