@@ -45,8 +45,11 @@ def late(waiting: Rig, description: Any) -> Rig:
     """The same node with its description; the tests may run in any process, in any part."""
     from std_msgs.msg import String
 
+    said = lambda: waiting.said("waiting for a URDF on /robot_description")  # noqa: E731
+    waiting.graph.until(said, "its wait")
     description.publish(String(data=URDF.read_text("utf-8")))
     waiting.until_active()
+    waiting.until_command(gravity(), "gravity at the posture")
     return waiting
 
 
