@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import traceback
+from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Generic, TypeVar
 
 from rclpy.clock import Clock, ClockType
@@ -127,7 +128,7 @@ class Description:
 P = TypeVar("P", bound=LifecycleParameters)
 
 
-class ModelNode(SteadyLifecycleNode, Generic[P]):
+class ModelNode(SteadyLifecycleNode, ABC, Generic[P]):
     """Parameters, description, model, timers, real time, diagnostics; subclasses have the loop.
 
     Attributes:
@@ -168,21 +169,21 @@ class ModelNode(SteadyLifecycleNode, Generic[P]):
     def offer_services(self) -> None:
         """Create services, once."""
 
+    @abstractmethod
     def prepare(self, given: P, model: GearedModel) -> list[str]:
         """Make ``loop`` and all that a cycle needs, warm; return remarks for the log.
 
         Raises:
             GearedDynamicsError: what does not fit.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def summary(self, given: P) -> str:
         """What the node is configured as, in a few words."""
-        raise NotImplementedError
 
+    @abstractmethod
     def endpoints(self, given: P) -> str:
         """A line about where the node listens, where it sends, and what it waits for."""
-        raise NotImplementedError
 
     def begin(self) -> None:
         """Begin again, with the next joint state."""
@@ -332,10 +333,10 @@ class FeedforwardBase(ModelNode[FeedforwardParameters]):
         """ROS time as the loop counts it [s]."""
         return 1e-9 * (self.ros_time.now() - self.zero)
 
+    @abstractmethod
     def send(self, command: Array | None) -> None:
         """Send a command that answers no joint state."""
-        raise NotImplementedError
 
+    @abstractmethod
     def on_joint_state(self, data: bytes) -> None:
         """Answer a joint state, serialised, whatever goes wrong."""
-        raise NotImplementedError

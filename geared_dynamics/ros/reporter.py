@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from abc import ABC, abstractmethod
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
@@ -30,7 +31,7 @@ TIMING = (
 )  # fmt: skip
 
 
-class Reporter:
+class Reporter(ABC):
     """What both nodes report alike: warnings, ``/diagnostics``, ``~/timing``."""
 
     def __init__(self, node: ModelNode[Any]) -> None:
@@ -44,6 +45,7 @@ class Reporter:
             MultiArrayDimension(label=name, size=1, stride=1) for name in TIMING
         ]
 
+    @abstractmethod
     def entries(self, figures: Figures, now: float) -> list[Status]:
         """Entries of ``/diagnostics`` while the node is active.
 
@@ -51,11 +53,10 @@ class Reporter:
             figures: Of the last second.
             now: Steady time [s].
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def facts(self, model: GearedModel) -> dict[str, str]:
         """What the node says of its model beside what both say."""
-        raise NotImplementedError
 
     def say(self, text: str, key: str = "", *, warn: bool = True) -> None:
         """Log a line; one of the same key, or the same one, not more often than once a second."""
