@@ -312,7 +312,7 @@ def main():
     parser.add_argument(
         "--ur10", type=Path, help="URDF of the UR10; example-robot-data's if not given"
     )
-    parser.add_argument("--panda", type=Path, help="URDF of the Panda; likewise")
+    parser.add_argument("--panda", type=Path, help="URDF of the Panda, from the same place")
     args = parser.parse_args()
     args.what = args.what or chosen
     warnings.simplefilter("ignore", gd.GearedDynamicsWarning)

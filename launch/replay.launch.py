@@ -177,7 +177,7 @@ def replay(value: Callable[[str], str], topic: str) -> list[object]:
     if value("record_bag"):
         record = [*bag, "record", "--all", "--use-sim-time", "--output", value("record_bag")]
         found.append(ExecuteProcess(cmd=record, output="screen"))
-    # A tick of the clock before each joint state: nobody sees it at an earlier time.
+    # A tick of the clock before each joint state: no node sees it at an earlier time.
     play = [*bag, "play", value("input_bag"), "--clock-topics", states, "--rate", value("rate")]
     found.append(ExecuteProcess(cmd=play, output="screen", on_exit=Shutdown(reason="played")))
     return found

@@ -189,7 +189,7 @@ def test_arrays_of_other_kinds(row: str) -> None:
 
 
 def test_what_is_kept_is_the_memorys_own() -> None:
-    """The caller may fill its arrays anew."""
+    """The caller may fill its arrays again."""
     facts = {"q": ARM.q.copy(), "v": ARM.v.copy()}
     wanted = ARM.wanted.copy()  # type: ignore[union-attr]
     made = detection.nominal_step(

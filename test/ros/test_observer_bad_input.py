@@ -192,7 +192,7 @@ def test_stamps_that_stand_still(rig: ObserverRig) -> None:
 
 
 def test_a_gap_of_a_second(rig: ObserverRig) -> None:
-    """In the stamps alone: the first one after it is invalid; then the observer starts anew."""
+    """In the stamps alone: the first one after it is invalid; then the observer starts again."""
     rig.zero += 1_000_000_000
     assert rig.cycle().header.frame_id == "invalid"
     assert np.isnan(rig.link.position).all()

@@ -84,7 +84,7 @@ def test_ranges_are_never_inverted(seed: int) -> None:
 
 
 def test_unmet_says_speed_and_nothing_else() -> None:
-    """A torque that is too large is mended, a motion that is too fast is not."""
+    """A torque that is too large is clipped, a motion that is too fast is not."""
     model = shaft(limits={"speed": 50.0, "torque": 0.1})
     done = gd.saturate(gd.motor_commands(model, [0.0], [1.0], [5.0]))
     assert done.unmet == {"m": SPEED}

@@ -1,7 +1,7 @@
 """Vukobratovic 2002, section 20.3, equation by equation, against energies; print where it errs.
 
 The arm is the planar one of naive.dc_arm with currents as states; ``RIGHT`` gives what the
-paper's equations say, misprints mended, ``PRINTED`` what stands in print and must fail.
+paper's equations say, misprints corrected, ``PRINTED`` what stands in print and must fail.
 """
 
 from __future__ import annotations

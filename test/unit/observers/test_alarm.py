@@ -71,7 +71,7 @@ def test_a_ringing_force_raises_no_alarm() -> None:
     ringing = [5.0 * np.sin(2 * np.pi * 50.0 * k * DT) for k in range(200)]
     assert not any(raised_by(ringing))
     assert any(raised_by(ringing, lasting=0.005)), "negative control"
-    assert not any(raised_by(([2.0] * 9 + [0.5]) * 5)), "an interruption starts the time anew"
+    assert not any(raised_by(([2.0] * 9 + [0.5]) * 5)), "an interruption starts the time again"
 
 
 @pytest.mark.parametrize("dt", [0.0, -1.0, np.nan, np.inf])

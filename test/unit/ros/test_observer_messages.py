@@ -29,7 +29,7 @@ def test_serialised_messages_are_what_rclpy_reads() -> None:
 
 
 def test_commands_age_by_the_clock_that_is_given() -> None:
-    """While a simulation pauses they do not; where its time begins anew they are none."""
+    """While a simulation pauses they do not; where its time begins again they are none."""
     pytest.importorskip("rclpy", reason="the extra 'ros'")
     from std_msgs.msg import Float64MultiArray
 
