@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from geared_dynamics.analysis.coupling_gap import diagonal_exactness
+from geared_dynamics.apps.cli.documents import add_json_option, print_document, robot_part
 from geared_dynamics.apps.cli.drive_tables import assumptions, gaps, orbits, print_drives, sources
 from geared_dynamics.apps.cli.options import (
     add_robot_arguments,
@@ -44,6 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="OUT.svg",
         help="also draw the gear graph, its canonical graph and the open-loop chain",
     )
+    add_json_option(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -52,11 +54,20 @@ def run(args: argparse.Namespace) -> int:
     if args.graph is not None:
         with stage("drawing the gear graph"):
             write_graph(model, args.graph)
+    if args.json:
+        print_document("describe", {"robot": robot_part(model), **document(model, args.graph)})
+    else:
+        show(model, args.graph)
+    return 0
+
+
+def show(model: GearedModel, graph: Path | None) -> None:
+    """Print everything, table by table."""
     console = open_console()
     for line in sources(model):
         console.print(line)
-    if args.graph is not None:
-        console.print(f"gear graph drawn: {args.graph}", soft_wrap=True)
+    if graph is not None:
+        console.print(f"gear graph drawn: {graph}", soft_wrap=True)
     console.print()
     print_table(console, "Joints", joint_table(model))
     if model.wheel_names:
@@ -79,7 +90,55 @@ def run(args: argparse.Namespace) -> int:
             for line in lines:
                 console.print(f"  {line}")
             console.print()
-    return 0
+
+
+def document(model: GearedModel, graph: Path | None) -> dict[str, object]:
+    """The same for ``--json``; friction, limits and balancers are in ``lines``, as text."""
+    exactness = diagonal_exactness(model) if model.knowledge.rotors != "none" else None
+    limits = model.limits
+    return {
+        "sources": sources(model),
+        "graph": graph,
+        "joints": [
+            {
+                "name": name,
+                "kind": model.joint_types[j],
+                "lower": limits.lower[j],
+                "upper": limits.upper[j],
+                "velocity": limits.velocity[j],
+                "effort": limits.effort[j],
+                "reflected_inertia": model.reflected_inertia[j, j],
+            }
+            for j, name in enumerate(model.joint_names)
+        ],
+        "wheels": [
+            {
+                "name": wheel.name,
+                "carrier": wheel.carrier,
+                "axis": wheel.axis,
+                "inertia": wheel.axial,
+                "mass": wheel.mass,
+                "included_in_link": wheel.included_in_link,
+                "spin": dict(zip(model.joint_names, row, strict=True)),
+            }
+            for wheel, row in zip(model.records.drivetrain.wheels, model.Gamma, strict=True)
+        ],
+        "links": [
+            {
+                "name": name,
+                "mass": parameters[0],
+                "centre": parameters[1:4] / parameters[0] if parameters[0] > 0.0 else None,
+                "tensor": central_tensor(parameters),
+            }
+            for name, parameters in zip(model.body_names, model.tree.parameters, strict=True)
+        ],
+        "structure_matrix": model.structure_matrix,
+        "motor_zeros": model.motor_zeros,
+        "armature_exact": None if exactness is None else exactness.exact,
+        "armature_error": None if exactness is None else exactness.error,
+        "missing": gaps(model),
+        "assumed": assumptions(model),
+    }
 
 
 def joint_table(model: GearedModel) -> Table:

@@ -15,6 +15,7 @@ from geared_dynamics.analysis.sample_files import (
     trajectory_yaml,
     write_trajectory_bag,
 )
+from geared_dynamics.apps.cli.documents import add_json_option, print_document, robot_part
 from geared_dynamics.apps.cli.options import (
     add_robot_arguments,
     load_robot,
@@ -28,6 +29,7 @@ from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.files import write_text
 
 PER_PERIOD = 4  # points in a period of the fastest harmonic; controllers join them smoothly
+EXTREMES = ("lower", "upper", "speed", "acceleration")  # of a joint in the motion
 PUBLISHER = "geared_dynamics.ros.publish_trajectory"
 
 
@@ -62,6 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--publish", metavar="TOPIC",
         help="publish the motion once on TOPIC if the arm is at its first point",
     )  # fmt: skip
+    add_json_option(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -92,12 +95,14 @@ def run(args: argparse.Namespace) -> int:
     )
     text = trajectory_yaml(model.joint_names, times, *motion, comment)
     write_text(args.output, text)
-    console = open_console()
+    console = open_console(quiet=args.json)
     table = numeric_table("joint", "from", "to", "speed", "acceleration")
+    joints = []
     q, v, a = motion
     for j, name in enumerate(model.joint_names):
         numbers = (q[:, j].min(), q[:, j].max(), np.abs(v[:, j]).max(), np.abs(a[:, j]).max())
         table.add_row(name, *(f"{number:.3g}" for number in numbers))
+        joints.append({"name": name, **dict(zip(EXTREMES, numbers, strict=True))})
     print_table(console, "Motion", table)
     console.print(
         f"condition number {best.condition:.4g} (first random motion {best.at_first:.4g})"
@@ -108,6 +113,11 @@ def run(args: argparse.Namespace) -> int:
     if args.bag is not None:
         write_trajectory_bag(args.bag, args.topic, model.joint_names, times, motion)
         console.print(f"saved {args.bag}; play it with: ros2 bag play {args.bag}")
+    if args.json:
+        files = [args.output] + ([] if args.bag is None else [args.bag])
+        judged = {"condition": best.condition, "warning": best.warning or None}
+        robot = robot_part(model)
+        print_document("excite", {"robot": robot, **judged, "joints": joints, "files": files})
     return 0 if args.publish is None else publish(args.output, args.publish)
 
 

@@ -6,6 +6,7 @@ import argparse
 import math
 from pathlib import Path
 
+from geared_dynamics.apps.cli.documents import add_json_option, print_document, robot_part
 from geared_dynamics.apps.cli.options import add_robot_arguments, load_robot, open_console, stage
 from geared_dynamics.description.urdf_checks import number_or_none
 from geared_dynamics.errors import GearedDynamicsError
@@ -50,6 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"of the integrator [s], default {TIMESTEP:g}",
     )
     parser.add_argument("--no-friction", action="store_true", help="leave friction out")
+    add_json_option(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -60,7 +62,10 @@ def run(args: argparse.Namespace) -> int:
     with stage("building the bodies"):
         text = to_mjcf(model, timestep=args.timestep, friction=not args.no_friction)
     write_text(args.mjcf, text)
-    open_console().print(f"{args.mjcf}: {counts(model)}", soft_wrap=True)
+    if args.json:
+        print_document("export", {"robot": robot_part(model), "files": [args.mjcf]})
+    else:
+        open_console().print(f"{args.mjcf}: {counts(model)}", soft_wrap=True)
     return 0
 
 
@@ -72,7 +77,11 @@ def run_c(args: argparse.Namespace) -> int:
         raise GearedDynamicsError("export --c: -o DIR", "is not given", "name a folder")
     model = load_robot(args)
     precision = "float" if args.float else "double"
-    for path in export_c(model, args.output, args.functions, precision=precision):
+    files = export_c(model, args.output, args.functions, precision=precision)
+    if args.json:
+        print_document("export", {"robot": robot_part(model), "files": files})
+        return 0
+    for path in files:
         open_console().print(str(path), soft_wrap=True)
     return 0
 

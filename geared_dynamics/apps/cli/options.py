@@ -190,10 +190,10 @@ def stage(what: str) -> Iterator[None]:
             LOG.setLevel(level)
 
 
-def open_console() -> Console:
+def open_console(*, quiet: bool = False) -> Console:
     """Return a console on standard output, as wide as COLUMNS or a terminal; a pipe is not."""
     width = None if sys.stdout.isatty() or os.environ.get("COLUMNS") else UNLIMITED
-    return StrictConsole(width=width, highlight=False, markup=False, emoji=False)
+    return StrictConsole(width=width, highlight=False, markup=False, emoji=False, quiet=quiet)
 
 
 def print_table(console: Console, title: str, table: Table) -> None:
