@@ -47,8 +47,10 @@ TESTING = [
     "sympy",
     "scipy",
 ]
+COMPLETION = ["argcomplete>=3.0"]
 TOOLS = [
     *TESTING,
+    *COMPLETION,
     "ruff>=0.14.1",
     "mypy>=1.10",
     "import-linter>=2.0",
@@ -145,6 +147,7 @@ setup(
         "analysis": ANALYSIS,
         "robots": ROBOTS,
         "demo": DEMO,
+        "completion": COMPLETION,
         "testing": TESTING,
         "tools": TOOLS,
         "docs": DOCS,

@@ -42,7 +42,7 @@ def robot_part(model: GearedModel) -> dict[str, object]:
     """What every document says of the robot: its names, its files, and what is known of it."""
     return {
         "name": model.name,
-        "urdf": model.records.robot.source,
+        "urdf": model.source,
         "drivetrain": model.drivetrain_source,
         "joints": model.joint_names,
         "wheels": model.wheel_names,

@@ -45,6 +45,11 @@ def test_the_schema_is_one() -> None:
         validate({"command": "warm-up", "version": "1", "kernels": [], "more": 1})
 
 
+def test_the_page_lists_all_commands() -> None:
+    page = (ROBOTS.parent / "docs" / "commands.md").read_text("utf-8")
+    assert all(f"\n| `{command}` |" in page for command in COMMANDS)
+
+
 def test_check(found: Any) -> None:
     pytest.importorskip("pinocchio")
     document = found("check", *ELBOW, "--states", "20")
