@@ -142,6 +142,19 @@ def _whole(text: str, least: int, most: int) -> int:
     return number
 
 
+def add_force_option(parser: argparse.ArgumentParser) -> None:
+    """Let a command replace files that it did not write."""
+    parser.add_argument(
+        "--force", action="store_true", help="replace files that this program did not write"
+    )
+
+
+def say_replaced(console: Console, replaced: Sequence[Path]) -> None:
+    """Say which files of an earlier run were replaced."""
+    if replaced:
+        console.print(f"replaced: {', '.join(map(str, replaced))}", soft_wrap=True)
+
+
 # -- How the commands print: tables that fit 80 columns; lines as long as they are in a pipe ------
 
 

@@ -74,7 +74,7 @@ def test_excite_and_coupling(bag: str, tmp_path: Path, capsys: pytest.CaptureFix
     file = tmp_path / "motion.yaml"
     few = ["--starts", "3", "--changes", "5", "--output", str(file)]
     assert main(["excite", URDF, DRIVE, *few]) == 0
-    assert file.read_text("utf-8").startswith("# Exciting motion of")
+    assert file.read_text("utf-8").startswith("# written by geared-dynamics\n# Exciting motion of")
     assert main(["coupling", URDF, DRIVE]) == 0
     capsys.readouterr()
     assert main(["coupling", URDF, DRIVE, bag]) == 0
