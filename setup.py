@@ -72,6 +72,7 @@ ANALYSIS = [
 SIM = ["mujoco>=3.3", "pillow"]
 DEMO = ["rosbags>=0.10", "plotly"]
 ROBOTS = ["example-robot-data"]
+CASADI = ["casadi>=3.6"]
 DOCS = ["sphinx>=8.0", "myst-parser>=4.0", "furo"]
 
 
@@ -147,6 +148,7 @@ setup(
         "sim": SIM,
         "analysis": ANALYSIS,
         "robots": ROBOTS,
+        "casadi": CASADI,
         "demo": DEMO,
         "completion": COMPLETION,
         "testing": TESTING,

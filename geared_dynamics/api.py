@@ -65,12 +65,19 @@ from geared_dynamics.model import GearedModel
 
 if TYPE_CHECKING:
     from geared_dynamics.trace.c_code import export_c
+    from geared_dynamics.trace.casadi_functions import to_casadi
     from geared_dynamics.trace.compiled import compiled
     from geared_dynamics.trace.derivatives import (
         ForwardDynamicsDerivatives,
         InverseDynamicsDerivatives,
         forward_dynamics_derivatives,
         inverse_dynamics_derivatives,
+    )
+    from geared_dynamics.trace.motor_derivatives import (
+        MotorCommandsDerivatives,
+        ParameterDerivatives,
+        forward_dynamics_parameter_derivatives,
+        motor_commands_derivatives,
     )
 
 DrivenState = replaced("gd.DrivenState", "gd.State(q, v, current=current)")
@@ -91,6 +98,8 @@ __all__ = [
     "LinearActuator",
     "Measurement",
     "MotorCommands",
+    "MotorCommandsDerivatives",
+    "ParameterDerivatives",
     "PowerBalance",
     "Saturated",
     "State",
@@ -118,6 +127,7 @@ __all__ = [
     "external_forces",
     "forward_dynamics",
     "forward_dynamics_derivatives",
+    "forward_dynamics_parameter_derivatives",
     "friction_forces",
     "from_dh",
     "from_rodrigues",
@@ -134,6 +144,7 @@ __all__ = [
     "motion_from_torque",
     "motor_angles",
     "motor_commands",
+    "motor_commands_derivatives",
     "motor_speeds",
     "motor_torques",
     "observers",
@@ -148,6 +159,7 @@ __all__ = [
     "sticking",
     "thermal_current",
     "thermal_step",
+    "to_casadi",
     "to_urdf",
     "torque_map",
     "torque_range",
@@ -159,10 +171,15 @@ __all__ = [
 LATE = {
     "ForwardDynamicsDerivatives": "trace.derivatives",
     "InverseDynamicsDerivatives": "trace.derivatives",
+    "MotorCommandsDerivatives": "trace.motor_derivatives",
+    "ParameterDerivatives": "trace.motor_derivatives",
     "compiled": "trace.compiled",
     "export_c": "trace.c_code",
     "forward_dynamics_derivatives": "trace.derivatives",
+    "forward_dynamics_parameter_derivatives": "trace.motor_derivatives",
     "inverse_dynamics_derivatives": "trace.derivatives",
+    "motor_commands_derivatives": "trace.motor_derivatives",
+    "to_casadi": "trace.casadi_functions",
 }
 
 

@@ -5,8 +5,34 @@ for each of these joints, n_e of them, in the order of ``model.joint_names``, on
 side. Formulas and sources: docs/elastic.md, docs/feedforward.md.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from geared_dynamics.actuation.elastic_commands import motor_commands
 from geared_dynamics.dynamics import elastic as _dynamics
 from geared_dynamics.dynamics.elastic import *  # noqa: F403
 
-__all__ = [*_dynamics.__all__, "motor_commands"]
+if TYPE_CHECKING:
+    from geared_dynamics.trace.elastic_derivatives import (
+        ElasticForwardDerivatives,
+        ElasticInverseDerivatives,
+        forward_dynamics_derivatives,
+        inverse_dynamics_derivatives,
+    )
+
+__all__ = [
+    *_dynamics.__all__,
+    "ElasticForwardDerivatives",
+    "ElasticInverseDerivatives",
+    "forward_dynamics_derivatives",
+    "inverse_dynamics_derivatives",
+    "motor_commands",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Load the derivatives at first use: their module loads sources of kernels."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = import_module("geared_dynamics.trace.elastic_derivatives")
+    return globals().setdefault(name, getattr(module, name))

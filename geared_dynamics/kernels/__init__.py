@@ -27,6 +27,7 @@ KERNELS: dict[str, tuple[str, int, int]] = {
     "torque_terms": ("terms", 0, 3),
     "inverse_dynamics_derivatives": ("inverse_series", 0, 1),
     "inverse_dynamics_slopes": ("tape", 1, 3),
+    "tape_values": ("tape", 1, 1),
     "forward_dynamics": ("mass", 0, 3),
     "eliminate": ("elimination", 1, 3),
     "mass_matrix": ("mass", 0, 1),

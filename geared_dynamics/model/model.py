@@ -65,7 +65,7 @@ class KernelForms:
         packed: The packed model (packing); it and what follows depend on bodies' parameters.
         extended: The arm with a coordinate more for each elastic joint (elastic.extended).
         flatness: Plans of its feedforwards by method and order (elastic.flatness).
-        slopes: Derivatives of its inverse dynamics as a tape (trace.derivatives).
+        tapes: Functions with their derivatives as tapes, by name (trace.tape).
     """
 
     skeleton: Array | None = None
@@ -77,11 +77,11 @@ class KernelForms:
     packed: Array | None = None
     extended: GearedModel | None = None
     flatness: dict[object, object] = field(default_factory=dict)
-    slopes: Array | None = None
+    tapes: dict[str, Array] = field(default_factory=dict)
 
     def of_shape(self) -> KernelForms:
         """Return those that do not depend on the bodies' parameters."""
-        return replace(self, packed=None, extended=None, flatness={}, slopes=None)
+        return replace(self, packed=None, extended=None, flatness={}, tapes={})
 
 
 @dataclass(frozen=True, eq=False)

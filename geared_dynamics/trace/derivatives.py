@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterator
-from typing import NamedTuple, NoReturn
+from typing import NoReturn
 
 import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.dynamics.arguments import as_input, common_lead, convert_and_call, coordinates
-from geared_dynamics.dynamics.packing import sealed
 from geared_dynamics.dynamics.rigid import forward_dynamics
 from geared_dynamics.errors import ArrayError
-from geared_dynamics.kernels import tape as on
 from geared_dynamics.model import GearedModel, require_model
-from geared_dynamics.trace import graph as of
-from geared_dynamics.trace.functions import FUNCTIONS, Program, program_of
-from geared_dynamics.trace.structure import forms_of, structure_of
-
-OPERATIONS = {
-    of.ADD: on.ADD,
-    of.SUBTRACT: on.SUBTRACT,
-    of.MULTIPLY: on.MULTIPLY,
-    of.SIN: on.SIN,
-    of.COS: on.COS,
-}
-KEPT = 16  # structures whose instructions are kept in this process
+from geared_dynamics.trace.functions import FUNCTIONS, program_of
+from geared_dynamics.trace.structure import forms_of
+from geared_dynamics.trace.tape import tape
 
 
 class Slopes:
@@ -212,65 +200,11 @@ def checked_rows(out: Array, shape: tuple[int, ...]) -> Array:
 # -- the tape of a model that is not compiled ----------------------------------------------------
 
 
-class Instructions(NamedTuple):
-    """A tape without the numbers of a model: constants of the program, and what follows them."""
-
-    constants: Array
-    rest: Array
-    counts: tuple[int, int]
-
-
-_known: OrderedDict[bytes, Instructions] = OrderedDict()
-
-
 def tape_of(model: GearedModel) -> Array:
     """Return the tape of the inverse dynamics' derivatives, made at first use and kept."""
-    forms = require_model(model)._forms
-    if forms.slopes is None:
-        forms.slopes = sealed(make_tape(model))
-    return forms.slopes
-
-
-def make_tape(model: GearedModel) -> Array:
-    """Lay a tape out; the instructions are those of all models of its structure."""
     name = "inverse_dynamics_derivatives"
+    known = require_model(model)._forms.tapes.get(name)
+    if known is not None:
+        return known
     forms = forms_of(model, FUNCTIONS[name].forms)
-    structure = structure_of(forms, dense=False)
-    table, key = structure.table(forms), structure.digest()
-    known = _known.get(key)
-    if known is None:
-        known = _known[key] = instructions_of(program_of(name, structure), len(table))
-        while len(_known) > KEPT:
-            _known.popitem(last=False)
-    header = [len(table) + len(known.constants), *known.counts]
-    return np.concatenate([header, table, known.constants, known.rest])
-
-
-def instructions_of(program: Program, numbers: int) -> Instructions:
-    """Write a program as ``kernels.tape`` plays it; ``numbers`` is the length of its table."""
-    graph = program.graph
-    results = graph.symbols(program.results)
-    nodes = graph.needed(results)
-    starts = {name: k * program.width for k, name in enumerate(program.inputs)}
-    starts["table"] = len(program.inputs) * program.width
-    places: dict[int, int] = {}
-    constants: list[float] = []
-    lines: list[float] = []
-    for node in nodes:
-        if graph.operations[node] == of.INPUT:
-            name, k = graph.arguments[node]
-            places[node] = starts[name] + k
-        elif graph.operations[node] == of.CONSTANT:
-            places[node] = starts["table"] + numbers + len(constants)
-            constants.append(graph.arguments[node][0])
-    start = starts["table"] + numbers + len(constants)
-    for node in nodes:
-        if graph.operations[node] not in of.LEAVES:
-            parts = [places[part] for part in graph.arguments[node]]
-            places[node] = start + len(lines) // on.INSTRUCTION_SIZE
-            lines += [OPERATIONS[graph.operations[node]], parts[0], parts[-1]]
-    ends = [(places[end.node], -1.0 if end.negative else 1.0) for end in results]
-    rest = np.concatenate([lines, np.ravel(ends)])
-    return Instructions(
-        np.array(constants), rest, (len(lines) // on.INSTRUCTION_SIZE, len(results))
-    )
+    return tape(model, name, forms, lambda structure: program_of(name, structure))

@@ -40,7 +40,12 @@ class Cells:
     @property
     def shape(self) -> tuple[int]:
         """Length, as an array has it."""
-        return (len(self.cells) - self.start,)
+        return (self.size,)
+
+    @property
+    def size(self) -> int:
+        """Number of elements, as an array has it."""
+        return len(self.cells) - self.start
 
     def __getitem__(self, k: int) -> Any:
         """Read element k."""

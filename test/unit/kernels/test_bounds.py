@@ -8,6 +8,7 @@ them each kernel gets what its entry has to refuse: wrong widths, NaN, outputs o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -98,6 +99,9 @@ def driven(model: gd.GearedModel, rows: tuple[int, ...]) -> None:
     gd.friction_forces(model, v, q=q)
     gd.motor_commands(model, q, v, a)
     gd.motor_commands(model, q, v, a, jerk=jerk)
+    gd.motor_commands_derivatives(model, q, v, a)
+    with suppress(gd.GearedDynamicsError):  # at rest, where friction has kinks
+        gd.motor_commands_derivatives(model, q, 0.0 * v, a)
     gd.balancer_forces(model, q)
     gd.balancer_force_rates(model, q, v)
     gd.balancer_energy(model, q)
@@ -115,6 +119,7 @@ def elastic(model: gd.GearedModel) -> None:
     speed = model.elasticity.rigid @ v
     torque = random.normal(size=len(model.motor_names))
     gd.elastic.forward_dynamics(model, gd.State(q, v, theta, speed), torque)
+    gd.elastic.forward_dynamics_derivatives(model, gd.State(q, v, theta, speed), torque)
     gd.elastic.joint_torque(model, gd.State(q, v, theta, speed))
     path = random.normal(size=(7, model.n))
     for method in ("expanded", "exact"):

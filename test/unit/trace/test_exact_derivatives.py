@@ -207,7 +207,7 @@ def test_arms_of_one_structure_share_their_instructions(monkeypatch: pytest.Monk
     )
     got = inverse_dynamics_derivatives(heavier, *motion)
     assert difference(got.dtau_da, gd.mass_matrix(heavier, motion[0])) <= EXACT
-    assert pickle.loads(pickle.dumps(heavier))._forms.slopes is None
+    assert pickle.loads(pickle.dumps(heavier))._forms.tapes == {}
 
 
 def test_kinds_of_results() -> None:

@@ -1,0 +1,153 @@
+"""A time-optimal motion within voltage limits, planned with two models and driven in MuJoCo.
+
+CasADi's solver (IPOPT) plans brisk6's motion with the complete model and with the armature model:
+voltage, current, torque and speed of all motors and the joints' limits are kept, a tenth of each
+is left to the controller. MuJoCo (our own equations where it is not installed) then moves the arm,
+every rotor a body, by voltages: those planned, and a correction by joint errors.
+"""
+
+from pathlib import Path
+from time import perf_counter
+from typing import NamedTuple
+
+import numpy as np
+
+import geared_dynamics as gd
+
+try:
+    import casadi as ca
+except ImportError:
+    raise SystemExit("this example needs the package casadi: pip install casadi") from None
+
+URDF = Path(__file__).resolve().parents[1] / "urdf"
+START = np.array([-0.9, -0.2, 0.4, -0.8, -0.6, -1.0])  # [rad]
+GOAL = np.array([0.9, 0.9, 1.3, 0.9, 0.9, 1.2])  # [rad]
+SPANS = 30  # acceleration is linear in each
+SHARE = 0.9  # of each limit, for the plan
+STEP, LINGER = 1e-3, 0.3  # [s]
+STIFFNESS = np.array([300.0, 400.0, 300.0, 40.0, 30.0, 15.0])  # [N m/rad]
+DAMPING = np.array([30.0, 35.0, 25.0, 1.5, 1.0, 0.5])  # [N m s/rad]
+
+
+class Plan(NamedTuple):
+    """A motion as accelerations (spans + 1, n) at equal times, linear between them."""
+
+    span: float
+    q: np.ndarray
+    v: np.ndarray
+    a: np.ndarray
+
+    @property
+    def duration(self) -> float:
+        """From rest to rest [s]."""
+        return self.span * (len(self.a) - 1)
+
+    def at(self, t: np.ndarray) -> list[np.ndarray]:
+        """Position, velocity, acceleration, jerk (k, n) at times t (k,); rest at the end."""
+        k = np.minimum((t / self.span).astype(int), len(self.a) - 2)
+        s = np.minimum(t - k * self.span, self.span)[:, None]
+        jerk = (self.a[k + 1] - self.a[k]) / self.span
+        a = self.a[k] + s * jerk
+        v = self.v[k] + s * self.a[k] + s**2 / 2 * jerk
+        q = self.q[k] + s * self.v[k] + s**2 / 2 * self.a[k] + s**3 / 6 * jerk
+        over = (t >= self.duration)[:, None]
+        return [q, *(np.where(over, 0.0, x) for x in (v, a, jerk))]
+
+
+def planned(model: gd.GearedModel) -> Plan:
+    """Plan the fastest motion that the model allows."""
+    commands = gd.to_casadi(model, "motor_commands")
+    voltage, current, torque, speed = model.motors.limits.T
+    n, problem = model.n, ca.Opti()
+    span = problem.variable()
+    q, v, a = (problem.variable(n, SPANS + 1) for _ in range(3))
+    a0, a1 = a[:, :-1], a[:, 1:]
+    problem.subject_to(v[:, 1:] == v[:, :-1] + span * (a0 + a1) / 2)
+    problem.subject_to(q[:, 1:] == q[:, :-1] + span * v[:, :-1] + span**2 * (2 * a0 + a1) / 6)
+    for x in (v, a):
+        problem.subject_to(ca.vec(x[:, [0, SPANS]]) == 0.0)
+    problem.subject_to(q[:, 0] == START)
+    problem.subject_to(q[:, SPANS] == GOAL)
+    found = commands.map(SPANS + 1).call({"q": q, "v": v, "a": a})
+    within = [(found["voltage"], voltage), (found["current"], current), (found["speed"], speed)]
+    within += [(found["torque"], torque), (v, model.limits.velocity)]
+    for x, limit in within:
+        problem.subject_to(problem.bounded(-SHARE, ca.vec(x / limit), SHARE))
+    for k in range(n):
+        problem.subject_to(
+            problem.bounded(model.limits.lower[k], q[k, :].T, model.limits.upper[k])
+        )
+    problem.subject_to(span >= 1e-3)
+    problem.minimize(SPANS * span)
+    first = gd.trajectory.rest_to_rest(START, GOAL, 1.5, continuous=2)
+    guess = first.derivatives(np.linspace(0.0, 1.5, SPANS + 1), 2)
+    problem.set_initial(span, 1.5 / SPANS)
+    for k, x in enumerate((q, v, a)):
+        problem.set_initial(x, guess[:, k].T)
+    options = {"print_level": 0, "sb": "yes", "max_iter": 500, "tol": 1e-6}
+    problem.solver("ipopt", {"print_time": False, "expand": True}, options)
+    solution = problem.solve()
+    return Plan(float(solution.value(span)), *(solution.value(x).T for x in (q, v, a)))
+
+
+class Drive(NamedTuple):
+    """What happened to a plan on the simulated arm."""
+
+    errors: np.ndarray  # joint errors on the way (k, n) [rad]
+    last: np.ndarray  # after LINGER at rest (n,) [rad]
+    limited: float  # share of the time in which a motor's voltage was limited
+
+
+def driven(plan: Plan, model: gd.GearedModel, arm: gd.GearedModel, engine: str) -> Drive:
+    """Drive a plan with the voltages of its model and a correction, on the arm itself."""
+    plant = gd.simulation.Plant(arm, command="motor_voltage", engine=engine)
+    t = np.arange(0.0, plan.duration + LINGER, STEP)
+    q, v, _, _ = plan.at(t)
+    middle, *rates, jerk = plan.at(t + STEP / 2)  # a voltage is held for a step
+    fed = gd.motor_commands(model, middle, *rates, jerk=jerk).voltage
+    per_torque = arm.motors.resistance / arm.motors.torque_constant
+    limit = arm.motors.limits[:, 0]
+    plant.reset(q[0])
+    errors, limited = [], []
+    for k in range(len(q)):
+        state = plant.state
+        errors.append(q[k] - state.q)
+        correction = STIFFNESS * errors[-1] + DAMPING * (v[k] - state.v)
+        u = fed[k] + per_torque * gd.motor_torques(arm, correction)
+        limited.append(np.any(np.abs(u) > limit))
+        plant.step(np.clip(u, -limit, limit), STEP)
+    moving = int(plan.duration / STEP)
+    return Drive(np.array(errors[:moving]), errors[-1], float(np.mean(limited[:moving])))
+
+
+def main() -> None:
+    try:
+        import mujoco  # noqa: F401
+
+        engine = "mujoco"
+    except ImportError:
+        engine = "equations"
+    arm = gd.load_model(URDF / "brisk6.urdf", URDF / "brisk6.drivetrain.yaml")
+    voltage, current, _, _ = arm.motors.limits.T
+    print(f"brisk6, six joints, plant: {engine}; limits within {SHARE:.0%} in the plan")
+    print(f"{'model':<10}{'planned in':>12}{'duration':>10}{'voltage':>9}{'current':>9}", end="")
+    print(f"{'limited':>9}{'error RMS':>11}{'peak':>7}{'at rest':>9}")
+    for name, coupling in (("armature", "diagonal"), ("complete", "complete")):
+        model = arm.with_coupling(coupling)
+        begin = perf_counter()
+        plan = planned(model)
+        taken = perf_counter() - begin
+        true = gd.motor_commands(arm, plan.q, plan.v, plan.a)
+        need = np.abs([true.voltage / voltage, true.current / current]).max(axis=(1, 2))
+        done = driven(plan, model, arm, engine)
+        rms = 1e3 * np.sqrt((done.errors**2).mean())
+        peak, last = 1e3 * np.abs(done.errors).max(), 1e3 * np.abs(done.last).max()
+        print(
+            f"{name:<10}{taken:>10.1f} s{plan.duration:>8.3f} s{need[0]:>9.1%}{need[1]:>9.1%}",
+            end="",
+        )
+        print(f"{done.limited:>9.1%}{rms:>6.2f} mrad{peak:>7.2f}{last:>9.2f}")
+
+
+if __name__ == "__main__":
+    main()
