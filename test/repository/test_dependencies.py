@@ -29,7 +29,7 @@ KEYS = {
         "yaml",
     )
 }
-PIP_ONLY = ("mujoco", "rosbags", "plotly", "clarabel", "dask", "distributed", "lz4", "backports")
+PIP_ONLY = ("mujoco", "rosbags", "plotly", "clarabel", "casadi", "dask", "distributed", "lz4", "backports")
 OURS = ("geared_dynamics",)
 # With Python from 3.14 on; optional for JTC's action.
 OTHERS = ("compression", "control_msgs")
