@@ -63,6 +63,7 @@ MOVING = 0.3  # of what is held out: a joint that moves less is not waited for
 PER_UNKNOWN = 10  # equations: with fewer, deviations are guesses
 AS_GOOD = 1.1  # times the least error
 AGREED = 1.2  # times the least error of a block
+EXACT = 1e-3  # of the torque: of smaller errors none is better
 
 
 @dataclass(frozen=True, eq=False)
@@ -319,7 +320,8 @@ def differing(judged: Sequence[Judged], best: Judged) -> list[str]:
     there = np.array([band.counts >= FEWEST / FOLDS for band in judged]).all(axis=0)  # (folds, n)
     left = np.array([band.left(band.parameters) / band.size for band in judged])
     logs = 0.5 * np.log(np.maximum(left, 1e-24)) * there
-    own = logs.sum(axis=-1) / np.maximum(there.sum(axis=-1), 1)  # (bands, folds)
+    means = logs.sum(axis=-1) / np.maximum(there.sum(axis=-1), 1)
+    own = np.maximum(means + 0.5 * np.log(len(best.R)), np.log(EXACT))  # (bands, folds)
     more = own[judged.index(best)] - own.min(axis=0)
     block = int(np.argmax(more))
     if more[block] <= np.log(AGREED):

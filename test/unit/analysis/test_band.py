@@ -140,6 +140,8 @@ def test_parts_that_differ_about_the_band_are_reported() -> None:
     assert "unsure: parts of the recording differ about the band: at 2 Hz" in note
     assert "of part 4 of 5 is 1.4" in note
     assert "at 2.9 Hz: compare with --bandwidth 14.5" in note
+    exact = [band(2.0, 0.01 * usual * once), band(2.9, 0.01 * usual)]
+    assert differing(exact, exact[0]) == []  # of errors below 0.1 % of the torque
     alike = [band(2.0, usual), high]
     assert differing(alike, alike[0]) == []
     few = [
