@@ -11,7 +11,7 @@ from typing import ParamSpec, TypeVar
 import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike
-from geared_dynamics.errors import ArrayError, DescriptionError
+from geared_dynamics.errors import ArrayError
 
 # -- Checks of what a reference is made of --------------------------------------------------------
 
@@ -103,28 +103,6 @@ def names_for(names: Iterable[str], n: int) -> tuple[str, ...]:
 def joint_list(names: Iterable[str]) -> str:
     """Names in quotes, as a list."""
     return ", ".join(repr(name) for name in names)
-
-
-# -- How large a number of a description may be ---------------------------------------------------
-
-
-# The sun has 2e30 kg. Below this bound nothing that a model is made of overflows: the
-# largest product is an inertia times the square of a ratio and of a mimic's multiplier.
-LARGEST = 1e30
-
-
-def refuse_too_large(value: float, place: str) -> None:
-    """Refuse a number beyond anything that an arm can have, or one that is not finite.
-
-    Raises:
-        DescriptionError: At ``place``.
-    """
-    if not abs(value) <= LARGEST:
-        raise DescriptionError(
-            place,
-            f"{value:g} is too large a number",
-            f"write it in SI units; no arm has a number beyond {LARGEST:g}",
-        )
 
 
 # -- Numbers as people read them, in tables and sentences -----------------------------------------

@@ -17,8 +17,8 @@ from geared_dynamics.errors import DescriptionError, ModelError
 from geared_dynamics.model import GearedModel, build_model, require_model
 from geared_dynamics.model.build import EARTH
 from geared_dynamics.model.drive_sources import one_drivetrain
+from geared_dynamics.model.facts import MOVABLE
 from geared_dynamics.model.inertia import parameters_of_record, tensor_of
-from geared_dynamics.model.topology import MOVABLE
 
 if TYPE_CHECKING:
     from geared_dynamics.description import DHRow, RodriguesRow

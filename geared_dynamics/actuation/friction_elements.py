@@ -23,7 +23,7 @@ from geared_dynamics.dynamics.rigid import bias_forces, mass_matrix
 from geared_dynamics.errors import GearedDynamicsWarning
 from geared_dynamics.model import GearedModel
 from geared_dynamics.model.drive_arrays import FrictionLaws
-from geared_dynamics.model.facts import MotorMap
+from geared_dynamics.model.motor_map import MotorMap
 
 # -- What the drives add to the equations of motion at one state, from kernels.plant --------------
 

@@ -12,7 +12,7 @@ from geared_dynamics.description.drive_records import LineElementRecord, Torsion
 from geared_dynamics.description.robot_records import DrivetrainRecord, RobotRecord
 from geared_dynamics.description.robot_tree import freeze
 from geared_dynamics.errors import ModelError, UnknownNameError
-from geared_dynamics.model.topology import Follow, Placement, placements
+from geared_dynamics.model.facts import Follow, Placement, placements
 
 # -- Springs between links: where their ends sit, and whether they can act ------------------------
 
@@ -135,6 +135,17 @@ class Balancers(Frozen):
     law: Array
     dof: IntArray
     torsion: Array
+
+
+NO_BALANCERS = Balancers(
+    names=(),
+    bodies=readonly_int(np.zeros((0, 2))),
+    points=readonly(np.zeros((0, 2, 3))),
+    kind=readonly_int([]),
+    law=readonly(np.zeros((0, 8))),
+    dof=readonly_int([]),
+    torsion=readonly(np.zeros((0, 2))),
+)
 
 
 def build_balancers(

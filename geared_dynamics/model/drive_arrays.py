@@ -12,7 +12,7 @@ from geared_dynamics.arrays import Array, Frozen, IntArray, readonly, readonly_i
 from geared_dynamics.description.drive_records import EMF_PER_TORQUE, FrictionRecord, MotorRecord
 from geared_dynamics.description.robot_records import DrivetrainRecord, RobotRecord
 from geared_dynamics.errors import Note, UnknownNameError
-from geared_dynamics.model.topology import Follow, coordinates
+from geared_dynamics.model.facts import Follow, coordinates
 
 # -- Friction laws of joints and rotors as arrays -------------------------------------------------
 

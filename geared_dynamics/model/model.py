@@ -28,14 +28,13 @@ from geared_dynamics.model.facts import (
     Frame,
     JointLimits,
     JointType,
-    MotorMap,
     Tree,
     Wheels,
-    motor_map,
+    root_link,
 )
 from geared_dynamics.model.inertia import PayloadFrame, loaded_robot, payload_parameters
 from geared_dynamics.model.knowledge import Knowledge, knowledge_of
-from geared_dynamics.model.topology import root_link
+from geared_dynamics.model.motor_map import MotorMap, motor_map
 
 Coupling = Literal["none", "diagonal", "complete"]
 # Facts derived at first use that do not depend on the bodies' parameters.

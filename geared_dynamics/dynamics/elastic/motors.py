@@ -16,7 +16,7 @@ from geared_dynamics.dynamics.motor_side import checked
 from geared_dynamics.dynamics.state import State, takes_state
 from geared_dynamics.errors import ModelError
 from geared_dynamics.model import GearedModel
-from geared_dynamics.model.gears.rank import rank
+from geared_dynamics.model.motor_map import rank
 
 # -- Between links, shafts behind springs, and the motors -----------------------------------------
 

@@ -18,8 +18,8 @@ from geared_dynamics.description.robot_records import (
     WheelRecord,
 )
 from geared_dynamics.errors import ModelError, UnknownNameError
+from geared_dynamics.model.facts import Follow, coordinates, following, root_link
 from geared_dynamics.model.gears.solve import Form, Variable, combined, exact, quoted
-from geared_dynamics.model.topology import Follow, coordinates, following, root_link
 
 # -- Links and wheels as one tree of bodies, placed at joint positions zero -----------------------
 

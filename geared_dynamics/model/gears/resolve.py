@@ -20,6 +20,7 @@ from geared_dynamics.description.robot_records import (
     WheelRecord,
 )
 from geared_dynamics.errors import ModelError, Note, UnknownNameError
+from geared_dynamics.model.facts import coordinates, following
 from geared_dynamics.model.gears import gear_sets
 from geared_dynamics.model.gears.carried_wheels import on_links, size_doubts, total_spins
 from geared_dynamics.model.gears.gear_sets import Seat, seat_of
@@ -33,7 +34,6 @@ from geared_dynamics.model.gears.solve import (
     exact,
     solve,
 )
-from geared_dynamics.model.topology import coordinates, following
 
 # -- Gear sets of a drivetrain as wheels and meshes -----------------------------------------------
 
