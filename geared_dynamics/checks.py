@@ -11,7 +11,7 @@ from typing import ParamSpec, TypeVar
 import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike
-from geared_dynamics.errors import ArrayError
+from geared_dynamics.errors import ArrayError, UnknownNameError
 
 # -- Checks of what a reference is made of --------------------------------------------------------
 
@@ -98,6 +98,13 @@ def names_for(names: Iterable[str], n: int) -> tuple[str, ...]:
         finding = f"is {given!r}, and there are {n} joints"
         raise ArrayError("joint_names", finding, "give a name for each joint")
     return given
+
+
+def choice(place: str, kind: str, value: object, valid: Iterable[str]) -> None:
+    """Refuse a name that is none of the valid ones."""
+    names = tuple(valid)
+    if not isinstance(value, str) or value not in names:
+        raise UnknownNameError(place, kind, value, names)
 
 
 def joint_list(names: Iterable[str]) -> str:

@@ -30,6 +30,7 @@ from geared_dynamics.actuation.piecewise_linear import (
     start,
 )
 from geared_dynamics.arrays import Array, ArrayLike, BoolArray, IntArray
+from geared_dynamics.checks import choice
 from geared_dynamics.dynamics.arguments import (
     check_results,
     each_state,
@@ -39,7 +40,7 @@ from geared_dynamics.dynamics.arguments import (
     real_number,
 )
 from geared_dynamics.dynamics.rigid import mass_matrix
-from geared_dynamics.errors import ModelError, UnknownNameError
+from geared_dynamics.errors import ModelError
 from geared_dynamics.model import GearedModel
 
 # -- Motion from the motors' torques: losses, friction and stiction included ----------------------
@@ -113,8 +114,7 @@ def motion_from_torque(
 
 def choose(mode: Mode) -> None:
     """Refuse a mode that does not exist."""
-    if mode not in get_args(Mode):
-        raise UnknownNameError("mode", "mode", mode, get_args(Mode))
+    choice("mode", "mode", mode, get_args(Mode))
 
 
 def limit_of(mode: Mode, band: float) -> float | None:

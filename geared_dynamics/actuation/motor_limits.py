@@ -18,8 +18,9 @@ from geared_dynamics.actuation.motor_commands import (
     voltage_range,
 )
 from geared_dynamics.arrays import Array, ArrayLike, BoolArray, IntArray
+from geared_dynamics.checks import choice
 from geared_dynamics.dynamics.arguments import as_input, as_numbers, common_lead, finite_input
-from geared_dynamics.errors import ArrayError, UnknownNameError
+from geared_dynamics.errors import ArrayError
 from geared_dynamics.model import GearedModel, require_model
 
 Keep = Literal["direction", "each"]
@@ -135,8 +136,7 @@ def saturate(
     Returns:
         The commands; look at ``unmet`` for limits that no torque could meet.
     """
-    if keep not in get_args(Keep):
-        raise UnknownNameError("keep", "way to saturate", keep, get_args(Keep))
+    choice("keep", "way to saturate", keep, get_args(Keep))
     model, wanted = commands.model, commands.torque
     found = ranges(model, commands.speed, current_limit, commands.inductive_voltage)
     low, high = found.low, found.high

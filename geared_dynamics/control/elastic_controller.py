@@ -30,7 +30,7 @@ from geared_dynamics.actuation.command_type import (
 from geared_dynamics.actuation.elastic_commands import motor_commands
 from geared_dynamics.actuation.motor_commands import MotorCommands
 from geared_dynamics.arrays import Array, readonly
-from geared_dynamics.checks import renamed
+from geared_dynamics.checks import choice, renamed
 from geared_dynamics.control.controller import Instant, PreparedLaw, refuse_state, warm
 from geared_dynamics.control.elastic_gains import Feedback, motor_feedback
 from geared_dynamics.control.gains import Driven, Gains, driven
@@ -48,7 +48,6 @@ from geared_dynamics.control.terms import (
     Output,
     Reference,
     Terms,
-    choice,
     derivatives_of,
     numbers,
     refuse_overflow,

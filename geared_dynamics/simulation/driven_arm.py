@@ -20,7 +20,6 @@ from geared_dynamics.dynamics.arguments import (
 )
 from geared_dynamics.dynamics.drive_packing import packed_drives
 from geared_dynamics.dynamics.elastic.equations import state_inputs
-from geared_dynamics.dynamics.elastic.extended import extended
 from geared_dynamics.dynamics.friction_and_balancers import balancer_forces, friction_forces
 from geared_dynamics.dynamics.state import State, require_state
 from geared_dynamics.errors import ArrayError
@@ -266,7 +265,7 @@ def plant_of(
     """The plant, and its input (m,)."""
     if voltage is not None and torque is not None:
         raise ArrayError("torque", "both torque and voltage are given", "give one of the two")
-    extended(model)  # refuses an arm without springs
+    model.with_springs()  # refuses an arm without springs
     refuse_losses(model, remedy="simulate it without: put the loss into coulomb friction")
     (outside,) = one_driven_state(joint_inputs(model, external=external))
     if voltage is None:

@@ -10,7 +10,6 @@ from geared_dynamics.dynamics.elastic.equations import (
     spring_matrix,
     structure_matrix,
 )
-from geared_dynamics.dynamics.elastic.extended import extended
 from geared_dynamics.dynamics.friction_and_balancers import balancer_energy, balancer_forces
 from geared_dynamics.dynamics.rigid import energies, forward_dynamics, mass_matrix
 from geared_dynamics.dynamics.state import State
@@ -122,7 +121,7 @@ class EquationsMechanism:
         self.model, self.timestep = model, timestep
         self._limits = self._stops = stops_of(model, stops)
         springy = bool(model.elasticity.stiffness.size)
-        self._arm = extended(model) if springy else model
+        self._arm = model.with_springs() if springy else model
         self._B = structure_matrix(model)
         self._friction = friction_of(model, friction)
         self._rows = self._friction.rows(self._B)

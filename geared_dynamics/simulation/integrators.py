@@ -8,7 +8,6 @@ import numpy as np
 
 from geared_dynamics.arrays import Array
 from geared_dynamics.dynamics.elastic.equations import spring_matrix, structure_matrix
-from geared_dynamics.dynamics.elastic.extended import extended
 from geared_dynamics.dynamics.rigid import mass_matrix
 from geared_dynamics.model import GearedModel
 from geared_dynamics.simulation.joint_friction import friction_of
@@ -85,7 +84,7 @@ def longest_step(model: GearedModel, *, electric: bool) -> float:
         electric: Whether voltages are the command.
     """
     law = model.elasticity
-    arm = extended(model) if law.stiffness.size else model
+    arm = model.with_springs() if law.stiffness.size else model
     B, size = structure_matrix(model), arm.n
     K, D = spring_matrix(model, law.stiffness), spring_matrix(model, law.damping)
     friction = friction_of(model)

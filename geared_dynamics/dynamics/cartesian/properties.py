@@ -17,7 +17,6 @@ from geared_dynamics.dynamics.cartesian.coordinates import (
     places,
 )
 from geared_dynamics.dynamics.cartesian.equations import refuse_overflow
-from geared_dynamics.dynamics.elastic.extended import extended
 from geared_dynamics.errors import ArrayError, ModelError
 from geared_dynamics.model import GearedModel, Tree
 
@@ -49,7 +48,7 @@ def left_inverse(model: GearedModel, *, rigid: bool = False) -> Array:
     L = np.array([joint_row(model, d, at) for d in range(model.n)])
     if rigid or not model.elasticity.stiffness.size:
         return readonly(L)
-    return readonly(np.vstack([L, shaft_rows(extended(model), bodies, at, L)]))
+    return readonly(np.vstack([L, shaft_rows(model.with_springs(), bodies, at, L)]))
 
 
 def joint_row(model: GearedModel, d: int, at: CoordinateIndex) -> Array:
@@ -244,7 +243,7 @@ def properties(model: GearedModel, q: ArrayLike, *, rigid: bool = False) -> Prop
     if not len(postures):
         raise ArrayError("q", "holds no posture", "give at least one (n,)")
     bodies, elastic = bodies_of(model), bool(model.elasticity.stiffness.size)
-    arm = extended(model) if elastic and not rigid else model
+    arm = model.with_springs() if elastic and not rigid else model
     whole, links, slopes = zip(
         *(found(arm, bodies, part) for part in chunks(postures, model.n)), strict=True
     )

@@ -8,6 +8,7 @@ import numpy as np
 
 from geared_dynamics import kernels
 from geared_dynamics.arrays import Array, ArrayLike
+from geared_dynamics.checks import choice
 from geared_dynamics.dynamics.contact.motion import TIME, Contacts
 from geared_dynamics.dynamics.contact.packing import PreparedContacts, prepare
 from geared_dynamics.dynamics.contact.shapes import not_negative
@@ -17,7 +18,7 @@ from geared_dynamics.dynamics.contact.states import (
     limit,
     number,
 )
-from geared_dynamics.errors import ArrayError, UnknownNameError
+from geared_dynamics.errors import ArrayError
 from geared_dynamics.kernels import contact_layout as at
 from geared_dynamics.model import GearedModel
 
@@ -104,8 +105,7 @@ def impact(
     except kernels.NOT_TAKEN:
         pass  # a batch, or not plain float64 arrays: convert them below
     ready = prepare(model, ready)
-    if not isinstance(order, str) or order not in get_args(Order):
-        raise UnknownNameError("order", "order", order, get_args(Order))
+    choice("order", "order", order, get_args(Order))
     e = not_negative("restitution", restitution)
     if e > 1.0:
         raise ArrayError(

@@ -12,14 +12,14 @@ import numpy as np
 
 from geared_dynamics import kernels
 from geared_dynamics.arrays import Array, ArrayLike, readonly
+from geared_dynamics.checks import choice
 from geared_dynamics.dynamics.arguments import as_input, refuse
 from geared_dynamics.dynamics.drive_packing import pack_drives
 from geared_dynamics.dynamics.elastic.equations import structure_matrix
-from geared_dynamics.dynamics.elastic.extended import extended
 from geared_dynamics.dynamics.elastic.motors import motor_torques
 from geared_dynamics.dynamics.elastic.triangular import depths
 from geared_dynamics.dynamics.packing import packed, packed_balancers, refuse_balancer
-from geared_dynamics.errors import ArrayError, ModelError, UnknownNameError
+from geared_dynamics.errors import ArrayError, ModelError
 from geared_dynamics.kernels import drive_layout, layout
 from geared_dynamics.kernels import flatness_layout as at
 from geared_dynamics.kernels.balancer_layout import FAULT
@@ -109,15 +109,14 @@ def plan_of(model: GearedModel, method: Method, order: int | None) -> Feedforwar
 
 def make_plan(model: GearedModel, method: Method, order: int | None) -> FeedforwardPlan:
     """Check model and method, lay out what the kernels read."""
-    if not isinstance(method, str) or method not in get_args(Method):
-        raise UnknownNameError("method", "feedforward", method, get_args(Method))
+    choice("method", "feedforward", method, get_args(Method))
     refuse_order(method, order)
-    arm = extended(model)  # refuses an arm without springs
+    arm = model.with_springs()  # refuses an arm without springs
     refuse_unfit(model)
     if method != "expanded":
         refuse_damping(model, method)
     if method == "reduced" and model.elastic_model == "complete":
-        arm = extended(model.with_elasticity("uncoupled"))
+        arm = model.with_elasticity("uncoupled").with_springs()
     rounds = order or 1
     if method == "exact":
         rounds = 1 + max(depths(model))

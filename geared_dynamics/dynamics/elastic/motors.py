@@ -10,8 +10,7 @@ from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.dynamics import friction_and_balancers
 from geared_dynamics.dynamics.arguments import call, common_lead, finite_input
 from geared_dynamics.dynamics.drive_packing import packed_drives
-from geared_dynamics.dynamics.elastic.equations import structure_matrix
-from geared_dynamics.dynamics.elastic.extended import extended, joined
+from geared_dynamics.dynamics.elastic.equations import joined, structure_matrix
 from geared_dynamics.dynamics.motor_side import checked
 from geared_dynamics.dynamics.state import State, takes_state
 from geared_dynamics.errors import ModelError
@@ -42,7 +41,7 @@ def motor_torques(model: GearedModel, tau: ArrayLike, tau_theta: ArrayLike) -> A
     Raises:
         ModelError: if there are fewer independent motors than joints to drive.
     """
-    extended(model)  # refuses an arm without springs
+    model.with_springs()  # refuses an arm without springs
     link = finite_input("tau", tau, model.n)
     shaft = finite_input("tau_theta", tau_theta, model.elasticity.count)
     lead = common_lead({"tau": link, "tau_theta": shaft})
@@ -81,7 +80,7 @@ def motor_angles(model: GearedModel, state: State) -> Array:
         model: Geared model; phi(0) is ``model.motor_zeros``.
         state: State with its motor side; the velocities are not read.
     """
-    extended(model)
+    model.with_springs()
     (x,) = joined(model, q=(state.q, state.theta))
     A = structure_matrix(model)
     return checked("q and theta", x, len(A), A, model.motor_zeros)
@@ -95,7 +94,7 @@ def motor_speeds(model: GearedModel, state: State) -> Array:
         model: Geared model.
         state: State with its motor side; the positions are not read.
     """
-    extended(model)
+    model.with_springs()
     (rate,) = joined(model, v=(state.v, state.vtheta))
     A = structure_matrix(model)
     return checked("v and vtheta", rate, len(A), A)

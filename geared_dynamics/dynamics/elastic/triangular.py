@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from geared_dynamics.arrays import Array
 from geared_dynamics.dynamics.elastic.equations import coriolis_matrix, mass_matrix
-from geared_dynamics.dynamics.elastic.extended import extended
 from geared_dynamics.dynamics.state import State
 from geared_dynamics.errors import ModelError
 from geared_dynamics.model import GearedModel
@@ -51,7 +50,7 @@ def hears(model: GearedModel) -> NDArray[np.bool_]:
     That is, S_jl is not zero, or a force S' brings about with vtheta_l, in a row j that the
     spring of k carries.
     """
-    arm, elastic, n = extended(model), model.elasticity, model.n
+    arm, elastic, n = model.with_springs(), model.elasticity, model.n
     rows = elastic.joint
     momentum = np.abs(arm.wheels.inertia[:, None] * arm.wheels.spin[:, n:]).sum(axis=0)
     felt = np.zeros((rows.size, rows.size))

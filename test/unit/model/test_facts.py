@@ -93,7 +93,7 @@ def test_frozen_joints_are_fixed_and_have_no_limits() -> None:
 
 def test_shafts_behind_springs_have_no_limits() -> None:
     model = gd.load_model(URDF / "wave6.urdf", URDF / "wave6.drivetrain.yaml")
-    wide = gd.elastic.with_springs(model)
+    wide = model.with_springs()
     n = model.n
     assert set(wide.joint_types[n:]) == {"shaft"}
     assert wide.joint_types[:n] == model.joint_types

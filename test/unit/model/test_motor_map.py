@@ -195,5 +195,5 @@ def test_the_map_of_an_arm_with_springs_has_its_shafts() -> None:
     motors = model.elastic_motor_map
     np.testing.assert_array_equal(motors.A, gd.elastic.structure_matrix(model))
     np.testing.assert_allclose(motors.inverse, np.linalg.pinv(motors.A), rtol=1e-12, atol=1e-15)
-    wide = gd.elastic.with_springs(model).motor_map
+    wide = model.with_springs().motor_map
     np.testing.assert_array_equal(wide.A, motors.A)
