@@ -8,9 +8,8 @@ import numpy as np
 
 from geared_dynamics.actuation.friction_elements import (
     ArmAtState,
-    joint_elements,
+    elements,
     plant_at,
-    rotor_elements,
     rough,
     warn_if_elastic,
 )
@@ -354,5 +353,5 @@ def stopped(model: GearedModel, q: Array, before: Array, after: Array, band: flo
 
 def rough_rows(model: GearedModel) -> Array:
     """Rates, per joint rate, of what has any friction to stick with (e, n)."""
-    parts = (joint_elements(model.joint_friction, model.n), rotor_elements(model))
-    return np.concatenate([part.rows[rough(part)] for part in parts])
+    every = elements(model)
+    return every.rows[rough(every)]

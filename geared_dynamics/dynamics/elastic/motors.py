@@ -9,11 +9,12 @@ import numpy as np
 from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.dynamics import friction_and_balancers
 from geared_dynamics.dynamics.arguments import call, common_lead, finite_input
-from geared_dynamics.dynamics.drive_packing import packed_drives
+from geared_dynamics.dynamics.drive_packing import pack_drives, packed_drives
 from geared_dynamics.dynamics.elastic.equations import joined, structure_matrix
 from geared_dynamics.dynamics.motor_side import checked
 from geared_dynamics.dynamics.state import State, takes_state
 from geared_dynamics.errors import ModelError
+from geared_dynamics.kernels import drive_layout
 from geared_dynamics.model import GearedModel
 from geared_dynamics.model.motor_map import rank
 
@@ -136,3 +137,22 @@ def friction_forces(
     }
     rotors = call("rotor_friction", model, inputs, (count,), constants=(packed_drives(model),))
     return friction_and_balancers.friction_forces(model, state.v, state.q, tau), rotors
+
+
+def shares_behind_springs(model: GearedModel) -> Array:
+    """What each motor gives per force on x (n + n_e, m)."""
+    unit = np.eye(model.n + model.elasticity.joint.size)
+    return motor_torques(model, unit[:, : model.n], unit[:, model.n :])
+
+
+def drives_behind_springs(model: GearedModel, arm: GearedModel) -> Array:
+    """Drives whose motors' rows read x = (q, theta)."""
+    drives = pack_drives(arm).copy()
+    size, count = arm.n, len(model.motor_names)
+    start, width = int(drives[drive_layout.MOTORS]), int(drives[drive_layout.MOTOR_SIZE])
+    blocks = drives[start : start + count * width].reshape(count, width)
+    blocks[:, drive_layout.ROWS : drive_layout.ROWS + size] = structure_matrix(model).T
+    blocks[:, drive_layout.ROWS + size :] = shares_behind_springs(model).T
+    if arm.elastic_model != "complete":
+        blocks[:, drive_layout.COUPLED] = 0.0
+    return drives
