@@ -17,13 +17,13 @@ from geared_dynamics.simulation.motor_stage import position_limits
 from geared_dynamics.simulation.mujoco_parts import (
     GearConstraints,
     WheelBody,
+    add_shapes,
     gearing,
     link_bodies,
     mujoco,
     set_coefficient,
     wheel_bodies,
 )
-from geared_dynamics.simulation.mujoco_shapes import add_shapes
 
 # Chosen by measurement, see docs/plants.md.
 TIME_CONSTANT = (
