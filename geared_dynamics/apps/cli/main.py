@@ -38,6 +38,7 @@ COMMANDS = {
     "excite": "make a motion within the limits that excites all parameters",
     "loop-benchmark": "latency and jitter from joint states to commands over DDS, on this machine",
     "warm-up": "compile everything now, so that nothing waits for it later",
+    "completion": "print what lets bash, zsh or fish complete the words of this program",
     "tune-observer": "replay a recording through the elastic-joint observer and assess its tuning",
 }
 EXIT_ERROR, EXIT_OUTPUT, EXIT_UNEXPECTED, EXIT_INTERRUPT, EXIT_PIPE = 2, 3, 70, 130, 141
@@ -78,11 +79,21 @@ def _run(argv: Sequence[str] | None) -> int:
     """Parse and run, and write out all that is still in the buffer."""
     try:
         words = list(sys.argv[1:] if argv is None else argv)
+        if "_ARGCOMPLETE" in os.environ:
+            _complete()
         args = build_parser(words).parse_args(words)
         with _warnings_in_one_line():
             return int(args.run(args))
     finally:
         sys.stdout.flush()
+
+
+def _complete() -> None:
+    """Answer the shell, which asks for the words that may follow, and exit."""
+    import argcomplete
+
+    typed = os.environ.get("COMP_LINE", "").split()[1:2]
+    argcomplete.autocomplete(build_parser(typed if typed and typed[0] in COMMANDS else []))
 
 
 def _discard(stream: TextIO) -> None:

@@ -142,6 +142,19 @@ def _whole(text: str, least: int, most: int) -> int:
     return number
 
 
+def add_force_option(parser: argparse.ArgumentParser) -> None:
+    """Let a command replace files that it did not write."""
+    parser.add_argument(
+        "--force", action="store_true", help="replace files that this program did not write"
+    )
+
+
+def say_replaced(console: Console, replaced: Sequence[Path]) -> None:
+    """Say which files of an earlier run were replaced."""
+    if replaced:
+        console.print(f"replaced: {', '.join(map(str, replaced))}", soft_wrap=True)
+
+
 # -- How the commands print: tables that fit 80 columns; lines as long as they are in a pipe ------
 
 
@@ -190,10 +203,10 @@ def stage(what: str) -> Iterator[None]:
             LOG.setLevel(level)
 
 
-def open_console() -> Console:
+def open_console(*, quiet: bool = False) -> Console:
     """Return a console on standard output, as wide as COLUMNS or a terminal; a pipe is not."""
     width = None if sys.stdout.isatty() or os.environ.get("COLUMNS") else UNLIMITED
-    return StrictConsole(width=width, highlight=False, markup=False, emoji=False)
+    return StrictConsole(width=width, highlight=False, markup=False, emoji=False, quiet=quiet)
 
 
 def print_table(console: Console, title: str, table: Table) -> None:

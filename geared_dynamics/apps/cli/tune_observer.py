@@ -17,6 +17,7 @@ from geared_dynamics.analysis.observer_tuning import (
     suggest,
     verdict,
 )
+from geared_dynamics.apps.cli.documents import add_json_option, print_document, robot_part
 from geared_dynamics.apps.cli.options import numeric_table, open_console, print_table
 from geared_dynamics.apps.cli.recording_options import (
     add_recording_options,
@@ -64,6 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--search-seconds", type=positive, default=3.0,
         help="of the recording to compare bandwidths with, default 3",
     )  # fmt: skip
+    add_json_option(parser)
 
 
 def positive(text: str) -> float:
@@ -83,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
     samples = stretches(model, recording, meaning, args.seconds)
     gains = gains_of(model, args.resolution, noise, args.force_bandwidth, rate)
     judged = verdict(replay(model, gains, samples), args.resolution)
-    console = open_console()
+    console = open_console(quiet=args.json)
     show_payload_frame(console, model, args)
     title = f"as given: {args.force_bandwidth:g} Hz, noise {noise:.2g} rad"
     show(console, model, judged, title, rate)
@@ -93,6 +95,9 @@ def run(args: argparse.Namespace) -> int:
             model, samples, args.resolution, noise, args.force_bandwidth, rate,
             search=short, progress=progress,
         )  # fmt: skip
+    if args.json:
+        print_document("tune-observer", document(model, judged, best))
+        return 0 if judged.consistent else 1
     if best.noise is None:
         show(console, model, best.verdict, f"with any noise: {best.bandwidth:g} Hz", rate)
     else:
@@ -126,6 +131,42 @@ def propose(
         for name, noise in zip(model.motor_names, best.noise, strict=True):
             console.print(f"  motors.{name}.encoder_noise: {noise:.4g}")
     console.print(f"  update_rate: {rate:.6g}")
+
+
+def document(model: GearedModel, judged: Verdict, best: Suggestion) -> dict[str, object]:
+    """Both verdicts and the proposed noise for ``--json``."""
+    return {
+        "robot": robot_part(model),
+        "given": verdict_part(model, judged),
+        "best": verdict_part(model, best.verdict),
+        "bandwidth": best.bandwidth,
+        "likeliest_bandwidth": best.likeliest,
+        "encoder_noise": best.noise,
+    }
+
+
+def verdict_part(model: GearedModel, judged: Verdict) -> dict[str, object]:
+    """A verdict: innovations by motor [rad], and the mean of their normalised squares."""
+    white = judged.white
+    return {
+        "consistent": judged.consistent,
+        "nis": judged.ratio,
+        "bounds": judged.bounds,
+        "samples": judged.samples,
+        "starts": judged.starts,
+        "motors": [
+            {
+                "name": name,
+                "innovation": judged.rms[j],
+                "expected": judged.expected[j],
+                "lag_1": white.first[j],
+                "largest": white.largest[j],
+                "at_lag": white.lag[j],
+                "coloured": white.coloured[j],
+            }
+            for j, name in enumerate(model.motor_names)
+        ],
+    }
 
 
 def alike(noise: Array) -> bool:
