@@ -15,8 +15,6 @@ from typing import NamedTuple
 import numpy as np
 
 from geared_dynamics.actuation.friction_elements import (
-    FrictionTable,
-    friction_table,
     gear_losses,
     plant_at,
     warn_if_elastic,
@@ -31,7 +29,6 @@ from geared_dynamics.dynamics.arguments import (
 )
 from geared_dynamics.errors import ModelError
 from geared_dynamics.model import GearedModel, require_model
-from geared_dynamics.model.drive_arrays import friction_laws
 
 # -- The motors' windings: L di/dt + R i + k_e s = u, torque k_t i --------------------------------
 
@@ -280,16 +277,3 @@ def refuse_losses(
             if load != 0.0:
                 place = f"{source}, {kind}.{owners[index]}.friction.load"
                 raise ModelError(place, "depends on the load", remedy)
-
-
-def friction_of(model: GearedModel, wanted: bool = True) -> FrictionTable:
-    """Friction of a model for a plant, or none.
-
-    Raises:
-        ModelError: naming a loss that depends on the load.
-    """
-    if not wanted:
-        none = friction_laws((), 0.0)
-        return FrictionTable(none, model.n)
-    refuse_losses(model, remedy="put the loss into coulomb friction for a plant")
-    return friction_table(model)

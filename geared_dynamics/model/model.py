@@ -23,7 +23,7 @@ from geared_dynamics.checks import choice
 from geared_dynamics.description.robot_records import DrivetrainRecord, RobotRecord
 from geared_dynamics.errors import ModelError, Note, UnknownNameError
 from geared_dynamics.model.balancer_arrays import Balancers
-from geared_dynamics.model.derived import KernelForms, with_shafts
+from geared_dynamics.model.derived import KernelForms, Knowledge, knowledge_of, with_shafts
 from geared_dynamics.model.drive_arrays import FrictionLaws, Motors, linear_friction
 from geared_dynamics.model.elasticity import Elasticity, ElasticModel
 from geared_dynamics.model.facts import (
@@ -35,7 +35,6 @@ from geared_dynamics.model.facts import (
     root_link,
 )
 from geared_dynamics.model.inertia import PayloadFrame, loaded_robot, payload_parameters
-from geared_dynamics.model.knowledge import Knowledge, knowledge_of
 from geared_dynamics.model.motor_map import MotorMap, motor_map
 
 Coupling = Literal["none", "diagonal", "complete"]

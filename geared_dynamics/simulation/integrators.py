@@ -7,11 +7,11 @@ from math import factorial
 
 import numpy as np
 
-from geared_dynamics.actuation.driven_dynamics import friction_of
 from geared_dynamics.arrays import Array
 from geared_dynamics.dynamics.elastic.equations import spring_matrix, structure_matrix
 from geared_dynamics.dynamics.rigid import mass_matrix
 from geared_dynamics.model import GearedModel
+from geared_dynamics.simulation.joint_friction import friction_of
 
 # -- Runge-Kutta step of fourth order with an exact decay: Cox and Matthews (2002), ETDRK4 --------
 

@@ -4,9 +4,9 @@ from geared_dynamics.dynamics.contact.constraints import (
     Constraint,
     Environment,
     LockedGear,
-    effective_mass,
     springs_in_series,
 )
+from geared_dynamics.dynamics.contact.effective import effective_mass
 from geared_dynamics.dynamics.contact.motion import (
     ConstrainedMotion,
     Coordinates,
