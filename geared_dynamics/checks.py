@@ -66,6 +66,11 @@ def renamed(old: str, new: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     return accepting
 
 
+def warn_former(old: str, new: str) -> None:
+    """Warn the caller's caller that an attribute or method has another name now."""
+    warnings.warn(f"{old} is now called {new}", DeprecationWarning, stacklevel=3)
+
+
 def is_finite(x: Array) -> bool:
     """Whether all x (k,) are finite; a third of the time of looking at each."""
     return math.isfinite(x.dot(x)) or bool(np.isfinite(x).all())

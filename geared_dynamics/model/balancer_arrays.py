@@ -164,7 +164,7 @@ def build_balancers(
         for b in drivetrain.balancers
         if isinstance(b, TorsionSpringRecord) and b.joint not in frozen
     ]
-    motions = [motion(spring, follow, source) for spring in springs]
+    motions = [spring_coordinate(spring, follow, source) for spring in springs]
     return Balancers(
         names=tuple(line.name for line, _ in lines) + tuple(x.name for x in springs),
         bodies=readonly_int(np.reshape([[p.body for p, _ in ends] for _, ends in lines], (-1, 2))),
@@ -178,7 +178,9 @@ def build_balancers(
     )
 
 
-def motion(spring: TorsionSpringRecord, follow: Mapping[str, Follow], source: str) -> Follow:
+def spring_coordinate(
+    spring: TorsionSpringRecord, follow: Mapping[str, Follow], source: str
+) -> Follow:
     """How the spring's joint follows a coordinate."""
     if spring.joint not in follow:
         place = f"{source}, balancers.{spring.name}.joint"

@@ -245,7 +245,7 @@ def properties(model: GearedModel, q: ArrayLike, *, rigid: bool = False) -> Prop
     bodies, elastic = bodies_of(model), bool(model.elasticity.stiffness.size)
     arm = model.with_springs() if elastic and not rigid else model
     whole, links, slopes = zip(
-        *(found(arm, bodies, part) for part in chunks(postures, model.n)), strict=True
+        *(spectra(arm, bodies, part) for part in chunks(postures, model.n)), strict=True
     )
     J, J1, slope = (np.concatenate(parts) for parts in (whole, links, slopes))
     refuse_overflow({"q": postures}, J, J1, slope)
@@ -275,7 +275,7 @@ def chunks(postures: Array, n: int) -> list[Array]:
     return [postures[i : i + CHUNK] for i in range(0, len(postures), CHUNK)]
 
 
-def found(arm: GearedModel, bodies: Bodies, q: Array) -> tuple[Array, Array, Array]:
+def spectra(arm: GearedModel, bodies: Bodies, q: Array) -> tuple[Array, Array, Array]:
     """Singular values of J (K, k), of J_1 (K, n), and the sharp Lipschitz constant (K,).
 
     J_dot is linear in x': stacked by the k unit rates, its largest singular value is the

@@ -46,7 +46,7 @@ def depths(model: GearedModel) -> list[int]:
     Raises:
         ModelError: if S is not strictly triangular in any order of the joints.
     """
-    heard = hears(model)
+    heard = motor_side_coupling(model)
     found: dict[int, int] = {}
     while len(found) < len(heard):
         ready = [
@@ -65,7 +65,7 @@ def depths(model: GearedModel) -> list[int]:
     return [found[k] for k in range(len(heard))]
 
 
-def hears(model: GearedModel) -> NDArray[np.bool_]:
+def motor_side_coupling(model: GearedModel) -> NDArray[np.bool_]:
     """Whether shaft k's own equation holds the motion of shaft l (n_e, n_e).
 
     That is, S_jl is not zero, or a force S' brings about with vtheta_l, in a row j that the
