@@ -102,9 +102,6 @@ def build_model(
     notes += drivetrain.doubts if isinstance(drivetrain, ResolvedDrivetrain) else ()
     notes += remaining_doubts(robot, drivetrain, links, bodies)
     report(notes, strict, stacklevel=3)
-    balancers = NO_BALANCERS
-    if drivetrain.balancers:
-        balancers = build_balancers(robot, drivetrain, links, follow, frozen)
     return GearedModel(
         name=robot.name,
         joint_names=names,
@@ -112,7 +109,9 @@ def build_model(
         wheels=wheels,
         motors=build_motors(robot, drivetrain, A, turned, encoder_zeros(drivetrain, follow)),
         joint_friction=friction,
-        balancers=balancers,
+        balancers=build_balancers(robot, drivetrain, links, follow, frozen)
+        if drivetrain.balancers
+        else NO_BALANCERS,
         elasticity=elastic,
         gravity=gravity_vector(gravity),
         frame_table=MappingProxyType(frames_of(links, wheels)),
