@@ -14,6 +14,7 @@ from tempfile import NamedTemporaryFile
 from typing import TextIO
 
 from geared_dynamics import __version__
+from geared_dynamics.apps.cli.examples import epilog
 from geared_dynamics.errors import (
     GearedDynamicsError,
     GearedDynamicsWarning,
@@ -104,6 +105,14 @@ def _discard(stream: TextIO) -> None:
         os.close(null)
 
 
+class _Help(argparse.HelpFormatter):
+    """Help whose examples keep their lines."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        """Break what is a paragraph only."""
+        return text if "\n" in text else super()._fill_text(text, width, indent)
+
+
 def build_parser(words: list[str]) -> argparse.ArgumentParser:
     """Return the parser of a command line; ``run`` is what the command does.
 
@@ -119,10 +128,11 @@ def build_parser(words: list[str]) -> argparse.ArgumentParser:
         raise UnknownNameError("command line", "command", chosen, COMMANDS)
     subparsers = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for name, purpose in COMMANDS.items():
-        command = subparsers.add_parser(name, help=purpose)
+        command = subparsers.add_parser(name, help=purpose, formatter_class=_Help)
         if name == chosen:
             module = import_module(f"{__package__}.{name.replace('-', '_')}")
             module.add_arguments(command)
+            command.epilog = epilog(name)
             command.set_defaults(run=module.run)
     return parser
 

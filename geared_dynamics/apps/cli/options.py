@@ -21,7 +21,7 @@ from rich.text import Text
 import geared_dynamics as gd
 from geared_dynamics.description.urdf_checks import number_or_none
 from geared_dynamics.description.xml_input import SIZE_LIMIT
-from geared_dynamics.errors import DescriptionError, printable
+from geared_dynamics.errors import DescriptionError, GearedDynamicsError, printable
 from geared_dynamics.files import NamedBytes
 from geared_dynamics.kernels.compilation import LOG
 from geared_dynamics.model.model import GearedModel
@@ -33,12 +33,36 @@ MOST_STATES = 1_000_000
 LARGEST_SEED = 2**63 - 1
 
 
+class Once(argparse.Action):
+    """Takes a file by its position or by an option, and not by both."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        """Keep the file; a position that is empty says nothing."""
+        before = getattr(namespace, self.dest, None)
+        if values is None:
+            return
+        if before is not None:
+            finding = f"is given twice, {before} and {values}"
+            raise GearedDynamicsError(str(self.metavar), finding, "give it once")
+        setattr(namespace, self.dest, values)
+
+
 def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the files, the choice of joints and gravity."""
-    parser.add_argument("robot", metavar="ROBOT.urdf", help="the robot's URDF file")
-    parser.add_argument(
-        "drivetrain", metavar="DRIVE.yaml", nargs="?", help="its drivetrain file (optional)"
-    )
+    for name, metavar, text in (
+        ("robot", "ROBOT.urdf", "the robot's URDF file"),
+        ("drivetrain", "DRIVE.yaml", "its drivetrain file (optional)"),
+    ):
+        parser.add_argument(name, metavar=metavar, nargs="?", action=Once, help=text)
+        parser.add_argument(
+            f"--{name}", dest=name, metavar=metavar, action=Once, help="the same, as an option"
+        )
     parser.add_argument(
         "--srdf", metavar="ROBOT.srdf", help="SRDF file with <rotor_params> (optional)"
     )
@@ -70,6 +94,8 @@ def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
 
 def read_urdf_file(args: argparse.Namespace) -> NamedBytes:
     """Read the robot's file, once: a pipe gives its text only one time."""
+    if args.robot is None:
+        raise GearedDynamicsError("ROBOT.urdf", "is missing", "name the robot's URDF file")
     return NamedBytes.of_file(args.robot, "URDF file", SIZE_LIMIT)
 
 

@@ -21,6 +21,7 @@ from geared_dynamics.apps.cli.documents import add_json_option, print_document, 
 from geared_dynamics.apps.cli.options import numeric_table, open_console, print_table
 from geared_dynamics.apps.cli.recording_options import (
     add_recording_options,
+    add_recordings,
     add_robot_options,
     load_with_payload,
     meaning_of,
@@ -30,6 +31,7 @@ from geared_dynamics.apps.cli.recording_options import (
 )
 from geared_dynamics.arrays import Array
 from geared_dynamics.description.urdf_checks import number_or_none
+from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.model import GearedModel
 
 ALIKE = 1.1  # Largest noise over the least of encoders for which one number is proposed.
@@ -43,8 +45,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "and which noise fits. Where they are coloured no noise fits and none is proposed. "
         "Exit code 0, or 1 where they are not consistent with the tuning given."
     )
-    parser.add_argument("recording", metavar="BAG", help="bag or table with positions and efforts")
-    add_robot_options(parser)
+    add_recordings(parser)
+    add_robot_options(parser, recorded=True)
     add_recording_options(parser)
     group = parser.add_argument_group("observer")
     group.add_argument(
@@ -79,7 +81,8 @@ def positive(text: str) -> float:
 def run(args: argparse.Namespace) -> int:
     """Replay, judge, find the noise that fits."""
     model = load_with_payload(args)
-    recording, meaning = open_one(args, model, args.recording), meaning_of(args, model)
+    (path,) = only_one(args.recordings)
+    recording, meaning = open_one(args, model, path), meaning_of(args, model)
     noise = args.resolution / 3.0 if args.noise is None else args.noise
     rate = recording.rate
     samples = stretches(model, recording, meaning, args.seconds)
@@ -106,6 +109,13 @@ def run(args: argparse.Namespace) -> int:
     console.print(about_bandwidth(best))
     propose(console, model, best, args.resolution, rate)
     return 0 if judged.consistent else 1
+
+
+def only_one(recordings: list[str]) -> list[str]:
+    """Refuse several recordings."""
+    if len(recordings) > 1:
+        raise GearedDynamicsError(recordings[1], "is a second recording", "give one")
+    return recordings
 
 
 def propose(
