@@ -42,7 +42,7 @@ from geared_dynamics.analysis.parameter_columns import base_columns, column_name
 from geared_dynamics.arrays import Array, BoolArray, IntArray
 from geared_dynamics.recordings.bag import spread
 from geared_dynamics.recordings.most_excited import found_bandwidth
-from geared_dynamics.recordings.motions import JointMotion, motion
+from geared_dynamics.recordings.motions import JointMotion, filtered_motion
 from geared_dynamics.recordings.samples import Stretch
 from geared_dynamics.recordings.signals import HIGHEST_KEPT, WIDER, usable_cutoff
 from geared_dynamics.recordings.spans import SETTLING, MotionReader, settled
@@ -275,7 +275,7 @@ def rows_of(item: Sampled, keep: float) -> list[EquationRows]:
     width = each / rate if each > 1 else 0.0
     parts = []
     for stretch in item.stretches:
-        part = motion(stretch, period, cutoff, velocity=reader.velocity)
+        part = filtered_motion(stretch, period, cutoff, velocity=reader.velocity)
         if part is not None:
             parts.append(settled(part, int(np.ceil(SETTLING * rate / cutoff))))
     own, wider = rate / each, apart // each

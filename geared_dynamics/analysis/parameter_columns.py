@@ -151,7 +151,7 @@ def factored_columns(model: GearedModel, q: Array, v: Array, a: Array) -> Factor
     Coulomb friction, A_k sign(A_k'v), of its joint's where it follows one alone.
     """
     n, m, lone = model.n, len(model.motor_names), lone_joints(model)
-    own = beside(
+    own = side_by_side(
         viscous_columns(model, v),
         coulomb_columns(model, v),
         Factored(diagonal(np.ones(v.shape), range(n)), np.eye(n)),
@@ -162,10 +162,10 @@ def factored_columns(model: GearedModel, q: Array, v: Array, a: Array) -> Factor
     of_joints = np.stack([viscous[:n], coulomb[:n], offset], axis=1).ravel()
     of_motors = np.stack([viscous[n:], coulomb[n:]], axis=1).ravel()
     order = np.concatenate([of_joints, inertia, of_motors])
-    return beside(rigid_columns(model, q, v, a), own._replace(factors=own.factors[:, order]))
+    return side_by_side(rigid_columns(model, q, v, a), own._replace(factors=own.factors[:, order]))
 
 
-def beside(*blocks: Factored) -> Factored:
+def side_by_side(*blocks: Factored) -> Factored:
     """Put columns that share no part side by side."""
     count = [block.factors.shape for block in blocks]
     factors = np.zeros(np.sum(count, axis=0))
