@@ -7,7 +7,12 @@ import pytest
 import yaml
 
 import geared_dynamics as gd
-from geared_dynamics.simulation.mujoco_parts import link_bodies, wheel_bodies
+from geared_dynamics.simulation.mujoco_parts import (
+    link_bodies,
+    refuse_unphysical,
+    require_inertia,
+    wheel_bodies,
+)
 from plant_arms import URDF, example, tx40
 
 
@@ -59,3 +64,26 @@ def test_a_wheel_without_inertia_is_refused() -> None:
         gd.GearedDynamicsError, match=r"wheels.idler: has no axial inertia.*equations"
     ):
         wheel_bodies(model)
+
+
+def test_a_weightless_wheel_on_a_weightless_carrier_is_refused() -> None:
+    model = example("brisk6")
+    require_inertia(model, 3, 1e-4, 1e-3)
+    with pytest.raises(
+        gd.GearedDynamicsError, match=r"wheels\..*: has no mass, and its carrier 'l"
+    ):
+        require_inertia(model, 3, 1e-4, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("moments", "words"),
+    [((1.0, 1.0, 2.1), "as a body of its own"), ((1.0, 1.0, 0.0), "all of them above zero")],
+)
+def test_a_link_that_is_no_body_is_refused(moments: tuple[float, ...], words: str) -> None:
+    """One moment above the sum of the others; a rod without thickness."""
+    model, rest = example("brisk6"), np.zeros(10)
+    rest[[0, 4, 7, 9]] = 1.0, 1.0, 1.0, 1.9
+    refuse_unphysical(model, "link_1", rest, [])
+    rest[[4, 7, 9]] = moments
+    with pytest.raises(gd.GearedDynamicsError, match=f"link 'link_1': .*{words}"):
+        refuse_unphysical(model, "link_1", rest, [])
