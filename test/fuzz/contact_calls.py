@@ -92,7 +92,7 @@ def on_surface(surface: Any) -> Any:
 
 def motions(model: gd.GearedModel, rng: np.random.Generator) -> dict[str, Call]:
     """Short simulations."""
-    bounds = {"rtol": 1e-5, "atol": 1e-7, "max_events": 20, "max_evaluations": 20_000}
+    bounds = {"rtol": 1e-5, "atol": 1e-7, "max_events": 20, "max_evaluations": 5_000}
     run = partial(ct.simulate, model, contact_arms.wall(), **bounds)
     still = {"q": contact_arms.Q - 0.1, "v": 0.1 * rng.normal(size=2)}
     good = {**still, "times": np.array([0.0, 0.005, 0.01]), "tau": np.zeros(2)}

@@ -93,3 +93,20 @@ def test_symbols_have_no_value_outside_of_a_run() -> None:
         float(x)
     with pytest.raises(TypeError, match="neither true nor false"):
         bool(x < y)
+
+
+def test_known_numbers_and_signs_decide_a_comparison() -> None:
+    """Equal ones too; a symbol only where its sign and that of the number differ."""
+    graph = ExpressionGraph()
+    for x, y in ((2.0, 2.0), (0.0, 0.0), (-1.0, 3.0), (3.0, -1.0)):
+        assert graph.compare(of.LESS, x, y) is (x < y)
+        assert graph.compare(of.AT_MOST, x, y) is (x <= y)
+        assert graph.compare(of.EQUAL, x, y) is (x == y)
+        assert graph.compare(of.EQUAL, x, y, negated=True) is (x != y)
+    mass, other = graph.input("table", 0), graph.input("table", 1)
+    graph.sign[mass.node] = 1
+    assert graph.compare(of.LESS, 0.0, mass) is True
+    assert graph.compare(of.LESS, -mass, 0.0) is True
+    assert graph.compare(of.EQUAL, mass, -1.0) is False
+    for undecided in (graph.compare(of.LESS, mass, 1.0), graph.compare(of.LESS, other, 0.0)):
+        assert isinstance(undecided, of.Condition)
