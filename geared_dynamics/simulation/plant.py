@@ -20,6 +20,7 @@ from geared_dynamics.errors import (
     ArrayError,
     GearedDynamicsWarning,
     ModelError,
+    shown,
 )
 from geared_dynamics.model import GearedModel, require_model
 from geared_dynamics.simulation.equations_engine import EquationsMechanism
@@ -82,7 +83,7 @@ class Plant:
         self.settings = PlantSettings() if settings is None else settings
         if not isinstance(self.settings, PlantSettings):
             raise ArrayError(
-                "settings", f"is {settings!r:.40}", "give a gd.simulation.PlantSettings"
+                "settings", f"is {shown(settings)}", "give a gd.simulation.PlantSettings"
             )
         self.engine: Engine = engine
         self._stage = MotorStage(model, command, saturate=self.settings.saturate)
@@ -112,7 +113,7 @@ class Plant:
     @faults.setter
     def faults(self, faults: Faults) -> None:
         if not isinstance(faults, Faults):
-            raise ArrayError("faults", f"is {faults!r:.40}", "give a gd.simulation.Faults")
+            raise ArrayError("faults", f"is {shown(faults)}", "give a gd.simulation.Faults")
         self._faults = faults.named(self.model.motor_names)
         self._ceiling = None
         if faults.torque_limits:

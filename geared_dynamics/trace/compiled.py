@@ -9,7 +9,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from geared_dynamics.arrays import ArrayLike
-from geared_dynamics.errors import GearedDynamicsWarning, ModelError, UnknownNameError
+from geared_dynamics.checks import flag
+from geared_dynamics.errors import (
+    ArrayError,
+    GearedDynamicsWarning,
+    ModelError,
+    UnknownNameError,
+    shown,
+)
 from geared_dynamics.model import Coupling, GearedModel, require_model
 from geared_dynamics.model.elasticity import ElasticModel
 from geared_dynamics.trace.assembly import one_state
@@ -189,8 +196,10 @@ def compiled(
 
     Raises:
         UnknownNameError: If there is no such function to compile.
+        ArrayError: If ``functions`` are no names, or an option is neither True nor False.
         ModelError: If a function that is named has no meaning for the model.
     """
+    dense, batches = flag("dense", dense), flag("batches", batches)
     names = function_names(USUAL if functions is None else functions, "compiled")
     base = plain(require_model(model))
     why = fault() or ("" if version() >= OLDEST else f"LLVM {version()} is older than {OLDEST}")
@@ -221,7 +230,11 @@ def compiled(
 
 def function_names(functions: Iterable[str], place: str) -> tuple[str, ...]:
     """Check names of functions that the function ``place`` was given."""
-    names = (functions,) if isinstance(functions, str) else tuple(functions)
+    try:
+        names = (functions,) if isinstance(functions, str) else tuple(functions)
+    except TypeError:
+        remedy = f"give some of {', '.join(FUNCTIONS)}"
+        raise ArrayError(f"{place}: functions", f"is {shown(functions)}", remedy) from None
     for name in names:
         if not isinstance(name, str) or name not in FUNCTIONS:
             raise UnknownNameError(f"{place}: functions", "traced function", name, FUNCTIONS)

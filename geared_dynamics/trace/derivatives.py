@@ -9,7 +9,13 @@ from typing import NamedTuple, NoReturn
 import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike
-from geared_dynamics.dynamics.arguments import as_input, common_lead, convert_and_call, coordinates
+from geared_dynamics.dynamics.arguments import (
+    as_input,
+    as_output,
+    common_lead,
+    convert_and_call,
+    coordinates,
+)
 from geared_dynamics.dynamics.packing import sealed
 from geared_dynamics.dynamics.rigid import forward_dynamics
 from geared_dynamics.errors import ArrayError
@@ -173,7 +179,7 @@ def forward_rows(
         axis=-1,
     )
     columns = np.linalg.solve(slopes.dtau_da, right)
-    result = np.empty(shape) if out is None else checked_rows(out, shape)
+    result = np.empty(shape) if out is None else as_output(out, shape)
     result[..., 0, :] = a
     for k in range(3):
         result[..., 1 + k * n : 1 + (k + 1) * n, :] = columns[..., k * n : (k + 1) * n]
@@ -199,14 +205,6 @@ def rows_of(out: Slopes | None, kind: type[Slopes]) -> Array | None:
         remedy = f"give what an earlier call returned, a {kind.__name__}"
         raise ArrayError("out", f"is a {type(out).__name__}", remedy)
     return out.rows
-
-
-def checked_rows(out: Array, shape: tuple[int, ...]) -> Array:
-    """Refuse a result of other states."""
-    if out.shape != shape:
-        lead = out.shape[:-2]
-        raise ArrayError("out", f"is of states {lead}", f"give one of states {shape[:-2]}")
-    return out
 
 
 # -- the tape of a model that is not compiled ----------------------------------------------------

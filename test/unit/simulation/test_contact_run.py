@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -283,6 +284,18 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
         lambda: contact.simulate(ARM, wall(), Q, V, TIMES, press, restitution=0.9, max_events=3),
         "events happened up to",
     ),
+    "events none": (
+        lambda: contact.simulate(ARM, wall(), Q, V, TIMES, max_events=0),
+        "max_events: is 0",
+    ),
+    "evaluations none": (
+        lambda: contact.simulate(ARM, wall(), Q, V, TIMES, max_evaluations=0),
+        "max_evaluations: is 0",
+    ),
+    "a time without end": (
+        lambda: contact.simulate(ARM, wall(), Q, V, [0.0, 1e16], max_evaluations=500),
+        "max_evaluations: 500 evaluations are used up at",
+    ),
     "tolerances": (lambda: contact.simulate(ARM, wall(), Q, V, TIMES, rtol=0.0), "rtol"),
 }
 
@@ -292,3 +305,15 @@ def test_bad_input_is_refused(case: str) -> None:
     call, words = REFUSED[case]
     with pytest.raises(gd.GearedDynamicsError, match=words):
         call()
+
+
+def test_evaluations_of_all_flights_count_together() -> None:
+    """Each bounce takes fewer than fifty."""
+    with pytest.raises(gd.GearedDynamicsError, match=r"200 evaluations are used up at 0\.2"):
+        contact.simulate(ARM, wall(), Q, V, TIMES, press, restitution=0.9, max_evaluations=200)
+
+
+def test_without_scipy_the_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "scipy.integrate", None)
+    with pytest.raises(gd.GearedDynamicsError, match="simulate: needs the package 'scipy'"):
+        contact.simulate(ARM, wall(), Q, V, TIMES)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -57,6 +58,63 @@ def test_damaged_files_are_compiled_again(home: Path, keep: int) -> None:
         path.write_bytes(bytes(turned))
     assert answer().tobytes() == first.tobytes()
     assert all(cache.stored(path.stem) for path in home.iterdir())
+
+
+def test_code_under_another_name_is_not_run(home: Path) -> None:
+    """Code of one function in the place of another one's: whole, and the wrong code."""
+    first = answer()
+    files = sorted(home.iterdir())
+    contents = [path.read_bytes() for path in files]
+    for path, other in zip(files, reversed(contents), strict=True):
+        path.write_bytes(other)
+    assert not any(cache.stored(path.stem) for path in files)
+    assert answer().tobytes() == first.tobytes()
+    assert [path.read_bytes() for path in files] == contents
+
+
+def pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def endless(path: Path) -> None:
+    path.symlink_to("/dev/zero")
+
+
+def huge(path: Path) -> None:
+    with path.open("wb") as stream:
+        stream.truncate(2**40)
+
+
+@pytest.mark.parametrize("plant", [pipe, endless, huge])
+def test_what_is_no_file_of_code_is_replaced(home: Path, plant: Callable[[Path], None]) -> None:
+    """A pipe would be waited for, a device read without end."""
+    first = answer()
+    for path in home.iterdir():
+        path.unlink()
+        plant(path)
+    assert answer().tobytes() == first.tobytes()
+    assert all(path.is_file() and not path.is_symlink() for path in home.iterdir())
+    assert all(cache.stored(path.stem) for path in home.iterdir())
+
+
+def test_a_folder_in_a_files_place(home: Path) -> None:
+    first = answer()
+    for path in home.iterdir():
+        path.unlink()
+        (path / "inner").mkdir(parents=True)
+    with pytest.warns(RuntimeWarning, match="compiled code is not kept"):
+        assert answer().tobytes() == first.tobytes()
+
+
+def test_another_users_file_is_not_read(home: Path) -> None:
+    first = answer()
+    path = min(home.iterdir())
+    if os.geteuid():
+        pytest.skip("only root can give a file away")
+    os.chown(path, 12345, -1)
+    assert cache.stored(path.stem) is None
+    with pytest.warns(RuntimeWarning, match="belongs to another user"):
+        assert answer().tobytes() == first.tobytes()
 
 
 def test_a_folder_that_others_write_is_not_used(home: Path) -> None:
