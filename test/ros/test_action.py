@@ -117,6 +117,17 @@ def test_goals_and_trajectories_preempt_goals(rig: Rig, client: GoalClient) -> N
     assert "by a trajectory on the topic" in second.text
 
 
+def test_goals_that_come_together_end_one_after_the_other(rig: Rig, client: GoalClient) -> None:
+    """Sent in one moment and answered in any order: one is followed to its end, no other."""
+    goals = [client.send([(0.3, POSTURE, STILL)]) for _ in range(6)]
+    ends = sorted(ended(rig, goal) for goal in goals)
+    assert ends == sorted([(SUCCEEDED, 0)] + 5 * [(ABORTED, -1)])
+    reached = [goal for goal in goals if goal.end == (SUCCEEDED, 0)]
+    late = client.send([(0.2, POSTURE, STILL)])
+    assert ended(rig, late) == (SUCCEEDED, 0)
+    assert len(reached) == 1
+
+
 @pytest.mark.parametrize(
     "options",
     [
