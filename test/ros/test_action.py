@@ -160,6 +160,18 @@ def test_tolerances_without_a_meaning_leave_those_of_the_parameters(
     rig.until_said("the parameters' tolerances are used", since)
 
 
+def test_a_goal_cannot_widen_the_tracking_tolerance(rig: Rig, client: GoalClient) -> None:
+    """Without it a goal's -1 would take the limit of the parameter away."""
+    assert rig.set(constraints__joint_2__trajectory=0.02).successful
+    wide = [("joint_2", -1.0)]
+    goal = client.send([(1.0, NEAR, STILL)], path=wide, end=wide)
+    assert ended(rig, goal) == (ABORTED, -4)
+    assert "TRACKING_ERROR" in goal.text
+    assert rig.set(constraints__joint_2__trajectory=float("nan")).successful
+    goal = client.send([(0.2, POSTURE, STILL)])
+    assert ended(rig, goal) == (SUCCEEDED, 0)
+
+
 def test_an_emergency_stop_aborts_the_goal(rig: Rig, client: GoalClient) -> None:
     from std_srvs.srv import SetBool, Trigger
 
