@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import threading
 import traceback
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from typing import Any, ClassVar, Generic, TypeVar
 
 from rclpy.clock import Clock, ClockType
@@ -138,6 +141,27 @@ class Description:
 
 
 P = TypeVar("P", bound=LifecycleParameters)
+ASKED = 0.05  # [s] after which a signal interrupts a computation
+
+
+@contextlib.contextmanager
+def interruptible() -> Iterator[None]:
+    """Let signals interrupt a long computation in Python.
+
+    A signal that the system gives to a thread of the middleware is noticed where the main thread
+    takes the interpreter, which it need not give back for long. A second thread asks for it.
+    """
+    ended = threading.Event()
+
+    def ask() -> None:
+        while not ended.wait(ASKED):
+            pass
+
+    threading.Thread(target=ask, name="interruptible", daemon=True).start()
+    try:
+        yield
+    finally:
+        ended.set()
 
 
 class ModelNode(SteadyLifecycleNode, ABC, Generic[P]):
@@ -255,7 +279,8 @@ class ModelNode(SteadyLifecycleNode, ABC, Generic[P]):
         """Load the model and prepare all that a cycle needs."""
         self.preparing = True
         try:
-            self._configure()
+            with interruptible():
+                self._configure()
         except Exception:
             self.cleaned_up()
             raise
