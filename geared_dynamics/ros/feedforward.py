@@ -26,6 +26,7 @@ from geared_dynamics.ros.feedforward_topics import (
 )
 from geared_dynamics.ros.joint_state_wire import StateReader, WireState
 from geared_dynamics.ros.model_node import FeedforwardBase
+from geared_dynamics.ros.relay import controllers_action
 from geared_dynamics.ros.reporter import FeedforwardReporter
 from geared_dynamics.ros.trajectories import References, SpeedScaling, publisher
 from geared_dynamics.runtime.feedforward_loop import FeedforwardLoop
@@ -119,6 +120,7 @@ class FeedforwardNode(FeedforwardBase):
         self.commands = Commands(self.publishers_by_topic, given, model)
         if self.annotating:
             publisher(self)
+            controllers_action(self)
         names = names_to_send(given, model)[1]
         self.state_topics = StateTopics(
             self.publishers_by_topic, model.joint_names, names, given.publish_terms
