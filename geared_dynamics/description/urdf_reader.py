@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, cast
 from xml.etree import ElementTree as ET
 
@@ -25,6 +26,7 @@ from geared_dynamics.description.robot_records import (
 from geared_dynamics.description.robot_tree import check_robot
 from geared_dynamics.description.transmission_elements import tag
 from geared_dynamics.description.urdf_checks import clip, prune
+from geared_dynamics.description.visuals import visuals_of
 from geared_dynamics.description.xml_input import read_xml
 from geared_dynamics.errors import DescriptionError, Note, urdf_doubt, urdf_parser
 from geared_dynamics.files import Source, at
@@ -152,7 +154,7 @@ def read_urdf(source: Source) -> RobotRecord:
     Placements are evaluated from xyz and rpy, R = Rz(yaw) Ry(pitch) Rx(roll);
     inertia tensors are turned into the axes of their link's frame; joint axes
     are normalised. Links and joints keep the file's order. Anything but links'
-    inertials and joints is ignored.
+    inertials, visuals and joints is ignored.
 
     Args:
         source: A path, or the URDF's text (``str`` or ``bytes``); a ``str`` whose
@@ -171,11 +173,14 @@ def read_urdf(source: Source) -> RobotRecord:
 
 def robot_of(root: Any, place: str) -> RobotRecord:
     """Return the robot of a parsed URDF; see :func:`read_urdf`."""
-    parsed = _parse(prune(root, place), place)
+    parsed, drawn = _parse(prune(root, place), place), visuals_of(root)
     record = RobotRecord(
         name=str(parsed.name),
         source=place,
-        links=tuple(_link(link, place) for link in parsed.links),
+        links=tuple(
+            replace(_link(link, place), visuals=drawn.get(str(link.name), ()))
+            for link in parsed.links
+        ),
         joints=tuple(_joint(joint, place) for joint in parsed.joints),
     )
     check_robot(record)

@@ -1,0 +1,445 @@
+"""What to draw of an arm, where it is at (q, theta), and by which ratio each wheel turns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from geared_dynamics.arrays import Array, ArrayLike, Frozen, IntArray
+from geared_dynamics.description.geometry import rotation_with_z
+from geared_dynamics.description.robot_records import PlanetaryRecord
+from geared_dynamics.dynamics.frames import pose
+from geared_dynamics.model import GearedModel
+from geared_dynamics.scene.solids import (
+    ADDENDUM,
+    Solid,
+    box,
+    capsule,
+    cylinder,
+    gear,
+    ring_gear,
+    together,
+)
+
+# -- Colours: one for each link; the wheels that a link carries have it as well --------------------
+
+
+Colour = tuple[int, int, int]
+PALETTE: tuple[Colour, ...] = (
+    (88, 104, 124),
+    (230, 120, 40),
+    (40, 120, 190),
+    (60, 150, 80),
+    (170, 70, 150),
+    (200, 160, 30),
+    (30, 160, 170),
+    (200, 70, 70),
+    (110, 90, 190),
+)
+MARK: Colour = (255, 246, 214)  # of the stripe that shows a wheel's turn
+GLASS, SOLID = 0.36, 1.0  # opacity of links and of wheels
+
+
+def colour_of(body: int) -> Colour:
+    """Colour of a body, -1 for the root, and of the wheels that it carries."""
+    return PALETTE[0] if body < 0 else PALETTE[1 + body % (len(PALETTE) - 1)]
+
+
+# -- What there is to see --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Part(Frozen):
+    """A surface of one colour.
+
+    Attributes:
+        body: Body that it is fixed in, -1 for the root; of a wheel its carrier.
+        wheel: Wheel with which it turns, -1: none.
+        solid: Its triangles in the body's frame, or in the wheel's: z along its axis.
+        colour: Red, green, blue, 0 to 255.
+        opacity: 0 to 1.
+        sharp: Whether its edges are sharp.
+    """
+
+    body: int
+    wheel: int
+    solid: Solid
+    colour: Colour
+    opacity: float = SOLID
+    sharp: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class ArmShapes(Frozen):
+    """An arm to be drawn.
+
+    Attributes:
+        model: Geared model.
+        parts: Surfaces.
+        carrier: Body in whose frame each wheel is drawn, -1 for the root (w,): its carrier, or
+            where no file says its place, the body before the joint that it drives.
+        rotation: Axes of each wheel at angle 0 in that body's frame, z the spin axis (w, 3, 3).
+        position: Its centre there, as drawn (w, 3) [m]: planets stand side by side, where the
+            file does not say how far from the axis, too.
+        size: Length of the arm [m].
+        unplaced: Wheels whose place no file says.
+        left_out: Meshes that are not drawn, a line each.
+    """
+
+    model: GearedModel
+    parts: tuple[Part, ...]
+    carrier: IntArray
+    rotation: Array
+    position: Array
+    size: float
+    unplaced: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+
+def body_poses(model: GearedModel, q: ArrayLike) -> Array:
+    """Frames of the root and all bodies (..., nb + 1, 4, 4) in the root's frame, the root first."""
+    lead = np.shape(q)[:-1]
+    root = np.broadcast_to(np.eye(4), (*lead, 4, 4))
+    return np.stack([root, *(pose(model, q, name) for name in model.tree.names)], axis=-3)
+
+
+def wheel_angles(model: GearedModel, q: ArrayLike, theta: ArrayLike | None = None) -> Array:
+    """Angle of each wheel relative to its carrier (..., w) [rad]: Gamma_q q + Gamma_theta theta.
+
+    Args:
+        model: Geared model.
+        q: Joint position (..., n) [rad or m].
+        theta: Shafts behind springs (..., n_e); None: all springs at rest, Gamma q.
+    """
+    elastic, joints = model.elasticity, np.asarray(q, float)
+    if theta is None:
+        return joints @ model.Gamma.T
+    return joints @ elastic.link_spin.T + np.asarray(theta, float) @ elastic.shaft_spin.T
+
+
+def wheel_poses(shapes: ArmShapes, angles: ArrayLike) -> Array:
+    """Frames of the wheels in their carriers' (..., w, 4, 4), turned and carried by each other.
+
+    A wheel's angle counts from its link, also where another wheel carries it and takes it round.
+
+    Args:
+        shapes: The arm.
+        angles: As of ``wheel_angles`` (..., w) [rad].
+    """
+    wheels, phi = shapes.model.wheels, np.asarray(angles, float)
+    axes, holders = wheels.axis, wheels.alone.holder
+    relative, moved = phi.copy(), dict[int, Array]()
+    for r in np.flatnonzero(holders >= 0):
+        relative[..., r] -= (axes[r] @ axes[holders[r]]) * phi[..., holders[r]]
+
+    def orbit(r: int) -> Array:
+        """How far the wheels that carry a wheel have moved it (..., 4, 4)."""
+        holder = int(holders[r])
+        if holder < 0:
+            return np.broadcast_to(np.eye(4), (*phi.shape[:-1], 4, 4))
+        if holder not in moved:
+            turn = turned_about(axes[holder], shapes.position[holder], relative[..., holder])
+            moved[holder] = orbit(holder) @ turn
+        return moved[holder]
+
+    frames = np.zeros((*phi.shape, 4, 4))
+    for r in range(len(axes)):
+        seat = np.eye(4)
+        seat[:3, :3], seat[:3, 3] = shapes.rotation[r], shapes.position[r]
+        spin = turned_about(np.array([0.0, 0.0, 1.0]), np.zeros(3), relative[..., r])
+        frames[..., r, :, :] = orbit(r) @ seat @ spin
+    return frames
+
+
+def turned_about(axis: Array, point: Array, angle: Array) -> Array:
+    """Rotation by angles (...) about a line through a point, homogeneous (..., 4, 4)."""
+    x, y, z = axis
+    cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    s, c = np.sin(angle)[..., None, None], np.cos(angle)[..., None, None]
+    result = np.zeros((*np.shape(angle), 4, 4))
+    result[..., :3, :3] = np.eye(3) + s * cross + (1.0 - c) * (cross @ cross)
+    result[..., :3, 3] = point - result[..., :3, :3] @ point
+    result[..., 3, 3] = 1.0
+    return result
+
+
+# -- The links: rods from joint to joint -----------------------------------------------------------
+
+
+def arm_size(model: GearedModel) -> float:
+    """Length of the longest chain of origins and fixed links [m]."""
+    reach = {-1: 0.0}
+    for b in range(len(model.tree.names)):
+        step = float(np.linalg.norm(model.tree.position[b]))
+        reach[b] = reach[int(model.tree.parent[b])] + step
+    ends = [
+        reach[b] + max(float(np.linalg.norm(place)) for place in places)
+        for b, places in link_points(model).items()
+        if places
+    ]
+    return max(0.2, *ends, *reach.values())
+
+
+def depth(model: GearedModel, b: int) -> int:
+    """How many joints lie before a body."""
+    count = 0
+    while b >= 0:
+        b, count = int(model.tree.parent[b]), count + 1
+    return count
+
+
+def link_points(model: GearedModel) -> dict[int, list[Array]]:
+    """Points of each body that a rod leads to: next joints and fixed links, or the mass."""
+    points: dict[int, list[Array]] = {b: [] for b in range(-1, len(model.tree.names))}
+    for b in range(len(model.tree.names)):
+        points[int(model.tree.parent[b])].append(np.array(model.tree.position[b]))
+    for name, frame in model.frames.items():
+        if frame.wheel < 0 and name not in model.tree.names:
+            points[frame.body].append(np.array(frame.position))
+    for b, places in points.items():
+        if b >= 0 and not any(np.linalg.norm(place) > 0.0 for place in places):
+            parameters = model.tree.parameters[b]
+            if parameters[0] > 0.0:
+                places.append(1.6 * parameters[1:4] / parameters[0])
+    return points
+
+
+def link_parts(model: GearedModel, size: float, drawn: set[int]) -> list[Part]:
+    """Rods and the joints' bearings; of bodies that have shapes of their own nothing."""
+    parts = []
+    for b, places in link_points(model).items():
+        if b in drawn:
+            continue
+        thick = 0.05 * size * (0.9 ** depth(model, b))
+        long = [place for place in places if np.linalg.norm(place) > 0.02 * size]
+        rods = [capsule(np.zeros(3), place, thick if k == 0 else 0.8 * thick)
+                for k, place in enumerate(long)]  # fmt: skip
+        if b >= 0 and not model.tree.prismatic[b]:
+            bearing = cylinder(1.25 * thick, 1.35 * thick)
+            rods.append(bearing.placed(rotation_with_z(model.tree.axis[b]), np.zeros(3)))
+        if rods:
+            parts.append(Part(b, -1, together(*rods), colour_of(b), GLASS))
+    return parts
+
+
+# -- The wheels ------------------------------------------------------------------------------------
+
+
+STEEL = 7800.0  # [kg/m^3], of wheels whose shape the inertia does not say
+
+
+class Disc(NamedTuple):
+    """Size of a wheel [m]."""
+
+    radius: float
+    half: float
+
+
+def disc_of(model: GearedModel, r: int, size: float) -> Disc:
+    """A full cylinder with a wheel's moments, as far as one can see it on the arm.
+
+    axial = m r^2 / 2, transverse = m (3 r^2 + l^2) / 12; of a wheel without a mass of its own
+    a steel disc half as thick as its radius: axial = pi rho r^5 / 4.
+    """
+    own = model.wheels.alone
+    mass, axial, across = float(own.mass[r]), float(own.inertia[r]), float(own.transverse[r])
+    if mass > 0.0:
+        square = 2.0 * axial / mass
+        radius = np.sqrt(square)
+        half = 0.5 * np.sqrt(max(12.0 * max(across, 0.5 * axial) / mass - 3.0 * square, 0.0))
+    else:
+        radius = (4.0 * axial / (np.pi * STEEL)) ** 0.2
+        half = 0.25 * radius
+    return Disc(
+        float(np.clip(radius, 0.02 * size, 0.11 * size)),
+        float(np.clip(half, 0.006 * size, 0.08 * size)),
+    )
+
+
+def disc_parts(body: int, r: int, disc: Disc, colour: Colour) -> list[Part]:
+    """A wheel without teeth."""
+    own = Part(body, r, cylinder(disc.radius, disc.half), colour)
+    return [own, mark(body, r, disc)]
+
+
+def mark(body: int, r: int, disc: Disc) -> Part:
+    """A stripe from the axis outwards on both faces, which shows a wheel's turn."""
+    stripe = box(np.array([0.9 * disc.radius, 0.16 * disc.radius, 2.06 * disc.half + 1e-4]))
+    out = np.array([0.5 * disc.radius, 0.0, 0.0])
+    return Part(body, r, stripe.placed(np.eye(3), out), MARK, sharp=True)
+
+
+# -- Planetary sets: sun, planets side by side, ring ---------------------------------------------
+
+
+class Gears(NamedTuple):
+    """A planetary set to be drawn.
+
+    Attributes:
+        radius: Of the circle of the planets' axes [m], as in the file or made up.
+        sun: Wheel, or None where it is a link.
+        ring: Wheel or link.
+        planets: Wheels.
+        teeth: Of sun, planet and ring.
+        phase: Angle of the first planet [rad].
+        known: Whether the file says the radius.
+    """
+
+    radius: float
+    sun: str | None
+    ring: str
+    planets: tuple[str, ...]
+    teeth: tuple[int, int, int]
+    phase: float
+    known: bool
+
+    def pitch(self, teeth: int) -> float:
+        """Pitch radius of a gear of the set [m]."""
+        return self.radius * teeth / (self.teeth[0] + self.teeth[1])
+
+    @property
+    def half(self) -> float:
+        """Half the gears' thickness [m]."""
+        return 0.13 * self.radius
+
+
+WIDEST = 0.13  # of the arm's length, the ring of a set of which no radius is known
+
+
+def gear_sets(model: GearedModel, size: float) -> list[Gears]:
+    """The planetary sets of a model's files."""
+    drives = model.records.drivetrain
+    members: dict[str, dict[str, tuple[str, str]]] = {}
+    for mesh in drives.meshes:
+        if mesh.kind in ("external", "internal"):
+            members.setdefault(mesh.place, {}).setdefault(mesh.kind, mesh.members)
+    found = []
+    for record in drives.planetary:
+        pairs = members.get(f"planetary.{record.name}", {})
+        if len(pairs) == 2:
+            found.append(gears_of(record, pairs["external"][0], pairs["internal"][1], model, size))
+    return found
+
+
+def gears_of(
+    record: PlanetaryRecord, sun: str, ring: str, model: GearedModel, size: float
+) -> Gears:
+    """One planetary set; of one without a radius the ring is as wide as fits the arm."""
+    s, p, r = record.teeth
+    planets = tuple(f"{record.name}.planet_{k + 1}" for k in range(record.planets))
+    outside = (r + 2.0 * (ADDENDUM + 3.0)) / (s + p)
+    radius = record.radius or WIDEST * size / outside
+    own = sun if sun in model.wheel_names else None
+    return Gears(radius, own, ring, planets, (s, p, r), record.phase, record.radius > 0.0)
+
+
+def interlocked(gears: Gears) -> tuple[list[float], float]:
+    """Angles of a tooth of each planet and of the ring [rad], the sun's being 0.
+
+    At the planet's angle alpha the sun's teeth are s of a pitch past it; the planet has a gap
+    there, and the ring one where the planet has a tooth.
+    """
+    sun, planet, ring = gears.teeth
+    count, turn = len(gears.planets), 2.0 * np.pi
+    phases = []
+    for k in range(count):
+        alpha = gears.phase + turn * k / count
+        past = alpha * sun / turn % 1.0
+        phases.append(alpha + np.pi + (past - 0.5) * turn / planet)
+    past = (gears.phase - phases[0]) * planet / turn % 1.0
+    return phases, gears.phase - (past + 0.5) * turn / ring
+
+
+def set_parts(
+    model: GearedModel, gears: Gears, rotation: Array, position: Array, poses: Array
+) -> tuple[list[Part], set[int]]:
+    """Parts of a planetary set, and the wheels among them.
+
+    Args:
+        model: Geared model.
+        gears: The set.
+        rotation: Axes of the wheels in their carriers.
+        position: Their centres; planets without a radius are moved side by side here.
+        poses: Bodies at q = 0, the root first (nb + 1, 4, 4).
+    """
+    index = {name: r for r, name in enumerate(model.wheel_names)}
+    planets = [index[name] for name in gears.planets]
+    first, count, half = planets[0], len(planets), gears.half
+    body = int(model.wheels.carrier[first])
+    phases, ring_phase = interlocked(gears)
+    angles = gears.phase + 2.0 * np.pi * np.arange(count) / count
+    out = gears.radius * np.stack([np.cos(angles), np.sin(angles), 0.0 * angles], axis=-1)
+    out = out @ rotation[first].T
+    centre = position[first] - out[0] if gears.known else position[first].copy()
+    position[planets] = centre + out
+    s, p, r = gears.teeth
+    parts: list[Part] = []
+    for k, planet in enumerate(planets):
+        wide = gears.pitch(p)
+        parts.append(Part(body, planet, gear(p, wide, half, phases[k]), colour_of(body), sharp=True))
+        parts.append(mark(body, planet, Disc(0.8 * wide, half)))
+    made = set(planets)
+    if gears.sun is not None:
+        sun = index[gears.sun]
+        carrier, wide = int(model.wheels.carrier[sun]), gears.pitch(s)
+        parts.append(Part(carrier, sun, gear(s, wide, half), colour_of(carrier), sharp=True))
+        parts.append(mark(carrier, sun, Disc(0.8 * wide, half)))
+        made.add(sun)
+    tube = ring_gear(r, gears.pitch(r), half, ring_phase)
+    if gears.ring in index:
+        ring = index[gears.ring]
+        carrier = int(model.wheels.carrier[ring])
+        parts.append(Part(carrier, ring, tube, colour_of(carrier), 0.75, sharp=True))
+        made.add(ring)
+    else:
+        link = model.frame(gears.ring).body
+        here = np.linalg.inv(poses[link + 1]) @ poses[body + 1]
+        seat = tube.placed(here[:3, :3] @ rotation[first], here[:3, :3] @ centre + here[:3, 3])
+        parts.append(Part(link, -1, seat, colour_of(link), 0.75, sharp=True))
+    return parts, made
+
+
+def shapes_of(
+    model: GearedModel, visuals: tuple[Part, ...] = (), left_out: tuple[str, ...] = ()
+) -> ArmShapes:
+    """What to draw of an arm.
+
+    Args:
+        model: Geared model.
+        visuals: Shapes of the URDF, which replace the rods of their links.
+        left_out: Its meshes that are not drawn.
+    """
+    size, wheels = arm_size(model), model.wheels
+    rotation, position = rotation_with_z(wheels.axis), wheels.alone.position.copy()
+    parts = [*visuals, *link_parts(model, size, {part.body for part in visuals})]
+    poses = body_poses(model, np.zeros(model.n))
+    made: set[int] = set()
+    for gears in gear_sets(model, size):
+        own, wheels_of_set = set_parts(model, gears, rotation, position, poses)
+        parts += own
+        made |= wheels_of_set
+    carrier, unplaced = wheels.carrier.copy(), unplaced_wheels(model)
+    for r in unplaced:
+        carrier[r], rotation[r], position[r] = seat_at_joint(model, r)
+    for r, body in enumerate(carrier):
+        if r not in made:
+            colour = colour_of(int(wheels.carrier[r]))
+            parts += disc_parts(int(body), r, disc_of(model, r, size), colour)
+    names = tuple(model.wheel_names[r] for r in unplaced)
+    return ArmShapes(model, tuple(parts), carrier, rotation, position, size, names, left_out)
+
+
+def unplaced_wheels(model: GearedModel) -> list[int]:
+    """Wheels that the URDF alone describes, without a place: they count as carried by the root."""
+    wheels = model.records.drivetrain.wheels
+    return [r for r, wheel in enumerate(wheels) if wheel.origin and model.Gamma[r].any()]
+
+
+def seat_at_joint(model: GearedModel, r: int) -> tuple[int, Array, Array]:
+    """Body, axes and place of a wheel at the joint that it turns most, before the joint."""
+    body = int(model.own_bodies[int(np.argmax(np.abs(model.Gamma[r])))])
+    tree = model.tree
+    axis = tree.rotation[body] @ tree.axis[body]
+    return int(tree.parent[body]), rotation_with_z(axis), tree.position[body]
