@@ -68,6 +68,8 @@ ANALYSIS = [
     "distributed",
 ]
 SIM = ["mujoco>=3.3", "pillow"]
+# In no other extra: viser keeps rich below 15 and websockets below 17.
+VIEW = ["viser>=1.1,<2", "pycollada"]
 DEMO = ["rosbags>=0.10", "plotly"]
 ROBOTS = ["example-robot-data"]
 DOCS = ["sphinx>=8.0", "myst-parser>=4.0", "furo"]
@@ -124,7 +126,11 @@ setup(
     ],
     python_requires=">=3.10",
     packages=find_packages(include=[NAME, f"{NAME}.*"]),
-    package_data={NAME: ["py.typed"], f"{NAME}.description": ["*.json"]},
+    package_data={
+        NAME: ["py.typed"],
+        f"{NAME}.description": ["*.json"],
+        f"{NAME}.scene": ["*.html"],
+    },
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),
         (f"share/{NAME}", ["package.xml"]),
@@ -141,6 +147,7 @@ setup(
         "analysis": ANALYSIS,
         "robots": ROBOTS,
         "demo": DEMO,
+        "view": VIEW,
         "testing": TESTING,
         "tools": TOOLS,
         "docs": DOCS,

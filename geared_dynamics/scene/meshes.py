@@ -31,8 +31,8 @@ def visual_parts(model: GearedModel) -> tuple[tuple[Part, ...], tuple[str, ...]]
     found: list[tuple[int, Solid]] = []
     left_out: list[str] = []
     for link in model.records.robot.links:
-        frame = model.frames.get(link.name)
-        for visual in link.visuals if frame is not None else ():
+        frame = model.frame(link.name)
+        for visual in link.visuals:
             shape = shape_of(visual, model.source)
             if isinstance(shape, str):
                 left_out.append(f"{link.name}: {visual.mesh}: {shape}")
@@ -149,6 +149,8 @@ def clustered(solid: Solid, low: Array, cell: float) -> Solid:
     count = np.bincount(index)
     sums = [np.bincount(index, weights=column) for column in solid.points.T]
     faces = index[solid.faces]
-    flat = (faces[:, 0] == faces[:, 1]) | (faces[:, 1] == faces[:, 2]) | (faces[:, 2] == faces[:, 0])
+    flat = (
+        (faces[:, 0] == faces[:, 1]) | (faces[:, 1] == faces[:, 2]) | (faces[:, 2] == faces[:, 0])
+    )
     faces = np.unique(faces[~flat], axis=0)
     return Solid(np.stack(sums, axis=-1) / count[:, None], faces)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -113,9 +113,15 @@ def resampled(motion: ArmMotion) -> ArmMotion:
         columns = [np.interp(time, motion.time, column) for column in rows.T]
         return np.stack(columns, axis=-1) if columns else np.zeros((count, 0))
 
-    theta = None if motion.theta is None else at(motion.theta)
-    parts = (at(x) for x in (motion.q, motion.v, motion.joint_torque, motion.motor_torque))
-    return ArmMotion(motion.title, motion.torques, time, *parts, theta)
+    return replace(
+        motion,
+        time=time,
+        q=at(motion.q),
+        v=at(motion.v),
+        joint_torque=at(motion.joint_torque),
+        motor_torque=at(motion.motor_torque),
+        theta=None if motion.theta is None else at(motion.theta),
+    )
 
 
 def wheel_speeds(model: GearedModel, motion: ArmMotion) -> Array:

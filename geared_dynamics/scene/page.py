@@ -39,7 +39,11 @@ HEIGHT = 560  # of a page in a notebook [pixels]
 
 
 def view(
-    model: GearedModel, motion: ArmMotion | None = None, *, meshes: bool = True
+    model: GearedModel,
+    motion: ArmMotion | None = None,
+    *,
+    meshes: bool = True,
+    drawn: bool = False,
 ) -> ArmPage:
     """Show an arm: in a notebook at once, elsewhere by ``save`` or in the browser.
 
@@ -47,12 +51,15 @@ def view(
         model: Geared model.
         motion: To be shown; None: to and fro within the limits.
         meshes: Whether links look as their URDF draws them, where its files are found.
+        drawn: Whether only pictures are wanted, which need no viser.
 
     Raises:
         MissingPackageError: viser is not installed.
     """
-    viser()
-    parts, left_out = visual_parts(require_model(model)) if meshes else ((), ())
+    require_model(model)
+    if not drawn:
+        viser()
+    parts, left_out = visual_parts(model) if meshes else ((), ())
     return ArmPage(shapes_of(model, parts, left_out), swing(model) if motion is None else motion)
 
 
@@ -103,7 +110,9 @@ class ArmPage:
                 recording.insert_sleep(step)
             page = str(recording.as_html())
         panel = files("geared_dynamics.scene").joinpath("panel.html").read_text(encoding="utf-8")
-        return page.replace("</body>", panel.replace("/*DATA*/null", self._data(nodes)) + "</body>")
+        return page.replace(
+            "</body>", panel.replace("/*DATA*/null", self._data(nodes)) + "</body>"
+        )
 
     def _frames(self) -> tuple[Array, Array]:
         """Frames of bodies (k, nb + 1, 4, 4) and wheels (k, w, 4, 4) at all times."""
@@ -150,7 +159,7 @@ class ArmPage:
         return text.replace("<", "\\u003c")  # ensure_ascii escapes all that is not ASCII
 
 
-# -- What is said of an arm and its wheels ---------------------------------------------------------
+# -- What is said of an arm and its wheels --------------------------------------------------------
 
 
 def notes(page: ArmPage) -> list[str]:
@@ -180,16 +189,15 @@ def listed(names: tuple[str, ...]) -> str:
 def wheel_facts(model: GearedModel, r: int) -> list[tuple[str, str]]:
     """What is known of a wheel, each with its unit."""
     wheels = model.wheels
-    terms = ratio_terms(model, r)
     teeth = wheel_teeth(model).get(model.wheel_names[r])
     own = float(wheels.alone.inertia[r])
-    reflected = model.J[r] * model.Gamma[r] ** 2
+    units = ("kg" if slides else "kg m²" for slides in model.prismatic)
+    felt = zip(model.J[r] * model.Gamma[r] ** 2, units, strict=True)
     facts = [
         ("carried by", printable(wheels.links[r])),
-        ("ratio", "\n".join(terms) or "frozen"),
+        ("ratio", "\n".join(ratio_terms(model, r)) or "frozen"),
         ("inertia", f"{own:.4g} kg m²"),
-        ("reflected", ", ".join(f"{x:.4g} kg{'' if slides else ' m²'}" for x, slides in zip(
-            reflected, model.prismatic, strict=True) if x) or "0"),  # fmt: skip
+        ("reflected", ", ".join(f"{x:.4g} {unit}" for x, unit in felt if x) or "0"),
     ]
     if teeth:
         facts.insert(2, ("teeth", f"{teeth:g}"))
@@ -246,7 +254,7 @@ def rounded(rows: Array) -> list[list[float | None]]:
     ]
 
 
-# -- Nodes of viser --------------------------------------------------------------------------------
+# -- Nodes of viser -------------------------------------------------------------------------------
 
 
 def viser() -> Any:
@@ -295,7 +303,9 @@ class ArmNodes:
         self.clickable: list[tuple[str, int]] = []
         for k, part in enumerate(shapes.parts):
             above = f"/body_{part.body}"
-            name = f"{above}/wheel_{part.wheel}/part_{k}" if part.wheel >= 0 else f"{above}/part_{k}"
+            name = (
+                f"{above}/wheel_{part.wheel}/part_{k}" if part.wheel >= 0 else f"{above}/part_{k}"
+            )
             handle = scene.add_mesh_simple(
                 name,
                 part.solid.points.astype(np.float32),
@@ -351,7 +361,7 @@ def look_at_all(server: Any, shapes: ArmShapes, motion: ArmMotion) -> None:
     target, reach = 0.5 * (low + high), float(np.linalg.norm(high - low))
     camera, scene = server.initial_camera, server.scene
     camera.look_at, camera.up, camera.fov = tuple(target), (0.0, 0.0, 1.0), VIEW
-    camera.position = tuple(target + 0.46 * reach / np.tan(0.5 * VIEW) * FROM)
+    camera.position = tuple(target + 0.42 * reach / np.tan(0.5 * VIEW) * FROM)
     # The client's own light leaves little of the colours.
     scene.configure_environment_map(None)
     scene.configure_default_lights(False)

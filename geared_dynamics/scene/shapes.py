@@ -12,6 +12,7 @@ from geared_dynamics.description.geometry import rotation_with_z
 from geared_dynamics.description.robot_records import PlanetaryRecord
 from geared_dynamics.dynamics.frames import pose
 from geared_dynamics.model import GearedModel
+from geared_dynamics.scene.sizes import Disc, arm_size, depth, disc_of, link_points
 from geared_dynamics.scene.solids import (
     ADDENDUM,
     Solid,
@@ -23,7 +24,7 @@ from geared_dynamics.scene.solids import (
     together,
 )
 
-# -- Colours: one for each link; the wheels that a link carries have it as well --------------------
+# -- Colours: one for each link; the wheels that a link carries have it as well -------------------
 
 
 Colour = tuple[int, int, int]
@@ -47,7 +48,7 @@ def colour_of(body: int) -> Colour:
     return PALETTE[0] if body < 0 else PALETTE[1 + body % (len(PALETTE) - 1)]
 
 
-# -- What there is to see --------------------------------------------------------------------------
+# -- What there is to see -------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +100,7 @@ class ArmShapes(Frozen):
 
 
 def body_poses(model: GearedModel, q: ArrayLike) -> Array:
-    """Frames of the root and all bodies (..., nb + 1, 4, 4) in the root's frame, the root first."""
+    """Frames of root and bodies (..., nb + 1, 4, 4) in the root's frame, the root first."""
     lead = np.shape(q)[:-1]
     root = np.broadcast_to(np.eye(4), (*lead, 4, 4))
     return np.stack([root, *(pose(model, q, name) for name in model.tree.names)], axis=-3)
@@ -131,7 +132,7 @@ def wheel_poses(shapes: ArmShapes, angles: ArrayLike) -> Array:
     wheels, phi = shapes.model.wheels, np.asarray(angles, float)
     axes, holders = wheels.axis, wheels.alone.holder
     relative, moved = phi.copy(), dict[int, Array]()
-    for r in np.flatnonzero(holders >= 0):
+    for r in np.flatnonzero(holders >= 0).tolist():
         relative[..., r] -= (axes[r] @ axes[holders[r]]) * phi[..., holders[r]]
 
     def orbit(r: int) -> Array:
@@ -165,50 +166,16 @@ def turned_about(axis: Array, point: Array, angle: Array) -> Array:
     return result
 
 
-# -- The links: rods from joint to joint -----------------------------------------------------------
-
-
-def arm_size(model: GearedModel) -> float:
-    """Length of the longest chain of origins and fixed links [m]."""
-    reach = {-1: 0.0}
-    for b in range(len(model.tree.names)):
-        step = float(np.linalg.norm(model.tree.position[b]))
-        reach[b] = reach[int(model.tree.parent[b])] + step
-    ends = [
-        reach[b] + max(float(np.linalg.norm(place)) for place in places)
-        for b, places in link_points(model).items()
-        if places
-    ]
-    return max(0.2, *ends, *reach.values())
-
-
-def depth(model: GearedModel, b: int) -> int:
-    """How many joints lie before a body."""
-    count = 0
-    while b >= 0:
-        b, count = int(model.tree.parent[b]), count + 1
-    return count
-
-
-def link_points(model: GearedModel) -> dict[int, list[Array]]:
-    """Points of each body that a rod leads to: next joints and fixed links, or the mass."""
-    points: dict[int, list[Array]] = {b: [] for b in range(-1, len(model.tree.names))}
-    for b in range(len(model.tree.names)):
-        points[int(model.tree.parent[b])].append(np.array(model.tree.position[b]))
-    for name, frame in model.frames.items():
-        if frame.wheel < 0 and name not in model.tree.names:
-            points[frame.body].append(np.array(frame.position))
-    for b, places in points.items():
-        if b >= 0 and not any(np.linalg.norm(place) > 0.0 for place in places):
-            parameters = model.tree.parameters[b]
-            if parameters[0] > 0.0:
-                places.append(1.6 * parameters[1:4] / parameters[0])
-    return points
+# -- The links: rods from joint to joint ----------------------------------------------------------
 
 
 def link_parts(model: GearedModel, size: float, drawn: set[int]) -> list[Part]:
-    """Rods and the joints' bearings; of bodies that have shapes of their own nothing."""
+    """Rods and the joints' bearings; of bodies that have shapes of their own nothing.
+
+    Where a planetary set sits its gears are the bearing.
+    """
     parts = []
+    geared = {record.joint for record in model.records.drivetrain.planetary}
     for b, places in link_points(model).items():
         if b in drawn:
             continue
@@ -216,7 +183,7 @@ def link_parts(model: GearedModel, size: float, drawn: set[int]) -> list[Part]:
         long = [place for place in places if np.linalg.norm(place) > 0.02 * size]
         rods = [capsule(np.zeros(3), place, thick if k == 0 else 0.8 * thick)
                 for k, place in enumerate(long)]  # fmt: skip
-        if b >= 0 and not model.tree.prismatic[b]:
+        if b >= 0 and not model.tree.prismatic[b] and model.tree.joints[b] not in geared:
             bearing = cylinder(1.25 * thick, 1.35 * thick)
             rods.append(bearing.placed(rotation_with_z(model.tree.axis[b]), np.zeros(3)))
         if rods:
@@ -224,38 +191,13 @@ def link_parts(model: GearedModel, size: float, drawn: set[int]) -> list[Part]:
     return parts
 
 
-# -- The wheels ------------------------------------------------------------------------------------
+# -- The wheels -----------------------------------------------------------------------------------
 
 
-STEEL = 7800.0  # [kg/m^3], of wheels whose shape the inertia does not say
-
-
-class Disc(NamedTuple):
-    """Size of a wheel [m]."""
-
-    radius: float
-    half: float
-
-
-def disc_of(model: GearedModel, r: int, size: float) -> Disc:
-    """A full cylinder with a wheel's moments, as far as one can see it on the arm.
-
-    axial = m r^2 / 2, transverse = m (3 r^2 + l^2) / 12; of a wheel without a mass of its own
-    a steel disc half as thick as its radius: axial = pi rho r^5 / 4.
-    """
+def wheel_disc(model: GearedModel, r: int, size: float) -> Disc:
+    """Size of a wheel without teeth; see ``disc_of``."""
     own = model.wheels.alone
-    mass, axial, across = float(own.mass[r]), float(own.inertia[r]), float(own.transverse[r])
-    if mass > 0.0:
-        square = 2.0 * axial / mass
-        radius = np.sqrt(square)
-        half = 0.5 * np.sqrt(max(12.0 * max(across, 0.5 * axial) / mass - 3.0 * square, 0.0))
-    else:
-        radius = (4.0 * axial / (np.pi * STEEL)) ** 0.2
-        half = 0.25 * radius
-    return Disc(
-        float(np.clip(radius, 0.02 * size, 0.11 * size)),
-        float(np.clip(half, 0.006 * size, 0.08 * size)),
-    )
+    return disc_of(float(own.mass[r]), float(own.inertia[r]), float(own.transverse[r]), size)
 
 
 def disc_parts(body: int, r: int, disc: Disc, colour: Colour) -> list[Part]:
@@ -378,7 +320,9 @@ def set_parts(
     parts: list[Part] = []
     for k, planet in enumerate(planets):
         wide = gears.pitch(p)
-        parts.append(Part(body, planet, gear(p, wide, half, phases[k]), colour_of(body), sharp=True))
+        parts.append(
+            Part(body, planet, gear(p, wide, half, phases[k]), colour_of(body), sharp=True)
+        )
         parts.append(mark(body, planet, Disc(0.8 * wide, half)))
     made = set(planets)
     if gears.sun is not None:
@@ -426,7 +370,7 @@ def shapes_of(
     for r, body in enumerate(carrier):
         if r not in made:
             colour = colour_of(int(wheels.carrier[r]))
-            parts += disc_parts(int(body), r, disc_of(model, r, size), colour)
+            parts += disc_parts(int(body), r, wheel_disc(model, r, size), colour)
     names = tuple(model.wheel_names[r] for r in unplaced)
     return ArmShapes(model, tuple(parts), carrier, rotation, position, size, names, left_out)
 

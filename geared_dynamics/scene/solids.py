@@ -1,4 +1,4 @@
-"""Triangles of what arms are drawn with: capsules, cylinders, boxes, gears; no place, no colour."""
+"""Triangles of what arms are drawn with: capsules, cylinders, boxes, gears; without colours."""
 
 from __future__ import annotations
 
@@ -78,7 +78,8 @@ def box(edges: Array) -> Solid:
     """A box of edges (3,) about the origin."""
     x, y, z = 0.5 * np.asarray(edges)
     floor = np.array([[-x, -y, 0.0], [x, -y, 0.0], [x, y, 0.0], [-x, y, 0.0]])
-    return loft(np.stack([floor - [0.0, 0.0, z], floor + [0.0, 0.0, z]]))
+    up = np.array([0.0, 0.0, z])
+    return loft(np.stack([floor - up, floor + up]))
 
 
 def sphere(radius: float) -> Solid:
@@ -135,5 +136,7 @@ def ring_gear(teeth: int, pitch: float, half: float, phase: float = 0.0) -> Soli
     k, j = (x.ravel() for x in np.meshgrid(np.arange(count), np.arange(corners), indexing="ij"))
     here, beside = k * corners + j, k * corners + (j + 1) % corners
     over, across = (here + corners) % (count * corners), (beside + corners) % (count * corners)
-    faces = np.concatenate([np.stack([here, beside, across], -1), np.stack([here, across, over], -1)])
+    faces = np.concatenate(
+        [np.stack([here, beside, across], -1), np.stack([here, across, over], -1)]
+    )
     return Solid(rings.reshape(-1, 3), faces)

@@ -15,7 +15,6 @@ from geared_dynamics.model.inertia import (
     central_tensor,
     disc,
     doubt,
-    parameters_of,
 )
 
 # -- The arm taken apart: links without their wheels, and the wheels, as ten parameters each ------
@@ -27,7 +26,6 @@ from geared_dynamics.model.inertia import (
 
 SHARE = 1e-3  # of its carrier's mass, for a wheel without one
 ON_ROOT = 1.0  # [kg], where the mass does not enter
-PICTURE = 1.0, 1e-3  # mass [kg] and moments [kg m^2] of what is only to be looked at
 
 
 @dataclass(frozen=True)
@@ -63,12 +61,11 @@ class WheelBody:
         return disc(self.mass, self.axial, self.transverse, self.axis, self.position)
 
 
-def wheel_bodies(model: GearedModel, *, drawn: bool = False) -> tuple[WheelBody, ...]:
+def wheel_bodies(model: GearedModel) -> tuple[WheelBody, ...]:
     """The wheels in the model's order, each by itself: orbiting ones are not lumped.
 
     Args:
         model: Geared model.
-        drawn: Only to be looked at: what has no inertia gets some.
     """
     wheels, own, result = model.wheels, model.wheels.alone, []
     for r, name in enumerate(wheels.names):
@@ -77,8 +74,6 @@ def wheel_bodies(model: GearedModel, *, drawn: bool = False) -> tuple[WheelBody,
             ON_ROOT if carrier < 0 else SHARE * float(model.tree.parameters[carrier, 0])
         )
         axial = float(own.inertia[r])
-        if drawn:
-            mass, axial = mass or PICTURE[0], axial or PICTURE[1]
         require_inertia(model, r, axial, mass)
         result.append(
             WheelBody(
@@ -108,23 +103,16 @@ def require_inertia(model: GearedModel, r: int, axial: float, mass: float) -> No
         raise ModelError(place, finding, "give it a mass, or use the engine 'equations'")
 
 
-def link_bodies(
-    model: GearedModel, wheels: tuple[WheelBody, ...], *, drawn: bool = False
-) -> Array:
+def link_bodies(model: GearedModel, wheels: tuple[WheelBody, ...]) -> Array:
     """Ten parameters (nb, 10) of the moving links without their wheels.
 
     Args:
         model: Geared model.
         wheels: Its wheels.
-        drawn: Only to be looked at: all are alike.
 
     Raises:
         ModelError: naming a link that is left without mass, or is no physical body.
     """
-    if drawn:
-        mass, moment = PICTURE
-        alike = parameters_of(mass, np.zeros(3), moment * np.eye(3))
-        return np.tile(alike, (len(model.tree.names), 1))
     rest = model.tree.parameters.copy()
     size = np.abs(rest)
     for wheel in wheels:

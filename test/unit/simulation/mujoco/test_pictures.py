@@ -46,8 +46,9 @@ def test_misses(hit) -> None:  # type: ignore[no-untyped-def]
 def test_rays_agree_with_mujoco() -> None:
     """Distances to the shapes of an arm against MuJoCo's own ray casting."""
     mujoco = pytest.importorskip("mujoco")
-    from geared_dynamics.apps.cli.view import Animation
     from geared_dynamics.apps.scene import hit
+
+    from geared_dynamics.apps.cli.view import Animation
 
     arm = Animation(example("brisk6"))
     shapes = arm.shapes(0.7)
