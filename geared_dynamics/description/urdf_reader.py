@@ -361,7 +361,7 @@ def _visual_size(shape: Any) -> Vector3 | None:
         if part is None or (kind != "mesh" and min(part) <= 0.0):
             return None
         values += part
-    return _vector((*values, 0.0, 0.0)) if values else None
+    return _vector((*values, 0.0, 0.0)[:3]) if values else None
 
 
 def _numbers(node: Any, key: str, count: int, default: str) -> list[float] | None:

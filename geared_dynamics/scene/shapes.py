@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
-
 import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike, Frozen, IntArray
 from geared_dynamics.description.geometry import rotation_with_z
-from geared_dynamics.description.robot_records import PlanetaryRecord
 from geared_dynamics.dynamics.frames import pose
 from geared_dynamics.model import GearedModel
-from geared_dynamics.scene.sizes import Disc, arm_size, depth, disc_of, link_points
+from geared_dynamics.scene.sizes import (
+    Disc,
+    Gears,
+    arm_size,
+    depth,
+    disc_of,
+    gear_sets,
+    interlocked,
+    link_points,
+)
 from geared_dynamics.scene.solids import (
-    ADDENDUM,
     Solid,
     box,
     capsule,
@@ -216,82 +221,31 @@ def mark(body: int, r: int, disc: Disc) -> Part:
 # -- Planetary sets: sun, planets side by side, ring ---------------------------------------------
 
 
-class Gears(NamedTuple):
-    """A planetary set to be drawn.
+def x_angle(axes: Array, other: Array) -> float:
+    """Angle about z of one frame (3, 3) at which another's x axis is [rad]."""
+    x, y, _ = axes.T @ other[:, 0]
+    return float(np.arctan2(y, x))
 
-    Attributes:
-        radius: Of the circle of the planets' axes [m], as in the file or made up.
-        sun: Wheel, or None where it is a link.
-        ring: Wheel or link.
-        planets: Wheels.
-        teeth: Of sun, planet and ring.
-        phase: Angle of the first planet [rad].
-        known: Whether the file says the radius.
+
+def centred(
+    model: GearedModel, gears: Gears, rotation: Array, position: Array
+) -> tuple[Array, Gears]:
+    """Centre of a set in its planets' frame, and the set with the first planet's angle there.
+
+    Planets whose radius no file gives are moved side by side, in place.
     """
-
-    radius: float
-    sun: str | None
-    ring: str
-    planets: tuple[str, ...]
-    teeth: tuple[int, int, int]
-    phase: float
-    known: bool
-
-    def pitch(self, teeth: int) -> float:
-        """Pitch radius of a gear of the set [m]."""
-        return self.radius * teeth / (self.teeth[0] + self.teeth[1])
-
-    @property
-    def half(self) -> float:
-        """Half the gears' thickness [m]."""
-        return 0.13 * self.radius
-
-
-WIDEST = 0.13  # of the arm's length, the ring of a set of which no radius is known
-
-
-def gear_sets(model: GearedModel, size: float) -> list[Gears]:
-    """The planetary sets of a model's files."""
-    drives = model.records.drivetrain
-    members: dict[str, dict[str, tuple[str, str]]] = {}
-    for mesh in drives.meshes:
-        if mesh.kind in ("external", "internal"):
-            members.setdefault(mesh.place, {}).setdefault(mesh.kind, mesh.members)
-    found = []
-    for record in drives.planetary:
-        pairs = members.get(f"planetary.{record.name}", {})
-        if len(pairs) == 2:
-            found.append(gears_of(record, pairs["external"][0], pairs["internal"][1], model, size))
-    return found
-
-
-def gears_of(
-    record: PlanetaryRecord, sun: str, ring: str, model: GearedModel, size: float
-) -> Gears:
-    """One planetary set; of one without a radius the ring is as wide as fits the arm."""
-    s, p, r = record.teeth
-    planets = tuple(f"{record.name}.planet_{k + 1}" for k in range(record.planets))
-    outside = (r + 2.0 * (ADDENDUM + 3.0)) / (s + p)
-    radius = record.radius or WIDEST * size / outside
-    own = sun if sun in model.wheel_names else None
-    return Gears(radius, own, ring, planets, (s, p, r), record.phase, record.radius > 0.0)
-
-
-def interlocked(gears: Gears) -> tuple[list[float], float]:
-    """Angles of a tooth of each planet and of the ring [rad], the sun's being 0.
-
-    At the planet's angle alpha the sun's teeth are s of a pitch past it; the planet has a gap
-    there, and the ring one where the planet has a tooth.
-    """
-    sun, planet, ring = gears.teeth
-    count, turn = len(gears.planets), 2.0 * np.pi
-    phases = []
-    for k in range(count):
-        alpha = gears.phase + turn * k / count
-        past = alpha * sun / turn % 1.0
-        phases.append(alpha + np.pi + (past - 0.5) * turn / planet)
-    past = (gears.phase - phases[0]) * planet / turn % 1.0
-    return phases, gears.phase - (past + 0.5) * turn / ring
+    planets = [model.wheel_names.index(name) for name in gears.planets]
+    axes, count = rotation[planets[0]], len(planets)
+    if gears.known and count > 1:  # wherever the set's own x axis points
+        centre = position[planets].mean(axis=0)
+        x, y, _ = axes.T @ (position[planets[0]] - centre)
+        return centre, gears._replace(phase=float(np.arctan2(y, x)))
+    angles = gears.phase + 2.0 * np.pi * np.arange(count) / count
+    out = gears.radius * np.stack([np.cos(angles), np.sin(angles), 0.0 * angles], axis=-1)
+    out = out @ axes.T
+    centre = position[planets[0]] - (out[0] if gears.known else 0.0)
+    position[planets] = centre + out
+    return centre, gears
 
 
 def set_parts(
@@ -308,14 +262,13 @@ def set_parts(
     """
     index = {name: r for r, name in enumerate(model.wheel_names)}
     planets = [index[name] for name in gears.planets]
-    first, count, half = planets[0], len(planets), gears.half
+    first, half = planets[0], gears.half
     body = int(model.wheels.carrier[first])
-    phases, ring_phase = interlocked(gears)
-    angles = gears.phase + 2.0 * np.pi * np.arange(count) / count
-    out = gears.radius * np.stack([np.cos(angles), np.sin(angles), 0.0 * angles], axis=-1)
-    out = out @ rotation[first].T
-    centre = position[first] - out[0] if gears.known else position[first].copy()
-    position[planets] = centre + out
+    axes = [poses[int(b) + 1, :3, :3] @ turn
+            for b, turn in zip(model.wheels.carrier, rotation, strict=True)]  # fmt: skip
+    zero = {name: x_angle(axes[first], axes[r]) for name, r in index.items()}
+    centre, gears = centred(model, gears, rotation, position)
+    phases, ring_phase = interlocked(gears, zero.get(gears.sun or "", 0.0))
     s, p, r = gears.teeth
     parts: list[Part] = []
     for k, planet in enumerate(planets):
@@ -331,7 +284,7 @@ def set_parts(
         parts.append(Part(carrier, sun, gear(s, wide, half), colour_of(carrier), sharp=True))
         parts.append(mark(carrier, sun, Disc(0.8 * wide, half)))
         made.add(sun)
-    tube = ring_gear(r, gears.pitch(r), half, ring_phase)
+    tube = ring_gear(r, gears.pitch(r), half, ring_phase - zero.get(gears.ring, 0.0))
     if gears.ring in index:
         ring = index[gears.ring]
         carrier = int(model.wheels.carrier[ring])

@@ -1,4 +1,4 @@
-"""How large links and wheels are drawn, on pages and in MuJoCo."""
+"""How large links, wheels and planetary sets are drawn, on pages and in MuJoCo."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from geared_dynamics.arrays import Array
+from geared_dynamics.description.robot_records import PlanetaryRecord
 from geared_dynamics.model import GearedModel
+from geared_dynamics.scene.solids import ADDENDUM
 
 
 def arm_size(model: GearedModel) -> float:
@@ -81,3 +83,84 @@ def disc_of(mass: float, axial: float, transverse: float, size: float) -> Disc:
         float(np.clip(radius, 0.02 * size, 0.11 * size)),
         float(np.clip(half, 0.006 * size, 0.08 * size)),
     )
+
+
+# -- Planetary sets -------------------------------------------------------------------------------
+
+
+class Gears(NamedTuple):
+    """A planetary set to be drawn.
+
+    Attributes:
+        radius: Of the circle of the planets' axes [m], as in the file or made up.
+        sun: Wheel, or None where it is a link.
+        ring: Wheel or link.
+        planets: Wheels.
+        teeth: Of sun, planet and ring.
+        phase: Angle of the first planet [rad].
+        known: Whether the file says the radius.
+    """
+
+    radius: float
+    sun: str | None
+    ring: str
+    planets: tuple[str, ...]
+    teeth: tuple[int, int, int]
+    phase: float
+    known: bool
+
+    def pitch(self, teeth: int) -> float:
+        """Pitch radius of a gear of the set [m]."""
+        return self.radius * teeth / (self.teeth[0] + self.teeth[1])
+
+    @property
+    def half(self) -> float:
+        """Half the gears' thickness [m]."""
+        return 0.13 * self.radius
+
+
+WIDEST = 0.13  # of the arm's length, the ring of a set of which no radius is known
+
+
+def gear_sets(model: GearedModel, size: float) -> list[Gears]:
+    """The planetary sets of a model's files."""
+    drives = model.records.drivetrain
+    members: dict[str, dict[str, tuple[str, str]]] = {}
+    for mesh in drives.meshes:
+        if mesh.kind in ("external", "internal"):
+            members.setdefault(mesh.place, {}).setdefault(mesh.kind, mesh.members)
+    found = []
+    for record in drives.planetary:
+        pairs = members.get(f"planetary.{record.name}", {})
+        if len(pairs) == 2:
+            found.append(gears_of(record, pairs["external"][0], pairs["internal"][1], model, size))
+    return found
+
+
+def gears_of(
+    record: PlanetaryRecord, sun: str, ring: str, model: GearedModel, size: float
+) -> Gears:
+    """One planetary set; of one without a radius the ring is as wide as fits the arm."""
+    s, p, r = record.teeth
+    planets = tuple(f"{record.name}.planet_{k + 1}" for k in range(record.planets))
+    outside = (r + 2.0 * (ADDENDUM + 3.0)) / (s + p)
+    radius = record.radius or WIDEST * size / outside
+    own = sun if sun in model.wheel_names else None
+    return Gears(radius, own, ring, planets, (s, p, r), record.phase, record.radius > 0.0)
+
+
+def interlocked(gears: Gears, start: float = 0.0) -> tuple[list[float], float]:
+    """Angles of a tooth of each planet and of the ring [rad], one of the sun's being ``start``.
+
+    At the planet's angle alpha the sun's teeth are s of a pitch past it; the planet has a gap
+    there, and the ring one where the planet has a tooth.
+    """
+    sun, planet, ring = gears.teeth
+    count, turn = len(gears.planets), 2.0 * np.pi
+    phases = []
+    for k in range(count):
+        alpha = gears.phase + turn * k / count
+        past = (alpha - start) * sun / turn % 1.0
+        phases.append(alpha + np.pi + (past - 0.5) * turn / planet)
+    past = (gears.phase - phases[0]) * planet / turn % 1.0
+    return phases, gears.phase - (past + 0.5) * turn / ring
