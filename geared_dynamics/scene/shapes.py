@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+
 import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike, Frozen, IntArray
