@@ -19,7 +19,18 @@ KEYS = {
     name: f"python3-{name}"
     for name in ("jsonschema", "lxml", "matplotlib", "numba", "numpy", "rich", "scipy", "yaml")
 }
-PIP_ONLY = ("mujoco", "rosbags", "plotly", "clarabel", "dask", "distributed", "lz4", "backports")
+PIP_ONLY = (
+    "mujoco",
+    "rosbags",
+    "plotly",
+    "clarabel",
+    "dask",
+    "distributed",
+    "lz4",
+    "backports",
+    "viser",
+    "trimesh",
+)
 OURS = ("geared_dynamics",)
 # With Python from 3.14 on; optional for JTC's action.
 OTHERS = ("compression", "control_msgs")
