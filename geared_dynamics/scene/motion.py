@@ -55,7 +55,7 @@ class ArmMotion(Frozen):
 
 
 def swing(model: GearedModel) -> ArmMotion:
-    """All joints to and fro within their limits, the end as the beginning, torques computed."""
+    """All joints back and forth within their limits, the end as the beginning, torques computed."""
     time = np.linspace(0.0, PERIOD, round(PERIOD * FRAMES) + 1)
     middle, amplitude = swings(model)
     k = np.arange(model.n)
@@ -63,7 +63,7 @@ def swing(model: GearedModel) -> ArmMotion:
     angle = beat * time[:, None] + 1.3 * k
     q = middle + amplitude * np.sin(angle)
     v, a = amplitude * beat * np.cos(angle), -amplitude * beat**2 * np.sin(angle)
-    return computed(model, "to and fro within the limits", time, q, v, a)
+    return computed(model, "back and forth within the limits", time, q, v, a)
 
 
 def swings(model: GearedModel) -> tuple[Array, Array]:

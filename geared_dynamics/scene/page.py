@@ -49,7 +49,7 @@ def view(
 
     Args:
         model: Geared model.
-        motion: To be shown; None: to and fro within the limits.
+        motion: To be shown; None: back and forth within the limits.
         meshes: Whether links look as their URDF draws them, where its files are found.
         drawn: Whether only pictures are wanted, which need no viser.
 

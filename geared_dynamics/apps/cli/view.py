@@ -66,7 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--out, write one page that needs no network, or a picture."
     )
     add_robot_arguments(parser)
-    group = parser.add_argument_group("motion, to and fro within the limits if not given")
+    group = parser.add_argument_group("motion, back and forth within the limits if not given")
     group.add_argument("--bag", metavar="RECORDING", help="replay a bag or a table, with torques")
     group.add_argument("--demo", action="store_true", help="replay the motion of the demo")
     group.add_argument(
@@ -152,7 +152,7 @@ def has_display() -> bool:
 
 
 def motion_of(args: argparse.Namespace, model: GearedModel) -> ArmMotion | None:
-    """The motion that the arguments name, None: to and fro."""
+    """The motion that the arguments name, None: back and forth."""
     if args.demo:
         if not model.motor_names:
             remedy = "write a drivetrain file (docs/drivetrain.md), or leave --demo out"
@@ -340,7 +340,7 @@ def camera_at(target: Array, distance: float) -> Any:
 
 
 def renderer() -> Any:
-    """MuJoCo, told what to draw with: a display, EGL or OSMesa.
+    """MuJoCo with a choice of OpenGL: a display, EGL or OSMesa.
 
     Raises:
         GearedDynamicsError: If there is none of them.

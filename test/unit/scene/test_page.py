@@ -134,4 +134,4 @@ def test_without_viser(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "viser", None)
     with pytest.raises(MissingPackageError, match="pip install 'viser'"):
         view(example("elbow"))
-    assert view(example("elbow"), drawn=True).motion.title.startswith("to and fro")
+    assert view(example("elbow"), drawn=True).motion.title.startswith("back and forth")
