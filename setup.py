@@ -47,8 +47,10 @@ TESTING = [
     "sympy",
     "scipy",
 ]
+COMPLETION = ["argcomplete>=3.0"]
 TOOLS = [
     *TESTING,
+    *COMPLETION,
     "ruff>=0.14.1",
     "mypy>=1.10",
     "import-linter>=2.0",
@@ -128,6 +130,7 @@ setup(
     packages=find_packages(include=[NAME, f"{NAME}.*"]),
     package_data={
         NAME: ["py.typed"],
+        f"{NAME}.apps.cli": ["*.json"],
         f"{NAME}.description": ["*.json"],
         f"{NAME}.scene": ["*.html"],
     },
@@ -148,6 +151,7 @@ setup(
         "robots": ROBOTS,
         "demo": DEMO,
         "view": VIEW,
+        "completion": COMPLETION,
         "testing": TESTING,
         "tools": TOOLS,
         "docs": DOCS,

@@ -131,7 +131,7 @@ def slope_of_step(drives: Pointer, law: int, rate: float, change: float, ease: f
     """Slope of the friction over a step: the secant from the rate to where the step leads.
 
     The tangent at the rate alone is steep at rest, where it would hold what is torn off, and flat
-    beyond some smoothing rates, where it would let what comes to rest jump back and forth for ever.
+    beyond some smoothing rates, where it would let what comes to rest jump to and fro for ever.
     Where the step leads is found with the friction at its end:
 
         x = rate + change - ease (f(x) - f(rate)),    f ~ level min(|x| / smoothing, 1) sign x

@@ -55,7 +55,7 @@ class ArmMotion(Frozen):
 
 
 def swing(model: GearedModel) -> ArmMotion:
-    """All joints back and forth within their limits, the end as the beginning, torques computed."""
+    """All joints back and forth within their limits, with computed torques; it repeats."""
     time = np.linspace(0.0, PERIOD, round(PERIOD * FRAMES) + 1)
     middle, amplitude = swings(model)
     k = np.arange(model.n)

@@ -16,7 +16,7 @@ import numpy as np
 
 from geared_dynamics.arrays import Array
 from geared_dynamics.errors import MissingPackageError, printable
-from geared_dynamics.files import write_text
+from geared_dynamics.files import MARK, write_text
 from geared_dynamics.model import GearedModel, require_model
 from geared_dynamics.scene.meshes import visual_parts
 from geared_dynamics.scene.motion import (
@@ -110,6 +110,7 @@ class ArmPage:
                 recording.insert_sleep(step)
             page = str(recording.as_html())
         panel = files("geared_dynamics.scene").joinpath("panel.html").read_text(encoding="utf-8")
+        page = page.replace("<head>", f"<head><!-- {MARK} -->", 1)
         return page.replace(
             "</body>", panel.replace("/*DATA*/null", self._data(nodes)) + "</body>"
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import ctypes.util
+import importlib
 import os
 import sys
 import webbrowser
@@ -15,34 +16,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from geared_dynamics.apps.cli.options import add_robot_arguments, load_robot, open_console, stage
-from geared_dynamics.apps.cli.recording_options import (
-    add_recording_options,
-    frequency,
-    meaning_of,
-    open_one,
+from geared_dynamics.apps.cli.documents import add_json_option, print_document, robot_part
+from geared_dynamics.apps.cli.options import (
+    add_force_option,
+    add_robot_arguments,
+    load_robot,
+    open_console,
+    say_replaced,
+    stage,
 )
-from geared_dynamics.apps.demo_motion import demanding
+from geared_dynamics.apps.cli.view_motion import add_motion_options, motion_of
 from geared_dynamics.arrays import Array
-from geared_dynamics.dynamics.motor_side import motor_torques
 from geared_dynamics.errors import (
     DescriptionError,
     GearedDynamicsError,
     MissingPackageError,
-    RecordingError,
 )
-from geared_dynamics.files import new_files
-from geared_dynamics.model import GearedModel
-from geared_dynamics.recordings.motions import (
-    Meaning,
-    joint_positions,
-    joint_torques,
-    joint_velocities,
-)
-from geared_dynamics.recordings.recording import Recording
-from geared_dynamics.recordings.samples import Samples, joined
+from geared_dynamics.files import MARK, new_files, refuse_foreign
 from geared_dynamics.scene.live import LivePage
-from geared_dynamics.scene.motion import ArmMotion, computed
 from geared_dynamics.scene.page import ArmPage, extent, quiet_server, view
 from geared_dynamics.scene.shapes import body_poses, wheel_angles, wheel_poses
 from geared_dynamics.simulation.mujoco_parts import mujoco
@@ -66,20 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--out, write one page that needs no network, or a picture."
     )
     add_robot_arguments(parser)
-    group = parser.add_argument_group("motion, back and forth within the limits if not given")
-    group.add_argument("--bag", metavar="RECORDING", help="replay a bag or a table, with torques")
-    group.add_argument("--demo", action="store_true", help="replay the motion of the demo")
-    group.add_argument(
-        "--seconds", type=frequency, default=30.0, metavar="S",
-        help="of the recording to show, default 30",
-    )  # fmt: skip
-    group.add_argument(
-        "--begin",
-        type=frequency,
-        default=0.0,
-        metavar="S",
-        help="of the recording to leave out at the beginning",
-    )
+    add_motion_options(parser)
     group = parser.add_argument_group("picture")
     group.add_argument(
         "--out", type=Path, metavar="FILE",
@@ -95,7 +73,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--port", type=port, default=PORT, help=f"of the live page on this machine, default {PORT}"
     )
-    add_recording_options(parser)
+    add_force_option(parser)
+    add_json_option(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -106,12 +85,15 @@ def run(args: argparse.Namespace) -> int:
         raise DescriptionError("--out", finding, "end the name in .html, .gif or .png")
     if args.bag is not None and args.demo:
         raise DescriptionError("--demo", "is given with --bag", "leave one of them out")
+    if args.json and out is None:
+        raise DescriptionError("--json", "is given without --out", "name a file to write")
+    replaced = refuse_foreign(out, force=args.force) if out is not None else []
     model, console = load_robot(args), open_console()
     with stage("computing the motion"):
         motion = motion_of(args, model)
     with stage("reading meshes"):
         page = view(model, motion, meshes=not args.no_meshes, drawn=out_is_picture(out))
-    for line in page.shapes.left_out:
+    for line in page.shapes.left_out if not args.json else ():
         console.print(f"left out: {line}", style="yellow", soft_wrap=True)
     if out is None:
         serve(page, args.port)
@@ -121,7 +103,12 @@ def run(args: argparse.Namespace) -> int:
             write_picture(page, out, args.size)
         else:
             page.save(out)
+    if args.json:
+        body = {"robot": robot_part(model), "files": [out], "left_out": page.shapes.left_out}
+        print_document("view", body)
+        return 0
     console.print(f"{out}: {out.stat().st_size / 1000:.0f} kB", soft_wrap=True)
+    say_replaced(console, replaced)
     return 0
 
 
@@ -148,80 +135,6 @@ def has_display() -> bool:
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
-# -- The motion: of a recording, of the demo, or none ---------------------------------------------
-
-
-def motion_of(args: argparse.Namespace, model: GearedModel) -> ArmMotion | None:
-    """The motion that the arguments name, None: back and forth."""
-    if args.demo:
-        if not model.motor_names:
-            remedy = "write a drivetrain file (docs/drivetrain.md), or leave --demo out"
-            raise GearedDynamicsError("--demo", "no motors are described", remedy)
-        times, q, v, a = demanding(model)
-        return computed(model, "the demo's, at the motors' limits", times, q, v, a)
-    if args.bag is None:
-        return None
-    meaning = meaning_of(args, model)
-    try:
-        recording = open_one(args, model, args.bag)
-    except RecordingError:
-        recording = open_one(args, model, args.bag, efforts=False)
-    return recorded(model, recording, meaning, args.begin, args.seconds)
-
-
-def recorded(
-    model: GearedModel, recording: Recording, meaning: Meaning, begin: float, seconds: float
-) -> ArmMotion:
-    """Part of a recording, with the torques that it holds.
-
-    Args:
-        model: Geared model.
-        recording: Of its joints.
-        meaning: Of the recording's numbers.
-        begin: What is left out at the beginning [s].
-        seconds: How much of the rest is shown [s].
-    """
-    samples = window(recording, begin, seconds)
-    if len(samples.stamp) < 2:
-        finding = f"has fewer than two samples from {begin:g} s on, {seconds:g} s long"
-        raise RecordingError(recording.path, finding, "choose another --begin or --seconds")
-    time = (samples.stamp - samples.stamp[0]) * 1e-9
-    q = joint_positions(model, meaning, samples.position)
-    v = joint_velocities(model, meaning, samples.velocity)
-    if not np.isfinite(v).all():
-        v = np.gradient(q, time, axis=0)
-    torque, motors = np.full(q.shape, np.nan), np.full((len(q), len(model.motor_names)), np.nan)
-    words = "not recorded"
-    if np.isfinite(samples.effort).all():
-        words = f"recorded ({meaning.effort.replace('_', ' ')})"
-        torque = joint_torques(model, meaning, q, samples.effort)
-        if model.motor_names and model.motor_map.complete:
-            motors = motor_torques(model, torque)
-    name = Path(recording.path).name
-    return ArmMotion(f"recorded in {name}", words, time, q, v, torque, motors)
-
-
-def window(recording: Recording, begin: float, seconds: float) -> Samples:
-    """Samples between two times, in order, each time once, those without positions left out."""
-    parts: list[Samples] = []
-    zero: int | None = None
-    for span in range(recording.spans):
-        samples, core = recording.read(span, 0)
-        own = samples.rows(core & np.isfinite(samples.position).all(axis=1))
-        if not len(own.stamp):
-            continue
-        zero = int(own.stamp.min()) if zero is None else zero
-        since = (own.stamp - zero) * 1e-9
-        parts.append(own.rows((since >= begin) & (since <= begin + seconds)))
-        if since.min() > begin + seconds:
-            break
-    if not parts:
-        return recording.read(0, 0).samples.rows(slice(0, 0))
-    every = joined(parts)
-    _, first = np.unique(every.stamp, return_index=True)
-    return every.rows(first)
-
-
 # -- Pictures by MuJoCo's renderer ----------------------------------------------------------------
 
 
@@ -236,7 +149,9 @@ def write_picture(page: ArmPage, out: Path, pixels: tuple[int, int]) -> None:
     frames = [image.fromarray(picture) for picture in pictures(page, times, *pixels)]
     with new_files(out) as (draft,):
         if still:
-            frames[0].save(draft, "PNG", optimize=True)
+            info = importlib.import_module("PIL.PngImagePlugin").PngInfo()
+            info.add_text("Software", MARK)
+            frames[0].save(draft, "PNG", optimize=True, pnginfo=info)
             return
         few = [frame.quantize(COLOURS, dither=image.Dither.NONE) for frame in frames]
         few[0].save(
@@ -246,6 +161,7 @@ def write_picture(page: ArmPage, out: Path, pixels: tuple[int, int]) -> None:
             append_images=few[1:],
             duration=round(1000.0 / RATE),
             loop=0,
+            comment=MARK,
         )
 
 

@@ -38,7 +38,8 @@ def draw(out: Path, *files: str) -> Any:
 
 
 def test_still(tmp_path: Path) -> None:
-    with draw(tmp_path / "arm.png", *ELBOW) as picture:
+    draw(tmp_path / "arm.png", *ELBOW).close()
+    with draw(tmp_path / "arm.png", *ELBOW) as picture:  # replaces its own
         assert picture.size == (64, 48)
         colours = np.asarray(picture.convert("RGB"), int)
     assert np.ptp(colours, axis=2).max() > 60  # the wheels' and links' colours
@@ -79,6 +80,20 @@ def test_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert said.out == f"{out}: {out.stat().st_size / 1000:.0f} kB\n"
     assert out.stat().st_size < 1_500_000
     assert "the demo's" in out.read_text(encoding="utf-8")
+
+
+def test_a_file_of_others_is_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The command's own page is replaced, with a line; another file with --force only."""
+    pytest.importorskip("viser")
+    out = tmp_path / "arm.html"
+    out.write_text("mine", encoding="utf-8")
+    command = ["view", *ELBOW, "--out", str(out)]
+    assert main(command) == 2
+    assert "give --force" in capsys.readouterr().err
+    assert out.read_text(encoding="utf-8") == "mine"
+    assert main([*command, "--force"]) == 0
+    assert main(command) == 0
+    assert f"replaced: {out}" in capsys.readouterr().out
 
 
 def test_live_page(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -148,6 +163,7 @@ def stop() -> None:
         ([*ELBOW, "--out", "arm.mp4"], "neither a page (.html) nor a GIF nor a PNG"),
         (["missing.urdf", "--out", "arm.gif"], "missing.urdf"),
         ([*ELBOW, "--bag", "a.csv", "--demo"], "leave one of them out"),
+        ([*ELBOW, "--json"], "is given without --out"),
         ([*ELBOW, "--bag", "missing.csv"], "missing.csv"),
         ([ELBOW[0], "--demo"], "no motors are described"),
     ],
