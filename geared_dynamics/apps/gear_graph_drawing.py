@@ -159,7 +159,9 @@ def wheel_rows(model: GearedModel) -> list[tuple[str, ...]]:
     The speed is that at 1 rad/s (1 m/s) of the joint that turns the wheel most.
     """
     teeth = wheel_teeth(model)
-    rows = [("wheel", "carried by", "teeth", "overall ratio", "rpm at 1 rad/s of the joint")]
+    rows: list[tuple[str, ...]] = [
+        ("wheel", "carried by", "teeth", "overall ratio", "rpm at 1 rad/s of the joint")
+    ]
     for r, name in enumerate(model.wheel_names):
         most = model.Gamma[r][np.argmax(np.abs(model.Gamma[r]))]
         ratio = "; ".join(ratio_terms(model, r)) or "frozen"
