@@ -10,14 +10,15 @@ from urllib.parse import unquote
 
 import numpy as np
 
-from geared_dynamics.arrays import Array
-from geared_dynamics.description.robot_records import VisualRecord
+from geared_dynamics.arrays import Array, IntArray
+from geared_dynamics.description.robot_records import Vector3, VisualRecord
 from geared_dynamics.model import GearedModel
 from geared_dynamics.scene.shapes import GLASS, Part, colour_of
 from geared_dynamics.scene.solids import Solid, box, cylinder, sphere
 
 LARGEST = 100_000_000  # bytes of a mesh file
 TRIANGLES = 120_000  # of all meshes together: a page of some 4 MB
+FINEST, TRIED = 1e6, 48  # cells along a mesh: corners at one place are one; a first try
 COARSEST = 16  # cells along a mesh below which it is no longer made smaller
 KINDS = (".stl", ".obj", ".dae", ".ply", ".glb", ".gltf", ".off")
 
@@ -30,10 +31,14 @@ def visual_parts(model: GearedModel) -> tuple[tuple[Part, ...], tuple[str, ...]]
     """
     found: list[tuple[int, Solid]] = []
     left_out: list[str] = []
+    read: dict[tuple[str, str, Vector3], Solid | str] = {}
     for link in model.records.robot.links:
         frame = model.frame(link.name)
         for visual in link.visuals:
-            shape = shape_of(visual, model.source)
+            same = visual.kind, visual.mesh, visual.size  # legs share their meshes
+            if same not in read:
+                read[same] = shape_of(visual, model.source)
+            shape = read[same]
             if isinstance(shape, str):
                 left_out.append(f"{link.name}: {visual.mesh}: {shape}")
                 continue
@@ -122,35 +127,48 @@ def read_mesh(file: Path, scale: Array) -> Solid | str:
 def decimated(solid: Solid, share: float) -> Solid:
     """A mesh with at most a share of its triangles: corners in the same cell become one.
 
-    Corners at the same place are one in any case. The cells grow until it is enough, and stop
-    where the shape would be lost.
+    Corners at the same place are one in any case. A surface has about as many triangles as
+    the square of the cells along it, which says how large cells have to be; they grow until
+    it is enough, and stop where the shape would be lost.
 
     Args:
         solid: The mesh.
         share: Part of its triangles that may stay, 0 to 1.
     """
-    low = solid.points.min(axis=0)
-    extent = float(np.ptp(solid.points, axis=0).max()) or 1.0
-    cells = 1e6
-    result = clustered(solid, low, extent / cells)
-    most = share * len(solid.faces)
-    cells = 512.0
-    while len(result.faces) > most and cells >= COARSEST:
-        result = clustered(solid, low, extent / cells)
-        cells *= 0.8
+    whole, most = clustered(solid, FINEST), share * len(solid.faces)
+    if len(whole.faces) <= most:
+        return whole
+    tried = clustered(whole, TRIED)
+    cells = min(TRIED * np.sqrt(most / max(len(tried.faces), 1)), 8.0 * TRIED)
+    result = clustered(whole, max(cells, COARSEST))
+    while len(result.faces) > most and cells > COARSEST:
+        cells *= 0.9
+        result = clustered(whole, max(cells, COARSEST))
     return result
 
 
-def clustered(solid: Solid, low: Array, cell: float) -> Solid:
-    """A mesh whose corners in the same cell of a grid have been moved to their mean."""
-    key = np.floor((solid.points - low) / cell).astype(np.int64)
-    _, index = np.unique(key, axis=0, return_inverse=True)
-    index = index.ravel()
+def clustered(solid: Solid, cells: float) -> Solid:
+    """A mesh whose corners in the same cell of a grid have been moved to their mean.
+
+    Args:
+        solid: The mesh.
+        cells: Along its longest side, at most 1e6: a cell's number is one integer.
+    """
+    low = solid.points.min(axis=0)
+    step = (float(np.ptp(solid.points, axis=0).max()) or 1.0) / cells
+    place = np.floor((solid.points - low) / step).astype(np.int64)
+    _, index = np.unique(packed(place, int(cells) + 2), return_inverse=True)
     count = np.bincount(index)
     sums = [np.bincount(index, weights=column) for column in solid.points.T]
     faces = index[solid.faces]
-    flat = (
-        (faces[:, 0] == faces[:, 1]) | (faces[:, 1] == faces[:, 2]) | (faces[:, 2] == faces[:, 0])
-    )
-    faces = np.unique(faces[~flat], axis=0)
+    a, b, c = faces.T
+    faces = faces[(a != b) & (b != c) & (c != a)]
+    if len(count) < FINEST:  # the same triangle twice is one
+        _, first = np.unique(packed(faces, len(count)), return_index=True)
+        faces = faces[first]
     return Solid(np.stack(sums, axis=-1) / count[:, None], faces)
+
+
+def packed(rows: IntArray, base: int) -> IntArray:
+    """Three integers (k, 3) of 0 to less than a base as one (k,)."""
+    return np.asarray((rows[:, 0] * base + rows[:, 1]) * base + rows[:, 2])
