@@ -59,7 +59,6 @@ def test_names_are_text(odd_names: gd.GearedModel) -> None:
 
 
 def test_live_texts_are_text(odd_names: gd.GearedModel) -> None:
-    pytest.importorskip("viser")
     from geared_dynamics.scene.live import texts
 
     model = odd_names
