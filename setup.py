@@ -140,6 +140,7 @@ setup(
         *share("config"),
         *share("launch"),
         *share("policies"),
+        *share("recordings"),
         *share("urdf"),
         *executables(),
     ],

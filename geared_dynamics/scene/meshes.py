@@ -88,6 +88,7 @@ def places(name: str, urdf: str) -> Iterator[Path]:
         yield Path(rest)
     if kind not in ("package", "model"):
         return
+    rest = rest.lstrip("/")
     package = rest.partition("/")[0]
     for prefix in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep):
         if prefix:
