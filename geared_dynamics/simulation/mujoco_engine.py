@@ -30,12 +30,11 @@ class MujocoMechanism:
         timestep: float,
         *,
         friction: bool = True,
-        drawn: bool = False,
         stops: bool = False,
     ) -> None:
         """Build the bodies; see ``blueprint``."""
         self.model, self._timestep = model, timestep
-        self.plan = plan = blueprint(model, timestep, friction=friction, drawn=drawn, stops=stops)
+        self.plan = plan = blueprint(model, timestep, friction=friction, stops=stops)
         self.mj = compiled(plan)
         self.mj.actuator_ctrllimited[:] = False  # what a motor can give is not decided here
         self.data = mujoco().MjData(self.mj)

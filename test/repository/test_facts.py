@@ -17,6 +17,10 @@ READERS = {
     "analysis/pinocchio_tree.py": "writes a URDF for Pinocchio, from the records alone",
     "apps/cli/describe.py": "lists what the files say",
     "apps/cli/drive_tables.py": "lists what the files say",
+    "scene/meshes.py": "draws what the URDF draws of links",
+    "scene/page.py": "shows the teeth of the files' wheels",
+    "scene/shapes.py": "draws the planetary sets of the files",
+    "scene/sizes.py": "draws the planetary sets of the files",
     "apps/gear_graph_drawing.py": "draws the gears of the files",
 }
 # Pseudo-inverses of other matrices than A, each with their number.

@@ -13,7 +13,7 @@ EXAMPLES = {
     ),
     "check": (ARM, "arm.urdf", f"{ARM} --lock finger=0.02 --states 1000 --json"),
     "describe": (ARM, f"{ARM} --graph gears.svg", f"{ARM} --json"),
-    "view": (ARM, f"{ARM} --out arm.gif", f"{ARM} --out arm.png"),
+    "view": (ARM, f"{ARM} --out arm.html", f"{ARM} --demo --out arm.gif"),
     "export": (
         f"{ARM} --mjcf arm.xml",
         f"{ARM} --c -o arm_c",

@@ -32,7 +32,7 @@ COMMANDS = {
     "init": "write a drivetrain file to fill in, for a robot of which only the URDF is known",
     "check": "compare a robot with Pinocchio, and the armature model with the complete one",
     "describe": "show joints, wheels, ratios, locked links and the structure matrix",
-    "view": "show the moving robot, in a window or as a GIF or PNG",
+    "view": "show the moving robot in the browser, as a page or as a picture",
     "export": "write the robot with its rotors for MuJoCo (MJCF)",
     "coupling": "show the torque that the armature model omits, by cause",
     "analyze": "compare recorded joint torques with the model",

@@ -107,6 +107,12 @@ def test_init_and_export(found: Any, tmp_path: Path) -> None:
     assert all(Path(file).is_file() for file in code["files"])
 
 
+def test_view(found: Any, tmp_path: Path) -> None:
+    pytest.importorskip("viser")
+    out = tmp_path / "arm.html"
+    assert found("view", *ELBOW, "--out", str(out))["files"] == [str(out)]
+
+
 def test_excite(found: Any, tmp_path: Path) -> None:
     out = tmp_path / "motion.yaml"
     document = found(
