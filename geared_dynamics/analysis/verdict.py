@@ -1,0 +1,323 @@
+"""Whether what was identified can be used, why not, and what to do: a function of the fit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from geared_dynamics.analysis.hypotheses import Explained, elsewhere, explained, fitted
+from geared_dynamics.analysis.identification import UNEXPLAINED, Identified
+from geared_dynamics.arrays import Array
+
+TWICE = 2.0  # times the residual of the fit, from which on what was held out says that it fails
+NOTHING = 0.01  # of a joint's torque: a residual below it is small, whatever it is compared with
+COSTS = 1.5  # times the residual that being a possible arm may cost
+BELOW = 2.0  # deviations below zero from which on a value cannot be
+CONTRADICTED = 3.0  # deviations by which a bound moves a parameter that the data know better
+UNSURE, UNKNOWN = 0.2, 0.5  # of a torque: its uncertainty in other motions
+SHORT_WAY = 0.25  # of a joint's range: with less, its motion is called short
+LIGHT = 0.05  # kg: a mass that is not worth a line
+NEVER_NEGATIVE = (".J", ".inertia", ".viscous", ".coulomb")
+LARGE = 1e-3  # of a combination: what is joined by less does not count
+
+Severity = Literal["red", "yellow"]
+
+
+class Finding(NamedTuple):
+    """Something that is wrong with a fit, or doubtful.
+
+    Attributes:
+        severity: ``red``: do not use it; ``yellow``: to be known.
+        what: What was found.
+        cause: What it probably comes from.
+        remedy: What to do.
+    """
+
+    severity: Severity
+    what: str
+    cause: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"{self.what}. Likely cause: {self.cause}. {self.remedy[0].upper()}{self.remedy[1:]}."
+
+
+class Judgement(NamedTuple):
+    """What is to be done with identified parameters.
+
+    Attributes:
+        findings: Red ones first.
+        reason: Why they can be used, in numbers; also said where they cannot.
+        explained: Hypotheses that would explain the torques.
+        elsewhere: Uncertainty of the torque in other motions, over the torque (n,).
+        coverage: Part of each joint's range that was gone through (n,); NaN without limits.
+    """
+
+    findings: tuple[Finding, ...]
+    reason: str
+    explained: Explained
+    elsewhere: Array
+    coverage: Array
+
+    @property
+    def usable(self) -> bool:
+        """Whether nothing is red."""
+        return not any(finding.severity == "red" for finding in self.findings)
+
+    @property
+    def sentence(self) -> str:
+        """The verdict, first line of terminal and report."""
+        if self.usable:
+            return f"Use these parameters: {self.reason}."
+        red = [finding.what for finding in self.findings if finding.severity == "red"]
+        more = f", and {len(red) - 1} more" if len(red) > 1 else ""
+        return f"Do not use these parameters: {red[0]}{more}."
+
+
+def judged(result: Identified) -> Judgement:
+    """Judge a fit.
+
+    Args:
+        result: What was identified.
+    """
+    better, unsure, way = explained(result), elsewhere(result), coverage(result)
+    findings = [
+        *_zeros(result, better),
+        *_unexplained(result),
+        *_fails_elsewhere(result),
+        *_impossible(result),
+        *_too_little(result, unsure, way),
+        *_mass(better),
+        *_unvalidated(result),
+    ]
+    findings.sort(key=lambda finding: finding.severity != "red")
+    return Judgement(tuple(findings), _reason(result), better, unsure, way)
+
+
+def held_percent(result: Identified) -> Array:
+    """Residual of what was held out, of the physical parameters where there are some (n,) [%]."""
+    row = 3 if result.physical is None else 4
+    scale = np.where(result.held_rms > 0.0, result.held_rms, np.nan)
+    return np.asarray(100.0 * result.residual[row] / scale)
+
+
+def coverage(result: Identified) -> Array:
+    """Part of each joint's range that was gone through (n,); NaN where it has no limits."""
+    given, way = result.model.limits, np.ptp(result.equations.q, axis=0)
+    range_ = np.where(given.bounded, given.upper - given.lower, np.nan)
+    return np.asarray(np.minimum(way / np.minimum(range_, 2.0 * np.pi), 1.0))
+
+
+def _reason(result: Identified) -> str:
+    """Say how well the torques are explained, joint by joint at worst."""
+    held = held_percent(result)
+    if not np.isfinite(held).any():
+        fit = 100.0 * result.residual[1] / np.maximum(result.rms, 1e-300)
+        j = int(np.argmax(fit))
+        return (
+            f"they leave {np.sqrt(np.mean(fit**2)):.1f} % of the torques that were fitted "
+            f"(worst {result.model.joint_names[j]} {fit[j]:.1f} %)"
+        )
+    j = int(np.nanargmax(held))
+    return (
+        f"they leave {np.sqrt(np.nanmean(held**2)):.1f} % of torques that were not fitted "
+        f"(worst {result.model.joint_names[j]} {held[j]:.1f} %)"
+    )
+
+
+def _zeros(result: Identified, better: Explained) -> list[Finding]:
+    """Zero positions that look wrong."""
+    found = []
+    for j in np.flatnonzero(better.zero):
+        name, degrees = result.model.joint_names[j], np.rad2deg(better.zero[j])
+        what = (
+            f"the zero position of {name} looks {abs(degrees):.0f}° off: with it corrected the "
+            f"files' links leave {100 * better.after:.0f} % of the torques, "
+            f"{100 * better.before:.0f} % without"
+        )
+        remedy = f"add {better.zero[j]:+.3f} rad to its positions: --zero {name}={better.zero[j]:.3f}"
+        found.append(Finding("red", what, "recording and URDF count from different positions", remedy))
+    return found
+
+
+def _unexplained(result: Identified) -> list[Finding]:
+    """Joints whose torque is hardly explained."""
+    if not result.unexplained:
+        return []
+    what = f"the residual is near the torque itself for {', '.join(result.unexplained)}"
+    cause = (
+        "efforts are something else than is said (--effort, --gains), a sign or a joint is another, "
+        "or the torque is noise"
+    )
+    return [
+        Finding("red", f"{what} (above {100 * UNEXPLAINED:.0f} %)", cause,
+                "plot the torques (geared-dynamics analyze --output), and correct what they are")
+    ]  # fmt: skip
+
+
+def _fails_elsewhere(result: Identified) -> list[Finding]:
+    """Joints whose residual is twice as large where nothing was fitted."""
+    fit, held = result.residual[1], result.residual[3]
+    torque = np.maximum(result.held_rms, 1e-300)
+    by_torque = (held / torque) / np.maximum(fit / np.maximum(result.rms, 1e-300), 1e-300)
+    times = np.fmin(held / np.maximum(fit, 1e-300), by_torque)
+    far = (times > TWICE) & (held > NOTHING * torque)
+    named = [
+        f"{result.model.joint_names[j]} ({held[j]:.2g} for {fit[j]:.2g} {result.model.force_units[j]})"
+        for j in np.flatnonzero(far)
+    ]
+    if not named:
+        return []
+    what = f"the residual of what was held out is more than twice the fit's: {', '.join(named)}"
+    cause = "the motion that was fitted is too short or too different, or something changed (load, contact, temperature)"
+    remedy = "record longer, with the same load, and more of the range (geared-dynamics excite)"
+    return [Finding("red", what, cause, remedy)]
+
+
+def _impossible(result: Identified) -> list[Finding]:
+    """Values that no arm has, and what it costs to do without them."""
+    negative = _negative(result)
+    costs = _costs(result)
+    bound = _at_bound(result)
+    if not negative and not (costs and bound):
+        return []
+    severity: Severity = "red" if costs else "yellow"
+    parts = [f"no arm has {', '.join(negative)}"] if negative else []
+    if costs:
+        at = f" ({', '.join(bound)} at the bound)" if bound else ""
+        parts.append(f"parameters of a possible arm leave more of the torque: {costs}{at}")
+    wheels = [name for name in negative if ".J" in name or ".inertia" in name]
+    cause = (
+        "a gear ratio, a sign or a carrier in the drivetrain file is another, or velocities are noise"
+        if wheels
+        else "a joint's sign, zero or ratio is another, or something acts that the model does not have"
+    )
+    remedy = (
+        "compare ratios and signs with the data sheet (geared-dynamics describe)"
+        if costs
+        else "use the physical parameters, in which it is at its bound: they explain as much"
+    )
+    return [Finding(severity, "; ".join(parts), cause, remedy)]
+
+
+def _negative(result: Identified) -> list[str]:
+    """Sums of what cannot be negative that are, beyond deviations."""
+    names = np.array(result.equations.names)
+    found = []
+    for row, k, x, sigma in zip(
+        result.base.combinations, result.base.selection, result.x, result.sigma, strict=True
+    ):
+        joined = names[np.abs(row) > LARGE * np.abs(row).max()]
+        positive = (row >= -LARGE * np.abs(row).max()).all()
+        if positive and x < -BELOW * sigma and all(map(_one_sided, joined)) and _counts(result, k, x):
+            unit = unit_of(result, str(names[k]))
+            found.append(f"{names[k]} = {x:.2g} ± {sigma:.2g} {unit}")
+    return found
+
+
+def _counts(result: Identified, k: int, x: float) -> bool:
+    """Whether a parameter gives some joint a torque worth mentioning."""
+    used = fitted(result)
+    given = result.equations.Y[..., k] * x
+    rms = np.sqrt((given**2 * used).sum(axis=0) / np.maximum(used.sum(axis=0), 1))
+    return bool((rms > NOTHING * result.rms).any())
+
+
+def _one_sided(name: str) -> bool:
+    """Whether a parameter is never below zero."""
+    return name.endswith((*NEVER_NEGATIVE, ".m", ".Ixx", ".Iyy", ".Izz"))
+
+
+def _costs(result: Identified) -> str:
+    """Joints where the physical parameters leave much more than the base ones; empty: none."""
+    if result.physical is None:
+        return ""
+    base, full = result.residual[1], result.residual[2]
+    far = (full > COSTS * base) & (full - base > 2.0 * NOTHING * result.rms)
+    percent = 100.0 / np.maximum(result.rms, 1e-300)
+    return ", ".join(
+        f"{result.model.joint_names[j]} {full[j] * percent[j]:.1f} % for {base[j] * percent[j]:.1f} %"
+        for j in np.flatnonzero(far)
+    )
+
+
+def _at_bound(result: Identified) -> list[str]:
+    """Parameters that the best fit would have beyond their bound, and the data know better."""
+    if result.physical is None:
+        return []
+    moved = [name for name, apart in result.shifts.items() if abs(apart) > CONTRADICTED]
+    return [
+        text for text in result.physical.forbidden
+        if any(text.split(" ")[0].rpartition(".")[0] in name or text.split(" ")[0] in name
+               for name in moved)
+    ]  # fmt: skip
+
+
+def _too_little(result: Identified, unsure: Array, way: Array) -> list[Finding]:
+    """Joints of which other motions would need more than was recorded."""
+    names = result.model.joint_names
+    far = np.flatnonzero(unsure > UNSURE)
+    if not far.size:
+        return []
+    severity: Severity = "red" if (unsure > UNKNOWN).any() else "yellow"
+    listed = ", ".join(f"{names[j]} ±{100 * unsure[j]:.0f} %" for j in far)
+    what = f"torques elsewhere in the range are uncertain: {listed} of the torque"
+    short = [f"{names[j]} {100 * way[j]:.0f} %" for j in np.flatnonzero(way < SHORT_WAY)]
+    cause = "the motion is too small or too slow for what it is to determine"
+    if short:
+        cause += f" (part of the range gone through: {', '.join(short)})"
+    remedy = "record a motion of geared-dynamics excite, or use the parameters for this motion only"
+    return [Finding(severity, what, cause, remedy)]
+
+
+def _mass(better: Explained) -> list[Finding]:
+    """A mass at the tip that the files do not have."""
+    if abs(better.mass) < LIGHT:
+        return []
+    more = "more" if better.mass > 0.0 else "less"
+    what = (
+        f"the last link carries {abs(better.mass):.2g} ± {better.sigma:.1g} kg {more} than the "
+        "files say"
+    )
+    cause = "a tool or a load" if better.mass > 0.0 else "a tool of the files that was not there"
+    remedy = "the parameters contain it; give --payload if it is known and comes off"
+    return [Finding("yellow", what, cause, remedy)]
+
+
+def _unvalidated(result: Identified) -> list[Finding]:
+    """Joints that hardly move in what was held out."""
+    few = np.flatnonzero(~np.isfinite(result.residual[3]))
+    if not few.size:
+        return []
+    listed = ", ".join(result.model.joint_names[j] for j in few)
+    what = f"not validated: {listed} hardly moves in what was held out, or it is too short"
+    remedy = "record longer, or name another recording with --validate"
+    return [Finding("yellow", what, "a short recording", remedy)]
+
+
+# -- Units of parameters, as tables and reports show them -----------------------------------------
+
+
+def unit_of(result: Identified, name: str) -> str:
+    """Unit of a column's parameter, joint side."""
+    owner, _, key = name.rpartition(".")
+    fixed = {"m": "kg", "mcx": "kg m", "mcy": "kg m", "mcz": "kg m", "J": "kg m²"}
+    if key in fixed:
+        return fixed[key]
+    if key.startswith("I") and len(key) == 3:
+        return "kg m²"
+    slides = _slides(result, owner)
+    return {
+        "viscous": "N s/m" if slides else "N m s/rad",
+        "coulomb": "N" if slides else "N m",
+        "offset": "N" if slides else "N m",
+        "inertia": "kg" if slides else "kg m²",
+    }[key]
+
+
+def _slides(result: Identified, owner: str) -> bool:
+    """Whether a name is that of a joint that slides; motors turn."""
+    names: Sequence[str] = result.model.joint_names
+    return owner in names and bool(result.model.prismatic[names.index(owner)])
