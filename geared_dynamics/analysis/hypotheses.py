@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from geared_dynamics.analysis.identification import Identified
+from geared_dynamics.analysis.least_squares import solve
 from geared_dynamics.analysis.parameter_columns import column_names, columns, prior
 from geared_dynamics.arrays import Array, BoolArray
 from geared_dynamics.dynamics.packing import columns_of
@@ -110,9 +111,7 @@ def _one_turn(zero: Array) -> Array:
     return np.asarray(np.pi - (np.pi - zero) % (2.0 * np.pi))
 
 
-def _refined(
-    result: Identified, rows: _Rows, zero: Array, free: list[int]
-) -> tuple[Array, float]:
+def _refined(result: Identified, rows: _Rows, zero: Array, free: list[int]) -> tuple[Array, float]:
     """Best zero position of the joints that have another, in steps of FINE (n,), and its E."""
     for j in np.flatnonzero(zero):
         unit = np.eye(len(zero))[j]
@@ -172,6 +171,46 @@ def _error(Y: Array, tau: Array, rows: _Rows) -> tuple[float, Array, Array]:
     spread = error / max(int(rows.used.sum()) - int(kept.sum()), 1)
     deviations = np.sqrt(spread * np.sum(inverse**2, axis=1))
     return error / Y.shape[1], values, deviations
+
+
+class Scale(NamedTuple):
+    """A joint's torque that looks too large or too small for what the other joints show.
+
+    Attributes:
+        joint: Its number.
+        change: By how much, over the torque.
+        sigma: Standard deviation of that.
+    """
+
+    joint: int
+    change: float
+    sigma: float
+
+
+def other_scale(result: Identified) -> Scale:
+    """The joint whose torque fits that of the others least, if it were scaled.
+
+    Each joint in turn has one more column, what the fit expects of its torque. Joints share the
+    links' parameters, so that the scale of one is determined by the others.
+
+    Args:
+        result: What was identified.
+    """
+    found, used = result.equations, fitted(result)
+    Y = found.Y[..., list(result.base.selection)]
+    expected, scales = Y @ result.x, []
+    for j in range(result.model.n):
+        own = expected * np.eye(result.model.n)[j]
+        fit = solve(np.concatenate([Y, own[..., None]], axis=-1), expected + _left(result), used)
+        deviation = float(np.sqrt(max(fit.covariance[-1, -1], 0.0)))
+        scales.append(Scale(j, float(fit.x[-1]), max(deviation, 1e-300)))
+    return max(scales, key=lambda scale: abs(scale.change) / scale.sigma)
+
+
+def _left(result: Identified) -> Array:
+    """Torque that the fit leaves (k, n)."""
+    found = result.equations
+    return np.asarray(found.tau - result.expected(found))
 
 
 def elsewhere(result: Identified, seed: int = 0) -> Array:

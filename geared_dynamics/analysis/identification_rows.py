@@ -139,9 +139,7 @@ def filtered(
         chosen = at - low
         Y_kept = np.ascontiguousarray(table[0][chosen]).reshape(len(chosen), n, p)
         own = [signal[chosen] for signal in table[1:]]
-        blocks.append(
-            EquationRows(part.stamp[at], Y_kept, *own[:3], part.q[at], own[3], own[4])
-        )
+        blocks.append(EquationRows(part.stamp[at], Y_kept, *own[:3], part.q[at], own[3], own[4]))
     return together(blocks)
 
 

@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal, NamedTuple
 
 import numpy as np
 
-from geared_dynamics.analysis.hypotheses import Explained, elsewhere, explained, fitted
+from geared_dynamics.analysis.hypotheses import (
+    Explained,
+    Scale,
+    elsewhere,
+    explained,
+    fitted,
+    other_scale,
+)
 from geared_dynamics.analysis.identification import UNEXPLAINED, Identified
+from geared_dynamics.analysis.identification_equations import equations
+from geared_dynamics.analysis.identification_rows import Settings
+from geared_dynamics.analysis.least_squares import deviation
 from geared_dynamics.arrays import Array
+from geared_dynamics.recordings.most_excited import found_bandwidth
+from geared_dynamics.recordings.recording import Recording
+from geared_dynamics.recordings.signals import WIDER, usable_cutoff
 
 TWICE = 2.0  # times the residual of the fit, from which on what was held out says that it fails
 NOTHING = 0.01  # of a joint's torque: a residual below it is small, whatever it is compared with
@@ -18,6 +32,7 @@ BELOW = 2.0  # deviations below zero from which on a value cannot be
 CONTRADICTED = 3.0  # deviations by which a bound moves a parameter that the data know better
 UNSURE, UNKNOWN = 0.2, 0.5  # of a torque: its uncertainty in other motions
 SHORT_WAY = 0.25  # of a joint's range: with less, its motion is called short
+SCALED, CERTAIN = 0.003, 5.0  # change of a torque's scale, and deviations, that are named
 LIGHT = 0.05  # kg: a mass that is not worth a line
 NEVER_NEGATIVE = (".J", ".inertia", ".viscous", ".coulomb")
 LARGE = 1e-3  # of a combination: what is joined by less does not count
@@ -40,8 +55,10 @@ class Finding(NamedTuple):
     cause: str
     remedy: str
 
-    def __str__(self) -> str:
-        return f"{self.what}. Likely cause: {self.cause}. {self.remedy[0].upper()}{self.remedy[1:]}."
+    @property
+    def lines(self) -> tuple[str, str]:
+        """Likely cause and remedy, as sentences."""
+        return f"Likely cause: {self.cause}.", f"{self.remedy[0].upper()}{self.remedy[1:]}."
 
 
 class Judgement(NamedTuple):
@@ -90,6 +107,7 @@ def judged(result: Identified) -> Judgement:
         *_impossible(result),
         *_too_little(result, unsure, way),
         *_mass(better),
+        *([] if better.zero.any() else _scale(result, other_scale(result))),
         *_unvalidated(result),
     ]
     findings.sort(key=lambda finding: finding.severity != "red")
@@ -101,6 +119,31 @@ def held_percent(result: Identified) -> Array:
     row = 3 if result.physical is None else 4
     scale = np.where(result.held_rms > 0.0, result.held_rms, np.nan)
     return np.asarray(100.0 * result.residual[row] / scale)
+
+
+def wider_residual(
+    result: Identified, recordings: Sequence[Recording], settings: Settings
+) -> Array:
+    """Residual of all samples in the band of ``analyze``, over the torque (n,).
+
+    Of the physical parameters where there are some. ``analyze`` filters torques less than
+    ``identify`` does and counts joints at rest, so it shows noise and friction that this leaves out.
+
+    Args:
+        result: What was identified.
+        recordings: What it was identified from.
+        settings: As they were given to ``identify``.
+    """
+    readers = settings.readers(result.model, recordings)
+    requested = settings.bandwidth or WIDER * max(map(found_bandwidth, readers))
+    cutoff = usable_cutoff(requested, max(recording.rate for recording in recordings))
+    whole = replace(settings, bandwidth=cutoff, keep=cutoff, slow=0.0, holdout=0.0)
+    found = equations(result.model, recordings, whole)
+    full = result.physical
+    x = None if full is None else full.x + result.load
+    left = found.tau - (result.expected(found) if x is None else found.Y @ x)
+    every = np.ones(found.used.shape, bool)
+    return np.asarray(deviation(left, every) / np.maximum(deviation(found.tau, every), 1e-300))
 
 
 def coverage(result: Identified) -> Array:
@@ -129,17 +172,37 @@ def _reason(result: Identified) -> str:
 
 def _zeros(result: Identified, better: Explained) -> list[Finding]:
     """Zero positions that look wrong."""
-    found = []
-    for j in np.flatnonzero(better.zero):
-        name, degrees = result.model.joint_names[j], np.rad2deg(better.zero[j])
-        what = (
-            f"the zero position of {name} looks {abs(degrees):.0f}° off: with it corrected the "
-            f"files' links leave {100 * better.after:.0f} % of the torques, "
-            f"{100 * better.before:.0f} % without"
-        )
-        remedy = f"add {better.zero[j]:+.3f} rad to its positions: --zero {name}={better.zero[j]:.3f}"
-        found.append(Finding("red", what, "recording and URDF count from different positions", remedy))
-    return found
+    joints = np.flatnonzero(better.zero).tolist()
+    if not joints:
+        return []
+    names = result.model.joint_names
+    off = " and ".join(
+        f"{names[j]} looks {abs(np.rad2deg(better.zero[j])):.0f}° off" for j in joints
+    )
+    what = (
+        f"{off}: with its zero position corrected the files' links leave "
+        f"{100 * better.after:.0f} % of the torques, as it is {100 * better.before:.0f} %"
+    )
+    added = " ".join(f"{names[j]}={better.zero[j]:.3f}" for j in joints)
+    cause = "the recording and the URDF count positions from different zeros"
+    remedy = f"add to the positions [rad]: --zero {added}, and identify again"
+    return [Finding("red", what, cause, remedy)]
+
+
+def _scale(result: Identified, scale: Scale) -> list[Finding]:
+    """A torque that does not fit the others."""
+    sure = abs(scale.change) > max(SCALED, CERTAIN * scale.sigma)
+    if not sure:
+        return []
+    large = "large" if scale.change > 0.0 else "small"
+    name = result.model.joint_names[scale.joint]
+    what = (
+        f"the torque of {name} is {100 * abs(scale.change):.1f} ± {100 * scale.sigma:.1g} % too "
+        f"{large} for what the other joints show"
+    )
+    cause = "a gear ratio, a drive gain or a torque constant in the files"
+    remedy = "compare them with the data sheet; the parameters of this joint contain the factor"
+    return [Finding("yellow", what, cause, remedy)]
 
 
 def _unexplained(result: Identified) -> list[Finding]:
@@ -148,8 +211,8 @@ def _unexplained(result: Identified) -> list[Finding]:
         return []
     what = f"the residual is near the torque itself for {', '.join(result.unexplained)}"
     cause = (
-        "efforts are something else than is said (--effort, --gains), a sign or a joint is another, "
-        "or the torque is noise"
+        "efforts are not what --effort and --gains say, a sign or a joint is another, or the "
+        "torque is noise"
     )
     return [
         Finding("red", f"{what} (above {100 * UNEXPLAINED:.0f} %)", cause,
@@ -164,14 +227,17 @@ def _fails_elsewhere(result: Identified) -> list[Finding]:
     by_torque = (held / torque) / np.maximum(fit / np.maximum(result.rms, 1e-300), 1e-300)
     times = np.fmin(held / np.maximum(fit, 1e-300), by_torque)
     far = (times > TWICE) & (held > NOTHING * torque)
+    names, units = result.model.joint_names, result.model.force_units
     named = [
-        f"{result.model.joint_names[j]} ({held[j]:.2g} for {fit[j]:.2g} {result.model.force_units[j]})"
-        for j in np.flatnonzero(far)
+        f"{names[j]} ({held[j]:.2g} for {fit[j]:.2g} {units[j]})" for j in np.flatnonzero(far)
     ]
     if not named:
         return []
     what = f"the residual of what was held out is more than twice the fit's: {', '.join(named)}"
-    cause = "the motion that was fitted is too short or too different, or something changed (load, contact, temperature)"
+    cause = (
+        "the motion that was fitted is too short or too different, or something changed (load, "
+        "contact, temperature)"
+    )
     remedy = "record longer, with the same load, and more of the range (geared-dynamics excite)"
     return [Finding("red", what, cause, remedy)]
 
@@ -190,9 +256,9 @@ def _impossible(result: Identified) -> list[Finding]:
         parts.append(f"parameters of a possible arm leave more of the torque: {costs}{at}")
     wheels = [name for name in negative if ".J" in name or ".inertia" in name]
     cause = (
-        "a gear ratio, a sign or a carrier in the drivetrain file is another, or velocities are noise"
+        "a gear ratio, a sign or a carrier differs from the drivetrain file"
         if wheels
-        else "a joint's sign, zero or ratio is another, or something acts that the model does not have"
+        else "a joint's sign or zero is another, or something acts that the model does not have"
     )
     remedy = (
         "compare ratios and signs with the data sheet (geared-dynamics describe)"
@@ -211,7 +277,12 @@ def _negative(result: Identified) -> list[str]:
     ):
         joined = names[np.abs(row) > LARGE * np.abs(row).max()]
         positive = (row >= -LARGE * np.abs(row).max()).all()
-        if positive and x < -BELOW * sigma and all(map(_one_sided, joined)) and _counts(result, k, x):
+        if (
+            positive
+            and x < -BELOW * sigma
+            and all(map(_one_sided, joined))
+            and _counts(result, k, x)
+        ):
             unit = unit_of(result, str(names[k]))
             found.append(f"{names[k]} = {x:.2g} ± {sigma:.2g} {unit}")
     return found
@@ -236,9 +307,9 @@ def _costs(result: Identified) -> str:
         return ""
     base, full = result.residual[1], result.residual[2]
     far = (full > COSTS * base) & (full - base > 2.0 * NOTHING * result.rms)
-    percent = 100.0 / np.maximum(result.rms, 1e-300)
+    percent, names = 100.0 / np.maximum(result.rms, 1e-300), result.model.joint_names
     return ", ".join(
-        f"{result.model.joint_names[j]} {full[j] * percent[j]:.1f} % for {base[j] * percent[j]:.1f} %"
+        f"{names[j]} {full[j] * percent[j]:.1f} % for {base[j] * percent[j]:.1f} %"
         for j in np.flatnonzero(far)
     )
 
@@ -248,11 +319,12 @@ def _at_bound(result: Identified) -> list[str]:
     if result.physical is None:
         return []
     moved = [name for name, apart in result.shifts.items() if abs(apart) > CONTRADICTED]
+    owners = {text: text.split(" ")[0].rpartition(".")[0] for text in result.physical.forbidden}
     return [
-        text for text in result.physical.forbidden
-        if any(text.split(" ")[0].rpartition(".")[0] in name or text.split(" ")[0] in name
-               for name in moved)
-    ]  # fmt: skip
+        text
+        for text, owner in owners.items()
+        if any((owner or text.split(" ")[0]) in name for name in moved)
+    ]
 
 
 def _too_little(result: Identified, unsure: Array, way: Array) -> list[Finding]:
@@ -268,7 +340,9 @@ def _too_little(result: Identified, unsure: Array, way: Array) -> list[Finding]:
     cause = "the motion is too small or too slow for what it is to determine"
     if short:
         cause += f" (part of the range gone through: {', '.join(short)})"
-    remedy = "record a motion of geared-dynamics excite, or use the parameters for this motion only"
+    remedy = (
+        "record a motion of geared-dynamics excite, or use the parameters for this motion only"
+    )
     return [Finding(severity, what, cause, remedy)]
 
 

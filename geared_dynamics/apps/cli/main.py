@@ -79,6 +79,7 @@ def _run(argv: Sequence[str] | None) -> int:
     try:
         words = list(sys.argv[1:] if argv is None else argv)
         args = build_parser(words).parse_args(words)
+        args.words = words  # as typed, for reports
         with _warnings_in_one_line():
             return int(args.run(args))
     finally:
