@@ -124,7 +124,11 @@ setup(
     ],
     python_requires=">=3.10",
     packages=find_packages(include=[NAME, f"{NAME}.*"]),
-    package_data={NAME: ["py.typed"], f"{NAME}.analysis": ["*.html"], f"{NAME}.description": ["*.json"]},
+    package_data={
+        NAME: ["py.typed"],
+        f"{NAME}.analysis": ["*.html"],
+        f"{NAME}.description": ["*.json"],
+    },
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),
         (f"share/{NAME}", ["package.xml"]),

@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 from html import escape
@@ -213,11 +214,12 @@ def table(
     words: bool = False,
 ) -> str:
     """Write a table; arguments as those of ``Report.table``."""
-    head = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in heads)
+    cells_of = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in heads)
+    head = f"<thead><tr>{cells_of}</tr></thead>" if any(heads) else ""
     body = []
     for i, row in enumerate(rows):
         cells = [
-            f'<th scope="row"{css(i, k, red)}>{escape(cell)}</th>' if k == 0
+            f'<th scope="row"{css(i, k, red)}>{breakable(cell)}</th>' if k == 0
             else f"<td{css(i, k, red)}>{escape(cell)}</td>"
             for k, cell in enumerate(row)
         ]  # fmt: skip
@@ -227,9 +229,13 @@ def table(
     title = escape(caption)
     return (
         f'<div class="scroll" tabindex="0" role="region" aria-label="{title}"><table{kind}>'
-        f"<caption>{title}</caption><thead><tr>{head}</tr></thead>"
-        f"<tbody>{''.join(body)}</tbody></table></div>"
+        f"<caption>{title}</caption>{head}<tbody>{''.join(body)}</tbody></table></div>"
     )
+
+
+def breakable(name: str) -> str:
+    """Escape a name, with places where a narrow screen may break it."""
+    return re.sub(r"([_./])", r"\1<wbr>", escape(name))
 
 
 def css(row: int, column: int, red: Sequence[tuple[int, int]]) -> str:

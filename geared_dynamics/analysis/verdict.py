@@ -127,7 +127,7 @@ def wider_residual(
     """Residual of all samples in the band of ``analyze``, over the torque (n,).
 
     Of the physical parameters where there are some. ``analyze`` filters torques less than
-    ``identify`` does and counts joints at rest, so it shows noise and friction that this leaves out.
+    ``identify`` does and counts joints at rest: it shows noise and friction that this leaves out.
 
     Args:
         result: What was identified.
