@@ -26,7 +26,8 @@ from geared_dynamics.model import GearedModel
 ROWS = 300  # equations that are enough to compare hypotheses
 COARSE, FINE = np.deg2rad(45.0), np.deg2rad(5.0)
 ACCEPTED = 0.4  # share of E that an accepted hypothesis leaves, at most
-SAME = 1.05  # times E with which a zero position is as good as another
+SAME = 1.1  # times E with which a zero position is as good as another
+RIGHT, NEARLY = 2.0, np.deg2rad(16.0)  # the same of a right angle that is so near
 NO_WORSE = 1.2  # times E of the fit, at another zero position
 EXPLAINS = 0.5  # RMS of the residuals over the torques that an accepted hypothesis leaves, at most
 SURE = 3.0  # deviations
@@ -74,30 +75,42 @@ def explained(result: Identified) -> Explained:
     Args:
         result: What was identified.
     """
-    model, rows = result.model, _some(result)
+    model, rows, none = result.model, _some(result), np.zeros(result.model.n)
     free = _without_links(model)
     first = columns_of(model).bodies[-1]
     loaded = [*free, *range(first, first + 4)]
-    zero, without = np.zeros(model.n), _files_error(result, rows, np.zeros(model.n), free)[0]
-    before = least = _files_error(result, rows, zero, loaded)[0]
-    usual = _fit_error(result, rows, zero)
-    for _ in range(model.n):
-        tried = [zero + step * COARSE * way for way in _ways(model) for step in range(-3, 5)]
-        errors = [_files_error(result, rows, at, loaded)[0] for at in tried]
+    without = _files_error(result, rows, none, free)[0]
+    zero = _other_zero(result, rows, loaded)
+    if not zero.any():  # that of the last joint alone: its link may have turned in its place
+        other = _other_zero(result, rows, free)
+        as_good = NO_WORSE * _files_error(result, rows, none, loaded)[0]
+        zero = other if _files_error(result, rows, other, free)[0] < as_good else none
+    least = _files_error(result, rows, zero, free)[0]
+    error, values, deviations = _files_error(result, rows, zero, loaded)
+    mass, sigma = float(values[-4] - prior(model)[first]), float(deviations[-4])
+    if error < ACCEPTED * least and error < EXPLAINS**2 and abs(mass) > SURE * sigma:
+        least = error
+    else:
+        mass = sigma = 0.0
+    return Explained(_one_turn(zero), mass, sigma, float(np.sqrt(without)), float(np.sqrt(least)))
+
+
+def _other_zero(result: Identified, rows: _Rows, free: list[int]) -> Array:
+    """Zero position that explains most of E with free columns (n,) [rad]; 0 where none does."""
+    none = zero = np.zeros(result.model.n)
+    least = _files_error(result, rows, none, free)[0]
+    for _ in range(result.model.n):
+        tried = [
+            zero + step * COARSE * way for way in _ways(result.model) for step in range(-3, 5)
+        ]
+        errors = [_files_error(result, rows, at, free)[0] for at in tried]
         best = int(np.argmin(errors))
         if not errors[best] < ACCEPTED * least:
             break
-        zero, least = _refined(result, rows, tried[best], loaded)
-    if zero.any() and not (
-        least < EXPLAINS**2 and _fit_error(result, rows, zero) < NO_WORSE * usual
-    ):
-        zero, least = np.zeros(model.n), before
-    empty = _files_error(result, rows, zero, free)[0]
-    error, values, deviations = _files_error(result, rows, zero, loaded)
-    mass, sigma = float(values[-4] - prior(model)[first]), float(deviations[-4])
-    if not (error < ACCEPTED * empty and error < EXPLAINS**2 and abs(mass) > SURE * sigma):
-        mass, sigma, least = 0.0, 0.0, empty
-    return Explained(_one_turn(zero), mass, sigma, float(np.sqrt(without)), float(np.sqrt(least)))
+        zero, least = _refined(result, rows, tried[best], free)
+    usual = _fit_error(result, rows, none)
+    holds = least < EXPLAINS**2 and _fit_error(result, rows, zero) < NO_WORSE * usual
+    return zero if holds else none
 
 
 def _ways(model: GearedModel) -> list[Array]:
@@ -112,15 +125,25 @@ def _one_turn(zero: Array) -> Array:
 
 
 def _refined(result: Identified, rows: _Rows, zero: Array, free: list[int]) -> tuple[Array, float]:
-    """Best zero position of the joints that have another, in steps of FINE (n,), and its E."""
-    for j in np.flatnonzero(zero):
-        unit = np.eye(len(zero))[j]
-        tried = [zero + step * FINE * unit for step in range(-4, 5)]
+    """Best zero position near one, in steps of FINE (n,), and its E.
+
+    Right angles are preferred where they are as good, and zero where it is: the zero position of
+    an upright axis does not matter.
+    """
+    ways = [way for way in _ways(result.model) if not way[zero == 0.0].any()]
+    for way in [*ways, *ways]:
+        tried = [zero + step * FINE * way for step in range(-9, 10)]
         errors = [_files_error(result, rows, at, free)[0] for at in tried]
         zero = tried[int(np.argmin(errors))]
-        usual = _files_error(result, rows, zero * (1.0 - unit), free)[0]
-        if usual <= SAME * min(errors):  # as of an axis along gravity: its zero does not matter
-            zero = zero * (1.0 - unit)
+    least = _files_error(result, rows, zero, free)[0]
+    for j in np.flatnonzero(zero):
+        right = 0.5 * np.pi * np.rint(zero[j] / (0.5 * np.pi))
+        near = abs(right - zero[j]) < NEARLY
+        for angle, times in ((0.0, SAME), (right, RIGHT if near else SAME)):
+            other = np.where(np.arange(len(zero)) == j, angle, zero)
+            if _files_error(result, rows, other, free)[0] <= times * least:
+                zero = other
+                break
     return zero, _files_error(result, rows, zero, free)[0]
 
 

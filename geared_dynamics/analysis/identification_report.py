@@ -10,8 +10,9 @@ import numpy as np
 
 from geared_dynamics.analysis.hypotheses import fitted
 from geared_dynamics.analysis.identification import FEWEST, Identified
+from geared_dynamics.analysis.parameter_columns import unit_of
 from geared_dynamics.analysis.report import Curve, Panel, Plot, Provenance, Report, mark
-from geared_dynamics.analysis.verdict import Judgement, unit_of
+from geared_dynamics.analysis.verdict import Judgement
 from geared_dynamics.arrays import Array
 
 LAGS = 20
@@ -56,7 +57,7 @@ def rows_of(result: Identified) -> list[Row]:
     columns = [result.equations.names[k] for k in result.base.selection]
     rows = [
         Row(
-            column + (" +" if whole != column else ""), whole, unit_of(result, column),
+            column + (" +" if whole != column else ""), whole, unit_of(result.model, column),
             float(x), float(sigma), float(files), float(part),
         )
         for column, whole, x, sigma, files, part in zip(
@@ -109,13 +110,9 @@ def write_identification(
     """
     mood = "good" if verdict.usable else "bad"
     report = Report(f"identify {result.model.name}", verdict.sentence, facts(result, files), mood)
-    for finding in verdict.findings:
-        if finding.severity == "red":
-            report.finding(finding.what, finding.lines, red=True)
     report.plot(prediction(result, worst(result)))
     for finding in verdict.findings:
-        if finding.severity != "red":
-            report.finding(finding.what, finding.lines, red=False)
+        report.finding(finding.what, finding.lines, red=finding.severity == "red")
     report.heading("Residuals")
     report.table("Residual of each joint, % of its RMS torque", *residual_rows(result, wider))
     report.heading("Measured and predicted torques")

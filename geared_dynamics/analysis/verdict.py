@@ -20,7 +20,8 @@ from geared_dynamics.analysis.identification import UNEXPLAINED, Identified
 from geared_dynamics.analysis.identification_equations import equations
 from geared_dynamics.analysis.identification_rows import Settings
 from geared_dynamics.analysis.least_squares import deviation
-from geared_dynamics.arrays import Array
+from geared_dynamics.analysis.parameter_columns import unit_of
+from geared_dynamics.arrays import Array, BoolArray
 from geared_dynamics.recordings.most_excited import found_bandwidth
 from geared_dynamics.recordings.recording import Recording
 from geared_dynamics.recordings.signals import WIDER, usable_cutoff
@@ -48,17 +49,20 @@ class Finding(NamedTuple):
         what: What was found.
         cause: What it probably comes from.
         remedy: What to do.
+        evidence: More about it, in numbers.
     """
 
     severity: Severity
     what: str
     cause: str
     remedy: str
+    evidence: str = ""
 
     @property
-    def lines(self) -> tuple[str, str]:
-        """Likely cause and remedy, as sentences."""
-        return f"Likely cause: {self.cause}.", f"{self.remedy[0].upper()}{self.remedy[1:]}."
+    def lines(self) -> tuple[str, ...]:
+        """Evidence, likely cause and remedy, as sentences."""
+        more = (self.evidence, f"likely cause: {self.cause}", self.remedy)
+        return tuple(f"{text[0].upper()}{text[1:]}." for text in more if text)
 
 
 class Judgement(NamedTuple):
@@ -104,7 +108,7 @@ def judged(result: Identified) -> Judgement:
         *_zeros(result, better),
         *_unexplained(result),
         *_fails_elsewhere(result),
-        *_impossible(result),
+        *_impossible(result, better),
         *_too_little(result, unsure, way),
         *_mass(better),
         *([] if better.zero.any() else _scale(result, other_scale(result))),
@@ -179,14 +183,14 @@ def _zeros(result: Identified, better: Explained) -> list[Finding]:
     off = " and ".join(
         f"{names[j]} looks {abs(np.rad2deg(better.zero[j])):.0f}° off" for j in joints
     )
-    what = (
-        f"{off}: with its zero position corrected the files' links leave "
-        f"{100 * better.after:.0f} % of the torques, as it is {100 * better.before:.0f} %"
+    evidence = (
+        f"with its zero position corrected the files' links leave {100 * better.after:.0f} % of "
+        f"the torques, as it is {100 * better.before:.0f} %"
     )
     added = " ".join(f"{names[j]}={better.zero[j]:.3f}" for j in joints)
     cause = "the recording and the URDF count positions from different zeros"
     remedy = f"add to the positions [rad]: --zero {added}, and identify again"
-    return [Finding("red", what, cause, remedy)]
+    return [Finding("red", off, cause, remedy, evidence)]
 
 
 def _scale(result: Identified, scale: Scale) -> list[Finding]:
@@ -206,30 +210,39 @@ def _scale(result: Identified, scale: Scale) -> list[Finding]:
 
 
 def _unexplained(result: Identified) -> list[Finding]:
-    """Joints whose torque is hardly explained."""
-    if not result.unexplained:
+    """Joints whose torque is hardly explained, though it was fitted."""
+    fit = result.residual[1] / np.maximum(result.rms, 1e-300)
+    held = result.residual[3] / np.maximum(result.held_rms, 1e-300)
+    share = np.where(_fails(result), fit, np.fmax(fit, held))
+    names = result.model.joint_names
+    listed = [f"{names[j]} ({100 * share[j]:.0f} %)" for j in np.flatnonzero(share > UNEXPLAINED)]
+    if not listed:
         return []
-    what = f"the residual is near the torque itself for {', '.join(result.unexplained)}"
+    what = f"the residual is near the torque itself for {', '.join(listed)}"
     cause = (
         "efforts are not what --effort and --gains say, a sign or a joint is another, or the "
         "torque is noise"
     )
-    return [
-        Finding("red", f"{what} (above {100 * UNEXPLAINED:.0f} %)", cause,
-                "plot the torques (geared-dynamics analyze --output), and correct what they are")
-    ]  # fmt: skip
+    remedy = "plot the torques (geared-dynamics analyze --output), and correct what they are"
+    return [Finding("red", what, cause, remedy)]
 
 
-def _fails_elsewhere(result: Identified) -> list[Finding]:
-    """Joints whose residual is twice as large where nothing was fitted."""
+def _fails(result: Identified) -> BoolArray:
+    """Joints whose residual is twice as large where nothing was fitted, absolute and relative."""
     fit, held = result.residual[1], result.residual[3]
     torque = np.maximum(result.held_rms, 1e-300)
     by_torque = (held / torque) / np.maximum(fit / np.maximum(result.rms, 1e-300), 1e-300)
     times = np.fmin(held / np.maximum(fit, 1e-300), by_torque)
-    far = (times > TWICE) & (held > NOTHING * torque)
+    return np.asarray((times > TWICE) & (held > NOTHING * torque))
+
+
+def _fails_elsewhere(result: Identified) -> list[Finding]:
+    """Say at which joints the fit fails where nothing was fitted."""
+    fit, held = result.residual[1], result.residual[3]
     names, units = result.model.joint_names, result.model.force_units
     named = [
-        f"{names[j]} ({held[j]:.2g} for {fit[j]:.2g} {units[j]})" for j in np.flatnonzero(far)
+        f"{names[j]} ({held[j]:.2g} for {fit[j]:.2g} {units[j]})"
+        for j in np.flatnonzero(_fails(result))
     ]
     if not named:
         return []
@@ -242,7 +255,7 @@ def _fails_elsewhere(result: Identified) -> list[Finding]:
     return [Finding("red", what, cause, remedy)]
 
 
-def _impossible(result: Identified) -> list[Finding]:
+def _impossible(result: Identified, better: Explained) -> list[Finding]:
     """Values that no arm has, and what it costs to do without them."""
     negative = _negative(result)
     costs = _costs(result)
@@ -250,22 +263,26 @@ def _impossible(result: Identified) -> list[Finding]:
     if not negative and not (costs and bound):
         return []
     severity: Severity = "red" if costs else "yellow"
-    parts = [f"no arm has {', '.join(negative)}"] if negative else []
-    if costs:
-        at = f" ({', '.join(bound)} at the bound)" if bound else ""
-        parts.append(f"parameters of a possible arm leave more of the torque: {costs}{at}")
+    listed = ", ".join(negative)
+    what = f"no arm has {listed}" if negative else f"a parameter is at its bound: {bound[0]}"
+    evidence = f"parameters of a possible arm leave more of the torque: {costs}" if costs else ""
+    if costs and bound:
+        evidence += f"; at the bound: {', '.join(bound)}"
     wheels = [name for name in negative if ".J" in name or ".inertia" in name]
-    cause = (
-        "a gear ratio, a sign or a carrier differs from the drivetrain file"
-        if wheels
-        else "a joint's sign or zero is another, or something acts that the model does not have"
-    )
-    remedy = (
-        "compare ratios and signs with the data sheet (geared-dynamics describe)"
-        if costs
-        else "use the physical parameters, in which it is at its bound: they explain as much"
-    )
-    return [Finding(severity, "; ".join(parts), cause, remedy)]
+    if better.zero.any():
+        cause = "the zero position above"
+        remedy = "correct that first"
+    elif costs:
+        cause = (
+            "a gear ratio, a sign or a carrier differs from the drivetrain file"
+            if wheels
+            else "a joint's sign or zero is another, or something acts that is not in the model"
+        )
+        remedy = "compare ratios and signs with the data sheet (geared-dynamics describe)"
+    else:
+        cause = "the motion hardly determines it, or something small acts that is not in the model"
+        remedy = "use the physical parameters, where it is at its bound: they explain as much"
+    return [Finding(severity, what, cause, remedy, evidence)]
 
 
 def _negative(result: Identified) -> list[str]:
@@ -283,7 +300,7 @@ def _negative(result: Identified) -> list[str]:
             and all(map(_one_sided, joined))
             and _counts(result, k, x)
         ):
-            unit = unit_of(result, str(names[k]))
+            unit = unit_of(result.model, str(names[k]))
             found.append(f"{names[k]} = {x:.2g} ± {sigma:.2g} {unit}")
     return found
 
@@ -369,29 +386,3 @@ def _unvalidated(result: Identified) -> list[Finding]:
     what = f"not validated: {listed} hardly moves in what was held out, or it is too short"
     remedy = "record longer, or name another recording with --validate"
     return [Finding("yellow", what, "a short recording", remedy)]
-
-
-# -- Units of parameters, as tables and reports show them -----------------------------------------
-
-
-def unit_of(result: Identified, name: str) -> str:
-    """Unit of a column's parameter, joint side."""
-    owner, _, key = name.rpartition(".")
-    fixed = {"m": "kg", "mcx": "kg m", "mcy": "kg m", "mcz": "kg m", "J": "kg m²"}
-    if key in fixed:
-        return fixed[key]
-    if key.startswith("I") and len(key) == 3:
-        return "kg m²"
-    slides = _slides(result, owner)
-    return {
-        "viscous": "N s/m" if slides else "N m s/rad",
-        "coulomb": "N" if slides else "N m",
-        "offset": "N" if slides else "N m",
-        "inertia": "kg" if slides else "kg m²",
-    }[key]
-
-
-def _slides(result: Identified, owner: str) -> bool:
-    """Whether a name is that of a joint that slides; motors turn."""
-    names: Sequence[str] = result.model.joint_names
-    return owner in names and bool(result.model.prismatic[names.index(owner)])
