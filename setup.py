@@ -47,8 +47,10 @@ TESTING = [
     "sympy",
     "scipy",
 ]
+COMPLETION = ["argcomplete>=3.0"]
 TOOLS = [
     *TESTING,
+    *COMPLETION,
     "ruff>=0.14.1",
     "mypy>=1.10",
     "import-linter>=2.0",
@@ -127,6 +129,7 @@ setup(
     package_data={
         NAME: ["py.typed"],
         f"{NAME}.analysis": ["*.html"],
+        f"{NAME}.apps.cli": ["*.json"],
         f"{NAME}.description": ["*.json"],
     },
     data_files=[
@@ -135,6 +138,7 @@ setup(
         *share("config"),
         *share("launch"),
         *share("policies"),
+        *share("recordings"),
         *share("urdf"),
         *executables(),
     ],
@@ -145,6 +149,7 @@ setup(
         "analysis": ANALYSIS,
         "robots": ROBOTS,
         "demo": DEMO,
+        "completion": COMPLETION,
         "testing": TESTING,
         "tools": TOOLS,
         "docs": DOCS,

@@ -79,26 +79,25 @@ def explained(result: Identified) -> Explained:
     free = _without_links(model)
     first = columns_of(model).bodies[-1]
     loaded = [*free, *range(first, first + 4)]
-    without = _files_error(result, rows, none, free)[0]
-    zero = _other_zero(result, rows, loaded)
-    if not zero.any():  # that of the last joint alone: its link may have turned in its place
-        other = _other_zero(result, rows, free)
-        as_good = NO_WORSE * _files_error(result, rows, none, loaded)[0]
-        zero = other if _files_error(result, rows, other, free)[0] < as_good else none
-    least = _files_error(result, rows, zero, free)[0]
+    zero = _other_zero(result, rows, loaded, none)
+    # The last link, where it is free, turns in its joint's place: that zero needs the files' link.
+    other = _other_zero(result, rows, free, zero)
+    as_good = NO_WORSE * _files_error(result, rows, zero, loaded)[0]
+    if _files_error(result, rows, other, free)[0] < as_good:
+        zero = other
+    before, least = (_files_error(result, rows, at, free)[0] for at in (none, zero))
     error, values, deviations = _files_error(result, rows, zero, loaded)
     mass, sigma = float(values[-4] - prior(model)[first]), float(deviations[-4])
     if error < ACCEPTED * least and error < EXPLAINS**2 and abs(mass) > SURE * sigma:
         least = error
     else:
         mass = sigma = 0.0
-    return Explained(_one_turn(zero), mass, sigma, float(np.sqrt(without)), float(np.sqrt(least)))
+    return Explained(_one_turn(zero), mass, sigma, float(np.sqrt(before)), float(np.sqrt(least)))
 
 
-def _other_zero(result: Identified, rows: _Rows, free: list[int]) -> Array:
-    """Zero position that explains most of E with free columns (n,) [rad]; 0 where none does."""
-    none = zero = np.zeros(result.model.n)
-    least = _files_error(result, rows, none, free)[0]
+def _other_zero(result: Identified, rows: _Rows, free: list[int], start: Array) -> Array:
+    """Zero position that explains most of E with free columns (n,) [rad]; or the start."""
+    zero, least = start, _files_error(result, rows, start, free)[0]
     for _ in range(result.model.n):
         tried = [
             zero + step * COARSE * way for way in _ways(result.model) for step in range(-3, 5)
@@ -108,9 +107,9 @@ def _other_zero(result: Identified, rows: _Rows, free: list[int]) -> Array:
         if not errors[best] < ACCEPTED * least:
             break
         zero, least = _refined(result, rows, tried[best], free)
-    usual = _fit_error(result, rows, none)
+    usual = _fit_error(result, rows, start)
     holds = least < EXPLAINS**2 and _fit_error(result, rows, zero) < NO_WORSE * usual
-    return zero if holds else none
+    return zero if holds else start
 
 
 def _ways(model: GearedModel) -> list[Array]:

@@ -15,21 +15,25 @@ from geared_dynamics.analysis.sample_files import (
     trajectory_yaml,
     write_trajectory_bag,
 )
+from geared_dynamics.apps.cli.documents import add_json_option, print_document, robot_part
 from geared_dynamics.apps.cli.options import (
+    add_force_option,
     add_robot_arguments,
     load_robot,
     numeric_table,
     open_console,
     print_table,
+    say_replaced,
     seed,
 )
 from geared_dynamics.apps.cli.recording_options import frequency, jobs, progress_bar
 from geared_dynamics.errors import GearedDynamicsError
-from geared_dynamics.files import write_text
+from geared_dynamics.files import MARK, refuse_foreign, write_text
 
 PER_PERIOD = 4  # points in a period of the fastest harmonic; controllers join them smoothly
 POOR_MOTION = 1
 STYLES = {"good": "bold green", "usable": "bold yellow", "poor": "bold red"}
+EXTREMES = ("lower", "upper", "speed", "acceleration")  # of a joint in the motion
 PUBLISHER = "geared_dynamics.ros.publish_trajectory"
 
 
@@ -68,6 +72,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--publish", metavar="TOPIC",
         help="publish the motion once on TOPIC if the arm is at its first point",
     )  # fmt: skip
+    add_force_option(parser)
+    add_json_option(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -76,6 +82,7 @@ def run(args: argparse.Namespace) -> int:
     refuse_too_few(args.rate, args.duration, args.harmonics)
     if args.bag is not None:
         refuse_existing(args.bag)
+    replaced = refuse_foreign(args.output, force=args.force)
     with progress_bar("excite") as progress:
         best = excite(
             model,
@@ -91,6 +98,7 @@ def run(args: argparse.Namespace) -> int:
     times = args.duration * args.repeat * np.arange(count + 1) / count
     motion = best.motion.at(times)
     comment = (
+        f"{MARK}\n"
         f"Exciting motion of {model.name}: {args.repeat} period(s) of {args.duration:g} s, "
         f"condition number {best.condition:.4g}.\n"
         "Collisions were not looked at. Move to the first point slowly before it starts.\n"
@@ -98,21 +106,32 @@ def run(args: argparse.Namespace) -> int:
     )
     text = trajectory_yaml(model.joint_names, times, *motion, comment)
     write_text(args.output, text)
-    console = open_console()
+    console = open_console(quiet=args.json)
     console.print(best.verdict, style=STYLES[best.grade], soft_wrap=True)
     heads = ("from", "to", "top\nspeed", "top accele-\nration", "unit")
     table = numeric_table("joint", *heads)
+    joints = []
     q, v, a = motion
     for j, name in enumerate(model.joint_names):
         numbers = (q[:, j].min(), q[:, j].max(), np.abs(v[:, j]).max(), np.abs(a[:, j]).max())
         unit = "m, m/s, m/s²" if model.prismatic[j] else "rad, rad/s, rad/s²"
         table.add_row(name, *(f"{number:.3g}" for number in numbers), unit)
+        joints.append({"name": name, **dict(zip(EXTREMES, numbers, strict=True))})
     print_table(console, "Motion", table)
     console.print(f"first random motion: condition number {best.at_first:.3g}")
     console.print(f"saved {args.output}")
+    say_replaced(console, replaced)
     if args.bag is not None:
         write_trajectory_bag(args.bag, args.topic, model.joint_names, times, motion)
         console.print(f"saved {args.bag}; play it with: ros2 bag play {args.bag}")
+    if args.json:
+        files = [args.output] + ([] if args.bag is None else [args.bag])
+        judged = {
+            "condition": best.condition,
+            "warning": None if best.grade == "good" else best.verdict,
+        }
+        robot = robot_part(model)
+        print_document("excite", {"robot": robot, **judged, "joints": joints, "files": files})
     if args.check and best.grade == "poor":
         return POOR_MOTION
     return 0 if args.publish is None else publish(args.output, args.publish)
