@@ -14,6 +14,7 @@ from geared_dynamics.analysis.parameter_columns import unit_of
 from geared_dynamics.analysis.report import Curve, Panel, Plot, Provenance, Report, mark
 from geared_dynamics.analysis.verdict import Judgement
 from geared_dynamics.arrays import Array
+from geared_dynamics.checks import two_digits
 
 LAGS = 20
 POINTS = 1500  # of a curve over time
@@ -70,18 +71,6 @@ def rows_of(result: Identified) -> list[Row]:
 def important(rows: Sequence[Row]) -> list[Row]:
     """Those that give a torque worth mentioning."""
     return [row for row in rows if row.share > SEEN][:LISTED]
-
-
-def two_digits(value: float, sigma: float) -> tuple[str, str]:
-    """Write a value to the last of two digits of its deviation, and that."""
-    if not (np.isfinite(value) and np.isfinite(sigma) and sigma > 0.0):
-        return f"{value:.3g}", f"{sigma:.2g}"
-    top = int(np.floor(np.log10(float(f"{sigma:.1e}"))))
-    largest = int(np.floor(np.log10(max(abs(value), sigma))))
-    if -4 <= top and largest < 6:
-        digits = max(1 - top, 0)
-        return f"{value:.{digits}f}", f"{sigma:.{digits}f}"
-    return f"{value:.{max(largest - top + 1, 1)}e}", f"{sigma:.1e}"
 
 
 def file_value(value: float) -> str:

@@ -13,7 +13,7 @@ import json
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from html import escape
+from html import escape as escaped
 from importlib.resources import files
 from pathlib import Path
 from string import Template
@@ -22,7 +22,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike
-from geared_dynamics.errors import extra
+from geared_dynamics.errors import extra, printable
 from geared_dynamics.files import write_text
 
 LEVELS = 8191  # between the least and the largest number of a curve
@@ -190,6 +190,11 @@ class Report:
     def write(self, path: Path, provenance: Provenance | None = None) -> None:
         """Write the page to a file."""
         write_text(path, self.page(provenance))
+
+
+def escape(text: str) -> str:
+    """Write a text so that a page shows it: names come from files."""
+    return escaped(printable(text))
 
 
 def packed(text: str) -> str:

@@ -22,6 +22,7 @@ from geared_dynamics.analysis.identification_rows import Settings
 from geared_dynamics.analysis.least_squares import deviation
 from geared_dynamics.analysis.parameter_columns import unit_of
 from geared_dynamics.arrays import Array, BoolArray
+from geared_dynamics.checks import two_digits
 from geared_dynamics.recordings.most_excited import found_bandwidth
 from geared_dynamics.recordings.recording import Recording
 from geared_dynamics.recordings.signals import WIDER, usable_cutoff
@@ -201,8 +202,9 @@ def _scale(result: Identified, scale: Scale) -> list[Finding]:
     large = "large" if scale.change > 0.0 else "small"
     name = result.model.joint_names[scale.joint]
     what = (
-        f"the torque of {name} is {100 * abs(scale.change):.1f} ± {100 * scale.sigma:.1g} % too "
-        f"{large} for what the other joints show"
+        f"the torque of {name} is "
+        f"{' ± '.join(two_digits(100 * abs(scale.change), 100 * scale.sigma))} % too {large} for "
+        "what the other joints show"
     )
     cause = "a gear ratio, a drive gain or a torque constant in the files"
     remedy = "compare them with the data sheet; the parameters of this joint contain the factor"
@@ -301,7 +303,7 @@ def _negative(result: Identified) -> list[str]:
             and _counts(result, k, x)
         ):
             unit = unit_of(result.model, str(names[k]))
-            found.append(f"{names[k]} = {x:.2g} ± {sigma:.2g} {unit}")
+            found.append(f"{names[k]} = {' ± '.join(two_digits(x, sigma))} {unit}")
     return found
 
 
@@ -369,8 +371,8 @@ def _mass(better: Explained) -> list[Finding]:
         return []
     more = "more" if better.mass > 0.0 else "less"
     what = (
-        f"the last link carries {abs(better.mass):.2g} ± {better.sigma:.1g} kg {more} than the "
-        "files say"
+        f"the last link carries {' ± '.join(two_digits(abs(better.mass), better.sigma))} kg "
+        f"{more} than the files say"
     )
     cause = "a tool or a load" if better.mass > 0.0 else "a tool of the files that was not there"
     remedy = "the parameters contain it; give --payload if it is known and comes off"

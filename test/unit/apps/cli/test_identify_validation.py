@@ -73,7 +73,7 @@ def test_friction_that_no_arm_has(tmp_path: Path, capsys: pytest.CaptureFixture[
     bag = recorded(tmp_path, changed(joint_2__viscous=-6.0))
     assert main(["identify", bag, *ROBOT, "--check"]) == 1
     text = capsys.readouterr().out
-    assert text.startswith("Do not use these parameters: no arm has joint_2.viscous = -6.0")
+    assert text.startswith("Do not use these parameters: no arm has joint_2.viscous = -6.")
     assert "N m s/rad" in text.splitlines()[0]
     assert main(["identify", bag, *ROBOT, "--all"]) == 0
     text = capsys.readouterr().out

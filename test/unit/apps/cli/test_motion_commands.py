@@ -72,9 +72,9 @@ def test_excite_judges_its_motion(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "; determined least: " in first
     assert "give a longer --duration" in first
     assert main(["excite", URDF, DRIVE, *short, "--check", "--publish", "/nowhere"]) == 1
+    capsys.readouterr()
     assert main(["excite", URDF, DRIVE, *few, "--check"]) == 0
-    first = capsys.readouterr().out.split("first random")[0].splitlines()
-    assert any(line.startswith("Record this motion: condition number") for line in first)
+    assert capsys.readouterr().out.startswith("Record this motion: condition number")
 
 
 def test_excite_and_coupling(bag: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
