@@ -11,9 +11,17 @@ import numpy as np
 from geared_dynamics.analysis.hypotheses import fitted
 from geared_dynamics.analysis.identification import FEWEST, Identified
 from geared_dynamics.analysis.parameter_columns import unit_of
-from geared_dynamics.analysis.report import Curve, Panel, Plot, Provenance, Report, mark
+from geared_dynamics.analysis.report import (
+    Curve,
+    Mood,
+    Panel,
+    Provenance,
+    Report,
+    ReportPlot,
+    mark,
+)
 from geared_dynamics.analysis.verdict import Judgement
-from geared_dynamics.arrays import Array
+from geared_dynamics.arrays import Array, IntArray
 from geared_dynamics.checks import two_digits
 
 LAGS = 20
@@ -26,7 +34,7 @@ FAR = 3.0  # deviations from the files' value that are marked
 WHITE = 2.6  # deviations of a correlation of white numbers, that 1 in 100 is beyond
 
 
-class Row(NamedTuple):
+class ParameterRow(NamedTuple):
     """A base parameter, as tables show it.
 
     Attributes:
@@ -48,7 +56,7 @@ class Row(NamedTuple):
     share: float
 
 
-def rows_of(result: Identified) -> list[Row]:
+def rows_of(result: Identified) -> list[ParameterRow]:
     """All base parameters, the ones with the largest torque first."""
     used = fitted(result)
     count = np.maximum(used.sum(axis=0), 1)
@@ -57,7 +65,7 @@ def rows_of(result: Identified) -> list[Row]:
     share = (np.sqrt(power) / np.maximum(result.rms, 1e-300)[:, None]).max(axis=0)
     columns = [result.equations.names[k] for k in result.base.selection]
     rows = [
-        Row(
+        ParameterRow(
             column + (" +" if whole != column else ""), whole, unit_of(result.model, column),
             float(x), float(sigma), float(files), float(part),
         )
@@ -68,7 +76,7 @@ def rows_of(result: Identified) -> list[Row]:
     return sorted(rows, key=lambda row: -row.share)
 
 
-def important(rows: Sequence[Row]) -> list[Row]:
+def important(rows: Sequence[ParameterRow]) -> list[ParameterRow]:
     """Those that give a torque worth mentioning."""
     return [row for row in rows if row.share > SEEN][:LISTED]
 
@@ -97,7 +105,7 @@ def write_identification(
         wider: Residual in the band of ``analyze`` (n,), over the torque.
         files: Names of the recordings.
     """
-    mood = "good" if verdict.usable else "bad"
+    mood: Mood = "good" if verdict.usable else "bad"
     report = Report(f"identify {result.model.name}", verdict.sentence, facts(result, files), mood)
     report.plot(prediction(result, worst(result)))
     for finding in verdict.findings:
@@ -134,7 +142,7 @@ def worst(result: Identified) -> list[int]:
     return [int(np.nanargmax(own if np.isfinite(own).any() else fit))]
 
 
-def prediction(result: Identified, joints: Sequence[int]) -> Plot:
+def prediction(result: Identified, joints: Sequence[int]) -> ReportPlot:
     """Measured and predicted torques on what was held out; on what was fitted if that is all."""
     held = result.held
     there = result.held_used.any(axis=1)
@@ -165,17 +173,17 @@ def prediction(result: Identified, joints: Sequence[int]) -> Plot:
     alone = len(panels) == 1
     name = f"{panels[0].title}, explained least. " if alone else ""
     caption = f"{name}Torque that was {where}; filtered as the equations are."
-    return Plot(caption, panels, "time [s]", height=230 if alone else 120)
+    return ReportPlot(caption, panels, "time [s]", height=230 if alone else 120)
 
 
-def time_axis(stamp: Array, run: Array, rate: float) -> tuple[Array, Array]:
+def time_axis(stamp: IntArray, run: IntArray, rate: float) -> tuple[Array, IntArray]:
     """Times [s] with NaN at gaps and between recordings, and where these were put."""
     if not len(stamp):
-        return np.empty(0), np.empty(0, int)
+        return np.empty(0), np.empty(0, np.int64)
     step = np.diff(stamp) * 1e-9
     usual = max(float(np.median(step)) if len(step) else 0.0, 1.0 / rate)
     cuts = np.flatnonzero((step > 3.0 * usual) | (step < 0.0) | (np.diff(run) != 0)) + 1
-    return np.insert((stamp - stamp[0]) * 1e-9, cuts, np.nan), cuts
+    return np.insert((stamp - stamp[0]) * 1e-9, cuts, np.nan), cuts.astype(np.int64)
 
 
 def residual_rows(result: Identified, wider: Array | None) -> tuple[list[str], list[list[str]]]:
@@ -253,7 +261,7 @@ def parameter_tables(report: Report, result: Identified) -> None:
     report.table("Sums that only act together", ("parameter", "sum"), sums, words=True)
 
 
-def cells(row: Row) -> list[str]:
+def cells(row: ParameterRow) -> list[str]:
     """Texts of a row."""
     value, sigma = two_digits(row.value, row.sigma)
     off = apart(row)
@@ -262,13 +270,13 @@ def cells(row: Row) -> list[str]:
     return [row.name, value, sigma, row.unit, file_value(row.files), shown, share]
 
 
-def apart(row: Row) -> float:
+def apart(row: ParameterRow) -> float:
     """Deviations between the identified value and the files'."""
     return (row.value - row.files) / row.sigma if row.sigma > 0.0 else np.nan
 
 
 def correlations(report: Report, result: Identified) -> None:
-    """Correlation of the important parameters, and pairs that are hardly told apart."""
+    """Correlation of the important parameters, and pairs that are hardly separated."""
     covariance = result.solution.covariance
     scale = np.sqrt(np.maximum(covariance.diagonal(), 1e-300))
     rho = np.clip(covariance / np.outer(scale, scale), -1.0, 1.0)
@@ -280,13 +288,13 @@ def correlations(report: Report, result: Identified) -> None:
         shown = [names[k] for k in order]
         grid = Curve("correlation", "model", shown, shown, "grid", z=rho[np.ix_(order, order)])
         caption = "Correlation of the parameters with the largest torques, from -1 to 1."
-        report.plot(Plot(caption, [Panel("", "", [grid])], height=22 * len(order)))
+        report.plot(ReportPlot(caption, [Panel("", "", [grid])], height=22 * len(order)))
     upper = np.argwhere(np.triu(np.abs(rho) > ALIKE, 1))
     pairs = sorted(((abs(rho[i, j]), int(i), int(j)) for i, j in upper), reverse=True)
     rows = [(names[i], names[j], f"{rho[i, j]:+.3f}") for _, i, j in pairs[:20]]
     if rows:
         more = f", {len(rows)} of {len(pairs)}" if len(pairs) > len(rows) else ""
-        title = f"Pairs that this motion hardly tells apart (beyond {ALIKE:g}{more})"
+        title = f"Pairs that this motion hardly separates (beyond {ALIKE:g}{more})"
         report.table(title, ("parameter", "and", "correlation"), rows)
     else:
         report.text(f"No two parameters have a correlation beyond {ALIKE:g}.")
@@ -339,4 +347,4 @@ def whiteness(report: Report, result: Identified) -> None:
         for j, name in enumerate(result.model.joint_names)
     ]  # fmt: skip
     caption = "Correlation of each joint's residual with itself, some time before."
-    report.plot(Plot(caption, panels, columns=2, height=95))
+    report.plot(ReportPlot(caption, panels, columns=2, height=95))

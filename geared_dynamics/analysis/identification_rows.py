@@ -139,7 +139,11 @@ def filtered(
         chosen = at - low
         Y_kept = np.ascontiguousarray(table[0][chosen]).reshape(len(chosen), n, p)
         own = [signal[chosen] for signal in table[1:]]
-        blocks.append(EquationRows(part.stamp[at], Y_kept, *own[:3], part.q[at], own[3], own[4]))
+        blocks.append(
+            EquationRows(
+                part.stamp[at], Y_kept, own[0], own[1], own[2], part.q[at], own[3], own[4]
+            )
+        )
     return together(blocks)
 
 

@@ -62,7 +62,7 @@ class Panel(NamedTuple):
     from_zero: bool = False
 
 
-class Plot(NamedTuple):
+class ReportPlot(NamedTuple):
     """Panels below each other, over one axis or with axes of their own in columns.
 
     Attributes:
@@ -160,7 +160,7 @@ class Report:
             table(caption, heads, rows, strong=strong, red=red, marks=marks, words=words)
         )
 
-    def plot(self, plot: Plot) -> None:
+    def plot(self, plot: ReportPlot) -> None:
         """Add a plot."""
         name = f"plot{len(self._figures)}"
         self._figures.append(figure(name, plot))
@@ -279,7 +279,7 @@ def mark(value: float, sigma: float, before: float) -> str:
     )
 
 
-def figure(name: str, plot: Plot) -> dict[str, Any]:
+def figure(name: str, plot: ReportPlot) -> dict[str, Any]:
     """Return what the page draws a plot from."""
     shown: set[str] = set()
     panels = []

@@ -23,7 +23,7 @@ from geared_dynamics.analysis.comparison_figures import (
     summary,
 )
 from geared_dynamics.analysis.comparison_totals import BINS, TERMS
-from geared_dynamics.analysis.report import Curve, Panel, Plot, Provenance, Report
+from geared_dynamics.analysis.report import Curve, Panel, Provenance, Report, ReportPlot
 from geared_dynamics.analysis.span_comparison import BUCKETS
 from geared_dynamics.arrays import Array, IntArray
 from geared_dynamics.checks import percent_cell
@@ -129,7 +129,7 @@ def facts(analysis: Analysis) -> str:
     )
 
 
-def bars(analyses: list[Analysis]) -> Plot:
+def bars(analyses: list[Analysis]) -> ReportPlot:
     """Residual of each joint, models beside each other."""
     colours = {"without rotors": "plain", "armature": "armature"}
     panels = []
@@ -144,7 +144,7 @@ def bars(analyses: list[Analysis]) -> Plot:
         ]  # fmt: skip
         title = "residual" if len(analyses) == 1 else Path(analysis.recording.path).name
         panels.append(Panel(title, "% of measured RMS", curves, from_zero=True))
-    return Plot("Measured less predicted torque of each joint, RMS.", panels, height=220)
+    return ReportPlot("Measured less predicted torque of each joint, RMS.", panels, height=220)
 
 
 def section(report: Report, analysis: Analysis, finest: int) -> None:
@@ -216,7 +216,7 @@ def drawn_of(analysis: Analysis) -> list[int]:
     return [k for k, name in enumerate(DRAWN) if not (one and name in SIMPLER)]
 
 
-def torques(analysis: Analysis, finest: int = FINEST) -> Plot:
+def torques(analysis: Analysis, finest: int = FINEST) -> ReportPlot:
     """All torques of each joint over time."""
     panels = []
     for j, joint in enumerate(joint_figures(analysis)):
@@ -229,10 +229,10 @@ def torques(analysis: Analysis, finest: int = FINEST) -> Plot:
         ]  # fmt: skip
         panels.append(Panel(joint.joint, joint.unit, curves))
     caption = "A click on the legend shows and hides a curve; drag to zoom, double click to reset."
-    return Plot(caption, panels, "time [s]")
+    return ReportPlot(caption, panels, "time [s]")
 
 
-def residuals(analysis: Analysis) -> Plot:
+def residuals(analysis: Analysis) -> ReportPlot:
     """Residual of each joint over position and velocity, with the joint's own units."""
     totals, ranges, panels = analysis.totals, analysis.ranges, []
     for j, joint in enumerate(joint_figures(analysis)):
@@ -250,4 +250,4 @@ def residuals(analysis: Analysis) -> Plot:
             title = f"{joint.joint} over its {quantity}"
             panels.append(Panel(title, joint.unit, curves, f"{quantity} [{unit}]"))
     caption = "Residual of the complete model: mean, and RMS above and below zero."
-    return Plot(caption, panels, columns=2, height=120)
+    return ReportPlot(caption, panels, columns=2, height=120)

@@ -42,7 +42,7 @@ LARGE = 1e-3  # of a combination: what is joined by less does not count
 Severity = Literal["red", "yellow"]
 
 
-class Finding(NamedTuple):
+class FitFinding(NamedTuple):
     """Something that is wrong with a fit, or doubtful.
 
     Attributes:
@@ -77,7 +77,7 @@ class Judgement(NamedTuple):
         coverage: Part of each joint's range that was gone through (n,); NaN without limits.
     """
 
-    findings: tuple[Finding, ...]
+    findings: tuple[FitFinding, ...]
     reason: str
     explained: Explained
     elsewhere: Array
@@ -175,7 +175,7 @@ def _reason(result: Identified) -> str:
     )
 
 
-def _zeros(result: Identified, better: Explained) -> list[Finding]:
+def _zeros(result: Identified, better: Explained) -> list[FitFinding]:
     """Zero positions that look wrong."""
     joints = np.flatnonzero(better.zero).tolist()
     if not joints:
@@ -191,10 +191,10 @@ def _zeros(result: Identified, better: Explained) -> list[Finding]:
     added = " ".join(f"{names[j]}={better.zero[j]:.3f}" for j in joints)
     cause = "the recording and the URDF count positions from different zeros"
     remedy = f"add to the positions [rad]: --zero {added}, and identify again"
-    return [Finding("red", off, cause, remedy, evidence)]
+    return [FitFinding("red", off, cause, remedy, evidence)]
 
 
-def _scale(result: Identified, scale: Scale) -> list[Finding]:
+def _scale(result: Identified, scale: Scale) -> list[FitFinding]:
     """A torque that does not fit the others."""
     sure = abs(scale.change) > max(SCALED, CERTAIN * scale.sigma)
     if not sure:
@@ -208,10 +208,10 @@ def _scale(result: Identified, scale: Scale) -> list[Finding]:
     )
     cause = "a gear ratio, a drive gain or a torque constant in the files"
     remedy = "compare them with the data sheet; the parameters of this joint contain the factor"
-    return [Finding("yellow", what, cause, remedy)]
+    return [FitFinding("yellow", what, cause, remedy)]
 
 
-def _unexplained(result: Identified) -> list[Finding]:
+def _unexplained(result: Identified) -> list[FitFinding]:
     """Joints whose torque is hardly explained, though it was fitted."""
     fit = result.residual[1] / np.maximum(result.rms, 1e-300)
     held = result.residual[3] / np.maximum(result.held_rms, 1e-300)
@@ -226,7 +226,7 @@ def _unexplained(result: Identified) -> list[Finding]:
         "torque is noise"
     )
     remedy = "plot the torques (geared-dynamics analyze --output), and correct what they are"
-    return [Finding("red", what, cause, remedy)]
+    return [FitFinding("red", what, cause, remedy)]
 
 
 def _fails(result: Identified) -> BoolArray:
@@ -238,7 +238,7 @@ def _fails(result: Identified) -> BoolArray:
     return np.asarray((times > TWICE) & (held > NOTHING * torque))
 
 
-def _fails_elsewhere(result: Identified) -> list[Finding]:
+def _fails_elsewhere(result: Identified) -> list[FitFinding]:
     """Say at which joints the fit fails where nothing was fitted."""
     fit, held = result.residual[1], result.residual[3]
     names, units = result.model.joint_names, result.model.force_units
@@ -254,13 +254,13 @@ def _fails_elsewhere(result: Identified) -> list[Finding]:
         "contact, temperature)"
     )
     remedy = "record longer, with the same load, and more of the range (geared-dynamics excite)"
-    return [Finding("red", what, cause, remedy)]
+    return [FitFinding("red", what, cause, remedy)]
 
 
-def _impossible(result: Identified, better: Explained) -> list[Finding]:
+def _impossible(result: Identified, better: Explained) -> list[FitFinding]:
     """Values that no arm has, and what it costs to do without them."""
-    negative = _negative(result)
     costs = _costs(result)
+    negative = _negative(result, BELOW if costs else CONTRADICTED)
     bound = _at_bound(result)
     if not negative and not (costs and bound):
         return []
@@ -284,11 +284,11 @@ def _impossible(result: Identified, better: Explained) -> list[Finding]:
     else:
         cause = "the motion hardly determines it, or something small acts that is not in the model"
         remedy = "use the physical parameters, where it is at its bound: they explain as much"
-    return [Finding(severity, what, cause, remedy, evidence)]
+    return [FitFinding(severity, what, cause, remedy, evidence)]
 
 
-def _negative(result: Identified) -> list[str]:
-    """Sums of what cannot be negative that are, beyond deviations."""
+def _negative(result: Identified, beyond: float) -> list[str]:
+    """Sums of what cannot be negative that are, by more than so many deviations."""
     names = np.array(result.equations.names)
     found = []
     for row, k, x, sigma in zip(
@@ -346,7 +346,7 @@ def _at_bound(result: Identified) -> list[str]:
     ]
 
 
-def _too_little(result: Identified, unsure: Array, way: Array) -> list[Finding]:
+def _too_little(result: Identified, unsure: Array, way: Array) -> list[FitFinding]:
     """Joints of which other motions would need more than was recorded."""
     names = result.model.joint_names
     far = np.flatnonzero(unsure > UNSURE)
@@ -362,10 +362,10 @@ def _too_little(result: Identified, unsure: Array, way: Array) -> list[Finding]:
     remedy = (
         "record a motion of geared-dynamics excite, or use the parameters for this motion only"
     )
-    return [Finding(severity, what, cause, remedy)]
+    return [FitFinding(severity, what, cause, remedy)]
 
 
-def _mass(better: Explained) -> list[Finding]:
+def _mass(better: Explained) -> list[FitFinding]:
     """A mass at the tip that the files do not have."""
     if abs(better.mass) < LIGHT:
         return []
@@ -376,10 +376,10 @@ def _mass(better: Explained) -> list[Finding]:
     )
     cause = "a tool or a load" if better.mass > 0.0 else "a tool of the files that was not there"
     remedy = "the parameters contain it; give --payload if it is known and comes off"
-    return [Finding("yellow", what, cause, remedy)]
+    return [FitFinding("yellow", what, cause, remedy)]
 
 
-def _unvalidated(result: Identified) -> list[Finding]:
+def _unvalidated(result: Identified) -> list[FitFinding]:
     """Joints that hardly move in what was held out."""
     few = np.flatnonzero(~np.isfinite(result.residual[3]))
     if not few.size:
@@ -387,4 +387,4 @@ def _unvalidated(result: Identified) -> list[Finding]:
     listed = ", ".join(result.model.joint_names[j] for j in few)
     what = f"not validated: {listed} hardly moves in what was held out, or it is too short"
     remedy = "record longer, or name another recording with --validate"
-    return [Finding("yellow", what, "a short recording", remedy)]
+    return [FitFinding("yellow", what, "a short recording", remedy)]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from geared_dynamics.analysis.report import Curve, Panel, Plot, Provenance, Report
+from geared_dynamics.analysis.report import Curve, Panel, Provenance, Report, ReportPlot
 from geared_dynamics.apps.demo_figures import Outcome, advantage, saturation
 from geared_dynamics.apps.demo_plan import BANDWIDTH, ENCODER, LATENCY, RATE, DemoPlan
 from geared_dynamics.arrays import Array
@@ -17,14 +17,14 @@ COLOURS = {"no_feedforward": "plain", "armature": "armature", "complete": "model
 LINES = 1000  # points of a curve, at most
 
 
-def bars(found: Sequence[Outcome], joints: Sequence[str]) -> Plot:
+def bars(found: Sequence[Outcome], joints: Sequence[str]) -> ReportPlot:
     """RMS error of each joint, each way beside the others."""
     curves = [
         Curve(one.way.label, COLOURS[one.way.name], joints, 1e3 * one.rms_by_joint, "bars")
         for one in found
     ]
     panel = Panel("RMS tracking error", "mrad", curves, from_zero=True)
-    return Plot("RMS tracking error of each joint.", [panel], height=220)
+    return ReportPlot("RMS tracking error of each joint.", [panel], height=220)
 
 
 def over_time(
@@ -47,17 +47,19 @@ def over_time(
     return panels
 
 
-def errors(found: Sequence[Outcome], joints: Sequence[str]) -> Plot:
+def errors(found: Sequence[Outcome], joints: Sequence[str]) -> ReportPlot:
     """Error over time, a panel for each joint."""
     panels = over_time(found, joints, "mrad", [1e3 * one.error for one in found])
-    return Plot("A click on the legend shows and hides a way.", panels, "time [s]", height=95)
+    return ReportPlot(
+        "A click on the legend shows and hides a way.", panels, "time [s]", height=95
+    )
 
 
-def loads(found: Sequence[Outcome], motors: Sequence[str]) -> Plot:
+def loads(found: Sequence[Outcome], motors: Sequence[str]) -> ReportPlot:
     """Torque of each motor as a part of its limit."""
     values = [100.0 * np.sign(one.torque) * one.torque_part for one in found]
     panels = over_time(found, motors, "% of limit", values)
-    return Plot("Motor torque, part of the limit.", panels, "time [s]", height=95)
+    return ReportPlot("Motor torque, part of the limit.", panels, "time [s]", height=95)
 
 
 # -- The report: one HTML file that needs no network ----------------------------------------------

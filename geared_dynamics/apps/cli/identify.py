@@ -17,7 +17,7 @@ from geared_dynamics.analysis.identification import Identified, identify
 from geared_dynamics.analysis.identification_equations import equations
 from geared_dynamics.analysis.identification_report import (
     FAR,
-    Row,
+    ParameterRow,
     apart,
     cells,
     important,
@@ -294,7 +294,7 @@ def show(
             console.print(line, soft_wrap=True)
 
 
-def show_details(console: Console, result: Identified, rows: Sequence[Row]) -> None:
+def show_details(console: Console, result: Identified, rows: Sequence[ParameterRow]) -> None:
     """Print what joins in sums, what is hardly determined, and how the solver ended."""
     for row in rows:
         if row.name.endswith("+"):
@@ -340,7 +340,7 @@ def about_physical(result: Identified, where: str) -> list[str]:
     return lines
 
 
-def parameter_table(rows: Sequence[Row]) -> Table:
+def parameter_table(rows: Sequence[ParameterRow]) -> Table:
     """Values, deviations, the files' values, with units."""
     table = numeric_table("parameter", "value", "± 1σ", "unit", "files", "off by\nσ")
     for row in rows:

