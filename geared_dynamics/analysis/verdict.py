@@ -28,7 +28,8 @@ from geared_dynamics.recordings.recording import Recording
 from geared_dynamics.recordings.signals import WIDER, usable_cutoff
 
 TWICE = 2.0  # times the residual of the fit, from which on what was held out says that it fails
-NOTHING = 0.01  # of a joint's torque: a residual below it is small, whatever it is compared with
+SMALL = 0.05  # of a joint's torque: a residual below it is small, whatever it is compared with
+NOTHING = 0.01  # of a joint's torque, that is not worth a line
 COSTS = 1.5  # times the residual that being a possible arm may cost
 BELOW = 2.0  # deviations below zero from which on a value cannot be
 CONTRADICTED = 3.0  # deviations by which a bound moves a parameter that the data know better
@@ -235,7 +236,7 @@ def _fails(result: Identified) -> BoolArray:
     torque = np.maximum(result.held_rms, 1e-300)
     by_torque = (held / torque) / np.maximum(fit / np.maximum(result.rms, 1e-300), 1e-300)
     times = np.fmin(held / np.maximum(fit, 1e-300), by_torque)
-    return np.asarray((times > TWICE) & (held > NOTHING * torque))
+    return np.asarray((times > TWICE) & (held > SMALL * torque))
 
 
 def _fails_elsewhere(result: Identified) -> list[FitFinding]:
