@@ -16,11 +16,11 @@ from geared_dynamics.analysis.comparison_figures import (
     delay_note,
     friction_yaml,
     joint_figures,
-    known,
     milliseconds,
     motor_figures,
     percents,
     summary,
+    three_digits,
 )
 from geared_dynamics.analysis.comparison_totals import BINS, TERMS
 from geared_dynamics.analysis.report import Curve, Panel, Provenance, Report, ReportPlot
@@ -205,7 +205,7 @@ def motor_table(report: Report, analysis: Analysis) -> None:
     heads += ["voltage RMS [V]", "peak [V]", "beyond its limits %"]
     rows = []
     for motor in motors:
-        pairs = [known(x) for pair in zip(motor.rms, motor.peak, strict=True) for x in pair]
+        pairs = [three_digits(x) for pair in zip(motor.rms, motor.peak, strict=True) for x in pair]
         rows.append([motor.motor, *pairs, percent_cell(motor.exceeded)])
     report.table("Motors along this motion, by the model", heads, rows)
 

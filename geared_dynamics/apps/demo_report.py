@@ -11,7 +11,7 @@ from geared_dynamics.analysis.report import Curve, Panel, Provenance, Report, Re
 from geared_dynamics.apps.demo_figures import Outcome, advantage, saturation
 from geared_dynamics.apps.demo_plan import BANDWIDTH, ENCODER, LATENCY, RATE, DemoPlan
 from geared_dynamics.arrays import Array
-from geared_dynamics.model.knowledge import Knowledge
+from geared_dynamics.model.derived import Knowledge
 
 COLOURS = {"no_feedforward": "plain", "armature": "armature", "complete": "model"}
 LINES = 1000  # points of a curve, at most
