@@ -299,7 +299,7 @@ def _negative(result: Identified, beyond: float) -> list[str]:
         positive = (row >= -LARGE * np.abs(row).max()).all()
         if (
             positive
-            and x < -BELOW * sigma
+            and x < -beyond * sigma
             and all(map(_one_sided, joined))
             and _counts(result, k, x)
         ):
