@@ -130,6 +130,7 @@ setup(
     packages=find_packages(include=[NAME, f"{NAME}.*"]),
     package_data={
         NAME: ["py.typed"],
+        f"{NAME}.analysis": ["*.html"],
         f"{NAME}.apps.cli": ["*.json"],
         f"{NAME}.description": ["*.json"],
         f"{NAME}.scene": ["*.html"],

@@ -154,3 +154,15 @@ def percent_cell(value: float) -> str:
 def plain(values: ArrayLike) -> str:
     """Write numbers (k,) to four digits, what rounding leaves of zero as 0."""
     return " ".join(f"{value:.4g}" for value in np.round(np.asarray(values, float), 9) + 0.0)
+
+
+def two_digits(value: float, sigma: float) -> tuple[str, str]:
+    """Write a value to the last of two digits of its deviation, and that."""
+    if not (math.isfinite(value) and math.isfinite(sigma) and sigma > 0.0):
+        return f"{value:.3g}", f"{sigma:.2g}"
+    top = math.floor(math.log10(float(f"{sigma:.1e}")))
+    largest = math.floor(math.log10(max(abs(value), sigma)))
+    if -4 <= top and largest < 6:
+        digits = max(1 - top, 0)
+        return f"{value:.{digits}f}", f"{sigma:.{digits}f}"
+    return f"{value:.{max(largest - top + 1, 1)}e}", f"{sigma:.1e}"

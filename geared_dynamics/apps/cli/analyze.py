@@ -15,6 +15,7 @@ from geared_dynamics.analysis.compare import Analysis, analyze
 from geared_dynamics.analysis.comparison_figures import (
     compared,
     delay_note,
+    friction_yaml,
     joint_figures,
     milliseconds,
     motor_figures,
@@ -41,6 +42,7 @@ from geared_dynamics.apps.cli.recording_options import (
     meaning_of,
     open_one,
     progress_bar,
+    provenance,
     show_payload_frame,
 )
 from geared_dynamics.checks import percent_cell
@@ -163,7 +165,7 @@ def run(args: argparse.Namespace) -> int:
             continue
         show(console, analyses[-1])
     if drawn and analyses:
-        write_html(analyses, args.output / "report.html")
+        write_html(analyses, args.output / "report.html", provenance(args))
         console.print(f"saved {args.output / 'report.html'}", soft_wrap=True)
     for problem in failed:
         print(printable(f"geared-dynamics: error: {problem}"), file=sys.stderr)
@@ -236,6 +238,10 @@ def show(console: Console, analysis: Analysis) -> None:
         print_table(console, "Motors along this motion, by the model", motor_table(analysis))
     for joint in joint_figures(analysis):
         console.print(f"{joint.joint}: {joint.hint}", soft_wrap=True)
+    lines = friction_yaml(analysis)
+    if lines:
+        console.print("friction to paste into the drivetrain file, what it has added:")
+        console.print(lines, soft_wrap=True)
     console.print(summary(analysis), style="bold", soft_wrap=True)
     console.print()
 

@@ -84,6 +84,7 @@ def _run(argv: Sequence[str] | None) -> int:
         if "_ARGCOMPLETE" in os.environ:
             _complete()
         args = build_parser(words).parse_args(words)
+        args.words = words  # as typed, for reports
         _find_files(args)
         with _warnings_in_one_line():
             return int(args.run(args))
