@@ -32,6 +32,7 @@ from geared_dynamics.analysis.sample_files import (
     write_summary,
 )
 from geared_dynamics.analysis.span_comparison import Kept
+from geared_dynamics.apps.cli.documents import add_json_option, print_document, robot_part
 from geared_dynamics.apps.cli.options import numeric_table, open_console, print_table
 from geared_dynamics.apps.cli.recording_options import (
     add_recording_options,
@@ -112,6 +113,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("work")
     group.add_argument("--jobs", type=jobs, default=1, help="processes, default 1")
     group.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster, instead")
+    add_json_option(parser)
 
 
 def speed(text: str) -> float:
@@ -148,7 +150,7 @@ def run(args: argparse.Namespace) -> int:
     if args.output is not None:
         extra("matplotlib.figure", "PNG")  # before the work, not after it
         args.output.mkdir(parents=True, exist_ok=True)
-    console, analyses, failed = open_console(), [], []
+    console, analyses, failed = open_console(quiet=args.json), [], []
     drawn = args.output is not None and find_spec("plotly") is not None
     if args.output is not None and not drawn:
         console.print(NO_HTML, style="yellow", soft_wrap=True)
@@ -167,9 +169,34 @@ def run(args: argparse.Namespace) -> int:
     if drawn and analyses:
         write_html(analyses, args.output / "report.html", provenance(args))
         console.print(f"saved {args.output / 'report.html'}", soft_wrap=True)
+    if args.json:
+        found = [document(analysis) for analysis in analyses]
+        print_document("analyze", {"robot": robot_part(model), "recordings": found})
     for problem in failed:
         print(printable(f"geared-dynamics: error: {problem}"), file=sys.stderr)
     return SOME_FAILED if failed else 0
+
+
+def document(analysis: Analysis) -> dict[str, object]:
+    """A recording's figures for ``--json``: residuals by model, RMS [N m or N]."""
+    models = ("no_rotors", "armature", "complete")
+    return {
+        "recording": analysis.recording.path,
+        "samples": analysis.totals.samples,
+        "bandwidth": analysis.cutoff,
+        "joints": [
+            {
+                "name": joint.joint,
+                "unit": joint.unit,
+                "measured": joint.rms,
+                "residual": dict(zip(models, joint.residual, strict=True)),
+                "delay": joint.delay,
+                "hint": joint.hint,
+            }
+            for joint in joint_figures(analysis)
+        ],
+        "notes": analysis.notes,
+    }
 
 
 def one(

@@ -27,9 +27,11 @@ from geared_dynamics.analysis.identification_report import (
 from geared_dynamics.analysis.identification_results import payload
 from geared_dynamics.analysis.identification_rows import Settings
 from geared_dynamics.analysis.verdict import Judgement, judged, wider_residual
+from geared_dynamics.apps.cli.documents import add_json_option, print_document
 from geared_dynamics.apps.cli.identify_output import (
     add_options,
     find_gains,
+    identified_document,
     other_residuals,
     output_files,
     show_gains,
@@ -167,6 +169,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--output", type=Path, metavar="DIR", help="folder for parameters, files and report.html"
     )
+    add_json_option(parser)
 
 
 def share(text: str) -> float:
@@ -197,7 +200,7 @@ def run(args: argparse.Namespace) -> int:
     named = once("--columns", args.columns) | once("--instrument-columns", args.instrument_columns)
     other = argparse.Namespace(**vars(args) | {"columns": [*named.items()]})
     instruments = [open_one(other, model, path, efforts=False) for path in args.instruments or []]
-    console, gains = open_console(), None
+    console, gains = open_console(quiet=args.json), None
     show_payload_frame(console, model, args)
     every = [*args.recordings, *(args.validate or []), *args.loaded]
     for note in moving_frozen_joints(args, model, every):
@@ -230,6 +233,8 @@ def run(args: argparse.Namespace) -> int:
         urdf = data.decode("utf-8-sig", errors="replace")
         write(console, result, empty, args, targets, urdf, gains)
         report(console, result, judgement, wider, args)
+    if args.json:
+        print_document("identify", identified_document(result, judgement, args))
     return NOT_USABLE if args.check and not judgement.usable else 0
 
 

@@ -132,6 +132,21 @@ def test_excite(found: Any, tmp_path: Path) -> None:
     assert all(joint["lower"] < joint["upper"] for joint in document["joints"])
 
 
+def test_analyze_and_identify(found: Any) -> None:
+    """On the recording that comes with the package, whose truth the files have."""
+    pytest.importorskip("clarabel")
+    (one,) = found("analyze", "brisk6")["recordings"]
+    for joint in one["joints"]:
+        assert joint["residual"]["complete"] < joint["residual"]["armature"]
+    document = found("identify", "brisk6", "--check")
+    assert document["usable"] is True
+    near = [abs(p["value"] - p["files"]) <= 5.0 * p["deviation"] for p in document["parameters"]]
+    assert np.mean(near) > 0.9
+    assert {joint["joint"] for joint in document["residuals"]} == {
+        f"joint_{k}" for k in range(1, 7)
+    }
+
+
 def test_warm_up(found: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(warm_up, "compiled", lambda names: iter(names))
     assert found("warm-up")["kernels"]
