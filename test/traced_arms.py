@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 import geared_dynamics as gd
 from control_arms import balancers
 from driven_arms import driven_arm
+from geared_dynamics.kernels.door import make_door
 from geared_dynamics.trace.functions import FUNCTIONS
 from random_robots import random_robot, random_state
 
@@ -56,3 +57,14 @@ def difference(got: Any, expected: Any) -> float:
     """Largest difference, relative to the largest number expected."""
     largest = np.abs(expected).max(initial=0.0)
     return float(np.abs(np.asarray(got) - expected).max(initial=0.0) / (largest or 1.0))
+
+
+def code_of(model: gd.GearedModel, name: str) -> Callable[..., Any]:
+    """Return a model's own ``f(input 0, .., out or None)``; None where it declines."""
+    inputs = FUNCTIONS[name].inputs
+
+    def nothing(*_arguments: Any, **_named: Any) -> None:
+        return None
+
+    bare: Any = make_door(nothing, name, len(inputs), None, None)
+    return lambda *values: bare(model, *values[:-1], out=values[-1])
