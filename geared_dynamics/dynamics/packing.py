@@ -15,7 +15,7 @@ from geared_dynamics.kernels import layout as at
 from geared_dynamics.kernels.door import admit
 from geared_dynamics.model import Frame, GearedModel, require_model
 
-admit("model", GearedModel)
+admit(GearedModel, 0)
 
 # -- Order of the model's parameters: the columns of the regressor --------------------------------
 #

@@ -51,17 +51,16 @@ from geared_dynamics.kernels.door_code import (
     RECORD,
     RESULT,
     SHAPE,
-    SHARED,
     SIZE,
     WEAK,
     WORD,
     WRITEABLE,
-    Common,
+    Known,
     Record,
     doors_code,
 )
 from geared_dynamics.kernels.kinds import Array
-from geared_dynamics.kernels.native import OLDEST, version
+from geared_dynamics.kernels.native import OLDEST, Code, version
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -125,15 +124,15 @@ class Answer(NamedTuple):
 
 def record_of(answer: Answer, inputs: int) -> tuple[Record, object]:
     """Return the record of a kernel, and what must live with it."""
-    code = native_address(answer.kernel)
+    address = native_address(answer.kernel)
     zeros = (np.zeros(answer.width),) * answer.zeros
     arrays = (*answer.constants, *zeros)
-    if not code or len(arrays) > ARRAYS:
+    if not address or len(arrays) > ARRAYS:
         return Record(), None
     words = [word for x in arrays for word in (id(x), x.ctypes.data, x.size)]
     words += [0] * (3 * ARRAYS - len(words))
     way = KERNELS[inputs].index((len(answer.constants), answer.zeros))
-    return Record(way, code, 0, *shape_words(answer.shape, answer.width), tuple(words)), arrays
+    return Record(way, address, 0, *shape_words(answer.shape, answer.width), tuple(words)), arrays
 
 
 def shape_words(shape: tuple[int, ...], width: int) -> tuple[int, int, int, int, int]:
@@ -199,8 +198,7 @@ def make_door(
 
     made: Any = new_door()
     words = {
-        CALL: doors_code().address(f"enter_{inputs}_{'rows' if result else 'array'}"),
-        SHARED: common().ctypes.data,
+        CALL: code().address(f"enter_{inputs}"),
         BEHIND: id(function),
         OPEN: id(first),
         PLACE: ENTRIES.index(name) * RECORD,
@@ -219,22 +217,28 @@ KEPT: list[object] = []  # doors live as long as the process, as functions of a 
 
 
 @cache
-def common() -> Array:
-    """Words of ``Common``, one array for all doors."""
+def models() -> Any:
+    """Return the words of the types of models that doors take; one array for all doors."""
+    return np.zeros(2, np.int64)
+
+
+@cache
+def code() -> Code:
+    """Machine code of the doors."""
     name = sys.intern("out")
     KEPT.append(name)
-    words = Common(id(np.ndarray), id(np.dtype(np.float64)), id(None), id(name), new_array(), 0, 0)
-    return np.array(words, np.int64)
+    identities = id(np.ndarray), id(np.dtype(np.float64)), id(None), id(name)
+    return doors_code(Known(*identities, new_array(), models().ctypes.data))
 
 
-def admit(place: str, kind: type) -> None:
-    """Let the doors take models of a type, as ``model`` or ``compiled_model``.
+def admit(kind: type, place: int) -> None:
+    """Let the doors take models of a type: plain ones in place 0, compiled ones in place 1.
 
     The slot ``entry`` must be the first behind the head of its instances.
     """
     if not fault() and entry_as_read(kind):
         KEPT.append(kind)
-        common()[Common._fields.index(place)] = id(kind)
+        models()[place] = id(kind)
 
 
 @cache

@@ -113,7 +113,7 @@ class CompiledModel(GearedModel):
         return attached(layout, entries, self.batches)
 
 
-admit("compiled_model", CompiledModel)
+admit(CompiledModel, 1)
 
 
 class Layout:
