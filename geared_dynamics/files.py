@@ -12,7 +12,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from geared_dynamics.errors import DescriptionError, suggestion
+from geared_dynamics.errors import DescriptionError, GearedDynamicsError, suggestion
+
+MARK = "written by geared-dynamics"  # in the head of what this program may replace
+HEAD = 2048  # bytes
 
 # -- Files that appear at their places when they are whole, together, and not before --------------
 #
@@ -73,6 +76,21 @@ def write_text(path: Path, text: str) -> None:
     """
     with new_files(path) as (draft,):
         draft.write_text(text, encoding="utf-8", newline="\n")
+
+
+def refuse_foreign(*paths: Path, force: bool) -> list[Path]:
+    """Return which files are replaced; they are those that hold ``MARK``, or any with ``force``.
+
+    Raises:
+        GearedDynamicsError: A file is there that this program did not write.
+    """
+    there = [path for path in paths if path.is_file()]
+    for path in () if force else there:
+        with path.open("rb") as file:
+            if MARK.encode() not in file.read(HEAD):
+                finding = "exists, and was not written by geared-dynamics"
+                raise GearedDynamicsError(str(path), finding, "name another, or give --force")
+    return there
 
 
 def is_stream(path: Path) -> bool:

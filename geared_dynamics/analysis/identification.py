@@ -21,6 +21,7 @@ from geared_dynamics.analysis.least_squares import (
     information_root,
     solve,
 )
+from geared_dynamics.analysis.notebook_tables import html_table
 from geared_dynamics.analysis.parameter_columns import (
     IdentifiableColumns,
     base_columns,
@@ -198,6 +199,20 @@ class Identified:
     held_used: BoolArray
     load: Array
     notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        """One line."""
+        return (
+            f"<Identified {self.model.name!r}: {len(self.x)} base parameters, "
+            f"condition {self.solution.condition:.3g}, {self.quality}>"
+        )
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        rows = zip(self.base.names, self.x, self.sigma, self.files, strict=True)
+        title = f"Base parameters of {self.model.name}: {self.quality}"
+        heads = ("combination", "value", "standard deviation", "files")
+        return html_table(title, heads, [(name, *map(float, cells)) for name, *cells in rows])
 
     def held_residual(self, x: Array) -> Array:
         """RMS residual of each joint on what was held out (n,), NaN where it hardly moves there.

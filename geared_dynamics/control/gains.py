@@ -124,7 +124,7 @@ def torque_gains(model: GearedModel, gains: Gains, q: ArrayLike) -> Gains:
     """
     require_model(model)
     if gains.kind != "acceleration":
-        raise ArrayError("gains", "are of forces already", "give gains of accelerations")
+        raise ArrayError("gains", "have kind 'torque'", "give gains of kind 'acceleration'")
     inertia = np.diag(mass_matrix(model, finite_input("q", q, model.n)))
     each = gains.for_joints(model.n)
     return Gains(

@@ -282,7 +282,7 @@ def carrier_of(
     """Find where the wheel's carrier sits."""
     place = f"{drivetrain.source}, wheels.{wheel.name}"
     if wheel.name in links:
-        raise ModelError(place, "has the name of a link", "name the wheel otherwise")
+        raise ModelError(place, "is also the name of a link", "rename the wheel")
     if wheel.carrier not in links:
         raise UnknownNameError(f"{place}.carrier", "link", wheel.carrier, links)
     return links[wheel.carrier]

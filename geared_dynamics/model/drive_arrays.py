@@ -293,7 +293,7 @@ def motor_doubts(motor: MotorRecord, source: str) -> Iterator[Note]:
             yield Note(
                 f"{place}.back_emf_constant",
                 f"{k_e:g} V s/rad is {k_e / k_t:.4g} times the torque constant {k_t:g} N m/A;"
-                f" of {whose} it is {expected:.4g} times that",
+                f" for {whose} it must be {expected:.4g} times",
                 "correct one of the two, or leave the back-EMF constant out",
             )
     peak, thermal = motor.limits.current, motor.limits.thermal

@@ -268,7 +268,7 @@ def _both(axes: ArrayLike | None) -> Array:
     """Rotation (6, 6) of force and moment, from (3, 3)."""
     R = np.eye(3) if axes is None else finite_input("axes", axes, 3)
     if R.shape != (3, 3) or not np.allclose(R.T @ R, np.eye(3), rtol=0.0, atol=1e-6):
-        raise ArrayError("axes", "are no rotation", "give an orthogonal matrix (3, 3)")
+        raise ArrayError("axes", "is not a rotation matrix", "give an orthogonal matrix (3, 3)")
     return np.asarray(np.kron(np.eye(2), R), np.float64)
 
 

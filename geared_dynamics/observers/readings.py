@@ -167,7 +167,7 @@ def refuse_other(model: GearedModel, gains: ObserverGains, kind: type[ObserverGa
     if springs is same and zeros is model.motor_zeros:
         return
     if not (np.array_equal(springs, same) and np.array_equal(zeros, model.motor_zeros)):
-        finding = f"are of another arm ({name}), with other springs, ratios or encoders' zeros"
+        finding = f"belong to another arm ({name}): springs, ratios or encoder zeros differ"
         raise ArrayError("gains", finding, f"make them from this model ({model.name})")
 
 
@@ -230,7 +230,9 @@ def inputs(
         return tau_m, np.zeros(sizes.n)
     tau = _part("known", known, sizes.n)
     if not np.all(np.isfinite(tau)):
-        raise ArrayError("known", "contains NaN or infinity", "give what is known, zero elsewhere")
+        raise ArrayError(
+            "known", "contains NaN or infinity", "give the known torques, zero for the others"
+        )
     return tau_m, tau
 
 

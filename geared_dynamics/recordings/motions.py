@@ -159,7 +159,7 @@ class Meaning:
         """Refuse what is not one of the meanings."""
         if self.effort not in EFFORTS:
             remedy = f"give one of {', '.join(EFFORTS)}"
-            raise RecordingError("effort", f"there is no meaning {self.effort!r}", remedy)
+            raise RecordingError("effort", f"unknown meaning {self.effort!r}", remedy)
 
     @property
     def of_motors(self) -> bool:

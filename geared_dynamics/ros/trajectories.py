@@ -140,7 +140,7 @@ class References:
             raise TrajectoryError("node", f"is {node.state_label}", "activate it first")
         if node.loop.emergency_stop:
             remedy = "release ~/emergency_stop first"
-            raise TrajectoryError("emergency stop", "is pressed", remedy)
+            raise TrajectoryError("emergency stop", "is active", remedy)
         return node.loop.prepared
 
     def _hand_over(self, received: Any, prepared: CheckedRoute | Tail) -> None:

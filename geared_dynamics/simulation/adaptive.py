@@ -158,7 +158,7 @@ def checked_times(times: ArrayLike) -> Array:
     if when.ndim != 1 or len(when) < 2:
         raise ArrayError("times", f"has shape {when.shape}", remedy)
     if not np.all(np.isfinite(when)) or np.any(np.diff(when) <= 0.0):
-        raise ArrayError("times", "does not rise, or is not finite", remedy)
+        raise ArrayError("times", "must increase and be finite", remedy)
     return when
 
 

@@ -76,7 +76,7 @@ def through(
     k = as_order("continuous", continuous)
     moments, where = finite_array("times", times, 1), finite_array("points", points, 2)
     if moments.size < 2 or np.any(np.diff(moments) <= 0.0):
-        raise ArrayError("times", "do not rise", "give at least two, each later than the last")
+        raise ArrayError("times", "do not increase", "give at least two, each later than the last")
     if len(where) != len(moments) or not where.shape[1]:
         finding = f"has shape {where.shape} for {len(moments)} times"
         raise ArrayError("points", finding, f"give shape ({len(moments)}, n)")

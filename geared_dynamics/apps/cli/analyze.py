@@ -34,6 +34,7 @@ from geared_dynamics.analysis.span_comparison import Kept
 from geared_dynamics.apps.cli.options import numeric_table, open_console, print_table
 from geared_dynamics.apps.cli.recording_options import (
     add_recording_options,
+    add_recordings,
     add_robot_options,
     jobs,
     load_with_payload,
@@ -66,7 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "without rotors, with reflected inertia only (armature), and complete. Recordings "
         "are rosbag2 folders, .db3, .mcap or .csv files; no ROS is needed."
     )
-    parser.add_argument("recordings", nargs="+", metavar="BAG", help="recordings")
+    add_recordings(parser)
     add_robot_options(parser, recorded=True)
     add_recording_options(parser)
     group = parser.add_argument_group("samples")

@@ -179,7 +179,7 @@ class Policy(Frozen):
                 )
         if not all(low <= high for low, high in zip(self.lower, self.upper, strict=True)):
             finding = f"is {self.lower}, upper {self.upper}"
-            raise ArrayError("policy.lower", finding, "give limits in this order")
+            raise ArrayError("policy.lower", finding, "give each lower limit below its upper one")
         for entry in fields(self):
             if entry.name.startswith("on_"):
                 choice(f"policy.{entry.name}", "reaction", getattr(self, entry.name), REACTIONS)

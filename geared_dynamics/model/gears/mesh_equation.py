@@ -74,7 +74,7 @@ def skeleton(
     for wheel in wheels:
         place = f"{source}, wheels.{wheel.name}"
         if wheel.name in bodies:
-            raise ModelError(place, "has the name of a link", "name the wheel otherwise")
+            raise ModelError(place, "is also the name of a link", "rename the wheel")
         if wheel.name in waiting:
             raise ModelError(place, "duplicate wheel name", "rename one of the two wheels")
         waiting[wheel.name] = wheel
@@ -296,7 +296,7 @@ def sign_of(mesh: MeshRecord, stated: list[Array], place: str) -> int:
         return mesh.sign
     one, other = mesh.members
     if mesh.kind is None:
-        finding = f"says neither kind nor sign of {one!r} and {other!r}"
+        finding = f"neither kind nor sign is given for {one!r} and {other!r}"
         raise ModelError(place, finding, "add kind: external or internal, or sign: 1 or -1")
     off = angle(stated[0], stated[1])
     if off > PARALLEL:

@@ -88,7 +88,7 @@ def test_an_observer_of_a_loaded_arm_has_the_same_tuning(kind: str) -> None:
     made = MAKERS[kind](loaded, gains=observer.gains)
     np.testing.assert_array_equal(followed(other).mean, followed(made).mean)
     assert not np.array_equal(followed(other).mean, followed(observer).mean)  # control
-    with pytest.raises(gd.GearedDynamicsError, match="gains: are of another arm"):
+    with pytest.raises(gd.GearedDynamicsError, match="gains: belong to another arm"):
         observer.with_model(arm(factor=0.8))
 
 
