@@ -15,7 +15,7 @@ from geared_dynamics.dynamics.motor_side import motor_shares
 from geared_dynamics.dynamics.packing import packed, packed_balancers
 from geared_dynamics.errors import ModelError
 from geared_dynamics.kernels import drive_layout as at
-from geared_dynamics.kernels.door import Answer, door
+from geared_dynamics.kernels.door import KernelAnswer, door
 from geared_dynamics.model import GearedModel, require_model
 
 # -- Motor commands: what the amplifiers must give for a motion -----------------------------------
@@ -150,11 +150,11 @@ def motor_commands(
     return MotorCommands(model, rows_by_call("motor_commands_jerk", model, inputs))
 
 
-def by_drives(model: GearedModel) -> Answer:
+def by_drives(model: GearedModel) -> KernelAnswer:
     """Let the kernel of the motor commands answer for a model."""
     constants = packed(model), packed_drives(model), packed_balancers(model)
     shape = (at.RESULT_ROWS, len(model.motor_names))
-    return Answer(kernels.motor_commands, constants, 0, shape, model.n)
+    return KernelAnswer(kernels.motor_commands, constants, 0, shape, model.n)
 
 
 @door("motor_commands", 3, by_drives)

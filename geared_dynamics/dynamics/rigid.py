@@ -21,7 +21,7 @@ from geared_dynamics.dynamics.frames import loaded_inverse_dynamics, with_wrench
 from geared_dynamics.dynamics.packing import packed
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.kernels import layout as at
-from geared_dynamics.kernels.door import Answer, door
+from geared_dynamics.kernels.door import KernelAnswer, door
 from geared_dynamics.model import GearedModel
 
 # -- Rigid dynamics of the geared arm: M(q) a + C(q, v) v + g(q) = tau ----------------------------
@@ -33,18 +33,18 @@ from geared_dynamics.model import GearedModel
 
 def by_kernel(
     model: GearedModel, kernel: str, shape: tuple[int, ...] = (), zeros: int = 0
-) -> Answer:
+) -> KernelAnswer:
     """Let a kernel answer for a model; by default with a quantity of the joints."""
     function, n = getattr(kernels, kernel), model.n
-    return Answer(function, (packed(model),), zeros, shape or (n,), n)
+    return KernelAnswer(function, (packed(model),), zeros, shape or (n,), n)
 
 
-def by_plan(model: GearedModel) -> Answer:
+def by_plan(model: GearedModel) -> KernelAnswer:
     """Let the model's kernel of the forward dynamics answer."""
     n, plan = model.n, elimination_plan(model)
     if plan is DENSE:
         return by_kernel(model, "forward_dynamics")
-    return Answer(kernels.eliminate, (packed(model), plan), 0, (n,), n)
+    return KernelAnswer(kernels.eliminate, (packed(model), plan), 0, (n,), n)
 
 
 @door("inverse_dynamics", 3, lambda model: by_kernel(model, "inverse_dynamics"))

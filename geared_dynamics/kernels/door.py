@@ -7,7 +7,7 @@ code that a model has for this function, and returns the result. Whatever it doe
 is (other types, shapes, strides, keywords, overlapping memory, a status of the kernel) goes to
 the Python function that stands behind it, whose conversions and errors are those of any call.
 
-What a model has for each function stands in the records of its attribute ``entry`` (``Records``).
+What a model has for each function stands in its attribute ``entry`` (``DoorRecords``).
 The places that are read of objects are compared once with what Python and numba say of them
 (``fault``). Where they differ, and on other Pythons than CPython with its lock, there is no door,
 and the functions are those behind.
@@ -79,8 +79,8 @@ ENTRIES = (
 )
 
 
-class Records(np.ndarray[Any, Any]):
-    """Records of a model's functions, with what must live as long."""
+class DoorRecords(np.ndarray[Any, Any]):
+    """DoorRecords of a model's functions, with what must live as long."""
 
     kept: dict[str, object]
 
@@ -96,7 +96,7 @@ def set_record(model: Any, name: str, record: Record, kept: object = None) -> No
     """
     records: Any = getattr(model, "entry", None)
     if records is None:
-        records = np.zeros((len(ENTRIES), RECORD // WORD), np.int64).view(Records)
+        records = np.zeros((len(ENTRIES), RECORD // WORD), np.int64).view(DoorRecords)
         records.kept = {}
         object.__setattr__(model, "entry", records)
     before = records.kept.get(name)
@@ -104,7 +104,7 @@ def set_record(model: Any, name: str, record: Record, kept: object = None) -> No
     records[ENTRIES.index(name)] = [*record[:-1], *record.arrays]
 
 
-class Answer(NamedTuple):
+class KernelAnswer(NamedTuple):
     """A kernel that answers a function for a model.
 
     Attributes:
@@ -122,7 +122,7 @@ class Answer(NamedTuple):
     width: int
 
 
-def record_of(answer: Answer, inputs: int) -> tuple[Record, object]:
+def record_of(answer: KernelAnswer, inputs: int) -> tuple[Record, object]:
     """Return the record of a kernel, and what must live with it."""
     address = native_address(answer.kernel)
     zeros = (np.zeros(answer.width),) * answer.zeros
@@ -156,7 +156,7 @@ def native_address(kernel: Any) -> int:
 def door(
     name: str,
     inputs: int,
-    answer: Callable[[Any], Answer] | None = None,
+    answer: Callable[[Any], KernelAnswer] | None = None,
     result: type | None = None,
 ) -> Callable[[Function], Function]:
     """Return a decorator that puts a door in front of ``f(model, input 0, .., *, out=None)``.
@@ -180,13 +180,13 @@ def make_door(
     function: Function,
     name: str,
     inputs: int,
-    answer: Callable[[Any], Answer] | None,
+    answer: Callable[[Any], KernelAnswer] | None,
     result: type | None,
 ) -> Function:
     """Return the door of a function."""
 
     def first(*arguments: Any, **named: Any) -> Any:
-        """Answer for a model that has no record yet, then make it."""
+        """KernelAnswer for a model that has no record yet, then make it."""
         value = function(*arguments, **named)
         model = arguments[0]
         if name not in getattr(getattr(model, "entry", None), "kept", ()):
@@ -257,7 +257,7 @@ def new_array() -> int:
 # -- the type of doors, by CPython's PyType_FromSpec ---------------------------------------------
 
 
-class Member(ctypes.Structure):
+class TypeMember(ctypes.Structure):
     """CPython's PyMemberDef."""
 
     _fields_ = (
@@ -269,13 +269,13 @@ class Member(ctypes.Structure):
     )
 
 
-class Slot(ctypes.Structure):
+class TypeSlot(ctypes.Structure):
     """CPython's PyType_Slot."""
 
     _fields_ = (("slot", ctypes.c_int), ("function", ctypes.c_void_p))
 
 
-class Spec(ctypes.Structure):
+class TypeSpec(ctypes.Structure):
     """CPython's PyType_Spec."""
 
     _fields_ = (
@@ -283,7 +283,7 @@ class Spec(ctypes.Structure):
         ("basicsize", ctypes.c_int),
         ("itemsize", ctypes.c_int),
         ("flags", ctypes.c_uint),
-        ("slots", ctypes.POINTER(Slot)),
+        ("slots", ctypes.POINTER(TypeSlot)),
     )
 
 
@@ -296,16 +296,16 @@ VECTORCALL, NO_CONSTRUCTOR, DEFAULT = 1 << 11, 1 << 7, 1 << 18  # flags of a typ
 def door_type() -> type:
     """Type of the doors; like functions they have a signature, help, and pickle by name."""
     offsets = {"__vectorcalloffset__": CALL, "__dictoffset__": DICT, "__weaklistoffset__": WEAK}
-    members = (Member * 4)(
-        *(Member(k.encode(), PY_SSIZE, x, READ_ONLY) for k, x in offsets.items())
+    members = (TypeMember * 4)(
+        *(TypeMember(k.encode(), PY_SSIZE, x, READ_ONLY) for k, x in offsets.items())
     )
     call = ctypes.cast(ctypes.pythonapi.PyVectorcall_Call, ctypes.c_void_p).value
-    slots = (Slot * 3)(
-        Slot(TP_CALL, call), Slot(TP_MEMBERS, ctypes.cast(members, ctypes.c_void_p).value)
+    slots = (TypeSlot * 3)(
+        TypeSlot(TP_CALL, call), TypeSlot(TP_MEMBERS, ctypes.cast(members, ctypes.c_void_p).value)
     )
     name = b"geared_dynamics.kernels.door.Door"
-    spec = Spec(name, SIZE, 0, DEFAULT | VECTORCALL | NO_CONSTRUCTOR, slots)
-    make = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.POINTER(Spec))(
+    spec = TypeSpec(name, SIZE, 0, DEFAULT | VECTORCALL | NO_CONSTRUCTOR, slots)
+    make = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.POINTER(TypeSpec))(
         ("PyType_FromSpec", ctypes.pythonapi)
     )
     kind: Any = make(ctypes.byref(spec))

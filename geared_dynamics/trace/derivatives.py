@@ -15,7 +15,7 @@ from geared_dynamics.dynamics.packing import packed, sealed
 from geared_dynamics.dynamics.rigid import forward_dynamics
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.kernels import tape as on
-from geared_dynamics.kernels.door import Answer, door
+from geared_dynamics.kernels.door import KernelAnswer, door
 from geared_dynamics.model import GearedModel, require_model
 from geared_dynamics.trace import graph as of
 from geared_dynamics.trace.functions import FUNCTIONS, Program, program_of
@@ -121,10 +121,10 @@ def inverse_dynamics_derivatives(
     return InverseDynamicsDerivatives(done) if out is None else out
 
 
-def by_tape(model: GearedModel) -> Answer:
+def by_tape(model: GearedModel) -> KernelAnswer:
     """Let the kernel that plays a tape answer for a model."""
     constants, n = (packed(model), tape_of(model)), model.n
-    return Answer(kernels.inverse_dynamics_slopes, constants, 0, (1 + 3 * n, n), n)
+    return KernelAnswer(kernels.inverse_dynamics_slopes, constants, 0, (1 + 3 * n, n), n)
 
 
 @door("inverse_dynamics_derivatives", 3, by_tape)
