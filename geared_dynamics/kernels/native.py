@@ -78,6 +78,7 @@ class Code:
 
     def __init__(self, data: bytes) -> None:
         """Load an object file into this process."""
+        self.size = len(data)
         with LOCK:
             module = llvm.parse_assembly(f'target triple = "{machine().triple}"\n')
             # The engine owns its target: one of its own.

@@ -42,6 +42,11 @@ class CompiledFunction:
     code: Code
     many: Code | None = None
 
+    @property
+    def size(self) -> int:
+        """Bytes of object code."""
+        return self.code.size + (0 if self.many is None else self.many.size)
+
 
 class CompiledModel(GearedModel):
     """A ``GearedModel`` with functions in machine code; made by ``compiled``.
