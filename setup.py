@@ -137,6 +137,7 @@ setup(
         *share("config"),
         *share("launch"),
         *share("policies"),
+        *share("recordings"),
         *share("urdf"),
         *executables(),
     ],

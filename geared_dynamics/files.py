@@ -290,6 +290,11 @@ def folder(name: str) -> Path:
     raise DescriptionError(name, "this folder of the package is not installed", remedy)
 
 
+def known_files(kind: str, ending: str) -> dict[str, Path]:
+    """Files that come with the package, by their names without the ending."""
+    return {path.stem: path for path in sorted(folder(kind).glob(f"*{ending}"))}
+
+
 def robot_files(name: str, drivetrain: str | None = None) -> RobotFiles:
     """Return the files of a robot.
 
@@ -301,8 +306,8 @@ def robot_files(name: str, drivetrain: str | None = None) -> RobotFiles:
     Raises:
         DescriptionError: if there is no such robot.
     """
-    known = sorted(path.stem for path in folder("urdf").glob("*.urdf"))
-    path = folder("urdf") / f"{name}.urdf" if name in known else Path(name)
+    known = known_files("urdf", ".urdf")
+    path = known.get(name, Path(name))
     if not path.is_file():
         remedy = f"give the path of a URDF, or a robot of this package: {suggestion(name, known)}"
         raise DescriptionError("robot", f"{name!r} does not exist", remedy)

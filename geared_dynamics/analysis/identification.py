@@ -348,9 +348,9 @@ def identify(
     expected = held.Y @ taken + held.Y[..., selection] @ solution.x
     residual = np.stack(
         [
-            left(found, x0, fitted),
+            residual_rms(found, x0, fitted),
             deviation(rest - found.Y[..., selection] @ solution.x, fitted),
-            left(found, full.x + load, fitted) if full else none,
+            residual_rms(found, full.x + load, fitted) if full else none,
             held_out(held, expected, held_used),
             held_out(held, held.Y @ (full.x + load), held_used) if full else none,
         ]
@@ -376,7 +376,7 @@ def held_out(held: Equations, expected: Array, used: BoolArray) -> Array:
     return np.where(few, np.nan, deviation(held.tau - expected, used))
 
 
-def left(equations: Equations, x: Array, used: BoolArray) -> Array:
+def residual_rms(equations: Equations, x: Array, used: BoolArray) -> Array:
     """RMS residual of each joint with all columns' parameters x (p,)."""
     return deviation(equations.tau - equations.Y @ x, used)
 

@@ -16,11 +16,11 @@ from geared_dynamics.analysis.comparison_figures import (
     compared,
     delay_note,
     joint_figures,
-    known,
     milliseconds,
     motor_figures,
     percents,
     summary,
+    three_digits,
 )
 from geared_dynamics.analysis.report_page import write_html
 from geared_dynamics.analysis.sample_files import (
@@ -278,6 +278,6 @@ def motor_table(analysis: Analysis) -> Table:
     table = numeric_table("motor", *heads, "beyond\nlimits %")
     for motor in motor_figures(analysis):
         pairs = [(motor.rms[i], motor.peak[i]) for i in range(3)]
-        cells = [known(x) for pair in pairs for x in pair]
+        cells = [three_digits(x) for pair in pairs for x in pair]
         table.add_row(motor.motor, *cells, percent_cell(motor.exceeded))
     return table

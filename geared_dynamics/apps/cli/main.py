@@ -21,6 +21,7 @@ from geared_dynamics.errors import (
     UnknownNameError,
     printable,
 )
+from geared_dynamics.files import known_files, robot_files
 
 PROGRAM = "geared-dynamics"
 DESCRIPTION = "Exact dynamics of geared robots: describe a robot, check it, export it."
@@ -84,10 +85,29 @@ def _run(argv: Sequence[str] | None) -> int:
         if "_ARGCOMPLETE" in os.environ:
             _complete()
         args = build_parser(words).parse_args(words)
+        _find_files(args)
         with _warnings_in_one_line():
             return int(args.run(args))
     finally:
         sys.stdout.flush()
+
+
+def _find_files(args: argparse.Namespace) -> None:
+    """Replace names of robots and recordings that come with the package by their files.
+
+    Such a recording without a robot is of the robot of its name.
+    """
+    recordings = getattr(args, "recordings", None) or []
+    for k, name in enumerate(recordings):
+        known = {} if os.path.lexists(name) else known_files("recordings", ".csv")
+        if name in known:
+            recordings[k] = str(known[name])
+            args.robot = args.robot or name
+    robot = getattr(args, "robot", None)
+    if robot and not os.path.lexists(robot) and robot in known_files("urdf", ".urdf"):
+        found = robot_files(robot, args.drivetrain)
+        args.robot = str(found.urdf)
+        args.drivetrain = None if found.drivetrain is None else str(found.drivetrain)
 
 
 def _complete() -> None:

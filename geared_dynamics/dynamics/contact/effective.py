@@ -6,7 +6,6 @@ import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.dynamics.arguments import common_lead, coordinates, finite_input
-from geared_dynamics.dynamics.elastic.extended import extended
 from geared_dynamics.dynamics.frames import jacobian
 from geared_dynamics.dynamics.rigid import mass_matrix
 from geared_dynamics.errors import ArrayError
@@ -44,7 +43,7 @@ def effective_mass(model: GearedModel, q: ArrayLike, frame: str, direction: Arra
     push = push / np.linalg.norm(push, axis=-1, keepdims=True)
     moving = jacobian(model, position, frame)[..., :3, :]
     if model.elasticity.count:
-        arm = extended(model)
+        arm = model.with_springs()
         none = np.zeros((*position.shape[:-1], arm.n - n))
         inertia = mass_matrix(arm, np.concatenate([position, none], axis=-1))
         none = np.zeros((*moving.shape[:-1], arm.n - n))

@@ -100,6 +100,13 @@ def test_a_door_gives_what_the_function_behind_gives(name: str, seed: int) -> No
     assert bare.door(model, *state).tobytes() == function.__wrapped__(model, *state).tobytes()
 
 
+@pytest.mark.validate
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_doors_of_many_random_arms(name: str) -> None:
+    for seed in range(20, 320):
+        test_a_door_gives_what_the_function_behind_gives(name, seed)
+
+
 def test_read_only_inputs_and_views_of_other_arrays_are_taken(arm: gd.GearedModel) -> None:
     room = np.zeros(4 * arm.n)
     q, v, a, out = (room[k * arm.n : (k + 1) * arm.n] for k in range(4))

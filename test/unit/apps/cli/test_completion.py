@@ -47,6 +47,7 @@ def test_code_for_a_shell(shell: str, capsys: pytest.CaptureFixture[str]) -> Non
 def test_without_the_library(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setitem(sys.modules, "argcomplete", None)
+    for name in ("argcomplete", "argcomplete.shell_integration"):
+        monkeypatch.setitem(sys.modules, name, None)
     assert main(["completion", "bash"]) == 2
     assert "pip install argcomplete" in capsys.readouterr().err

@@ -196,3 +196,20 @@ def test_robots_among_recordings(command: str, capsys: pytest.CaptureFixture[str
     assert "--robot: is given twice, arm.urdf and other.urdf" in capsys.readouterr().err
     assert main([command, "arm.urdf"]) == 2
     assert "recordings: none is given" in capsys.readouterr().err
+
+
+def test_robots_and_recordings_of_the_package_by_name(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["describe", "elbow"]) == 0
+    by_name = capsys.readouterr().out
+    assert main(["describe", *FILES]) == 0
+    assert capsys.readouterr().out == by_name
+    assert main(["analyze", "brisk6", "--output", "report"]) == 0
+    said = capsys.readouterr().out
+    assert "1454 samples at 125 Hz" in " ".join(said.split())
+    assert "armature 8.2 %, complete 3.4 %" in " ".join(said.split())
+    assert main(["describe", "elbowe"]) == 2
+    (tmp_path / "elbow").mkdir()
+    assert main(["describe", "elbow"]) == 2, "a file of the user's goes before a name"
