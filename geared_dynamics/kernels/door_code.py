@@ -126,8 +126,9 @@ class Assembly:
         """Return the whole function."""
         room = self.do("alloca i64"), self.do("alloca ptr")
         objects = self.arguments()
+        self.check_arrays(objects[1:])
         self.find_record(objects[0])
-        starts = self.check_inputs(objects[1:])
+        starts = self.check_lengths(objects[1:])
         self.find_result(starts)
         self.run(objects[1:], starts, room)
         for label, place in (("behind", BEHIND), ("first", OPEN)):
@@ -175,11 +176,15 @@ class Assembly:
             self.equal(self.read(array, DIMENSIONS, "i32"), dimensions, "i32"),
         ]
 
-    def check_inputs(self, objects: list[str]) -> list[str]:
-        """Go on with plain arrays of the right length only; return where they begin."""
-        kind, width = self.known.array_type, self.field("width")
+    def check_arrays(self, objects: list[str]) -> None:
+        """Go on with plain vectors only: batches need no record."""
+        kind = self.known.array_type
         self.go_on_if([self.equal(self.read(x, KIND), kind) for x in objects], "arrays")
         self.go_on_if([t for x in objects for t in self.plain(x, PLAIN, "1")], "vectors")
+
+    def check_lengths(self, objects: list[str]) -> list[str]:
+        """Go on with inputs of the right length only; return where they begin."""
+        width = self.field("width")
         lengths = [self.read(self.read(x, SHAPE, "ptr"), 0) for x in objects]
         self.go_on_if([self.equal(length, width) for length in lengths], "inputs")
         return [self.read(x, DATA, "ptr") for x in objects]

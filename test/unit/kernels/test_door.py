@@ -210,6 +210,15 @@ def test_subclasses_of_models_and_copies_go_behind_or_their_own_way(arm: gd.Gear
     assert not np.allclose(gd.gravity_forces(loaded, q), gd.gravity_forces(arm, q))
 
 
+def test_batches_make_no_record() -> None:
+    model = any_arm(4)
+    states = np.zeros((2, model.n))
+    assert gd.mass_matrix(model, states).shape == (2, model.n, model.n)
+    assert not hasattr(model, "entry")
+    gd.mass_matrix(model, states[0])
+    assert hasattr(model, "entry")
+
+
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
