@@ -20,7 +20,7 @@ def any_arm(seed: int) -> gd.GearedModel:
     random = np.random.default_rng(seed)
     joints = int(random.integers(1, 7))
     if seed % 2:
-        model = driven_arm(seed, joints=max(joints, 2), lock=locked(seed))
+        model = driven_arm(seed, joints=max(joints, 2), lock=locked(seed, max(joints, 2)))
         if seed % 3 == 0:
             model = driven_arm(seed, joints=max(joints, 2), balancers=balancers(model))
         return model
@@ -39,11 +39,11 @@ def any_arm(seed: int) -> gd.GearedModel:
     return case.load()
 
 
-def locked(seed: int) -> dict[str, float]:
+def locked(seed: int, joints: int) -> dict[str, float]:
     """Joints of ``driven_arm`` that are frozen: of every fifth arm its first."""
     if seed % 5:
         return {}
-    case = random_robot(seed, joints=4, mimics=1, fixed=1, wheels=3, massless=False)
+    case = random_robot(seed, joints=joints, mimics=1, fixed=1, wheels=3, massless=False)
     return {case.joint_names[0]: 0.3} if seed % 3 else {}
 
 
