@@ -93,10 +93,8 @@ def run(
 ) -> int:
     """Status of a kernel, or of code for many states that a compiled model has in its place."""
     kernel, arrays = getattr(kernels, name), (packed(model), *constants)
-    if model.fast is not None and target.ndim > 1:
-        batch = model.fast.batches.get(name)
-        if batch is not None:
-            return int(batch(kernel, arrays, flat, target))
+    if target.ndim > 1 and name in model.many:
+        return int(model.many[name](kernel, arrays, flat, target))
     return int(kernel(*arrays, *flat, target))
 
 

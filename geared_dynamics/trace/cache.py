@@ -18,12 +18,12 @@ from weakref import WeakValueDictionary
 from geared_dynamics.errors import DescriptionError
 from geared_dynamics.files import is_stream, new_files, read_file
 from geared_dynamics.kernels.compilation import fault_of, source_digest
-from geared_dynamics.trace.native import LOCK, Code, identity, object_code
+from geared_dynamics.kernels.native import LOCK, Code, identity, object_code
 
 FORMAT = b"geared_dynamics object code 2\n"
 LARGEST = 2**24  # bytes of a file
-# Modules of the kernels whose functions are traced, with all that they import.
-TRACED = ("inverse", "mass", "elimination", "drive")
+# Modules of the kernels whose functions are traced or compile, with all that they import.
+TRACED = ("inverse", "mass", "elimination", "drive", "native")
 _loaded: WeakValueDictionary[str, Code] = WeakValueDictionary()
 
 

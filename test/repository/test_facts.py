@@ -38,7 +38,6 @@ DRAWS = "apps/gear_graph.py"  # the graph of the files' gears, given records
 INVERSES = {"pinv", "inv", "lstsq", "solve", "matrix_rank"}
 A = {"structure_matrix", "structure"}
 RECORDS = {"JointRecord", "LimitRecord"}
-FORMS = "actuation/motor_commands.py"  # the quick way of a control cycle
 
 
 def room_of(file: str) -> str:
@@ -63,11 +62,8 @@ def offences(file: str, text: str) -> Iterator[str]:
         if isinstance(node, ast.Attribute):
             if node.attr == "records" and room != "model" and file not in READERS:
                 yield f"{place} reads records"
-            if (
-                node.attr == "_forms"
-                and room not in {"dynamics", "trace"}
-                and file not in {FORMS, "model/model.py"}
-            ):
+            own = room in {"dynamics", "trace"} or file == "model/model.py"
+            if node.attr == "_forms" and not own:
                 yield f"{place} reads the kernels' forms of a model"
         elif isinstance(node, ast.ImportFrom) and room not in {"model", "description"}:
             taken = {alias.name for alias in node.names} & RECORDS
@@ -98,7 +94,6 @@ def test_readers_still_read() -> None:
     """The lists name no file that has nothing to do there."""
     for file in READERS:
         assert ".records" in (PACKAGE / file).read_text(encoding="utf-8"), file
-    assert "._forms" in (PACKAGE / FORMS).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

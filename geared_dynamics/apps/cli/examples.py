@@ -37,6 +37,11 @@ EXAMPLES = {
     ),
     "loop-benchmark": ("", f"{ARM} --rate 500 --duration 20", "--node observer --check --json"),
     "warm-up": ("", "--json", "--json > kernels.json"),
+    "compile": (
+        f"{ARM}",
+        f"{ARM} --functions inverse_dynamics inverse_dynamics_derivatives",
+        f"{ARM} --batches --json",
+    ),
     "completion": ("bash", "zsh", "fish > ~/.config/fish/completions/geared-dynamics.fish"),
     "tune-observer": (
         f"run.mcap {ARM}",

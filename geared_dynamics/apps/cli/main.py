@@ -40,6 +40,7 @@ COMMANDS = {
     "excite": "make a motion within the limits that excites all parameters",
     "loop-benchmark": "latency and jitter from joint states to commands over DDS, on this machine",
     "warm-up": "compile everything now, so that nothing waits for it later",
+    "compile": "compile a robot's functions ahead, so that gd.compiled loads them at once",
     "completion": "print what lets bash, zsh or fish complete the words of this program",
     "tune-observer": "replay a recording through the elastic-joint observer and assess its tuning",
 }

@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 import geared_dynamics as gd
-from geared_dynamics.trace import cache, door, native
+from geared_dynamics.kernels import native
+from geared_dynamics.trace import cache
 from random_robots import random_state
-from traced_arms import any_arm, difference
+from traced_arms import any_arm, code_of, difference
 
 MODEL = any_arm(2)
 STATE = random_state(MODEL.n, 0)
@@ -31,15 +32,14 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def answer() -> np.ndarray:
     """Torque by code that is compiled or loaded for it, and leaves nothing in this process."""
     cache._loaded.clear()
-    door.doors_code.cache_clear()
     fast = gd.compiled(MODEL, ["inverse_dynamics"])
-    return fast.fast.inverse_dynamics(*STATE, None)
+    return code_of(fast, "inverse_dynamics")(*STATE, None)
 
 
 def test_code_is_kept_and_read(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = answer()
     files = sorted(home.iterdir())
-    assert [path.suffix for path in files] == [".o", ".o"]  # the function and the doors
+    assert [path.suffix for path in files] == [".o"]
     monkeypatch.setattr(cache, "object_code", lambda _text: pytest.fail("compiled again"))
     assert answer().tobytes() == first.tobytes()
     assert sorted(home.iterdir()) == files
@@ -168,7 +168,7 @@ def test_several_processes_compile_at_once(tmp_path: Path) -> None:
         f"cache.folder = lambda: Path({str(tmp_path)!r}) / 'code'\n"
         "model = any_arm(2)\n"
         "fast = gd.compiled(model, ['inverse_dynamics', 'mass_matrix'])\n"
-        "print(fast.fast.inverse_dynamics(*random_state(model.n, 0), None).tobytes().hex())\n"
+        "print(gd.inverse_dynamics(fast, *random_state(model.n, 0)).tobytes().hex())\n"
     )
     command = [sys.executable, "-c", script, str(Path(__file__).parents[2])]
     running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
@@ -181,10 +181,10 @@ def test_several_processes_compile_at_once(tmp_path: Path) -> None:
 
 def test_a_forked_process_has_the_code() -> None:
     fast = gd.compiled(MODEL, ["inverse_dynamics"])
-    expected = fast.fast.inverse_dynamics(*STATE, None)
+    expected = code_of(fast, "inverse_dynamics")(*STATE, None)
     child = os.fork()
     if child == 0:
-        same = fast.fast.inverse_dynamics(*STATE, None).tobytes() == expected.tobytes()
+        same = code_of(fast, "inverse_dynamics")(*STATE, None).tobytes() == expected.tobytes()
         os._exit(0 if same else 1)
     assert os.waitpid(child, 0)[1] == 0
 
