@@ -80,7 +80,9 @@ def line(
         rows.append(q.copy())
     v = np.gradient(np.array(rows), times, axis=0)
     v[0] = v[-1] = 0.0
-    points = [Point(rest + t, row, rate, None) for t, row, rate in zip(times, rows, v, strict=True)]
+    points = [
+        Point(rest + t, row, rate, None) for t, row, rate in zip(times, rows, v, strict=True)
+    ]
     points.insert(0, Point(rest / 2, begin, still, None))
     return JointTrajectory(model.joint_names, points)
 

@@ -139,7 +139,8 @@ class ContactForce:
         if frame != self._frame and self.acting.any():
             remedy = f"send zero in {self._frame!r} first, until the force is zero"
             raise ContactForceError(f"{PLACE}: header.frame_id", "changes under force", remedy)
-        self.lost = False
+        if self.lost:
+            self.lost, self.news = False, "contact force: accepted again"
         self._wanted, self._frame, self._heard = wrench, frame, now
         if wrench.any() and not self._pressing:
             self._pressing = True
@@ -223,7 +224,7 @@ class ContactForce:
         else:
             step = dt / FADE
             self.share = min(1.0, self.share + step) if moving else max(0.0, self.share - step)
-        if moving:
+        if wanted.any() or acting.any():  # else feedback returns along what was constrained
             self._rows = rows_of(acting, wanted)
         elif self.share == 0.0 and self._pressing:
             self._pressing, self.news = False, self.news or "contact force: none any more"
