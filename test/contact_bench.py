@@ -64,7 +64,7 @@ def line(
     moved = np.interp(times, *profile(total, slow))
     q, points, still = begin.copy(), [], np.zeros(model.n)
     home = gd.pose(model, begin, frame)
-    rows, before = [], 0.0
+    rows = []
     for s in moved:
         for _ in range(8):
             here = gd.pose(model, q, frame)

@@ -227,7 +227,7 @@ class ContactForce:
         if wanted.any() or acting.any():  # else feedback returns along what was constrained
             self._rows = rows_of(acting, wanted)
         elif self.share == 0.0 and self._pressing:
-            self._pressing, self.news = False, self.news or "contact force: none any more"
+            self._pressing, self.news = False, "contact force: none any more"
 
     def _seen(self, setup: ContactSetup, measured: tuple[Array, Array], present: Instant) -> Tool:
         """Tool and reference along the constrained coordinates."""

@@ -12,6 +12,7 @@ from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.dynamics.arguments import finite_input, one_driven_state
 from geared_dynamics.dynamics.contact import coordinates, prepare
 from geared_dynamics.dynamics.contact.constraints import Contact, Environment
+from geared_dynamics.dynamics.contact.packing import PreparedContacts
 from geared_dynamics.dynamics.contact.shapes import not_negative
 from geared_dynamics.dynamics.contact.states import coefficient
 from geared_dynamics.dynamics.rigid import kinetic_energy, potential_energy

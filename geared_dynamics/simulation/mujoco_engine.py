@@ -196,7 +196,8 @@ class MujocoMechanism:
 def add_wall(spec: Any, model: GearedModel, wall: Wall) -> None:
     """Let a point of the tool, a sphere without size, touch a plane; see ``set_contact``."""
     prepare(model, wall.surface)  # refuses a frame that there is not, or a wheel
-    package, surface, option = mujoco(), wall.surface, spec.option
+    package, option = mujoco(), spec.option
+    surface: Any = wall.surface  # whose numbers are arrays
     option.disableflags &= ~int(package.mjtDisableBit.mjDSBL_CONTACT)
     option.cone, option.impratio = package.mjtCone.mjCONE_ELLIPTIC, STICKING
     kind, tool = package.mjtGeom, spec.body(body_name(model, surface.frame))

@@ -12,6 +12,7 @@ MuJoCo's plant has the same k, b and mu in its own contact, whose friction stick
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -50,8 +51,8 @@ class Wall:
         if not isinstance(surface, Surface):
             finding = f"is {surface!r:.40}"
             raise ArrayError("wall.surface", finding, "give a gd.contact.Surface")
-        moving = surface.velocity, surface.acceleration, surface.angular_velocity
-        if surface.bilateral or np.any(moving):
+        rates: Any = (surface.velocity, surface.acceleration, surface.angular_velocity)
+        if surface.bilateral or np.any(rates):
             remedy = "leave bilateral and its velocities out"
             raise ArrayError("wall.surface", "pulls or moves, and a plant's wall stands", remedy)
         for name in ("stiffness", "damping", "friction"):
@@ -92,7 +93,10 @@ class TouchingWall:
         """Begin without contact."""
         prepare(model, wall.surface)
         self._model, self.wall, self.present = model, wall, True
-        self.force, self._anchor = np.zeros(3), None
+        self.force: Array = np.zeros(3)
+        self._anchor: Array | None = None
+        point: Any = wall.surface.point
+        self._point: Array = point
 
     def place(self) -> None:
         """Forget where the tool stuck."""
@@ -113,7 +117,7 @@ class TouchingWall:
         place = pose(self._model, q, surface.frame)[:3, 3]
         J = jacobian(self._model, q, surface.frame)[:3]
         normal, rate = surface.e3, J @ v
-        s, speed = float(normal @ (place - surface.point)), float(normal @ rate)
+        s, speed = float(normal @ (place - self._point)), float(normal @ rate)
         push = max(0.0, -wall.stiffness * s - wall.damping * speed)
         if s >= 0.0 or push == 0.0 or not self.present:
             return np.zeros(3), J, None

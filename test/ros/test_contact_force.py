@@ -109,12 +109,11 @@ class Pressing(PlantRig):
 
     def until_pressed(self, size: float = HELD) -> None:
         """Press at rest until the force is there."""
-        there = lambda: (
-            len(self.touch.messages) > 50
-            and (  # noqa: E731
-                np.abs(self.pushed(50) / size - 1.0).max() < 0.15
-            )
-        )
+
+        def there() -> bool:
+            off = np.abs(self.pushed(50) / size - 1.0)
+            return len(off) == 50 and bool(off.max() < 0.15)
+
         self.press_until(there, "the force at rest", size)
 
     def said(self, words: str, since: int) -> Callable[[], bool]:

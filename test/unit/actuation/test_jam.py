@@ -25,9 +25,9 @@ def oracle(model: gd.GearedModel, q: np.ndarray, v: np.ndarray, motors: list[int
 
 
 def jammed() -> tuple[gd.GearedModel, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """The planar arm with self-locking gears and a load that drives the second one back."""
+    """The planar arm with self-locking gears and a load that drives the first one back."""
     model = planar(efficiency=LOCKING)
-    return model, Q, V, np.zeros(2), np.array([0.0, -80.0])
+    return model, Q, np.array([1.0, 2.0]), np.zeros(2), np.array([-80.0, 300.0])
 
 
 def test_it_stops_and_holds() -> None:

@@ -215,19 +215,18 @@ REBOUND = 0.11
 
 
 def rebound(support: Any, releases: list[float]) -> float:
-    """Speed of parting per speed of approach after the mass was hit; 0 without a release."""
+    """Speed of parting per speed of approach, before the mass is hit; 0 without a release."""
     if not releases:
         return 0.0
-    hit = contact.impact(ARM, support, Q, V).v
     end = contact.simulate(ARM, support, Q, V, [0.0, releases[0]], [30.0, 10.0])
     J = gd.jacobian(ARM, Q, "tip")[0]
-    return float(-(gd.jacobian(ARM, end.q[-1], "tip")[0] @ end.v[-1]) / (J @ hit))
+    return float(-(gd.jacobian(ARM, end.q[-1], "tip")[0] @ end.v[-1]) / (J @ V))
 
 
 def test_damping_decides_whether_a_stiff_support_lets_go() -> None:
     """b = beta sqrt(k (m + m_eff)): from k = 1e7 on the tool leaves with 2, never with 6, and
     without damping after half a swing of arm and mass together. Prints e = -s'+ / s'-, s'+ at the
-    release and s'- just after the support's mass was hit; -s-.
+    release.
     """
     mass = 0.5 + contact.effective_mass(ARM, Q, "tip", X)
     for beta, k, leaves, e in (
@@ -235,8 +234,8 @@ def test_damping_decides_whether_a_stiff_support_lets_go() -> None:
         (2.0, 1e6, False, 0.0),
         (2.0, 1e7, True, REBOUND),
         (2.0, 1e8, True, REBOUND),
-        (0.0, 1e6, True, 1.0),
-        (0.0, 1e8, True, 1.0),
+        (0.0, 1e6, True, 1.0 - 0.5 / mass),  # the mass is hit, and swings back without loss
+        (0.0, 1e8, True, 1.0 - 0.5 / mass),
     ):
         swing = np.pi * np.sqrt(mass / k)
         support = contact.Environment(wall(), k, damping=beta * np.sqrt(k * mass), mass=0.5)
@@ -321,7 +320,7 @@ def test_bad_input_is_refused(case: str) -> None:
 )
 def test_friction_through_a_spring_is_refused(support: Any) -> None:
     """Nothing tells when it sticks; without friction it runs."""
-    words = r"contacts\[0\]: is touched through a spring.*gd\.simulation\.Wall"
+    words = r"contacts\[0\].*: is touched through a spring.*gd\.simulation\.Wall"
     with pytest.raises(gd.GearedDynamicsError, match=words):
         contact.simulate(ARM, support, Q, V, [0.0, 0.01], friction=0.2)
     assert contact.simulate(ARM, support, Q, V, [0.0, 0.01]).q.shape == (2, 2)
