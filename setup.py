@@ -47,8 +47,10 @@ TESTING = [
     "sympy",
     "scipy",
 ]
+COMPLETION = ["argcomplete>=3.0"]
 TOOLS = [
     *TESTING,
+    *COMPLETION,
     "ruff>=0.14.1",
     "mypy>=1.10",
     "import-linter>=2.0",
@@ -124,13 +126,18 @@ setup(
     ],
     python_requires=">=3.10",
     packages=find_packages(include=[NAME, f"{NAME}.*"]),
-    package_data={NAME: ["py.typed"], f"{NAME}.description": ["*.json"]},
+    package_data={
+        NAME: ["py.typed"],
+        f"{NAME}.apps.cli": ["*.json"],
+        f"{NAME}.description": ["*.json"],
+    },
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),
         (f"share/{NAME}", ["package.xml"]),
         *share("config"),
         *share("launch"),
         *share("policies"),
+        *share("recordings"),
         *share("urdf"),
         *executables(),
     ],
@@ -141,6 +148,7 @@ setup(
         "analysis": ANALYSIS,
         "robots": ROBOTS,
         "demo": DEMO,
+        "completion": COMPLETION,
         "testing": TESTING,
         "tools": TOOLS,
         "docs": DOCS,

@@ -11,7 +11,7 @@ from typing import ParamSpec, TypeVar
 import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike
-from geared_dynamics.errors import ArrayError, DescriptionError
+from geared_dynamics.errors import ArrayError, UnknownNameError
 
 # -- Checks of what a reference is made of --------------------------------------------------------
 
@@ -66,6 +66,11 @@ def renamed(old: str, new: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     return accepting
 
 
+def warn_former(old: str, new: str) -> None:
+    """Warn the caller's caller that an attribute or method has another name now."""
+    warnings.warn(f"{old} is now called {new}", DeprecationWarning, stacklevel=3)
+
+
 def is_finite(x: Array) -> bool:
     """Whether all x (k,) are finite; a third of the time of looking at each."""
     return math.isfinite(x.dot(x)) or bool(np.isfinite(x).all())
@@ -100,31 +105,16 @@ def names_for(names: Iterable[str], n: int) -> tuple[str, ...]:
     return given
 
 
+def choice(place: str, kind: str, value: object, valid: Iterable[str]) -> None:
+    """Refuse a name that is none of the valid ones."""
+    names = tuple(valid)
+    if not isinstance(value, str) or value not in names:
+        raise UnknownNameError(place, kind, value, names)
+
+
 def joint_list(names: Iterable[str]) -> str:
     """Names in quotes, as a list."""
     return ", ".join(repr(name) for name in names)
-
-
-# -- How large a number of a description may be ---------------------------------------------------
-
-
-# The sun has 2e30 kg. Below this bound nothing that a model is made of overflows: the
-# largest product is an inertia times the square of a ratio and of a mimic's multiplier.
-LARGEST = 1e30
-
-
-def refuse_too_large(value: float, place: str) -> None:
-    """Refuse a number beyond anything that an arm can have, or one that is not finite.
-
-    Raises:
-        DescriptionError: At ``place``.
-    """
-    if not abs(value) <= LARGEST:
-        raise DescriptionError(
-            place,
-            f"{value:g} is too large a number",
-            f"write it in SI units; no arm has a number beyond {LARGEST:g}",
-        )
 
 
 # -- Numbers as people read them, in tables and sentences -----------------------------------------

@@ -4,10 +4,9 @@ Signs, everywhere: s > 0 is free, s = 0 touches, a force F pushes along +grad s,
 M a + h = tau + J'F. Equations, signs and limits: docs/contact.md.
 """
 
-from geared_dynamics.actuation.jammed_gears import Jam, jam
 from geared_dynamics.dynamics import contact as _dynamics
 from geared_dynamics.dynamics.contact import *  # noqa: F403
-from geared_dynamics.simulation.contact_events import ContactEvent
+from geared_dynamics.simulation.contact_events import ContactEvent, Jam, jam
 from geared_dynamics.simulation.contact_run import ContactRun, EnergyAccount, simulate
 
 __all__ = [

@@ -5,7 +5,7 @@ for each of these joints, n_e of them, in the order of ``model.joint_names``, on
 side. Formulas and sources: docs/elastic.md, docs/feedforward.md.
 """
 
-from geared_dynamics.actuation.elastic_commands import motor_commands
+from geared_dynamics.actuation.motor_commands import elastic_motor_commands as motor_commands
 from geared_dynamics.dynamics import elastic as _dynamics
 from geared_dynamics.dynamics.elastic import *  # noqa: F403
 

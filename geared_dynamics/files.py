@@ -12,7 +12,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from geared_dynamics.errors import DescriptionError, suggestion
+from geared_dynamics.errors import DescriptionError, GearedDynamicsError, suggestion
+
+MARK = "written by geared-dynamics"  # in the head of what this program may replace
+HEAD = 2048  # bytes
 
 # -- Files that appear at their places when they are whole, together, and not before --------------
 #
@@ -73,6 +76,21 @@ def write_text(path: Path, text: str) -> None:
     """
     with new_files(path) as (draft,):
         draft.write_text(text, encoding="utf-8", newline="\n")
+
+
+def refuse_foreign(*paths: Path, force: bool) -> list[Path]:
+    """Return which files are replaced; they are those that hold ``MARK``, or any with ``force``.
+
+    Raises:
+        GearedDynamicsError: A file is there that this program did not write.
+    """
+    there = [path for path in paths if path.is_file()]
+    for path in () if force else there:
+        with path.open("rb") as file:
+            if MARK.encode() not in file.read(HEAD):
+                finding = "exists, and was not written by geared-dynamics"
+                raise GearedDynamicsError(str(path), finding, "name another, or give --force")
+    return there
 
 
 def is_stream(path: Path) -> bool:
@@ -272,6 +290,11 @@ def folder(name: str) -> Path:
     raise DescriptionError(name, "this folder of the package is not installed", remedy)
 
 
+def known_files(kind: str, ending: str) -> dict[str, Path]:
+    """Files that come with the package, by their names without the ending."""
+    return {path.stem: path for path in sorted(folder(kind).glob(f"*{ending}"))}
+
+
 def robot_files(name: str, drivetrain: str | None = None) -> RobotFiles:
     """Return the files of a robot.
 
@@ -283,8 +306,8 @@ def robot_files(name: str, drivetrain: str | None = None) -> RobotFiles:
     Raises:
         DescriptionError: if there is no such robot.
     """
-    known = sorted(path.stem for path in folder("urdf").glob("*.urdf"))
-    path = folder("urdf") / f"{name}.urdf" if name in known else Path(name)
+    known = known_files("urdf", ".urdf")
+    path = known.get(name, Path(name))
     if not path.is_file():
         remedy = f"give the path of a URDF, or a robot of this package: {suggestion(name, known)}"
         raise DescriptionError("robot", f"{name!r} does not exist", remedy)

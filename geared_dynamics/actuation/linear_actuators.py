@@ -333,7 +333,7 @@ def combine_actuators(
         if model.coupling != "none" and abs(actuator.inertia - inertia) > SAME * inertia:
             place = f"actuators[{name!r}].f"
             finding = f"has inertia {actuator.inertia:g}, its wheel {inertia:g} kg m^2"
-            raise ModelError(place, finding, "give both the same")
+            raise ModelError(place, finding, "give both the same inertia")
     return CombinedSystem(model, ordered)
 
 

@@ -169,6 +169,13 @@ class Analysis:
     drawn: Array
     notes: tuple[str, ...] = field(default=())
 
+    def __repr__(self) -> str:
+        """One line."""
+        return (
+            f"<Analysis of {self.recording.path!r} with {self.model.name!r}: "
+            f"{self.totals.samples} samples, bandwidth {self.cutoff:.3g} Hz>"
+        )
+
 
 def analyze(
     model: GearedModel,

@@ -176,7 +176,7 @@ def delay_note(figures: list[JointFigures]) -> str:
     return f"delay -: none found within {1e3 * SEARCH:.0f} ms to either side"
 
 
-def known(value: float) -> str:
+def three_digits(value: float) -> str:
     """Write a number to three digits; a dash where it is not known."""
     return "-" if np.isnan(value) else f"{value:.3g}"
 

@@ -21,6 +21,7 @@ import numpy as np
 
 import geared_dynamics as gd
 from geared_dynamics.analysis.crosscheck import Ranges, random_states, state_ranges
+from geared_dynamics.analysis.notebook_tables import html_table
 from geared_dynamics.arrays import Array
 from geared_dynamics.dynamics.packing import BODY_PARAMETERS, columns_of
 from geared_dynamics.dynamics.regressor import regressor
@@ -75,6 +76,22 @@ class CouplingGap:
     def worst(self) -> JointGap:
         """The joint where the diagonal model is worst in percent of the joint's force."""
         return max(self.joints, key=lambda joint: joint.diagonal.percent)
+
+    def __repr__(self) -> str:
+        """One line."""
+        worst = self.worst
+        return (
+            f"<CouplingGap over {self.states} states: armature model off by "
+            f"{worst.diagonal.percent:.3g} % at {worst.joint}>"
+        )
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        heads = ("joint", "unit", "force RMS", "armature RMS", "peak", "%", "no rotors RMS", "%")
+        rows = [
+            (j.joint, j.unit, j.rms, *j.diagonal, j.none.rms, j.none.percent) for j in self.joints
+        ]
+        return html_table("Error of simpler rotor models", heads, rows)
 
 
 def coupling_gap(model: GearedModel, *, states: int = 100, seed: int = 0) -> CouplingGap:

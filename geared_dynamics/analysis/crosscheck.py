@@ -10,6 +10,7 @@ import numpy as np
 
 import geared_dynamics as gd
 from geared_dynamics.analysis import pinocchio_reference
+from geared_dynamics.analysis.notebook_tables import html_table
 from geared_dynamics.analysis.pinocchio_tree import SpanningTree, spanning_tree
 from geared_dynamics.arrays import Array
 from geared_dynamics.description.robot_records import DrivetrainRecord
@@ -208,6 +209,16 @@ class CrossCheck:
         return (
             f"{words} {self.worst.error:.1e} ({self.worst.name}; tolerance {self.tolerance:.0e})"
         )
+
+    def __repr__(self) -> str:
+        """One line."""
+        return f"<CrossCheck over {self.states} states: {self.verdict}>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        heads = ("quantity", "worst relative error", "at state", "")
+        rows = [(q.name, q.error, q.state, "ok" if q.passed else "FAILS") for q in self.quantities]
+        return html_table(self.verdict, heads, rows)
 
 
 def cross_check(

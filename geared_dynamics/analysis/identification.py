@@ -21,6 +21,7 @@ from geared_dynamics.analysis.least_squares import (
     information_root,
     solve,
 )
+from geared_dynamics.analysis.notebook_tables import html_table
 from geared_dynamics.analysis.parameter_columns import (
     IdentifiableColumns,
     base_columns,
@@ -199,6 +200,20 @@ class Identified:
     load: Array
     notes: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        """One line."""
+        return (
+            f"<Identified {self.model.name!r}: {len(self.x)} base parameters, "
+            f"condition {self.solution.condition:.3g}, {self.quality}>"
+        )
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        rows = zip(self.base.names, self.x, self.sigma, self.files, strict=True)
+        title = f"Base parameters of {self.model.name}: {self.quality}"
+        heads = ("combination", "value", "standard deviation", "files")
+        return html_table(title, heads, [(name, *map(float, cells)) for name, *cells in rows])
+
     def held_residual(self, x: Array) -> Array:
         """RMS residual of each joint on what was held out (n,), NaN where it hardly moves there.
 
@@ -333,9 +348,9 @@ def identify(
     expected = held.Y @ taken + held.Y[..., selection] @ solution.x
     residual = np.stack(
         [
-            left(found, x0, fitted),
+            residual_rms(found, x0, fitted),
             deviation(rest - found.Y[..., selection] @ solution.x, fitted),
-            left(found, full.x + load, fitted) if full else none,
+            residual_rms(found, full.x + load, fitted) if full else none,
             held_out(held, expected, held_used),
             held_out(held, held.Y @ (full.x + load), held_used) if full else none,
         ]
@@ -361,7 +376,7 @@ def held_out(held: Equations, expected: Array, used: BoolArray) -> Array:
     return np.where(few, np.nan, deviation(held.tau - expected, used))
 
 
-def left(equations: Equations, x: Array, used: BoolArray) -> Array:
+def residual_rms(equations: Equations, x: Array, used: BoolArray) -> Array:
     """RMS residual of each joint with all columns' parameters x (p,)."""
     return deviation(equations.tau - equations.Y @ x, used)
 

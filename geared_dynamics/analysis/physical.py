@@ -290,7 +290,9 @@ def nearest_allowed(space: SphereCoordinates, best: Array, turn: Array) -> tuple
     status = str(solution.status)
     if status not in ("Solved", "AlmostSolved"):
         remedy = "record a longer motion of all joints, or check the files' masses and inertias"
-        raise ModelError("physical_parameters", f"the solver found none ({status})", remedy)
+        raise ModelError(
+            "physical_parameters", f"found no parameters that a body can have ({status})", remedy
+        )
     return best + turn @ np.array(solution.x), status
 
 

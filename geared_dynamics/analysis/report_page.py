@@ -16,11 +16,11 @@ from geared_dynamics.analysis.comparison_figures import (
     compared,
     delay_note,
     joint_figures,
-    known,
     milliseconds,
     motor_figures,
     percents,
     summary,
+    three_digits,
 )
 from geared_dynamics.analysis.comparison_totals import BINS, TERMS
 from geared_dynamics.analysis.span_comparison import BUCKETS
@@ -187,7 +187,7 @@ def motor_table(analysis: Analysis) -> str:
     heads += ["voltage RMS [V]", "peak", "beyond its limits %"]
     rows = []
     for motor in motors:
-        pairs = [known(x) for pair in zip(motor.rms, motor.peak, strict=True) for x in pair]
+        pairs = [three_digits(x) for pair in zip(motor.rms, motor.peak, strict=True) for x in pair]
         rows.append([motor.motor, *pairs, percent_cell(motor.exceeded)])
     return table(heads, rows)
 

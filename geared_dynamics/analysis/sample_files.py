@@ -83,7 +83,7 @@ def refuse_existing(path: Path) -> None:
         RecordingError: If so.
     """
     if path.exists():
-        raise RecordingError(str(path), "is there already", "name a folder that is not")
+        raise RecordingError(str(path), "already exists", "give a folder that does not exist yet")
 
 
 # -- Numbers of an analysis as CSV, and all its samples as CSV ------------------------------------

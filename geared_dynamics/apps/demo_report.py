@@ -13,7 +13,7 @@ from geared_dynamics.apps.demo_figures import Outcome, advantage, saturation
 from geared_dynamics.apps.demo_plan import BANDWIDTH, ENCODER, LATENCY, RATE, DemoPlan
 from geared_dynamics.arrays import Array
 from geared_dynamics.files import write_text
-from geared_dynamics.model.knowledge import Knowledge
+from geared_dynamics.model.derived import Knowledge
 
 # -- The report's plots (plotly) ------------------------------------------------------------------
 

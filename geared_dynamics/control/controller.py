@@ -215,7 +215,7 @@ class PreparedLaw:
 def refuse_state(q: object) -> None:
     """Raise for the former arguments of ``hold``, which would else go by gravity alone."""
     if isinstance(q, tuple):
-        raise ArrayError("hold", "takes no State any more", "call hold(posture, q, v)")
+        raise ArrayError("hold", "takes no State", "call hold(posture, q, v)")
 
 
 def warm(made: Controller, references: Sequence[Reference]) -> None:

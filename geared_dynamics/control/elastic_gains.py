@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geared_dynamics.arrays import Array, ArrayLike
+from geared_dynamics.checks import choice
 from geared_dynamics.control.gains import (
     Gains,
     as_rates,
@@ -16,7 +17,7 @@ from geared_dynamics.control.gains import (
     positive,
     sampled_loop,
 )
-from geared_dynamics.control.terms import choice, vector
+from geared_dynamics.control.terms import vector
 from geared_dynamics.dynamics.elastic.vibration import linearised, modes
 from geared_dynamics.dynamics.rigid import mass_matrix
 from geared_dynamics.errors import ArrayError, ModelError
@@ -122,7 +123,7 @@ def motor_feedback(gains: Gains | None, n: int) -> Gains:
         ArrayError: for gains that are missing or of the wrong kind.
     """
     if gains is None or gains.kind != "torque":
-        finding = "are missing" if gains is None else "are of accelerations"
+        finding = "are missing" if gains is None else "have kind 'acceleration'"
         raise ArrayError("gains", finding, "give gd.control.gains_from_modes(...)")
     if np.any(gains.ki):
         raise ArrayError("gains.ki", "is not zero", "this law has no integral: leave it out")
@@ -156,7 +157,7 @@ def closed_loop_poles(
     period, late = times(sample_time, delay)
     choice("feedback", "feedback", feedback, get_args(Feedback))
     if gains.kind != "torque":
-        raise ArrayError("gains", "are of accelerations", "give gains of kind 'torque'")
+        raise ArrayError("gains", "have kind 'acceleration'", "give gains of kind 'torque'")
     each, found = gains.for_joints(model.n), driven(model)
     H, K, D, _ = linearised(model, vector("q", q, model.n), "free", False)
     size = len(H)

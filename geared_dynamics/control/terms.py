@@ -17,7 +17,6 @@ wanted and left out of N where it is not.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from typing import NamedTuple
 
@@ -27,7 +26,7 @@ from geared_dynamics.arrays import Array, ArrayLike, IntArray, readonly
 from geared_dynamics.dynamics.arguments import FLOAT, as_input, as_numbers, check_finite
 from geared_dynamics.dynamics.friction_and_balancers import balancer_forces, friction_forces
 from geared_dynamics.dynamics.rigid import gravity_forces, inverse_dynamics
-from geared_dynamics.errors import ArrayError, UnknownNameError
+from geared_dynamics.errors import ArrayError
 from geared_dynamics.model import GearedModel, require_model
 
 # -- What goes into a control cycle and what comes out; arrays in the model's joint order ---------
@@ -190,13 +189,6 @@ def duration(dt: object) -> float:
     if not 0.0 <= length < math.inf:
         raise ArrayError("dt", f"is {dt!r}", "give a time of at least zero [s]")
     return length
-
-
-def choice(place: str, kind: str, value: object, valid: Iterable[str]) -> None:
-    """Refuse a name that is none of the valid ones."""
-    names = tuple(valid)
-    if not isinstance(value, str) or value not in names:
-        raise UnknownNameError(place, kind, value, names)
 
 
 def refuse_overflow(command: Array) -> None:

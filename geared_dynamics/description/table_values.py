@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 from unicodedata import category
 
-from geared_dynamics.arrays import real
-from geared_dynamics.checks import refuse_too_large
+from geared_dynamics.arrays import real, refuse_too_large
 from geared_dynamics.description.drive_records import FrictionRecord
 from geared_dynamics.description.geometry import norm, unit
 from geared_dynamics.description.robot_records import (

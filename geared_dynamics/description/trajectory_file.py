@@ -35,7 +35,7 @@ def read_trajectory(path: str | os.PathLike[str]) -> dict[str, Any]:
         raise DescriptionError(at(place, "points"), "are no list", EXPECTED)
     names = data.get("joint_names")
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise DescriptionError(at(place, "joint_names"), "are no list of names", EXPECTED)
+        raise DescriptionError(at(place, "joint_names"), "are not a list of names", EXPECTED)
     found = [point_of(point, at(place, f"points[{k}]")) for k, point in enumerate(points)]
     return {"joint_names": names, "points": found}
 
@@ -59,7 +59,9 @@ def point_of(point: Any, place: str) -> dict[str, Any]:
 def mapping(value: Any, place: str, keys: tuple[str, ...]) -> None:
     """Raise if it is not a mapping of these keys."""
     if not isinstance(value, dict):
-        raise DescriptionError(place, f"is a {type(value).__name__}, no mapping", EXPECTED)
+        raise DescriptionError(
+            place, f"is a {type(value).__name__}; it must be a mapping", EXPECTED
+        )
     unknown = [key for key in value if key not in keys]
     if unknown:
         remedy = f"the keys are {', '.join(keys)}"

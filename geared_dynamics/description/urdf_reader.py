@@ -23,9 +23,8 @@ from geared_dynamics.description.robot_records import (
     Vector3,
 )
 from geared_dynamics.description.robot_tree import check_robot
-from geared_dynamics.description.transmission_elements import tag
 from geared_dynamics.description.urdf_checks import clip, prune
-from geared_dynamics.description.xml_input import read_xml
+from geared_dynamics.description.xml_input import XmlFile, read_xml, tag
 from geared_dynamics.errors import DescriptionError, Note, urdf_doubt, urdf_parser
 from geared_dynamics.files import Source, at
 
@@ -67,32 +66,32 @@ _CLOSED = ("ros2_control", "transmission", "material", "visual", "collision", "s
 _SHOWN = 4  # ends that are named
 
 
-def loop_notes(root: Any, source: str) -> tuple[Note, ...]:
-    """Return a doubt for each element that the tree leaves out: what it means, what to do.
-
-    Args:
-        root: The URDF's root element.
-        source: The file's name.
-    """
-    links = {(node.get("name") or "").strip() for node in root if tag(node) == "link"}
+def loop_notes(file: XmlFile) -> tuple[Note, ...]:
+    """Return a doubt for each element that the tree leaves out: what it means, what to do."""
     return tuple(
-        urdf_doubt(at(source, _place(node)), f"<{tag(node)}> {text.format(ends=_ends(node))}")
-        for node, text in _left_out(root, links)
+        urdf_doubt(at(file.source, _place(node)), f"<{name}> {text.format(ends=_ends(node))}")
+        for name, node, text in _left_out(file)
     )
 
 
-def _left_out(root: Any, links: set[str]) -> Iterator[tuple[Any, str]]:
+def _left_out(file: XmlFile) -> Iterator[tuple[str, Any, str]]:
     """Yield the elements below ``<robot>``, a link, a joint or ``<gazebo>``, and the finding."""
-    for node in root:
-        name = tag(node)
-        if name == "gazebo":
-            yield from ((joint, _LOOP) for joint in node if _joins(joint, links))
-        elif name in ("link", "joint"):
-            yield from ((child, text) for child in node if (text := _finding(tag(child))))
-        elif name == "drake:joint":
-            yield node, _JOINT
-        elif text := _finding(name):
-            yield node, text
+    findings = {name: _finding(name) for name in {name for name, _ in file.nodes}}
+    findings |= {"drake:joint": _JOINT, "joint": _LOOP}
+    links = {(node.get("name") or "").strip() for node in file.children("link")}
+    for name, node in file.nodes:
+        text, parent = findings[name], node.getparent()
+        if not text or parent is None:
+            continue
+        if parent is file.root:
+            if name != "joint":
+                yield name, node, text
+        elif parent.getparent() is file.root:
+            owner = tag(parent)
+            if owner in ("link", "joint") and name not in ("joint", "drake:joint"):
+                yield name, node, text
+            elif owner == "gazebo" and name == "joint" and _joins(node, links):
+                yield name, node, text
 
 
 def _finding(name: str) -> str:
@@ -107,8 +106,6 @@ def _finding(name: str) -> str:
 
 def _joins(node: Any, links: set[str]) -> bool:
     """Whether a Gazebo joint connects two links of the robot; one to the world does not."""
-    if tag(node) != "joint":
-        return False
     ends = {tag(child): (child.text or "").strip() for child in node}
     return ends.get("parent") in links and ends.get("child") in links
 
@@ -166,12 +163,13 @@ def read_urdf(source: Source) -> RobotRecord:
         DescriptionError: If the file cannot be read or says something impossible.
         UnknownNameError: If it names a link, joint or joint type that is not there.
     """
-    return robot_of(*read_xml(source))
+    return robot_of(read_xml(source))[0]
 
 
-def robot_of(root: Any, place: str) -> RobotRecord:
-    """Return the robot of a parsed URDF; see :func:`read_urdf`."""
-    parsed = _parse(prune(root, place), place)
+def robot_of(file: XmlFile) -> tuple[RobotRecord, tuple[Note, ...]]:
+    """Return the robot of a parsed URDF, see :func:`read_urdf`, and doubts of misspelt names."""
+    place, (pruned, misspelt) = file.source, prune(file)
+    parsed = _parse(pruned, place)
     record = RobotRecord(
         name=str(parsed.name),
         source=place,
@@ -179,7 +177,7 @@ def robot_of(root: Any, place: str) -> RobotRecord:
         joints=tuple(_joint(joint, place) for joint in parsed.joints),
     )
     check_robot(record)
-    return record
+    return record, misspelt
 
 
 def _parse(robot: ET.Element, place: str) -> Any:

@@ -217,7 +217,7 @@ def median(used: int) -> float:
     return used * (1.0 - 2.0 / (9.0 * used)) ** 3
 
 
-def judged(ratio: float, nis: float, used: int, part: float) -> float:
+def updated_ratio(ratio: float, nis: float, used: int, part: float) -> float:
     """Twice the share of instants above the median, 1 to 2, after one more instant.
 
     It does not fall below 1: an arm at rest must not save up for what comes when it moves.

@@ -17,7 +17,6 @@ from geared_dynamics.dynamics.elastic.equations import (
     spring_matrix,
     structure_matrix,
 )
-from geared_dynamics.dynamics.elastic.extended import extended
 from geared_dynamics.dynamics.friction_and_balancers import balancer_forces
 from geared_dynamics.dynamics.packing import packed
 from geared_dynamics.dynamics.rigid import gravity_forces
@@ -70,7 +69,7 @@ def sizes_of(model: GearedModel) -> Sizes:
     Raises:
         ModelError: where no joint is elastic, or a loss depends on the load.
     """
-    extended(model)
+    model.with_springs()
     refuse_losses(model, remedy="observe it without: put the loss into coulomb friction")
     return Sizes(model.n, model.elasticity.count, len(model.motor_names))
 
@@ -105,7 +104,7 @@ def observed_arm(model: GearedModel) -> ObservedArm:
         ModelError: as ``sizes_of``.
     """
     sizes = sizes_of(model)
-    forms = packed(extended(model)), packed_springs(model), packed_drives(model)
+    forms = packed(model.with_springs()), packed_springs(model), packed_drives(model)
     return ObservedArm(model, sizes, forms, bool(model.balancers.names))
 
 
@@ -167,7 +166,7 @@ def refuse_other(model: GearedModel, gains: ObserverGains, kind: type[ObserverGa
     if springs is same and zeros is model.motor_zeros:
         return
     if not (np.array_equal(springs, same) and np.array_equal(zeros, model.motor_zeros)):
-        finding = f"are of another arm ({name}), with other springs, ratios or encoders' zeros"
+        finding = f"belong to another arm ({name}): springs, ratios or encoder zeros differ"
         raise ArrayError("gains", finding, f"make them from this model ({model.name})")
 
 
@@ -230,7 +229,9 @@ def inputs(
         return tau_m, np.zeros(sizes.n)
     tau = _part("known", known, sizes.n)
     if not np.all(np.isfinite(tau)):
-        raise ArrayError("known", "contains NaN or infinity", "give what is known, zero elsewhere")
+        raise ArrayError(
+            "known", "contains NaN or infinity", "give the known torques, zero for the others"
+        )
     return tau_m, tau
 
 

@@ -83,7 +83,7 @@ class Cursor:
         try:
             (value,) = struct.unpack_from(self.order + "I", self.data, self.at)
         except struct.error:
-            raise NotJointStateError("it ends within a field") from None
+            raise NotJointStateError("it ends in the middle of a field") from None
         self.share(self.at, self.at + 4)
         self.at += 4
         return int(value)
@@ -93,9 +93,9 @@ class Cursor:
         size = self.whole()
         end = self.at + size
         if not 0 < size <= LONGEST or end > len(self.data):
-            raise NotJointStateError("a text of it is too long")
+            raise NotJointStateError("it contains a string that is too long")
         if self.data[end - 1]:
-            raise NotJointStateError("a text of it does not end with a zero")
+            raise NotJointStateError("it contains a string without a terminating zero")
         self.share(self.at if keep else end - 1, end)
         text = self.data[self.at : end - 1]
         self.at = end
@@ -110,7 +110,7 @@ class Cursor:
         start = self.at
         self.at += 8 * count
         if count > LONGEST or self.at > len(self.data):
-            raise NotJointStateError("a list of it is too long")
+            raise NotJointStateError("it contains an array that is too long")
         return (start, count), place
 
 
@@ -126,7 +126,7 @@ def layout_of(data: bytes) -> BatchLayout:
         NotJointStateError: If it is none.
     """
     if len(data) < HEADER or data[0] != 0 or data[1] not in (0, 1):
-        raise NotJointStateError("it is not in plain CDR")
+        raise NotJointStateError("it is not plain CDR")
     cursor = Cursor(data, "<" if data[1] else ">")
     cursor.at += 8  # the stamp
     cursor.text(keep=False)
@@ -136,7 +136,7 @@ def layout_of(data: bytes) -> BatchLayout:
     try:
         names = tuple(cursor.text(keep=True).decode() for _ in range(count))
     except UnicodeDecodeError:
-        raise NotJointStateError("its names are no text") from None
+        raise NotJointStateError("its joint names are not UTF-8") from None
     start = cursor.at
     lists, counts = zip(*(cursor.numbers() for _ in range(3)), strict=True)
     if len(data) - cursor.at > 3 and len(data) != reserved(start, lists):

@@ -88,7 +88,9 @@ class McapFile:
         self._cached: dict[str, Any] = {}
         with path.open("rb") as stream:
             if stream.read(len(MAGIC)) != MAGIC:
-                raise RecordingError(self.path, "does not start as an MCAP file", "check the file")
+                raise RecordingError(
+                    self.path, "does not begin as an MCAP file does", "give an MCAP file"
+                )
             with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
                 if not self._walk(data):
                     self.notes = (f"{self.path} {TRUNCATED}", *self.notes)

@@ -63,7 +63,7 @@ class JointMotion(NamedTuple):
         return JointMotion(self.stamp[which], q, v, a, effort, raw, self.core[which])
 
 
-def motion(
+def filtered_motion(
     stretch: Stretch, period: int, cutoff: float, *, velocity: Velocity = "position"
 ) -> JointMotion | None:
     """Filter and differentiate a stretch; None if it is too short.
@@ -159,7 +159,7 @@ class Meaning:
         """Refuse what is not one of the meanings."""
         if self.effort not in EFFORTS:
             remedy = f"give one of {', '.join(EFFORTS)}"
-            raise RecordingError("effort", f"there is no meaning {self.effort!r}", remedy)
+            raise RecordingError("effort", f"unknown meaning {self.effort!r}", remedy)
 
     @property
     def of_motors(self) -> bool:

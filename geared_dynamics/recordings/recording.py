@@ -191,7 +191,7 @@ def open_recording(
     reader = SeriesReader(str(path), tuple(tables), lost) if files else table
     recording = recording_of(reader, efforts)
     if table.columns["time"] and not SLOWEST <= recording.rate <= FASTEST:
-        text = f"{path}: {recording.rate:.3g} samples per second; say the unit of its times"
+        text = f"{path}: {recording.rate:.3g} samples per second; give the unit of its times"
         warnings.warn(f"{text} (--time-unit ms, us, ns)", GearedDynamicsWarning, stacklevel=2)
     return recording
 
@@ -207,7 +207,7 @@ def refuse_others(path: str | Path, kind: str, options: Mapping[str, object]) ->
     """Raise if an option is given that this kind of recording has no use for."""
     for name, value in options.items():
         if value:
-            raise RecordingError(name, f"says nothing of {kind} ({path})", "leave it out")
+            raise RecordingError(name, f"does not apply to {kind} ({path})", "leave it out")
 
 
 def units_of(joints: Sequence[str], degrees: bool | Collection[str]) -> tuple[float, ...]:

@@ -315,7 +315,7 @@ class SqliteFile:
             data_blocks = [data if isinstance(data, bytes) else b"" for _, _, data in some]
             left -= sum(map(len, data_blocks))
             if first < start or last - first < len(some) - 1 or left < 0:
-                raise sqlite3.DatabaseError("its pages are in a ring")
+                raise sqlite3.DatabaseError("its pages form a loop")
             start = last + 1
             messages += data_blocks
             received += [stamp if isinstance(stamp, int) else 0 for _, stamp, _ in some]

@@ -84,7 +84,7 @@ class TableReader:
         self.units = np.array(units) if units else np.ones(len(self.joints))
         if time_unit not in NANOSECONDS:
             remedy = f"give one of {', '.join(NANOSECONDS)}"
-            raise RecordingError("--time-unit", f"there is no unit {time_unit!r}", remedy)
+            raise RecordingError("--time-unit", f"unknown unit {time_unit!r}", remedy)
         self.nanoseconds = NANOSECONDS[time_unit]
         if rate is not None and not 0.0 < rate < math.inf:
             remedy = "give samples per second, above 0"
@@ -135,7 +135,7 @@ class TableReader:
         for quantity in named:
             if quantity not in USUAL:
                 remedy = f"name one of {', '.join(USUAL)}"
-                raise RecordingError("--columns", f"there is no quantity {quantity!r}", remedy)
+                raise RecordingError("--columns", f"unknown quantity {quantity!r}", remedy)
         columns = {}
         for quantity, usual in USUAL.items():
             patterns = (named[quantity],) if quantity in named else usual

@@ -190,11 +190,11 @@ class Surroundings:
         found = " and ".join(f"{topic} ({others(node, topic)})" for topic in shared)
         if found and found != self.rivals:
             node.get_logger().error(
-                f"others publish commands on {found}: the arm gets those of both in turn. Stop "
-                "one of them, or give each its own topic"
+                f"others publish commands on {found}: the arm receives both in turn. Stop one "
+                "of them, or give each its own topic"
             )
         elif self.rivals and not found:
-            node.get_logger().info("this node is the only one again that sends commands")
+            node.get_logger().info("this node is again the only publisher of commands")
         self.rivals = found
 
     def _outputs(self) -> list[Any]:

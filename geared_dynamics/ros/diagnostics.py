@@ -113,7 +113,7 @@ def trajectory_status(last: str, accepted: int, refused: int, stopped: bool) -> 
     """
     values = {"accepted": str(accepted), "refused": str(refused), "last": last or "taken"}
     if stopped:
-        return Status("trajectories", WARN, "refused: the emergency stop is pressed", values)
+        return Status("trajectories", WARN, "refused: the emergency stop is active", values)
     if not (accepted or last):
         values["last"] = "none"
         return Status("trajectories", OK, "none yet", values)

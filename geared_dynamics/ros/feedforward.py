@@ -216,7 +216,7 @@ class FeedforwardNode(FeedforwardBase):
         try:
             command = loop.failing(time.monotonic(), self.clock_time(), error)
         except Exception as second:
-            self.failures.log(second, "gravity as computed last is sent")
+            self.failures.log(second, "the last computed gravity torque is sent")
             command = loop.remaining()
         self.send(command)
         self.failures.log(error, "the arm is held; a new trajectory or ~/reset ends it")

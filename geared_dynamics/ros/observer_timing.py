@@ -97,7 +97,7 @@ def measure(node: ElasticObserverNode, task: LatencyTask) -> tuple[list[int], li
     if node.loop.output.level is Level.INVALID:
         why = node.loop.output.why
         raise GearedDynamicsError(
-            "loop-benchmark", f"the node knows nothing: {why}", "see its log"
+            "loop-benchmark", f"the node has no estimate: {why}", "see its log"
         )
     return whole, steps
 

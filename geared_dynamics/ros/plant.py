@@ -10,6 +10,7 @@ from typing import Any, cast
 import numpy as np
 import rclpy
 from geometry_msgs.msg import WrenchStamped
+from rclpy.executors import Executor
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.signals import SignalHandlerOptions
@@ -23,14 +24,15 @@ from geared_dynamics.dynamics.state import Measurement
 from geared_dynamics.errors import GearedDynamicsError, printable
 from geared_dynamics.model import GearedModel
 from geared_dynamics.ros.declared import Declared
-from geared_dynamics.ros.joint_state_wire import SECOND, NamedState, nanoseconds
+from geared_dynamics.ros.joint_state_wire import SECOND, NamedState, NamedWrench, nanoseconds
 from geared_dynamics.ros.lifecycle_node import EmptyLists
-from geared_dynamics.ros.plant_pace import drive
 from geared_dynamics.ros.process import (
     Failures,
     PrintableLog,
     catch_signals,
     make_executor,
+    spin_for,
+    spin_once,
 )
 from geared_dynamics.runtime import model_source, plant_node_settings
 from geared_dynamics.runtime.model_source import loaded, payload_words
@@ -142,8 +144,7 @@ class PlantNode(EmptyLists, PrintableLog, Node):  # type: ignore[misc]  # rclpy 
         self._currents = self.create_publisher(Float64MultiArray, "~/motor_currents", NEWEST)
         self._voltages = self.create_publisher(Float64MultiArray, "~/motor_voltages", NEWEST)
         if self.parameters.wall.frame:
-            self._touch = WrenchStamped()
-            self._touch.header.frame_id = model.root
+            self._touch = NamedWrench(model.root)
             self._send_touch = self.create_publisher(WrenchStamped, "~/wall_wrench", DEEP).publish
 
     def _make_inputs(self) -> None:
@@ -209,19 +210,12 @@ class PlantNode(EmptyLists, PrintableLog, Node):  # type: ignore[misc]  # rclpy 
         self._joints.stamp(stamp)
         self._motors.stamp(stamp)
         if self.parameters.wall.frame:
-            self._publish_touch(stamp)
+            self._send_touch(self._touch.filled(stamp, self.plant.touch))
         self._send_motors(self._motors.message)
         self._send_joints(self._joints.message)
         for publisher, values in ((self._currents, seen.current), (self._voltages, seen.voltage)):
             if values is not None and publisher.get_subscription_count():
                 publisher.publish(Float64MultiArray(data=values.tolist()))
-
-    def _publish_touch(self, stamp: int) -> None:
-        """Send what the wall exerts on its frame's origin, root link's axes."""
-        message, force = self._touch, self._touch.wrench.force
-        message.header.stamp.sec, message.header.stamp.nanosec = divmod(stamp, SECOND)
-        force.x, force.y, force.z = cast(Plant, self.plant).touch.tolist()
-        self._send_touch(message)
 
     # -- commands ----------------------------------------------------------------------------
 
@@ -313,6 +307,80 @@ class PlantNode(EmptyLists, PrintableLog, Node):  # type: ignore[misc]  # rclpy 
                 plant_node_settings.attach_payload(plant, given, attached=True)
 
         return apply
+
+
+# -- When the plant steps: by the wall clock, or whenever a command has come ----------------------
+
+
+REPEAT = 0.02  # [s] between states while the arm's time stands still
+LOST = 0.5  # [s] the same after a state without an answer: a copy could be answered late
+HASTE = 0.002  # [s] the same after a command for an earlier time
+BEHIND = 0.1  # [s] that the plant may be late before it gives up catching up
+Stopped = Callable[[], bool]
+
+
+def drive(node: PlantNode, executor: Executor, stopped: Stopped) -> None:
+    """Run the plant until it is stopped."""
+    while node.plant is None and not stopped():
+        spin_once(executor, REPEAT, node.failed)
+    if node.lock_step:
+        lock_step(node, executor, stopped)
+    else:
+        real_time(node, executor, stopped)
+
+
+def lock_step(node: PlantNode, executor: Executor, stopped: Stopped) -> None:
+    """Send a state, wait for the command with its stamp, step.
+
+    The result does not depend on how fast anybody is. A state without an answer is sent again:
+    time stands still until a command comes. After a state that was lost on purpose no node can
+    answer, and the arm goes on with the command it has, at the speed of the wall clock.
+    """
+    while not stopped():
+        node.publish()
+        if not node.fresh and not node.paused:
+            spin_for(executor, node.period, node.failed, stopped)
+            node.advance()
+            continue
+        begin = time.monotonic()
+        while node.paused or not node.answered:
+            patience = REPEAT if node.paused or not node.commanded else LOST
+            wait = begin + (HASTE if node.outdated else patience) - time.monotonic()
+            if wait <= 0.0 or stopped():
+                break
+            spin_once(executor, wait, node.failed)
+        else:
+            node.advance()
+
+
+def real_time(node: PlantNode, executor: Executor, stopped: Stopped) -> None:
+    """Step and send on an absolute schedule; commands come in between.
+
+    Before the first command the brakes are closed: the arm stands, time does not. Where the arm
+    goes on (after that, after a reset, after having been too late) its state is stamped with the
+    wall clock's time, and the schedule starts from there.
+    """
+    due = time.monotonic()
+    while not stopped():
+        node.publish()
+        if node.paused or not node.commanded:
+            spin_for(executor, REPEAT, node.failed, stopped)
+            node.rewind()
+            due = time.monotonic()
+            continue
+        due += node.period
+        late = time.monotonic() - due
+        if late > BEHIND:
+            node.get_logger().warning(
+                f"{late:.2f} s behind the wall clock; give a lower rate, or pace:=lock_step",
+                throttle_duration_sec=5.0,
+            )
+        zero = node.zero
+        spin_for(executor, due - time.monotonic(), node.failed, stopped)
+        node.advance()
+        if late > BEHIND or node.zero != zero:
+            node.rewind()
+            due = time.monotonic()
 
 
 def run(argv: list[str]) -> int:

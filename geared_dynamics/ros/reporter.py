@@ -143,7 +143,7 @@ class FeedforwardReporter(Reporter):
         key = decision.mode, decision.latched | away
         self._tell_of_given_up(decision)
         if decision.found & at.NAMES_REORDERED:
-            self.say("joint_states has its names in another order now", "reordered")
+            self.say("joint_states now lists its joints in another order", "reordered")
         if key == self._key:
             return
         self._key = key
@@ -155,7 +155,7 @@ class FeedforwardReporter(Reporter):
             loop.given_up = False
             why = diagnostics.named(Event(decision.found & at.LATCHING))
             self._node.get_logger().error(
-                f"trajectory not followed: {why} is still there; remove the cause, then send it "
+                f"trajectory not followed: {why} is still active; remove the cause, then send it "
                 "again"
             )
 

@@ -32,6 +32,7 @@ from geared_dynamics.runtime.annotation import (
     refusal,
     tail_of,
 )
+from geared_dynamics.runtime.contact_force import ContactForce
 from geared_dynamics.runtime.contact_setup import PLACE
 from geared_dynamics.runtime.feedforward_settings import FeedforwardSetup
 from geared_dynamics.runtime.parameters import ParameterError
@@ -142,7 +143,7 @@ class References:
             raise TrajectoryError("node", f"is {node.state_label}", "activate it first")
         if node.loop.emergency_stop:
             remedy = "release ~/emergency_stop first"
-            raise TrajectoryError("emergency stop", "is pressed", remedy)
+            raise TrajectoryError("emergency stop", "is active", remedy)
         return node.loop.prepared
 
     def _hand_over(self, received: Any, prepared: CheckedRoute | Tail) -> None:
@@ -365,7 +366,8 @@ class ContactWrench:
         try:
             message = whole(data, WrenchStamped, PLACE)
             force, torque = message.wrench.force, message.wrench.torque
-            loop.contact.take(
+            contact: ContactForce = loop.contact
+            contact.take(
                 loop.prepared.contact,
                 (force.x, force.y, force.z),
                 (torque.x, torque.y, torque.z),

@@ -316,7 +316,7 @@ class FeedforwardLoop:
             raise TrajectoryError("node", "is stopping", "activate it again first")
         if self.emergency_stop:
             remedy = "release ~/emergency_stop first"
-            raise TrajectoryError("emergency stop", "is pressed", remedy)
+            raise TrajectoryError("emergency stop", "is active", remedy)
         if self.q is None or self.v is None:
             finding = "there was no joint state yet to start from"
             raise TrajectoryError("joint_states", finding, "start the robot's driver first")

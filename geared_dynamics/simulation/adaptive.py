@@ -9,13 +9,13 @@ from typing import Any, Literal, NamedTuple, cast, get_args
 import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike
+from geared_dynamics.checks import choice
 from geared_dynamics.dynamics.arguments import as_numbers, motor_inputs, one_driven_state
 from geared_dynamics.dynamics.state import State
 from geared_dynamics.errors import (
     ArrayError,
     GearedDynamicsError,
     MissingPackageError,
-    UnknownNameError,
 )
 from geared_dynamics.model import GearedModel
 from geared_dynamics.simulation.driven_arm import (
@@ -119,8 +119,7 @@ def simulate_elastic(
             with the time.
         MissingPackageError: without SciPy.
     """
-    if not isinstance(method, str) or method not in get_args(Method):
-        raise UnknownNameError("method", "method", method, get_args(Method))
+    choice("method", "method", method, get_args(Method))
     when = checked_times(times)
     refuse_tolerances(rtol, atol, max_evaluations)
     given = voltage if voltage is not None else torque
@@ -158,7 +157,7 @@ def checked_times(times: ArrayLike) -> Array:
     if when.ndim != 1 or len(when) < 2:
         raise ArrayError("times", f"has shape {when.shape}", remedy)
     if not np.all(np.isfinite(when)) or np.any(np.diff(when) <= 0.0):
-        raise ArrayError("times", "does not rise, or is not finite", remedy)
+        raise ArrayError("times", "must increase and be finite", remedy)
     return when
 
 

@@ -217,7 +217,7 @@ def follow(scene: Scene, when: Array, x: Array, rtol: float, atol: float, most: 
         if ended:
             break
         if len(events) >= most:
-            finding = f"{most} events are used up at {t:.9g} s"
+            finding = f"{most} events happened up to {t:.9g} s"
             raise ArrayError("max_events", finding, "allow more, or give a larger rest")
         x, touched, work = passed(scene, watches, done.t_events, touched, t, x, events)
         walls += work

@@ -10,11 +10,11 @@ from geared_dynamics.dynamics.elastic.equations import (
     spring_matrix,
     structure_matrix,
 )
-from geared_dynamics.dynamics.elastic.extended import extended
 from geared_dynamics.dynamics.friction_and_balancers import balancer_energy, balancer_forces
 from geared_dynamics.dynamics.rigid import energies, forward_dynamics, mass_matrix
 from geared_dynamics.dynamics.state import State
 from geared_dynamics.model import GearedModel
+from geared_dynamics.simulation.integrators import runge_kutta_step
 from geared_dynamics.simulation.joint_friction import bounded_impulse, friction_of, soft_solve
 from geared_dynamics.simulation.motor_stage import stops_of
 from geared_dynamics.simulation.wall import TouchingWall, Wall
@@ -58,15 +58,17 @@ class EquationsMechanism:
         self._wall = None if wall is None else TouchingWall(model, wall)
         self._limits = self._stops = stops_of(model, stops)
         springy = bool(model.elasticity.stiffness.size)
-        self._arm = extended(model) if springy else model
+        self._arm = model.with_springs() if springy else model
         self._B = structure_matrix(model)
         self._friction = friction_of(model, friction)
         self._rows = self._friction.rows(self._B)
         self._merge, self._ways = parallel(self._rows)
-        self._viscous = self._rows.T @ (self._friction.viscous[:, None] * self._rows)
+        self._viscous = self._rows.T @ (self._friction.laws.viscous[:, None] * self._rows)
         self._drag = np.zeros(self._B.shape[1])
         self._damping = self._viscous
-        self._rough = bool(np.any(self._friction.static) or np.any(self._friction.coulomb))
+        self._rough = bool(
+            np.any(self._friction.laws.static) or np.any(self._friction.laws.coulomb)
+        )
         self._springs = _Springs(model) if springy else None
         self._balanced = bool(model.balancers.names)
         self._x, self._rate = np.zeros((2, self._arm.n))
@@ -134,18 +136,8 @@ class EquationsMechanism:
                 total[:n] += wall.joint_force(position[:n], rate[:n])
             return forward_dynamics(self._arm, position, rate, total)
 
-        half = 0.5 * h
-        a1 = acceleration(x, v)
-        v2 = v + half * a1
-        a2 = acceleration(x + half * v, v2)
-        v3 = v + half * a2
-        a3 = acceleration(x + half * v2, v3)
-        v4 = v + h * a3
-        a4 = acceleration(x + h * v3, v4)
-        position = x + h / 6.0 * (v + 2.0 * (v2 + v3) + v4)
-        rate = v + h / 6.0 * (a1 + 2.0 * (a2 + a3) + a4)
-        self._x, self._rate = position, rate
-        beyond = self._stops.beyond(position[:n])
+        self._x, self._rate = runge_kutta_step(acceleration, x, v, h)
+        beyond = self._stops.beyond(self._x[:n])
         if beyond.size:
             way = slipping[1] if slipping else level
             self._stop(x, way, level, beyond, self._B @ drive)
@@ -160,12 +152,12 @@ class EquationsMechanism:
         if not friction.count:
             return None, np.zeros(0)
         before = self._ways @ self._rate
-        if friction.steady and not friction.ripple.size:
+        if friction.steady and not friction.laws.ripple.size:
             level, constant = friction.mean, friction.bias
         else:
             n = self.model.n
             angle = self.angle + self.model.motor_zeros
-            position = friction.of(self._x[:n], angle) + friction.shift
+            position = friction.positions(self._x[:n], angle)
             level, constant = friction.levels(position, self._rows @ self._rate)
         level = self._merge @ level
         way = np.where(np.abs(before) > REST, np.sign(before), 0.0)

@@ -86,7 +86,7 @@ class MujocoMechanism:
         self._motor, self._driven = self._phi[motors], self._spin[motors]
         self._rubbing = rate[[address[name] for name in friction_joints(plan)]].astype(int)
         self._viscous = np.zeros(self.mj.nv)
-        np.add.at(self._viscous, self._rubbing, plan.friction.viscous)
+        np.add.at(self._viscous, self._rubbing, plan.friction.laws.viscous)
         self._both = np.concatenate([self._v, self._spin])
         self._played = bool(np.any(self.model.elasticity.gap > 0.0))
         self._balanced = bool(self.model.balancers.names)
@@ -172,8 +172,7 @@ class MujocoMechanism:
         mj, data, friction = self.mj, self.data, self.plan.friction
         if friction.count:
             level, constant = friction.levels(
-                friction.of(data.qpos[self._q], self.angle + self.model.motor_zeros)
-                + friction.shift,
+                friction.positions(data.qpos[self._q], self.angle + self.model.motor_zeros),
                 friction.of(data.qvel[self._v], self.speed),
             )
             mj.dof_frictionloss[self._rubbing] = 0.0

@@ -13,13 +13,13 @@ import numpy as np
 
 from geared_dynamics.actuation.command_type import SHORT_NAMES, CommandName, as_command_type
 from geared_dynamics.arrays import Array, ArrayLike
+from geared_dynamics.checks import choice
 from geared_dynamics.dynamics.arguments import finite_input, one_driven_state
 from geared_dynamics.dynamics.state import Measurement, State
 from geared_dynamics.errors import (
     ArrayError,
     GearedDynamicsWarning,
     ModelError,
-    UnknownNameError,
 )
 from geared_dynamics.model import GearedModel, require_model
 from geared_dynamics.simulation.equations_engine import EquationsMechanism
@@ -78,8 +78,7 @@ class Plant:
                 with MuJoCo also for links and wheels that cannot be bodies.
         """
         require_model(model)
-        if engine not in get_args(Engine):
-            raise UnknownNameError("engine", "engine", engine, get_args(Engine))
+        choice("engine", "engine", engine, get_args(Engine))
         self.settings = PlantSettings() if settings is None else settings
         if not isinstance(self.settings, PlantSettings):
             raise ArrayError(

@@ -18,7 +18,7 @@ from geared_dynamics.actuation.motor_commands import motor_commands
 from geared_dynamics.arrays import Array
 from geared_dynamics.dynamics import rigid
 from geared_dynamics.errors import ModelError, UnknownNameError
-from geared_dynamics.files import new_files
+from geared_dynamics.files import MARK, new_files
 from geared_dynamics.model import GearedModel, require_model
 from geared_dynamics.trace import derivatives
 from geared_dynamics.trace import graph as of
@@ -92,6 +92,12 @@ def export_c(
     return paths
 
 
+def c_names(model: GearedModel) -> tuple[str, str, str, str]:
+    """Names of the files: header, functions, test, CMake."""
+    prefix = identifier(model.name)
+    return f"{prefix}.h", f"{prefix}.c", f"{prefix}_test.c", "CMakeLists.txt"
+
+
 def c_files(model: GearedModel, functions: Iterable[str] | None, precision: str) -> dict[str, str]:
     """Texts of the files, by name."""
     prefix = identifier(model.name)
@@ -104,12 +110,14 @@ def c_files(model: GearedModel, functions: Iterable[str] | None, precision: str)
                 continue  # no motors, or too few of them
             raise
         programs[name] = program_of(name, fixed(forms))
-    return {
-        f"{prefix}.h": header(model, prefix, programs, precision),
-        f"{prefix}.c": source(prefix, programs, precision),
-        f"{prefix}_test.c": test(model, prefix, programs, precision),
-        "CMakeLists.txt": cmake(prefix),
-    }
+    head = f"/* {MARK} */\n"
+    texts = (
+        head + header(model, prefix, programs, precision),
+        head + source(prefix, programs, precision),
+        head + test(model, prefix, programs, precision),
+        f"# {MARK}\n{cmake(prefix)}",
+    )
+    return dict(zip(c_names(model), texts, strict=True))
 
 
 def identifier(name: str) -> str:

@@ -263,7 +263,7 @@ def shortest_way(start: Array, goal: Array, turning: BoolArray) -> Array:
     return np.where(turning, short, way)
 
 
-def beside(start: Array, goal: Array, turning: BoolArray) -> Array:
+def nearest_turn(start: Array, goal: Array, turning: BoolArray) -> Array:
     """The start (n,) in that turn of continuous joints from which the way to the goal is short.
 
     Half a turn is both ways alike; the numbers then say which.

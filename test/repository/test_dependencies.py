@@ -17,7 +17,17 @@ KEYS = {
     "llvmlite": "python3-numba",
 } | {
     name: f"python3-{name}"
-    for name in ("jsonschema", "lxml", "matplotlib", "numba", "numpy", "rich", "scipy", "yaml")
+    for name in (
+        "argcomplete",
+        "jsonschema",
+        "lxml",
+        "matplotlib",
+        "numba",
+        "numpy",
+        "rich",
+        "scipy",
+        "yaml",
+    )
 }
 PIP_ONLY = ("mujoco", "rosbags", "plotly", "clarabel", "dask", "distributed", "lz4", "backports")
 OURS = ("geared_dynamics",)

@@ -24,7 +24,7 @@ OTHER_INVERSES = {
     "actuation/linear_actuators.py": 1,  # of the actuators' rows
     "analysis/least_squares.py": 1,  # of the information
     "dynamics/cartesian/properties.py": 1,  # of the wheels' spins
-    "model/facts.py": 1,  # here
+    "model/motor_map.py": 1,  # here
     "observers/readings.py": 1,  # of the stiffness that encoders do not see
     "observers/standing.py": 2,  # of what a resting arm leaves open
     "runtime/observer_loop.py": 2,  # of the maps from readings to motors

@@ -21,7 +21,7 @@ ROSDEP_KEYS = {
     "rich": "python3-rich",
 }
 # Of the extras, what rosdep has without pip.
-EXTRA_KEYS = {"python3-matplotlib", "python3-pil", "python3-scipy"}
+EXTRA_KEYS = {"python3-argcomplete", "python3-matplotlib", "python3-pil", "python3-scipy"}
 # Not imported by name: used where they are found, by rclpy on the nodes' behalf, or as commands.
 OPTIONAL = {"pinocchio", "control_msgs", "lifecycle_msgs", "ros2bag", "ros2launch", "rosbag2"}
 

@@ -255,12 +255,12 @@ def test_the_emergency_stop_stops_further_trajectories(arm: Rig) -> None:
     assert answer.success
     assert "stop the controller that follows it" in answer.message
     try:
-        refused(arm, "trajectory refused: emergency stop: is pressed", lambda: arm.go(GOAL))
-        status(arm, "refused: the emergency stop is pressed")
+        refused(arm, "trajectory refused: emergency stop: is active", lambda: arm.go(GOAL))
+        status(arm, "refused: the emergency stop is active")
         for transition in ("deactivate", "activate"):
             assert arm.graph.change_state(arm.node, transition)
         arm.until_known()
-        refused(arm, "trajectory refused: emergency stop: is pressed", lambda: arm.go(GOAL))
+        refused(arm, "trajectory refused: emergency stop: is active", lambda: arm.go(GOAL))
     finally:
         assert press(False).message == "released; trajectories are sent again"
     annotated(arm)

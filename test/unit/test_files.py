@@ -129,7 +129,7 @@ def test_commands_on_a_full_disk_keep_the_old_file(command: list[str], tmp_path:
     out = tmp_path / "out.svg"
     out.write_text("old")
     done = subprocess.run(
-        [sys.executable, "-m", "geared_dynamics.apps.cli.main", *command, str(out)],
+        [sys.executable, "-m", "geared_dynamics.apps.cli.main", *command, str(out), "--force"],
         cwd=ROOT,
         capture_output=True,
         text=True,

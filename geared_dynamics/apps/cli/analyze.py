@@ -16,11 +16,11 @@ from geared_dynamics.analysis.comparison_figures import (
     compared,
     delay_note,
     joint_figures,
-    known,
     milliseconds,
     motor_figures,
     percents,
     summary,
+    three_digits,
 )
 from geared_dynamics.analysis.report_page import write_html
 from geared_dynamics.analysis.sample_files import (
@@ -34,6 +34,7 @@ from geared_dynamics.analysis.span_comparison import Kept
 from geared_dynamics.apps.cli.options import numeric_table, open_console, print_table
 from geared_dynamics.apps.cli.recording_options import (
     add_recording_options,
+    add_recordings,
     add_robot_options,
     jobs,
     load_with_payload,
@@ -66,7 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "without rotors, with reflected inertia only (armature), and complete. Recordings "
         "are rosbag2 folders, .db3, .mcap or .csv files; no ROS is needed."
     )
-    parser.add_argument("recordings", nargs="+", metavar="BAG", help="recordings")
+    add_recordings(parser)
     add_robot_options(parser, recorded=True)
     add_recording_options(parser)
     group = parser.add_argument_group("samples")
@@ -277,6 +278,6 @@ def motor_table(analysis: Analysis) -> Table:
     table = numeric_table("motor", *heads, "beyond\nlimits %")
     for motor in motor_figures(analysis):
         pairs = [(motor.rms[i], motor.peak[i]) for i in range(3)]
-        cells = [known(x) for pair in pairs for x in pair]
+        cells = [three_digits(x) for pair in pairs for x in pair]
         table.add_row(motor.motor, *cells, percent_cell(motor.exceeded))
     return table

@@ -14,6 +14,7 @@ from geared_dynamics.analysis.crosscheck import (
     CrossCheck,
     cross_check,
 )
+from geared_dynamics.apps.cli.documents import add_json_option, print_document, robot_part
 from geared_dynamics.apps.cli.options import (
     add_robot_arguments,
     load_robot,
@@ -46,6 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tolerance", type=tolerance, default=1e-10, help="relative error allowed, default 1e-10"
     )
+    add_json_option(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -58,6 +60,15 @@ def run(args: argparse.Namespace) -> int:
         result = cross_check(model, tolerance=args.tolerance, urdf=urdf, **options)
     with stage("comparing the models of the rotors"):
         gap = coupling_gap(model, **options)
+    if args.json:
+        print_document("check", document(model, result, gap))
+    else:
+        show(model, result, gap)
+    return 0 if result.passed else 1
+
+
+def show(model: GearedModel, result: CrossCheck, gap: CouplingGap) -> None:
+    """Print both tables and what they mean."""
     console = open_console()
     console.print(_heading(model))
     print_table(console, "Against Pinocchio, with every wheel a body", error_table(result))
@@ -69,7 +80,34 @@ def run(args: argparse.Namespace) -> int:
     console.print(_ranges(gap))
     console.print()
     console.print(gap_sentence(model, gap), style="bold")
-    return 0 if result.passed else 1
+
+
+def document(model: GearedModel, result: CrossCheck, gap: CouplingGap) -> dict[str, object]:
+    """The same for ``--json``."""
+    known = model.knowledge.rotors != "none"
+    joints = [
+        {
+            "name": joint.joint,
+            "unit": joint.unit,
+            "rms": joint.rms,
+            "armature": joint.diagonal._asdict() if known else None,
+            "no_rotors": joint.none._asdict() if known else None,
+        }
+        for joint in gap.joints
+    ]
+    return {
+        "robot": robot_part(model),
+        "passed": result.passed,
+        "tolerance": result.tolerance,
+        "quantities": [
+            {"name": one.name, "error": one.error, "state": one.state, "passed": one.passed}
+            for one in result.quantities
+        ],
+        "states": gap.states,
+        "seed": gap.seed,
+        "joints": joints,
+        "verdict": [result.verdict, gap_sentence(model, gap)],
+    }
 
 
 def error_table(result: CrossCheck) -> Table:

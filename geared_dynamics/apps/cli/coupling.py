@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from geared_dynamics.analysis.coupling_gap import (
     unabsorbed_share,
 )
 from geared_dynamics.analysis.crosscheck import random_states
+from geared_dynamics.apps.cli.documents import add_json_option, print_document, robot_part
 from geared_dynamics.apps.cli.options import (
     add_robot_arguments,
     load_robot,
@@ -58,6 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--states", type=number_of_states, default=2000, help="default 2000")
     parser.add_argument("--seed", type=seed, default=0, help="of the random states, default 0")
     add_recording_options(parser)
+    add_json_option(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -72,20 +75,55 @@ def run(args: argparse.Namespace) -> int:
     else:
         sums, notes = along(args, model)
         where = f"along {Path(args.bag).name}, {sums.samples} samples"
+    shares = None
+    if model.knowledge.rotors != "none":
+        with stage("looking for what recordings can show"):
+            shares = sums.shares(unabsorbed_share(model))
+    if args.json:
+        head = {"robot": robot_part(model), "recording": args.bag, "samples": sums.samples}
+        print_document("coupling", {**head, "notes": notes, **shares_part(model, shares)})
+    else:
+        show(model, shares, notes, where)
+    return 0
+
+
+def show(
+    model: GearedModel, shares: CouplingShares | None, notes: Sequence[str], where: str
+) -> None:
+    """Print the table and what it means; without shares, what is missing for them."""
     console = open_console()
     for note in notes:
         console.print(note, style="yellow", soft_wrap=True)
-    if model.knowledge.rotors == "none":
+    if shares is None:
         console.print(model.knowledge.rotor_note, soft_wrap=True)
-        return 0
-    with stage("looking for what recordings can show"):
-        shares = sums.shares(unabsorbed_share(model))
+        return
     print_table(
         console, f"What the armature model leaves out, {where}", share_table(model, shares)
     )
     for line in verdict(model, shares):
         console.print(line, soft_wrap=True)
-    return 0
+
+
+def shares_part(model: GearedModel, shares: CouplingShares | None) -> dict[str, object]:
+    """The table and what it means for ``--json``; parts are RMS [N m or N] by cause."""
+    if shares is None:
+        return {"joints": [], "verdict": [model.knowledge.rotor_note]}
+    joints = [
+        {
+            "name": name,
+            "unit": unit,
+            "torque": shares.rms[j],
+            "transmission": shares.parts[0, j],
+            "rotor_link": shares.parts[1, j],
+            "gyroscopic": shares.parts[2, j],
+            "total": shares.total[j],
+            "peak": shares.peak[j],
+            "percent": shares.percent[j],
+            "visible_percent": 100.0 * shares.unabsorbed[j] if shares.total[j] > 0.0 else None,
+        }
+        for j, (name, unit) in enumerate(zip(model.joint_names, model.force_units, strict=True))
+    ]
+    return {"joints": joints, "verdict": verdict(model, shares)}
 
 
 def choose_bag(args: argparse.Namespace) -> None:
@@ -119,7 +157,7 @@ def along(args: argparse.Namespace, model: GearedModel) -> tuple[CouplingSums, t
             progress(span + 1, recording.spans)
     if not sums.samples:
         remedy = "record a motion of some seconds without gaps"
-        raise RecordingError(recording.path, "has no motion to go along", remedy)
+        raise RecordingError(recording.path, "has no stretch of motion", remedy)
     capped = cap_notes(wanted, cutoff, recording.rate, given=args.bandwidth is not None)
     return sums, (*capped, *recording.notes(tally))
 

@@ -10,8 +10,9 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
+from geared_dynamics.apps.cli.documents import add_json_option, print_document, robot_part
 from geared_dynamics.apps.cli.options import numeric_table, open_console, print_table
-from geared_dynamics.apps.demo_figures import Outcome, outcomes, read
+from geared_dynamics.apps.demo_figures import Outcome, outcomes, read, saturation
 from geared_dynamics.apps.demo_plan import WAYS, make_plan, missing, refuse_missing
 from geared_dynamics.apps.demo_report import table_rows, verdict, write_report
 from geared_dynamics.apps.demo_run import record, require_new
@@ -50,6 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--real-time", action="store_true",
         help="by the wall clock: the table then depends on the machine",
     )  # fmt: skip
+    add_json_option(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -73,8 +75,34 @@ def run(args: argparse.Namespace) -> int:
             write_report(report, plan, found, lock_step=not args.real_time)
             files.insert(0, report)
         steps("done", 1.0)
-    show(plan.model, found, [*plan.notes, *troubles], files)
+    notes = [*plan.notes, *troubles]
+    if args.json:
+        print_document("demo", document(plan.model, found, notes, files))
+    else:
+        show(plan.model, found, notes, files)
     return 0
+
+
+def document(
+    model: GearedModel, found: Sequence[Outcome], notes: Sequence[str], files: Sequence[Path]
+) -> dict[str, object]:
+    """The table, the verdict and the files for ``--json``; errors in rad or m."""
+    return {
+        "robot": robot_part(model),
+        "ways": [
+            {
+                "name": one.way.name,
+                "rms": one.rms,
+                "peak": one.peak,
+                "torque": saturation(one.torque_part)._asdict(),
+                "voltage": saturation(one.voltage_part)._asdict(),
+            }
+            for one in found
+        ],
+        "verdict": verdict(found, model.knowledge),
+        "notes": notes,
+        "files": files,
+    }
 
 
 def progress() -> Progress:

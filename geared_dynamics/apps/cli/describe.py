@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -10,18 +11,21 @@ from rich.console import Console
 from rich.table import Table
 
 from geared_dynamics.analysis.coupling_gap import diagonal_exactness
+from geared_dynamics.apps.cli.documents import add_json_option, print_document, robot_part
 from geared_dynamics.apps.cli.drive_tables import assumptions, gaps, orbits, print_drives, sources
 from geared_dynamics.apps.cli.options import (
+    add_force_option,
     add_robot_arguments,
     load_robot,
     numeric_table,
     open_console,
     print_table,
+    say_replaced,
     stage,
 )
 from geared_dynamics.apps.gear_graph_drawing import graph_svg
 from geared_dynamics.errors import GearedDynamicsError
-from geared_dynamics.files import write_text
+from geared_dynamics.files import MARK, refuse_foreign, write_text
 from geared_dynamics.model.gears import ResolvedDrivetrain
 from geared_dynamics.model.inertia import central_tensor
 from geared_dynamics.model.model import GearedModel
@@ -44,19 +48,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="OUT.svg",
         help="also draw the gear graph, its canonical graph and the open-loop chain",
     )
+    add_force_option(parser)
+    add_json_option(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Describe the robot; return 0."""
     model = load_robot(args)
+    replaced: list[Path] = []
     if args.graph is not None:
         with stage("drawing the gear graph"):
-            write_graph(model, args.graph)
+            replaced = write_graph(model, args.graph, force=args.force)
+    if args.json:
+        print_document("describe", {"robot": robot_part(model), **document(model, args.graph)})
+    else:
+        show(model, args.graph, replaced)
+    return 0
+
+
+def show(model: GearedModel, graph: Path | None, replaced: Sequence[Path]) -> None:
+    """Print everything, table by table."""
     console = open_console()
     for line in sources(model):
         console.print(line)
-    if args.graph is not None:
-        console.print(f"gear graph drawn: {args.graph}", soft_wrap=True)
+    if graph is not None:
+        console.print(f"gear graph drawn: {graph}", soft_wrap=True)
+    say_replaced(console, replaced)
     console.print()
     print_table(console, "Joints", joint_table(model))
     if model.wheel_names:
@@ -79,7 +96,55 @@ def run(args: argparse.Namespace) -> int:
             for line in lines:
                 console.print(f"  {line}")
             console.print()
-    return 0
+
+
+def document(model: GearedModel, graph: Path | None) -> dict[str, object]:
+    """The same for ``--json``; friction, limits and balancers are in ``lines``, as text."""
+    exactness = diagonal_exactness(model) if model.knowledge.rotors != "none" else None
+    limits = model.limits
+    return {
+        "sources": sources(model),
+        "graph": graph,
+        "joints": [
+            {
+                "name": name,
+                "kind": model.joint_types[j],
+                "lower": limits.lower[j],
+                "upper": limits.upper[j],
+                "velocity": limits.velocity[j],
+                "effort": limits.effort[j],
+                "reflected_inertia": model.reflected_inertia[j, j],
+            }
+            for j, name in enumerate(model.joint_names)
+        ],
+        "wheels": [
+            {
+                "name": wheel.name,
+                "carrier": wheel.carrier,
+                "axis": wheel.axis,
+                "inertia": wheel.axial,
+                "mass": wheel.mass,
+                "included_in_link": wheel.included_in_link,
+                "spin": dict(zip(model.joint_names, row, strict=True)),
+            }
+            for wheel, row in zip(model.records.drivetrain.wheels, model.Gamma, strict=True)
+        ],
+        "links": [
+            {
+                "name": name,
+                "mass": parameters[0],
+                "centre": parameters[1:4] / parameters[0] if parameters[0] > 0.0 else None,
+                "tensor": central_tensor(parameters),
+            }
+            for name, parameters in zip(model.body_names, model.tree.parameters, strict=True)
+        ],
+        "structure_matrix": model.structure_matrix,
+        "motor_zeros": model.motor_zeros,
+        "armature_exact": None if exactness is None else exactness.exact,
+        "armature_error": None if exactness is None else exactness.error,
+        "missing": gaps(model),
+        "assumed": assumptions(model),
+    }
 
 
 def joint_table(model: GearedModel) -> Table:
@@ -209,18 +274,21 @@ def print_exactness(console: Console, model: GearedModel) -> None:
         console.print("  Exact for all other elements.\n")
 
 
-def write_graph(model: GearedModel, path: Path) -> None:
-    """Draw the gear graph into an SVG file, which is overwritten."""
+def write_graph(model: GearedModel, path: Path, *, force: bool = False) -> list[Path]:
+    """Draw the gear graph into an SVG file; return the file if it replaced an earlier one."""
     place = f"--graph {path}"
     if path.suffix.lower() != ".svg":
         # Also keeps a mistyped command from overwriting the robot's files.
         raise GearedDynamicsError(place, "is not an SVG file's name", "end it in .svg")
     try:
-        write_text(path, graph_svg(model))
+        replaced = refuse_foreign(path, force=force)
+        declaration, end, rest = graph_svg(model).partition("?>\n")
+        write_text(path, f"{declaration}{end}<!-- {MARK} -->\n{rest}")
     except OSError as error:
         finding = str(error.strerror or error)
         remedy = "name a file in a folder that exists and may be written to"
         raise GearedDynamicsError(place, finding, remedy) from None
+    return replaced
 
 
 def number(value: float) -> str:

@@ -15,19 +15,23 @@ from geared_dynamics.analysis.sample_files import (
     trajectory_yaml,
     write_trajectory_bag,
 )
+from geared_dynamics.apps.cli.documents import add_json_option, print_document, robot_part
 from geared_dynamics.apps.cli.options import (
+    add_force_option,
     add_robot_arguments,
     load_robot,
     numeric_table,
     open_console,
     print_table,
+    say_replaced,
     seed,
 )
 from geared_dynamics.apps.cli.recording_options import frequency, jobs, progress_bar
 from geared_dynamics.errors import GearedDynamicsError
-from geared_dynamics.files import write_text
+from geared_dynamics.files import MARK, refuse_foreign, write_text
 
 PER_PERIOD = 4  # points in a period of the fastest harmonic; controllers join them smoothly
+EXTREMES = ("lower", "upper", "speed", "acceleration")  # of a joint in the motion
 PUBLISHER = "geared_dynamics.ros.publish_trajectory"
 
 
@@ -62,6 +66,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--publish", metavar="TOPIC",
         help="publish the motion once on TOPIC if the arm is at its first point",
     )  # fmt: skip
+    add_force_option(parser)
+    add_json_option(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -70,6 +76,7 @@ def run(args: argparse.Namespace) -> int:
     refuse_too_few(args.rate, args.duration, args.harmonics)
     if args.bag is not None:
         refuse_existing(args.bag)
+    replaced = refuse_foreign(args.output, force=args.force)
     with progress_bar("excite") as progress:
         best = excite(
             model,
@@ -85,6 +92,7 @@ def run(args: argparse.Namespace) -> int:
     times = args.duration * args.repeat * np.arange(count + 1) / count
     motion = best.motion.at(times)
     comment = (
+        f"{MARK}\n"
         f"Exciting motion of {model.name}: {args.repeat} period(s) of {args.duration:g} s, "
         f"condition number {best.condition:.4g}.\n"
         "Collisions were not looked at. Move to the first point slowly before it starts.\n"
@@ -92,12 +100,14 @@ def run(args: argparse.Namespace) -> int:
     )
     text = trajectory_yaml(model.joint_names, times, *motion, comment)
     write_text(args.output, text)
-    console = open_console()
+    console = open_console(quiet=args.json)
     table = numeric_table("joint", "from", "to", "speed", "acceleration")
+    joints = []
     q, v, a = motion
     for j, name in enumerate(model.joint_names):
         numbers = (q[:, j].min(), q[:, j].max(), np.abs(v[:, j]).max(), np.abs(a[:, j]).max())
         table.add_row(name, *(f"{number:.3g}" for number in numbers))
+        joints.append({"name": name, **dict(zip(EXTREMES, numbers, strict=True))})
     print_table(console, "Motion", table)
     console.print(
         f"condition number {best.condition:.4g} (first random motion {best.at_first:.4g})"
@@ -105,9 +115,15 @@ def run(args: argparse.Namespace) -> int:
     if best.warning:
         console.print(best.warning, style="yellow", soft_wrap=True)
     console.print(f"saved {args.output}")
+    say_replaced(console, replaced)
     if args.bag is not None:
         write_trajectory_bag(args.bag, args.topic, model.joint_names, times, motion)
         console.print(f"saved {args.bag}; play it with: ros2 bag play {args.bag}")
+    if args.json:
+        files = [args.output] + ([] if args.bag is None else [args.bag])
+        judged = {"condition": best.condition, "warning": best.warning or None}
+        robot = robot_part(model)
+        print_document("excite", {"robot": robot, **judged, "joints": joints, "files": files})
     return 0 if args.publish is None else publish(args.output, args.publish)
 
 

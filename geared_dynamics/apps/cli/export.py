@@ -6,10 +6,18 @@ import argparse
 import math
 from pathlib import Path
 
-from geared_dynamics.apps.cli.options import add_robot_arguments, load_robot, open_console, stage
+from geared_dynamics.apps.cli.documents import add_json_option, print_document, robot_part
+from geared_dynamics.apps.cli.options import (
+    add_force_option,
+    add_robot_arguments,
+    load_robot,
+    open_console,
+    say_replaced,
+    stage,
+)
 from geared_dynamics.description.urdf_checks import number_or_none
 from geared_dynamics.errors import GearedDynamicsError
-from geared_dynamics.files import write_text
+from geared_dynamics.files import MARK, refuse_foreign, write_text
 from geared_dynamics.model.model import GearedModel
 from geared_dynamics.simulation import to_mjcf
 from geared_dynamics.simulation.mjcf import TIMESTEP
@@ -50,6 +58,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"of the integrator [s], default {TIMESTEP:g}",
     )
     parser.add_argument("--no-friction", action="store_true", help="leave friction out")
+    add_force_option(parser)
+    add_json_option(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -59,21 +69,35 @@ def run(args: argparse.Namespace) -> int:
     model = load_robot(args)
     with stage("building the bodies"):
         text = to_mjcf(model, timestep=args.timestep, friction=not args.no_friction)
-    write_text(args.mjcf, text)
-    open_console().print(f"{args.mjcf}: {counts(model)}", soft_wrap=True)
+    replaced = refuse_foreign(args.mjcf, force=args.force)
+    write_text(args.mjcf, f"<!-- {MARK} -->\n{text}")
+    if args.json:
+        print_document("export", {"robot": robot_part(model), "files": [args.mjcf]})
+    else:
+        console = open_console()
+        console.print(f"{args.mjcf}: {counts(model)}", soft_wrap=True)
+        say_replaced(console, replaced)
     return 0
 
 
 def run_c(args: argparse.Namespace) -> int:
     """Write C; return 0."""
-    from geared_dynamics.trace.c_code import export_c
+    from geared_dynamics.trace.c_code import c_names, export_c
 
     if args.output is None:
         raise GearedDynamicsError("export --c: -o DIR", "is not given", "name a folder")
     model = load_robot(args)
     precision = "float" if args.float else "double"
-    for path in export_c(model, args.output, args.functions, precision=precision):
-        open_console().print(str(path), soft_wrap=True)
+    targets = [args.output / name for name in c_names(model)]
+    replaced = refuse_foreign(*targets, force=args.force)
+    files = export_c(model, args.output, args.functions, precision=precision)
+    if args.json:
+        print_document("export", {"robot": robot_part(model), "files": files})
+        return 0
+    console = open_console()
+    for path in files:
+        console.print(str(path), soft_wrap=True)
+    say_replaced(console, replaced)
     return 0
 
 

@@ -35,6 +35,7 @@ from geared_dynamics.apps.cli.options import (
 from geared_dynamics.apps.cli.recording_options import (
     LINK_OF_LOAD,
     add_recording_options,
+    add_recordings,
     add_robot_options,
     frequency,
     meaning_of,
@@ -110,7 +111,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "recorded motions and torques, with their uncertainties; the physical parameters "
         "nearest to them; and write both files back."
     )
-    parser.add_argument("recordings", nargs="+", metavar="BAG", help="recordings")
+    add_recordings(parser)
     add_robot_options(parser)
     add_recording_options(parser)
     group = parser.add_argument_group("identification")

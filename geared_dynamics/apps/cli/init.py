@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from math import isfinite
 from pathlib import Path
 
+from geared_dynamics.apps.cli.documents import add_json_option, print_document
 from geared_dynamics.apps.cli.options import open_console
 from geared_dynamics.description.drivetrain_reader import schema_file
 from geared_dynamics.description.drivetrain_skeleton import FILL_IN, drivetrain_skeleton
@@ -43,6 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             help=f"{quantity}: of all joints ({example}), or of one (joint_1={example})",
         )  # fmt: skip
     parser.add_argument("--force", action="store_true", help="replace the file if it exists")
+    add_json_option(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -61,8 +63,12 @@ def run(args: argparse.Namespace) -> int:
     )
     missing = what_keeps_it_from_loading(Path(args.robot), text)
     write_text(out, text)
-    console = open_console()
     blanks = text.split("\nwheels:", 1)[1].count(FILL_IN)
+    if args.json:
+        found = {"file": out, "joints": joints, "blanks": blanks, "missing": missing or None}
+        print_document("init", found)
+        return 0
+    console = open_console()
     rest = f", {blanks} numbers marked {FILL_IN}" if blanks else ""
     console.print(f"{out}: {len(joints)} motors{rest}", soft_wrap=True)
     if missing:

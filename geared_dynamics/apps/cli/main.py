@@ -14,12 +14,14 @@ from tempfile import NamedTemporaryFile
 from typing import TextIO
 
 from geared_dynamics import __version__
+from geared_dynamics.apps.cli.examples import epilog
 from geared_dynamics.errors import (
     GearedDynamicsError,
     GearedDynamicsWarning,
     UnknownNameError,
     printable,
 )
+from geared_dynamics.files import known_files, robot_files
 
 PROGRAM = "geared-dynamics"
 DESCRIPTION = "Exact dynamics of geared robots: describe a robot, check it, export it."
@@ -38,6 +40,7 @@ COMMANDS = {
     "excite": "make a motion within the limits that excites all parameters",
     "loop-benchmark": "latency and jitter from joint states to commands over DDS, on this machine",
     "warm-up": "compile everything now, so that nothing waits for it later",
+    "completion": "print what lets bash, zsh or fish complete the words of this program",
     "tune-observer": "replay a recording through the elastic-joint observer and assess its tuning",
 }
 EXIT_ERROR, EXIT_OUTPUT, EXIT_UNEXPECTED, EXIT_INTERRUPT, EXIT_PIPE = 2, 3, 70, 130, 141
@@ -78,11 +81,40 @@ def _run(argv: Sequence[str] | None) -> int:
     """Parse and run, and write out all that is still in the buffer."""
     try:
         words = list(sys.argv[1:] if argv is None else argv)
+        if "_ARGCOMPLETE" in os.environ:
+            _complete()
         args = build_parser(words).parse_args(words)
+        _find_files(args)
         with _warnings_in_one_line():
             return int(args.run(args))
     finally:
         sys.stdout.flush()
+
+
+def _find_files(args: argparse.Namespace) -> None:
+    """Replace names of robots and recordings that come with the package by their files.
+
+    Such a recording without a robot is of the robot of its name.
+    """
+    recordings = getattr(args, "recordings", None) or []
+    for k, name in enumerate(recordings):
+        known = {} if os.path.lexists(name) else known_files("recordings", ".csv")
+        if name in known:
+            recordings[k] = str(known[name])
+            args.robot = args.robot or name
+    robot = getattr(args, "robot", None)
+    if robot and not os.path.lexists(robot) and robot in known_files("urdf", ".urdf"):
+        found = robot_files(robot, args.drivetrain)
+        args.robot = str(found.urdf)
+        args.drivetrain = None if found.drivetrain is None else str(found.drivetrain)
+
+
+def _complete() -> None:
+    """Answer the shell, which asks for the words that may follow, and exit."""
+    import argcomplete
+
+    typed = os.environ.get("COMP_LINE", "").split()[1:2]
+    argcomplete.autocomplete(build_parser(typed if typed and typed[0] in COMMANDS else []))
 
 
 def _discard(stream: TextIO) -> None:
@@ -91,6 +123,14 @@ def _discard(stream: TextIO) -> None:
         target, null = stream.fileno(), os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, target)
         os.close(null)
+
+
+class _Help(argparse.HelpFormatter):
+    """Help whose examples keep their lines."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        """Break what is a paragraph only."""
+        return text if "\n" in text else super()._fill_text(text, width, indent)
 
 
 def build_parser(words: list[str]) -> argparse.ArgumentParser:
@@ -108,10 +148,11 @@ def build_parser(words: list[str]) -> argparse.ArgumentParser:
         raise UnknownNameError("command line", "command", chosen, COMMANDS)
     subparsers = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for name, purpose in COMMANDS.items():
-        command = subparsers.add_parser(name, help=purpose)
+        command = subparsers.add_parser(name, help=purpose, formatter_class=_Help)
         if name == chosen:
             module = import_module(f"{__package__}.{name.replace('-', '_')}")
             module.add_arguments(command)
+            command.epilog = epilog(name)
             command.set_defaults(run=module.run)
     return parser
 

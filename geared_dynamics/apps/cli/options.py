@@ -21,7 +21,7 @@ from rich.text import Text
 import geared_dynamics as gd
 from geared_dynamics.description.urdf_checks import number_or_none
 from geared_dynamics.description.xml_input import SIZE_LIMIT
-from geared_dynamics.errors import DescriptionError, printable
+from geared_dynamics.errors import DescriptionError, GearedDynamicsError, printable
 from geared_dynamics.files import NamedBytes
 from geared_dynamics.kernels.compilation import LOG
 from geared_dynamics.model.model import GearedModel
@@ -33,12 +33,36 @@ MOST_STATES = 1_000_000
 LARGEST_SEED = 2**63 - 1
 
 
+class Once(argparse.Action):
+    """Takes a file by its position or by an option, and not by both."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        """Keep the file; a position that is empty says nothing."""
+        before = getattr(namespace, self.dest, None)
+        if values is None:
+            return
+        if before is not None:
+            finding = f"is given twice, {before} and {values}"
+            raise GearedDynamicsError(str(self.metavar), finding, "give it once")
+        setattr(namespace, self.dest, values)
+
+
 def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the files, the choice of joints and gravity."""
-    parser.add_argument("robot", metavar="ROBOT.urdf", help="the robot's URDF file")
-    parser.add_argument(
-        "drivetrain", metavar="DRIVE.yaml", nargs="?", help="its drivetrain file (optional)"
-    )
+    for name, metavar, text in (
+        ("robot", "ROBOT.urdf", "the robot's URDF file"),
+        ("drivetrain", "DRIVE.yaml", "its drivetrain file (optional)"),
+    ):
+        parser.add_argument(name, metavar=metavar, nargs="?", action=Once, help=text)
+        parser.add_argument(
+            f"--{name}", dest=name, metavar=metavar, action=Once, help="the same, as an option"
+        )
     parser.add_argument(
         "--srdf", metavar="ROBOT.srdf", help="SRDF file with <rotor_params> (optional)"
     )
@@ -70,6 +94,8 @@ def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
 
 def read_urdf_file(args: argparse.Namespace) -> NamedBytes:
     """Read the robot's file, once: a pipe gives its text only one time."""
+    if args.robot is None:
+        raise GearedDynamicsError("ROBOT.urdf", "is missing", "name the robot's URDF file")
     return NamedBytes.of_file(args.robot, "URDF file", SIZE_LIMIT)
 
 
@@ -142,6 +168,19 @@ def _whole(text: str, least: int, most: int) -> int:
     return number
 
 
+def add_force_option(parser: argparse.ArgumentParser) -> None:
+    """Let a command replace files that it did not write."""
+    parser.add_argument(
+        "--force", action="store_true", help="replace files that this program did not write"
+    )
+
+
+def say_replaced(console: Console, replaced: Sequence[Path]) -> None:
+    """Say which files of an earlier run were replaced."""
+    if replaced:
+        console.print(f"replaced: {', '.join(map(str, replaced))}", soft_wrap=True)
+
+
 # -- How the commands print: tables that fit 80 columns; lines as long as they are in a pipe ------
 
 
@@ -190,10 +229,10 @@ def stage(what: str) -> Iterator[None]:
             LOG.setLevel(level)
 
 
-def open_console() -> Console:
+def open_console(*, quiet: bool = False) -> Console:
     """Return a console on standard output, as wide as COLUMNS or a terminal; a pipe is not."""
     width = None if sys.stdout.isatty() or os.environ.get("COLUMNS") else UNLIMITED
-    return StrictConsole(width=width, highlight=False, markup=False, emoji=False)
+    return StrictConsole(width=width, highlight=False, markup=False, emoji=False, quiet=quiet)
 
 
 def print_table(console: Console, title: str, table: Table) -> None:

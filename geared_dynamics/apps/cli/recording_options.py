@@ -7,13 +7,13 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar, get_args
+from typing import Any, TypeVar, get_args
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from geared_dynamics.actuation.command_type import EFFORTS
-from geared_dynamics.apps.cli.options import finite_number, load_robot, locked_joint
+from geared_dynamics.apps.cli.options import Once, finite_number, load_robot, locked_joint
 from geared_dynamics.checks import plain
 from geared_dynamics.description.urdf_checks import number_or_none
 from geared_dynamics.errors import DescriptionError, GearedDynamicsError, RecordingError
@@ -25,6 +25,7 @@ from geared_dynamics.recordings.table_file import TimeUnit
 
 Value = TypeVar("Value", str, float)
 
+FILES_OF_ROBOT = {".urdf": "robot", ".yaml": "drivetrain", ".yml": "drivetrain"}
 LINK_OF_LOAD = "that carries it, frames of fixed joints (tool0) included"
 
 
@@ -39,8 +40,10 @@ def add_robot_options(parser: argparse.ArgumentParser, *, recorded: bool = False
     text = "the robot's URDF"
     if recorded:
         text += "; if not given, what the first bag has on robot_description"
-    group.add_argument("--robot", required=not recorded, metavar="ROBOT.urdf", help=text)
-    group.add_argument("--drivetrain", metavar="DRIVE.yaml", help="its drivetrain file")
+    group.add_argument("--robot", action=Once, metavar="ROBOT.urdf", help=text)
+    group.add_argument(
+        "--drivetrain", action=Once, metavar="DRIVE.yaml", help="its drivetrain file"
+    )
     group.add_argument("--srdf", metavar="ROBOT.srdf", help="SRDF file with <rotor_params>")
     group.add_argument(
         "--joints", nargs="+", action="extend", metavar="JOINT", help="keep these, freeze others"
@@ -59,6 +62,40 @@ def add_robot_options(parser: argparse.ArgumentParser, *, recorded: bool = False
         help="mass and centre of mass [m] of a known load, as a point, in the frame of a link",
     )  # fmt: skip
     group.add_argument("--payload-link", metavar="LINK", help=f"{LINK_OF_LOAD}, default the tip")
+
+
+class Recordings(argparse.Action):
+    """Takes recordings, and the robot's files where they stand among them."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        """Tell a URDF and a drivetrain file from recordings by their endings."""
+        recordings = []
+        for word in values:
+            kind = FILES_OF_ROBOT.get(Path(word).suffix.lower())
+            if kind is None:
+                recordings.append(word)
+            elif getattr(namespace, kind, None) is not None:
+                finding = f"is given twice, {getattr(namespace, kind)} and {word}"
+                raise GearedDynamicsError(f"--{kind}", finding, "give it once")
+            else:
+                setattr(namespace, kind, word)
+        if not recordings:
+            raise GearedDynamicsError("recordings", "none is given", "name one or more")
+        setattr(namespace, self.dest, recordings)
+
+
+def add_recordings(parser: argparse.ArgumentParser) -> None:
+    """Add the recordings, among which the robot's files may stand."""
+    parser.add_argument(
+        "recordings", nargs="+", action=Recordings, metavar="BAG",
+        help="recordings; ROBOT.urdf and DRIVE.yaml may stand among them",
+    )  # fmt: skip
 
 
 def add_recording_options(parser: argparse.ArgumentParser) -> None:
@@ -106,7 +143,10 @@ def add_recording_options(parser: argparse.ArgumentParser) -> None:
 
 
 def load_with_payload(args: argparse.Namespace, urdf: bytes | None = None) -> GearedModel:
-    """Load the robot, with its payload if there is one."""
+    """Load the robot, with its payload if there is one.
+
+    Without a URDF it is what the first bag has on robot_description.
+    """
     if urdf is None and args.robot is None:
         urdf = recorded_description(args.recordings[0])
     return with_payload(load_robot(args, urdf), args)

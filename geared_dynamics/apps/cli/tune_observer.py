@@ -17,9 +17,11 @@ from geared_dynamics.analysis.observer_tuning import (
     suggest,
     verdict,
 )
+from geared_dynamics.apps.cli.documents import add_json_option, print_document, robot_part
 from geared_dynamics.apps.cli.options import numeric_table, open_console, print_table
 from geared_dynamics.apps.cli.recording_options import (
     add_recording_options,
+    add_recordings,
     add_robot_options,
     load_with_payload,
     meaning_of,
@@ -29,6 +31,7 @@ from geared_dynamics.apps.cli.recording_options import (
 )
 from geared_dynamics.arrays import Array
 from geared_dynamics.description.urdf_checks import number_or_none
+from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.model import GearedModel
 
 ALIKE = 1.1  # Largest noise over the least of encoders for which one number is proposed.
@@ -42,8 +45,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "and which noise fits. Where they are coloured no noise fits and none is proposed. "
         "Exit code 0, or 1 where they are not consistent with the tuning given."
     )
-    parser.add_argument("recording", metavar="BAG", help="bag or table with positions and efforts")
-    add_robot_options(parser)
+    add_recordings(parser)
+    add_robot_options(parser, recorded=True)
     add_recording_options(parser)
     group = parser.add_argument_group("observer")
     group.add_argument(
@@ -64,6 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--search-seconds", type=positive, default=3.0,
         help="of the recording to compare bandwidths with, default 3",
     )  # fmt: skip
+    add_json_option(parser)
 
 
 def positive(text: str) -> float:
@@ -77,13 +81,14 @@ def positive(text: str) -> float:
 def run(args: argparse.Namespace) -> int:
     """Replay, judge, find the noise that fits."""
     model = load_with_payload(args)
-    recording, meaning = open_one(args, model, args.recording), meaning_of(args, model)
+    (path,) = only_one(args.recordings)
+    recording, meaning = open_one(args, model, path), meaning_of(args, model)
     noise = args.resolution / 3.0 if args.noise is None else args.noise
     rate = recording.rate
     samples = stretches(model, recording, meaning, args.seconds)
     gains = gains_of(model, args.resolution, noise, args.force_bandwidth, rate)
     judged = verdict(replay(model, gains, samples), args.resolution)
-    console = open_console()
+    console = open_console(quiet=args.json)
     show_payload_frame(console, model, args)
     title = f"as given: {args.force_bandwidth:g} Hz, noise {noise:.2g} rad"
     show(console, model, judged, title, rate)
@@ -93,6 +98,9 @@ def run(args: argparse.Namespace) -> int:
             model, samples, args.resolution, noise, args.force_bandwidth, rate,
             search=short, progress=progress,
         )  # fmt: skip
+    if args.json:
+        print_document("tune-observer", document(model, judged, best))
+        return 0 if judged.consistent else 1
     if best.noise is None:
         show(console, model, best.verdict, f"with any noise: {best.bandwidth:g} Hz", rate)
     else:
@@ -101,6 +109,13 @@ def run(args: argparse.Namespace) -> int:
     console.print(about_bandwidth(best))
     propose(console, model, best, args.resolution, rate)
     return 0 if judged.consistent else 1
+
+
+def only_one(recordings: list[str]) -> list[str]:
+    """Refuse several recordings."""
+    if len(recordings) > 1:
+        raise GearedDynamicsError(recordings[1], "is a second recording", "give one")
+    return recordings
 
 
 def propose(
@@ -126,6 +141,42 @@ def propose(
         for name, noise in zip(model.motor_names, best.noise, strict=True):
             console.print(f"  motors.{name}.encoder_noise: {noise:.4g}")
     console.print(f"  update_rate: {rate:.6g}")
+
+
+def document(model: GearedModel, judged: Verdict, best: Suggestion) -> dict[str, object]:
+    """Both verdicts and the proposed noise for ``--json``."""
+    return {
+        "robot": robot_part(model),
+        "given": verdict_part(model, judged),
+        "best": verdict_part(model, best.verdict),
+        "bandwidth": best.bandwidth,
+        "likeliest_bandwidth": best.likeliest,
+        "encoder_noise": best.noise,
+    }
+
+
+def verdict_part(model: GearedModel, judged: Verdict) -> dict[str, object]:
+    """A verdict: innovations by motor [rad], and the mean of their normalised squares."""
+    white = judged.white
+    return {
+        "consistent": judged.consistent,
+        "nis": judged.ratio,
+        "bounds": judged.bounds,
+        "samples": judged.samples,
+        "starts": judged.starts,
+        "motors": [
+            {
+                "name": name,
+                "innovation": judged.rms[j],
+                "expected": judged.expected[j],
+                "lag_1": white.first[j],
+                "largest": white.largest[j],
+                "at_lag": white.lag[j],
+                "coloured": white.coloured[j],
+            }
+            for j, name in enumerate(model.motor_names)
+        ],
+    }
 
 
 def alike(noise: Array) -> bool:

@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.progress import track
 
 from geared_dynamics import kernels
+from geared_dynamics.apps.cli.documents import add_json_option, print_document
 from geared_dynamics.apps.cli.options import open_console
 
 
@@ -23,6 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "keep them: the first call of a function, and a node's first start, then need not wait. "
         "What is compiled already is left as it is."
     )
+    add_json_option(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -31,7 +33,11 @@ def run(args: argparse.Namespace) -> int:
     console = Console(stderr=True)
     silent = sys.stderr is None or not console.is_terminal
     done = track(compiled(names), "compiling", len(names), console=console, disable=silent)
-    open_console().print(f"{sum(1 for _ in done)} kernels are compiled")
+    finished = list(done)
+    if args.json:
+        print_document("warm-up", {"kernels": sorted(finished)})
+    else:
+        open_console().print(f"{len(finished)} kernels are compiled")
     return 0
 
 

@@ -10,11 +10,10 @@ from typing import Any, Literal, get_args
 from geared_dynamics import kernels
 from geared_dynamics.actuation.command_type import CommandType, as_command_type
 from geared_dynamics.arrays import Array, Frozen, readonly
-from geared_dynamics.checks import renamed
+from geared_dynamics.checks import choice, renamed
 from geared_dynamics.control.outputs import command_limits
 from geared_dynamics.control.safety import memory as at
 from geared_dynamics.control.safety.memory import REACTIONS, Reaction
-from geared_dynamics.control.terms import choice
 from geared_dynamics.dynamics.arguments import as_numbers
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.model import GearedModel, require_model
@@ -179,7 +178,7 @@ class Policy(Frozen):
                 )
         if not all(low <= high for low, high in zip(self.lower, self.upper, strict=True)):
             finding = f"is {self.lower}, upper {self.upper}"
-            raise ArrayError("policy.lower", finding, "give limits in this order")
+            raise ArrayError("policy.lower", finding, "give each lower limit below its upper one")
         for entry in fields(self):
             if entry.name.startswith("on_"):
                 choice(f"policy.{entry.name}", "reaction", getattr(self, entry.name), REACTIONS)

@@ -149,5 +149,5 @@ def springs_in_series(*stiffnesses: float) -> float:
         raise ArrayError("stiffnesses", "the list is empty", "give at least one")
     values = [not_negative(f"stiffnesses[{k}]", value) for k, value in enumerate(stiffnesses)]
     if not min(values) > 0.0:
-        raise ArrayError("stiffnesses", "has one of zero", "give stiffnesses above zero")
+        raise ArrayError("stiffnesses", "contains zero", "give stiffnesses above zero")
     return 1.0 / sum(1.0 / value for value in values)

@@ -6,7 +6,6 @@ import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.dynamics.arguments import common_lead, coordinates, finite_input
-from geared_dynamics.dynamics.elastic.extended import extended
 from geared_dynamics.dynamics.frames import jacobian
 from geared_dynamics.dynamics.rigid import mass_matrix
 from geared_dynamics.errors import ArrayError
@@ -55,7 +54,7 @@ def mobilities(model: GearedModel, q: Array, frame: str) -> Array:
     """J M^-1 J' of a frame's origin at checked postures (..., n), (..., 3, 3) [1/kg]."""
     moving = jacobian(model, q, frame)[..., :3, :]
     if model.elasticity.count:
-        arm = extended(model)
+        arm = model.with_springs()
         none = np.zeros((*q.shape[:-1], arm.n - model.n))
         inertia = mass_matrix(arm, np.concatenate([q, none], axis=-1))
         none = np.zeros((*moving.shape[:-1], arm.n - model.n))

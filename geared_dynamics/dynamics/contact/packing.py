@@ -30,7 +30,7 @@ from geared_dynamics.model import Frame, GearedModel, require_model
 KINDS = (Geometric, Constraint, LockedGear, Environment)
 ELASTIC = (
     "contacts: this arm has elastic joints, and is taken as rigid here; "
-    "give gd.elastic.with_springs(model) with x = (q, theta)"
+    "give model.with_springs() with x = (q, theta)"
 )
 
 

@@ -18,8 +18,8 @@ from geared_dynamics.description.robot_records import (
     WheelRecord,
 )
 from geared_dynamics.errors import ModelError, UnknownNameError
+from geared_dynamics.model.facts import Follow, coordinates, following, root_link
 from geared_dynamics.model.gears.solve import Form, Variable, combined, exact, quoted
-from geared_dynamics.model.topology import Follow, coordinates, following, root_link
 
 # -- Links and wheels as one tree of bodies, placed at joint positions zero -----------------------
 
@@ -74,7 +74,7 @@ def skeleton(
     for wheel in wheels:
         place = f"{source}, wheels.{wheel.name}"
         if wheel.name in bodies:
-            raise ModelError(place, "has the name of a link", "name the wheel otherwise")
+            raise ModelError(place, "is also the name of a link", "rename the wheel")
         if wheel.name in waiting:
             raise ModelError(place, "duplicate wheel name", "rename one of the two wheels")
         waiting[wheel.name] = wheel
@@ -168,7 +168,7 @@ def placed_wheel(wheel: WheelRecord, bodies: Bodies) -> Body:
     return Body(carrier.link, carrier.rotation, carrier.position, bearing)
 
 
-def way(bodies: Bodies, end: str, start: str) -> list[tuple[int, Bearing]]:
+def bearings_between(bodies: Bodies, end: str, start: str) -> list[tuple[int, Bearing]]:
     """Bearings between two bodies, from ``end`` to ``start``.
 
     The sign is that of the bearing's rate in the rate of ``end`` relative to ``start``.
@@ -264,7 +264,7 @@ def line_of(member: str, arm: str, bodies: Bodies, place: str) -> AxisLine:
         own = bodies[member].bearing
         if own is not None:
             return AxisLine(own.axis, own.point)
-    bearings = [bearing for _, bearing in way(bodies, member, arm)]
+    bearings = [bearing for _, bearing in bearings_between(bodies, member, arm)]
     for kind in ("turns", "frozen"):
         for bearing in bearings:
             if bearing.kind == kind:
@@ -296,7 +296,7 @@ def sign_of(mesh: MeshRecord, stated: list[Array], place: str) -> int:
         return mesh.sign
     one, other = mesh.members
     if mesh.kind is None:
-        finding = f"says neither kind nor sign of {one!r} and {other!r}"
+        finding = f"neither kind nor sign is given for {one!r} and {other!r}"
         raise ModelError(place, finding, "add kind: external or internal, or sign: 1 or -1")
     off = angle(stated[0], stated[1])
     if off > PARALLEL:
@@ -327,7 +327,7 @@ def rate(
     """
     end, start = ends
     terms: list[tuple[Fraction | int, Form]] = []
-    for sign, bearing in way(bodies, end, start):
+    for sign, bearing in bearings_between(bodies, end, start):
         gap = "" if bearing.kind == "fixed" else misfit(bearing, line, within)
         if bearing.kind == "fixed" or (bearing.kind == "frozen" and gap):
             continue

@@ -174,7 +174,7 @@ def test_the_bag_holds_one_message(tmp_path: Path) -> None:
         message = store.deserialize_cdr(data, connection.msgtype)
     assert connection.topic == "/jtc/joint_trajectory"
     np.testing.assert_array_equal(message.points[7].positions, motion[0][7])
-    with pytest.raises(GearedDynamicsError, match="is there already"):
+    with pytest.raises(GearedDynamicsError, match="already exists"):
         write_trajectory_bag(place, "/x", MODEL.joint_names, times, motion)
 
 

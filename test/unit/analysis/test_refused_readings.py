@@ -64,7 +64,7 @@ def without_stretches() -> object:
 CASES: dict[str, tuple[Callable[[Path], object], str]] = {
     "meaning": (
         lambda _: Meaning("torque"),
-        "effort: there is no meaning 'torque'; give one of joint_torque",
+        "effort: unknown meaning 'torque'; give one of joint_torque",
     ),  # type: ignore[arg-type]
     "arrays of a row": (
         lambda _: recording_from_arrays(T, Q[:, 0], Q[:, 0]),
@@ -91,7 +91,7 @@ CASES: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "no MCAP": (
         lambda f: mcap_file.McapFile(with_content(f, "x.mcap", b"\x89MCAP1" + bytes(20))),
-        "does not start as an MCAP file",
+        "does not begin as an MCAP file does",
     ),
     "compression": (
         lambda _: decompressed("brotli", b"x", "x.mcap", 1),

@@ -90,7 +90,7 @@ def test_holding_leaves_to_python_what_it_does_not_take() -> None:
         rows[row][0] = math.nan
         with pytest.raises(ArrayError, match=rf"{name}\[0\]"):
             law.hold(*rows)
-    with pytest.raises(ArrayError, match="hold: takes no State any more"):
+    with pytest.raises(ArrayError, match="hold: takes no State"):
         law.hold(reference.q, state)
     off = control.Terms(use_gravity_compensation=False)
     assert made(ARMS["complete"], "feedforward", terms=off).holding is None

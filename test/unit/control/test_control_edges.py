@@ -63,7 +63,7 @@ def test_gains_of_forces_bound_the_integral_as_those_of_accelerations() -> None:
     for name in ("kp", "kv", "ki", "integral_limit"):
         np.testing.assert_allclose(getattr(found, name), inertia * getattr(each, name), rtol=1e-12)
     assert found.kind == "torque"
-    with pytest.raises(ArrayError, match="are of forces already"):
+    with pytest.raises(ArrayError, match="have kind 'torque'"):
         control.torque_gains(model, found, q)
 
 

@@ -147,7 +147,7 @@ BAD_CONTROLLERS: dict[str, tuple[Any, dict[str, Any], str]] = {
     "saturation": (None, {"saturation": "direction"}, "each"),
     "inertia": (None, {"terms": without_inertia()}, "cannot be switched off in an elastic arm"),
     "no gains": (None, {"gains": None}, "are missing"),
-    "of accelerations": (None, {"gains": control.Gains(1.0, 1.0)}, "are of accelerations"),
+    "of accelerations": (None, {"gains": control.Gains(1.0, 1.0)}, "have kind 'acceleration'"),
     "integral": (
         None, {"gains": control.Gains(1.0, 1.0, 0.1, kind="torque")}, "gains.ki: is not zero",
     ),
@@ -257,7 +257,7 @@ def test_a_command_at_its_limit_is_none_too_many() -> None:
 
 def test_gains_of_another_kind_have_no_poles() -> None:
     plant = arm()
-    with pytest.raises(ArrayError, match="are of accelerations"):
+    with pytest.raises(ArrayError, match="have kind 'acceleration'"):
         control.closed_loop_poles(plant, control.Gains(1.0, 1.0), Q)
     with pytest.raises(ArrayError, match=r"fraction: has shape \(2,\)"):
         control.gains_from_modes(plant, Q, fraction=[0.1, 0.2])

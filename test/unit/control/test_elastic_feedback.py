@@ -107,7 +107,7 @@ def test_holding_gives_gravity() -> None:
     state = gd.State(Q, 0.0 * Q, theta, 0.0 * theta)
     torque = plant.structure_matrix @ made.hold(Q, *made.measured(state))
     np.testing.assert_allclose(torque, gd.gravity_forces(plant, Q), rtol=1e-9)
-    with pytest.raises(ArrayError, match=r"hold: takes no State any more; call hold\(posture, q"):
+    with pytest.raises(ArrayError, match=r"hold: takes no State; call hold\(posture, q"):
         made.hold(Q, state)
     still = made.hold(Q, None, None)
     for blind in ((Q + 0.1, None), (None, Q)):

@@ -89,7 +89,9 @@ def test_limits_are_above_zero(name: str) -> None:
 
 def test_limits_may_meet_and_not_cross() -> None:
     assert policy(lower=(1.0, -INF), upper=(1.0, INF)).lower == (1.0, -INF)
-    with pytest.raises(ArrayError, match=r"policy\.lower: is .*; give limits in this order"):
+    with pytest.raises(
+        ArrayError, match=r"policy\.lower: is .*; give each lower limit below its upper one"
+    ):
         policy(lower=(math.nextafter(1.0, 2.0), -INF), upper=(1.0, INF))
 
 

@@ -32,9 +32,9 @@ def test_gains_of_another_arm_are_refused(kind: str) -> None:
     """One with the same numbers of joints, springs and motors, of another stiffness."""
     model, other = arm(), arm(factor=0.8)
     gains, state, step = begun(model)[kind]
-    with pytest.raises(gd.GearedDynamicsError, match="gains: are of another arm"):
+    with pytest.raises(gd.GearedDynamicsError, match="gains: belong to another arm"):
         step(other, gains, state, GOOD, DT)
-    with pytest.raises(gd.GearedDynamicsError, match="gains: are of another arm"):
+    with pytest.raises(gd.GearedDynamicsError, match="gains: belong to another arm"):
         ob.estimate(other, state, gains)
     start = ob.kalman_start if kind == "kalman" else ob.nonlinear_start
     with pytest.raises(gd.GearedDynamicsError, match="make them from this model"):

@@ -12,7 +12,7 @@ import geared_dynamics as gd
 from geared_dynamics.observers.contacts import whitening
 from geared_dynamics.observers.health import Fault, parts
 from geared_dynamics.observers.payload_estimate import load_columns
-from geared_dynamics.observers.pole_assignment import seen
+from geared_dynamics.observers.pole_assignment import measured_coordinates
 from geared_dynamics.observers.standing import motor_levels
 from shafts import URDF, WHEEL
 from simulated_arms import arm
@@ -40,7 +40,11 @@ def twin_motors() -> gd.GearedModel:
 
 
 CASES: dict[str, tuple[Callable[[], object], str, str]] = {
-    "two motors, one joint": (lambda: seen(twin_motors()), "joints", "do not match one to one"),
+    "two motors, one joint": (
+        lambda: measured_coordinates(twin_motors()),
+        "joints",
+        "do not match one to one",
+    ),
     "covariance of two": (lambda: whitening(np.eye(2), 3), "covariance", "shape"),
     "covariances": (
         lambda: whitening(np.stack([np.eye(3)] * 3), 3),

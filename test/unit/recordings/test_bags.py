@@ -329,7 +329,7 @@ def test_degrees_and_renamed_joints_of_a_bag(tmp_path: Path) -> None:
 )
 def test_options_of_tables_are_refused_for_bags(tmp_path: Path, options: dict, name: str) -> None:
     path = write_sqlite(tmp_path / "bag.db3", {"/joint_states": (JOINT_STATE, DATA[:100])})
-    with pytest.raises(RecordingError, match=f"{name}: says nothing of a bag.*leave it out"):
+    with pytest.raises(RecordingError, match=f"{name}: does not apply to a bag.*leave it out"):
         open_recording(path, NAMES, **options)
 
 

@@ -164,9 +164,9 @@ def test_texts_of_a_message() -> None:
     longest = b"x" * (LONGEST - 1) + b"\0"
     assert layout_of(state_of(b"\0", longest)).names == ("x" * (LONGEST - 1),)
     for texts in ((b"", b"a\0"), (b"\0", b""), (b"\0", b"x" + longest), (b"x" + longest,)):
-        with pytest.raises(NotJointStateError, match="a text of it is too long"):
+        with pytest.raises(NotJointStateError, match="it contains a string that is too long"):
             layout_of(state_of(*texts))
-    with pytest.raises(NotJointStateError, match="its names are no text"):
+    with pytest.raises(NotJointStateError, match="its joint names are not UTF-8"):
         layout_of(state_of(b"\0", b"\xff\0"))
     for end in range(len(state_of(b"base\0", b"a\0"))):
         with pytest.raises(NotJointStateError):
@@ -180,5 +180,5 @@ def test_lists_of_a_message(count: int, taken: bool) -> None:
     if taken:
         assert layout_of(data).lists[0][1] == count
     else:
-        with pytest.raises(NotJointStateError, match="a list of it is too long"):
+        with pytest.raises(NotJointStateError, match="it contains an array that is too long"):
             layout_of(data)

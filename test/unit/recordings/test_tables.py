@@ -84,12 +84,12 @@ BAD = {
     "a topic": (
         ["time", *heads("q_{i}"), *heads("tau_{i}")],
         {"topic": "/joint_states"},
-        "--topic: says nothing of a table",
+        "--topic: does not apply to a table",
     ),
     "a senseless unit": (
         ["time", *heads("q_{i}"), *heads("tau_{i}")],
         {"time_unit": "h"},
-        "no unit 'h'; give one of s, ms, us, ns",
+        "unknown unit 'h'; give one of s, ms, us, ns",
     ),
     "wrong rename": (
         ["time", *heads("q_{i}"), *heads("tau_{i}")],
@@ -99,7 +99,7 @@ BAD = {
     "wrong quantity": (
         ["time", *heads("q_{i}"), *heads("tau_{i}")],
         {"columns": {"torque": "tau_{i}"}},
-        "no quantity 'torque'",
+        "unknown quantity 'torque'",
     ),
 }
 

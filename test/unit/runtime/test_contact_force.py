@@ -180,12 +180,15 @@ def test_a_force_in_a_direction_that_no_joint_moves_ends_it() -> None:
     from geared_dynamics.trajectory import JointTrajectory, Point
 
     loop.accept(JointTrajectory(model.joint_names, [Point(9.0, q, np.zeros(2), None)]), 0.0, 0.0)
+    said = []
     for k in range(1, 800):
         t = 1e-3 * k
         if k == 400:
             take(loop, (0.0, 0.0, 10.0), t, frame="base")
         loop.cycle(t, t, q, np.zeros(2))
-    assert "contact force ended: reference.contact.jacobian[0]: depends on" in loop.contact.news
+        said.append(loop.contact.news)
+    words = "contact force ended: reference.contact.jacobian[0]: depends on"
+    assert any(words in line for line in said)
     assert loop.decision is not None
     assert loop.decision.mode is Mode.RUNNING
 

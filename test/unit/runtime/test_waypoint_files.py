@@ -45,8 +45,8 @@ def test_the_first_point_is_approached(tmp_path: Path) -> None:
     [
         ("joint_names: [a, b]", "joint_names: [a, a]", "has 'a' twice"),
         ("joint_names: [a, b]", "joint_names: [a]", "has 2 numbers for 1 joints"),
-        ("joint_names: [a, b]", "joint_names: a", "are no list of names"),
-        ("joint_names: [a, b]\n", "", "are no list of names"),
+        ("joint_names: [a, b]", "joint_names: a", "are not a list of names"),
+        ("joint_names: [a, b]\n", "", "are not a list of names"),
         ("joint_names", "joints", "unknown key 'joints'"),
         ("sec: 2", "sec: 0", "use strictly increasing"),
         ("sec: 2", "sec: 2.5", "not whole seconds"),
@@ -58,7 +58,7 @@ def test_the_first_point_is_approached(tmp_path: Path) -> None:
         ("velocities: [0, 0], time_from_start: {sec: 2}",
          "velocities: [0, 1], time_from_start: {sec: 2}", "end with velocity 0"),
         ("points: [", "points: [[", "not well-formed YAML"),
-        (GOOD, "", "is a NoneType, no mapping"),
+        (GOOD, "", "is a NoneType; it must be a mapping"),
         (GOOD, "joint_names: [a]\npoints: []\n", "the list is empty"),
     ],
 )  # fmt: skip

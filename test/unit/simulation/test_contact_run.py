@@ -298,7 +298,7 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     "depth": (lambda: contact.simulate(ARM, wall(), Q, V, TIMES, depth=[[0.0, 0.0]]), "depth"),
     "events": (
         lambda: contact.simulate(ARM, wall(), Q, V, TIMES, press, restitution=0.9, max_events=3),
-        "used up",
+        "events happened up to",
     ),
     "tolerances": (lambda: contact.simulate(ARM, wall(), Q, V, TIMES, rtol=0.0), "rtol"),
 }

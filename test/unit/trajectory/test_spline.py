@@ -142,7 +142,7 @@ REFUSED: dict[str, tuple[Any, dict[str, Any], dict[str, Any], list[str]]] = {
     "names": (rest_to_rest, GOOD_MOTION, {"joint_names": ["a", "b"]}, ["joint_names", "1 joint"]),
     "one name": (rest_to_rest, GOOD_MOTION, {"joint_names": "a"}, ["joint_names", "string"]),
     "one point": (through, GOOD_POINTS, {"times": [0]}, ["times", "two"]),
-    "same time": (through, GOOD_POINTS, {"times": [0, 1, 1]}, ["times", "do not rise"]),
+    "same time": (through, GOOD_POINTS, {"times": [0, 1, 1]}, ["times", "do not increase"]),
     "missing point": (through, GOOD_POINTS, {"points": [[0.0], [1.0]]}, ["points", "(2, 1)"]),
     "flat points": (through, GOOD_POINTS, {"points": [0, 1, 2]}, ["points", "(3,)"]),
     "no joint": (through, GOOD_POINTS, {"points": np.zeros((3, 0))}, ["points", "(3, 0)"]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 from rich.progress import Progress
 
+from command_documents import validate
 from geared_dynamics.apps.cli import demo
 from geared_dynamics.apps.cli.main import main
 from geared_dynamics.apps.demo_figures import Series, Track, reference
@@ -77,6 +79,23 @@ def test_table_verdict_notes_and_files(
     labels = [line.removesuffix(" ...") for line in err.splitlines()]
     middle = [way.label for way in WAYS]
     assert labels == ["compiling kernels, planning", *middle, "writing the report", "done"]
+
+
+def test_the_document(
+    stubs: list[Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """What ``--json`` prints: errors in rad, and nothing beside it."""
+    monkeypatch.setattr(demo, "missing", lambda: ["plotly"])
+    out = ["--out", str(tmp_path), "--engine", "equations"]
+    assert main(["demo", "elbow", *out, "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    validate(document)
+    assert [way["rms"] for way in document["ways"]] == pytest.approx([0.3, 0.02, 0.001])
+    assert document["files"] == [str(tmp_path / "recording")]
+    assert document["notes"][-1] == "the node was late"
 
 
 def test_in_real_time_and_over_an_earlier_recording(

@@ -83,3 +83,29 @@ def test_a_folder_that_does_not_exist(capsys: pytest.CaptureFixture[str], tmp_pa
 def test_bad_steps(step: str, tmp_path: Path) -> None:
     with pytest.raises(SystemExit):
         main(["export", *BRISK, "--mjcf", str(tmp_path / "a.xml"), f"--timestep={step}"])
+
+
+def test_files_of_others_are_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Our own earlier file is replaced and named; another one with ``--force`` only."""
+    out = tmp_path / "arm.xml"
+    assert main(["export", *BRISK, "--mjcf", str(out)]) == 0
+    assert "replaced" not in capsys.readouterr().out
+    assert main(["export", *BRISK, "--mjcf", str(out)]) == 0
+    assert f"replaced: {out}" in capsys.readouterr().out
+    out.write_text("<mujoco>mine</mujoco>", "utf-8")
+    assert main(["export", *BRISK, "--mjcf", str(out)]) == 2
+    assert f"{out}: exists, and was not written by" in capsys.readouterr().err
+    assert out.read_text("utf-8") == "<mujoco>mine</mujoco>"
+    assert main(["export", *BRISK, "--mjcf", str(out), "--force"]) == 0
+    assert "<mujoco model=" in out.read_text("utf-8")
+
+
+def test_folders_with_files_of_others(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["export", *BRISK, "--c", "-o", str(tmp_path), "--functions", "mass_matrix"]
+    (tmp_path / "CMakeLists.txt").write_text("project(mine)", "utf-8")
+    assert main(command) == 2
+    assert [path.name for path in tmp_path.iterdir()] == ["CMakeLists.txt"]
+    assert main([*command, "--force"]) == 0
+    capsys.readouterr()
+    assert main(command) == 0
+    assert capsys.readouterr().out.count("CMakeLists.txt") == 2

@@ -46,7 +46,7 @@ def test_excite_publishes_by_a_program_of_its_own(
             ["--duration", "0.05", "--rate", "1000"],
             "it determines nothing; give a longer --duration",
         ),
-        (["--bag", str(ROBOTS)], "is there already"),
+        (["--bag", str(ROBOTS)], "already exists"),
     ],
 )
 def test_excite_refuses_what_is_no_use(
@@ -74,7 +74,7 @@ def test_excite_and_coupling(bag: str, tmp_path: Path, capsys: pytest.CaptureFix
     file = tmp_path / "motion.yaml"
     few = ["--starts", "3", "--changes", "5", "--output", str(file)]
     assert main(["excite", URDF, DRIVE, *few]) == 0
-    assert file.read_text("utf-8").startswith("# Exciting motion of")
+    assert file.read_text("utf-8").startswith("# written by geared-dynamics\n# Exciting motion of")
     assert main(["coupling", URDF, DRIVE]) == 0
     capsys.readouterr()
     assert main(["coupling", URDF, DRIVE, bag]) == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -11,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from geared_dynamics.apps.cli import describe
+from geared_dynamics.apps.cli import main as main_module
+from geared_dynamics.apps.cli.examples import EXAMPLES
 from geared_dynamics.apps.cli.main import main
 
 ROOT = Path(__file__).parents[4]
@@ -157,3 +160,56 @@ def test_tables_are_as_wide_as_columns_says_and_a_pipe_has_no_width(tmp_path: Pa
         narrow = lines(COLUMNS=str(width))
         assert max(map(len, narrow)) <= width
         assert name in "".join(line.split()[0] if line.split() else "" for line in narrow)
+
+
+@pytest.mark.parametrize("command", main_module.COMMANDS)
+def test_examples_are_command_lines(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """``--help`` shows three of them, and the program takes each."""
+    assert len(EXAMPLES[command]) == 3
+    for line in EXAMPLES[command]:
+        words = [command, *shlex.split(line.partition(">")[0])]
+        assert main_module.build_parser(words).parse_args(words).run is not None
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    shown = capsys.readouterr().out
+    assert all(f"geared-dynamics {command} {line}".rstrip() in shown for line in EXAMPLES[command])
+
+
+def test_files_by_position_or_option(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["describe", *FILES]) == 0
+    by_position = capsys.readouterr().out
+    assert main(["describe", "--drivetrain", FILES[1], "--robot", FILES[0]]) == 0
+    assert capsys.readouterr().out == by_position
+    assert main(["describe", FILES[0], "--robot", FILES[0]]) == 2
+    assert "ROBOT.urdf: is given twice" in capsys.readouterr().err
+    assert main(["describe"]) == 2
+    assert "name the robot's URDF file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["analyze", "identify", "tune-observer"])
+def test_robots_among_recordings(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words = [command, "a.mcap", "arm.urdf", "b.csv", "drive.yaml"]
+    args = main_module.build_parser(words).parse_args(words)
+    assert (args.robot, args.drivetrain) == ("arm.urdf", "drive.yaml")
+    assert args.recordings == ["a.mcap", "b.csv"]
+    assert main([command, "arm.urdf", "run.db3", "other.urdf"]) == 2
+    assert "--robot: is given twice, arm.urdf and other.urdf" in capsys.readouterr().err
+    assert main([command, "arm.urdf"]) == 2
+    assert "recordings: none is given" in capsys.readouterr().err
+
+
+def test_robots_and_recordings_of_the_package_by_name(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["describe", "elbow"]) == 0
+    by_name = capsys.readouterr().out
+    assert main(["describe", *FILES]) == 0
+    assert capsys.readouterr().out == by_name
+    assert main(["analyze", "brisk6", "--output", "report"]) == 0
+    said = capsys.readouterr().out
+    assert "1454 samples at 125 Hz" in " ".join(said.split())
+    assert "armature 8.2 %, complete 3.4 %" in " ".join(said.split())
+    assert main(["describe", "elbowe"]) == 2
+    (tmp_path / "elbow").mkdir()
+    assert main(["describe", "elbow"]) == 2, "a file of the user's goes before a name"

@@ -106,9 +106,9 @@ def test_one_bad_recording_does_not_keep_the_others_from_it(
         (["--effort", "motor_current", "--gains", "1", "2"], "2 gains for 3"),
         (["--zero", "elbow=1"], "the robot has no joint 'elbow'"),
         (["--zero", "joint_1=1", "joint_1=2"], "--zero: joint_1 is given twice, 1.0 and 2.0"),
-        (["--columns", "effort=x"], "--columns: says nothing of a bag"),
-        (["--rate", "100"], "--rate: says nothing of a bag"),
-        (["--time-unit", "ms"], "--time-unit: says nothing of a bag"),
+        (["--columns", "effort=x"], "--columns: does not apply to a bag"),
+        (["--rate", "100"], "--rate: does not apply to a bag"),
+        (["--time-unit", "ms"], "--time-unit: does not apply to a bag"),
         (["--samples"], "--output"),
     ],
 )
@@ -328,8 +328,8 @@ def test_the_robot_may_come_from_the_bag(
     assert main(["analyze", str(whole), *ROBOT]) == 0
     assert capsys.readouterr().out == first
     assert open_recording(place, MODEL.joint_names, topic="/analysis/tau_model").spans == 1
-    assert main(["analyze", str(whole), *words]) == 2  # the bag is there already
-    assert "is there already" in capsys.readouterr().err
+    assert main(["analyze", str(whole), *words]) == 2  # the bag already exists
+    assert "already exists" in capsys.readouterr().err
     assert main(["analyze", str(whole), str(whole), *words]) == 2
     assert "one place for 2 bags" in capsys.readouterr().err
 

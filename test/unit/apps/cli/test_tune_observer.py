@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
 import pytest
 
+from command_documents import validate
 from elastic_arms import elbow
 from elbow_run import DRIVE, URDF
 from geared_dynamics.analysis.observer_tuning import Suggestion, Verdict
@@ -195,6 +197,11 @@ def test_the_command(
     assert (resolution, noise, bandwidth) == (3e-4, pytest.approx(1e-4), 30.0)
     assert asked["suggest"] == ([30.0], 3e-4, noise, 30.0, rate)
     assert asked["search"] == [3.0]
+    assert main(["tune-observer", bag, *robot, "--json"]) == code
+    document = json.loads(capsys.readouterr().out)
+    validate(document)
+    assert document["given"]["consistent"] is (code == 0)
+    assert document["encoder_noise"] == (None if best.noise is None else list(best.noise))
     main(["tune-observer", bag, *robot, "--noise", "2e-5", "--seconds", "4"])
     assert asked["gains"][1] == 2e-5
     assert asked["suggest"][0] == [4.0]

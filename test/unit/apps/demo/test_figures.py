@@ -21,7 +21,7 @@ from geared_dynamics.apps.demo_motion import swing, tempo_for
 from geared_dynamics.apps.demo_plan import WAYS, DemoPlan, make_plan
 from geared_dynamics.apps.demo_report import table_rows, used, verdict, write_report
 from geared_dynamics.files import robot_files
-from geared_dynamics.model.knowledge import NO_ROTORS
+from geared_dynamics.model.derived import NO_ROTORS
 
 OFFSETS = {"no_feedforward": 0.3, "armature": 0.02, "complete": -0.001}
 
