@@ -27,7 +27,7 @@ from geared_dynamics.ros.feedforward_topics import (
 from geared_dynamics.ros.joint_state_wire import StateReader, WireState
 from geared_dynamics.ros.model_node import FeedforwardBase
 from geared_dynamics.ros.reporter import FeedforwardReporter
-from geared_dynamics.ros.trajectories import ContactWrench, References, SpeedScaling, publisher
+from geared_dynamics.ros.trajectories import References, SpeedScaling, WrenchInput, publisher
 from geared_dynamics.runtime.feedforward_loop import FeedforwardLoop
 from geared_dynamics.runtime.feedforward_parameters import FeedforwardParameters
 from geared_dynamics.runtime.feedforward_settings import (
@@ -73,7 +73,7 @@ class FeedforwardNode(FeedforwardBase):
         self.references = References(self)
         self.reporter = FeedforwardReporter(self)
         self.speed_scaling: SpeedScaling | None = None
-        self.contact_wrench: ContactWrench | None = None
+        self.contact_wrench: WrenchInput | None = None
         self.surroundings = Surroundings(self)
         self.departure = Departure(self)
 
@@ -176,7 +176,7 @@ class FeedforwardNode(FeedforwardBase):
             QoSProfile(depth=10),
             raw=True,
         )
-        self.speed_scaling, self.contact_wrench = SpeedScaling(self), ContactWrench(self)
+        self.speed_scaling, self.contact_wrench = SpeedScaling(self), WrenchInput(self)
         self.action.offer()
 
     def begin(self) -> None:

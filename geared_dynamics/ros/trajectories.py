@@ -343,7 +343,7 @@ class SpeedScaling:
 # -- ``~/contact_wrench``: what the environment shall exert on the tool ---------------------------
 
 
-class ContactWrench:
+class WrenchInput:
     """Listens, and hands each wrench to the loop; logs what is refused and what becomes of it."""
 
     def __init__(self, node: FeedforwardBase) -> None:

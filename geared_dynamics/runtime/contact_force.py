@@ -33,7 +33,7 @@ CUT = 1e-3  # part of the largest singular value below which a tool's motion cou
 TRANSLATION, ROTATION = slice(0, 3), slice(3, 6)
 
 
-class Row(NamedTuple):
+class PressedAxis(NamedTuple):
     """A constrained coordinate.
 
     Attributes:
@@ -83,7 +83,7 @@ class ContactForce:
         """Forget what is wanted, at once: another command acts."""
         self.acting, self._wanted = np.zeros(6), np.zeros(6)
         self._frame, self._heard, self.share = "", -math.inf, 0.0
-        self._rows: list[Row] = []
+        self._rows: list[PressedAxis] = []
         self.lost = self._pressing = False
 
     @property
@@ -287,13 +287,13 @@ class ContactForce:
         return np.asarray(np.linalg.lstsq(moving, way[: len(moving)], rcond=CUT)[0])
 
 
-def rows_of(acting: Array, wanted: Array) -> list[Row]:
+def rows_of(acting: Array, wanted: Array) -> list[PressedAxis]:
     """Constrained coordinates of a wrench: along what acts, or what is wanted before that."""
     found = []
     for kind, part in enumerate((TRANSLATION, ROTATION)):
         along = acting[part] if acting[part].any() else wanted[part]
         if along.any():
-            found.append(Row(kind, along / np.linalg.norm(along)))
+            found.append(PressedAxis(kind, along / np.linalg.norm(along)))
     return found
 
 
