@@ -158,7 +158,7 @@ def test_it_slides_and_holds_the_force(rig: Pressing, off: float) -> None:
         ("mean force", force[moving].mean(), 0.05),
         ("worst mean of a second", second, 0.05),
         ("force at any time", force[moving], 0.1),
-        ("force at rest, stiction", force[resting], 0.1),
+        ("force at rest, stiction", force[resting], 0.15),
     ):
         assert holds(f"{name}: {what} off 20 N", float(np.abs(found / HELD - 1.0).max()), most)
     assert place[-1, 0] == pytest.approx(-off - HELD / 1e5, abs=2e-5)
