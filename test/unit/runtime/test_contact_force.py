@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 
 import geared_dynamics as gd
 from contact_bench import (
@@ -31,6 +33,7 @@ from node_values import feedforward
 from plant_arms import example
 
 STILL = np.zeros(6)
+CONFIG = Path(__file__).resolve().parents[3] / "config"
 
 
 @pytest.fixture(scope="module")
@@ -134,6 +137,15 @@ def test_elastic_arms_and_several_tips() -> None:
     brisk = arm()
     with pytest.raises(ParameterError, match=r"contact_force\.tool: there is no link 'tol'"):
         prepared(feedforward(brisk, **PRESSING | {"contact_force__tool": "tol"}), brisk)
+
+
+def test_the_example_file_accepts_a_force(model: gd.GearedModel) -> None:
+    given = yaml.safe_load((CONFIG / "contact" / "pressing.yaml").read_text("utf-8"))
+    own = given["/**"]["ros__parameters"]
+    names = {f"contact_force__{name}": value for name, value in own.pop("contact_force").items()}
+    values = feedforward(model, **own | names)
+    assert contact_setup(values, controller_of(values, model)).refusal is None
+    assert values.contact_force.max_force == 40.0
 
 
 def test_not_without_a_trajectory(model: gd.GearedModel) -> None:
