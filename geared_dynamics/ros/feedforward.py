@@ -28,7 +28,7 @@ from geared_dynamics.ros.joint_state_wire import StateReader, WireState
 from geared_dynamics.ros.model_node import FeedforwardBase
 from geared_dynamics.ros.relay import controllers_action
 from geared_dynamics.ros.reporter import FeedforwardReporter
-from geared_dynamics.ros.trajectories import References, SpeedScaling, publisher
+from geared_dynamics.ros.trajectories import References, SpeedScaling, WrenchInput, publisher
 from geared_dynamics.runtime.feedforward_loop import FeedforwardLoop
 from geared_dynamics.runtime.feedforward_parameters import FeedforwardParameters
 from geared_dynamics.runtime.feedforward_settings import (
@@ -74,6 +74,7 @@ class FeedforwardNode(FeedforwardBase):
         self.references = References(self)
         self.reporter = FeedforwardReporter(self)
         self.speed_scaling: SpeedScaling | None = None
+        self.contact_wrench: WrenchInput | None = None
         self.surroundings = Surroundings(self)
         self.departure = Departure(self)
 
@@ -177,7 +178,7 @@ class FeedforwardNode(FeedforwardBase):
             QoSProfile(depth=10),
             raw=True,
         )
-        self.speed_scaling = SpeedScaling(self)
+        self.speed_scaling, self.contact_wrench = SpeedScaling(self), WrenchInput(self)
         self.action.offer()
 
     def begin(self) -> None:
@@ -252,6 +253,8 @@ class FeedforwardNode(FeedforwardBase):
             if decision is not None and not self.reporter.calm(decision):
                 self.reporter.look(decision)
             self.action.look(begin, 1e-9 * (now - self.zero))
+            if self.loop.contact.news:  # type: ignore[union-attr]
+                self.contact_wrench.look()  # type: ignore[union-attr]
         if self.exchange.carrying is not None:
             self.exchange.take_load()
         if self.references.work is not None:

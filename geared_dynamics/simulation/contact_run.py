@@ -11,7 +11,8 @@ import numpy as np
 from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.dynamics.arguments import finite_input, one_driven_state
 from geared_dynamics.dynamics.contact import coordinates, prepare
-from geared_dynamics.dynamics.contact.constraints import Contact
+from geared_dynamics.dynamics.contact.constraints import Contact, Environment
+from geared_dynamics.dynamics.contact.packing import PreparedContacts
 from geared_dynamics.dynamics.contact.shapes import not_negative
 from geared_dynamics.dynamics.contact.states import coefficient
 from geared_dynamics.dynamics.rigid import kinetic_energy, potential_energy
@@ -131,6 +132,8 @@ def simulate(
     e = not_negative("restitution", restitution)
     if e > 1.0:
         raise ArrayError("restitution", f"is {e:g}", "give a number from 0 to 1")
+    if coefficient(every, friction) > 0.0:
+        refuse_rubbing_supports(every)
     scene = Scene(
         model,
         every,
@@ -145,6 +148,17 @@ def simulate(
         [*one_driven_state(start), supports_of(len(every.depths), depth), np.zeros(2)]
     )
     return follow(scene, when, x, (rtol, atol), max_events, max_evaluations)
+
+
+def refuse_rubbing_supports(every: PreparedContacts) -> None:
+    """Raise for friction where a tool touches a spring: it has no events of sticking."""
+    for k, contact in enumerate(every.contacts):
+        if isinstance(contact, Environment) and not contact.struck:
+            finding = "is touched through a spring, where friction has no events of sticking"
+            remedy = (
+                "set friction to 0, give it a mass and no tool_stiffness, or simulate a plant "
+            )
+            raise ArrayError(every.place(k), finding, remedy + "with a gd.simulation.Wall")
 
 
 def torque_of(model: GearedModel, tau: Torque | None) -> Callable[[float, Array, Array], Array]:

@@ -16,6 +16,7 @@ from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.checks import flag
 from geared_dynamics.errors import ArrayError, UnknownNameError, shown
 from geared_dynamics.model import GearedModel
+from geared_dynamics.simulation.wall import Wall
 
 # -- What a plant is like beside its mechanics, and what is wrong with it: plain values -----------
 
@@ -42,6 +43,7 @@ class PlantSettings:
         command_latency: Time until a command acts [s].
         measurement_latency: Age of what is read [s].
         seed: Of the noise and of dropped messages; the same seed gives the same run.
+        wall: What the tool can touch; None: nothing.
     """
 
     timestep: float | None = None
@@ -55,6 +57,7 @@ class PlantSettings:
     command_latency: float = 0.0
     measurement_latency: float = 0.0
     seed: int = 0
+    wall: Wall | None = None
 
     def __post_init__(self) -> None:
         """Check every number."""
@@ -69,6 +72,9 @@ class PlantSettings:
         if self.encoder_counts is not None:
             whole("encoder_counts", self.encoder_counts, 1)
         whole("seed", self.seed, 0)
+        if self.wall is not None and not isinstance(self.wall, Wall):
+            finding = f"is {self.wall!r:.40}"
+            raise ArrayError("wall", finding, "give a gd.simulation.Wall, or None")
 
 
 @dataclass(frozen=True)
@@ -204,6 +210,13 @@ class Mechanism(Protocol):
     @property
     def speed(self) -> Array:
         """Rotors' speeds (m,)."""
+
+    @property
+    def touch(self) -> Array:
+        """Force of the wall on the tool (3,) [N], root axes; zero without a wall."""
+
+    def show_wall(self, present: bool) -> None:
+        """Take the wall away, or put it back."""
 
     def advance(self, drive: Array, drag: Array) -> None:
         """Move on by one step under the torques drive - drag * speed."""
