@@ -10,7 +10,8 @@ command prints it, each in its own band (geometric mean of the joints, and RMS o
 percentages), and with all parameters judged in one fixed band; then the true error of the torque
 on another motion, over the least of the grid. ``tuned`` were looked at while the search was made,
 ``fresh`` not. The least of many residuals is in part chance, as a fifth of a recording is all that
-is held out; ``--longer 5`` fits as much and holds out twenty times that, which leaves none.
+is held out; ``--longer 5`` fits as much and holds out twenty times that, which leaves none. What
+the command calls unsure about the band ends the line.
 """
 
 import argparse
@@ -204,7 +205,7 @@ def main():
                 f"figure: {name:5} {case.arm:17}{title:24.24} {found.equations.bandwidth[1]:6.2f} "
                 f"{best:6.2f} | " + " ".join(f"{value:6.2f}" for value in ratio),
                 f"| {np.nanmax(percent(found)):5.1f} % {found.quality.split(':')[0]}",
-                *found.equations.notes[:0],
+                *(note for note in found.equations.notes if note.startswith("unsure")),
                 flush=True,
             )
     worst, above = np.max(ratios, axis=0), np.sum(np.array(ratios) > 1.2, axis=0)

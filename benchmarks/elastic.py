@@ -12,7 +12,6 @@ from timing import interleaved, verdict
 import geared_dynamics as gd
 from geared_dynamics import kernels
 from geared_dynamics.dynamics.elastic.equations import packed_springs
-from geared_dynamics.dynamics.elastic.extended import extended
 from geared_dynamics.dynamics.elimination_plan import DENSE, make_plan
 from geared_dynamics.dynamics.packing import packed
 
@@ -34,7 +33,7 @@ def crossing() -> None:
     print("joints   dense [us]   elimination [us]")
     for n in LENGTHS:
         model = elastic_arm(n)
-        arm, springs = extended(model), packed_springs(model)
+        arm, springs = model.with_springs(), packed_springs(model)
         arrays, plan = packed(arm), make_plan(arm)
         state = np.random.default_rng(n).normal(size=(6, n))
         out = np.empty(2 * n)

@@ -25,7 +25,6 @@ import geared_dynamics as gd
 from geared_dynamics import kernels
 from geared_dynamics.dynamics.drive_packing import packed_drives
 from geared_dynamics.dynamics.elastic.equations import packed_springs
-from geared_dynamics.dynamics.elastic.extended import extended
 from geared_dynamics.dynamics.packing import packed
 
 ob = gd.observers
@@ -83,7 +82,7 @@ class Plant:
         self.inertia = 1.0 / np.diag(self.A.T @ np.linalg.solve(H, self.A))
         self.swing = 0.5 * moving * np.abs(self.A).max(axis=0)
         self.pace, self.phase = random.uniform(3.0, 7.0, n), random.uniform(0.0, 6.0, n)
-        self.constants = packed(extended(model)), packed_springs(model), packed_drives(model)
+        self.constants = packed(model.with_springs()), packed_springs(model), packed_drives(model)
 
     def wanted(self, t: float) -> np.ndarray:
         """Angles of the motors (m,)."""

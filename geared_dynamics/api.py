@@ -27,7 +27,6 @@ from geared_dynamics.actuation.linear_actuators import (
 from geared_dynamics.actuation.motion_from_torque import Sticking, motion_from_torque, sticking
 from geared_dynamics.actuation.motor_commands import Limit, MotorCommands, motor_commands
 from geared_dynamics.actuation.motor_limits import Saturated, saturate, torque_range
-from geared_dynamics.actuation.stepping import driven_step
 from geared_dynamics.dynamics import cartesian
 from geared_dynamics.dynamics.frames import external_forces, jacobian, jacobian_drift, pose
 from geared_dynamics.dynamics.friction_and_balancers import (
@@ -62,8 +61,10 @@ from geared_dynamics.dynamics.wheel_contributions import WheelContribution, whee
 from geared_dynamics.errors import GearedDynamicsError, GearedDynamicsWarning
 from geared_dynamics.load import from_dh, from_rodrigues, load_model, to_urdf
 from geared_dynamics.model import GearedModel
+from geared_dynamics.simulation.driven_arm import driven_step
 
 if TYPE_CHECKING:
+    from geared_dynamics.scene.page import view
     from geared_dynamics.trace.c_code import export_c
     from geared_dynamics.trace.casadi_functions import to_casadi
     from geared_dynamics.trace.compiled import compiled
@@ -164,6 +165,7 @@ __all__ = [
     "torque_map",
     "torque_range",
     "trajectory",
+    "view",
     "wheel_contributions",
 ]
 
@@ -180,6 +182,7 @@ LATE = {
     "inverse_dynamics_derivatives": "trace.derivatives",
     "motor_commands_derivatives": "trace.motor_derivatives",
     "to_casadi": "trace.casadi_functions",
+    "view": "scene.page",
 }
 
 

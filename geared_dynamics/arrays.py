@@ -1,4 +1,4 @@
-"""Array types shared by all rooms, and what counts as a number."""
+"""Array types shared by all rooms, what counts as a number, and how large one may be."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import sys
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from geared_dynamics.errors import DescriptionError
 
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -15,6 +17,7 @@ __all__ = [
     "Array",
     "ArrayLike",
     "BoolArray",
+    "Entered",
     "Frozen",
     "IntArray",
     "is_masked",
@@ -23,6 +26,7 @@ __all__ = [
     "readonly_int",
     "real",
     "reals",
+    "refuse_too_large",
 ]
 
 REAL = "fiub"  # kinds of NumPy numbers that are real
@@ -100,6 +104,16 @@ class Frozen:
         self.__dict__.update({name: _restored(value) for name, value in state.items()})
 
 
+class Entered:
+    """Base of models: a slot for what the doors of the public functions find there.
+
+    It is the first behind the object's head, follows from the fields, and is not pickled.
+    """
+
+    __slots__ = ("entry",)
+    entry: object
+
+
 def _restored(value: object) -> object:
     """An array, or those in a tuple, read-only and of the dtype objects that kernels know."""
     if isinstance(value, np.ndarray):
@@ -111,3 +125,25 @@ def _restored(value: object) -> object:
         items = [_restored(item) for item in value]
         return value._make(items) if hasattr(value, "_make") else tuple(items)
     return value
+
+
+# -- How large a number of a description may be ---------------------------------------------------
+
+
+# The sun has 2e30 kg. Below this bound nothing that a model is made of overflows: the
+# largest product is an inertia times the square of a ratio and of a mimic's multiplier.
+LARGEST = 1e30
+
+
+def refuse_too_large(value: float, place: str) -> None:
+    """Refuse a number beyond anything that an arm can have, or one that is not finite.
+
+    Raises:
+        DescriptionError: At ``place``.
+    """
+    if not abs(value) <= LARGEST:
+        raise DescriptionError(
+            place,
+            f"{value:g} is too large a number",
+            f"write it in SI units; no arm has a number beyond {LARGEST:g}",
+        )

@@ -8,7 +8,7 @@ side. Formulas and sources: docs/elastic.md, docs/feedforward.md.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from geared_dynamics.actuation.elastic_commands import motor_commands
+from geared_dynamics.actuation.motor_commands import elastic_motor_commands as motor_commands
 from geared_dynamics.dynamics import elastic as _dynamics
 from geared_dynamics.dynamics.elastic import *  # noqa: F403
 

@@ -11,14 +11,13 @@ import numpy as np
 from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.description.robot_records import RobotRecord
 from geared_dynamics.dynamics import elastic
-from geared_dynamics.dynamics.elastic.extended import extended
 from geared_dynamics.dynamics.rigid import mass_matrix
 from geared_dynamics.errors import DescriptionError, ModelError
 from geared_dynamics.model import GearedModel, build_model, require_model
 from geared_dynamics.model.build import EARTH
 from geared_dynamics.model.drive_sources import one_drivetrain
+from geared_dynamics.model.facts import MOVABLE
 from geared_dynamics.model.inertia import parameters_of_record, tensor_of
-from geared_dynamics.model.topology import MOVABLE
 
 if TYPE_CHECKING:
     from geared_dynamics.description import DHRow, RodriguesRow
@@ -174,7 +173,7 @@ def checked(model: GearedModel) -> GearedModel:
     remedy = "give the links and wheels behind it mass and inertia, or freeze the joint"
     refuse_singular(model, matrices, model.joint_names, place, remedy)
     if model.elasticity.count:
-        names = extended(model).joint_names
+        names = model.with_springs().joint_names
         where = f"{place} with elastic joints, M_link"
         remedy = "give the link side of its spring inertia, or leave out its stiffness"
         refuse_singular(model, elastic.mass_matrix(model, q), names, where, remedy)

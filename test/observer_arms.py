@@ -11,7 +11,6 @@ import geared_dynamics as gd
 from geared_dynamics import kernels
 from geared_dynamics.dynamics.drive_packing import packed_drives
 from geared_dynamics.dynamics.elastic.equations import packed_springs
-from geared_dynamics.dynamics.elastic.extended import extended
 from geared_dynamics.dynamics.packing import packed
 
 ob = gd.observers
@@ -31,7 +30,7 @@ def moved(
     """State (2N,) of a plant after dt: the kernels' exponential step, in parts."""
     N = model.n + model.elasticity.count
     out = np.empty(3 * N + N + 8 * N * N)
-    constants = packed(extended(model)), packed_springs(model), packed_drives(model)
+    constants = packed(model.with_springs()), packed_springs(model), packed_drives(model)
     for _ in range(parts):
         given = np.concatenate([tau_m, tau, [dt / parts]])
         state = np.concatenate([z, np.zeros(N)])

@@ -13,8 +13,8 @@ from geared_dynamics.description.drive_records import (
     TorsionSpringRecord,
 )
 from geared_dynamics.model import build_model
+from geared_dynamics.model.facts import MOVABLE, root_link
 from geared_dynamics.model.model import GearedModel
-from geared_dynamics.model.topology import MOVABLE, root_link
 
 KINDS = ("coil", "gas", "constant")
 

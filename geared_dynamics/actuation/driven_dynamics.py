@@ -14,7 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from geared_dynamics.actuation.friction_elements import gear_losses, plant_at, warn_if_elastic
+from geared_dynamics.actuation.friction_elements import (
+    gear_losses,
+    plant_at,
+    warn_if_elastic,
+)
 from geared_dynamics.actuation.motion_from_torque import BAND, Mode, choose, limit_of, motion_at
 from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.dynamics.arguments import (

@@ -11,6 +11,8 @@ springs - external before friction.
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -22,8 +24,8 @@ from geared_dynamics.dynamics.friction_and_balancers import balancer_forces
 from geared_dynamics.dynamics.rigid import bias_forces, mass_matrix
 from geared_dynamics.errors import GearedDynamicsWarning
 from geared_dynamics.model import GearedModel
-from geared_dynamics.model.drive_arrays import FrictionLaws
-from geared_dynamics.model.facts import MotorMap
+from geared_dynamics.model.drive_arrays import FrictionLaws, joined_laws
+from geared_dynamics.model.motor_map import MotorMap
 
 # -- What the drives add to the equations of motion at one state, from kernels.plant --------------
 
@@ -80,6 +82,100 @@ def drive_terms(
     ends = np.cumsum([m * n, m, n, n, m, m])
     rows, drift, *rest = np.split(flat, ends)
     return DriveTerms(Rotors(rows.reshape(m, n), drift), *rest)
+
+
+# -- One table of friction: its laws, what they act on, and their levels --------------------------
+#
+#     force against a motion at rate v:  viscous v + constant + f
+#     f = level sign(v) in motion,  |f| <= level at rest
+#
+# A law with two levels has their mean as ``level`` and half their difference as a constant. Two
+# solvers read the table: ``piecewise_linear`` finds accelerations under friction that depends on
+# the load, ``simulation.equations_engine`` impulses at the end of a step.
+
+
+@dataclass(frozen=True, eq=False)
+class FrictionTable:
+    """Friction of joints, then of rotors, one law a row, k of them.
+
+    Attributes:
+        laws: The laws; their index is that of a coordinate, or n and that of a motor.
+        n: Number of coordinates.
+    """
+
+    laws: FrictionLaws
+    n: int
+
+    @property
+    def count(self) -> int:
+        """Number of laws."""
+        return self.laws.count
+
+    @cached_property
+    def motor(self) -> IntArray:
+        """Motor of each law (k,), negative of joints."""
+        return self.laws.index - self.n
+
+    def rows(self, structure: Array) -> Array:
+        """Rates of the laws per rate of the coordinates x (k, N).
+
+        Args:
+            structure: The motors' structure matrix over x (N, m).
+        """
+        every = np.vstack([np.eye(self.n, len(structure)), structure.T])
+        return np.asarray(self.laws.multiplier[:, None] * every[self.laws.index])
+
+    def of(self, joints: Array, rotors: Array) -> Array:
+        """Rates of the laws (k,) from those of the joints (n,) and the rotors (m,)."""
+        return np.asarray(self.laws.multiplier * np.append(joints, rotors)[self.laws.index])
+
+    def positions(self, joints: Array, encoders: Array) -> Array:
+        """Positions of the laws (k,) from those of the joints (n,) and the encoders (m,)."""
+        shift = np.where(self.motor < 0, self.laws.shift, 0.0)  # encoders have it in them
+        return self.of(joints, encoders) + shift
+
+    def levels(self, position: Array, rate: Array) -> tuple[Array, Array]:
+        """Level f (k,), and constant force (k,) against the positive direction.
+
+        Args:
+            position: (k,) [rad or m].
+            rate: (k,).
+        """
+        laws = self.laws
+        if self.steady:
+            level, constant = self.mean, self.bias
+        else:
+            fade = np.exp(-((rate / laws.stribeck_speed) ** 2))[:, None]
+            pair = laws.coulomb + (laws.static - laws.coulomb) * fade
+            level = 0.5 * (pair[:, 0] + pair[:, 1])
+            constant = 0.5 * (pair[:, 0] - pair[:, 1]) + laws.offset
+        if laws.ripple.size:
+            law = laws.ripple[:, 0].astype(int)
+            constant = constant.copy()
+            order, amplitude, phase = laws.ripple[:, 1:].T
+            np.add.at(constant, law, amplitude * np.sin(order * position[law] + phase))
+        return level, constant
+
+    @cached_property
+    def steady(self) -> bool:
+        """Whether no level depends on the rate."""
+        return bool(np.array_equal(self.laws.static, self.laws.coulomb))
+
+    @cached_property
+    def mean(self) -> Array:
+        """Level in motion, of both directions (k,)."""
+        return np.asarray(self.laws.coulomb.mean(axis=1))
+
+    @cached_property
+    def bias(self) -> Array:
+        """Half the difference of the two directions' levels, and the offset (k,)."""
+        return np.asarray(self.laws.coulomb @ [0.5, -0.5] + self.laws.offset)
+
+
+def friction_table(model: GearedModel) -> FrictionTable:
+    """The friction of a model."""
+    laws = joined_laws(model.joint_friction, model.motors.friction, model.n)
+    return FrictionTable(laws, model.n)
 
 
 # -- Arm, gears, rotors and friction at one state, ready for the equations of motion --------------
@@ -220,10 +316,9 @@ def resting(model: GearedModel, way: Array, band: float) -> Resting:
     second = np.abs(way @ model.structure_matrix) <= band
     if not (first.any() or second.any()):
         return nothing(model.n)
-    joints, rotors = joint_elements(laws, model.n), rotor_elements(model)
-    first, second = first & rough(joints), second & rough(rotors)
-    pairs = zip(joints, rotors, strict=True)
-    return Resting(*(np.concatenate([one[first], two[second]]) for one, two in pairs))
+    every = elements(model)
+    slow = np.concatenate([first, second]) & rough(every)
+    return Resting(*(part[slow] for part in every))  # type: ignore[arg-type]
 
 
 def nothing(n: int) -> Resting:
@@ -243,31 +338,22 @@ def rough(every: Resting) -> BoolArray:
     return np.asarray(sticky & every.rows.any(axis=1))
 
 
-def joint_elements(laws: FrictionLaws, n: int) -> Resting:
-    """Every joint law as an element."""
-    k = laws.count
+def elements(model: GearedModel) -> Resting:
+    """Every joint's law, then every rotor with its gear: friction and the gear's loss together."""
+    table, losses = friction_table(model), gear_losses(model)
+    laws, m, on_joint = table.laws, len(losses), table.motor < 0
+    k = int(np.count_nonzero(on_joint))
+    level, load = np.zeros((k + m, 2)), np.zeros(k + m)
+    at = np.where(on_joint, np.arange(laws.count), k + table.motor)
+    level[at], load[at] = laws.static, laws.load
+    slope = load[:, None, None] + np.zeros((k + m, 2, 2))
+    slope[k:] = np.stack([losses, losses[:, ::-1]], axis=1) + slope[k:]
+    A = model.structure_matrix
     return Resting(
-        rows=laws.multiplier[:, None] * np.eye(n)[laws.index],
-        joint=np.array(laws.index),
-        motor=np.full(k, -1),
-        share=np.array(laws.multiplier),
-        level=np.array(laws.static),
-        slope=np.broadcast_to(laws.load[:, None, None], (k, 2, 2)),
-    )
-
-
-def rotor_elements(model: GearedModel) -> Resting:
-    """Every rotor with its gear as an element: friction and the gear's own loss together."""
-    laws, losses = model.motors.friction, gear_losses(model)
-    m = len(losses)
-    level, load = np.zeros((m, 2)), np.zeros(m)
-    level[laws.index], load[laws.index] = laws.static, laws.load
-    slope = np.stack([losses, losses[:, ::-1]], axis=1) + load[:, None, None]
-    return Resting(
-        rows=model.structure_matrix.T.copy(),
-        joint=np.full(m, -1),
-        motor=np.arange(m),
-        share=np.ones(m),
+        rows=np.vstack([table.rows(A)[:k], A.T]),
+        joint=np.append(laws.index[:k], np.full(m, -1)),
+        motor=np.append(np.full(k, -1), np.arange(m)),
+        share=np.append(laws.multiplier[:k], np.ones(m)),
         level=level,
         slope=slope,
     )

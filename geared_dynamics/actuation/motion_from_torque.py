@@ -8,9 +8,8 @@ import numpy as np
 
 from geared_dynamics.actuation.friction_elements import (
     ArmAtState,
-    joint_elements,
+    elements,
     plant_at,
-    rotor_elements,
     rough,
     warn_if_elastic,
 )
@@ -30,6 +29,7 @@ from geared_dynamics.actuation.piecewise_linear import (
     start,
 )
 from geared_dynamics.arrays import Array, ArrayLike, BoolArray, IntArray
+from geared_dynamics.checks import choice
 from geared_dynamics.dynamics.arguments import (
     check_results,
     each_state,
@@ -39,7 +39,7 @@ from geared_dynamics.dynamics.arguments import (
     real_number,
 )
 from geared_dynamics.dynamics.rigid import mass_matrix
-from geared_dynamics.errors import ModelError, UnknownNameError
+from geared_dynamics.errors import ModelError
 from geared_dynamics.model import GearedModel
 
 # -- Motion from the motors' torques: losses, friction and stiction included ----------------------
@@ -113,8 +113,7 @@ def motion_from_torque(
 
 def choose(mode: Mode) -> None:
     """Refuse a mode that does not exist."""
-    if mode not in get_args(Mode):
-        raise UnknownNameError("mode", "mode", mode, get_args(Mode))
+    choice("mode", "mode", mode, get_args(Mode))
 
 
 def limit_of(mode: Mode, band: float) -> float | None:
@@ -263,7 +262,8 @@ def jam(model: GearedModel, plant: ArmAtState) -> ModelError:
         f"the gear jams: with backdriving efficiency {backdriving:g} no acceleration "
         "satisfies the equations of motion"
     )
-    remedy = "drive it forward, let it stick (mode 'exact'), or increase the rotor inertia"
+    remedy = "drive it forward, let it stick (mode 'exact'), increase the rotor inertia, or stop "
+    remedy += "the gear by gd.contact.jam"
     return ModelError(f"{model.drivetrain_source}, motors.{name}", finding, remedy)
 
 
@@ -354,5 +354,5 @@ def stopped(model: GearedModel, q: Array, before: Array, after: Array, band: flo
 
 def rough_rows(model: GearedModel) -> Array:
     """Rates, per joint rate, of what has any friction to stick with (e, n)."""
-    parts = (joint_elements(model.joint_friction, model.n), rotor_elements(model))
-    return np.concatenate([part.rows[rough(part)] for part in parts])
+    every = elements(model)
+    return every.rows[rough(every)]

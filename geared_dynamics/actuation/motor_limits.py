@@ -18,8 +18,9 @@ from geared_dynamics.actuation.motor_commands import (
     voltage_range,
 )
 from geared_dynamics.arrays import Array, ArrayLike, BoolArray, IntArray
+from geared_dynamics.checks import choice, warn_former
 from geared_dynamics.dynamics.arguments import as_input, as_numbers, common_lead, finite_input
-from geared_dynamics.errors import ArrayError, UnknownNameError
+from geared_dynamics.errors import ArrayError
 from geared_dynamics.model import GearedModel, require_model
 
 Keep = Literal["direction", "each"]
@@ -44,7 +45,7 @@ class Saturated:
     """Commands that fit the limits as well as possible, motor side; arrays (..., m).
 
     Attributes:
-        wanted: The commands before.
+        requested: The commands before.
         torque: Electromagnetic torque k_t i [N m].
         scale: Part of the wanted torques that is left (...,); 1 where nothing binds, and
             where every motor is clipped by itself.
@@ -52,23 +53,29 @@ class Saturated:
         binding: Limits that cannot be met (..., m), ``Limit`` as integers; see ``unmet``.
     """
 
-    wanted: MotorCommands
+    requested: MotorCommands
     torque: Array
     scale: Array
     limited: BoolArray
     binding: IntArray
 
     @property
+    def wanted(self) -> MotorCommands:
+        """Former name of ``requested``."""
+        warn_former("Saturated.wanted", "requested")
+        return self.requested
+
+    @property
     def current(self) -> Array:
         """Current i [A]."""
-        wanted = self.wanted
+        wanted = self.requested
         change = (self.torque - wanted.torque) / wanted.model.motors.torque_constant
         return np.asarray(wanted.current + change)
 
     @property
     def voltage(self) -> Array:
         """Voltage R i + k_e s + L di/dt [V], the last as in the wanted commands."""
-        wanted = self.wanted
+        wanted = self.requested
         change = self.current - wanted.current
         return np.asarray(wanted.voltage + wanted.model.motors.resistance * change)
 
@@ -80,7 +87,7 @@ class Saturated:
         torque than the other limits allow, or exceed the voltage at any torque; ``SPEED``
         where the motion is too fast: no torque corrects that at once.
         """
-        names = self.wanted.model.motor_names
+        names = self.requested.model.motor_names
         bits = np.bitwise_or.reduce(self.binding.reshape(-1, len(names)), axis=0)
         return {name: Limit(int(b)) for name, b in zip(names, bits, strict=True) if b}
 
@@ -135,8 +142,7 @@ def saturate(
     Returns:
         The commands; look at ``unmet`` for limits that no torque could meet.
     """
-    if keep not in get_args(Keep):
-        raise UnknownNameError("keep", "way to saturate", keep, get_args(Keep))
+    choice("keep", "way to saturate", keep, get_args(Keep))
     model, wanted = commands.model, commands.torque
     found = ranges(model, commands.speed, current_limit, commands.inductive_voltage)
     low, high = found.low, found.high

@@ -15,11 +15,14 @@ of parameters from band b; geometric mean of the joints, blocks taken together.
 
 Each E(b, b) is averaged with those of the two bands beside it, for one alone is by chance the
 least. What is held out for validation is not looked at; of long recordings a few spans decide.
+Where a block has AGREED times the error that another band gives it, the result is unsure.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -39,7 +42,7 @@ from geared_dynamics.analysis.parameter_columns import base_columns, column_name
 from geared_dynamics.arrays import Array, BoolArray, IntArray
 from geared_dynamics.recordings.bag import spread
 from geared_dynamics.recordings.most_excited import found_bandwidth
-from geared_dynamics.recordings.motions import JointMotion, motion
+from geared_dynamics.recordings.motions import JointMotion, filtered_motion
 from geared_dynamics.recordings.samples import Stretch
 from geared_dynamics.recordings.signals import HIGHEST_KEPT, WIDER, usable_cutoff
 from geared_dynamics.recordings.spans import SETTLING, MotionReader, settled
@@ -59,9 +62,12 @@ SHARE = 0.5  # of a recording that has as many, where none is held out
 MOVING = 0.3  # of what is held out: a joint that moves less is not waited for
 PER_UNKNOWN = 10  # equations: with fewer, deviations are guesses
 AS_GOOD = 1.1  # times the least error
+AGREED = 1.2  # times the least error of a block
+EXACT = 1e-3  # of the torque: of smaller errors none is better
 
 
-class Judged(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Judged:
     """A band [Hz], and all that least squares need of its equations.
 
     R (folds, n, b + 1, b + 1) with R'R = [Y tau]'[Y tau] of each block and joint, and the number
@@ -71,6 +77,21 @@ class Judged(NamedTuple):
     keep: float
     R: Array
     counts: IntArray
+
+    @cached_property
+    def parameters(self) -> Array:
+        """Parameters (folds, b) that the other blocks give for each."""
+        return np.array([without_block(self, block) for block in range(len(self.R))])
+
+    @cached_property
+    def size(self) -> Array:
+        """Squares of the torque (n,), summed up over all blocks."""
+        return np.asarray(np.maximum((self.R[..., -1] ** 2).sum(axis=(0, 2)), 1e-300))
+
+    def left(self, parameters: Array) -> Array:
+        """Squares (folds, n) of what each block's parameters (folds, b) leave of its torque."""
+        expected = np.einsum("fnij,fj->fni", self.R[..., :-1], parameters)
+        return np.asarray(((self.R[..., -1] - expected) ** 2).sum(axis=-1))
 
 
 class Sampled(NamedTuple):
@@ -104,13 +125,14 @@ def band_found(
         ]
     reach = max(map(found_bandwidth, readers))
     best = chosen(judged, reach)
+    notes = differing(judged, best)
     rate = max(reader.recording.rate for reader in readers)
-    if best.keep < HIGHEST_KEPT * rate:
-        return best.keep, []
-    return best.keep, [
-        f"unsure: torques are predicted best in the highest band that {rate:.4g} Hz allow, "
-        f"{best.keep:.3g} Hz: record more samples per second if the motion is that fast"
-    ]
+    if best.keep >= HIGHEST_KEPT * rate:
+        notes.append(
+            f"unsure: torques are predicted best in the highest band that {rate:.4g} Hz allow, "
+            f"{best.keep:.3g} Hz: record more samples per second if the motion is that fast"
+        )
+    return best.keep, notes
 
 
 def judged_bands(
@@ -250,13 +272,15 @@ def rows_of(item: Sampled, keep: float) -> list[EquationRows]:
     cutoff = usable_cutoff(WIDER * keep, rate)
     apart = spacing(recording, keep)
     each = max(1, apart // FINE)
+    width = each / rate if each > 1 else 0.0
     parts = []
     for stretch in item.stretches:
-        part = motion(stretch, period, cutoff, velocity=reader.velocity)
+        part = filtered_motion(stretch, period, cutoff, velocity=reader.velocity)
         if part is not None:
             parts.append(settled(part, int(np.ceil(SETTLING * rate / cutoff))))
+    own, wider = rate / each, apart // each
     return [
-        thinned(reader.model, reader.meaning, every(part, each), rate / each, keep, apart // each)
+        thinned(reader.model, reader.meaning, every(part, each), own, keep, wider, width)
         for part in joined_motions(parts, period)
     ]
 
@@ -287,22 +311,32 @@ def triangles(table: Array, used: BoolArray, fold: IntArray) -> tuple[Array, Int
 
 def errors(judged: Sequence[Judged]) -> Array:
     """Logarithms of E (bands, bands): error of a band's parameters (row) in a band (column)."""
-    count = len(judged)
-    n = judged[0].R.shape[1]
-    left, size = np.zeros((count, count, n)), np.zeros((count, n))
-    for c, band in enumerate(judged):
-        size[c] = np.maximum((band.R[..., -1] ** 2).sum(axis=(0, 2)), 1e-300)
-    for b, band in enumerate(judged):
-        for i in range(FOLDS):
-            x = np.append(-without_block(band, i), 1.0)
-            for c, other in enumerate(judged):
-                left[b, c] += ((other.R[i] @ x) ** 2).sum(axis=-1)
-    return np.asarray(0.5 * np.log(np.maximum(left / size, 1e-24)).mean(axis=-1))
+    left = np.array([[c.left(b.parameters).sum(axis=0) / c.size for c in judged] for b in judged])
+    return np.asarray(0.5 * np.log(np.maximum(left, 1e-24)).mean(axis=-1))
+
+
+def differing(judged: Sequence[Judged], best: Judged) -> list[str]:
+    """What is doubtful where blocks of the recording differ about the band; else nothing."""
+    there = np.array([band.counts >= FEWEST / FOLDS for band in judged]).all(axis=0)  # (folds, n)
+    left = np.array([band.left(band.parameters) / band.size for band in judged])
+    logs = 0.5 * np.log(np.maximum(left, 1e-24)) * there
+    means = logs.sum(axis=-1) / np.maximum(there.sum(axis=-1), 1)
+    own = np.maximum(means + 0.5 * np.log(len(best.R)), np.log(EXACT))  # (bands, folds)
+    more = own[judged.index(best)] - own.min(axis=0)
+    block = int(np.argmax(more))
+    if more[block] <= np.log(AGREED):
+        return []
+    other = judged[int(np.argmin(own[:, block]))].keep
+    return [
+        f"unsure: parts of the recording differ about the band: at {best.keep:.3g} Hz the "
+        f"residual of part {block + 1} of {len(more)} is {np.exp(more[block]):.3g} times that at "
+        f"{other:.3g} Hz: compare with --bandwidth {WIDER * other:.3g}, or record a longer motion"
+    ]
 
 
 def without_block(band: Judged, block: int) -> Array:
     """Parameters (b,) that the other blocks give, joints weighted by their residual."""
-    others = np.arange(FOLDS) != block
+    others = np.arange(len(band.R)) != block
     R, counts = band.R[others], np.maximum(band.counts[others].sum(axis=0), 1)
     size = np.sqrt((R[..., -1] ** 2).sum(axis=(0, 2)) / counts)
     size = np.where(size > 0.0, size, 1.0)  # efforts of zero are refused later

@@ -48,6 +48,7 @@ class EquationRows(NamedTuple):
     effort: Array
     q: Array
     v: Array
+    a: Array
 
     def every(self, step: int) -> EquationRows:
         """Keep one row of ``step``."""
@@ -100,10 +101,17 @@ def joined_motion(parts: Sequence[JointMotion]) -> JointMotion:
 
 
 def thinned(
-    model: GearedModel, meaning: Meaning, part: JointMotion, rate: float, keep: float, factor: int
+    model: GearedModel,
+    meaning: Meaning,
+    part: JointMotion,
+    rate: float,
+    keep: float,
+    factor: int,
+    width: float = 0.0,
 ) -> EquationRows:
     """Filter a motion's equations and keep one of ``factor``."""
-    return filtered(model, meaning, part, rate, keep, np.arange(0, len(part.q), factor))
+    chosen_samples = np.arange(0, len(part.q), factor)
+    return filtered(model, meaning, part, rate, keep, chosen_samples, width)
 
 
 def filtered(
@@ -113,8 +121,12 @@ def filtered(
     rate: float,
     keep: float,
     chosen_samples: IntArray,
+    width: float = 0.0,
 ) -> EquationRows:
-    """Filter a motion's equations, block by block, and keep ``chosen_samples`` of it, in order."""
+    """Filter a motion's equations, block by block, and keep ``chosen_samples`` of it, in order.
+
+    ``width`` [s] is that of ``columns``: the distance of samples of which others were left out.
+    """
     k, n = part.q.shape
     around = context(keep, rate)
     known = -known_friction(model, part.q, part.v, part.a)
@@ -128,9 +140,9 @@ def filtered(
     for start in range(0, k, BLOCK):
         low, high = max(0, start - around), min(k, start + BLOCK + around)
         piece = slice(low, high)
-        Y = columns(model, part.q[piece], part.v[piece], part.a[piece])
+        Y = columns(model, part.q[piece], part.v[piece], part.a[piece], width)
         p = Y.shape[-1]
-        signals = (tau, known, effort, part.v)
+        signals = (tau, known, effort, part.v, part.a)
         table = [Y.reshape(high - low, n * p), *(signal[piece] for signal in signals)]
         if keep < usable_cutoff(keep * 1.0001, rate):
             table = [without_noise(x, keep, rate) for x in table]
@@ -139,7 +151,9 @@ def filtered(
         Y_kept = np.ascontiguousarray(table[0][chosen]).reshape(len(chosen), n, p)
         own = [signal[chosen] for signal in table[1:]]
         blocks.append(
-            EquationRows(part.stamp[at], Y_kept, own[0], own[1], own[2], part.q[at], own[3])
+            EquationRows(
+                part.stamp[at], Y_kept, own[0], own[1], own[2], part.q[at], own[3], own[4]
+            )
         )
     return together(blocks)
 

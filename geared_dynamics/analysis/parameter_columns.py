@@ -43,6 +43,18 @@ from geared_dynamics.model.drive_arrays import FrictionLaws
 # combination; a motor of several joints keeps its own. No case is special.
 
 
+UNITS = {  # of what turns, and of a joint that slides
+    "m": ("kg", "kg"),
+    "mcx": ("kg m", "kg m"),
+    "mcy": ("kg m", "kg m"),
+    "mcz": ("kg m", "kg m"),
+    "viscous": ("N m s/rad", "N s/m"),
+    "coulomb": ("N m", "N"),
+    "offset": ("N m", "N"),
+    "inertia": ("kg m²", "kg"),
+}
+
+
 class IdentifiableColumns(NamedTuple):
     """What the motion can tell.
 
@@ -78,7 +90,18 @@ def column_names(model: GearedModel) -> tuple[str, ...]:
     return tuple(names)
 
 
-def columns(model: GearedModel, q: Array, v: Array, a: Array) -> Array:
+def unit_of(model: GearedModel, name: str) -> str:
+    """Unit of a column's parameter: joint side, but a wheel's J about its own axis."""
+    owner, _, key = name.rpartition(".")
+    sliding = {
+        joint for joint, slides in zip(model.joint_names, model.prismatic, strict=True) if slides
+    }
+    if key in UNITS:
+        return UNITS[key][owner in sliding]
+    return "kg m²"  # of J and of a link's tensor
+
+
+def columns(model: GearedModel, q: Array, v: Array, a: Array, width: float = 0.0) -> Array:
     """Y (k, n, p) of a motion: tau = Y x.
 
     Args:
@@ -86,19 +109,35 @@ def columns(model: GearedModel, q: Array, v: Array, a: Array) -> Array:
         q: Joint position (k, n) [rad or m].
         v: Joint velocity (k, n).
         a: Joint acceleration (k, n).
+        width: Time around each sample over which the signs of Coulomb friction are averaged [s].
     """
     k, n = q.shape
     unit = np.eye(n)
-    own = np.stack([v, np.sign(v), np.ones((k, n))], axis=-1)  # (k, n, 3)
+    own = np.stack([v, mean_sign(v, a, width), np.ones((k, n))], axis=-1)  # (k, n, 3)
     friction = (unit[:, :, None] * own[:, None, :, :]).reshape(k, n, 3 * n)
     lone = lone_joints(model)
     inertia = a[:, None, lone] * unit[:, lone]
     A = model.structure_matrix
     rate = v @ A
-    pairs = np.stack([rate, np.sign(rate)], axis=-1)  # (k, m, 2)
+    pairs = np.stack([rate, mean_sign(rate, a @ A, width)], axis=-1)  # (k, m, 2)
     motors = (A[None, :, :, None] * pairs[:, None, :, :]).reshape(k, n, 2 * A.shape[1])
     rigid = regressor(model, q, v, a)
     return np.concatenate([rigid, friction, inertia, motors], axis=-1)
+
+
+def mean_sign(v: Array, a: Array, width: float) -> Array:
+    """Mean of sign(v + a t) over |t| < width / 2: clip(2 v / (|a| width), -1, 1).
+
+    A jump between two samples is then as far into the one as it is in time. Of samples that are
+    far apart the sign alone would move each reversal by up to half of their distance.
+
+    Args:
+        v: Velocity.
+        a: Acceleration, of the same shape.
+        width: Time [s]; 0: the sign.
+    """
+    change = 0.5 * width * np.abs(a)
+    return np.asarray(np.where(np.abs(v) < change, v / np.maximum(change, 1e-300), np.sign(v)))
 
 
 def prior(model: GearedModel) -> Array:
@@ -135,7 +174,7 @@ def factored_columns(model: GearedModel, q: Array, v: Array, a: Array) -> Factor
     Coulomb friction, A_k sign(A_k'v), of its joint's where it follows one alone.
     """
     n, m, lone = model.n, len(model.motor_names), lone_joints(model)
-    own = beside(
+    own = side_by_side(
         viscous_columns(model, v),
         coulomb_columns(model, v),
         Factored(diagonal(np.ones(v.shape), range(n)), np.eye(n)),
@@ -146,10 +185,10 @@ def factored_columns(model: GearedModel, q: Array, v: Array, a: Array) -> Factor
     of_joints = np.stack([viscous[:n], coulomb[:n], offset], axis=1).ravel()
     of_motors = np.stack([viscous[n:], coulomb[n:]], axis=1).ravel()
     order = np.concatenate([of_joints, inertia, of_motors])
-    return beside(rigid_columns(model, q, v, a), own._replace(factors=own.factors[:, order]))
+    return side_by_side(rigid_columns(model, q, v, a), own._replace(factors=own.factors[:, order]))
 
 
-def beside(*blocks: Factored) -> Factored:
+def side_by_side(*blocks: Factored) -> Factored:
     """Put columns that share no part side by side."""
     count = [block.factors.shape for block in blocks]
     factors = np.zeros(np.sum(count, axis=0))

@@ -42,7 +42,6 @@ from geared_dynamics.arrays import Array, BoolArray, IntArray
 from geared_dynamics.dynamics import elastic
 from geared_dynamics.dynamics.drive_packing import packed_drives
 from geared_dynamics.dynamics.elastic.equations import packed_springs
-from geared_dynamics.dynamics.elastic.extended import extended
 from geared_dynamics.dynamics.packing import packed
 from geared_dynamics.model import GearedModel
 from geared_dynamics.observers import KalmanGains, KalmanState
@@ -128,7 +127,11 @@ def white(m: int) -> Array:
 def transition(model: GearedModel, mean: Array, tau_m: Array, dt: float) -> Array | None:
     """Derivative of the state (k,) after dt by the state before (k, k); None if there is none."""
     N = len(mean) // 3
-    arm, springs, drives = packed(extended(model)), packed_springs(model), packed_drives(model)
+    arm, springs, drives = (
+        packed(model.with_springs()),
+        packed_springs(model),
+        packed_drives(model),
+    )
     inputs = np.concatenate([tau_m, np.zeros(model.n), [dt]])
     out = np.empty(4 * N + 8 * N * N)
     if kernels.observer_transition(arm, springs, drives, mean, inputs, out) != 0:

@@ -27,10 +27,9 @@ from geared_dynamics.actuation.command_type import (
     as_command_type,
     require_constants,
 )
-from geared_dynamics.actuation.elastic_commands import motor_commands
-from geared_dynamics.actuation.motor_commands import MotorCommands
+from geared_dynamics.actuation.motor_commands import MotorCommands, elastic_motor_commands
 from geared_dynamics.arrays import Array, readonly
-from geared_dynamics.checks import renamed
+from geared_dynamics.checks import choice, renamed
 from geared_dynamics.control.controller import Instant, PreparedLaw, refuse_state, warm
 from geared_dynamics.control.elastic_gains import Feedback, motor_feedback
 from geared_dynamics.control.gains import Driven, Gains, driven
@@ -48,7 +47,6 @@ from geared_dynamics.control.terms import (
     Output,
     Reference,
     Terms,
-    choice,
     derivatives_of,
     numbers,
     refuse_overflow,
@@ -135,7 +133,7 @@ class ElasticController(PreparedLaw):
         refuse_contact(reference)
         path, arm = derivatives_of(reference, self.derivatives_needed), self.arm
         planned = feedforward(arm, path, self.method, self.order, friction=True)
-        commands = motor_commands(arm, path, self.method, self.order)
+        commands = elastic_motor_commands(arm, path, self.method, self.order)
         torque = commands.torque - self.carried(path[0])
         if self.gains is not None:
             if state is None:
@@ -263,7 +261,7 @@ class ElasticController(PreparedLaw):
         n = self.model.n
         path = np.zeros((self.derivatives_needed + 1, n))
         path[:3] = vector("q", q, n), vector("v", v, n), vector("a", a, n)
-        commands = motor_commands(arm, path, self.method, self.order)
+        commands = elastic_motor_commands(arm, path, self.method, self.order)
         torque = commands.torque - self.carried(path[0])
         command = self.sent(torque, commands.speed, commands, clip).command
         refuse_overflow(command)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geared_dynamics.arrays import Array, ArrayLike
+from geared_dynamics.checks import choice
 from geared_dynamics.control.gains import (
     Gains,
     as_rates,
@@ -16,7 +17,7 @@ from geared_dynamics.control.gains import (
     positive,
     sampled_loop,
 )
-from geared_dynamics.control.terms import choice, vector
+from geared_dynamics.control.terms import vector
 from geared_dynamics.dynamics.elastic.vibration import linearised, modes
 from geared_dynamics.dynamics.rigid import mass_matrix
 from geared_dynamics.errors import ArrayError, ModelError

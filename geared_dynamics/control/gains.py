@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geared_dynamics.arrays import Array, ArrayLike, Frozen, IntArray, readonly, readonly_int
+from geared_dynamics.checks import choice
 from geared_dynamics.dynamics.arguments import as_numbers, finite_input
-from geared_dynamics.dynamics.elastic.extended import extended
 from geared_dynamics.dynamics.rigid import mass_matrix
-from geared_dynamics.errors import ArrayError, ModelError, UnknownNameError
+from geared_dynamics.errors import ArrayError, ModelError
 from geared_dynamics.model import GearedModel, require_model
 
 # -- Gains of the feedback, and where they come from ----------------------------------------------
@@ -50,8 +50,7 @@ class Gains(Frozen):
         kind: Kind = "acceleration",
     ) -> None:
         """Check and keep read-only copies."""
-        if not isinstance(kind, str) or kind not in get_args(Kind):
-            raise UnknownNameError("gains.kind", "kind of gains", kind, get_args(Kind))
+        choice("gains.kind", "kind of gains", kind, get_args(Kind))
         given = {"kp": kp, "kv": kv, "ki": ki, "integral_limit": integral_limit}
         for name, value in given.items():
             object.__setattr__(self, name, magnitudes(f"gains.{name}", value))
@@ -178,7 +177,7 @@ def driven(model: GearedModel) -> Driven:
     Raises:
         ModelError: where there are not as many as joints, each turned by itself.
     """
-    extended(model)  # refuses an arm without springs
+    model.with_springs()  # refuses an arm without springs
     motors = model.elastic_motor_map
     rigid = np.vstack([np.eye(model.n), model.elasticity.rigid])
     rows = by_joint(np.flatnonzero(np.any(motors.A != 0.0, axis=1)), rigid)

@@ -11,7 +11,7 @@ import numpy as np
 from geared_dynamics import kernels
 from geared_dynamics.actuation.command_type import CommandType, as_command_type
 from geared_dynamics.arrays import Array, readonly
-from geared_dynamics.checks import renamed
+from geared_dynamics.checks import choice, renamed
 from geared_dynamics.control.controller import Instant, PreparedLaw, refuse_state, warm
 from geared_dynamics.control.gains import Gains
 from geared_dynamics.control.hybrid import checked_contact, hybrid_law
@@ -44,7 +44,6 @@ from geared_dynamics.control.terms import (
     Reference,
     Terms,
     TermTorques,
-    choice,
     compensation,
     duration,
     refuse_overflow,

@@ -96,8 +96,8 @@ def motor(name: str, item: Mapping[str, Any], source: str) -> MotorRecord:
             "leave it out, or write 'kind: brushless'",
         )
     refuse_blind_limits(item, place)
-    torque_constant = given(item, "torque_constant")
-    back_emf_constant = given(item, "back_emf_constant")
+    torque_constant = optional_number(item, "torque_constant")
+    back_emf_constant = optional_number(item, "back_emf_constant")
     if torque_constant is not None and back_emf_constant is None:
         back_emf_constant = EMF_PER_TORQUE[kind] * torque_constant
     driving, backdriving = efficiency(item.get("efficiency", {}))
@@ -105,7 +105,7 @@ def motor(name: str, item: Mapping[str, Any], source: str) -> MotorRecord:
         name=name,
         wheel=item["wheel"],
         kind=kind,
-        resistance=given(item, "resistance"),
+        resistance=optional_number(item, "resistance"),
         inductance=float(item.get("inductance", 0.0)),
         torque_constant=torque_constant,
         back_emf_constant=back_emf_constant,
@@ -139,7 +139,7 @@ def refuse_blind_limits(item: Mapping[str, Any], place: str) -> None:
             )
 
 
-def given(item: Mapping[str, Any], key: str) -> float | None:
+def optional_number(item: Mapping[str, Any], key: str) -> float | None:
     """Return a number, or None where the key is left out."""
     return float(item[key]) if key in item else None
 
@@ -150,7 +150,7 @@ def efficiency(item: Mapping[str, Any]) -> tuple[float, float]:
     A gear that loses the share lambda of the transmitted torque both ways has
     1/driving - 1 = lambda = 1 - backdriving; where one is left out, it is that.
     """
-    driving, backdriving = given(item, "driving"), given(item, "backdriving")
+    driving, backdriving = optional_number(item, "driving"), optional_number(item, "backdriving")
     if driving is None:
         driving = 1.0 if backdriving is None else 1.0 / (2.0 - backdriving)
     return driving, 2.0 - 1.0 / driving if backdriving is None else backdriving
@@ -171,10 +171,10 @@ def limits(item: Mapping[str, Any], place: str) -> MotorLimitRecord:
         raise DescriptionError(f"{place}.envelope", finding, "give torques above 0 [N m]")
     thermal = item.get("thermal")
     return MotorLimitRecord(
-        voltage=given(item, "voltage"),
-        current=given(item, "current"),
-        torque=given(item, "torque"),
-        speed=given(item, "speed"),
+        voltage=optional_number(item, "voltage"),
+        current=optional_number(item, "current"),
+        torque=optional_number(item, "torque"),
+        speed=optional_number(item, "speed"),
         envelope=envelope,
         thermal=None
         if thermal is None

@@ -34,6 +34,7 @@ from geared_dynamics.description.transmission_roles import (
     by_role,
     check_strays,
 )
+from geared_dynamics.description.xml_input import XmlFile
 from geared_dynamics.errors import DescriptionError
 
 # -- ``<transmission>`` right below ``<robot>``: the form of ROS 1, PR2, FROST and Drake ----------
@@ -201,7 +202,7 @@ def _with_outer_reduction(
 _MUJOCO, _PINOCCHIO = "armature", "Pinocchio"
 
 
-def with_rotor_params(root: Any, drives: Sequence[Drive], context: Context) -> list[Drive]:
+def with_rotor_params(srdf: XmlFile, drives: Sequence[Drive], context: Context) -> list[Drive]:
     """Return the drives with what the ``<rotor_params>`` of an SRDF say of their joints.
 
     Pinocchio calls the rotor's inertia [kg m^2] ``mass``. A joint without a drive
@@ -209,12 +210,12 @@ def with_rotor_params(root: Any, drives: Sequence[Drive], context: Context) -> l
     inertia and ratio from here.
 
     Args:
-        root: The SRDF's root element.
+        srdf: The SRDF.
         drives: Drives from the URDF.
         context: The robot, with the SRDF as source; takes the notes.
     """
     result = list(drives)
-    for block in children(root, "rotor_params"):
+    for block in srdf.children("rotor_params"):
         for node in children(block, "joint"):
             joint = name_of(node, "rotor_params", context)
             place = f"rotor_params/joint {joint!r}"
@@ -256,7 +257,7 @@ def _placed(given: Drive, drives: list[Drive], context: Context) -> list[Drive]:
     return [new if drive is old else drive for drive in drives]
 
 
-def with_armature(root: Any, drives: Sequence[Drive], context: Context) -> list[Drive]:
+def with_armature(file: XmlFile, drives: Sequence[Drive], context: Context) -> list[Drive]:
     """Return the drives with the armature that joints' ``<dynamics>`` carry.
 
     ``armature`` is MuJoCo's name for J n^2 [kg m^2, or kg for a prismatic joint], which
@@ -264,12 +265,12 @@ def with_armature(root: Any, drives: Sequence[Drive], context: Context) -> list[
     takes J = armature / n^2; a joint without a drive gets a wheel of ratio 1.
 
     Args:
-        root: The URDF's root element.
+        file: The URDF.
         drives: Drives from transmissions.
         context: The robot; takes the notes.
     """
     result = list(drives)
-    for node in children(root, "joint"):
+    for node in file.children("joint"):
         joint = (node.get("name") or "").strip()
         for dynamics in children(node, "dynamics"):
             if dynamics.get("armature") is None:
@@ -325,14 +326,14 @@ _DIALECT = "ros2_control <param>"
 _PARAM_REDUCTION, _PARAM_INERTIA = "mechanical_reduction", "rotor_inertia"
 
 
-def with_joint_params(root: Any, drives: Sequence[Drive], context: Context) -> list[Drive]:
+def with_joint_params(file: XmlFile, drives: Sequence[Drive], context: Context) -> list[Drive]:
     """Return the drives with what joints' parameters say.
 
     A joint without a drive gets one. A drive of the joint's own takes the inertia if it
     has none; its reduction stays that of the transmission.
 
     Args:
-        root: The URDF's root element.
+        file: The URDF.
         drives: Drives from transmissions.
         context: The robot; takes the notes.
 
@@ -340,7 +341,7 @@ def with_joint_params(root: Any, drives: Sequence[Drive], context: Context) -> l
         DescriptionError: If a parameter is no number, a reduction zero, an inertia negative.
     """
     result = list(drives)
-    for block in children(root, "ros2_control"):
+    for block in file.children("ros2_control"):
         for node in children(block, "joint"):
             joint = name_of(node, place_of(block), context)
             place = f"{place_of(block)}/joint {joint!r}"

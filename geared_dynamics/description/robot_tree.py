@@ -6,8 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from geared_dynamics.arrays import real
-from geared_dynamics.checks import refuse_too_large
+from geared_dynamics.arrays import real, refuse_too_large
 from geared_dynamics.description.geometry import add, apply, multiply, rotation_about
 from geared_dynamics.description.robot_records import JointRecord, RobotRecord
 from geared_dynamics.errors import DescriptionError, UnknownNameError

@@ -20,7 +20,6 @@ from geared_dynamics.description.transmission_elements import (
     offsets,
     parameter,
     ratio,
-    tag,
 )
 from geared_dynamics.description.transmission_roles import (
     INERTIA,
@@ -32,6 +31,7 @@ from geared_dynamics.description.transmission_roles import (
     meaning,
     note_order,
 )
+from geared_dynamics.description.xml_input import tag
 from geared_dynamics.errors import DescriptionError, UnknownNameError
 
 # -- What ros2_control refuses, and what it passes over although it is meant to count -------------

@@ -9,7 +9,8 @@ from typing import Any
 
 from geared_dynamics.description.robot_records import RobotRecord
 from geared_dynamics.description.urdf_checks import clip, number_or_none
-from geared_dynamics.errors import DescriptionError, Note, UnknownNameError, lxml_etree
+from geared_dynamics.description.xml_input import tag
+from geared_dynamics.errors import DescriptionError, Note, UnknownNameError
 
 # -- What every dialect comes down to: rotors that follow joints ----------------------------------
 
@@ -99,18 +100,6 @@ def notes_of(
 
 
 # -- Names and numbers of XML elements, with errors that name the element -------------------------
-
-
-def tag(node: Any) -> str:
-    """Return an element's name; one of a foreign namespace with its prefix in front.
-
-    Drake's namespace is recognised by its prefix or its address.
-    """
-    name = lxml_etree().QName(node)
-    if name.namespace == lxml_etree().QName(node.getroottree().getroot()).namespace:
-        return str(name.localname)
-    prefix = "drake" if "drake" in f"{node.prefix} {name.namespace}" else node.prefix or "?"
-    return f"{prefix}:{name.localname}"
 
 
 def children(node: Any, name: str) -> list[Any]:

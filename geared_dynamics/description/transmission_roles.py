@@ -12,9 +12,9 @@ from geared_dynamics.description.transmission_elements import (
     Context,
     End,
     coefficients,
-    tag,
 )
 from geared_dynamics.description.urdf_checks import number_or_none
+from geared_dynamics.description.xml_input import XmlFile, plain_word, tag
 from geared_dynamics.errors import DescriptionError, UnknownNameError, lxml_etree
 
 # -- Ends of a transmission put in the order of their roles ---------------------------------------
@@ -133,6 +133,8 @@ _MEANINGS = {
 _NEUTRAL = {REDUCTION: 1.0, INERTIA: 0.0, OFFSET: 0.0}
 
 _CONTAINERS = {"ros2control": "ros2_control", "transmission": "transmission"}
+# Plain words without one of which a URDF says nothing of drives.
+DRIVE_WORDS = frozenset(_CONTAINERS) | {w for w, kind in _MEANINGS.items() if kind != OFFSET}
 
 Path = tuple[str, ...]
 
@@ -202,20 +204,19 @@ def check_strays(
         context.note(found.place, f"{finding}; {remedy}")
 
 
-def note_misplaced(root: Any, context: Context) -> None:
+def note_misplaced(file: XmlFile, context: Context) -> None:
     """Note ``<ros2_control>`` and ``<transmission>`` misspelt or where they have no effect.
 
     Args:
-        root: The URDF's root element.
+        file: The URDF.
         context: Takes the notes.
     """
-    for node in root.iter():
-        right = _CONTAINERS.get(lxml_etree().QName(node).localname.replace("_", "").lower())
-        if right is None or node is root:
+    for name, node in file.nodes:
+        right, parent = _CONTAINERS.get(plain_word(name)), node.getparent()
+        if right is None or parent is None:
             continue
-        name, parent = tag(node), node.getparent()
         inside_block = right == "transmission" and tag(parent) == "ros2_control"
-        if name != right or not (parent is root or inside_block):
+        if name != right or not (parent is file.root or inside_block):
             own = (node.get("name") or "").strip()
             context.note(
                 f"{tag(parent)}/{name} {own!r}, line {node.sourceline}",
@@ -226,8 +227,7 @@ def note_misplaced(root: Any, context: Context) -> None:
 
 def meaning(name: str) -> str | None:
     """Return what the name of an element, attribute or parameter is about, if known."""
-    word = name.rpartition(":")[2].replace("_", "").replace("-", "").lower()
-    return _MEANINGS.get(word)
+    return _MEANINGS.get(plain_word(name))
 
 
 def _quantities(node: Any, path: Path, place: str) -> Iterator[_Quantity]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from geared_dynamics.description.drive_records import MotorRecord
 from geared_dynamics.description.other_transmissions import (
@@ -21,17 +20,17 @@ from geared_dynamics.description.robot_records import (
     WheelRecord,
 )
 from geared_dynamics.description.ros2_control import read_block
-from geared_dynamics.description.transmission_elements import Context, Drive, children, notes_of
+from geared_dynamics.description.transmission_elements import Context, Drive, notes_of
 from geared_dynamics.description.transmission_roles import (
+    DRIVE_WORDS,
     INERTIA,
     REDUCTION,
     DialectRules,
     check_strays,
     note_misplaced,
 )
-from geared_dynamics.description.urdf_checks import typo_notes
 from geared_dynamics.description.urdf_reader import loop_notes, robot_of
-from geared_dynamics.description.xml_input import read_xml
+from geared_dynamics.description.xml_input import XmlFile, read_xml
 from geared_dynamics.errors import Note, urdf_doubt
 from geared_dynamics.files import Source
 
@@ -64,30 +63,32 @@ class UrdfDrives:
     remarks: tuple[Note, ...] = ()
 
 
-def read_drives(root: Any, robot: RobotRecord, srdf: tuple[Any, str] | None = None) -> UrdfDrives:
+def read_drives(file: XmlFile, robot: RobotRecord, srdf: XmlFile | None = None) -> UrdfDrives:
     """Return the drives of a parsed URDF.
 
     Args:
-        root: The root element of the URDF.
+        file: The URDF.
         robot: The robot that it describes.
-        srdf: Root element and name of an SRDF with ``<rotor_params>``.
+        srdf: An SRDF with ``<rotor_params>``.
 
     Raises:
         DescriptionError: If a number is none, a reduction zero, a name missing.
         UnknownNameError: If a joint or role is not there.
     """
+    if srdf is None and not file.mentions(DRIVE_WORDS):
+        return UrdfDrives(DrivetrainRecord())
     context = Context.of(robot, robot.source)
     contexts = [context]
-    drives = with_joint_params(root, _transmissions(root, context), context)
+    drives = with_joint_params(file, _transmissions(file, context), context)
     if srdf is not None:
-        contexts.append(Context.of(robot, srdf[1]))
-        drives = with_rotor_params(srdf[0], drives, contexts[-1])
-    drives = with_armature(root, drives, context)
-    note_misplaced(root, context)
-    for node in children(root, "joint"):
+        contexts.append(Context.of(robot, srdf.source))
+        drives = with_rotor_params(srdf, drives, contexts[-1])
+    drives = with_armature(file, drives, context)
+    note_misplaced(file, context)
+    for node in file.children("joint"):
         check_strays(node, _IN_JOINT, f"joint {(node.get('name') or '').strip()!r}", context)
     named = _named(drives, context)
-    source = robot.source if srdf is None else f"{robot.source} and {srdf[1]}"
+    source = robot.source if srdf is None else f"{robot.source} and {srdf.source}"
     record = DrivetrainRecord(
         source=source if named else DrivetrainRecord().source,
         wheels=tuple(_wheel(name, drive, robot) for name, drive in named),
@@ -101,15 +102,15 @@ def read_drives(root: Any, robot: RobotRecord, srdf: tuple[Any, str] | None = No
     )
 
 
-def _transmissions(root: Any, context: Context) -> list[Drive]:
+def _transmissions(file: XmlFile, context: Context) -> list[Drive]:
     """Return the drives of both kinds of transmissions; ros2_control's win."""
     drives: list[Drive] = []
-    for block in children(root, "ros2_control"):
+    for block in file.children("ros2_control"):
         more = read_block(block, context)
         _note_two_blocks(drives, more, context)
         drives += more
     taken = {joint for drive in drives for joint in drive.joints}
-    for node in children(root, "transmission"):
+    for node in file.children("transmission"):
         more = read_transmission(node, context)
         twice = sorted({joint for drive in more for joint in drive.joints} & taken)
         if twice:
@@ -205,11 +206,10 @@ def read_robot(source: Source, srdf: Source | None = None) -> tuple[RobotRecord,
         DescriptionError: If a file cannot be read or says something impossible.
         UnknownNameError: If it names a link, joint or role that is not there.
     """
-    root, place = read_xml(source)
-    robot = robot_of(root, place)
-    drives = read_drives(root, robot, None if srdf is None else read_xml(srdf, "SRDF"))
-    notes = loop_notes(root, place) + typo_notes(root, place)
-    return robot, replace(drives, notes=notes + drives.notes)
+    file = read_xml(source)
+    robot, misspelt = robot_of(file)
+    drives = read_drives(file, robot, None if srdf is None else read_xml(srdf, "SRDF"))
+    return robot, replace(drives, notes=loop_notes(file) + misspelt + drives.notes)
 
 
 def read_urdf_drives(source: Source, srdf: Source | None = None) -> UrdfDrives:

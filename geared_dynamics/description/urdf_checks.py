@@ -5,13 +5,14 @@ from __future__ import annotations
 import difflib
 import math
 import re
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 from xml.etree import ElementTree as ET
 
-from geared_dynamics.checks import refuse_too_large
+from geared_dynamics.arrays import refuse_too_large
 from geared_dynamics.description.robot_records import JointKind
+from geared_dynamics.description.xml_input import XmlFile
 from geared_dynamics.errors import DescriptionError, Note, UnknownNameError, lxml_etree, urdf_doubt
 from geared_dynamics.files import at
 
@@ -100,23 +101,36 @@ _DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _NOT_FINITE = ("inf", "+inf", "-inf", "nan")
 
 
-def prune(root: Any, source: str) -> ET.Element:
+class Copying(NamedTuple):
+    """What is passed on while links and joints are copied.
+
+    Attributes:
+        namespace: Of the document.
+        source: The file's name, for errors.
+        misspelt: Finding of a name that has no effect -> where.
+    """
+
+    namespace: str | None
+    source: str
+    misspelt: dict[str, list[str]]
+
+
+def prune(file: XmlFile) -> tuple[ET.Element, tuple[Note, ...]]:
     """Return the checked copy of a ``<robot>`` that holds only links and joints.
 
-    Args:
-        root: The ``lxml`` root element.
-        source: The file's name, for errors.
+    Also a doubt for each misspelt name inside them, with its first place.
 
     Raises:
         DescriptionError: If an attribute or element is missing, given twice or
             not the number it should be.
         UnknownNameError: If a joint's type does not exist.
     """
-    namespace = lxml_etree().QName(root).namespace
+    root, source = file.root, file.source
+    context = Copying(lxml_etree().QName(root).namespace, source, {})
     robot = ET.Element("robot", name=_robot_name(root, source))
     counts = {"link": 0, "joint": 0}
     for node in root:
-        tag = local_name(node, namespace)
+        tag = local_name(node, context.namespace)
         if tag not in counts:
             continue
         counts[tag] += 1
@@ -129,8 +143,12 @@ def prune(root: Any, source: str) -> ET.Element:
         name = (node.get("name") or "").strip()
         place = f"{tag} {name!r}" if name else f"{tag} number {counts[tag]}"
         element = LINK if tag == "link" else joint_element(node, source, place)
-        robot.append(_copy(node, tag, element, namespace, source, place))
-    return robot
+        robot.append(_copy(node, tag, element, place, context))
+    notes = (
+        urdf_doubt(at(source, where[0]), f"{finding}{_and_more(len(where) - 1)}")
+        for finding, where in context.misspelt.items()
+    )
+    return robot, tuple(notes)
 
 
 def _robot_name(root: Any, source: str) -> str:
@@ -161,11 +179,9 @@ def local_name(node: Any, namespace: str | None) -> str:
     return str(name.localname) if name.namespace == namespace else ""
 
 
-def _copy(
-    node: Any, tag: str, element: Element, namespace: str | None, source: str, place: str
-) -> ET.Element:
+def _copy(node: Any, tag: str, element: Element, place: str, context: Copying) -> ET.Element:
     """Return the part of ``node`` that ``element`` describes; depth is bounded by it."""
-    copy = ET.Element(tag)
+    copy, source = ET.Element(tag), context.source
     for key, count in element.attributes.items():
         text = node.get(key)
         if text is None or not text.strip():
@@ -174,16 +190,20 @@ def _copy(
             _check_text(text, count, element.infinite, at(source, place, "/", key))
             copy.set(key, text.strip())
     _refuse_quaternion(node, element, at(source, place))
-    for child in node:
-        name = local_name(child, namespace)
+    _find_misspelt_attributes(node, tag, element, place, context)
+    names = [local_name(child, context.namespace) for child in node]
+    for name, child in zip(names, node, strict=True):
         if name not in element.children:
+            if near := _nearest(name, tuple(element.children), element.ignored, names):
+                finding = f"<{clip(name)}> inside <{tag}> is not read"
+                context.misspelt.setdefault(f"{finding}; did you mean <{near}>?", []).append(place)
             continue
         below = f"{place}/{name}"
         if copy.find(name) is not None:
             raise DescriptionError(
                 at(source, below), f"<{name}> is given twice", "keep one of them"
             )
-        copy.append(_copy(child, name, element.children[name], namespace, source, below))
+        copy.append(_copy(child, name, element.children[name], below, context))
     _require(copy, element, source, place)
     return copy
 
@@ -267,50 +287,18 @@ def clip(text: str) -> str:
 _ALIKE = 0.65
 
 
-def typo_notes(root: Any, source: str) -> tuple[Note, ...]:
-    """Return a doubt for each misspelt name inside a link or joint, with its first place.
-
-    Args:
-        root: The URDF's root element, as ``prune`` has accepted it.
-        source: The file's name.
-    """
-    namespace = lxml_etree().QName(root).namespace
-    places: dict[str, list[str]] = {}
-    for node in root:
-        tag = local_name(node, namespace)
-        if tag not in ("link", "joint"):
-            continue
-        place = f"{tag} {(node.get('name') or '').strip()!r}"
-        element = LINK if tag == "link" else joint_element(node, source, place)
-        for where, finding in _typos(node, element, namespace, place):
-            places.setdefault(finding, []).append(where)
-    return tuple(
-        urdf_doubt(at(source, where[0]), f"{finding}{_and_more(len(where) - 1)}")
-        for finding, where in places.items()
-    )
-
-
 def _and_more(others: int) -> str:
     return f" (and at {others} more place{'s' if others > 1 else ''})" if others else ""
 
 
-def _typos(
-    node: Any, element: Element, namespace: str | None, place: str
-) -> Iterator[tuple[str, str]]:
-    """Yield place and finding of what an element and those below it have misspelt."""
-    tag = local_name(node, namespace)
+def _find_misspelt_attributes(
+    node: Any, tag: str, element: Element, place: str, context: Copying
+) -> None:
     for key in node.attrib:
         if not lxml_etree().QName(key).namespace and key not in element.attributes:
             if near := _nearest(key, tuple(element.attributes), element.ignored, node.attrib):
                 finding = f"the attribute {clip(key)!r} of <{tag}> is not read"
-                yield place, f"{finding}; did you mean {near!r}?"
-    names = [local_name(child, namespace) for child in node]
-    for name, child in zip(names, node, strict=True):
-        if name in element.children:
-            yield from _typos(child, element.children[name], namespace, f"{place}/{name}")
-        elif near := _nearest(name, tuple(element.children), element.ignored, names):
-            finding = f"<{clip(name)}> inside <{tag}> is not read"
-            yield place, f"{finding}; did you mean <{near}>?"
+                context.misspelt.setdefault(f"{finding}; did you mean {near!r}?", []).append(place)
 
 
 def _nearest(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, cast
 from xml.etree import ElementTree as ET
 
@@ -21,11 +23,11 @@ from geared_dynamics.description.robot_records import (
     MimicRecord,
     RobotRecord,
     Vector3,
+    VisualRecord,
 )
 from geared_dynamics.description.robot_tree import check_robot
-from geared_dynamics.description.transmission_elements import tag
-from geared_dynamics.description.urdf_checks import clip, prune
-from geared_dynamics.description.xml_input import read_xml
+from geared_dynamics.description.urdf_checks import clip, number_or_none, prune
+from geared_dynamics.description.xml_input import XmlFile, read_xml, tag
 from geared_dynamics.errors import DescriptionError, Note, urdf_doubt, urdf_parser
 from geared_dynamics.files import Source, at
 
@@ -67,32 +69,32 @@ _CLOSED = ("ros2_control", "transmission", "material", "visual", "collision", "s
 _SHOWN = 4  # ends that are named
 
 
-def loop_notes(root: Any, source: str) -> tuple[Note, ...]:
-    """Return a doubt for each element that the tree leaves out: what it means, what to do.
-
-    Args:
-        root: The URDF's root element.
-        source: The file's name.
-    """
-    links = {(node.get("name") or "").strip() for node in root if tag(node) == "link"}
+def loop_notes(file: XmlFile) -> tuple[Note, ...]:
+    """Return a doubt for each element that the tree leaves out: what it means, what to do."""
     return tuple(
-        urdf_doubt(at(source, _place(node)), f"<{tag(node)}> {text.format(ends=_ends(node))}")
-        for node, text in _left_out(root, links)
+        urdf_doubt(at(file.source, _place(node)), f"<{name}> {text.format(ends=_ends(node))}")
+        for name, node, text in _left_out(file)
     )
 
 
-def _left_out(root: Any, links: set[str]) -> Iterator[tuple[Any, str]]:
+def _left_out(file: XmlFile) -> Iterator[tuple[str, Any, str]]:
     """Yield the elements below ``<robot>``, a link, a joint or ``<gazebo>``, and the finding."""
-    for node in root:
-        name = tag(node)
-        if name == "gazebo":
-            yield from ((joint, _LOOP) for joint in node if _joins(joint, links))
-        elif name in ("link", "joint"):
-            yield from ((child, text) for child in node if (text := _finding(tag(child))))
-        elif name == "drake:joint":
-            yield node, _JOINT
-        elif text := _finding(name):
-            yield node, text
+    findings = {name: _finding(name) for name in {name for name, _ in file.nodes}}
+    findings |= {"drake:joint": _JOINT, "joint": _LOOP}
+    links = {(node.get("name") or "").strip() for node in file.children("link")}
+    for name, node in file.nodes:
+        text, parent = findings[name], node.getparent()
+        if not text or parent is None:
+            continue
+        if parent is file.root:
+            if name != "joint":
+                yield name, node, text
+        elif parent.getparent() is file.root:
+            owner = tag(parent)
+            if owner in ("link", "joint") and name not in ("joint", "drake:joint"):
+                yield name, node, text
+            elif owner == "gazebo" and name == "joint" and _joins(node, links):
+                yield name, node, text
 
 
 def _finding(name: str) -> str:
@@ -107,8 +109,6 @@ def _finding(name: str) -> str:
 
 def _joins(node: Any, links: set[str]) -> bool:
     """Whether a Gazebo joint connects two links of the robot; one to the world does not."""
-    if tag(node) != "joint":
-        return False
     ends = {tag(child): (child.text or "").strip() for child in node}
     return ends.get("parent") in links and ends.get("child") in links
 
@@ -152,7 +152,7 @@ def read_urdf(source: Source) -> RobotRecord:
     Placements are evaluated from xyz and rpy, R = Rz(yaw) Ry(pitch) Rx(roll);
     inertia tensors are turned into the axes of their link's frame; joint axes
     are normalised. Links and joints keep the file's order. Anything but links'
-    inertials and joints is ignored.
+    inertials, visuals and joints is ignored.
 
     Args:
         source: A path, or the URDF's text (``str`` or ``bytes``); a ``str`` whose
@@ -166,20 +166,24 @@ def read_urdf(source: Source) -> RobotRecord:
         DescriptionError: If the file cannot be read or says something impossible.
         UnknownNameError: If it names a link, joint or joint type that is not there.
     """
-    return robot_of(*read_xml(source))
+    return robot_of(read_xml(source))[0]
 
 
-def robot_of(root: Any, place: str) -> RobotRecord:
-    """Return the robot of a parsed URDF; see :func:`read_urdf`."""
-    parsed = _parse(prune(root, place), place)
+def robot_of(file: XmlFile) -> tuple[RobotRecord, tuple[Note, ...]]:
+    """Return the robot of a parsed URDF, see :func:`read_urdf`, and doubts of misspelt names."""
+    place, (pruned, misspelt) = file.source, prune(file)
+    parsed, drawn = _parse(pruned, place), _visuals(file)
     record = RobotRecord(
         name=str(parsed.name),
         source=place,
-        links=tuple(_link(link, place) for link in parsed.links),
+        links=tuple(
+            replace(_link(link, place), visuals=drawn.get(str(link.name), ()))
+            for link in parsed.links
+        ),
         joints=tuple(_joint(joint, place) for joint in parsed.joints),
     )
     check_robot(record)
-    return record
+    return record, misspelt
 
 
 def _parse(robot: ET.Element, place: str) -> Any:
@@ -295,3 +299,70 @@ def _friction(dynamics: Any, place: str) -> FrictionRecord | None:
                 f"{place}/dynamics/{key}", f"{key} is negative ({value:g})", "write it >= 0"
             )
     return FrictionRecord(viscous, coulomb)
+
+
+# -- What a URDF draws of its links: boxes, cylinders, spheres and names of mesh files ------------
+
+
+_MOST = 200  # shapes of one link; more are not drawn
+# Attributes that give the size of each kind, and how many numbers each holds.
+_SIZES: dict[str, tuple[tuple[str, int], ...]] = {
+    "box": (("size", 3),),
+    "cylinder": (("radius", 1), ("length", 1)),
+    "sphere": (("radius", 1),),
+    "mesh": (("scale", 3),),
+}
+
+
+def _visuals(file: XmlFile) -> dict[str, tuple[VisualRecord, ...]]:
+    """Return the shapes of each link that has any.
+
+    They are decoration: what is not a shape with sizes above zero (a mesh's scale may be
+    negative) at a finite place is left out, and is no error of the robot.
+
+    Args:
+        file: The URDF.
+    """
+    found = {
+        (link.get("name") or "").strip(): tuple(_shapes(link))[:_MOST]
+        for link in file.children("link")
+    }
+    return {name: shapes for name, shapes in found.items() if shapes}
+
+
+def _shapes(link: Any) -> Iterator[VisualRecord]:
+    """Yield the shapes of one link."""
+    for visual in link:
+        if tag(visual) != "visual":
+            continue
+        parts = {tag(child): child for child in visual}
+        origin, geometry = parts.get("origin"), parts.get("geometry")
+        shape = next(iter(geometry), None) if geometry is not None else None
+        xyz = _numbers(origin, "xyz", 3, "0 0 0")
+        rpy = _numbers(origin, "rpy", 3, "0 0 0")
+        size = None if shape is None else _visual_size(shape)
+        if shape is None or size is None or xyz is None or rpy is None:
+            continue
+        file = (shape.get("filename") or "").strip()
+        if tag(shape) == "mesh" and not file:
+            continue
+        yield VisualRecord(tag(shape), size, rotation_from_rpy(*rpy), _vector(xyz), file)  # type: ignore[arg-type]
+
+
+def _visual_size(shape: Any) -> Vector3 | None:
+    """Return the sizes of a shape, None if it is none of ours."""
+    kind, values = tag(shape), list[float]()
+    for key, count in _SIZES.get(kind, ()):
+        part = _numbers(shape, key, count, "1 1 1" if kind == "mesh" else "")
+        if part is None or (kind != "mesh" and min(part) <= 0.0):
+            return None
+        values += part
+    return _vector((*values, 0.0, 0.0)[:3]) if values else None
+
+
+def _numbers(node: Any, key: str, count: int, default: str) -> list[float] | None:
+    """Return the finite numbers of an attribute; None if they are not as many."""
+    text = default if node is None else node.get(key, default)
+    found = [number_or_none(word) for word in text.split()]
+    numbers = [x for x in found if x is not None and math.isfinite(x)]
+    return numbers if len(numbers) == len(found) == count else None

@@ -2,13 +2,15 @@
 
 No entity is resolved, no DTD loaded, no network reached; a document type is
 refused before the parser sees it; size, number of elements and depth are
-bounded.
+bounded. The same pass that checks it sorts its elements by name, for all readers.
 """
 
 from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from geared_dynamics.errors import DescriptionError, lxml_etree
@@ -32,16 +34,38 @@ _OTHER_ROOTS = {
 _MISC = re.compile(r"\s+|<!--.*?-->|<\?.*?\?>", re.DOTALL)
 
 
-def read_xml(source: Source, kind: str = "URDF") -> tuple[Any, str]:
-    """Return the root element ``<robot>`` of a URDF and the source's name.
+@dataclass(frozen=True)
+class XmlFile:
+    """A checked file.
+
+    Attributes:
+        root: The ``lxml`` root element, ``<robot>``.
+        source: The path, or ``<URDF text>``.
+        nodes: Tag (see ``tag``) and element of all there are, in the order of the file.
+        words: Names of elements, attributes and parameters as ``plain_word`` writes them.
+    """
+
+    root: Any
+    source: str
+    nodes: tuple[tuple[str, Any], ...]
+    words: frozenset[str]
+
+    def children(self, name: str) -> list[Any]:
+        """Return the elements of that name right below the root."""
+        return [x for found, x in self.nodes if found == name and x.getparent() is self.root]
+
+    def mentions(self, words: Iterable[str]) -> bool:
+        """Whether an element, attribute or parameter anywhere has one of these names."""
+        return not self.words.isdisjoint(words)
+
+
+def read_xml(source: Source, kind: str = "URDF") -> XmlFile:
+    """Return a URDF, parsed.
 
     Args:
         source: A path, or XML text (``str`` or ``bytes``). A ``str`` whose first
             visible character is ``<`` is text; any other is a path.
         kind: ``URDF`` or ``SRDF``, for errors.
-
-    Returns:
-        The ``lxml`` element and the path, or ``<URDF text>``.
 
     Raises:
         DescriptionError: If it cannot be read, is not well-formed XML, is not a
@@ -50,8 +74,28 @@ def read_xml(source: Source, kind: str = "URDF") -> tuple[Any, str]:
     text, place = _text_of(source, kind)
     body = _without_prolog(text, place)
     root = _parse(body, place)
-    _check_tree(root, place)
-    return root, place
+    return _checked_tree(root, place)
+
+
+def tag(node: Any) -> str:
+    """Return an element's name; one of a foreign namespace with its prefix in front.
+
+    Drake's namespace is recognised by its prefix or its address.
+    """
+    return _tag(node, lxml_etree().QName(node.getroottree().getroot()).namespace)
+
+
+def _tag(node: Any, namespace: str | None) -> str:
+    name = lxml_etree().QName(node)
+    if name.namespace == namespace:
+        return str(name.localname)
+    prefix = "drake" if "drake" in f"{node.prefix} {name.namespace}" else node.prefix or "?"
+    return f"{prefix}:{name.localname}"
+
+
+def plain_word(name: str) -> str:
+    """Return a name without prefix, case, ``_`` and ``-``, as people spell it differently."""
+    return name.rpartition(":")[2].rpartition("}")[2].replace("_", "").replace("-", "").lower()
 
 
 def _text_of(source: Source, kind: str) -> tuple[str, str]:
@@ -162,8 +206,8 @@ def _too_deep(place: str) -> DescriptionError:
     )
 
 
-def _check_tree(root: Any, place: str) -> None:
-    """Refuse another root than ``<robot>``, unprocessed xacro and deep nesting."""
+def _checked_tree(root: Any, place: str) -> XmlFile:
+    """Return the file; refuse another root than ``<robot>``, xacro and deep nesting."""
     etree = lxml_etree()
     name = etree.QName(root).localname
     if name != "robot":
@@ -174,13 +218,24 @@ def _check_tree(root: Any, place: str) -> None:
             remedy,
         )
     depth = 0
+    nodes: list[tuple[str, Any]] = []
+    names: set[str] = set()
+    namespace = etree.QName(root).namespace
     for event, node in etree.iterwalk(root, events=("start", "end")):
         depth += 1 if event == "start" else -1
         if depth > DEPTH_LIMIT:
             raise _too_deep(f"{place}, line {node.sourceline}")
-        if event == "start" and "xacro" in (etree.QName(node).namespace or ""):
+        if event == "end":
+            continue
+        name = _tag(node, namespace)
+        nodes.append((name, node))
+        names |= {name, *node.attrib}
+        if name == "param":
+            names.add((node.get("name") or "").strip())
+        if "xacro" in (etree.QName(node).namespace or ""):
             raise DescriptionError(
                 f"{place}, line {node.sourceline}",
                 f"unprocessed xacro element <xacro:{etree.QName(node).localname}>",
                 _RUN_XACRO,
             )
+    return XmlFile(root, place, tuple(nodes), frozenset(map(plain_word, names)))

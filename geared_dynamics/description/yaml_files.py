@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from geared_dynamics.checks import refuse_too_large
+from geared_dynamics.arrays import refuse_too_large
 from geared_dynamics.description.yaml_loader import ORDINARY, load_yaml
 from geared_dynamics.errors import DescriptionError
 from geared_dynamics.files import NamedBytes, Source, at, check_length, decode, read_file

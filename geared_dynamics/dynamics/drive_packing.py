@@ -72,10 +72,10 @@ def motor_blocks(model: GearedModel, size: int) -> Array:
         blocks[:, at.INERTIA] = model.J[motors.wheel]
     blocks[:, at.COUPLED] = model.coupling == "complete"
     # What a file does not give is neutral here; MotorCommands refuses to show it.
-    blocks[:, at.RESISTANCE] = given(motors.resistance, 0.0)
+    blocks[:, at.RESISTANCE] = with_default(motors.resistance, 0.0)
     blocks[:, at.INDUCTANCE] = motors.inductance
-    blocks[:, at.TORQUE_CONSTANT] = given(motors.torque_constant, 1.0)
-    blocks[:, at.BACK_EMF] = given(motors.back_emf_constant, 0.0)
+    blocks[:, at.TORQUE_CONSTANT] = with_default(motors.torque_constant, 1.0)
+    blocks[:, at.BACK_EMF] = with_default(motors.back_emf_constant, 0.0)
     driving, backdriving = motors.efficiency.T
     blocks[:, at.DRIVING] = 1.0 / driving - 1.0
     blocks[:, at.BACKDRIVING] = 1.0 - backdriving
@@ -92,7 +92,7 @@ def motor_blocks(model: GearedModel, size: int) -> Array:
     return blocks
 
 
-def given(values: Array, neutral: float) -> Array:
+def with_default(values: Array, neutral: float) -> Array:
     """Return the values with ``neutral`` where a file gives none."""
     return np.where(np.isnan(values), neutral, values)
 

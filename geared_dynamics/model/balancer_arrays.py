@@ -12,7 +12,7 @@ from geared_dynamics.description.drive_records import LineElementRecord, Torsion
 from geared_dynamics.description.robot_records import DrivetrainRecord, RobotRecord
 from geared_dynamics.description.robot_tree import freeze
 from geared_dynamics.errors import ModelError, UnknownNameError
-from geared_dynamics.model.topology import Follow, Placement, placements
+from geared_dynamics.model.facts import Follow, Placement, placements
 
 # -- Springs between links: where their ends sit, and whether they can act ------------------------
 
@@ -137,6 +137,17 @@ class Balancers(Frozen):
     torsion: Array
 
 
+NO_BALANCERS = Balancers(
+    names=(),
+    bodies=readonly_int(np.zeros((0, 2))),
+    points=readonly(np.zeros((0, 2, 3))),
+    kind=readonly_int([]),
+    law=readonly(np.zeros((0, 8))),
+    dof=readonly_int([]),
+    torsion=readonly(np.zeros((0, 2))),
+)
+
+
 def build_balancers(
     robot: RobotRecord,
     drivetrain: DrivetrainRecord,
@@ -153,7 +164,7 @@ def build_balancers(
         for b in drivetrain.balancers
         if isinstance(b, TorsionSpringRecord) and b.joint not in frozen
     ]
-    motions = [motion(spring, follow, source) for spring in springs]
+    motions = [spring_coordinate(spring, follow, source) for spring in springs]
     return Balancers(
         names=tuple(line.name for line, _ in lines) + tuple(x.name for x in springs),
         bodies=readonly_int(np.reshape([[p.body for p, _ in ends] for _, ends in lines], (-1, 2))),
@@ -167,7 +178,9 @@ def build_balancers(
     )
 
 
-def motion(spring: TorsionSpringRecord, follow: Mapping[str, Follow], source: str) -> Follow:
+def spring_coordinate(
+    spring: TorsionSpringRecord, follow: Mapping[str, Follow], source: str
+) -> Follow:
     """How the spring's joint follows a coordinate."""
     if spring.joint not in follow:
         place = f"{source}, balancers.{spring.name}.joint"

@@ -6,8 +6,15 @@ from typing import cast
 
 import numpy as np
 
-from geared_dynamics.arrays import Array, ArrayLike, readonly, readonly_bool, readonly_int, reals
-from geared_dynamics.checks import refuse_too_large
+from geared_dynamics.arrays import (
+    Array,
+    ArrayLike,
+    readonly,
+    readonly_bool,
+    readonly_int,
+    reals,
+    refuse_too_large,
+)
 from geared_dynamics.description.geometry import rotation_with_z
 from geared_dynamics.description.robot_records import (
     DrivetrainRecord,
@@ -16,17 +23,25 @@ from geared_dynamics.description.robot_records import (
     WheelRecord,
 )
 from geared_dynamics.errors import ArrayError, ModelError, Note, UnknownNameError, report
-from geared_dynamics.model.balancer_arrays import build_balancers
+from geared_dynamics.model.balancer_arrays import NO_BALANCERS, build_balancers
 from geared_dynamics.model.drive_arrays import build_motors, joint_friction, motor_doubts
 from geared_dynamics.model.elasticity import build_elasticity, refuse_loose_shafts, shaft_doubts
-from geared_dynamics.model.facts import Frame, JointType, SingleWheels, Tree, Wheels, joint_limits
-from geared_dynamics.model.gears import (
-    ResolvedDrivetrain,
-    held_ratios,
-    refuse_dependent,
-    refuse_idle,
-    resolve,
+from geared_dynamics.model.facts import (
+    Follow,
+    Frame,
+    JointType,
+    Placement,
+    SingleWheels,
+    Tree,
+    Wheels,
+    body_order,
+    coordinates,
+    following,
+    joint_limits,
+    placements,
+    refuse_free_joints,
 )
+from geared_dynamics.model.gears import ResolvedDrivetrain, resolve
 from geared_dynamics.model.inertia import (
     doubt,
     locked_parameters,
@@ -35,15 +50,7 @@ from geared_dynamics.model.inertia import (
     remaining_doubts,
 )
 from geared_dynamics.model.model import GearedModel, Records
-from geared_dynamics.model.topology import (
-    Follow,
-    Placement,
-    body_order,
-    coordinates,
-    following,
-    placements,
-    refuse_free_joints,
-)
+from geared_dynamics.model.motor_map import held_ratios, refuse_dependent, refuse_idle
 
 EARTH = (0.0, 0.0, -9.81)  # [m/s^2], root frame
 
@@ -102,7 +109,9 @@ def build_model(
         wheels=wheels,
         motors=build_motors(robot, drivetrain, A, turned, encoder_zeros(drivetrain, follow)),
         joint_friction=friction,
-        balancers=build_balancers(robot, drivetrain, links, follow, frozen),
+        balancers=build_balancers(robot, drivetrain, links, follow, frozen)
+        if drivetrain.balancers
+        else NO_BALANCERS,
         elasticity=elastic,
         gravity=gravity_vector(gravity),
         frame_table=MappingProxyType(frames_of(links, wheels)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from geared_dynamics.arrays import Array, Frozen, IntArray, readonly, readonly_i
 from geared_dynamics.description.drive_records import EMF_PER_TORQUE, FrictionRecord, MotorRecord
 from geared_dynamics.description.robot_records import DrivetrainRecord, RobotRecord
 from geared_dynamics.errors import Note, UnknownNameError
-from geared_dynamics.model.topology import Follow, coordinates
+from geared_dynamics.model.facts import Follow, coordinates
 
 # -- Friction laws of joints and rotors as arrays -------------------------------------------------
 
@@ -98,6 +98,14 @@ def friction_laws(
         ),
         ripple=readonly(np.reshape(ripple, (-1, 4))),
     )
+
+
+def joined_laws(first: FrictionLaws, second: FrictionLaws, start: int) -> FrictionLaws:
+    """Laws in one table, the second ones with ``start`` added to their index."""
+    pairs = {f.name: (getattr(first, f.name), getattr(second, f.name)) for f in fields(first)}
+    pairs["index"] = (first.index, second.index + start)
+    pairs["ripple"] = (first.ripple, second.ripple + np.eye(1, 4) * first.count)
+    return FrictionLaws(**{name: np.concatenate(pair) for name, pair in pairs.items()})
 
 
 def both(positive: float, negative: float | None) -> tuple[float, float]:

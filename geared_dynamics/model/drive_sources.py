@@ -24,9 +24,9 @@ from geared_dynamics.description.robot_records import (
     WheelRecord,
 )
 from geared_dynamics.errors import Note, urdf_doubt
+from geared_dynamics.model.facts import MOVABLE
 from geared_dynamics.model.gears import refuse_turning, resolve
-from geared_dynamics.model.gears.rank import rank
-from geared_dynamics.model.topology import MOVABLE
+from geared_dynamics.model.motor_map import rank
 
 Row = Mapping[str, float]  # coordinate -> ratio [1 or rad/m]
 

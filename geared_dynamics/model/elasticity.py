@@ -8,12 +8,18 @@ from typing import Literal
 
 import numpy as np
 
-from geared_dynamics.arrays import Array, Frozen, IntArray, readonly, readonly_int
-from geared_dynamics.checks import refuse_too_large
+from geared_dynamics.arrays import (
+    Array,
+    Frozen,
+    IntArray,
+    readonly,
+    readonly_int,
+    refuse_too_large,
+)
 from geared_dynamics.description.drive_records import ShaftSpringRecord
 from geared_dynamics.description.robot_records import DrivetrainRecord, JointDriveRecord
 from geared_dynamics.errors import ModelError, Note, UnknownNameError
-from geared_dynamics.model.topology import Follow
+from geared_dynamics.model.facts import Follow
 
 # -- Springs inside drives: a coordinate of its own for what hangs on the motor's side ------------
 

@@ -1,16 +1,25 @@
-"""Facts of an arm as frozen arrays: bodies, wheels, limits of joints, and the motor map."""
+"""Facts of an arm: how joints become coordinates and bodies; bodies, wheels, joints' limits."""
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from geared_dynamics.arrays import Array, ArrayLike, BoolArray, Frozen, IntArray, readonly
-from geared_dynamics.description.robot_records import JointRecord, LimitRecord
-from geared_dynamics.model.gears.rank import rank, scales
+from geared_dynamics.arrays import (
+    Array,
+    ArrayLike,
+    BoolArray,
+    Frozen,
+    IntArray,
+    readonly,
+    refuse_too_large,
+)
+from geared_dynamics.description.robot_records import JointRecord, LimitRecord, RobotRecord
+from geared_dynamics.errors import ModelError
 
 # Of a coordinate; ``shaft``: behind a spring, which no joint follows.
 JointType = Literal["revolute", "continuous", "prismatic", "shaft"]
@@ -186,72 +195,126 @@ class Frame(Frozen):
     wheel: int = -1
 
 
-# -- Between joints and motors --------------------------------------------------------------------
+# -- From joints to coordinates and bodies: order, mimics, what is fixed to what ------------------
+
+
+MOVABLE = ("revolute", "continuous", "prismatic")
+
+
+@dataclass(frozen=True)
+class Follow:
+    """Joint position = multiplier * q[dof] + offset."""
+
+    dof: int
+    multiplier: float
+    offset: float
 
 
 @dataclass(frozen=True, eq=False)
-class MotorMap(Frozen):
-    """Between the coordinates x (N,) and the motors (m,): tau = A tau_m, phi = A' x + zeros.
+class Placement:
+    """A link in the body it is fixed to (-1: the root)."""
 
-    x is q, or (q, theta) of an arm whose springs are coordinates (``elastic.with_springs``).
-
-    Attributes:
-        A: Structure matrix (N, m) [1 or rad/m].
-        zeros: What each motor's encoder shows at x = 0 (m,) [rad].
-        rank: Of A, the same in all units.
-        inverse: A^+ (m, N): the motor torques of least norm that give a force on the
-            coordinates, or come nearest to it (least squares) where motors are missing; and
-            its transpose the coordinates that the motors show.
-    """
-
-    A: Array
-    zeros: Array
-    rank: int
-    inverse: Array
-
-    @property
-    def complete(self) -> bool:
-        """Whether the motors move, and show, every coordinate independently."""
-        return self.rank == len(self.A)
-
-    def coordinates(self, phi: Array) -> Array:
-        """Coordinates x (..., N) that the motors' angles phi (..., m) show."""
-        return np.asarray((phi - self.zeros) @ self.inverse)
+    body: int
+    rotation: Array
+    position: Array
 
 
-def motor_map(A: Array, zeros: Array) -> MotorMap:
-    """Make the map of a structure matrix.
-
-    Args:
-        A: Structure matrix (N, m).
-        zeros: The encoders' zeros (m,).
-    """
-    driven = np.flatnonzero(A.any(axis=1))
-    inverse, found = np.zeros(A.shape[::-1]), rank(A)
-    inverse[:, driven] = least_norm_inverse(A[driven], found)
-    return MotorMap(readonly(A), readonly(zeros), found, readonly(inverse))
+def refuse_free_joints(robot: RobotRecord) -> None:
+    """Raise for joints with more than one degree of freedom."""
+    for joint in robot.joints:
+        if joint.kind in ("floating", "planar"):
+            raise ModelError(
+                f"{robot.source}, joint {joint.name!r}",
+                f"is {joint.kind}; the base must be fixed",
+                "make it a fixed joint, or freeze it by naming the joints to keep (joints=[...])",
+            )
 
 
-def least_norm_inverse(A: Array, found: int) -> Array:
-    """Inverse (m, k) of A (k, m) of a known rank: of least norm, of least squares, or both."""
-    if found == A.shape[0]:
-        return least_norm(A)
-    if found == A.shape[1]:
-        return least_norm(A.T).T
-    return np.asarray(np.linalg.pinv(A))
+def coordinates(robot: RobotRecord) -> tuple[str, ...]:
+    """Movable joints that follow no other, in file order."""
+    return tuple(j.name for j in robot.joints if j.kind in MOVABLE and j.mimic is None)
 
 
-def least_norm(A: Array) -> Array:
-    """S (m, k) with A S = 1, of least norm; units of very different size lose nothing.
+def following(robot: RobotRecord) -> dict[str, Follow]:
+    """How each movable joint follows a coordinate; chains of mimics multiplied out."""
+    index = {name: d for d, name in enumerate(coordinates(robot))}
+    joints = {joint.name: joint for joint in robot.joints}
+    result = {}
+    for joint in robot.joints:
+        if joint.kind not in MOVABLE:
+            continue
+        multiplier, offset, leader = 1.0, 0.0, joint
+        while leader.mimic is not None:
+            offset += multiplier * leader.mimic.offset
+            multiplier *= leader.mimic.multiplier
+            leader = joints[leader.mimic.leader]
+        if leader.kind not in MOVABLE:
+            raise ModelError(
+                f"{robot.source}, joint {joint.name!r}/mimic",
+                f"follows {leader.name!r}, which does not move",
+                "freeze both, or let it follow a movable joint",
+            )
+        place = f"{robot.source}, joint {joint.name!r}/mimic"
+        for product in (multiplier, offset):  # of a chain of leaders
+            refuse_too_large(product, place)
+        result[joint.name] = Follow(index[leader.name], multiplier, offset)
+    return result
 
-    Scaling a row does not change which solution is the least, scaling a column would; of a
-    square matrix there is only one.
 
-    Args:
-        A: A matrix of full row rank (k, m).
-    """
-    rows, columns = scales(A)
-    if A.shape[0] == A.shape[1]:
-        return columns[:, None] * np.linalg.inv(rows[:, None] * A * columns) * rows
-    Q, R = np.linalg.qr((rows[:, None] * A).T)
-    return np.asarray(Q @ np.linalg.inv(R).T * rows)
+def body_order(robot: RobotRecord) -> tuple[JointRecord, ...]:
+    """Movable joints, one per body: file order wherever parents then precede children."""
+    below: dict[str, list[tuple[int, JointRecord]]] = {}
+    for k, joint in enumerate(robot.joints):
+        below.setdefault(joint.parent, []).append((k, joint))
+    order = []
+    ready: list[tuple[int, JointRecord]] = []
+
+    def open_link(link: str) -> None:
+        """Queue the movable joints reached from a link through fixed ones."""
+        stack = [link]
+        while stack:
+            for k, joint in below.get(stack.pop(), []):
+                if joint.kind in MOVABLE:
+                    heapq.heappush(ready, (k, joint))
+                else:
+                    stack.append(joint.child)
+
+    open_link(root_link(robot))
+    while ready:
+        _, joint = heapq.heappop(ready)
+        order.append(joint)
+        open_link(joint.child)
+    return tuple(order)
+
+
+def root_link(robot: RobotRecord) -> str:
+    """The link that is no joint's child."""
+    children = {joint.child for joint in robot.joints}
+    return next(link.name for link in robot.links if link.name not in children)
+
+
+def placements(robot: RobotRecord, bodies: tuple[JointRecord, ...]) -> dict[str, Placement]:
+    """Where every link sits: a moved link at its body's origin, fixed ones beside it."""
+    index = {joint.child: b for b, joint in enumerate(bodies)}
+    incoming = {joint.child: joint for joint in robot.joints}
+    result = {root_link(robot): Placement(-1, np.eye(3), np.zeros(3))}
+    for link in robot.links:
+        chain = []
+        name = link.name
+        while name not in result:
+            chain.append(name)
+            name = incoming[name].parent
+        for name in reversed(chain):
+            joint = incoming[name]
+            if name in index:
+                result[name] = Placement(index[name], np.eye(3), np.zeros(3))
+            else:
+                result[name] = placed(result[joint.parent], joint)
+    return result
+
+
+def placed(parent: Placement, joint: JointRecord) -> Placement:
+    """Place the child of a joint at position zero in the body of its parent."""
+    rotation = parent.rotation @ np.array(joint.rotation)
+    position = parent.position + parent.rotation @ np.array(joint.position)
+    return Placement(parent.body, rotation, position)

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from geared_dynamics.arrays import Array, ArrayLike, real, reals
-from geared_dynamics.checks import plain, refuse_too_large
+from geared_dynamics.arrays import Array, ArrayLike, real, reals, refuse_too_large
+from geared_dynamics.checks import plain
 from geared_dynamics.description.geometry import rpy_from_rotation
 from geared_dynamics.description.robot_records import (
     DrivetrainRecord,
@@ -23,7 +23,7 @@ from geared_dynamics.description.robot_records import (
     WheelRecord,
 )
 from geared_dynamics.errors import ArrayError, ModelError, Note
-from geared_dynamics.model.topology import Placement
+from geared_dynamics.model.facts import Placement
 
 IDENTITY = np.eye(3)
 UPPER = (np.array([0, 0, 0, 1, 1, 2]), np.array([0, 1, 2, 1, 2, 2]))

@@ -14,28 +14,29 @@ from geared_dynamics.arrays import (
     Array,
     ArrayLike,
     BoolArray,
+    Entered,
     Frozen,
     IntArray,
     readonly,
     readonly_int,
 )
+from geared_dynamics.checks import choice
 from geared_dynamics.description.robot_records import DrivetrainRecord, RobotRecord
 from geared_dynamics.errors import ModelError, Note, UnknownNameError
 from geared_dynamics.model.balancer_arrays import Balancers
+from geared_dynamics.model.derived import KernelForms, Knowledge, knowledge_of, with_shafts
 from geared_dynamics.model.drive_arrays import FrictionLaws, Motors, linear_friction
 from geared_dynamics.model.elasticity import Elasticity, ElasticModel
 from geared_dynamics.model.facts import (
     Frame,
     JointLimits,
     JointType,
-    MotorMap,
     Tree,
     Wheels,
-    motor_map,
+    root_link,
 )
 from geared_dynamics.model.inertia import PayloadFrame, loaded_robot, payload_parameters
-from geared_dynamics.model.knowledge import Knowledge, knowledge_of
-from geared_dynamics.model.topology import root_link
+from geared_dynamics.model.motor_map import MotorMap, motor_map
 
 Coupling = Literal["none", "diagonal", "complete"]
 # Facts derived at first use that do not depend on the bodies' parameters.
@@ -49,43 +50,8 @@ class Records(NamedTuple):
     drivetrain: DrivetrainRecord
 
 
-@dataclass(eq=False)
-class KernelForms:
-    """A model in the forms that kernels read, made at first use by the room named dynamics.
-
-    It follows from the model's fields, is read-only, and belongs to ``dynamics`` and ``trace``.
-
-    Attributes:
-        skeleton: The packed model without its bodies' parameters (packing).
-        plan: The order of elimination (elimination_plan).
-        frames: Links and wheels by name (packing).
-        drives: Motors, friction and the gears' losses (drive_packing).
-        balancers: Springs between links (packing).
-        springs: Springs of elastic joints (elastic.equations).
-        packed: The packed model (packing); it and what follows depend on bodies' parameters.
-        extended: The arm with a coordinate more for each elastic joint (elastic.extended).
-        flatness: Plans of its feedforwards by method and order (elastic.flatness).
-        tapes: Functions with their derivatives as tapes, by name (trace.tape).
-    """
-
-    skeleton: Array | None = None
-    plan: Array | None = None
-    frames: Mapping[str, Array] = field(default_factory=lambda: MappingProxyType({}))
-    drives: Array | None = None
-    balancers: Array | None = None
-    springs: Array | None = None
-    packed: Array | None = None
-    extended: GearedModel | None = None
-    flatness: dict[object, object] = field(default_factory=dict)
-    tapes: dict[str, Array] = field(default_factory=dict)
-
-    def of_shape(self) -> KernelForms:
-        """Return those that do not depend on the bodies' parameters."""
-        return replace(self, packed=None, extended=None, flatness={}, tapes={})
-
-
 @dataclass(frozen=True, eq=False)
-class GearedModel(Frozen):
+class GearedModel(Entered, Frozen):
     """A geared arm, frozen, with read-only arrays; built by ``load_model``.
 
     Attributes:
@@ -123,8 +89,8 @@ class GearedModel(Frozen):
     elastic_model: ElasticModel = "complete"
     notes: tuple[Note, ...] = ()
 
-    # Functions in machine code, of a model that the room named trace has compiled.
-    fast: ClassVar[Any] = None
+    # Code for many states by kernel, of a model that the room named trace has compiled.
+    many: ClassVar[Mapping[str, Any]] = MappingProxyType({})
     # Of these fields alone: a copy with other ones begins without any.
     _forms: KernelForms = field(default_factory=KernelForms, init=False, repr=False)
 
@@ -292,8 +258,7 @@ class GearedModel(Frozen):
             coupling: ``none`` no spin terms, ``diagonal`` only diag(Gamma' J Gamma),
                 ``complete`` all of Gamma' J Gamma + Gamma' J Z + Z' J Gamma.
         """
-        if not isinstance(coupling, str) or coupling not in get_args(Coupling):
-            raise UnknownNameError("coupling", "coupling", coupling, get_args(Coupling))
+        choice("coupling", "coupling", coupling, get_args(Coupling))
         return replace(self, coupling=coupling)
 
     def with_elasticity(self, elastic_model: ElasticModel) -> GearedModel:
@@ -305,11 +270,31 @@ class GearedModel(Frozen):
                 tensors of the rotors behind springs dropped from M_link (Melhem 2001,
                 remark 4), which is their mass left as a point.
         """
-        if not isinstance(elastic_model, str) or elastic_model not in get_args(ElasticModel):
-            raise UnknownNameError(
-                "elastic_model", "elastic model", elastic_model, get_args(ElasticModel)
-            )
+        choice("elastic_model", "elastic model", elastic_model, get_args(ElasticModel))
         return replace(self, elastic_model=elastic_model)
+
+    def with_springs(self) -> GearedModel:
+        """Return the arm with elastic joints as a rigid one of coordinates x = (q, theta).
+
+        Made at first use and kept. Every rigid function takes it, and those of ``contact`` and
+        of the actuated arm, with x (..., n + n_e) for q. The springs' forces are no part of it:
+        add ``gd.elastic.spring_forces`` of this model to the force on x.
+
+        Raises:
+            ModelError: If no joint of the model is elastic.
+        """
+        elastic, forms = self.elasticity, self._forms
+        if not elastic.stiffness.size:
+            place = f"{self.drivetrain_source}, joints"
+            remedy = "give joints.<name>.stiffness, or use the rigid functions"
+            raise ModelError(place, "no joint of this arm is elastic", remedy)
+        if forms.extended is None:
+            parts = with_shafts(self.tree, self.wheels, elastic, self.elastic_model, self.root)
+            tree, wheels, rigid = parts
+            names = self.joint_names + elastic.names
+            extended = replace(self, joint_names=names, tree=tree, wheels=wheels)
+            forms.extended = replace(extended, elasticity=rigid)
+        return cast("GearedModel", forms.extended)
 
     def payload_frame(
         self, link: str | None = None, place: str = "with_payload: link"

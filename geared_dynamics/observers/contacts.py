@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike, BoolArray
+from geared_dynamics.checks import warn_former
 from geared_dynamics.dynamics import elastic
 from geared_dynamics.dynamics.arguments import above_zero, each, finite_input, one_state, seconds
 from geared_dynamics.dynamics.frames import jacobian
@@ -213,16 +214,16 @@ ACROSS = 1e-6  # part of a component that may lie across what is seen
 class ContactWrench(NamedTuple):
     """A contact at the origin of a frame.
 
-    ``force`` and ``moment`` are of least norm: where ``seen`` is not the whole space, their
-    components may be of that and not of the contact. ``told`` has NaN there.
+    ``force`` and ``moment`` are of least norm: where ``directions`` is not the whole space, their
+    components may be of that and not of the contact. ``components`` has NaN there.
 
     Attributes:
         force: In root axes (3,) [N].
         moment: In root axes, about the frame's origin (3,) [N m]; zero if not asked for.
-        covariance: Of both (6, 6), within what is seen.
-        seen: Orthonormal directions of (force, moment / length) that the joints feel (6, rank):
-            what is across them is not in the estimate. Rank 6 sees everything; without a
-            moment, rank 3.
+        covariance: Of both (6, 6), within the directions.
+        directions: Orthonormal directions of (force, moment / length) that the joints feel
+            (6, rank): what is across them is not in the estimate. Rank 6 sees everything;
+            without a moment, rank 3.
         residual: External force on the joints that no contact there explains (n,).
         turning: Whether a moment was asked for; if not, it is zero by the caller's word.
     """
@@ -230,14 +231,25 @@ class ContactWrench(NamedTuple):
     force: Array
     moment: Array
     covariance: Array
-    seen: Array
+    directions: Array
     residual: Array
     turning: bool = True
 
     @property
+    def seen(self) -> Array:
+        """Former name of ``directions``."""
+        warn_former("ContactWrench.seen", "directions")
+        return self.directions
+
+    def told(self, axes: ArrayLike | None = None) -> Array:
+        """Former name of ``components``."""
+        warn_former("ContactWrench.told", "components")
+        return self.components(axes)
+
+    @property
     def rank(self) -> int:
         """How many directions the joints feel."""
-        return int(self.seen.shape[1])
+        return int(self.directions.shape[1])
 
     def determined(self, axes: ArrayLike | None = None) -> BoolArray:
         """Which components (6,) the joints tell: those whose unit vector lies in what is seen.
@@ -245,14 +257,14 @@ class ContactWrench(NamedTuple):
         Args:
             axes: Rotation (3, 3) from the axes of the components to root's; root's if not given.
         """
-        turned = _both(axes).T @ self.seen
+        turned = _both(axes).T @ self.directions
         across = 1.0 - np.sum(turned**2, axis=1)
         known = across <= ACROSS**2
         if not self.turning:
             known[3:] = True
         return np.asarray(known)
 
-    def told(self, axes: ArrayLike | None = None) -> Array:
+    def components(self, axes: ArrayLike | None = None) -> Array:
         """Force and moment (6,), NaN where the joints do not tell the component.
 
         Args:
@@ -315,7 +327,7 @@ def contact_wrench(
         force=wrench[:3],
         moment=wrench[3:],
         covariance=shape @ shape.T * np.outer(scale, scale),
-        seen=seen,
+        directions=seen,
         residual=force - J.T @ found,
         turning=moment,
     )

@@ -36,8 +36,8 @@ from geared_dynamics.observers.health import (
     commanded,
     healthy,
     held,
-    judged,
     parts,
+    updated_ratio,
 )
 from geared_dynamics.observers.kalman_gains import KalmanGains, kalman_gains, positive
 from geared_dynamics.observers.observer import Deviations, ModelObserver, fitted
@@ -264,7 +264,7 @@ class KalmanObserver(ModelObserver[KalmanState]):
         if kernels.observer_update(*forms, gains.tuning, mean, factor, taken, chosen, out) != 0:
             return state._replace(health=held(health, health.faults | Fault.DIVERGED))
         nis, number = float(out[-1]), int(np.count_nonzero(used))
-        ratio = judged(state.ratio, nis, number, dt / gains.window)
+        ratio = updated_ratio(state.ratio, nis, number, dt / gains.window)
         fits = ratio <= gains.most
         friction = out[end:-1]
         wake = faded(gains, state.wake, friction.reshape(-1, k), dt, moving)

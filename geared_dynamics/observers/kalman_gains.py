@@ -153,46 +153,14 @@ def kalman_gains(
     posture_ = np.zeros(n) if posture is None else finite_input("posture", posture, n)
     both = both_sides(model, links, torques)
     at_joint, walk = walks(model, posture_, encoders / np.sqrt(rate), w, both)
-    torque = np.zeros(sizes.coordinates)
-    A = elastic.structure_matrix(model)
-    if motor_torque_noise is None:
-        B = np.diag(elastic.mass_matrix(model, posture_))
-        driven = np.any(A != 0.0, axis=1)
-        torque[driven] = (at_joint * B * np.max(w) ** 2)[driven]
-    else:
-        torque = np.sqrt(
-            A**2 @ positive("motor_torque_noise", motor_torque_noise, m, zero=True) ** 2
-        )
+    torque = torque_deviation(model, posture_, at_joint, float(np.max(w)), motor_torque_noise)
     pace = np.concatenate([w, np.full(shafts, np.max(w))])
     torque = np.hypot(torque, walk / pace)
     rows, offsets = reading_rows(model)
     every = np.concatenate([encoders, links, torques])
     finite = np.isfinite(every)
     variance = np.where(finite, every, 1.0) ** 2
-    far = PACE / rate + 30.0 * encoders if jump is None else positive("jump", jump, m)
-    twist = LINK_PACE / rate * np.concatenate([np.ones(n), np.abs(stiffness_of(model))])
-    far = np.concatenate([far, twist + 30.0 * np.where(finite, every, 0.0)[m:]])
-    floor = FLOOR * np.where(finite, every, 0.0)
-    floor[:m] = floor[:m] if jump is None else far[:m]
-    sudden = LINK_SUDDEN * np.concatenate([np.ones(n), np.abs(stiffness_of(model))])
-    turns = np.full(m, SUDDEN if jump is None else 0.0)
-    G = agility(model, posture_)
-    limits = Limits(
-        enabled=finite,
-        required=np.arange(sizes.readings) < m,
-        jump=readonly(far),
-        floor=readonly(floor),
-        sudden=readonly(np.concatenate([turns, sudden])),
-        agility=readonly(np.concatenate([G, np.zeros((n + shafts, m))])),
-        rub=readonly(np.concatenate([rubbing(model, G), np.full(n + shafts, np.inf)])),
-        stuck=readonly(STUCK * far),
-        gate=GATE,
-        hold=float(hold),
-        longest=min(0.01, 5.0 / float(rate)),
-        settle=0.0,
-    )
-    for flags in (limits.enabled, limits.required):
-        flags.setflags(write=False)
+    limits = gating_limits(model, sizes, every, posture_, jump, float(rate), float(hold))
     return KalmanGains(
         sizes=sizes,
         source=source_of(model),
@@ -210,6 +178,77 @@ def kalman_gains(
         interval=float(max(INTERVAL * 2.0 * pi / np.max(w), 1.0 / float(rate))),
         fade=FADE * float(np.min(w)),
     )
+
+
+def torque_deviation(
+    model: GearedModel, posture: Array, at_joint: Array, fastest: float, noise: ArrayLike | None
+) -> Array:
+    """White noise of the motors' torque, on x (N,) [N m s^0.5].
+
+    Args:
+        model: Geared model with elastic joints.
+        posture: Where the inertia is taken (n,).
+        at_joint: Encoders' noise on x (N,) [rad s^0.5].
+        fastest: Largest bandwidth [rad/s].
+        noise: Of the motors' torque (m,); None: what moves the rotors by their encoders' noise.
+    """
+    A = elastic.structure_matrix(model)
+    if noise is not None:
+        given = positive("motor_torque_noise", noise, A.shape[1], zero=True)
+        return np.asarray(np.sqrt(A**2 @ given**2))
+    torque = np.zeros(len(A))
+    B = np.diag(elastic.mass_matrix(model, posture))
+    driven = np.any(A != 0.0, axis=1)
+    torque[driven] = (at_joint * B * fastest**2)[driven]
+    return torque
+
+
+def gating_limits(
+    model: GearedModel,
+    sizes: Sizes,
+    every: Array,
+    posture: Array,
+    jump: ArrayLike | None,
+    rate: float,
+    hold: float,
+) -> Limits:
+    """Between which bounds a reading is used.
+
+    Args:
+        model: Geared model with elastic joints.
+        sizes: Its numbers of coordinates and readings.
+        every: Deviation of each reading (r,), NaN of one that is not there.
+        posture: Where the inertia is taken (n,).
+        jump: As of ``kalman_gains``.
+        rate: How many readings there are per second [1/s].
+        hold: For how long prediction bridges missing readings [s].
+    """
+    m, n, shafts, finite = sizes.motors, sizes.n, sizes.shafts, np.isfinite(every)
+    far = PACE / rate + 30.0 * every[:m] if jump is None else positive("jump", jump, m)
+    twist = LINK_PACE / rate * np.concatenate([np.ones(n), np.abs(stiffness_of(model))])
+    far = np.concatenate([far, twist + 30.0 * np.where(finite, every, 0.0)[m:]])
+    floor = FLOOR * np.where(finite, every, 0.0)
+    floor[:m] = floor[:m] if jump is None else far[:m]
+    sudden = LINK_SUDDEN * np.concatenate([np.ones(n), np.abs(stiffness_of(model))])
+    turns = np.full(m, SUDDEN if jump is None else 0.0)
+    G = agility(model, posture)
+    limits = Limits(
+        enabled=finite,
+        required=np.arange(sizes.readings) < m,
+        jump=readonly(far),
+        floor=readonly(floor),
+        sudden=readonly(np.concatenate([turns, sudden])),
+        agility=readonly(np.concatenate([G, np.zeros((n + shafts, m))])),
+        rub=readonly(np.concatenate([rubbing(model, G), np.full(n + shafts, np.inf)])),
+        stuck=readonly(STUCK * far),
+        gate=GATE,
+        hold=hold,
+        longest=min(0.01, 5.0 / rate),
+        settle=0.0,
+    )
+    for flags in (limits.enabled, limits.required):
+        flags.setflags(write=False)
+    return limits
 
 
 def agility(model: GearedModel, q: Array) -> Array:

@@ -35,8 +35,8 @@ from geared_dynamics.observers.health import (
     coloured,
     healthy,
     held,
-    judged,
     most_by_chance,
+    updated_ratio,
 )
 from geared_dynamics.observers.kalman_gains import (
     PACE,
@@ -54,8 +54,8 @@ from geared_dynamics.observers.pole_assignment import (
     MeasuredCoordinates,
     calmer,
     excess,
+    measured_coordinates,
     next_rate,
-    seen,
     sizes,
     slower,
 )
@@ -73,9 +73,9 @@ from geared_dynamics.observers.screening import prepared, screened
 from geared_dynamics.observers.standing import (
     StandingStep,
     gain_of,
-    kept,
     law_count,
     predicted,
+    retained_rates,
     stands,
 )
 
@@ -229,7 +229,7 @@ def nonlinear_gains(
         sizes,
         source_of(model),
         decay,
-        seen(model),
+        measured_coordinates(model),
         structure_matrix(model).T,
         model.motor_zeros,
         limits,
@@ -339,7 +339,7 @@ def corrected(
     if Fault.SETTLING not in health.faults:
         scaled = taken / gains.expected
         number = int(np.count_nonzero(used))
-        ratio = judged(ratio, float(scaled @ scaled), number, dt / gains.window)
+        ratio = updated_ratio(ratio, float(scaled @ scaled), number, dt / gains.window)
     return state._replace(
         mean=mean + change,
         innovation=innovation,
@@ -391,7 +391,7 @@ def renewed(
     standing = state.standing
     if len(standing):
         standing = stands(model, steps[-1], state.rate, standing, innovation, gains.expected, dt)
-        state = state._replace(stay=kept(model, used))
+        state = state._replace(stay=retained_rates(model, used))
     same = np.array_equal(standing, state.standing)
     if same and np.max(np.abs(here - state.made_at)) < FRESH:
         return state

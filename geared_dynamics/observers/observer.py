@@ -12,6 +12,7 @@ import numpy as np
 
 from geared_dynamics import kernels
 from geared_dynamics.arrays import Array, ArrayLike, BoolArray, Frozen
+from geared_dynamics.checks import warn_former
 from geared_dynamics.dynamics.elastic.equations import joint_torque, spring_matrix
 from geared_dynamics.dynamics.elastic.motors import motor_speeds
 from geared_dynamics.dynamics.state import Measurement, State
@@ -122,7 +123,7 @@ class Observer(Protocol[S]):
     def estimate(self, state: S) -> Estimate:
         """The state in the user's quantities."""
 
-    def ahead(self, state: S, torques: Sequence[tuple[float, Array]]) -> S | None:
+    def extrapolate(self, state: S, torques: Sequence[tuple[float, Array]]) -> S | None:
         """The state after known torques have acted, without readings; None where it diverges."""
 
     def restore_sensors(self, state: S) -> S:
@@ -159,7 +160,7 @@ class ModelObserver(Frozen, Generic[S]):
         """The state in the user's quantities."""
         return estimate(self.arm.model, cast("ObserverState", state))
 
-    def ahead(self, state: S, torques: Sequence[tuple[float, Array]]) -> S | None:
+    def extrapolate(self, state: S, torques: Sequence[tuple[float, Array]]) -> S | None:
         """The state after known torques have acted, without readings; None where it diverges.
 
         Only the mean moves. The unaccounted force of the Kalman filter goes on as it is. What else
@@ -172,6 +173,11 @@ class ModelObserver(Frozen, Generic[S]):
         before: Any = state
         mean = moved_mean(self.arm, before.mean, torques)
         return None if mean is None else cast("S", before._replace(mean=mean))
+
+    def ahead(self, state: S, torques: Sequence[tuple[float, Array]]) -> S | None:
+        """Former name of ``extrapolate``."""
+        warn_former("Observer.ahead", "extrapolate")
+        return self.extrapolate(state, torques)
 
     def restore_sensors(self, state: S) -> S:
         """The state in which lost sensors on the links count again, if they are plausible."""
@@ -333,7 +339,7 @@ LONGEST = 0.005  # of one step of the prediction [s]
 def moved_mean(
     arm: ObservedArm, mean: Array, torques: Sequence[tuple[float, Array]]
 ) -> Array | None:
-    """A state's mean (2N,) or (3N,) after torques of ``Observer.ahead``; None if it diverges."""
+    """A state's mean (2N,) or (3N,) after torques, as ``extrapolate``; None if it diverges."""
     N, k = arm.sizes.coordinates, arm.sizes.state
     whole = np.zeros(k)
     whole[: len(mean)] = mean

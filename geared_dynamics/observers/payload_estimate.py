@@ -34,6 +34,7 @@ from typing import NamedTuple
 import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike, BoolArray
+from geared_dynamics.checks import warn_former
 from geared_dynamics.dynamics.arguments import above_zero, each, one_state
 from geared_dynamics.dynamics.packing import columns_of
 from geared_dynamics.dynamics.regressor import regressor
@@ -82,7 +83,7 @@ class Payload(NamedTuple):
         covariance: Of m and m c (4, 4), with what the load does not explain as long as it
             lasts; infinite where they are not determined or the window is too short to tell.
         rms: Of the forces that the load does not explain, in their standard deviations.
-        seen: Whether the window's motion determines all four numbers.
+        identifiable: Whether the window's motion determines all four numbers.
         determined: Along which axes of the link's frame it determines the centre of mass (3,):
             two on an arm in a plane.
         directions: Orthonormal directions in the link's frame along which it does (r, 3): those
@@ -96,11 +97,17 @@ class Payload(NamedTuple):
     com: Array
     covariance: Array
     rms: float
-    seen: bool
+    identifiable: bool
     determined: BoolArray
     directions: Array
     along: Array
     along_deviation: Array
+
+    @property
+    def seen(self) -> bool:
+        """Former name of ``identifiable``."""
+        warn_former("Payload.seen", "identifiable")
+        return self.identifiable
 
     @property
     def mass_deviation(self) -> float:
@@ -249,7 +256,7 @@ def payload_estimate(state: PayloadState) -> Payload:
         com=np.where(told[1:], centre, np.nan),
         covariance=hidden_infinite(covariance, told),
         rms=float(np.sqrt(max(left, 0.0) / weight)) if weight else float("nan"),
-        seen=bool(told.all()),
+        identifiable=bool(told.all()),
         determined=told[1:] & told[0],
         directions=directions,
         along=along,

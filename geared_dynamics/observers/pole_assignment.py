@@ -75,7 +75,7 @@ class MeasuredCoordinates(NamedTuple):
         return (self.elastic, DEPTH), (self.rigid, 2)
 
 
-def seen(model: GearedModel) -> MeasuredCoordinates:
+def measured_coordinates(model: GearedModel) -> MeasuredCoordinates:
     """What the encoders tell.
 
     Raises:

@@ -17,7 +17,6 @@ from geared_dynamics.dynamics.elastic.equations import (
     spring_matrix,
     structure_matrix,
 )
-from geared_dynamics.dynamics.elastic.extended import extended
 from geared_dynamics.dynamics.friction_and_balancers import balancer_forces
 from geared_dynamics.dynamics.packing import packed
 from geared_dynamics.dynamics.rigid import gravity_forces
@@ -70,7 +69,7 @@ def sizes_of(model: GearedModel) -> Sizes:
     Raises:
         ModelError: where no joint is elastic, or a loss depends on the load.
     """
-    extended(model)
+    model.with_springs()
     refuse_losses(model, remedy="observe it without: put the loss into coulomb friction")
     return Sizes(model.n, model.elasticity.count, len(model.motor_names))
 
@@ -105,7 +104,7 @@ def observed_arm(model: GearedModel) -> ObservedArm:
         ModelError: as ``sizes_of``.
     """
     sizes = sizes_of(model)
-    forms = packed(extended(model)), packed_springs(model), packed_drives(model)
+    forms = packed(model.with_springs()), packed_springs(model), packed_drives(model)
     return ObservedArm(model, sizes, forms, bool(model.balancers.names))
 
 

@@ -153,11 +153,11 @@ class RedundantObserver(Frozen):
         """The state in the user's quantities."""
         return estimate(self.model, state)
 
-    def ahead(
+    def extrapolate(
         self, state: RedundantState, torques: Sequence[tuple[float, Array]]
     ) -> RedundantState | None:
         """The state after known torques have acted, without readings; None where it diverges."""
-        moved = self.observer.ahead(state.inner, torques)
+        moved = self.observer.extrapolate(state.inner, torques)
         return None if moved is None else embedded(self.model, moved)
 
     def restore_sensors(self, state: RedundantState) -> RedundantState:

@@ -194,7 +194,7 @@ def alone(model: GearedModel, coordinates: IntArray, standing: BoolArray) -> Boo
     return np.asarray(found | still_links)
 
 
-def kept(model: GearedModel, used: BoolArray) -> Array:
+def retained_rates(model: GearedModel, used: BoolArray) -> Array:
     """Part of its rate that each law keeps where it stands (e,).
 
     A rotor's rate is measured: friction holds what it has, be it a creep. Without its reading it

@@ -63,7 +63,7 @@ class JointMotion(NamedTuple):
         return JointMotion(self.stamp[which], q, v, a, effort, raw, self.core[which])
 
 
-def motion(
+def filtered_motion(
     stretch: Stretch, period: int, cutoff: float, *, velocity: Velocity = "position"
 ) -> JointMotion | None:
     """Filter and differentiate a stretch; None if it is too short.

@@ -14,9 +14,9 @@ from geared_dynamics.recordings.motions import (
     JointMotion,
     Meaning,
     Velocity,
+    filtered_motion,
     joint_positions,
     joint_velocities,
-    motion,
 )
 from geared_dynamics.recordings.recording import Recording
 from geared_dynamics.recordings.samples import Cleaned, Samples, Stretch, Tally, clean
@@ -109,7 +109,7 @@ class MotionReader:
         motions = []
         for stretch in stretches:
             smooth, added = without_turns(self.model, self.meaning, stretch)
-            part = motion(smooth, recording.period, cutoff, velocity=self.velocity)
+            part = filtered_motion(smooth, recording.period, cutoff, velocity=self.velocity)
             if added is not None:
                 turns += ((np.diff(added, axis=0) != 0.0) & stretch.core[1:, None]).sum(axis=0)
             if part is None:

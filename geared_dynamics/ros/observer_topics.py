@@ -68,7 +68,7 @@ def wrench(model: GearedModel, output: ObserverOutput, frame: str, *, moment: bo
     turn = np.zeros((6, 6))
     turn[:3, :3] = turn[3:, 3:] = pose(model, found.q, frame)[:3, :3].T
     six = turn @ np.concatenate([contact.force, contact.moment])
-    known = determined(turn @ contact.seen)
+    known = determined(turn @ contact.directions)
     if not moment:
         known[3:] = True
     return np.where(known, six, np.nan)

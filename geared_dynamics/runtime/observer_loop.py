@@ -262,7 +262,7 @@ class ObserverLoop:
         """The state after torques have acted, with the last known one where they are missing."""
         last = state.health.tau_m
         known = [(span, np.where(np.isfinite(tau), tau, last)) for span, tau in torques]
-        return self.prepared.observer.ahead(state, known)
+        return self.prepared.observer.extrapolate(state, known)
 
     def _repeated(self, now: float) -> ObserverOutput:
         """The output for a stamp that was there already."""

@@ -1,4 +1,4 @@
-"""Our equations as a Mechanism; impulses of dry friction."""
+"""Our equations as a Mechanism."""
 
 from __future__ import annotations
 
@@ -10,85 +10,14 @@ from geared_dynamics.dynamics.elastic.equations import (
     spring_matrix,
     structure_matrix,
 )
-from geared_dynamics.dynamics.elastic.extended import extended
 from geared_dynamics.dynamics.friction_and_balancers import balancer_energy, balancer_forces
 from geared_dynamics.dynamics.rigid import energies, forward_dynamics, mass_matrix
 from geared_dynamics.dynamics.state import State
 from geared_dynamics.model import GearedModel
-from geared_dynamics.simulation.joint_friction import friction_of
+from geared_dynamics.simulation.integrators import runge_kutta_step
+from geared_dynamics.simulation.joint_friction import bounded_impulse, friction_of, soft_solve
 from geared_dynamics.simulation.motor_stage import stops_of
-
-# -- Impulses within bounds that bring rates to rest ----------------------------------------------
-
-
-SLACK = 1e-10  # relative; a joint and its own rotor may rest together, W is then singular
-ROUNDS = 60
-
-
-def bounded_impulse(W: Array, rate: Array, low: Array, high: Array) -> Array:
-    """Impulse p (k,) with low <= p <= high and rate + W p = 0 where p lies inside.
-
-    At its lower bound a rate may stay below zero, at its upper above: the solution of a
-    convex problem, min p' W p / 2 + rate' p within the bounds, by working sets; entries join and
-    leave the bounds until none is wrong.
-
-    Args:
-        W: Rates per impulse, symmetric, positive semi-definite (k, k).
-        rate: Rates before (k,).
-        low: Lower bounds (k,).
-        high: Upper bounds (k,).
-    """
-    if len(rate) == 1:  # most often
-        return np.asarray(np.minimum(np.maximum(-rate / W[0, 0], low), high))
-    soft = softened(W)
-    p: Array = np.asarray(np.linalg.solve(soft, -rate), np.float64)
-    clipped = np.minimum(np.maximum(p, low), high)
-    tolerance = SLACK * (np.abs(rate).max() + W.trace() * np.abs(clipped).max())
-    for _ in range(ROUNDS):
-        if (clipped == p).all():
-            slope = rate + soft @ p
-            wrong = ((p <= low) & (slope < -tolerance)) | ((p >= high) & (slope > tolerance))
-            if not wrong.any():
-                return p
-            inside = ((p > low) & (p < high)) | wrong
-        else:
-            inside = (clipped > low) & (clipped < high)
-        p = clipped.copy()
-        free = inside.nonzero()[0]
-        p[free] = 0.0
-        if len(free):
-            load = rate + soft @ p
-            p[free] = np.linalg.solve(soft[free[:, None], free], -load[free])
-        clipped = np.minimum(np.maximum(p, low), high)
-    return descended(soft, rate, low, high, clipped)
-
-
-def softened(W: Array) -> Array:
-    """W with a little more on its diagonal."""
-    soft = W.copy()
-    soft.flat[:: len(W) + 1] += SLACK * W.trace()
-    return soft
-
-
-def soft_solve(W: Array, right: Array) -> Array:
-    """W^-1 right of a matrix that may be singular (k, k)."""
-    if len(W) == 1:
-        return np.asarray(right / W[0, 0])
-    return np.asarray(np.linalg.solve(softened(W), right))
-
-
-def descended(W: Array, rate: Array, low: Array, high: Array, p: Array) -> Array:
-    """The same by descent along one entry after the other, which always converges."""
-    p = p.copy()
-    for _ in range(50 * len(p)):
-        before = p.copy()
-        for i in range(len(p)):
-            slope = rate[i] + W[i] @ p
-            p[i] = min(max(p[i] - slope / W[i, i], low[i]), high[i])
-        if np.abs(p - before).max() <= SLACK * max(np.abs(p).max(), 1e-300):
-            break
-    return p
-
+from geared_dynamics.simulation.wall import TouchingWall, Wall
 
 # -- The arm as our own equations move it: Runge-Kutta steps, and friction that sticks ------------
 #
@@ -116,21 +45,30 @@ class EquationsMechanism:
     """
 
     def __init__(
-        self, model: GearedModel, timestep: float, *, friction: bool = True, stops: bool = False
+        self,
+        model: GearedModel,
+        timestep: float,
+        *,
+        friction: bool = True,
+        stops: bool = False,
+        wall: Wall | None = None,
     ) -> None:
         """Lay out what does not change along a motion."""
         self.model, self.timestep = model, timestep
+        self._wall = None if wall is None else TouchingWall(model, wall)
         self._limits = self._stops = stops_of(model, stops)
         springy = bool(model.elasticity.stiffness.size)
-        self._arm = extended(model) if springy else model
+        self._arm = model.with_springs() if springy else model
         self._B = structure_matrix(model)
         self._friction = friction_of(model, friction)
         self._rows = self._friction.rows(self._B)
         self._merge, self._ways = parallel(self._rows)
-        self._viscous = self._rows.T @ (self._friction.viscous[:, None] * self._rows)
+        self._viscous = self._rows.T @ (self._friction.laws.viscous[:, None] * self._rows)
         self._drag = np.zeros(self._B.shape[1])
         self._damping = self._viscous
-        self._rough = bool(np.any(self._friction.static) or np.any(self._friction.coulomb))
+        self._rough = bool(
+            np.any(self._friction.laws.static) or np.any(self._friction.laws.coulomb)
+        )
         self._springs = _Springs(model) if springy else None
         self._balanced = bool(model.balancers.names)
         self._x, self._rate = np.zeros((2, self._arm.n))
@@ -139,6 +77,18 @@ class EquationsMechanism:
         """Put the arm at x = (q, theta) with a velocity (n + n_e,)."""
         self._x, self._rate = np.array(x, float), np.array(rate, float)
         self._stops = self._limits.placed(self._x[: self.model.n])
+        if self._wall is not None:
+            self._wall.place()
+
+    @property
+    def touch(self) -> Array:
+        """Force of the wall on the tool (3,) [N], root axes."""
+        return np.zeros(3) if self._wall is None else self._wall.force
+
+    def show_wall(self, present: bool) -> None:
+        """Take the wall away, or put it back."""
+        if self._wall is not None:
+            self._wall.present = present
 
     @property
     def x(self) -> Array:
@@ -167,7 +117,7 @@ class EquationsMechanism:
             drive: (m,) [N m].
             drag: (m,) [N m s/rad].
         """
-        h, x, v = self.timestep, self._x, self._rate
+        h, x, v, wall, n = self.timestep, self._x, self._rate, self._wall, self.model.n
         force = self._B @ drive
         if drag is not self._drag:  # it mostly stays
             self._drag = drag
@@ -181,26 +131,20 @@ class EquationsMechanism:
             if self._springs is not None:
                 total += self._springs.force(position, rate)
             if self._balanced:
-                total[: self.model.n] += balancer_forces(self.model, position[: self.model.n])
+                total[:n] += balancer_forces(self.model, position[:n])
+            if wall is not None:
+                total[:n] += wall.joint_force(position[:n], rate[:n])
             return forward_dynamics(self._arm, position, rate, total)
 
-        half = 0.5 * h
-        a1 = acceleration(x, v)
-        v2 = v + half * a1
-        a2 = acceleration(x + half * v, v2)
-        v3 = v + half * a2
-        a3 = acceleration(x + half * v2, v3)
-        v4 = v + h * a3
-        a4 = acceleration(x + h * v3, v4)
-        position = x + h / 6.0 * (v + 2.0 * (v2 + v3) + v4)
-        rate = v + h / 6.0 * (a1 + 2.0 * (a2 + a3) + a4)
-        self._x, self._rate = position, rate
-        beyond = self._stops.beyond(position[: self.model.n])
+        self._x, self._rate = runge_kutta_step(acceleration, x, v, h)
+        beyond = self._stops.beyond(self._x[:n])
         if beyond.size:
             way = slipping[1] if slipping else level
             self._stop(x, way, level, beyond, self._B @ drive)
         elif slipping and self._rough:
             self._stick(x, slipping[1], level)
+        if wall is not None:
+            wall.settle(self._x[:n], self._rate[:n])
 
     def _slipping(self, force: Array) -> tuple[tuple[Array, Array] | None, Array]:
         """Force with the friction of what moves, the directions, and all levels."""
@@ -208,12 +152,12 @@ class EquationsMechanism:
         if not friction.count:
             return None, np.zeros(0)
         before = self._ways @ self._rate
-        if friction.steady and not friction.ripple.size:
+        if friction.steady and not friction.laws.ripple.size:
             level, constant = friction.mean, friction.bias
         else:
             n = self.model.n
             angle = self.angle + self.model.motor_zeros
-            position = friction.of(self._x[:n], angle) + friction.shift
+            position = friction.positions(self._x[:n], angle)
             level, constant = friction.levels(position, self._rows @ self._rate)
         level = self._merge @ level
         way = np.where(np.abs(before) > REST, np.sign(before), 0.0)

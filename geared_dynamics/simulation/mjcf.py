@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from geared_dynamics.actuation.friction_elements import FrictionTable
 from geared_dynamics.arrays import Array
-from geared_dynamics.errors import ArrayError, GearedDynamicsWarning
+from geared_dynamics.errors import ArrayError, GearedDynamicsWarning, shown
 from geared_dynamics.model import GearedModel, require_model
-from geared_dynamics.simulation.joint_friction import Friction, friction_of
+from geared_dynamics.simulation.joint_friction import friction_of
 from geared_dynamics.simulation.mujoco_bodies import Blueprint, blueprint, compiled, wheel_joint
 from geared_dynamics.simulation.mujoco_parts import coefficient, mujoco
 
@@ -215,7 +216,7 @@ def to_mjcf(model: GearedModel, *, timestep: float = TIMESTEP, friction: bool = 
     """
     require_model(model)
     if not (isinstance(timestep, float) and 0.0 < timestep < 1.0):
-        raise ArrayError("timestep", f"is {timestep!r}", "give a time between 0 and 1 s")
+        raise ArrayError("timestep", f"is {shown(timestep)}", "give a time between 0 and 1 s")
     for words in left_out(model, friction_of(model, friction)):
         warnings.warn(f"MJCF: {words}", GearedDynamicsWarning, stacklevel=2)
     plan = blueprint(model, timestep, friction=friction)
@@ -223,15 +224,17 @@ def to_mjcf(model: GearedModel, *, timestep: float = TIMESTEP, friction: bool = 
     return mjcf(plan)
 
 
-def left_out(model: GearedModel, friction: Friction) -> list[str]:
+def left_out(model: GearedModel, friction: FrictionTable) -> list[str]:
     """What of the arm is not in the file."""
     missing = []
     if model.balancers.names:
         names = ", ".join(model.balancers.names)
         missing.append(f"balancers {names} are left out: apply gd.balancer_forces to the joints")
-    if np.any(friction.static != friction.coulomb) or np.any(np.ptp(friction.static, axis=1)):
+    if np.any(friction.laws.static != friction.laws.coulomb) or np.any(
+        np.ptp(friction.laws.static, axis=1)
+    ):
         missing.append("friction has its breakaway level, the same in both directions")
-    if friction.ripple.size or friction.offset.any():
+    if friction.laws.ripple.size or friction.laws.offset.any():
         missing.append("offset and ripple of friction are left out")
     elastic = model.elasticity
     if np.any((elastic.gap > 0.0) & (elastic.damping > 0.0)):

@@ -7,22 +7,23 @@ from typing import Any
 
 import numpy as np
 
+from geared_dynamics.actuation.friction_elements import FrictionTable
 from geared_dynamics.arrays import Array
 from geared_dynamics.errors import ModelError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.model.inertia import central_tensor
-from geared_dynamics.simulation.joint_friction import Friction, friction_of
+from geared_dynamics.simulation.joint_friction import friction_of
 from geared_dynamics.simulation.motor_stage import position_limits
 from geared_dynamics.simulation.mujoco_parts import (
     GearConstraints,
     WheelBody,
+    add_shapes,
     gearing,
     link_bodies,
     mujoco,
     set_coefficient,
     wheel_bodies,
 )
-from geared_dynamics.simulation.mujoco_shapes import add_shapes
 
 # Chosen by measurement, see docs/plants.md.
 TIME_CONSTANT = (
@@ -44,7 +45,7 @@ class Blueprint:
         wheels: The wheels as bodies.
         gears: How their hinges follow the joints.
         joints: Name of the joint of each body in ``model.tree`` (nb,).
-        friction: Friction as the plants count it.
+        friction: FrictionTable as the plants count it.
         tendons: Rows (n + w,) over joints and wheels of the fixed tendons, by name.
         stops: Body in ``model.tree``, lower and upper limit of each joint with end stops.
     """
@@ -54,7 +55,7 @@ class Blueprint:
     wheels: tuple[WheelBody, ...]
     gears: GearConstraints
     joints: tuple[str, ...]
-    friction: Friction
+    friction: FrictionTable
     tendons: dict[str, Array]
     stops: list[tuple[int, float, float]]
 
@@ -64,7 +65,6 @@ def blueprint(
     timestep: float,
     *,
     friction: bool = True,
-    drawn: bool = False,
     stops: bool = False,
 ) -> Blueprint:
     """Describe the arm to MuJoCo.
@@ -73,7 +73,6 @@ def blueprint(
         model: Geared model.
         timestep: Of the integrator [s].
         friction: Whether joints and rotors rub.
-        drawn: The arm is only to be looked at: bodies without inertia are let pass.
         stops: Whether the joints' position limits are end stops.
 
     Raises:
@@ -81,8 +80,8 @@ def blueprint(
         MissingPackageError: MuJoCo is not installed.
     """
     spec = mujoco().MjSpec()
-    wheels = wheel_bodies(model, drawn=drawn)
-    rest = link_bodies(model, wheels, drawn=drawn)
+    wheels = wheel_bodies(model)
+    rest = link_bodies(model, wheels)
     gears = gearing(model, wheels)
     joints = model.tree.joints
     spec.modelname = model.name
@@ -310,8 +309,8 @@ def add_friction(plan: Blueprint) -> None:
     loss: dict[str, list[float]] = {}
     for k, name in enumerate(friction_joints(plan)):
         entry = loss.setdefault(name, [0.0, 0.0])
-        entry[0] += float(friction.viscous[k])
-        entry[1] += float(friction.static.mean(axis=1)[k])
+        entry[0] += float(friction.laws.viscous[k])
+        entry[1] += float(friction.laws.static.mean(axis=1)[k])
     for name, (viscous, level) in loss.items():
         joint = spec.joint(name)
         set_coefficient(joint, "damping", viscous)
@@ -338,9 +337,9 @@ def friction_joints(plan: Blueprint) -> list[str]:
             names.append(wheel_joint(plan.wheels[plan.model.motor_wheel[friction.motor[k]]]))
             continue
         same = (
-            (tree.dof == friction.joint[k])
-            & (tree.multiplier == friction.multiplier[k])
-            & (tree.offset == friction.shift[k])
+            (tree.dof == friction.laws.index[k])
+            & (tree.multiplier == friction.laws.multiplier[k])
+            & (tree.offset == friction.laws.shift[k])
         )
         names.append(plan.joints[int(np.flatnonzero(same)[0])])
     return names

@@ -10,11 +10,11 @@ from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.dynamics.arguments import common_lead
 from geared_dynamics.dynamics.elastic.equations import (
     forward_dynamics,
+    joined,
     packed_springs,
     state_inputs,
     structure_matrix,
 )
-from geared_dynamics.dynamics.elastic.extended import extended, joined
 from geared_dynamics.dynamics.elimination_plan import elimination_plan
 from geared_dynamics.dynamics.state import State, takes_state
 from geared_dynamics.errors import ArrayError
@@ -89,7 +89,7 @@ def inverse_dynamics_derivatives(
     Raises:
         ArrayError: at a state where a spring has no derivative: at the end of its play.
     """
-    extended(model)  # refuses an arm without springs
+    require_model(model).with_springs()  # refuses an arm without springs
     x, rate, change = joined(
         model, q=(state.q, state.theta), v=(state.v, state.vtheta), a=(a, atheta)
     )
@@ -123,7 +123,7 @@ def forward_dynamics_derivatives(
         ModelError: if the mass matrix is not positive definite.
         ArrayError: as ``inverse_dynamics_derivatives``.
     """
-    n, size = model.n, extended(model).n
+    size, n = require_model(model).with_springs().n, model.n
     parts = forward_dynamics(model, state, tau_m, tau=tau)
     a = np.concatenate(parts, axis=-1)
     x, rate = joined(model, q=(state.q, state.theta), v=(state.v, state.vtheta))
@@ -141,7 +141,7 @@ def forward_dynamics_derivatives(
 
 def slopes_of(model: GearedModel, x: Array, rate: Array, change: Array) -> tuple[Array, ...]:
     """Force on x (..., N) and its derivatives (..., N, N) by x and its two derivatives."""
-    size = extended(model).n
+    size = model.with_springs().n
     given = joined_inputs({"x": (x, size), "rate": (rate, size), "a": (change, size)})
     made = model._forms.tapes.get(MOTION)
     if made is None:
@@ -150,7 +150,7 @@ def slopes_of(model: GearedModel, x: Array, rate: Array, change: Array) -> tuple
     def refuse(_place: int, where: tuple[int, ...]) -> NoReturn:
         refuse_stop(model, given[where], where)
 
-    rows = played(extended(model), made, given, refuse)
+    rows = played(model.with_springs(), made, given, refuse)
     shape = (*rows.shape[:-1], size, size)
     count = size * size
     parts = (rows[..., size + k * count : size + (k + 1) * count] for k in range(3))
@@ -165,7 +165,7 @@ def refuse_stop(model: GearedModel, given: Array, state: tuple[int, ...]) -> NoR
     away = np.where(free, np.abs(np.abs(stretch) - elasticity.gap), np.inf)
     spring = int(np.argmin(away))
     ends = np.flatnonzero(elasticity.stretch[spring])
-    names = [extended(model).joint_names[k] for k in ends]
+    names = [model.with_springs().joint_names[k] for k in ends]
     where = f" of state {', '.join(map(str, state))}" if state else ""
     finding = f"the spring between {' and '.join(names)} has no derivative: its play ends there"
     raise ArrayError(f"state.theta{where}", finding, "move off the end of the play")
@@ -186,12 +186,12 @@ def spring_form(model: GearedModel) -> Form:
 
 def motion_forms(model: GearedModel) -> dict[str, Form]:
     """Packed arrays of the arm with springs."""
-    return {"model": body_form(extended(require_model(model))), "shafts": spring_form(model)}
+    return {"model": body_form(require_model(model).with_springs()), "shafts": spring_form(model)}
 
 
 def forward_forms(model: GearedModel) -> dict[str, Form]:
     """Those and the plan of its elimination, which is structure."""
-    plan = elimination_plan(extended(require_model(model)))
+    plan = elimination_plan(require_model(model).with_springs())
     return motion_forms(model) | {"plan": Form(plan.copy(), np.zeros(len(plan), np.int8))}
 
 

@@ -181,7 +181,7 @@ def forward_dynamics_parameter_derivatives(
         da/dpi = -M^{-1} Y(q, v, a).
 
     The inverse dynamics is linear in pi: its derivative by them is ``regressor`` itself. For an
-    arm with elastic joints give ``gd.elastic.with_springs(model)``, x and the force on x.
+    arm with elastic joints give ``model.with_springs()``, x and the force on x.
 
     Args:
         model: Geared model.

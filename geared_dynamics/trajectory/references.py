@@ -11,7 +11,7 @@ import numpy as np
 from geared_dynamics.arrays import Array, ArrayLike, BoolArray, Frozen, IntArray, readonly
 from geared_dynamics.checks import as_order, finite_array
 from geared_dynamics.trajectory.waypoint_checks import moment
-from geared_dynamics.trajectory.waypoints import Rules, TrajectoryError, Waypoints, beside
+from geared_dynamics.trajectory.waypoints import Rules, TrajectoryError, Waypoints, nearest_turn
 
 # -- Polynomials between two waypoints, from what both say ----------------------------------------
 #
@@ -280,7 +280,7 @@ def follow(waypoints: Waypoints, before: Sample, now: float, rules: Rules) -> Re
     effort = waypoints.effort
     rows[0] += has[0, :, None] * waypoints.held * old[0]  # zero there
     if has[0, 0]:
-        old[0] = beside(old[0], rows[0, 0], rules.turning)
+        old[0] = nearest_turn(old[0], rows[0, 0], rules.turning)
     if times[0] >= 0.0:
         times = np.concatenate([[0.0], times])
         rows = np.concatenate([old[:3, None], rows], axis=1)

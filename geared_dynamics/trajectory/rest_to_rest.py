@@ -12,7 +12,7 @@ from geared_dynamics.errors import ArrayError
 from geared_dynamics.trajectory import spline
 from geared_dynamics.trajectory.spline import Spline
 from geared_dynamics.trajectory.waypoint_checks import STANDING, moment
-from geared_dynamics.trajectory.waypoints import Rules, TrajectoryError, Waypoints, beside
+from geared_dynamics.trajectory.waypoints import Rules, TrajectoryError, Waypoints, nearest_turn
 
 # -- Motions from rest to rest --------------------------------------------------------------------
 
@@ -171,7 +171,7 @@ def smooth(
     rows = np.zeros((k + 1, waypoints.n))
     rows[: len(known)] = known
     points = np.where(waypoints.held, rows[0], waypoints.positions[later])
-    rows[0] = beside(rows[0], points[0], rules.turning)
+    rows[0] = nearest_turn(rows[0], points[0], rules.turning)
     return through(
         np.append(present, start + waypoints.times[later]),
         np.concatenate([rows[:1], points]),

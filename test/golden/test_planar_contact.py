@@ -74,7 +74,7 @@ def test_a_ratio_one_percent_off_is_seen() -> None:
 
 @pytest.mark.parametrize(("kind", "shaft"), [("A", -0.501511542454), ("B", -0.515115424536)])
 def test_impact_of_elastic_joints(kind: str, shaft: float) -> None:
-    arm = gd.elastic.with_springs(planar(kind, stiffness=1e3))
+    arm = planar(kind, stiffness=1e3).with_springs()
     found = contact.impact(arm, wall(), np.append(Q, Q), np.append(V, V))
     after = [1.060461698143, -1.697573196984, 1.0, shaft]
     np.testing.assert_allclose(found.v, after, **EXACT)
@@ -135,7 +135,7 @@ def test_effective_mass() -> None:
     np.testing.assert_allclose(armature, [1.952112904649, 9.571210924869], **EXACT)
     elastic = contact.effective_mass(planar(stiffness=1e3), Q, "tip", (3.0, 0, 0))
     np.testing.assert_allclose(elastic, 1.047157296460, **EXACT)
-    arm = gd.elastic.with_springs(planar(stiffness=1e3))
+    arm = planar(stiffness=1e3).with_springs()
     again = contact.effective_mass(arm, np.append(Q, Q), "tip", (1.0, 0, 0))
     np.testing.assert_allclose(again, elastic, rtol=1e-14)
 

@@ -11,7 +11,6 @@ from scipy.integrate import solve_ivp
 
 import geared_dynamics as gd
 from elastic_arms import elastic_arm, elbow, state
-from geared_dynamics.dynamics.elastic.extended import extended
 from naive.measure import holds
 
 ROUNDING = 1e-13  # of the largest element: sums of the same products in another order
@@ -89,7 +88,7 @@ def test_external_forces_reach_the_links(seed: int) -> None:
 def test_regressor_holds_for_links_and_shafts(seed: int) -> None:
     """The parameters of the rigid arm give the forces on x as well."""
     model = mixed(seed)
-    arm = extended(model)
+    arm = model.with_springs()
     q, theta, v, vtheta = state(model, seed, 2)
     x, rate = np.r_[q, theta], np.r_[v, vtheta]
     Y = gd.regressor(arm, x, rate, 0 * x)

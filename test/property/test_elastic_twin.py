@@ -8,7 +8,6 @@ from numpy.testing import assert_allclose
 
 import geared_dynamics as gd
 from elastic_arms import elastic_arm, joined, state
-from geared_dynamics.dynamics.elastic.extended import extended
 from geared_dynamics.dynamics.elimination_plan import DENSE, make_plan
 from naive.elastic import ElasticTwin
 
@@ -86,7 +85,7 @@ def test_both_solvers_agree(
     """Factorised matrix and elimination, whatever the size."""
     now, tau_m = joined(*state(arm, seed, 2)), np.random.default_rng(seed).normal(size=arm.n)
     found = []
-    for plan in (make_plan(extended(arm)), DENSE):
+    for plan in (make_plan(arm.with_springs()), DENSE):
         monkeypatch.setattr(DYNAMICS, lambda _, plan=plan: plan)
         found.append(np.concatenate(gd.elastic.forward_dynamics(arm, now, tau_m)))
     close(found[0], found[1], ACCELERATION)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from feedforward_rig import DRIVETRAIN, URDF
-from geared_dynamics.model.knowledge import NO_ROTORS
+from geared_dynamics.model.derived import NO_ROTORS
 from geared_dynamics.runtime.feedforward_parameters import FeedforwardParameters
 from observer_node_arm import drives
 from ros_harness import Graph, Process, Processes

@@ -18,12 +18,13 @@ ROOT = Path(__file__).resolve().parents[2]
 DOORS = ("apps.cli", "kernels")
 READERS = {"mcap_file", "sqlite_file", "table_file", "trajectory_file", "ros2_control"}
 READERS |= {"yaml_loader", "other_transmissions", "denavit_hartenberg", "rodrigues"}
-READERS |= {"joint_state_wire"}
+READERS |= {"joint_state_wire", "mcap_records", "table_style", "mjcf", "drivetrain_skeleton"}
+READERS |= {"motor_sections", "transmissions"}
 ENTRIES = {"feedforward_node", "elastic_observer_node", "plant_node", "main"}
 ENTRIES |= {"publish_trajectory", "echo", "observer_timing", "cycle_timing"}
 ENTRIES |= {"compiled", "derivatives", "c_code"}  # public names that ``api`` loads late
 # Drawing engines that a later plan replaces as a whole.
-APART = ("apps.gear_graph", "apps.scene")
+APART = ("apps.gear_graph", "scene.")
 SMALL, LARGE = 60, 50  # code lines: of a file too small to be one, of a function too long
 
 

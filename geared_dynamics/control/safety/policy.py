@@ -10,13 +10,12 @@ from typing import Any, Literal, get_args
 from geared_dynamics import kernels
 from geared_dynamics.actuation.command_type import CommandType, as_command_type
 from geared_dynamics.arrays import Array, Frozen, readonly
-from geared_dynamics.checks import renamed
+from geared_dynamics.checks import choice, renamed
 from geared_dynamics.control.outputs import command_limits
 from geared_dynamics.control.safety import memory as at
 from geared_dynamics.control.safety.memory import REACTIONS, Reaction
-from geared_dynamics.control.terms import choice
 from geared_dynamics.dynamics.arguments import as_numbers
-from geared_dynamics.errors import ArrayError
+from geared_dynamics.errors import ArrayError, shown
 from geared_dynamics.model import GearedModel, require_model
 
 # -- A policy's limits as one array, for nominal cycles -----------------------------------------
@@ -196,7 +195,7 @@ class Policy(Frozen):
             endless = name in {"reference_timeout", "resume_error", "time_jump"}
             if not enough or not (endless or math.isfinite(value)):
                 remedy = "give a time above zero" if name in above else "give a number from zero"
-                raise ArrayError(f"policy.{name}", f"is {value!r}", remedy)
+                raise ArrayError(f"policy.{name}", f"is {shown(value)}", remedy)
 
 
 def near(limit: float, policy: Policy) -> float:

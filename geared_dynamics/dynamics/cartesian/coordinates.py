@@ -205,7 +205,9 @@ def jacobians(
         J[..., rows, :], rates[..., rows, :] = point(carrier, arm.wheels.position[r], still)
         rows = slice(at.carrier_rate + 3 * i, at.carrier_rate + 3 * i + 3)
         seat = rotation_with_z(arm.wheels.axis[r])
-        J[..., rows, :], rates[..., rows, :] = seen(carrier, seat, angle[..., i], turn[..., i])
+        J[..., rows, :], rates[..., rows, :] = carrier_rate_jacobian(
+            carrier, seat, angle[..., i], turn[..., i]
+        )
         J[..., at.spin + 3 * i + 2, :] = arm.wheels.spin[r]
     return J, rates
 
@@ -267,7 +269,9 @@ def point(link: Link, place: Array, drift: Array) -> tuple[Array, Array]:
     return link.linear - link.rotation @ arm, rate
 
 
-def seen(carrier: Link, seat: Array, angle: Array, turn: Array) -> tuple[Array, Array]:
+def carrier_rate_jacobian(
+    carrier: Link, seat: Array, angle: Array, turn: Array
+) -> tuple[Array, Array]:
     """Jacobian of the carrier's angular velocity in a wheel's frame, and its derivative.
 
     Melhem 2001, eq. (12b). The frame sits at ``seat`` in the carrier, turned by ``angle`` about

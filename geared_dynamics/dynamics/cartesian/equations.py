@@ -25,8 +25,7 @@ from geared_dynamics.dynamics.cartesian.coordinates import (
     jacobians,
     places,
 )
-from geared_dynamics.dynamics.elastic.equations import spring_forces
-from geared_dynamics.dynamics.elastic.extended import extended, joined
+from geared_dynamics.dynamics.elastic.equations import joined, spring_forces
 from geared_dynamics.dynamics.frames import external_forces
 from geared_dynamics.dynamics.state import State, takes_state
 from geared_dynamics.errors import ArrayError, ModelError
@@ -154,7 +153,7 @@ def coordinates_of(model: GearedModel, state: State) -> tuple[Array, Array]:
         name, other = ("theta", "vtheta") if theta is None else ("vtheta", "theta")
         finding = f"is None, and {other} is not"
         raise ArrayError(name, finding, "give both, or None for both to have the joints rigid")
-    extended(model)  # refuses an arm without springs
+    model.with_springs()  # refuses an arm without springs
     x, rate = joined(model, q=(q, theta), v=(v, vtheta))
     return x, rate
 
@@ -250,7 +249,7 @@ def dynamics(
         Melhem 2001, eq. (8)-(13), (29)-(32), with the gyroscopic terms.
     """
     bodies, (x, rate) = bodies_of(model), coordinates_of(model, state)
-    arm = model if state.theta is None else extended(model)
+    arm = model if state.theta is None else model.with_springs()
     with np.errstate(over="ignore", invalid="ignore"):
         angle = frame_motion("frame_angles", frame_angles, arm.wheels.spin, x)
         turn = frame_motion("frame_rates", frame_rates, arm.wheels.spin, rate)

@@ -17,7 +17,6 @@ from geared_dynamics.dynamics.cartesian.coordinates import (
     places,
 )
 from geared_dynamics.dynamics.cartesian.equations import refuse_overflow
-from geared_dynamics.dynamics.elastic.extended import extended
 from geared_dynamics.errors import ArrayError, ModelError
 from geared_dynamics.model import GearedModel, Tree
 
@@ -49,7 +48,7 @@ def left_inverse(model: GearedModel, *, rigid: bool = False) -> Array:
     L = np.array([joint_row(model, d, at) for d in range(model.n)])
     if rigid or not model.elasticity.stiffness.size:
         return readonly(L)
-    return readonly(np.vstack([L, shaft_rows(extended(model), bodies, at, L)]))
+    return readonly(np.vstack([L, shaft_rows(model.with_springs(), bodies, at, L)]))
 
 
 def joint_row(model: GearedModel, d: int, at: CoordinateIndex) -> Array:
@@ -244,9 +243,9 @@ def properties(model: GearedModel, q: ArrayLike, *, rigid: bool = False) -> Prop
     if not len(postures):
         raise ArrayError("q", "holds no posture", "give at least one (n,)")
     bodies, elastic = bodies_of(model), bool(model.elasticity.stiffness.size)
-    arm = extended(model) if elastic and not rigid else model
+    arm = model.with_springs() if elastic and not rigid else model
     whole, links, slopes = zip(
-        *(found(arm, bodies, part) for part in chunks(postures, model.n)), strict=True
+        *(spectra(arm, bodies, part) for part in chunks(postures, model.n)), strict=True
     )
     J, J1, slope = (np.concatenate(parts) for parts in (whole, links, slopes))
     refuse_overflow({"q": postures}, J, J1, slope)
@@ -276,7 +275,7 @@ def chunks(postures: Array, n: int) -> list[Array]:
     return [postures[i : i + CHUNK] for i in range(0, len(postures), CHUNK)]
 
 
-def found(arm: GearedModel, bodies: Bodies, q: Array) -> tuple[Array, Array, Array]:
+def spectra(arm: GearedModel, bodies: Bodies, q: Array) -> tuple[Array, Array, Array]:
     """Singular values of J (K, k), of J_1 (K, n), and the sharp Lipschitz constant (K,).
 
     J_dot is linear in x': stacked by the k unit rates, its largest singular value is the

@@ -7,13 +7,14 @@ from geared_dynamics.dynamics.contact.constraints import (
     springs_in_series,
 )
 from geared_dynamics.dynamics.contact.effective import effective_mass
-from geared_dynamics.dynamics.contact.impact import Impact, impact
 from geared_dynamics.dynamics.contact.motion import (
     ConstrainedMotion,
     Coordinates,
     FreeCoordinates,
+    Impact,
     constrained_dynamics,
     coordinates,
+    impact,
 )
 from geared_dynamics.dynamics.contact.packing import PreparedContacts, prepare
 from geared_dynamics.dynamics.contact.shapes import Line, Peg, Surface

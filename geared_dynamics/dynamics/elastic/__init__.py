@@ -17,8 +17,8 @@ from geared_dynamics.dynamics.elastic.equations import (
     spring_energy,
     spring_forces,
     structure_matrix,
+    with_springs,
 )
-from geared_dynamics.dynamics.elastic.extended import with_springs
 from geared_dynamics.dynamics.elastic.flatness import Feedforward, derivatives_needed, feedforward
 from geared_dynamics.dynamics.elastic.motors import (
     friction_forces,

@@ -19,14 +19,15 @@ from geared_dynamics.dynamics.arguments import (
     common_lead,
     convert_and_call,
     deliver,
+    finite_input,
     refuse_overflow,
 )
-from geared_dynamics.dynamics.elastic.extended import extended, joined, motor_side, padded
 from geared_dynamics.dynamics.elimination_plan import elimination_plan
 from geared_dynamics.dynamics.frames import external_forces, with_wrenches
 from geared_dynamics.dynamics.motor_side import checked, refuse_infinite
 from geared_dynamics.dynamics.packing import packed, sealed
 from geared_dynamics.dynamics.state import State, takes_state
+from geared_dynamics.errors import ArrayError
 from geared_dynamics.kernels import elastic_layout as at
 from geared_dynamics.model import GearedModel
 
@@ -126,7 +127,7 @@ def tensions(model: GearedModel, state: State) -> Array:
     """K z + D z' of each spring (..., s)."""
     inputs, count = state_inputs(model, state), len(model.elasticity.stiffness)
     constants = (packed_springs(model),)
-    return call("spring_tensions", extended(model), inputs, (count,), constants=constants)
+    return call("spring_tensions", model.with_springs(), inputs, (count,), constants=constants)
 
 
 def state_inputs(model: GearedModel, state: State) -> dict[str, tuple[ArrayLike, int]]:
@@ -150,7 +151,7 @@ def spring_energy(model: GearedModel, state: State) -> Array:
         state: State with its motor side; the velocities are not read.
     """
     elastic = model.elasticity
-    extended(model)  # refuses an arm without springs
+    model.with_springs()  # refuses an arm without springs
     (x,) = joined(model, q=(state.q, state.theta))
     with np.errstate(over="ignore", invalid="ignore"):
         beyond = np.maximum(np.abs(x @ elastic.stretch.T - elastic.rest) - elastic.gap, 0.0)
@@ -177,7 +178,7 @@ def mass_matrix(model: GearedModel, q: ArrayLike, *, out: Array | None = None) -
     References:
         Melhem 2001, eq. (8)-(17): H = J' M J.
     """
-    arm = extended(model)
+    arm = model.with_springs()
     return call("mass_matrix", arm, {"q": (padded(model, q), arm.n)}, (arm.n, arm.n), out)
 
 
@@ -190,7 +191,7 @@ def coriolis_matrix(model: GearedModel, state: State, *, out: Array | None = Non
         state: State; theta is not read.
         out: Result array, returned.
     """
-    arm = extended(model)
+    arm = model.with_springs()
     return call("coriolis_matrix", arm, moving_inputs(model, state), (arm.n, arm.n), out)
 
 
@@ -203,14 +204,14 @@ def bias_forces(model: GearedModel, state: State, *, out: Array | None = None) -
         state: State; theta is not read.
         out: Result array, returned.
     """
-    arm = extended(model)
+    arm = model.with_springs()
     inputs = moving_inputs(model, state) | {"a": (np.zeros(arm.n), arm.n)}
     return call("inverse_dynamics", arm, inputs, (arm.n,), out)
 
 
 def moving_inputs(model: GearedModel, state: State) -> dict[str, tuple[ArrayLike, int]]:
     """Inputs x and its velocity of what does not depend on theta: zero stands for theta."""
-    arm = extended(model)
+    arm = model.with_springs()
     (rate,) = joined(model, v=(state.v, state.vtheta))
     return {"q": (padded(model, state.q), arm.n), "v": (rate, arm.n)}
 
@@ -242,7 +243,7 @@ def inverse_dynamics(
     Returns:
         tau (..., n) and tau_theta (..., n_e) [N m or N], joint side, without friction.
     """
-    arm, (q, v, theta, vtheta, _) = extended(model), state
+    arm, (q, v, theta, vtheta, _) = model.with_springs(), state
     x, rate, change = joined(model, q=(q, theta), v=(v, vtheta), a=(a, atheta))
     inputs = {"q": (x, arm.n), "v": (rate, arm.n), "a": (change, arm.n)}
     force = call("inverse_dynamics", arm, inputs, (arm.n,))
@@ -296,7 +297,7 @@ def forward_dynamics(
     if f_ext is not None:
         given = np.zeros(n) if tau is None else as_input("tau", tau, n)
         tau = with_wrenches(model, q, v, given, f_ext, None)
-    arm = extended(model)
+    arm = model.with_springs()
     plan = elimination_plan(arm)
     springs = packed_springs(model)
     try:
@@ -326,7 +327,7 @@ def kinetic_energy(model: GearedModel, state: State) -> Array:
         state: State; theta is not read.
     """
     inputs = moving_inputs(model, state)
-    return rigid.kinetic_energy(extended(model), inputs["q"][0], inputs["v"][0])
+    return rigid.kinetic_energy(model.with_springs(), inputs["q"][0], inputs["v"][0])
 
 
 @takes_state
@@ -340,3 +341,43 @@ def potential_energy(model: GearedModel, state: State) -> Array:
         state: State with its motor side; the velocities are not read.
     """
     return rigid.potential_energy(model, state.q) + spring_energy(model, state)
+
+
+def with_springs(model: GearedModel) -> GearedModel:
+    """``model.with_springs()``, the arm as a rigid one of coordinates x = (q, theta)."""
+    return model.with_springs()
+
+
+# -- Arrays of q and theta joined to those of x ---------------------------------------------------
+
+
+def joined(model: GearedModel, **pairs: tuple[ArrayLike, ArrayLike | None]) -> list[Array]:
+    """Join what is given for q and for theta to arrays (..., n + n_e), broadcast.
+
+    Args:
+        model: Geared model.
+        pairs: By the name of q's part, the parts of q (..., n) and of theta (..., n_e).
+    """
+    shafts, names = model.elasticity.count, {"q": "theta"}
+    arrays = {}
+    for name, (link, shaft) in pairs.items():
+        other = names.get(name, f"{name}theta")
+        arrays[name] = finite_input(name, link, model.n)
+        arrays[other] = finite_input(other, motor_side(other, shaft), shafts)
+    lead = common_lead(arrays)
+    parts = [np.broadcast_to(x, (*lead, x.shape[-1])) for x in arrays.values()]
+    return [np.concatenate(two, axis=-1) for two in zip(parts[::2], parts[1::2], strict=True)]
+
+
+def motor_side(name: str, value: ArrayLike | None) -> ArrayLike:
+    """A state's part on the motor side of the springs; an error where it is missing."""
+    if value is None:
+        remedy = "give gd.State(q, v, theta, vtheta); theta = model.elasticity.rigid @ q at rest"
+        raise ArrayError(f"state.{name}", "is None, and this arm has elastic joints", remedy)
+    return value
+
+
+def padded(model: GearedModel, q: ArrayLike) -> Array:
+    """Join q (..., n) with zeros, for what does not depend on theta."""
+    array = finite_input("q", q, model.n)
+    return np.concatenate([array, np.zeros((*array.shape[:-1], model.elasticity.count))], axis=-1)

@@ -9,21 +9,102 @@ from dataclasses import dataclass
 from typing import Literal, cast, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from geared_dynamics import kernels
 from geared_dynamics.arrays import Array, ArrayLike, readonly
+from geared_dynamics.checks import choice
 from geared_dynamics.dynamics.arguments import as_input, refuse
-from geared_dynamics.dynamics.drive_packing import pack_drives
-from geared_dynamics.dynamics.elastic.equations import structure_matrix
-from geared_dynamics.dynamics.elastic.extended import extended
-from geared_dynamics.dynamics.elastic.motors import motor_torques
-from geared_dynamics.dynamics.elastic.triangular import depths
+from geared_dynamics.dynamics.elastic.equations import (
+    coriolis_matrix,
+    mass_matrix,
+    structure_matrix,
+)
+from geared_dynamics.dynamics.elastic.motors import drives_behind_springs, shares_behind_springs
 from geared_dynamics.dynamics.packing import packed, packed_balancers, refuse_balancer
-from geared_dynamics.errors import ArrayError, ModelError, UnknownNameError
-from geared_dynamics.kernels import drive_layout, layout
+from geared_dynamics.dynamics.state import State
+from geared_dynamics.errors import ArrayError, ModelError, shown
 from geared_dynamics.kernels import flatness_layout as at
+from geared_dynamics.kernels import layout
 from geared_dynamics.kernels.balancer_layout import FAULT
 from geared_dynamics.model import GearedModel
+
+# -- In which order shafts can be solved: which equations contain the motion of which shafts ------
+
+
+# S and the gyroscopic terms are analytic in the posture: they are zero everywhere where they
+# are at a few random states. Relative to the shafts' momentum J Gamma_theta.
+STATES, NOTHING = 4, 1e-10
+
+
+def depths(model: GearedModel) -> list[int]:
+    """How many shafts, one after the other, must be known before each shaft (n_e,).
+
+    0 where the joint's equation holds no shaft's motion, else one more than the deepest
+    shaft in it. Solvable by substitution means that no equation waits for its own shaft.
+
+    Raises:
+        ModelError: if S is not strictly triangular in any order of the joints.
+    """
+    heard = motor_side_coupling(model)
+    found: dict[int, int] = {}
+    while len(found) < len(heard):
+        ready = [
+            k
+            for k in range(len(heard))
+            if k not in found
+            and all(other in found for other in np.flatnonzero(heard[k]).tolist())
+        ]
+        if not ready:
+            refuse_circle(model, heard, found)
+        level = {
+            k: 1 + max([found[j] for j in np.flatnonzero(heard[k]).tolist()], default=-1)
+            for k in ready
+        }
+        found |= level
+    return [found[k] for k in range(len(heard))]
+
+
+def motor_side_coupling(model: GearedModel) -> NDArray[np.bool_]:
+    """Whether shaft k's own equation holds the motion of shaft l (n_e, n_e).
+
+    That is, S_jl is not zero, or a force S' brings about with vtheta_l, in a row j that the
+    spring of k carries.
+    """
+    arm, elastic, n = model.with_springs(), model.elasticity, model.n
+    rows = elastic.joint
+    momentum = np.abs(arm.wheels.inertia[:, None] * arm.wheels.spin[:, n:]).sum(axis=0)
+    felt = np.zeros((rows.size, rows.size))
+    random = np.random.default_rng(0)
+    for q, v in random.uniform(-3.0, 3.0, (STATES, 2, n)):
+        H = mass_matrix(model, q)[rows, n:]
+        C = coriolis_matrix(model, State(q, v, vtheta=np.zeros(rows.size)))[rows, n:]
+        felt = np.maximum(felt, np.maximum(np.abs(H), np.abs(C)))
+    return np.asarray(linked(model) @ (felt > NOTHING * momentum) > 0)
+
+
+def linked(model: GearedModel) -> Array:
+    """1 where a link's row enters a shaft's equation through the springs (n_e, n_e)."""
+    pull = model.elasticity.stretch[:, model.n :]
+    stiffness = pull.T @ (model.elasticity.stiffness[:, None] * pull)
+    return np.asarray(np.linalg.inv(stiffness) != 0.0, float)
+
+
+def refuse_circle(model: GearedModel, heard: NDArray[np.bool_], found: dict[int, int]) -> None:
+    """Name the joints whose equations wait for each other."""
+    waiting = np.array([k not in found for k in range(len(heard))])
+    # What only waits for the circle is peeled off from the other end.
+    while True:
+        needed = waiting & np.any(heard & waiting[:, None], axis=0)
+        if np.array_equal(needed, waiting):
+            break
+        waiting = needed
+    names = [model.joint_names[j] for j in model.elasticity.joint[waiting]]
+    several = "one another's shafts" if len(names) > 1 else "its own shaft"
+    finding = f"S is not strictly triangular: the links of {', '.join(names)} feel {several}"
+    remedy = "take method='expanded', or mount each motor before its joint"
+    raise ModelError(f"{model.drivetrain_source}, wheels", finding, remedy)
+
 
 # -- Elastic arms whose motors' motion does not follow from that of the links ---------------------
 
@@ -109,15 +190,14 @@ def plan_of(model: GearedModel, method: Method, order: int | None) -> Feedforwar
 
 def make_plan(model: GearedModel, method: Method, order: int | None) -> FeedforwardPlan:
     """Check model and method, lay out what the kernels read."""
-    if not isinstance(method, str) or method not in get_args(Method):
-        raise UnknownNameError("method", "feedforward", method, get_args(Method))
+    choice("method", "feedforward", method, get_args(Method))
     refuse_order(method, order)
-    arm = extended(model)  # refuses an arm without springs
+    arm = model.with_springs()  # refuses an arm without springs
     refuse_unfit(model)
     if method != "expanded":
         refuse_damping(model, method)
     if method == "reduced" and model.elastic_model == "complete":
-        arm = extended(model.with_elasticity("uncoupled"))
+        arm = model.with_elasticity("uncoupled").with_springs()
     rounds = order or 1
     if method == "exact":
         rounds = 1 + max(depths(model))
@@ -134,9 +214,11 @@ def refuse_order(method: Method, order: int | None) -> None:
         finding, remedy = f"has no meaning for method {method!r}", "leave it out"
         raise ArrayError("order", finding, remedy)
     if isinstance(order, bool) or not isinstance(order, (int, np.integer)):
-        raise ArrayError("order", f"is {order!r}", "give a whole number from 1 on")
+        raise ArrayError("order", f"is {shown(order)}", "give a whole number from 1 on")
     if not 1 <= order <= MOST_ROUNDS:
-        raise ArrayError("order", f"is {order}", f"give 1 to {MOST_ROUNDS}; 1 or 2 serve practice")
+        raise ArrayError(
+            "order", f"is {shown(order)}", f"give 1 to {MOST_ROUNDS}; 1 or 2 serve practice"
+        )
 
 
 def pack_plan(model: GearedModel, rounds: int) -> Array:
@@ -164,25 +246,6 @@ def pack_plan(model: GearedModel, rounds: int) -> Array:
         header[at.BALANCERS] = start + springs.size + shares.size
         parts.append(packed_balancers(model))
     return readonly(np.concatenate(parts))
-
-
-def shares_behind_springs(model: GearedModel) -> Array:
-    """What each motor gives per force on x (n + n_e, m)."""
-    unit = np.eye(model.n + model.elasticity.joint.size)
-    return motor_torques(model, unit[:, : model.n], unit[:, model.n :])
-
-
-def drives_behind_springs(model: GearedModel, arm: GearedModel) -> Array:
-    """Drives whose motors' rows read x = (q, theta)."""
-    drives = pack_drives(arm).copy()
-    size, count = arm.n, len(model.motor_names)
-    start, width = int(drives[drive_layout.MOTORS]), int(drives[drive_layout.MOTOR_SIZE])
-    blocks = drives[start : start + count * width].reshape(count, width)
-    blocks[:, drive_layout.ROWS : drive_layout.ROWS + size] = structure_matrix(model).T
-    blocks[:, drive_layout.ROWS + size :] = shares_behind_springs(model).T
-    if arm.elastic_model != "complete":
-        blocks[:, drive_layout.COUPLED] = 0.0
-    return drives
 
 
 # -- What motors of elastic joints must do so that the links follow a path: flatness --------------

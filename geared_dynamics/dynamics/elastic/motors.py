@@ -9,14 +9,14 @@ import numpy as np
 from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.dynamics import friction_and_balancers
 from geared_dynamics.dynamics.arguments import call, common_lead, finite_input
-from geared_dynamics.dynamics.drive_packing import packed_drives
-from geared_dynamics.dynamics.elastic.equations import structure_matrix
-from geared_dynamics.dynamics.elastic.extended import extended, joined
+from geared_dynamics.dynamics.drive_packing import pack_drives, packed_drives
+from geared_dynamics.dynamics.elastic.equations import joined, structure_matrix
 from geared_dynamics.dynamics.motor_side import checked
 from geared_dynamics.dynamics.state import State, takes_state
 from geared_dynamics.errors import ModelError
+from geared_dynamics.kernels import drive_layout
 from geared_dynamics.model import GearedModel
-from geared_dynamics.model.gears.rank import rank
+from geared_dynamics.model.motor_map import rank
 
 # -- Between links, shafts behind springs, and the motors -----------------------------------------
 
@@ -42,7 +42,7 @@ def motor_torques(model: GearedModel, tau: ArrayLike, tau_theta: ArrayLike) -> A
     Raises:
         ModelError: if there are fewer independent motors than joints to drive.
     """
-    extended(model)  # refuses an arm without springs
+    model.with_springs()  # refuses an arm without springs
     link = finite_input("tau", tau, model.n)
     shaft = finite_input("tau_theta", tau_theta, model.elasticity.count)
     lead = common_lead({"tau": link, "tau_theta": shaft})
@@ -81,7 +81,7 @@ def motor_angles(model: GearedModel, state: State) -> Array:
         model: Geared model; phi(0) is ``model.motor_zeros``.
         state: State with its motor side; the velocities are not read.
     """
-    extended(model)
+    model.with_springs()
     (x,) = joined(model, q=(state.q, state.theta))
     A = structure_matrix(model)
     return checked("q and theta", x, len(A), A, model.motor_zeros)
@@ -95,7 +95,7 @@ def motor_speeds(model: GearedModel, state: State) -> Array:
         model: Geared model.
         state: State with its motor side; the positions are not read.
     """
-    extended(model)
+    model.with_springs()
     (rate,) = joined(model, v=(state.v, state.vtheta))
     A = structure_matrix(model)
     return checked("v and vtheta", rate, len(A), A)
@@ -137,3 +137,22 @@ def friction_forces(
     }
     rotors = call("rotor_friction", model, inputs, (count,), constants=(packed_drives(model),))
     return friction_and_balancers.friction_forces(model, state.v, state.q, tau), rotors
+
+
+def shares_behind_springs(model: GearedModel) -> Array:
+    """What each motor gives per force on x (n + n_e, m)."""
+    unit = np.eye(model.n + model.elasticity.joint.size)
+    return motor_torques(model, unit[:, : model.n], unit[:, model.n :])
+
+
+def drives_behind_springs(model: GearedModel, arm: GearedModel) -> Array:
+    """Drives whose motors' rows read x = (q, theta)."""
+    drives = pack_drives(arm).copy()
+    size, count = arm.n, len(model.motor_names)
+    start, width = int(drives[drive_layout.MOTORS]), int(drives[drive_layout.MOTOR_SIZE])
+    blocks = drives[start : start + count * width].reshape(count, width)
+    blocks[:, drive_layout.ROWS : drive_layout.ROWS + size] = structure_matrix(model).T
+    blocks[:, drive_layout.ROWS + size :] = shares_behind_springs(model).T
+    if arm.elastic_model != "complete":
+        blocks[:, drive_layout.COUPLED] = 0.0
+    return drives

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from geared_dynamics.arrays import Array, ArrayLike
+from geared_dynamics.checks import choice
 from geared_dynamics.dynamics.arguments import finite_input
 from geared_dynamics.dynamics.elastic.equations import mass_matrix, spring_matrix
 from geared_dynamics.dynamics.rigid import gravity_forces
-from geared_dynamics.errors import ArrayError, ModelError, UnknownNameError
+from geared_dynamics.errors import ArrayError, ModelError
 from geared_dynamics.model import GearedModel
 
 Rotors = Literal["free", "held"]
@@ -103,8 +104,7 @@ def linearised(
     model: GearedModel, q: ArrayLike, rotors: Rotors, gravity: bool
 ) -> tuple[Array, Array, Array, NDArray[np.bool_]]:
     """H, K, D (k, k) of the coordinates that move, and which of x these are (n + n_e,)."""
-    if not isinstance(rotors, str) or rotors not in get_args(Rotors):
-        raise UnknownNameError("rotors", "choice", rotors, get_args(Rotors))
+    choice("rotors", "choice", rotors, get_args(Rotors))
     posture = finite_input("q", q, model.n)
     if posture.ndim != 1:
         finding, remedy = f"has shape {posture.shape}", "give one posture (n,)"

@@ -45,7 +45,7 @@ def on_links(wheels: Sequence[WheelRecord], source: str) -> list[WheelRecord]:
         riders = [record[w.name] for w in wheels if w.carrier == name]
         for rider in riders:
             refuse_tilted(rider, record[name], source)
-        orbiting = [rider for rider in riders if beside(rider, record[name]).any()]
+        orbiting = [rider for rider in riders if radial_offset(rider, record[name]).any()]
         for rider in orbiting:
             refuse_unknown_mass(rider, source)
         orbiting = [rider for rider in orbiting if rider.mass]
@@ -83,7 +83,7 @@ def link_below(wheel: WheelRecord, record: Mapping[str, WheelRecord]) -> str:
     return name
 
 
-def beside(rider: WheelRecord, carrier: WheelRecord) -> Array:
+def radial_offset(rider: WheelRecord, carrier: WheelRecord) -> Array:
     """Where a rider's centre of mass lies beside its carrier's axis (3,) [m]; zero on it."""
     axis, offset = np.array(carrier.axis), along(rider, carrier)
     radial = np.subtract(rider.position, carrier.position) - offset * axis
@@ -114,7 +114,7 @@ def refuse_unknown_mass(rider: WheelRecord, source: str) -> None:
 def refuse_unbalanced(orbiting: Sequence[WheelRecord], carrier: WheelRecord, source: str) -> None:
     """Raise where the locked inertia would depend on the carrying wheel's angle."""
     place = f"{source}, wheels.{carrier.name}"
-    arms = np.array([beside(rider, carrier) for rider in orbiting])
+    arms = np.array([radial_offset(rider, carrier) for rider in orbiting])
     masses = np.array([rider.mass for rider in orbiting])
     heights = np.array([along(rider, carrier) for rider in orbiting])
     axis = np.array(carrier.axis)
@@ -145,7 +145,9 @@ def with_orbits(carrier: WheelRecord, orbiting: Sequence[WheelRecord]) -> WheelR
     """
     masses = np.array([carrier.mass, *(rider.mass for rider in orbiting)])
     heights = np.array([0.0, *(along(rider, carrier) for rider in orbiting)])
-    orbit = sum(rider.mass * float(np.sum(beside(rider, carrier) ** 2)) for rider in orbiting)
+    orbit = sum(
+        rider.mass * float(np.sum(radial_offset(rider, carrier) ** 2)) for rider in orbiting
+    )
     centre = float(masses @ heights / masses.sum())
     x, y, z = np.add(carrier.position, centre * np.array(carrier.axis))
     position: Vector3 = (float(x), float(y), float(z))

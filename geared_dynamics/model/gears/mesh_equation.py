@@ -18,8 +18,8 @@ from geared_dynamics.description.robot_records import (
     WheelRecord,
 )
 from geared_dynamics.errors import ModelError, UnknownNameError
+from geared_dynamics.model.facts import Follow, coordinates, following, root_link
 from geared_dynamics.model.gears.solve import Form, Variable, combined, exact, quoted
-from geared_dynamics.model.topology import Follow, coordinates, following, root_link
 
 # -- Links and wheels as one tree of bodies, placed at joint positions zero -----------------------
 
@@ -168,7 +168,7 @@ def placed_wheel(wheel: WheelRecord, bodies: Bodies) -> Body:
     return Body(carrier.link, carrier.rotation, carrier.position, bearing)
 
 
-def way(bodies: Bodies, end: str, start: str) -> list[tuple[int, Bearing]]:
+def bearings_between(bodies: Bodies, end: str, start: str) -> list[tuple[int, Bearing]]:
     """Bearings between two bodies, from ``end`` to ``start``.
 
     The sign is that of the bearing's rate in the rate of ``end`` relative to ``start``.
@@ -264,7 +264,7 @@ def line_of(member: str, arm: str, bodies: Bodies, place: str) -> AxisLine:
         own = bodies[member].bearing
         if own is not None:
             return AxisLine(own.axis, own.point)
-    bearings = [bearing for _, bearing in way(bodies, member, arm)]
+    bearings = [bearing for _, bearing in bearings_between(bodies, member, arm)]
     for kind in ("turns", "frozen"):
         for bearing in bearings:
             if bearing.kind == kind:
@@ -327,7 +327,7 @@ def rate(
     """
     end, start = ends
     terms: list[tuple[Fraction | int, Form]] = []
-    for sign, bearing in way(bodies, end, start):
+    for sign, bearing in bearings_between(bodies, end, start):
         gap = "" if bearing.kind == "fixed" else misfit(bearing, line, within)
         if bearing.kind == "fixed" or (bearing.kind == "frozen" and gap):
             continue

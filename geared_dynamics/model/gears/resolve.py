@@ -20,6 +20,7 @@ from geared_dynamics.description.robot_records import (
     WheelRecord,
 )
 from geared_dynamics.errors import ModelError, Note, UnknownNameError
+from geared_dynamics.model.facts import coordinates, following
 from geared_dynamics.model.gears import gear_sets
 from geared_dynamics.model.gears.carried_wheels import on_links, size_doubts, total_spins
 from geared_dynamics.model.gears.gear_sets import Seat, seat_of
@@ -33,7 +34,6 @@ from geared_dynamics.model.gears.solve import (
     exact,
     solve,
 )
-from geared_dynamics.model.topology import coordinates, following
 
 # -- Gear sets of a drivetrain as wheels and meshes -----------------------------------------------
 
@@ -218,7 +218,7 @@ def resolve(
     for expansion in expansions:
         refuse_beside(expansion, bodies)
     needed = [*drivetrain.meshes, *(m for e in expansions for m in e.meshes[: e.needed])]
-    equations = given(drivetrain, robot, frozen)
+    equations = stated_spins(drivetrain, robot, frozen)
     equations += [Equation(mesh_form(mesh, bodies, source), mesh.place) for mesh in needed]
     doubts = [doubt for mesh in drivetrain.meshes for doubt in size_doubts(mesh, bodies, source)]
     total = total_spins(wheels, solve(equations, names, source))
@@ -286,7 +286,7 @@ def refuse_riding_motors(drivetrain: DrivetrainRecord, riders: Mapping[str, str]
             raise ModelError(f"{drivetrain.source}, motors.{motor.name}.wheel", finding, remedy)
 
 
-def given(
+def stated_spins(
     drivetrain: DrivetrainRecord, robot: RobotRecord, frozen: frozenset[str]
 ) -> list[Equation]:
     """The spins that the file states: wheel - sum of coefficient * rate = 0."""

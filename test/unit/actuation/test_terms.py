@@ -11,7 +11,7 @@ import pytest
 import geared_dynamics as gd
 from driven_arms import driven_arm, state
 from geared_dynamics.actuation.friction_elements import drive_terms
-from geared_dynamics.actuation.stepping import phi
+from geared_dynamics.simulation.integrators import phi
 from naive.measure import error
 
 

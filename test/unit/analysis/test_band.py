@@ -10,10 +10,21 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from geared_dynamics.analysis.band import Judged, chosen, errors, judged_bands, lowest_between
+from geared_dynamics.analysis.band import (
+    Judged,
+    chosen,
+    differing,
+    errors,
+    judged_bands,
+    lowest_between,
+    rows_of,
+    sampled_of,
+)
 from geared_dynamics.analysis.compare import analyze
 from geared_dynamics.analysis.identification import Identified, identify
-from geared_dynamics.analysis.identification_rows import Settings
+from geared_dynamics.analysis.identification_rows import Settings, together
+from geared_dynamics.analysis.parameter_columns import mean_sign
+from geared_dynamics.analysis.verdict import judged
 from geared_dynamics.apps.cli.identify import show
 from geared_dynamics.arrays import Array
 from geared_dynamics.errors import RecordingError
@@ -113,6 +124,63 @@ def test_low_bands_without_motion_are_not_chosen_for_their_small_error() -> None
     assert chosen(own[:1], 2.5).keep == 0.3
 
 
+def test_parts_that_differ_about_the_band_are_reported() -> None:
+    """One block of five has a residual in the chosen band that another band does not leave."""
+    columns = np.random.default_rng(1).normal(size=(2, 5, 200))
+
+    def band(keep: float, noise: Array) -> Judged:
+        motions, rest = columns[0], columns[1] * noise[:, None]
+        tables = np.stack([motions, motions + rest], axis=-1)
+        R = np.stack([np.linalg.qr(table, mode="r") for table in tables])[:, None]
+        return Judged(keep, R, np.full((5, 1), 200))
+
+    usual = 0.02 * np.ones(5)
+    once = np.array([1.0, 1.0, 1.0, 1.5, 1.0])
+    low, high = band(2.0, usual * once), band(2.9, 1.05 * usual)
+    (note,) = differing([low, high], low)
+    assert "unsure: parts of the recording differ about the band: at 2 Hz" in note
+    assert "of part 4 of 5 is 1.4" in note
+    assert "at 2.9 Hz: compare with --bandwidth 14.5" in note
+    exact = [band(2.0, 0.01 * usual * once), band(2.9, 0.01 * usual)]
+    assert differing(exact, exact[0]) == []  # of errors below 0.1 % of the torque
+    alike = [band(2.0, usual), high]
+    assert differing(alike, alike[0]) == []
+    few = [
+        Judged(each.keep, each.R, np.where(once > 1.0, 0, 200)[:, None]) for each in (low, high)
+    ]
+    assert differing(few, few[0]) == []  # no equations there
+
+
+def test_signs_of_few_samples_are_means_over_their_distance() -> None:
+    random = np.random.default_rng(2)
+    v, a = random.normal(size=(2, 500)) * [[0.05], [1.0]]
+    t = (np.arange(20_000) + 0.5) / 20_000 - 0.5
+    expected = np.sign(v[:, None] + a[:, None] * 0.2 * t).mean(axis=-1)
+    np.testing.assert_allclose(mean_sign(v, a, 0.2), expected, atol=2e-4)
+    np.testing.assert_array_equal(mean_sign(v, a, 0.0), np.sign(v))
+    np.testing.assert_array_equal(mean_sign(np.zeros(3), np.array([-1.0, 0.0, 1.0]), 0.2), 0.0)
+
+
+def test_bands_are_compared_by_equations_as_exact_as_those_of_the_identification(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Samples are thinned before the filter; a jump of friction between them is no noise."""
+    t, q, v, a = motion(40.0, 1000.0, seed=11)
+    recording = recording_from_arrays(t, q, torques(MODEL, X, q, v, a))
+    (reader,) = Settings().readers(MODEL, [recording])
+    sampled = sampled_of(reader, Settings(), 1)
+
+    def residual() -> Array:
+        rows = together(rows_of(sampled, 1.5))
+        return np.asarray((rows.tau - rows.Y @ X).std(axis=0) / rows.tau.std(axis=0))
+
+    left = residual()
+    assert (left < 5e-4).all()
+    place = "geared_dynamics.analysis.parameter_columns.mean_sign"
+    monkeypatch.setattr(place, lambda v, *_: np.sign(v))  # control
+    assert (residual() > 4.0 * left).all()
+
+
 def test_what_is_held_out_does_not_choose() -> None:
     runs = (cut_up(200.0, 1e-5, seed=3, late=late) for late in (0.0, 50.0))
     first, second = (judged_bands(Settings().readers(MODEL, [x]), Settings()) for x in runs)
@@ -135,7 +203,8 @@ def test_a_recording_that_cannot_be_judged_says_so() -> None:
 def shown(found: Identified) -> str:
     """What the command prints."""
     console = Console(file=io.StringIO(), width=200)
-    show(console, found, argparse.Namespace(payload=None, validate=None))
+    options = argparse.Namespace(payload=None, validate=None, all=False)
+    show(console, found, judged(found), np.zeros(MODEL.n), options)
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 
@@ -147,6 +216,7 @@ def test_a_residual_near_the_torque_is_never_good() -> None:
     assert (bad.residual[1] > 0.9 * bad.rms).any()
     assert bad.unexplained[0].startswith("joint_1")
     assert "poor: the residual is near the torque itself for joint_1" in shown(bad)
+    assert shown(bad).startswith("Do not use these parameters: the residual is near the torque")
     good = identify(MODEL, [recording], physical=False)
     assert good.quality == "good"
     assert ": good" in shown(good)

@@ -280,7 +280,11 @@ def test_cells_of_what_is_not_known_are_dashes() -> None:
         "-0.5",
         "-",
     ]
-    assert [comparison_figures.known(x) for x in (1234.5, 0.0, np.nan)] == ["1.23e+03", "0", "-"]
+    assert [comparison_figures.three_digits(x) for x in (1234.5, 0.0, np.nan)] == [
+        "1.23e+03",
+        "0",
+        "-",
+    ]
     assert [comparison_figures.percents(x) for x in (12.34, 0.0, np.nan)] == ["12.3", "0.0", "-"]
 
 

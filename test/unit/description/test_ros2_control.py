@@ -12,7 +12,7 @@ import geared_dynamics as gd
 from geared_dynamics.description import read_robot, read_urdf_drives
 from geared_dynamics.errors import DescriptionError, UnknownNameError
 from geared_dynamics.model.build import encoder_zeros
-from geared_dynamics.model.topology import following
+from geared_dynamics.model.facts import following
 
 # Products of three factors and sums of two: a few roundings.
 ROUNDING = 1e-14

@@ -12,7 +12,6 @@ import geared_dynamics as gd
 from elastic_arms import elastic_arm, elbow, joined, state, with_state
 from geared_dynamics.dynamics.cartesian.coordinates import bodies_of
 from geared_dynamics.dynamics.cartesian.properties import blocks, point_bounds
-from geared_dynamics.dynamics.elastic.extended import extended
 
 ELBOW = elbow(damping=2.0)
 ZERO, NAN = np.zeros(3), np.array([0.0, np.nan, 0.0])
@@ -278,7 +277,9 @@ def test_bounds_hold_block_by_block(seed: int) -> None:
     wheels = [arm.wheel_names[r] for r in bodies.wheels]
     order = [(link, part) for link in arm.body_names for part in ("p", "omega")]
     order += [(wheel, part) for wheel in wheels for part in ("p", "carrier", "spin")]
-    for (one, part), (lengths, slopes) in zip(order, blocks(extended(arm), bodies), strict=True):
+    for (one, part), (lengths, slopes) in zip(
+        order, blocks(arm.with_springs(), bodies), strict=True
+    ):
         start = names.index(f"{one}.{part}.x")
         J = np.linalg.norm(found.jacobian[..., start : start + 3, :], axis=-2)
         rate = np.linalg.norm(found.jacobian_rate[..., start : start + 3, :], axis=-2)

@@ -255,16 +255,16 @@ def test_elastic_arms_are_warned_of() -> None:
     model = planar(stiffness=1e3)
     with pytest.warns(gd.GearedDynamicsWarning, match="with_springs"):
         contact.impact(model, wall(), Q, V)
-    arm = gd.elastic.with_springs(model)
+    arm = model.with_springs()
     contact.impact(arm.with_coupling("diagonal"), wall(), np.append(Q, Q), np.append(V, V))
     with pytest.raises(gd.GearedDynamicsError, match="no joint"):
-        gd.elastic.with_springs(arm)
+        arm.with_springs()
 
 
 def test_elastic_arm_in_contact_moves_as_its_equations_say() -> None:
     """H (a, atheta) + h = (tau + J'F + springs): the complete matrix with S."""
     model = planar(stiffness=1e3)
-    arm = gd.elastic.with_springs(model)
+    arm = model.with_springs()
     theta, vtheta = Q + np.array([0.01, -0.02]), SLIDING + 0.1
     springs = gd.elastic.spring_forces(model, gd.State(Q, SLIDING, theta, vtheta))
     motors = gd.elastic.structure_matrix(model) @ np.array([0.3, -0.2])

@@ -223,3 +223,25 @@ def test_coupling_holds_for_shafts_too() -> None:
     x = [np.zeros(6), np.zeros(model.elasticity.count)] * 2
     with pytest.raises(gd.GearedDynamicsError, match="not positive definite"):
         gd.elastic.forward_dynamics(model.with_coupling("none"), joined(*x), np.zeros(6))
+
+
+def test_the_arm_with_springs_as_coordinates_is_one_and_rigid() -> None:
+    """It is made once, every rigid function takes it, and it has no springs left."""
+    model = gd.load_model(URDF / "wave6.urdf", URDF / "wave6.drivetrain.yaml")
+    arm = model.with_springs()
+    assert arm is model.with_springs()
+    assert arm is gd.elastic.with_springs(model)
+    assert arm is not model.with_elasticity("uncoupled").with_springs()
+    assert arm.elasticity.count == 0
+    assert arm.joint_names == model.joint_names + model.elasticity.names
+    q = np.linspace(-1.0, 1.0, model.n)
+    x = np.concatenate([q, np.zeros(arm.n - model.n)])
+    np.testing.assert_array_equal(gd.mass_matrix(arm, x), gd.elastic.mass_matrix(model, q))
+    np.testing.assert_array_equal(arm.motor_map.A, gd.elastic.structure_matrix(model))
+    diagonal = gd.mass_matrix(arm.with_coupling("diagonal"), x)
+    assert np.abs(diagonal - gd.mass_matrix(arm, x)).max() > 1e-6
+    loaded = gd.mass_matrix(model.with_payload(1.0).with_springs(), x)
+    np.testing.assert_allclose(loaded, gd.elastic.mass_matrix(model.with_payload(1.0), q))
+    assert np.abs(loaded - gd.mass_matrix(arm, x)).max() > 1e-3
+    with pytest.raises(gd.GearedDynamicsError, match="no joint of this arm is elastic"):
+        arm.with_springs()

@@ -12,7 +12,7 @@ import pytest
 import geared_dynamics as gd
 from elastic_arms import URDF, elastic_arm, elbow, elbow_drives
 from flat_arms import FRICTION, flat_arm, later, path
-from geared_dynamics.dynamics.elastic.triangular import depths
+from geared_dynamics.dynamics.elastic.flatness import depths
 from naive.measure import derivative, error
 
 EXACT = 1e-11

@@ -142,7 +142,7 @@ def observed(model: gd.GearedModel) -> None:
         for k in range(3):
             measured = gd.Measurement(shown + speed * DT * k, weight)
             state = observer.step(state, measured, DT)
-        assert observer.ahead(state, [(DT, weight)]) is not None
+        assert observer.extrapolate(state, [(DT, weight)]) is not None
     assigned = ob.nonlinear_observer(model, resolution=1e-4, bandwidth=20.0)
     assigned.step(assigned.start(measured), measured, DT)
 

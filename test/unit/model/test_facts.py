@@ -9,7 +9,6 @@ import pytest
 
 import geared_dynamics as gd
 from geared_dynamics.control.safety.policy import default_policy
-from geared_dynamics.model.facts import MotorMap, motor_map
 from geared_dynamics.model.inertia import moved, parameters_of
 
 URDF = Path(__file__).parents[3] / "urdf"
@@ -94,7 +93,7 @@ def test_frozen_joints_are_fixed_and_have_no_limits() -> None:
 
 def test_shafts_behind_springs_have_no_limits() -> None:
     model = gd.load_model(URDF / "wave6.urdf", URDF / "wave6.drivetrain.yaml")
-    wide = gd.elastic.with_springs(model)
+    wide = model.with_springs()
     n = model.n
     assert set(wide.joint_types[n:]) == {"shaft"}
     assert wide.joint_types[:n] == model.joint_types
@@ -102,65 +101,6 @@ def test_shafts_behind_springs_have_no_limits() -> None:
     assert np.isinf(wide.limits.velocity[n:]).all()
     np.testing.assert_array_equal(wide.limits.upper[:n], model.limits.upper)
     assert not wide.continuous[n:].any()
-
-
-# -- The motor map --------------------------------------------------------------------------------
-
-
-def random_map(n: int, m: int, seed: int, units: float = 1.0) -> tuple[np.ndarray, MotorMap]:
-    rng = np.random.default_rng(seed)
-    A = rng.normal(size=(n, m)) * rng.uniform(1.0, units, (n, 1))
-    return A, motor_map(A, rng.normal(size=m))
-
-
-@pytest.mark.parametrize(("n", "m"), [(3, 3), (2, 5), (4, 2), (3, 0), (1, 1)])
-@pytest.mark.parametrize("seed", range(3))
-def test_inverse_is_moore_and_penrose_s(n: int, m: int, seed: int) -> None:
-    A, found = random_map(n, m, seed)
-    np.testing.assert_allclose(found.inverse, np.linalg.pinv(A), rtol=1e-10, atol=1e-13)
-    assert found.rank == min(n, m)
-    assert found.complete == (m >= n)
-
-
-def test_coordinates_that_no_motor_moves() -> None:
-    """They get no share, and where two motors move one coordinate alone, both share it."""
-    A = np.array([[3.0, 4.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, -1e-5]])
-    found = motor_map(A, np.zeros(3))
-    assert (found.rank, found.complete) == (2, False)
-    expected = [[3 / 25, 0, 0], [4 / 25, 0, 0], [0, 0, -1e5]]
-    np.testing.assert_allclose(found.inverse, expected, rtol=1e-14)
-
-
-def test_motors_that_repeat_each_other_and_are_too_few() -> None:
-    A = np.outer([1.0, 2.0, 0.0], [2.0, 3.0])
-    found = motor_map(A, np.zeros(2))
-    assert found.rank == 1
-    np.testing.assert_allclose(found.inverse, np.linalg.pinv(A), rtol=1e-12, atol=1e-15)
-
-
-def test_units_of_very_different_size_lose_nothing() -> None:
-    """NumPy's pseudo-inverse takes the row of a joint in nanometres for zero."""
-    A = np.array([[1.0, 0.5], [1e-17, -3e-17]])
-    found = motor_map(A, np.zeros(2))
-    assert found.complete
-    np.testing.assert_allclose(A @ found.inverse, np.eye(2), rtol=1e-12, atol=1e-28)
-    assert np.abs(A @ np.linalg.pinv(A) - np.eye(2)).max() > 0.5  # negative control
-
-
-def test_angles_and_coordinates_there_and_back() -> None:
-    model = gd.load_model(URDF / "brisk6.urdf", URDF / "brisk6.drivetrain.yaml")
-    q = np.random.default_rng(1).uniform(-1.0, 1.0, (5, model.n))
-    shown = gd.motor_angles(model, q)
-    np.testing.assert_allclose(model.motor_map.coordinates(shown), q, atol=1e-12)
-
-
-def test_the_map_of_an_arm_with_springs_has_its_shafts() -> None:
-    model = gd.load_model(URDF / "wave6.urdf", URDF / "wave6.drivetrain.yaml")
-    motors = model.elastic_motor_map
-    np.testing.assert_array_equal(motors.A, gd.elastic.structure_matrix(model))
-    np.testing.assert_allclose(motors.inverse, np.linalg.pinv(motors.A), rtol=1e-12, atol=1e-15)
-    wide = gd.elastic.with_springs(model).motor_map
-    np.testing.assert_array_equal(wide.A, motors.A)
 
 
 def test_frozen_joints_that_motors_would_move() -> None:
@@ -195,3 +135,22 @@ def test_parameters_moved_by_nothing_stay() -> None:
     turn = np.diag([1.0, -1.0, -1.0])  # negative control: a turn alone is one
     assert np.abs(moved(own, turn, np.zeros(3)) - own).max() > 0.1
     assert np.abs(moved(own, np.eye(3), np.full(3, 0.1)) - own).max() > 0.1
+
+
+def test_linear_friction_is_the_friction_that_slides() -> None:
+    """b v + c sign(v) + offset, of levels that differ by direction, a mimic joint's among them."""
+    mimic = '<mimic joint="lead" multiplier="-3"/>'
+    friction = {
+        "lead": {"viscous": 0.5, "coulomb": [2.0, 1.5], "offset": 0.25},
+        "follower": {"viscous": 0.1, "coulomb": [0.4, 0.7], "offset": -0.05},
+    }
+    model = gd.load_model(
+        arm(lead=("continuous", ""), follower=("continuous", mimic), last=("continuous", "")),
+        {"version": 1, "joints": {name: {"friction": one} for name, one in friction.items()}},
+    )
+    viscous, coulomb, offset = model.friction
+    for speed in (-50.0, -20.0, 20.0, 50.0):  # far beyond what is smoothed
+        v = np.array([speed, -speed])
+        linear = viscous * v + coulomb * np.sign(v) + offset
+        np.testing.assert_allclose(gd.friction_forces(model, v), linear, rtol=1e-9)
+    assert (model.friction[:, 1] == 0.0).all()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import geared_dynamics as gd
-from geared_dynamics.model.knowledge import NO_ROTORS
+from geared_dynamics.model.derived import NO_ROTORS
 
 URDF = Path(__file__).parents[3] / "urdf"
 ROTOR = """

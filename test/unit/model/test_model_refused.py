@@ -20,8 +20,8 @@ from geared_dynamics.dynamics.rigid import mass_matrix
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.load import load_model
 from geared_dynamics.model import build_model
+from geared_dynamics.model.facts import Follow, following
 from geared_dynamics.model.inertia import payload_parameters
-from geared_dynamics.model.topology import Follow, following
 from shafts import URDF
 
 SOLID = np.diag([0.01, 0.01, 0.01])

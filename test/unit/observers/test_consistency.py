@@ -12,7 +12,7 @@ import yaml
 from scipy import stats
 
 import geared_dynamics as gd
-from geared_dynamics.observers.health import judged, median, most_by_chance
+from geared_dynamics.observers.health import median, most_by_chance, updated_ratio
 from observer_arms import TURN
 from observer_node_arm import URDF, Plant, arm, drives
 
@@ -220,12 +220,12 @@ def test_chance_stays_below_the_limit_and_a_third_more_does_not() -> None:
     for factor, whole in ((1.0, False), (1.3, True)):
         ratio, largest = 1.0, 0.0
         for square in factor * squares:
-            ratio = judged(ratio, square, 3, 1e-3)
+            ratio = updated_ratio(ratio, square, 3, 1e-3)
             largest = max(largest, ratio)
         assert (largest > limit) == whole
 
 
 def test_what_no_reading_tells_changes_nothing() -> None:
-    assert judged(1.3, 0.0, 0, 0.5) == 1.3
-    assert judged(1.0, 1e9, 3, 5.0) == 2.0
-    assert judged(2.0, 0.0, 3, 5.0) == 1.0
+    assert updated_ratio(1.3, 0.0, 0, 0.5) == 1.3
+    assert updated_ratio(1.0, 1e9, 3, 5.0) == 2.0
+    assert updated_ratio(2.0, 0.0, 3, 5.0) == 1.0

@@ -21,7 +21,7 @@ def test_a_force_at_the_tip_comes_back() -> None:
     found = ob.contact_wrench(model, q, tau, "tip", moment=False)
     np.testing.assert_allclose(found.force, force, atol=1e-9)
     np.testing.assert_array_equal(found.moment, 0.0)
-    assert found.seen.shape == (6, 3)
+    assert found.directions.shape == (6, 3)
     np.testing.assert_allclose(found.residual, 0.0, atol=1e-9)
     noise = ob.contact_wrench(model, q, tau, "tip", moment=False, covariance=4.0 * np.eye(3))
     np.testing.assert_allclose(noise.covariance, 4.0 * _unit(model, q), rtol=1e-9)
@@ -38,8 +38,8 @@ def test_a_wrench_on_six_joints_comes_back() -> None:
     tau = gd.jacobian(model, q, "flange").T @ wrench
     found = ob.contact_wrench(model, q, tau, "flange", length=0.3)
     np.testing.assert_allclose(np.r_[found.force, found.moment], wrench, atol=1e-6)
-    assert found.seen.shape == (6, 6)
-    np.testing.assert_allclose(found.told(), wrench, atol=1e-6)
+    assert found.directions.shape == (6, 6)
+    np.testing.assert_allclose(found.components(), wrench, atol=1e-6)
 
 
 def _six() -> tuple[Any, Any]:
@@ -96,9 +96,9 @@ def test_a_force_comes_back_in_the_axes_of_a_skew_frame() -> None:
     back = [gd.pose(model, q - h * e, "skew")[:3, 3] for e in np.eye(3)]
     tau = (np.array(turned) - np.array(back)) / (2 * h) @ (at[:3, :3] @ local)
     found = ob.contact_wrench(model, q, tau, "skew", moment=False)
-    np.testing.assert_allclose(found.told(at[:3, :3]), np.r_[local, 0, 0, 0], atol=1e-7)
-    np.testing.assert_allclose(found.told()[:3], at[:3, :3] @ local, atol=1e-7)
-    assert np.abs(found.told(at[:3, :3].T)[:3] - local).max() > 1.0, "negative control"
+    np.testing.assert_allclose(found.components(at[:3, :3]), np.r_[local, 0, 0, 0], atol=1e-7)
+    np.testing.assert_allclose(found.components()[:3], at[:3, :3] @ local, atol=1e-7)
+    assert np.abs(found.components(at[:3, :3].T)[:3] - local).max() > 1.0, "negative control"
 
 
 def test_what_the_joints_do_not_tell_is_nan() -> None:
@@ -106,19 +106,19 @@ def test_what_the_joints_do_not_tell_is_nan() -> None:
     model, q, tau = arm(), np.array([0.3, -0.5, 0.8]), np.array([1.0, 2.0, 3.0])
     whole = ob.contact_wrench(model, q, tau, "tip")
     assert whole.rank == 3
-    assert np.isnan(whole.told()).all()
+    assert np.isnan(whole.components()).all()
     assert np.isfinite(whole.force).all(), "the least-norm answer is there all the same"
     axes = gd.pose(model, q, "link_3")[:3, :3]
     found = ob.contact_wrench(model, q, tau, "link_3", moment=False)
     assert found.rank == 2
     np.testing.assert_array_equal(found.determined(), [False] * 3 + [True] * 3)
-    told = found.told(axes)
+    told = found.components(axes)
     np.testing.assert_array_equal(np.isnan(told), [True, True, False, False, False, False])
     assert told[2] == pytest.approx(axes[:, 2] @ found.force)
     # About its own axis joint 3 tells the moment, whatever else acts there.
     turning = ob.contact_wrench(model, q, tau, "link_3")
     np.testing.assert_array_equal(turning.determined(axes), [False] * 5 + [True])
-    assert turning.told(axes)[5] == pytest.approx(3.0)
+    assert turning.components(axes)[5] == pytest.approx(3.0)
 
 
 @pytest.mark.parametrize("frame", ["base_link", "link_1", "link_2", "link_3", "tip"])
@@ -133,7 +133,9 @@ def test_told_components_are_those_that_no_unseen_wrench_changes(frame: str, mom
     change = np.abs(unfelt).max(axis=0) if len(unfelt) else np.zeros(len(rows))
     found = ob.contact_wrench(model, q, np.ones(3), frame, moment=moment)
     np.testing.assert_array_equal(found.determined()[: len(rows)], change < 1e-6)
-    np.testing.assert_allclose(found.seen.T @ found.seen, np.eye(found.rank), atol=1e-12)
+    np.testing.assert_allclose(
+        found.directions.T @ found.directions, np.eye(found.rank), atol=1e-12
+    )
     assert found.rank == int(np.sum(s > 1e-9))
 
 
@@ -153,4 +155,14 @@ def test_covariance_and_rank_do_not_hang_on_each_other() -> None:
 def test_axes_that_are_none_are_refused(axes: Any) -> None:
     found = ob.contact_wrench(arm(), np.zeros(3), np.zeros(3), "tip")
     with pytest.raises(gd.GearedDynamicsError, match="axes"):
-        found.told(axes)
+        found.components(axes)
+
+
+def test_former_names_warn_and_give_the_same() -> None:
+    """For one release the attributes are read by their former names as well."""
+    model, q = arm(), np.array([0.3, -0.5, 0.8])
+    found = ob.contact_wrench(model, q, np.ones(3), "tip")
+    with pytest.warns(DeprecationWarning, match=r"ContactWrench.seen is now called directions"):
+        np.testing.assert_array_equal(found.seen, found.directions)
+    with pytest.warns(DeprecationWarning, match=r"told is now called components"):
+        np.testing.assert_array_equal(found.told(), found.components())

@@ -10,7 +10,6 @@ from elastic_arms import elastic_arm
 from geared_dynamics import kernels
 from geared_dynamics.dynamics.drive_packing import packed_drives
 from geared_dynamics.dynamics.elastic.equations import packed_springs
-from geared_dynamics.dynamics.elastic.extended import extended
 from geared_dynamics.dynamics.packing import packed
 from geared_dynamics.kernels import layout as at
 from geared_dynamics.observers.kalman_gains import kalman_gains
@@ -25,7 +24,7 @@ ARMS = {
 
 
 def constants(model: gd.GearedModel) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    return packed(extended(model)), packed_springs(model), packed_drives(model)
+    return packed(model.with_springs()), packed_springs(model), packed_drives(model)
 
 
 def rates(

@@ -10,7 +10,7 @@ import pytest
 import geared_dynamics as gd
 from elastic_arms import URDF, elastic_arm, elbow_drives
 from geared_dynamics.observers.contraction import after_correction
-from geared_dynamics.observers.pole_assignment import correction, seen
+from geared_dynamics.observers.pole_assignment import correction, measured_coordinates
 from geared_dynamics.observers.readings import observed_arm, sizes_of
 from geared_dynamics.observers.redundant_observer import acceleration
 from geared_dynamics.observers.standing import predicted
@@ -55,7 +55,7 @@ def test_every_mode_decays_faster_by_the_wanted_rate(name: str, dt: float) -> No
 @pytest.mark.parametrize("name", ARMS)
 def test_errors_of_the_linear_arm_die_out(name: str) -> None:
     model = ARMS[name]()
-    F, at = step_of(model), seen(model)
+    F, at = step_of(model), measured_coordinates(model)
     gains = ob.nonlinear_gains(model, resolution=TURN, bandwidth=20.0)
     closed = after_correction(gains, F, DT)
     radius = np.abs(np.linalg.eigvals(closed)).max()

@@ -20,20 +20,20 @@ def test_a_load_is_found_in_its_links_frame(link: str) -> None:
     mass, com = 2.5, np.array([0.02, 0.05, -0.03])
     loaded = bare.with_payload(mass, com, np.zeros((3, 3)), link=link)
     random, state = np.random.default_rng(0), ob.payload_start()
-    assert not ob.payload_estimate(state).seen
+    assert not ob.payload_estimate(state).identifiable
     for _ in range(40):
         q, v, a = random.uniform(-1, 1, (3, 3))
         missing = gd.inverse_dynamics(bare, q, v, a) - gd.inverse_dynamics(loaded, q, v, a)
         state = ob.payload_step(bare, state, link, q, v, a, missing, 0.1)
     found = ob.payload_estimate(state)
-    assert found.seen
+    assert found.identifiable
     assert found.mass == pytest.approx(mass, rel=1e-6)
     np.testing.assert_allclose(found.com, com, atol=1e-6)
     still = ob.payload_start()
     for _ in range(10):
         still = ob.payload_step(bare, still, link, q, 0 * v, 0 * a, missing, 0.5)
     nothing = ob.payload_estimate(still)
-    assert not nothing.seen
+    assert not nothing.identifiable
     assert np.isnan(nothing.com).all()
     assert np.isinf(nothing.com_deviation).sum() == 0, "NaN, as the centre is"
     assert np.isnan(nothing.mass) == np.isinf(nothing.mass_deviation)
@@ -133,7 +133,7 @@ def test_no_load_is_known_as_none() -> None:
     found = [observed(seed, load=False)[0] for seed in range(8)]
     assert np.mean([np.isnan(one.com).all() for one in found]) > 0.8
     assert all(abs(one.mass) < 3.0 * one.mass_deviation for one in found)
-    assert all(one.seen for one in found)
+    assert all(one.identifiable for one in found)
 
 
 def test_a_short_window_does_not_tell_how_sure_it_is() -> None:
@@ -143,7 +143,7 @@ def test_a_short_window_does_not_tell_how_sure_it_is() -> None:
         missing = gd.inverse_dynamics(bare, q, v, a) - gd.inverse_dynamics(heavy, q, v, a)
         state = ob.payload_step(bare, state, "tip", q, v, a, missing, DT)
     found = ob.payload_estimate(state)
-    assert found.seen
+    assert found.identifiable
     assert np.isinf(found.mass_deviation)
     assert np.isnan(found.com).all()
 

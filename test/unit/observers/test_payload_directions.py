@@ -101,7 +101,7 @@ def test_what_is_determined_is_a_matter_of_the_arm_and_not_of_the_samples(
     found = found_on(joints, gravity=gravity, samples=samples)
     told = np.array(determined)
     np.testing.assert_array_equal(found.determined, told)
-    assert found.seen is bool(told.all())
+    assert found.identifiable is bool(told.all())
     assert found.mass == pytest.approx(MASS, abs=4.0 * found.mass_deviation)
     assert found.mass_deviation < 0.5
     np.testing.assert_array_equal(np.isfinite(found.com), told)
@@ -166,7 +166,7 @@ def test_noise_of_the_accelerations_determines_nothing(samples: int, shaking: fl
     assert np.isnan(space.mass)
     assert np.isinf(space.mass_deviation)
     assert not found_on(HORIZONTAL, **rest).determined.any()
-    assert not found_on(SPATIAL, **rest).seen
+    assert not found_on(SPATIAL, **rest).identifiable
     assert found_on(VERTICAL, samples=samples, shaking=shaking).determined[[0, 2]].all()
 
 

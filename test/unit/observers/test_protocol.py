@@ -43,7 +43,7 @@ def test_every_observer_starts_steps_estimates_and_looks_ahead(kind: str) -> Non
     found = observer.estimate(state)
     assert found.valid
     np.testing.assert_array_equal(found.q, state.mean[:3])
-    later = observer.ahead(state, [(2e-3, PUSH), (1e-3, -PUSH)])
+    later = observer.extrapolate(state, [(2e-3, PUSH), (1e-3, -PUSH)])
     assert type(later) is type(state)
     force = state.mean[12:15] if kind == "kalman" else np.zeros(3)
     plant = gd.State(state.mean[:3], state.mean[6:9], state.mean[3:6], state.mean[9:12])

@@ -13,7 +13,6 @@ from elastic_arms import URDF, elbow_drives
 from geared_dynamics import kernels
 from geared_dynamics.dynamics.drive_packing import packed_drives
 from geared_dynamics.dynamics.elastic.equations import packed_springs
-from geared_dynamics.dynamics.elastic.extended import extended
 from geared_dynamics.dynamics.packing import packed
 from geared_dynamics.kernels import layout as at
 from geared_dynamics.kernels.observer_layout import FIELDS
@@ -379,7 +378,7 @@ def test_rates_of_contraction_are_those_of_sliding_and_of_standing() -> None:
 
 def test_wrong_shapes_overlap_and_nan_are_refused() -> None:
     model = rubbing(0.05)
-    parts = packed(extended(model)), packed_springs(model), packed_drives(model)
+    parts = packed(model.with_springs()), packed_springs(model), packed_drives(model)
     out = np.empty(5 * 6 + 8 * 36 + 3 * (12 + FIELDS))
     state, given = np.zeros(12), np.concatenate([np.zeros(6), [DT], np.ones(3)])
     run = kernels.observer_sliding

@@ -14,7 +14,6 @@ import geared_dynamics as gd
 from geared_dynamics import kernels
 from geared_dynamics.dynamics.drive_packing import packed_drives
 from geared_dynamics.dynamics.elastic.equations import packed_springs
-from geared_dynamics.dynamics.elastic.extended import extended
 from geared_dynamics.dynamics.packing import packed
 from geared_dynamics.kernels import layout as at
 from geared_dynamics.kernels.observer_layout import GROUPS
@@ -177,7 +176,7 @@ def test_the_rows_of_friction_follow_the_dense_equations() -> None:
     """Prediction row+ = F row + share dt V r' band, update row+ = (1 - K C) row."""
     model = arm(friction=True)
     gains = ob.kalman_gains(model, resolution=1e-4)
-    parts = packed(extended(model)), packed_springs(model), packed_drives(model)
+    parts = packed(model.with_springs()), packed_springs(model), packed_drives(model)
     k, N, c, p = 18, 6, gains.sizes.readings, len(gains.stiction)
     random = np.random.default_rng(3)
     U, rows = np.diag(np.full(k, 1e-5)), random.normal(size=(GROUPS * p, k))
@@ -218,7 +217,7 @@ def test_the_rows_of_friction_follow_the_dense_equations() -> None:
 def test_rows_that_belong_to_no_law_are_refused() -> None:
     model = arm(friction=True)
     gains = ob.kalman_gains(model, resolution=1e-4)
-    parts = packed(extended(model)), packed_springs(model), packed_drives(model)
+    parts = packed(model.with_springs()), packed_springs(model), packed_drives(model)
     c = gains.sizes.readings
     factor, given = np.zeros((18 + GROUPS + 1) * 18), np.zeros(7 + 2 + 9)
     out = np.empty(18 + len(factor) + 2 * c)
@@ -233,7 +232,7 @@ def coasting(model: gd.GearedModel, speed: float, extra: float, steps: int) -> n
     z = np.concatenate([q, q + weight / model.elasticity.stiffness, np.zeros(6)])
     z[10] = speed / A[4, 1]
     tau_m = np.linalg.solve(A[3:], weight) + extra * np.eye(3)[1]
-    parts = packed(extended(model)), packed_springs(model), packed_drives(model)
+    parts = packed(model.with_springs()), packed_springs(model), packed_drives(model)
     gains = ob.kalman_gains(model, resolution=TURN, stiction=0.0)
     given, out = np.concatenate([tau_m, np.zeros(3), [DT]]), np.empty(18 + 18 * 18 + 18)
     found, factor, state = [speed], np.zeros(18 * 18), np.concatenate([z, np.zeros(6)])

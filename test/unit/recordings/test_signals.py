@@ -7,7 +7,7 @@ import pytest
 
 from geared_dynamics.arrays import Array
 from geared_dynamics.errors import GearedDynamicsError
-from geared_dynamics.recordings.motions import interpolated, is_even, motion
+from geared_dynamics.recordings.motions import filtered_motion, interpolated, is_even
 from geared_dynamics.recordings.samples import Samples, Stretch, Tally, clean, in_order, time_steps
 from recorded_motions import motion as known_motion
 from recorded_motions import nanoseconds
@@ -73,7 +73,7 @@ def test_derivatives_are_exact_up_to_a_fifth_of_the_rate() -> None:
 def test_motion_of_even_and_uneven_stamps(even: bool, recorded: bool) -> None:
     t = T if even else T + np.random.default_rng(1).uniform(-0.3, 0.3, T.shape) / RATE
     _, q, v, a = known_motion(20.0, RATE) if even else at_times(t)
-    found = motion(
+    found = filtered_motion(
         stretch(t, q, a, v), 2_000_000, 20.0, velocity="recorded" if recorded else "position"
     )
     assert found is not None
@@ -97,14 +97,14 @@ def at_times(t: Array) -> tuple[Array, ...]:
 
 def test_a_missing_sample_does_not_shift_the_rest() -> None:
     some = np.delete(np.arange(len(T)), [3000, 5000])
-    found = motion(stretch(T[some], Q[some], A[some]), 2_000_000, 20.0)
+    found = filtered_motion(stretch(T[some], Q[some], A[some]), 2_000_000, 20.0)
     assert found is not None
     assert np.abs(found.a - A[some])[100:-100].max() < 1e-3 * np.abs(A).max()
 
 
 def test_a_short_stretch_is_none() -> None:
     k = shortest(5.0, RATE) - 1
-    assert motion(stretch(T[:k], Q[:k], A[:k]), 2_000_000, 5.0) is None
+    assert filtered_motion(stretch(T[:k], Q[:k], A[:k]), 2_000_000, 5.0) is None
 
 
 @pytest.mark.parametrize("noise", [0.0, 1e-6, 1e-4])

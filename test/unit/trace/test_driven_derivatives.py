@@ -17,7 +17,6 @@ from dual_numbers import dual_run
 from elastic_arms import URDF, elastic_arm, elbow, elbow_drives, state
 from geared_dynamics.dynamics.drive_packing import packed_drives
 from geared_dynamics.dynamics.elastic.equations import packed_springs
-from geared_dynamics.dynamics.elastic.extended import extended
 from geared_dynamics.dynamics.packing import columns_of, packed, packed_balancers
 from geared_dynamics.errors import ArrayError, ModelError
 from geared_dynamics.kernels import drive, elastic
@@ -141,10 +140,10 @@ def check_elastic(model: gd.GearedModel, seed: int) -> None:
     """Compare the forward derivatives with dual numbers, the inverse ones with H and the law."""
     q, theta, v, vtheta, a, atheta = state(model, seed)
     now = gd.State(q, v, theta, vtheta)
-    n, size = model.n, extended(model).n
+    n, size = model.n, model.with_springs().n
     tau_m = np.random.default_rng(seed).normal(size=len(model.motor_names))
     tau = np.random.default_rng(seed + 1).normal(size=n)
-    constants = [packed(extended(model)), packed_springs(model), np.empty(0)]
+    constants = [packed(model.with_springs()), packed_springs(model), np.empty(0)]
     inputs = [q, theta, v, vtheta, tau_m, tau]
     values, slopes = dual_run(elastic.elastic_forward_dynamics, constants, inputs, size)
     H = gd.elastic.mass_matrix(model, q)
@@ -292,7 +291,7 @@ def moved_wheel(model: gd.GearedModel, wheel: int, step: float) -> gd.GearedMode
 def test_parameters_of_elastic_arms_and_batches() -> None:
     model = elastic_arm(2, 3)
     q, theta, v, vtheta = state(model, 2, rows=2)
-    arm = gd.elastic.with_springs(model)
+    arm = model.with_springs()
     now = gd.State(q, v, theta, vtheta)
     tau_m = np.array([0.2, -0.1, 0.3])
     force = gd.elastic.structure_matrix(model) @ tau_m + gd.elastic.spring_forces(model, now)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+import geared_dynamics as gd
 from geared_dynamics.description import freeze
 from geared_dynamics.description.drive_records import MotorRecord
 from geared_dynamics.description.robot_records import DrivetrainRecord, SpinRecord
 from geared_dynamics.errors import ModelError
 from geared_dynamics.model import GearedModel, build_model
-from geared_dynamics.model.gears.rank import rank, structural_rank
+from geared_dynamics.model.motor_map import MotorMap, motor_map, rank, structural_rank
 from random_gears import body_wheel, serial_robot
+
+URDF = Path(__file__).parents[3] / "urdf"
 
 Z = (0.0, 0.0, 1.0)
 LARGE, SMALL = 1e9, 1e-9
@@ -133,3 +138,62 @@ def test_long_arms_of_coupled_motors_have_a_matching() -> None:
     last = np.eye(n, k=1)  # no motor has joint n but the first one, which comes last
     last[:, 0] = 1.0
     assert structural_rank(last) == structural_rank(last[:, ::-1]) == n
+
+
+# -- The motor map --------------------------------------------------------------------------------
+
+
+def random_map(n: int, m: int, seed: int, units: float = 1.0) -> tuple[np.ndarray, MotorMap]:
+    rng = np.random.default_rng(seed)
+    A = rng.normal(size=(n, m)) * rng.uniform(1.0, units, (n, 1))
+    return A, motor_map(A, rng.normal(size=m))
+
+
+@pytest.mark.parametrize(("n", "m"), [(3, 3), (2, 5), (4, 2), (3, 0), (1, 1)])
+@pytest.mark.parametrize("seed", range(3))
+def test_inverse_is_moore_and_penrose_s(n: int, m: int, seed: int) -> None:
+    A, found = random_map(n, m, seed)
+    np.testing.assert_allclose(found.inverse, np.linalg.pinv(A), rtol=1e-10, atol=1e-13)
+    assert found.rank == min(n, m)
+    assert found.complete == (m >= n)
+
+
+def test_coordinates_that_no_motor_moves() -> None:
+    """They get no share, and where two motors move one coordinate alone, both share it."""
+    A = np.array([[3.0, 4.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, -1e-5]])
+    found = motor_map(A, np.zeros(3))
+    assert (found.rank, found.complete) == (2, False)
+    expected = [[3 / 25, 0, 0], [4 / 25, 0, 0], [0, 0, -1e5]]
+    np.testing.assert_allclose(found.inverse, expected, rtol=1e-14)
+
+
+def test_motors_that_repeat_each_other_and_are_too_few() -> None:
+    A = np.outer([1.0, 2.0, 0.0], [2.0, 3.0])
+    found = motor_map(A, np.zeros(2))
+    assert found.rank == 1
+    np.testing.assert_allclose(found.inverse, np.linalg.pinv(A), rtol=1e-12, atol=1e-15)
+
+
+def test_units_of_very_different_size_lose_nothing() -> None:
+    """NumPy's pseudo-inverse takes the row of a joint in nanometres for zero."""
+    A = np.array([[1.0, 0.5], [1e-17, -3e-17]])
+    found = motor_map(A, np.zeros(2))
+    assert found.complete
+    np.testing.assert_allclose(A @ found.inverse, np.eye(2), rtol=1e-12, atol=1e-28)
+    assert np.abs(A @ np.linalg.pinv(A) - np.eye(2)).max() > 0.5  # negative control
+
+
+def test_angles_and_coordinates_there_and_back() -> None:
+    model = gd.load_model(URDF / "brisk6.urdf", URDF / "brisk6.drivetrain.yaml")
+    q = np.random.default_rng(1).uniform(-1.0, 1.0, (5, model.n))
+    shown = gd.motor_angles(model, q)
+    np.testing.assert_allclose(model.motor_map.coordinates(shown), q, atol=1e-12)
+
+
+def test_the_map_of_an_arm_with_springs_has_its_shafts() -> None:
+    model = gd.load_model(URDF / "wave6.urdf", URDF / "wave6.drivetrain.yaml")
+    motors = model.elastic_motor_map
+    np.testing.assert_array_equal(motors.A, gd.elastic.structure_matrix(model))
+    np.testing.assert_allclose(motors.inverse, np.linalg.pinv(motors.A), rtol=1e-12, atol=1e-15)
+    wide = model.with_springs().motor_map
+    np.testing.assert_array_equal(wide.A, motors.A)

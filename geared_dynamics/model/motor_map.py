@@ -1,20 +1,94 @@
-"""Whether motors turn with different combinations of the joints, whatever the units."""
+"""Between joints and motors: structure matrix, its inverse, and motors that repeat others."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from geared_dynamics.arrays import Array
+from geared_dynamics.arrays import Array, Frozen, readonly
 from geared_dynamics.description.robot_records import DrivetrainRecord
 from geared_dynamics.errors import ModelError
+from geared_dynamics.model.facts import Follow
 from geared_dynamics.model.gears.solve import quoted
-from geared_dynamics.model.topology import Follow
 
 # What rounded ratios leave of two terms that cancel, relative to these.
 ROUNDED = 1e-9
+
+# -- Between joints and motors --------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class MotorMap(Frozen):
+    """Between the coordinates x (N,) and the motors (m,): tau = A tau_m, phi = A' x + zeros.
+
+    x is q, or (q, theta) of an arm whose springs are coordinates (``GearedModel.with_springs``).
+
+    Attributes:
+        A: Structure matrix (N, m) [1 or rad/m].
+        zeros: What each motor's encoder shows at x = 0 (m,) [rad].
+        rank: Of A, the same in all units.
+        inverse: A^+ (m, N): the motor torques of least norm that give a force on the
+            coordinates, or come nearest to it (least squares) where motors are missing; and
+            its transpose the coordinates that the motors show.
+    """
+
+    A: Array
+    zeros: Array
+    rank: int
+    inverse: Array
+
+    @property
+    def complete(self) -> bool:
+        """Whether the motors move, and show, every coordinate independently."""
+        return self.rank == len(self.A)
+
+    def coordinates(self, phi: Array) -> Array:
+        """Coordinates x (..., N) that the motors' angles phi (..., m) show."""
+        return np.asarray((phi - self.zeros) @ self.inverse)
+
+
+def motor_map(A: Array, zeros: Array) -> MotorMap:
+    """Make the map of a structure matrix.
+
+    Args:
+        A: Structure matrix (N, m).
+        zeros: The encoders' zeros (m,).
+    """
+    driven = np.flatnonzero(A.any(axis=1))
+    inverse, found = np.zeros(A.shape[::-1]), rank(A)
+    inverse[:, driven] = least_norm_inverse(A[driven], found)
+    return MotorMap(readonly(A), readonly(zeros), found, readonly(inverse))
+
+
+def least_norm_inverse(A: Array, found: int) -> Array:
+    """Inverse (m, k) of A (k, m) of a known rank: of least norm, of least squares, or both."""
+    if found == A.shape[0]:
+        return least_norm(A)
+    if found == A.shape[1]:
+        return least_norm(A.T).T
+    return np.asarray(np.linalg.pinv(A))
+
+
+def least_norm(A: Array) -> Array:
+    """S (m, k) with A S = 1, of least norm; units of very different size lose nothing.
+
+    Scaling a row does not change which solution is the least, scaling a column would; of a
+    square matrix there is only one.
+
+    Args:
+        A: A matrix of full row rank (k, m).
+    """
+    rows, columns = scales(A)
+    if A.shape[0] == A.shape[1]:
+        return columns[:, None] * np.linalg.inv(rows[:, None] * A * columns) * rows
+    Q, R = np.linalg.qr((rows[:, None] * A).T)
+    return np.asarray(Q @ np.linalg.inv(R).T * rows)
+
+
+# -- Whether motors turn with different combinations of the joints, whatever the units ------------
 
 
 def refuse_dependent(
