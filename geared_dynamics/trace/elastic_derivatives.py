@@ -87,7 +87,7 @@ def inverse_dynamics_derivatives(
         out: An earlier result of the same shape, which is filled and returned.
 
     Raises:
-        ArrayError: at a state where a spring has no derivative: at the end of its play.
+        ArrayError: at a state where a spring has no derivative: at the end of its backlash.
     """
     require_model(model).with_springs()  # refuses an arm without springs
     x, rate, change = joined(
@@ -158,7 +158,7 @@ def slopes_of(model: GearedModel, x: Array, rate: Array, change: Array) -> tuple
 
 
 def refuse_stop(model: GearedModel, given: Array, state: tuple[int, ...]) -> NoReturn:
-    """Name the spring with play that is nearest to the end of it."""
+    """Name the spring with backlash that is nearest to the end of it."""
     elasticity = model.elasticity
     stretch = elasticity.stretch @ given[: elasticity.stretch.shape[1]] - elasticity.rest
     free = elasticity.gap > 0.0
@@ -167,8 +167,10 @@ def refuse_stop(model: GearedModel, given: Array, state: tuple[int, ...]) -> NoR
     ends = np.flatnonzero(elasticity.stretch[spring])
     names = [model.with_springs().joint_names[k] for k in ends]
     where = f" of state {', '.join(map(str, state))}" if state else ""
-    finding = f"the spring between {' and '.join(names)} has no derivative: its play ends there"
-    raise ArrayError(f"state.theta{where}", finding, "move off the end of the play")
+    finding = (
+        f"the spring between {' and '.join(names)} has no derivative: its backlash ends there"
+    )
+    raise ArrayError(f"state.theta{where}", finding, "move off the end of the backlash")
 
 
 # -- the traced functions -------------------------------------------------------------------------

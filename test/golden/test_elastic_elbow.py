@@ -11,7 +11,7 @@ import geared_dynamics as gd
 from elastic_arms import STIFFNESS, URDF, elbow, elbow_drives, joined
 from geared_dynamics.model.model import GearedModel
 from naive.measure import holds
-from naive.symbolic import DHRow, Equations, RigidBody, derive, exact, exact_matrix
+from naive.symbolic import DHRow, Equations, RigidBody, derive, exact, exact_matrix, exact_slopes
 
 # Relative to the largest element, the oracle being exact to the last digit.
 RELATIVE = 1e-12
@@ -88,6 +88,26 @@ def test_acceleration(arm: GearedModel, derived: Equations) -> None:
         found = np.concatenate(gd.elastic.forward_dynamics(arm, joined(*state[:4]), state[4]))
         largest = max(largest, error(found, acceleration(derived, state)))
     assert holds("elastic elbow, symbolic Lagrangian, acceleration", largest, ACCELERATION)
+
+
+def test_derivatives(arm: GearedModel, derived: Equations) -> None:
+    """Those of the symbolic equations, and of the springs by hand."""
+    P = np.hstack([-np.eye(3), np.eye(3)])
+    K, D = (P.T @ np.diag(c) @ P for c in (np.array(STIFFNESS), np.full(3, DAMPING)))
+    for q, theta, v, vtheta, a, atheta, tau_m in STATES[:2]:
+        now = joined(q, theta, v, vtheta)
+        x, rate, change = np.r_[q, theta], np.r_[v, vtheta], np.r_[a, atheta]
+        assert derived.force is not None
+        by_x, by_rate, H = exact_slopes(derived.force, [x, rate, change])
+        found = gd.elastic.inverse_dynamics_derivatives(arm, now, a, atheta)
+        for block, expected in zip(found[1:], (by_x + K, by_rate + D, H), strict=True):
+            assert error(block, expected) <= RELATIVE
+        forward = gd.elastic.forward_dynamics_derivatives(arm, now, tau_m)
+        by_x, by_rate, H = exact_slopes(derived.force, [x, rate, forward.a])
+        A = np.vstack([np.zeros((3, 3)), np.diag([120, 100, 80])])
+        sides = (-by_x - K, -by_rate - D, A, np.eye(6)[:, :3])
+        for block, right in zip(forward[1:], sides, strict=True):
+            assert error(block, np.linalg.solve(H, right)) <= ACCELERATION
 
 
 def test_one_percent_of_a_ratio_shows(derived: Equations) -> None:

@@ -50,11 +50,15 @@ class RigidBody:
 
 @dataclass(frozen=True)
 class Equations:
-    """M (n, n), C (n, n), g (n,) as functions of floats, correctly rounded."""
+    """M (n, n), C (n, n), g (n,) as functions of floats, correctly rounded.
+
+    ``force`` is M a + C v + g of mpmath's numbers, not rounded.
+    """
 
     mass_matrix: Callable[..., NDArray[np.float64]]
     coriolis_matrix: Callable[..., NDArray[np.float64]]
     gravity_forces: Callable[..., NDArray[np.float64]]
+    force: Callable[..., Any] | None = None
 
 
 def exact(value: float) -> sp.Rational:
@@ -108,7 +112,10 @@ def derive(
         U -= body.mass * (gravity.T * position)[0]
     C = sp.Matrix(len(q), len(q), lambda i, j: christoffel(M, q, v, i, j))
     g = sp.Matrix([U]).jacobian(sp.Matrix(q))
-    return Equations(evaluator([q], M), evaluator([q, v], C), evaluator([q], g, flat=True))
+    found = evaluator([q], M), evaluator([q, v], C), evaluator([q], g, flat=True)
+    a = sp.symbols(f"a1:{len(q) + 1}", real=True)
+    whole = M * sp.Matrix(a) + C * sp.Matrix(v) + g.T
+    return Equations(*found, sp.lambdify([q, v, a], whole, modules="mpmath", cse=True))
 
 
 def body_rates(rotation: sp.Matrix, q: Sequence[sp.Symbol]) -> sp.Matrix:
@@ -142,3 +149,26 @@ def evaluator(
         return values.ravel() if flat else values
 
     return evaluate
+
+
+def exact_slopes(
+    function: Callable[..., NDArray[np.float64]], arguments: Sequence[NDArray[np.float64]]
+) -> list[NDArray[np.float64]]:
+    """Derivatives of a function of mpmath's matrices by each argument, a column each.
+
+    Central differences with fifty digits and a step of 1e-16: right to thirty digits.
+    """
+    with mpmath.workdps(DIGITS):
+        step = mpmath.mpf(10) ** -16
+        blocks = []
+        for k, argument in enumerate(arguments):
+            columns = []
+            for d in range(len(argument)):
+                sides = []
+                for sign in (1, -1):
+                    moved = [[mpmath.mpf(float(x)) for x in vector] for vector in arguments]
+                    moved[k][d] += sign * step
+                    sides.append(function(*moved))
+                columns.append((sides[0] - sides[1]) / (2 * step))
+            blocks.append(np.column_stack([np.array(c.tolist(), float).ravel() for c in columns]))
+    return blocks

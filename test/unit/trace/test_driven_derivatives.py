@@ -206,8 +206,8 @@ def test_elastic_batches_are_their_states_and_fill_results() -> None:
         gd.elastic.forward_dynamics_derivatives(model, first, tau_m, out=forward)
 
 
-def test_the_end_of_a_springs_play_is_refused() -> None:
-    model = elbow_with_play(0.02)
+def test_the_end_of_a_springs_backlash_is_refused() -> None:
+    model = elbow_with_backlash(0.02)
     q, zero = np.array([0.3, -0.5, 0.8]), np.zeros(3)
     inside, beyond = (q + np.array([0.0, play, 0.0]) for play in (0.01, 0.03))
     stiffness = []
@@ -218,12 +218,14 @@ def test_the_end_of_a_springs_play_is_refused() -> None:
     assert abs(stiffness[0]) <= 1e-9
     assert stiffness[1] == pytest.approx(7.0e3, rel=1e-12)
     exact = gd.State(zero, zero, np.array([0.0, model.elasticity.gap[1], 0.0]), zero)
-    with pytest.raises(ArrayError, match=r"state\.theta: the spring between joint_2 .*play ends"):
+    with pytest.raises(
+        ArrayError, match=r"state\.theta: the spring between joint_2 .*backlash ends"
+    ):
         gd.elastic.inverse_dynamics_derivatives(model, exact, zero, zero)
 
 
-def elbow_with_play(gap: float) -> gd.GearedModel:
-    """The elbow with elastic joints, with play in the second."""
+def elbow_with_backlash(gap: float) -> gd.GearedModel:
+    """The elbow with elastic joints, with backlash in the second."""
     drives = elbow_drives(2.0)
     drives["joints"]["joint_2"]["backlash"] = 2.0 * gap
     return gd.load_model(URDF / "elbow.urdf", drives)
