@@ -75,6 +75,7 @@ VIEW = ["viser>=1.1,<2", "pycollada"]
 DEMO = ["rosbags>=0.10", "plotly"]
 ROBOTS = ["example-robot-data"]
 CASADI = ["casadi>=3.6"]
+CROCODDYL = ["crocoddyl>=3.0"]
 DOCS = ["sphinx>=8.0", "myst-parser>=4.0", "furo"]
 
 
@@ -153,6 +154,7 @@ setup(
         "analysis": ANALYSIS,
         "robots": ROBOTS,
         "casadi": CASADI,
+        "crocoddyl": CROCODDYL,
         "demo": DEMO,
         "view": VIEW,
         "completion": COMPLETION,

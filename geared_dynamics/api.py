@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     from geared_dynamics.trace.c_code import export_c
     from geared_dynamics.trace.casadi_functions import to_casadi
     from geared_dynamics.trace.compiled import compiled
+    from geared_dynamics.trace.crocoddyl_models import to_crocoddyl
     from geared_dynamics.trace.derivatives import (
         ForwardDynamicsDerivatives,
         InverseDynamicsDerivatives,
@@ -161,6 +162,7 @@ __all__ = [
     "thermal_current",
     "thermal_step",
     "to_casadi",
+    "to_crocoddyl",
     "to_urdf",
     "torque_map",
     "torque_range",
@@ -182,6 +184,7 @@ LATE = {
     "inverse_dynamics_derivatives": "trace.derivatives",
     "motor_commands_derivatives": "trace.motor_derivatives",
     "to_casadi": "trace.casadi_functions",
+    "to_crocoddyl": "trace.crocoddyl_models",
     "view": "scene.page",
 }
 

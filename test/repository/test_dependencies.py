@@ -35,6 +35,7 @@ PIP_ONLY = (
     "plotly",
     "clarabel",
     "casadi",
+    "crocoddyl",
     "dask",
     "distributed",
     "lz4",

@@ -1,0 +1,108 @@
+"""Arms as action models of Crocoddyl: against finite differences, and a reaching motion."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import geared_dynamics as gd
+from driven_arms import driven_arm
+from elastic_arms import elastic_arm
+from geared_dynamics.errors import ArrayError, MissingPackageError, ModelError, UnknownNameError
+from traced_arms import any_arm, difference
+
+URDF = Path(__file__).parents[3] / "urdf"
+
+
+def costs_of(size: int, nu: int, goal: np.ndarray, reaching: float = 1.0) -> Any:
+    """Costs of a distance to a state and of the controls."""
+    crocoddyl = pytest.importorskip("crocoddyl")
+    state = crocoddyl.StateVector(2 * size)
+    costs = crocoddyl.CostModelSum(state, nu)
+    reach = crocoddyl.ResidualModelState(state, goal, nu)
+    effort = crocoddyl.ResidualModelControl(state, nu)
+    costs.addCost("reach", crocoddyl.CostModelResidual(state, reach), reaching)
+    costs.addCost("effort", crocoddyl.CostModelResidual(state, effort), 1e-3)
+    return costs
+
+
+def check(model: gd.GearedModel, size: int, nu: int, **options: Any) -> None:
+    """Compare a model's derivatives with central differences of its own results."""
+    costs = costs_of(size, nu, np.zeros(2 * size))
+    action = gd.to_crocoddyl(model, costs, **options)
+    data = action.createData()
+    random = np.random.default_rng(nu)
+    x, u = random.normal(size=2 * size), random.normal(size=nu)
+    action.calc(data, x, u)
+    action.calcDiff(data, x, u)
+    step = 1e-6
+
+    def slopes(moved: Any, count: int) -> tuple[np.ndarray, np.ndarray]:
+        columns, costs_by = [], []
+        for d in range(count):
+            found = []
+            for sign in (1.0, -1.0):
+                other = action.createData()
+                action.calc(other, *moved(sign * step * np.eye(count)[d]))
+                found.append((np.array(other.xout), other.cost))
+            columns.append((found[0][0] - found[1][0]) / (2 * step))
+            costs_by.append((found[0][1] - found[1][1]) / (2 * step))
+        return np.array(columns).T, np.array(costs_by)
+
+    Fx, Lx = slopes(lambda d: (x + d, u), 2 * size)
+    Fu, Lu = slopes(lambda d: (x, u + d), nu)
+    for got, expected in ((data.Fx, Fx), (data.Fu, Fu), (data.Lx, Lx), (data.Lu, Lu)):
+        assert difference(np.array(got), expected) <= 1e-6
+    action.calc(data, x)
+    action.calcDiff(data, x)
+    assert data.cost == pytest.approx(0.5 * x @ x)
+
+
+def test_rigid_arms_against_differences() -> None:
+    model = driven_arm(1, joints=3)
+    check(model, 3, 3)
+    check(model, 3, 3, command_type="joint_torque")
+
+
+def test_elastic_arms_against_differences() -> None:
+    model = elastic_arm(2, 3, share=0.5)
+    check(model, 3 + model.elasticity.count, 3)
+
+
+def test_the_solver_reaches_a_posture_within_the_motors_limits() -> None:
+    crocoddyl = pytest.importorskip("crocoddyl")
+    model = gd.load_model(URDF / "brisk6.urdf", URDF / "brisk6.drivetrain.yaml")
+    n, steps, dt = model.n, 40, 0.01
+    start, goal = np.zeros(2 * n), np.r_[0.3, 0.3, 0.4, 0.2, -0.2, 0.3, np.zeros(n)]
+    running = gd.to_crocoddyl(model, costs_of(n, n, goal, 1e-2))
+    assert np.array_equal(running.u_ub, model.motors.limits[:, 2])
+    terminal = gd.to_crocoddyl(model, costs_of(n, n, goal, 1e3))
+    pairs = ((running, dt), (terminal, 0.0))
+    models = [crocoddyl.IntegratedActionModelEuler(m, step) for m, step in pairs]
+    problem = crocoddyl.ShootingProblem(start, [models[0]] * steps, models[1])
+    solver = crocoddyl.SolverBoxFDDP(problem)
+    assert solver.solve([start] * (steps + 1), [np.zeros(n)] * steps, 50, False)
+    assert np.abs(solver.xs[-1][:n] - goal[:n]).max() < 0.1 * np.abs(goal).max()
+    assert np.all(np.abs(solver.us) <= model.motors.limits[:, 2] + 1e-9)
+
+
+def test_missing_crocoddyl_and_wrong_costs_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = driven_arm(1, joints=2)
+    with pytest.raises(UnknownNameError, match="voltage"):
+        gd.to_crocoddyl(model, None, command_type="voltage")  # type: ignore[arg-type]
+    costs = costs_of(2, 2, np.zeros(4))
+    with pytest.raises(ArrayError, match=r"costs\.state\.nx: is 6; make the costs with 4"):
+        gd.to_crocoddyl(model, costs_of(3, 2, np.zeros(6)))
+    with pytest.raises(ArrayError, match=r"costs\.nu: is 3"):
+        gd.to_crocoddyl(model, costs_of(2, 3, np.zeros(4)))
+    with pytest.raises(ModelError, match="motors"):
+        gd.to_crocoddyl(any_arm(2), costs)
+    with pytest.raises(ArrayError, match="springs move the joints"):
+        gd.to_crocoddyl(elastic_arm(1, 2), costs, command_type="joint_torque")
+    monkeypatch.setitem(sys.modules, "crocoddyl", None)
+    with pytest.raises(MissingPackageError, match="needs the package 'crocoddyl'"):
+        gd.to_crocoddyl(model, costs)
