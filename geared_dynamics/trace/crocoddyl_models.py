@@ -23,7 +23,7 @@ from geared_dynamics.trace.elastic_derivatives import (
 Controls = Literal["joint_torque", "motor_torque"]
 
 
-class Equations(NamedTuple):
+class ForwardEquations(NamedTuple):
     """Forward dynamics of N coordinates under nu controls.
 
     Attributes:
@@ -75,8 +75,8 @@ def to_crocoddyl(
     return model_class(crocoddyl)(made, costs)
 
 
-def rigid_equations(model: GearedModel, command_type: Controls) -> Equations:
-    """Equations of a rigid arm."""
+def rigid_equations(model: GearedModel, command_type: Controls) -> ForwardEquations:
+    """ForwardEquations of a rigid arm."""
     if command_type == "joint_torque":
         A, limits = np.eye(model.n), model.limits.effort
     else:
@@ -87,11 +87,13 @@ def rigid_equations(model: GearedModel, command_type: Controls) -> Equations:
         found = forward_dynamics_derivatives(model, q, v, A @ u)
         return found.da_dq, found.da_dv, found.da_dtau @ A
 
-    return Equations(model.n, limits, lambda q, v, u: forward_dynamics(model, q, v, A @ u), slopes)
+    return ForwardEquations(
+        model.n, limits, lambda q, v, u: forward_dynamics(model, q, v, A @ u), slopes
+    )
 
 
-def elastic_equations(model: GearedModel) -> Equations:
-    """Equations of an arm with elastic joints."""
+def elastic_equations(model: GearedModel) -> ForwardEquations:
+    """ForwardEquations of an arm with elastic joints."""
     n = model.n
 
     def state(x: Array, rate: Array) -> State:
@@ -104,7 +106,9 @@ def elastic_equations(model: GearedModel) -> Equations:
         found = elastic_derivatives(model, state(x, rate), u)
         return found.da_dx, found.da_drate, found.da_dtau_m
 
-    return Equations(model.with_springs().n, model.motors.limits[:, 2], acceleration, slopes)
+    return ForwardEquations(
+        model.with_springs().n, model.motors.limits[:, 2], acceleration, slopes
+    )
 
 
 def model_class(crocoddyl: Any) -> type[Any]:
@@ -122,7 +126,7 @@ def model_class(crocoddyl: Any) -> type[Any]:
     class ArmModel(crocoddyl.DifferentialActionModelAbstract):  # type: ignore[misc]
         """An arm: acceleration and cost, and their derivatives."""
 
-        def __init__(self, made: Equations, costs: Any) -> None:
+        def __init__(self, made: ForwardEquations, costs: Any) -> None:
             """Take equations and costs."""
             nu = len(made.limits)
             crocoddyl.DifferentialActionModelAbstract.__init__(self, costs.state, nu, costs.nr)
@@ -155,7 +159,7 @@ def model_class(crocoddyl: Any) -> type[Any]:
     return ArmModel
 
 
-def parts(made: Equations, x: Array) -> tuple[Array, Array]:
+def parts(made: ForwardEquations, x: Array) -> tuple[Array, Array]:
     """Position and velocity in a state of Crocoddyl."""
     whole = np.array(x, np.float64)
     return whole[: made.size], whole[made.size :]
