@@ -68,17 +68,3 @@ def code_of(model: gd.GearedModel, name: str) -> Callable[..., Any]:
 
     bare: Any = make_door(nothing, name, len(inputs), None, None)
     return lambda *values: bare(model, *values[:-1], out=values[-1])
-
-
-def magnified(
-    model: gd.GearedModel, a: np.ndarray, q: np.ndarray, v: np.ndarray, tau: np.ndarray
-) -> float:
-    """By how much a = M^-1 (tau - h) may magnify rounding.
-
-    cond(M) / 1e3 as elsewhere; where tau and h cancel, what is left has fewer digits than they:
-    |M^-1| (|tau| + |h|) / |a|, of which a hundredth is allowed.
-    """
-    M, h = gd.mass_matrix(model, q), gd.bias_forces(model, q, v)
-    whole = np.abs(np.linalg.inv(M)) @ (np.abs(tau) + np.abs(h))
-    cancelled = float(whole.max() / np.abs(a).max())
-    return max(1.0, float(np.linalg.cond(M)) / 1e3, cancelled / 100.0)

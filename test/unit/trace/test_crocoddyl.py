@@ -90,7 +90,13 @@ def test_the_solver_reaches_a_posture_within_the_motors_limits() -> None:
     assert np.all(np.abs(solver.us) <= model.motors.limits[:, 2] + 1e-9)
 
 
-def test_missing_crocoddyl_and_wrong_costs_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_crocoddyl_has_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "crocoddyl", None)
+    with pytest.raises(MissingPackageError, match=r"needs the package 'crocoddyl'.*pip"):
+        gd.to_crocoddyl(driven_arm(1, joints=2), None)
+
+
+def test_wrong_costs_and_controls_are_refused() -> None:
     model = driven_arm(1, joints=2)
     with pytest.raises(UnknownNameError, match="voltage"):
         gd.to_crocoddyl(model, None, command_type="voltage")  # type: ignore[arg-type]
@@ -103,6 +109,3 @@ def test_missing_crocoddyl_and_wrong_costs_are_refused(monkeypatch: pytest.Monke
         gd.to_crocoddyl(any_arm(2), costs)
     with pytest.raises(ArrayError, match="springs move the joints"):
         gd.to_crocoddyl(elastic_arm(1, 2), costs, command_type="joint_torque")
-    monkeypatch.setitem(sys.modules, "crocoddyl", None)
-    with pytest.raises(MissingPackageError, match="needs the package 'crocoddyl'"):
-        gd.to_crocoddyl(model, costs)

@@ -70,6 +70,19 @@ def test_other_friction_has_other_derivatives() -> None:
     assert difference(other.dtorque_da, one.dtorque_da) <= EXACT
 
 
+def test_a_payload_has_derivatives_of_its_own() -> None:
+    model, motion = driven_arm(4, joints=3), random_state(3, 4)
+    bare = gd.motor_commands_derivatives(model, *motion)
+    loaded = model.with_payload(1.5, (0.1, 0.0, 0.2), link=model.body_names[-1])
+    for arm in (loaded, gd.compiled(loaded)):
+        check_commands(arm, 4)
+        slopes = gd.motor_commands_derivatives(arm, *motion)
+        assert difference(slopes.dtorque_da, bare.dtorque_da) > 1e4 * EXACT
+    springs = elastic_arm(3, 3)
+    check_elastic(springs, 3)
+    check_elastic(springs.with_payload(1.5, (0.1, 0.0, 0.2), link=springs.body_names[-1]), 3)
+
+
 def test_batches_of_commands_are_their_states() -> None:
     model = driven_arm(2, joints=3)
     q, v, a = random_state(3, 1, batch=(2, 3))
