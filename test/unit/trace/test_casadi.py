@@ -104,6 +104,15 @@ def test_functions_of_many_arms_are_those_of_the_kernels() -> None:
         check_rigid(seed)
 
 
+def test_an_arm_that_differs_gives_other_numbers() -> None:
+    pytest.importorskip("casadi")
+    model = any_arm(1)
+    heavier = dataclasses.replace(model, gravity=model.gravity * 1.01)
+    motion = random_state(model.n, 1)
+    one, other = (gd.to_casadi(arm)(*motion).full() for arm in (model, heavier))
+    assert difference(other, one) > 1e4 * EXACT
+
+
 def jacobians(function: Any, *given: np.ndarray) -> list[np.ndarray]:
     """CasADi's own derivatives of the first output by each input."""
     ca = pytest.importorskip("casadi")
