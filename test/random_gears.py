@@ -13,19 +13,21 @@ from typing import Any, Literal
 import numpy as np
 from hypothesis import strategies as st
 
-from geared_dynamics.description.drive_records import MotorRecord
-from geared_dynamics.description.robot_records import (
+from geared_dynamics.description.drive_records import (
     DrivetrainRecord,
     HarmonicRecord,
+    MeshRecord,
+    MotorRecord,
+    PlanetaryRecord,
+    SpinRecord,
+    WheelRecord,
+)
+from geared_dynamics.description.robot_records import (
     InertiaRecord,
     JointRecord,
     LinkRecord,
-    MeshRecord,
     MimicRecord,
-    PlanetaryRecord,
     RobotRecord,
-    SpinRecord,
-    WheelRecord,
 )
 from random_parts import Array, rotation, unit_vector
 

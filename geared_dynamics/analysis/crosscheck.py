@@ -13,7 +13,7 @@ from geared_dynamics.analysis import pinocchio_reference
 from geared_dynamics.analysis.notebook_tables import html_table
 from geared_dynamics.analysis.pinocchio_tree import SpanningTree, spanning_tree
 from geared_dynamics.arrays import Array
-from geared_dynamics.description.robot_records import DrivetrainRecord
+from geared_dynamics.description.drive_records import DrivetrainRecord
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.model.model import GearedModel
 

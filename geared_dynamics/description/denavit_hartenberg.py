@@ -8,10 +8,19 @@ from typing import Any, Literal, TypeVar
 
 from geared_dynamics.description.drive_records import (
     BalancerRecord,
+    DrivetrainRecord,
     FrictionRecord,
+    HarmonicRecord,
     LineElementRecord,
+    MeshRecord,
+    PlanetaryRecord,
+    WheelRecord,
 )
 from geared_dynamics.description.geometry import (
+    IDENTITY3,
+    ZERO3,
+    Matrix3,
+    Vector3,
     add,
     apply,
     largest_gap,
@@ -20,20 +29,11 @@ from geared_dynamics.description.geometry import (
     turn_tensor,
 )
 from geared_dynamics.description.robot_records import (
-    IDENTITY3,
-    ZERO3,
-    DrivetrainRecord,
-    HarmonicRecord,
     InertiaRecord,
     JointRecord,
     LimitRecord,
     LinkRecord,
-    Matrix3,
-    MeshRecord,
-    PlanetaryRecord,
     RobotRecord,
-    Vector3,
-    WheelRecord,
 )
 from geared_dynamics.description.robot_tree import check_robot
 from geared_dynamics.description.table_values import as_rows, finite, inertia, name_of

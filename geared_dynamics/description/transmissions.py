@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from geared_dynamics.description.drive_records import MotorRecord
+from geared_dynamics.description.drive_records import (
+    DrivetrainRecord,
+    MotorRecord,
+    SpinRecord,
+    WheelRecord,
+)
+from geared_dynamics.description.geometry import ZERO3
 from geared_dynamics.description.other_transmissions import (
     read_transmission,
     with_armature,
     with_joint_params,
     with_rotor_params,
 )
-from geared_dynamics.description.robot_records import (
-    ZERO3,
-    DrivetrainRecord,
-    RobotRecord,
-    SpinRecord,
-    WheelRecord,
-)
+from geared_dynamics.description.robot_records import RobotRecord
 from geared_dynamics.description.ros2_control import read_block
 from geared_dynamics.description.transmission_elements import Context, Drive, notes_of
 from geared_dynamics.description.transmission_roles import (

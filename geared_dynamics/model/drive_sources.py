@@ -14,15 +14,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from geared_dynamics.description.drive_records import MotorRecord
-from geared_dynamics.description.drivetrain_reader import check_drivetrain
-from geared_dynamics.description.robot_records import (
+from geared_dynamics.description.drive_records import (
     DrivetrainRecord,
-    JointRecord,
-    RobotRecord,
+    MotorRecord,
     SpinRecord,
     WheelRecord,
 )
+from geared_dynamics.description.drivetrain_reader import check_drivetrain
+from geared_dynamics.description.robot_records import JointRecord, RobotRecord
 from geared_dynamics.errors import Note, urdf_doubt
 from geared_dynamics.model.facts import MOVABLE
 from geared_dynamics.model.gears import refuse_turning, resolve

@@ -10,17 +10,19 @@ from typing import Any
 import pytest
 
 from geared_dynamics.description import freeze
-from geared_dynamics.description.drive_records import MotorRecord
-from geared_dynamics.description.robot_records import (
+from geared_dynamics.description.drive_records import (
     DrivetrainRecord,
     HarmonicRecord,
+    MeshRecord,
+    MotorRecord,
+    PlanetaryRecord,
+    SpinRecord,
+)
+from geared_dynamics.description.robot_records import (
     JointRecord,
     LinkRecord,
-    MeshRecord,
     MimicRecord,
-    PlanetaryRecord,
     RobotRecord,
-    SpinRecord,
 )
 from geared_dynamics.errors import (
     DescriptionError,
