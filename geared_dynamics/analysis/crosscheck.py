@@ -1,4 +1,4 @@
-"""Every rigid function over random states."""
+"""``cross_check``: every rigid function compared with Pinocchio over random states."""
 
 from __future__ import annotations
 

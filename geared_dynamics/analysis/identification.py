@@ -1,4 +1,4 @@
-"""Base parameters, validation, instruments."""
+"""``identify``: recordings to parameters with uncertainties, validated on what was held out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pinocchio's tree with wheels as bodies."""
+"""The arm as Pinocchio's tree, in which every wheel is a body with a joint of its own."""
 
 from __future__ import annotations
 

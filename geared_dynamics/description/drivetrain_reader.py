@@ -1,4 +1,4 @@
-"""Schema, sections, names of a drivetrain file."""
+"""Drivetrain file -> :class:`DrivetrainRecord`: its schema, its sections, its names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Wheels, spins, meshes, planetary, harmonic."""
+"""Sections of a drivetrain file to records: wheels, spins, meshes, planetary, harmonic."""
 
 from __future__ import annotations
 

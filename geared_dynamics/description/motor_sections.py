@@ -1,4 +1,4 @@
-"""Motors, joints, springs, friction, balancers."""
+"""Sections of a drivetrain file to records: motors, joints, springs, friction, balancers."""
 
 from __future__ import annotations
 

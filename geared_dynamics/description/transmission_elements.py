@@ -1,4 +1,4 @@
-"""Names, numbers and maps in the XML of transmissions."""
+"""What all ways of writing transmissions share: names, numbers, and each type's ratios."""
 
 from __future__ import annotations
 

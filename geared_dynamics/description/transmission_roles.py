@@ -1,4 +1,4 @@
-"""What the parts of a transmission are, and parts at wrong places."""
+"""Roles of a transmission's joints and actuators; reductions written where no reader looks."""
 
 from __future__ import annotations
 

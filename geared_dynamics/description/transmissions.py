@@ -1,4 +1,4 @@
-"""A robot with all drives that its URDF or SRDF states."""
+"""URDF (and SRDF) -> robot and drives: ``read_robot`` puts all kinds of transmissions together."""
 
 from __future__ import annotations
 

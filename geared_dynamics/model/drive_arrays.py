@@ -1,4 +1,4 @@
-"""Friction laws of joints and rotors as arrays."""
+"""Motors, and the friction laws of joints and rotors, as arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Springs, motor-side coordinates, impossible ones refused."""
+"""Elastic joints: springs, coordinates behind them, and those that no mechanism could have."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Our equations as a Mechanism; impulses of dry friction."""
+"""The plant's engine by our own equations; dry friction as impulses at the end of a step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Links and wheels as one tree; a mesh's fundamental circuit."""
+"""The equation of one mesh: links and wheels as one tree, the circuit that the mesh closes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sets expanded, trains solved."""
+"""``resolve``: a drivetrain with its gear trains solved: every wheel on a link, its spin known."""
 
 from __future__ import annotations
 
