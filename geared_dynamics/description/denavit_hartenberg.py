@@ -110,7 +110,7 @@ def robot_from_dh(
     can be; the link frame is then DH frame i-1 moved by Rz(theta) Tz(d), the
     inertial data are carried over to it, and a massless link ``<link>_dh``
     fixed to it marks DH frame i (for poses, Jacobians, payloads and carriers of
-    wheels; ``dh_frames`` holds a drivetrain to one of the two).
+    wheels; ``in_carrier_frame`` holds a drivetrain to one of the two).
 
     Args:
         rows: A row for each joint, base to tip: :class:`DHRow` or its keywords.

@@ -60,7 +60,7 @@ class Context:
         links: Names of the links.
         notes: What is doubtful, because some reader reads it otherwise or not at all:
             text -> places.
-        remarks: What is left out and need not worry anybody: text -> places.
+        remarks: What is left out without any effect on the model: text -> places.
     """
 
     source: str

@@ -55,7 +55,7 @@ class UrdfDrives:
             is not known: it is taken to be the root link, which does not turn, so that
             only the ratio and J n^2 count (the armature), and included in its inertial.
         notes: What some reader would ignore, misorder or read otherwise.
-        remarks: What is left out and need not worry anybody.
+        remarks: What is left out without any effect on the model.
     """
 
     drivetrain: DrivetrainRecord
