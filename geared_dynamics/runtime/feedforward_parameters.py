@@ -174,6 +174,38 @@ class AnnotateParameters(ParameterGroup):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class ContactForceParameters(ParameterGroup):
+    """The desired contact force of ``~/contact_wrench``."""
+
+    tool: str = at_configure("", "link on whose origin it acts; empty: the only tip")
+    max_force: float = above(0.0, "largest force that is accepted; 0: none [N]", 0.0, 1e6)
+    max_torque: float = above(0.0, "largest torque that is accepted; 0: none [N m]", 0.0, 1e6)
+    force_rate: float = above(100.0, "largest change of the force per second [N/s]", 1e-3, 1e7)
+    torque_rate: float = above(10.0, "largest change of the torque per second", 1e-3, 1e7)
+    timeout: float = above(
+        0.1, "age of the last message at which the force ramps to zero [s]", 1e-3, 10.0
+    )
+    max_speed: float = above(
+        0.1,
+        "speed relative to the reference, against the force, at which none is left of it [m/s]",
+        1e-3,
+        10.0,
+    )
+    max_turning_speed: float = above(
+        0.5, "Turning speed at which no torque is left, as max_speed [rad/s].", 1e-3, 100.0
+    )
+    max_distance: float = above(
+        0.02, "distance of tool and reference along the force that ends it [m]", 1e-4, 10.0
+    )
+    max_angle: float = above(
+        0.1, "angle of tool and reference about the torque that ends it [rad]", 1e-4, 3.0
+    )
+    friction: float = row(
+        0.0, "Coulomb's coefficient of the tool: its friction is compensated", 0.0, 2.0
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class SafetyParameters(ParameterGroup):
     """Thresholds and reactions of the safety step: fields of ``Policy``, and ``clock_timeout``."""
 
@@ -307,5 +339,6 @@ class FeedforwardParameters(JtcParameters):
         weakest=("zero",),
     )
     annotate: AnnotateParameters
+    contact_force: ContactForceParameters
     safety: SafetyParameters
     joint_limits: LimitParameters
