@@ -195,7 +195,7 @@ class Plant:
         """What the sensors report: the newest that has arrived and was not lost."""
         return self._shown
 
-    def load(
+    def attach_payload(
         self,
         mass: float,
         com: ArrayLike = (0.0, 0.0, 0.0),
@@ -203,9 +203,9 @@ class Plant:
         *,
         link: str | None = None,
     ) -> None:
-        """Fix a load to a link, in place of the one before, while the arm moves on as it does.
+        """Fix a payload to a link in place of the previous one; the motion continues.
 
-        It stays over a reset; a mass of 0 takes it off.
+        A reset keeps the payload; a mass of 0 removes it.
 
         Args:
             mass: Mass [kg].
@@ -216,6 +216,8 @@ class Plant:
         x, rate = np.array(self._mechanism.x), np.array(self._mechanism.rate)
         self._build(self._bare.with_payload(mass, com, inertia, link=link))
         self._mechanism.place(x, rate)
+
+    load = attach_payload  # the former name, for one release
 
     def _checked(self, command: Command | ArrayLike) -> Array:
         """Numbers of a command."""
