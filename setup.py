@@ -70,6 +70,8 @@ ANALYSIS = [
     "distributed",
 ]
 SIM = ["mujoco>=3.3", "pillow"]
+# In no other extra: viser keeps rich below 15 and websockets below 17.
+VIEW = ["viser>=1.1,<2", "pycollada"]
 DEMO = ["rosbags>=0.10", "plotly"]
 ROBOTS = ["example-robot-data"]
 DOCS = ["sphinx>=8.0", "myst-parser>=4.0", "furo"]
@@ -128,8 +130,10 @@ setup(
     packages=find_packages(include=[NAME, f"{NAME}.*"]),
     package_data={
         NAME: ["py.typed"],
+        f"{NAME}.analysis": ["*.html"],
         f"{NAME}.apps.cli": ["*.json"],
         f"{NAME}.description": ["*.json"],
+        f"{NAME}.scene": ["*.html"],
     },
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),
@@ -148,6 +152,7 @@ setup(
         "analysis": ANALYSIS,
         "robots": ROBOTS,
         "demo": DEMO,
+        "view": VIEW,
         "completion": COMPLETION,
         "testing": TESTING,
         "tools": TOOLS,

@@ -64,6 +64,7 @@ from geared_dynamics.model import GearedModel
 from geared_dynamics.simulation.driven_arm import driven_step
 
 if TYPE_CHECKING:
+    from geared_dynamics.scene.page import view
     from geared_dynamics.trace.c_code import export_c
     from geared_dynamics.trace.compiled import compiled
     from geared_dynamics.trace.derivatives import (
@@ -152,6 +153,7 @@ __all__ = [
     "torque_map",
     "torque_range",
     "trajectory",
+    "view",
     "wheel_contributions",
 ]
 
@@ -163,6 +165,7 @@ LATE = {
     "export_c": "trace.c_code",
     "forward_dynamics_derivatives": "trace.derivatives",
     "inverse_dynamics_derivatives": "trace.derivatives",
+    "view": "scene.page",
 }
 
 

@@ -17,6 +17,7 @@ __all__ = [
     "Array",
     "ArrayLike",
     "BoolArray",
+    "Entered",
     "Frozen",
     "IntArray",
     "is_masked",
@@ -101,6 +102,16 @@ class Frozen:
     def __setstate__(self, state: dict[str, object]) -> None:
         """Restore the fields; NumPy's pickles keep neither flags nor the one dtype object."""
         self.__dict__.update({name: _restored(value) for name, value in state.items()})
+
+
+class Entered:
+    """Base of models: a slot for what the doors of the public functions find there.
+
+    It is the first behind the object's head, follows from the fields, and is not pickled.
+    """
+
+    __slots__ = ("entry",)
+    entry: object
 
 
 def _restored(value: object) -> object:

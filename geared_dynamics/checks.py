@@ -11,7 +11,7 @@ from typing import ParamSpec, TypeVar
 import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike
-from geared_dynamics.errors import ArrayError, UnknownNameError
+from geared_dynamics.errors import ArrayError, UnknownNameError, shown
 
 # -- Checks of what a reference is made of --------------------------------------------------------
 
@@ -36,12 +36,19 @@ def finite_array(name: str, value: ArrayLike, ndim: int | None = None) -> Array:
     return array
 
 
+def flag(place: str, value: object) -> bool:
+    """Return True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise ArrayError(place, f"is {shown(value)}", "give True or False")
+    return bool(value)
+
+
 def as_order(name: str, value: object, highest: int = HIGHEST) -> int:
     """Check a small whole number."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise ArrayError(name, f"is {value!r}", "give a whole number")
+        raise ArrayError(name, f"is {shown(value)}", "give a whole number")
     if not 0 <= value <= highest:
-        raise ArrayError(name, f"is {value}", f"give 0 to {highest}")
+        raise ArrayError(name, f"is {shown(value)}", f"give 0 to {highest}")
     return int(value)
 
 
@@ -89,7 +96,7 @@ def as_time(name: str, value: object) -> float:
     try:
         return float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
-        raise ArrayError(name, f"is {value!r}", "give finite seconds") from None
+        raise ArrayError(name, f"is {shown(value)}", "give finite seconds") from None
 
 
 def names_for(names: Iterable[str], n: int) -> tuple[str, ...]:
@@ -100,7 +107,7 @@ def names_for(names: Iterable[str], n: int) -> tuple[str, ...]:
     if not given:
         return tuple(f"joint {k}" for k in range(n))
     if len(given) != n or not all(isinstance(name, str) for name in given):
-        finding = f"is {given!r}, and there are {n} joints"
+        finding = f"is {shown(given)}, and there are {n} joints"
         raise ArrayError("joint_names", finding, "give a name for each joint")
     return given
 
@@ -147,3 +154,15 @@ def percent_cell(value: float) -> str:
 def plain(values: ArrayLike) -> str:
     """Write numbers (k,) to four digits, what rounding leaves of zero as 0."""
     return " ".join(f"{value:.4g}" for value in np.round(np.asarray(values, float), 9) + 0.0)
+
+
+def two_digits(value: float, sigma: float) -> tuple[str, str]:
+    """Write a value to the last of two digits of its deviation, and that."""
+    if not (math.isfinite(value) and math.isfinite(sigma) and sigma > 0.0):
+        return f"{value:.3g}", f"{sigma:.2g}"
+    top = math.floor(math.log10(float(f"{sigma:.1e}")))
+    largest = math.floor(math.log10(max(abs(value), sigma)))
+    if -4 <= top and largest < 6:
+        digits = max(1 - top, 0)
+        return f"{value:.{digits}f}", f"{sigma:.{digits}f}"
+    return f"{value:.{max(largest - top + 1, 1)}e}", f"{sigma:.1e}"

@@ -114,7 +114,7 @@ class UnknownNameError(GearedDynamicsError):
 
     def __init__(self, place: str, kind: str, name: object, valid: Iterable[str]) -> None:
         """State the unknown name and list the valid ones, nearest first."""
-        super().__init__(place, f"there is no {kind} {name!r}", suggestion(name, valid))
+        super().__init__(place, f"there is no {kind} {shown(name)}", suggestion(name, valid))
 
 
 class MissingPackageError(GearedDynamicsError):
@@ -155,7 +155,8 @@ def suggestion(name: object, valid: Iterable[str]) -> str:
     names = [str(item) for item in valid]
     if not names:
         return "there are none to choose from"
-    near = difflib.get_close_matches(str(name), names, n=1)
+    wrong = name if isinstance(name, str) else shown(name)
+    near = difflib.get_close_matches(wrong, names, n=1)
     hint = f"did you mean {near[0]!r}? " if near else ""
     return f"{hint}valid: {', '.join(names)}"
 
@@ -234,3 +235,14 @@ def quoted(words: Sequence[str], most: int) -> str:
 def shortened(word: str) -> str:
     """Return a name, or its beginning where it is long."""
     return word if len(word) <= LONGEST_WORD else f"{word[: LONGEST_WORD - 3]}..."
+
+
+def shown(value: object) -> str:
+    """Return a value as Python writes it, or its beginning; its type where that is impossible.
+
+    Python refuses to write integers of more than 4300 digits.
+    """
+    try:
+        return shortened(repr(value))
+    except Exception:  # a foreign class may raise anything
+        return f"a value of type {type(value).__name__} that cannot be written"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 import geared_dynamics as gd
 from control_arms import balancers
 from driven_arms import driven_arm
+from geared_dynamics.kernels.door import make_door
 from geared_dynamics.trace.functions import FUNCTIONS
 from random_robots import random_robot, random_state
 
@@ -19,7 +20,7 @@ def any_arm(seed: int) -> gd.GearedModel:
     random = np.random.default_rng(seed)
     joints = int(random.integers(1, 7))
     if seed % 2:
-        model = driven_arm(seed, joints=max(joints, 2), lock=locked(seed))
+        model = driven_arm(seed, joints=max(joints, 2), lock=locked(seed, max(joints, 2)))
         if seed % 3 == 0:
             model = driven_arm(seed, joints=max(joints, 2), balancers=balancers(model))
         return model
@@ -38,11 +39,11 @@ def any_arm(seed: int) -> gd.GearedModel:
     return case.load()
 
 
-def locked(seed: int) -> dict[str, float]:
+def locked(seed: int, joints: int) -> dict[str, float]:
     """Joints of ``driven_arm`` that are frozen: of every fifth arm its first."""
     if seed % 5:
         return {}
-    case = random_robot(seed, joints=4, mimics=1, fixed=1, wheels=3, massless=False)
+    case = random_robot(seed, joints=joints, mimics=1, fixed=1, wheels=3, massless=False)
     return {case.joint_names[0]: 0.3} if seed % 3 else {}
 
 
@@ -56,3 +57,14 @@ def difference(got: Any, expected: Any) -> float:
     """Largest difference, relative to the largest number expected."""
     largest = np.abs(expected).max(initial=0.0)
     return float(np.abs(np.asarray(got) - expected).max(initial=0.0) / (largest or 1.0))
+
+
+def code_of(model: gd.GearedModel, name: str) -> Callable[..., Any]:
+    """Return a model's own ``f(input 0, .., out or None)``; None where it declines."""
+    inputs = FUNCTIONS[name].inputs
+
+    def nothing(*_arguments: Any, **_named: Any) -> None:
+        return None
+
+    bare: Any = make_door(nothing, name, len(inputs), None, None)
+    return lambda *values: bare(model, *values[:-1], out=values[-1])

@@ -262,7 +262,8 @@ def jam(model: GearedModel, plant: ArmAtState) -> ModelError:
         f"the gear jams: with backdriving efficiency {backdriving:g} no acceleration "
         "satisfies the equations of motion"
     )
-    remedy = "drive it forward, let it stick (mode 'exact'), or increase the rotor inertia"
+    remedy = "drive it forward, let it stick (mode 'exact'), increase the rotor inertia, or stop "
+    remedy += "the gear by gd.contact.jam"
     return ModelError(f"{model.drivetrain_source}, motors.{name}", finding, remedy)
 
 

@@ -13,10 +13,11 @@ from geared_dynamics.dynamics.arguments import call, check_results, common_lead,
 from geared_dynamics.dynamics.drive_packing import packed_drives
 from geared_dynamics.dynamics.elastic.flatness import Method, enough, plan_of, run
 from geared_dynamics.dynamics.motor_side import motor_shares
-from geared_dynamics.dynamics.packing import packed_balancers
+from geared_dynamics.dynamics.packing import packed, packed_balancers
 from geared_dynamics.errors import ModelError
 from geared_dynamics.kernels import drive_layout as at
-from geared_dynamics.model import GearedModel
+from geared_dynamics.kernels.door import KernelAnswer, door
+from geared_dynamics.model import GearedModel, require_model
 
 # -- Motor commands: what the amplifiers must give for a motion -----------------------------------
 
@@ -145,29 +146,37 @@ def motor_commands(
         Vukobratovic 2002, eq. (20.62)-(20.69); formulas in kernels.drive.
     """
     if jerk is None:
-        try:
-            if model.fast is not None:
-                rows = model.fast.motor_commands(q, v, a, None)
-                if rows is not None:
-                    return MotorCommands(model, rows)
-            if not model.motor_map.complete:
-                motor_shares(model)  # refuses joints that no motor moves
-            count = len(model.motor_names)
-            forms = model._forms
-            constants = forms.packed, forms.drives, forms.balancers
-            flat = np.empty(at.RESULT_ROWS * count)
-            if kernels.motor_commands(*constants, q, v, a, flat) == 0:
-                return MotorCommands(model, flat.reshape(at.RESULT_ROWS, count))
-        except kernels.NOT_TAKEN:
-            pass  # the first call, a batch, or not plain float64 arrays: convert them below
-    motor_shares(model)
-    n, count = coordinates(model), len(model.motor_names)
-    core, inputs = (at.RESULT_ROWS, count), {"q": (q, n), "v": (v, n), "a": (a, n)}
-    name = "motor_commands"
-    if jerk is not None:
-        inputs["jerk"], name = (jerk, n), "motor_commands_jerk"
+        return MotorCommands(model, command_rows(model, q, v, a))
+    inputs = {"q": q, "v": v, "a": a, "jerk": jerk}
+    return MotorCommands(model, rows_by_call("motor_commands_jerk", model, inputs))
+
+
+def by_drives(model: GearedModel) -> KernelAnswer:
+    """Let the kernel of the motor commands answer for a model."""
+    constants = packed(model), packed_drives(model), packed_balancers(model)
+    shape = (at.RESULT_ROWS, len(model.motor_names))
+    return KernelAnswer(kernels.motor_commands, constants, 0, shape, model.n)
+
+
+@door("motor_commands", 3, by_drives)
+def command_rows(
+    model: GearedModel, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Array | None = None
+) -> Array:
+    """Motor commands as the kernel gives them (..., RESULT_ROWS, m), without jerk."""
+    return rows_by_call("motor_commands", model, {"q": q, "v": v, "a": a}, out)
+
+
+def rows_by_call(
+    name: str, model: GearedModel, values: dict[str, ArrayLike], out: Array | None = None
+) -> Array:
+    """Call a kernel of motor commands; refuse joints that no motor moves."""
+    if not require_model(model).motor_map.complete:
+        motor_shares(model)
+    n = coordinates(model)
+    inputs = {key: (value, n) for key, value in values.items()}
+    core = (at.RESULT_ROWS, len(model.motor_names))
     packs = (packed_drives(model), packed_balancers(model))
-    return MotorCommands(model, call(name, model, inputs, core, constants=packs))
+    return call(name, model, inputs, core, out, constants=packs)
 
 
 # -- Currents that a motor's voltage limit allows at a speed --------------------------------------

@@ -7,6 +7,7 @@ from geared_dynamics.analysis.drive_gains import drive_gains_from_load
 from geared_dynamics.analysis.excitation import Excitation, excite
 from geared_dynamics.analysis.identification import Identified, identify
 from geared_dynamics.analysis.identification_equations import Equations, equations
+from geared_dynamics.analysis.identification_report import write_identification
 from geared_dynamics.analysis.identification_results import payload, written
 from geared_dynamics.analysis.identification_rows import Settings
 from geared_dynamics.analysis.parameter_columns import base_columns, column_names, columns
@@ -19,6 +20,7 @@ from geared_dynamics.analysis.sample_files import (
     write_png,
     write_summary,
 )
+from geared_dynamics.analysis.verdict import Judgement, judged
 from geared_dynamics.recordings.motions import Meaning, recorded_joints
 from geared_dynamics.recordings.recording import Recording, open_recording, recording_from_arrays
 
@@ -27,6 +29,7 @@ __all__ = [
     "Equations",
     "Excitation",
     "Identified",
+    "Judgement",
     "Meaning",
     "Recording",
     "SamplesFile",
@@ -42,6 +45,7 @@ __all__ = [
     "excite",
     "identify",
     "joint_figures",
+    "judged",
     "motor_figures",
     "open_recording",
     "payload",
@@ -50,6 +54,7 @@ __all__ = [
     "recording_from_arrays",
     "unabsorbed_share",
     "write_html",
+    "write_identification",
     "write_motors",
     "write_png",
     "write_summary",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +24,10 @@ WORDS = {
     "constant": "offset",
     "acceleration": "inertia",
 }
+
+
+FRICTION = ("viscous", "coulomb", "offset")  # as drivetrain files call it
+FRICTION_OF = {"velocity": "viscous", "direction": "coulomb", "constant": "offset"}
 
 
 class JointFigures(NamedTuple):
@@ -145,6 +151,28 @@ def fit(clues: Array, chosen: list[int]) -> tuple[float, Array]:
         np.linalg.lstsq(matrix / np.outer(scale, scale), right / scale, rcond=1e-10)[0] / scale
     )
     return max(0.0, float(clues[0, 0] - right @ solution)), solution
+
+
+def friction_yaml(analysis: Analysis) -> str:
+    """Friction of the files with what the residuals ask for, as lines of a drivetrain file.
+
+    Joints whose friction would be negative are left out; empty if nothing is left.
+    """
+    model, lines = analysis.model, []
+    for j, joint in enumerate(joint_figures(analysis)):
+        terms = dict(zip(FRICTION, (float(x[j]) for x in model.friction), strict=True))
+        more = {key: joint.missing.get(clue, 0.0) for clue, key in FRICTION_OF.items()}
+        values = {key: terms[key] + more[key] for key in terms}
+        if not any(more.values()) or values["viscous"] < 0.0 or values["coulomb"] < 0.0:
+            continue
+        listed = ", ".join(f"{key}: {value:.4g}" for key, value in values.items() if value)
+        lines.append(f"  {quoted(joint.joint)}:\n    friction: {{{listed}}}")
+    return "joints:\n" + "\n".join(lines) if lines else ""
+
+
+def quoted(name: str) -> str:
+    """Write a name as a key of YAML."""
+    return name if re.fullmatch(r"[A-Za-z_][\w/-]*", name) else json.dumps(name)
 
 
 def motor_figures(analysis: Analysis) -> list[MotorFigures]:

@@ -14,7 +14,7 @@ from geared_dynamics.analysis.notebook_tables import html_table
 from geared_dynamics.analysis.pinocchio_tree import SpanningTree, spanning_tree
 from geared_dynamics.arrays import Array
 from geared_dynamics.description.robot_records import DrivetrainRecord
-from geared_dynamics.errors import ArrayError
+from geared_dynamics.errors import ArrayError, shown
 from geared_dynamics.model.model import GearedModel
 
 # -- Comparing one quantity with its reference, and judging the difference ------------------------
@@ -161,9 +161,9 @@ def state_ranges(model: GearedModel) -> Ranges:
 def random_states(model: GearedModel, count: int, seed: int) -> States:
     """Draw ``count`` states uniformly from the robot's ``state_ranges``."""
     if not isinstance(count, (int, np.integer)) or count < 1:
-        raise ArrayError("states", f"is {count!r}", "ask for one state or more")
+        raise ArrayError("states", f"is {shown(count)}", "ask for one state or more")
     if not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise ArrayError("seed", f"is {seed!r}", "give a whole number of 0 or more")
+        raise ArrayError("seed", f"is {shown(seed)}", "give a whole number of 0 or more")
     rng = np.random.default_rng(seed)
     ranges = state_ranges(model)
     shape = (count, model.n)
@@ -248,7 +248,7 @@ def cross_check(
         ArrayError: States, seed or tolerance is out of range.
     """
     if not 0.0 <= tolerance < np.inf:
-        finding, remedy = f"is {tolerance!r}", "give a finite number of 0 or more"
+        finding, remedy = f"is {shown(tolerance)}", "give a finite number of 0 or more"
         raise ArrayError("tolerance", finding, remedy)
     pair = ModelPair(model, spanning_tree(model, urdf=urdf, drivetrain=drivetrain))
     compared = _comparisons(pair, states, seed)

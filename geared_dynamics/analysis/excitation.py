@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from geared_dynamics.analysis.comparison_totals import predicted
-from geared_dynamics.analysis.parameter_columns import base_columns, columns
+from geared_dynamics.analysis.parameter_columns import base_columns, column_names, columns
 from geared_dynamics.arrays import Array
 from geared_dynamics.dynamics.rigid import inverse_dynamics
 from geared_dynamics.errors import ModelError
@@ -69,8 +69,10 @@ STEP = 0.5  # size of the first change of the coefficients, of their own size
 PATIENCE = 12  # changes in vain before they are made smaller
 WITHIN = 0.95  # of the limits that is used
 SHRUNK = 20  # times that a motion is made smaller until its torques are within the limits
+GOOD = 100.0  # below it, each parameter comes out of torques with usual noise
 POOR = 1e3  # condition number above which some parameters stay uncertain
 USELESS = 1e6  # above it torques that are a thousandth of a percent off make other parameters
+LEAST, LARGE_PART = 3, 0.3  # columns that are named, and their least part of the combination
 FEWEST = 2  # harmonics of a motion that starts and ends at rest
 
 
@@ -88,20 +90,41 @@ class MotionBounds(NamedTuple):
 
 
 class Excitation(NamedTuple):
-    """A motion and its condition number; that of the first random motion for comparison."""
+    """A motion and its condition number; that of the first random motion for comparison.
+
+    Attributes:
+        motion: The motion.
+        condition: Of the columns along it.
+        at_first: Of those along the first random motion.
+        weakest: Columns in the combination that the motion determines least, with their parts.
+    """
 
     motion: Fourier
     condition: float
     at_first: float
+    weakest: tuple[tuple[str, float], ...] = ()
 
     @property
-    def warning(self) -> str:
-        """What to do about a poor condition number; empty if it is good enough."""
-        if self.condition <= POOR:
-            return ""
+    def grade(self) -> Literal["good", "usable", "poor"]:
+        """What the condition number says of the motion."""
+        return "good" if self.condition < GOOD else "usable" if self.condition <= POOR else "poor"
+
+    @property
+    def verdict(self) -> str:
+        """Whether to record the motion, and why; first line of the command."""
+        number = f"condition number {self.condition:.3g}"
+        if self.grade == "good":
+            return f"Record this motion: {number} is good (below {GOOD:g})."
+        names = ", ".join(name for name, _ in self.weakest)
+        least = f"; determined least: {names}" if names else ""
+        if self.grade == "usable":
+            return (
+                f"Record this motion: {number} is usable (good: below {GOOD:g}){least}. To "
+                f"improve it, {BETTER}."
+            )
         return (
-            f"a condition number of {self.condition:.3g} is poor (good ones are below 100): some "
-            f"parameters will stay uncertain; {BETTER}"
+            f"Do not record this motion: {number} is poor (above {POOR:g}), and some parameters "
+            f"will stay uncertain{least}. To improve it, {BETTER}."
         )
 
 
@@ -159,7 +182,11 @@ def excite(
     """
     refuse_senseless(duration, harmonics, acceleration, starts)
     limits, random = limits_of(model, acceleration), np.random.default_rng(seed)
-    judge = judge_of(model, limits, duration, harmonics, random)
+    matrix = scaled_columns(model, limits, duration, harmonics, random)
+
+    def judge(motion: Fourier) -> float:
+        return float(np.linalg.cond(matrix(motion)))
+
     work = starts + changes
     best, lowest, at_first, effort = None, np.inf, np.inf, np.zeros(model.n)
     shape = (2, model.n, harmonics)
@@ -190,7 +217,22 @@ def excite(
     if not lowest <= USELESS:
         finding = f"the best motion has a condition number of {lowest:.3g}: it determines nothing"
         raise ModelError("excite", finding, BETTER)
-    return Excitation(within(model, limits, duration, best)[0], lowest, at_first)
+    motion = within(model, limits, duration, best)[0]
+    return Excitation(motion, lowest, at_first, weakest_of(model, matrix(motion)))
+
+
+def weakest_of(model: GearedModel, found: Array) -> tuple[tuple[str, float], ...]:
+    """Columns with the largest parts in the combination that a motion determines least.
+
+    Args:
+        model: Geared model.
+        found: Scaled columns along the motion (k n, b).
+    """
+    part = np.linalg.svd(found, full_matrices=False)[2][-1]
+    names = column_names(model)
+    order = np.argsort(-np.abs(part))[:LEAST]
+    selection = base_columns(model).selection
+    return tuple((names[selection[k]], float(part[k])) for k in order if abs(part[k]) > LARGE_PART)
 
 
 def refuse_senseless(duration: float, harmonics: int, acceleration: float, starts: int) -> None:
@@ -219,14 +261,14 @@ def too_weak(model: GearedModel, needed: Array, allowed: Array) -> ModelError:
     return ModelError(f"{model.source}, joint {name!r}", finding, remedy)
 
 
-def judge_of(
+def scaled_columns(
     model: GearedModel,
     limits: MotionBounds,
     duration: float,
     harmonics: int,
     random: np.random.Generator,
-) -> Callable[[Fourier], float]:
-    """Return the function that gives a motion's condition number."""
+) -> Callable[[Fourier], Array]:
+    """Return the function that gives a motion's columns, scaled, all joints below each other."""
     selection = list(base_columns(model).selection)
     count = 20 * len(selection)
     q = random.uniform(limits.lower, limits.upper, (count, model.n))
@@ -239,11 +281,11 @@ def judge_of(
     scale = 1.0 / np.maximum(lengths, 1e-12 * lengths.max())
     times = duration * np.arange(SAMPLED * harmonics) / (SAMPLED * harmonics)
 
-    def judge(motion: Fourier) -> float:
+    def along(motion: Fourier) -> Array:
         found = columns(model, *motion.at(times))[..., selection] * scale
-        return float(np.linalg.cond((weight[:, None] * found).reshape(-1, len(selection))))
+        return np.asarray((weight[:, None] * found).reshape(-1, len(selection)))
 
-    return judge
+    return along
 
 
 def within(

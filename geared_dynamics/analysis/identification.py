@@ -181,6 +181,7 @@ class Identified:
         held: What it was validated with.
         held_used: Which of these equations count (k, n).
         load: What the payload adds to the columns' parameters of the arm (p,).
+        taken: Parameters of the columns that were known, 0 of the others (p,).
         notes: What is missing: of the recordings, or why there are no physical parameters.
     """
 
@@ -198,7 +199,17 @@ class Identified:
     held: Equations
     held_used: BoolArray
     load: Array
+    taken: Array
     notes: tuple[str, ...] = ()
+
+    def expected(self, equations: Equations) -> Array:
+        """Torques that the base parameters expect (k, n), with what was taken as known.
+
+        Args:
+            equations: Of the same columns.
+        """
+        Y = equations.Y
+        return np.asarray(Y @ self.taken + Y[..., list(self.base.selection)] @ self.x)
 
     def __repr__(self) -> str:
         """One line."""
@@ -360,7 +371,7 @@ def identify(
         sigma=np.sqrt(np.maximum(solution.covariance.diagonal(), 0.0)), solution=solution,
         files=base.combinations @ x0, physical=full, rms=deviation(found.tau, fitted),
         residual=residual, held_rms=deviation(held.tau, held_used), equations=found, held=held,
-        held_used=held_used, load=load, notes=tuple(notes),
+        held_used=held_used, load=load, taken=taken, notes=tuple(notes),
     )  # fmt: skip
 
 

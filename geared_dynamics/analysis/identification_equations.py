@@ -48,6 +48,8 @@ class Equations(NamedTuple):
             column stands for (k, n).
         effort: Recorded motor efforts (k, m), for gains; empty if they are not the motors'.
         q: Joint positions (k, n) [rad or m].
+        v: Joint velocities, filtered as the equations are (k, n).
+        a: Joint accelerations, filtered as the equations are (k, n).
         used: Which joints move enough in which sample (k, n).
         run: Which recording a sample is of (k,).
         held: Samples kept for validation (k,).
@@ -63,6 +65,8 @@ class Equations(NamedTuple):
     known: Array
     effort: Array
     q: Array
+    v: Array
+    a: Array
     used: BoolArray
     run: IntArray
     held: BoolArray
@@ -73,7 +77,7 @@ class Equations(NamedTuple):
 
     def of_samples(self, chosen: BoolArray) -> Equations:
         """Return the equations of some samples (k,)."""
-        own = ("Y", "tau", "known", "effort", "q", "used", "run", "held", "stamp")
+        own = ("Y", "tau", "known", "effort", "q", "v", "a", "used", "run", "held", "stamp")
         return self._replace(**{name: getattr(self, name)[chosen] for name in own})
 
 
@@ -110,7 +114,7 @@ def equations(
     share = np.concatenate([np.arange(k) / k for k in counts])
     found = Equations(
         names=column_names(model), Y=all_rows.Y, tau=all_rows.tau, known=all_rows.known,
-        effort=all_rows.effort, q=all_rows.q,
+        effort=all_rows.effort, q=all_rows.q, v=all_rows.v, a=all_rows.a,
         used=np.abs(all_rows.v) > settings.slow * top_speeds(model, all_rows.v),
         run=np.repeat(np.arange(len(recordings)), counts), held=share >= 1.0 - settings.holdout,
         stamp=all_rows.stamp, bandwidth=(cutoff, keep), notes=(*capped, *notes),

@@ -48,6 +48,7 @@ class EquationRows(NamedTuple):
     effort: Array
     q: Array
     v: Array
+    a: Array
 
     def every(self, step: int) -> EquationRows:
         """Keep one row of ``step``."""
@@ -141,7 +142,7 @@ def filtered(
         piece = slice(low, high)
         Y = columns(model, part.q[piece], part.v[piece], part.a[piece], width)
         p = Y.shape[-1]
-        signals = (tau, known, effort, part.v)
+        signals = (tau, known, effort, part.v, part.a)
         table = [Y.reshape(high - low, n * p), *(signal[piece] for signal in signals)]
         if keep < usable_cutoff(keep * 1.0001, rate):
             table = [without_noise(x, keep, rate) for x in table]
@@ -150,7 +151,9 @@ def filtered(
         Y_kept = np.ascontiguousarray(table[0][chosen]).reshape(len(chosen), n, p)
         own = [signal[chosen] for signal in table[1:]]
         blocks.append(
-            EquationRows(part.stamp[at], Y_kept, own[0], own[1], own[2], part.q[at], own[3])
+            EquationRows(
+                part.stamp[at], Y_kept, own[0], own[1], own[2], part.q[at], own[3], own[4]
+            )
         )
     return together(blocks)
 

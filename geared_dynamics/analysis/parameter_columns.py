@@ -43,6 +43,18 @@ from geared_dynamics.model.drive_arrays import FrictionLaws
 # combination; a motor of several joints keeps its own. No case is special.
 
 
+UNITS = {  # of what turns, and of a joint that slides
+    "m": ("kg", "kg"),
+    "mcx": ("kg m", "kg m"),
+    "mcy": ("kg m", "kg m"),
+    "mcz": ("kg m", "kg m"),
+    "viscous": ("N m s/rad", "N s/m"),
+    "coulomb": ("N m", "N"),
+    "offset": ("N m", "N"),
+    "inertia": ("kg m²", "kg"),
+}
+
+
 class IdentifiableColumns(NamedTuple):
     """What the motion can tell.
 
@@ -76,6 +88,17 @@ def column_names(model: GearedModel) -> tuple[str, ...]:
     for motor in model.motor_names:
         names += [f"{motor}.viscous", f"{motor}.coulomb"]
     return tuple(names)
+
+
+def unit_of(model: GearedModel, name: str) -> str:
+    """Unit of a column's parameter: joint side, but a wheel's J about its own axis."""
+    owner, _, key = name.rpartition(".")
+    sliding = {
+        joint for joint, slides in zip(model.joint_names, model.prismatic, strict=True) if slides
+    }
+    if key in UNITS:
+        return UNITS[key][owner in sliding]
+    return "kg m²"  # of J and of a link's tensor
 
 
 def columns(model: GearedModel, q: Array, v: Array, a: Array, width: float = 0.0) -> Array:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from geared_dynamics.apps.gear_graph import (
     Graph,
     JointEdge,
@@ -29,6 +31,7 @@ from geared_dynamics.apps.gear_graph_svg import (
     written,
 )
 from geared_dynamics.model import GearedModel
+from geared_dynamics.scene.page import ratio_terms, wheel_teeth
 
 # -- The key below the pictures: what lines and boxes mean, whose axis each letter is -------------
 
@@ -105,6 +108,7 @@ class Flow:
 
 
 MARGIN, GAP, TITLE = 24.0, 34.0, 22.0  # [px]
+RPM = 30.0 / np.pi  # per rad/s
 
 
 def graph_svg(model: GearedModel) -> str:
@@ -112,7 +116,8 @@ def graph_svg(model: GearedModel) -> str:
 
     (a) its graph with the carriers that the files name, (b) the canonical graph, in which
     no axis occurs twice on a path from the base, (c) the equivalent open-loop chain with
-    its primary links and the secondary links each of them carries.
+    its primary links and the secondary links each of them carries; below them a table of
+    the wheels: overall ratio, teeth, speed.
 
     Args:
         model: Geared model.
@@ -121,11 +126,18 @@ def graph_svg(model: GearedModel) -> str:
         Chen 1998, section 2.
     """
     graph = graph_of(*model.records)
-    return svg_text(picture(model.name, graph), f"Gear train of {model.name}")
+    rows = wheel_rows(model) if model.wheel_names else None
+    return svg_text(picture(model.name, graph, rows), f"Gear train of {model.name}")
 
 
-def picture(name: str, graph: Graph) -> Drawing:
-    """Three drawings of a graph, one below the other, and the key to them."""
+def picture(name: str, graph: Graph, rows: list[tuple[str, ...]] | None = None) -> Drawing:
+    """Three drawings of a graph, one below the other, the key to them, and a table.
+
+    Args:
+        name: The robot's.
+        graph: Its gear graph.
+        rows: Of the table, headings first.
+    """
     chain = open_loop_chain(graph)
     panels = [
         titled(f"{name}: (a) graph", draw(graph, as_built(graph))),
@@ -137,7 +149,39 @@ def picture(name: str, graph: Graph) -> Drawing:
     ]
     width = max(panel.width for panel in panels)
     keys = [lines_key(graph, width), titled("axes", axes_key(graph, width))]
-    return stacked([*panels, *keys], GAP, MARGIN)
+    tables = [] if rows is None else [titled("wheels", columns(rows))]
+    return stacked([*panels, *keys, *tables], GAP, MARGIN)
+
+
+def wheel_rows(model: GearedModel) -> list[tuple[str, ...]]:
+    """What stands beside the pictures: headings, then a row for each wheel.
+
+    The speed is that at 1 rad/s (1 m/s) of the joint that turns the wheel most.
+    """
+    teeth = wheel_teeth(model)
+    rows: list[tuple[str, ...]] = [
+        ("wheel", "carried by", "teeth", "overall ratio", "rpm at 1 rad/s of the joint")
+    ]
+    for r, name in enumerate(model.wheel_names):
+        most = model.Gamma[r][np.argmax(np.abs(model.Gamma[r]))]
+        ratio = "; ".join(ratio_terms(model, r)) or "frozen"
+        size = f"{teeth[name]:g}" if name in teeth else "–"
+        rows.append((name, model.wheels.links[r], size, ratio, f"{most * RPM:.4g}"))
+    return rows
+
+
+def columns(rows: list[tuple[str, ...]]) -> Drawing:
+    """Rows of texts below each other, the first one bold."""
+    widths = [
+        max(text_width(text, "bold") for text in column) for column in zip(*rows, strict=True)
+    ]
+    labels = []
+    for k, row in enumerate(rows):
+        x = 0.0
+        for text, width in zip(row, widths, strict=True):
+            labels.append(written(text, x, k * LINE + SIZE + 2, "bold" if k == 0 else "plain"))
+            x += width + SPACE
+    return Drawing(sum(widths) + SPACE * len(widths), LINE * len(rows), (), tuple(labels))
 
 
 def titled(title: str, drawing: Drawing) -> Drawing:

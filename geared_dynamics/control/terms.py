@@ -23,10 +23,11 @@ from typing import NamedTuple
 import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike, IntArray, readonly
+from geared_dynamics.checks import flag
 from geared_dynamics.dynamics.arguments import FLOAT, as_input, as_numbers, check_finite
 from geared_dynamics.dynamics.friction_and_balancers import balancer_forces, friction_forces
 from geared_dynamics.dynamics.rigid import gravity_forces, inverse_dynamics
-from geared_dynamics.errors import ArrayError
+from geared_dynamics.errors import ArrayError, shown
 from geared_dynamics.model import GearedModel, require_model
 
 # -- What goes into a control cycle and what comes out; arrays in the model's joint order ---------
@@ -118,9 +119,7 @@ class Terms:
     def __post_init__(self) -> None:
         """Refuse what is neither true nor false."""
         for field in fields(self):
-            value = getattr(self, field.name)
-            if not isinstance(value, bool):
-                raise ArrayError(f"terms.{field.name}", f"is {value!r}", "give True or False")
+            flag(f"terms.{field.name}", getattr(self, field.name))
 
 
 class TermTorques(NamedTuple):
@@ -187,7 +186,7 @@ def duration(dt: object) -> float:
     except (TypeError, ValueError, OverflowError):
         length = math.nan
     if not 0.0 <= length < math.inf:
-        raise ArrayError("dt", f"is {dt!r}", "give a time of at least zero [s]")
+        raise ArrayError("dt", f"is {shown(dt)}", "give a time of at least zero [s]")
     return length
 
 

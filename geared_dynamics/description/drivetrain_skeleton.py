@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from geared_dynamics.description.geometry import apply
 from geared_dynamics.description.robot_records import JointRecord, RobotRecord, Vector3
@@ -79,11 +79,12 @@ def drivetrain_skeleton(
         for name in given:
             if name not in names:
                 raise UnknownNameError(place, "driven joint", name, names)
+    rotors = rotor_names(robot, names)
     head = HEAD.format(schema=schema, robot=scalar(robot.name), mark=FILL_IN)
     parts: list[tuple[str, Callable[[JointRecord], Iterator[str]]]] = [
-        (head, lambda joint: wheel_lines(robot, joint, (inertias or {}).get(joint.name))),
-        (SPINS, lambda joint: spin_lines(joint, (ratios or {}).get(joint.name))),
-        (MOTORS, motor_lines),
+        (head, lambda j: wheel_lines(robot, j, rotors[j.name], (inertias or {}).get(j.name))),
+        (SPINS, lambda j: spin_lines(j, rotors[j.name], (ratios or {}).get(j.name))),
+        (MOTORS, lambda j: motor_lines(j, rotors[j.name])),
         (JOINTS, joint_lines),
     ]
     return "".join(
@@ -92,12 +93,14 @@ def drivetrain_skeleton(
     )
 
 
-def wheel_lines(robot: RobotRecord, joint: JointRecord, inertia: float | None) -> Iterator[str]:
+def wheel_lines(
+    robot: RobotRecord, joint: JointRecord, rotor: str, inertia: float | None
+) -> Iterator[str]:
     """The rotor of a joint."""
     carrier = next(link for link in robot.links if link.name == joint.parent)
     is_root = joint.parent not in {other.child for other in robot.joints}
     heavy = is_root or (carrier.inertia is not None and carrier.inertia.mass > 0.0)
-    yield f"  {scalar(rotor(joint))}:"
+    yield f"  {scalar(rotor)}:"
     yield f"    carrier: {scalar(joint.parent)}  # guess: the link before {scalar(joint.name)}"
     yield f"    axis: {vector(apply(joint.rotation, joint.axis))}  # guess: the joint's"
     yield f"    position: {vector(joint.position)}  # guess: the joint's origin [m]"
@@ -108,17 +111,17 @@ def wheel_lines(robot: RobotRecord, joint: JointRecord, inertia: float | None) -
         yield f"    mass: 0.0  # [kg] {FILL_IN}: the URDF gives the carrier no mass"
 
 
-def spin_lines(joint: JointRecord, ratio: float | None) -> Iterator[str]:
+def spin_lines(joint: JointRecord, rotor: str, ratio: float | None) -> Iterator[str]:
     """The ratio of a joint."""
     unit = "[rad/m]" if joint.kind == "prismatic" else ""
     note = f"{unit}{mark(ratio)}".strip()
-    names = f"wheel: {scalar(rotor(joint))}, joint: {scalar(joint.name)}"
+    names = f"wheel: {scalar(rotor)}, joint: {scalar(joint.name)}"
     yield f"  - {{{names}, ratio: {number(ratio, 1.0)}}}{f'  # {note}' if note else ''}"
 
 
-def motor_lines(joint: JointRecord) -> Iterator[str]:
+def motor_lines(joint: JointRecord, rotor: str) -> Iterator[str]:
     """The motor of a joint."""
-    yield f"  {scalar(f'motor_{joint.name}')}: {{wheel: {scalar(rotor(joint))}}}"
+    yield f"  {scalar(f'motor_{joint.name}')}: {{wheel: {scalar(rotor)}}}"
 
 
 def joint_lines(joint: JointRecord) -> Iterator[str]:
@@ -130,9 +133,15 @@ def joint_lines(joint: JointRecord) -> Iterator[str]:
     yield f"#     stiffness: 1.0e4  # [{stiffness}] of an elastic drive"
 
 
-def rotor(joint: JointRecord) -> str:
-    """Name of a joint's rotor."""
-    return f"rotor_{joint.name}"
+def rotor_names(robot: RobotRecord, joints: Sequence[str]) -> dict[str, str]:
+    """Name of each joint's rotor; links and wheels share one space of names."""
+    taken = {link.name for link in robot.links}
+    names: dict[str, str] = {}
+    for joint in joints:
+        tries = (f"rotor_{joint}", *(f"rotor_{joint}_{k}" for k in range(2, len(taken) + 3)))
+        names[joint] = next(name for name in tries if name not in taken)
+        taken.add(names[joint])
+    return names
 
 
 def number(value: float | None, otherwise: float) -> str:

@@ -32,11 +32,30 @@ class InertiaRecord:
 
 
 @dataclass(frozen=True)
+class VisualRecord:
+    """A shape that a URDF draws of a link, placed in the link's frame.
+
+    ``size`` is the edges of a box [m], radius and length of a cylinder, the radius of a sphere,
+    or the scale of a mesh, whose file is ``mesh`` as the URDF writes it.
+    """
+
+    kind: Literal["box", "cylinder", "sphere", "mesh"]
+    size: Vector3
+    rotation: Matrix3 = IDENTITY3
+    position: Vector3 = ZERO3
+    mesh: str = ""
+
+
+@dataclass(frozen=True)
 class LinkRecord:
-    """A link; ``inertia`` is None where the URDF gives no ``<inertial>``."""
+    """A link; ``inertia`` is None where the URDF gives no ``<inertial>``.
+
+    ``visuals`` is what the URDF draws of it, for pictures only.
+    """
 
     name: str
     inertia: InertiaRecord | None = None
+    visuals: tuple[VisualRecord, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from geared_dynamics.description.robot_records import (
     Matrix3,
     Vector3,
 )
-from geared_dynamics.errors import DescriptionError, UnknownNameError
+from geared_dynamics.errors import DescriptionError, UnknownNameError, shown
 
 Row = TypeVar("Row")
 
@@ -100,7 +100,7 @@ def name_of(value: Any, place: str) -> str:
         raise DescriptionError(place, "the name is empty", "write a name, or leave it out")
     controls = any(category(letter) in _NOT_IN_NAMES for letter in value)
     if controls or value != value.strip() or "${" in value or "$(" in value:
-        finding = f"{value!r} is not a name that a URDF can hold"
+        finding = f"{shown(value)} is not a name that a URDF can hold"
         remedy = "write it without control characters, '${' and blanks around it"
         raise DescriptionError(place, finding, remedy)
     return value
@@ -115,7 +115,9 @@ def finite(value: Any, place: str) -> float:
     try:
         number = real(value)
     except (TypeError, ValueError, OverflowError):
-        raise DescriptionError(place, f"expected a number, found {value!r}", "write one") from None
+        raise DescriptionError(
+            place, f"expected a number, found {shown(value)}", "write one"
+        ) from None
     if not math.isfinite(number):
         raise DescriptionError(place, f"{number} is not a finite number", "write a finite number")
     refuse_too_large(number, place)
@@ -132,7 +134,7 @@ def vector3(value: Any, place: str) -> Vector3:
         x, y, z = value
     except (TypeError, ValueError):
         raise DescriptionError(
-            place, f"expected three numbers, found {value!r}", "write (x, y, z)"
+            place, f"expected three numbers, found {shown(value)}", "write (x, y, z)"
         ) from None
     return (finite(x, f"{place}[0]"), finite(y, f"{place}[1]"), finite(z, f"{place}[2]"))
 
@@ -179,7 +181,7 @@ def _tensor(value: Any, place: str) -> Matrix3:
         a, b, c = value
     except (TypeError, ValueError):
         raise DescriptionError(
-            place, f"expected a 3 x 3 matrix, found {value!r}", "write three rows"
+            place, f"expected a 3 x 3 matrix, found {shown(value)}", "write three rows"
         ) from None
     rows = (vector3(a, f"{place}[0]"), vector3(b, f"{place}[1]"), vector3(c, f"{place}[2]"))
     size = max(abs(item) for row in rows for item in row)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, cast
 from xml.etree import ElementTree as ET
 
@@ -21,9 +23,10 @@ from geared_dynamics.description.robot_records import (
     MimicRecord,
     RobotRecord,
     Vector3,
+    VisualRecord,
 )
 from geared_dynamics.description.robot_tree import check_robot
-from geared_dynamics.description.urdf_checks import clip, prune
+from geared_dynamics.description.urdf_checks import clip, number_or_none, prune
 from geared_dynamics.description.xml_input import XmlFile, read_xml, tag
 from geared_dynamics.errors import DescriptionError, Note, urdf_doubt, urdf_parser
 from geared_dynamics.files import Source, at
@@ -149,7 +152,7 @@ def read_urdf(source: Source) -> RobotRecord:
     Placements are evaluated from xyz and rpy, R = Rz(yaw) Ry(pitch) Rx(roll);
     inertia tensors are turned into the axes of their link's frame; joint axes
     are normalised. Links and joints keep the file's order. Anything but links'
-    inertials and joints is ignored.
+    inertials, visuals and joints is ignored.
 
     Args:
         source: A path, or the URDF's text (``str`` or ``bytes``); a ``str`` whose
@@ -169,11 +172,14 @@ def read_urdf(source: Source) -> RobotRecord:
 def robot_of(file: XmlFile) -> tuple[RobotRecord, tuple[Note, ...]]:
     """Return the robot of a parsed URDF, see :func:`read_urdf`, and doubts of misspelt names."""
     place, (pruned, misspelt) = file.source, prune(file)
-    parsed = _parse(pruned, place)
+    parsed, drawn = _parse(pruned, place), _visuals(file)
     record = RobotRecord(
         name=str(parsed.name),
         source=place,
-        links=tuple(_link(link, place) for link in parsed.links),
+        links=tuple(
+            replace(_link(link, place), visuals=drawn.get(str(link.name), ()))
+            for link in parsed.links
+        ),
         joints=tuple(_joint(joint, place) for joint in parsed.joints),
     )
     check_robot(record)
@@ -293,3 +299,70 @@ def _friction(dynamics: Any, place: str) -> FrictionRecord | None:
                 f"{place}/dynamics/{key}", f"{key} is negative ({value:g})", "write it >= 0"
             )
     return FrictionRecord(viscous, coulomb)
+
+
+# -- What a URDF draws of its links: boxes, cylinders, spheres and names of mesh files ------------
+
+
+_MOST = 200  # shapes of one link; more are not drawn
+# Attributes that give the size of each kind, and how many numbers each holds.
+_SIZES: dict[str, tuple[tuple[str, int], ...]] = {
+    "box": (("size", 3),),
+    "cylinder": (("radius", 1), ("length", 1)),
+    "sphere": (("radius", 1),),
+    "mesh": (("scale", 3),),
+}
+
+
+def _visuals(file: XmlFile) -> dict[str, tuple[VisualRecord, ...]]:
+    """Return the shapes of each link that has any.
+
+    They are decoration: what is not a shape with sizes above zero (a mesh's scale may be
+    negative) at a finite place is left out, and is no error of the robot.
+
+    Args:
+        file: The URDF.
+    """
+    found = {
+        (link.get("name") or "").strip(): tuple(_shapes(link))[:_MOST]
+        for link in file.children("link")
+    }
+    return {name: shapes for name, shapes in found.items() if shapes}
+
+
+def _shapes(link: Any) -> Iterator[VisualRecord]:
+    """Yield the shapes of one link."""
+    for visual in link:
+        if tag(visual) != "visual":
+            continue
+        parts = {tag(child): child for child in visual}
+        origin, geometry = parts.get("origin"), parts.get("geometry")
+        shape = next(iter(geometry), None) if geometry is not None else None
+        xyz = _numbers(origin, "xyz", 3, "0 0 0")
+        rpy = _numbers(origin, "rpy", 3, "0 0 0")
+        size = None if shape is None else _visual_size(shape)
+        if shape is None or size is None or xyz is None or rpy is None:
+            continue
+        file = (shape.get("filename") or "").strip()
+        if tag(shape) == "mesh" and not file:
+            continue
+        yield VisualRecord(tag(shape), size, rotation_from_rpy(*rpy), _vector(xyz), file)  # type: ignore[arg-type]
+
+
+def _visual_size(shape: Any) -> Vector3 | None:
+    """Return the sizes of a shape, None if it is none of ours."""
+    kind, values = tag(shape), list[float]()
+    for key, count in _SIZES.get(kind, ()):
+        part = _numbers(shape, key, count, "1 1 1" if kind == "mesh" else "")
+        if part is None or (kind != "mesh" and min(part) <= 0.0):
+            return None
+        values += part
+    return _vector((*values, 0.0, 0.0)[:3]) if values else None
+
+
+def _numbers(node: Any, key: str, count: int, default: str) -> list[float] | None:
+    """Return the finite numbers of an attribute; None if they are not as many."""
+    text = default if node is None else node.get(key, default)
+    found = [number_or_none(word) for word in text.split()]
+    numbers = [x for x in found if x is not None and math.isfinite(x)]
+    return numbers if len(numbers) == len(found) == count else None

@@ -57,7 +57,7 @@ def load_yaml(text: str, place: str, limits: FileLimits = ORDINARY) -> Any:
     try:
         return _Builder(text, limits).document()
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
+        mark = error.problem_mark
         where = f"{place}, line {mark.line + 1}" if mark else place
         raise DescriptionError(where, _finding(error), _remedy(error)) from None
     except yaml.YAMLError as error:

@@ -11,7 +11,7 @@ import numpy as np
 from geared_dynamics import kernels
 from geared_dynamics.arrays import REAL, Array, ArrayLike, is_masked, real
 from geared_dynamics.dynamics.packing import packed, refuse_balancer
-from geared_dynamics.errors import ArrayError, ModelError
+from geared_dynamics.errors import ArrayError, ModelError, shown
 from geared_dynamics.kernels import balancer_layout as has
 from geared_dynamics.kernels import layout as at
 from geared_dynamics.model import GearedModel, require_model
@@ -93,10 +93,8 @@ def run(
 ) -> int:
     """Status of a kernel, or of code for many states that a compiled model has in its place."""
     kernel, arrays = getattr(kernels, name), (packed(model), *constants)
-    if model.fast is not None and target.ndim > 1:
-        batch = model.fast.batches.get(name)
-        if batch is not None:
-            return int(batch(kernel, arrays, flat, target))
+    if target.ndim > 1 and name in model.many:
+        return int(model.many[name](kernel, arrays, flat, target))
     return int(kernel(*arrays, *flat, target))
 
 
@@ -276,7 +274,7 @@ def real_number(name: str, value: float, remedy: str, accept: Callable[[float], 
     """Check a single number; ``accept`` says whether its value will do."""
     array = np.asarray(value)
     if array.ndim > 0 or array.dtype.kind not in "fiu":
-        raise ArrayError(name, f"is {value!r:.40}", remedy)
+        raise ArrayError(name, f"is {shown(value)}", remedy)
     number = float(array)
     if not accept(number):
         raise ArrayError(name, f"is {number:g}", remedy)
@@ -302,7 +300,7 @@ def seconds(name: str, value: object) -> float:
     try:
         return real(value)
     except (TypeError, ValueError, OverflowError):
-        raise ArrayError(name, f"is {value!r}", "give a time [s]") from None
+        raise ArrayError(name, f"is {shown(value)}", "give a time [s]") from None
 
 
 def above_zero(name: str, value: object, what: str, *, zero: bool = False) -> float:
@@ -311,7 +309,7 @@ def above_zero(name: str, value: object, what: str, *, zero: bool = False) -> fl
     try:
         number = real(value)
     except (TypeError, ValueError, OverflowError):
-        raise ArrayError(name, f"is {value!r}", remedy) from None
+        raise ArrayError(name, f"is {shown(value)}", remedy) from None
     if not (np.isfinite(number) and (number > 0.0 or (zero and number == 0.0))):
         raise ArrayError(name, f"is {number:g}", remedy)
     return number

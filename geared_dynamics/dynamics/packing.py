@@ -12,7 +12,10 @@ from geared_dynamics.description.geometry import rotation_with_z
 from geared_dynamics.errors import ModelError
 from geared_dynamics.kernels import balancer_layout as has
 from geared_dynamics.kernels import layout as at
+from geared_dynamics.kernels.door import admit
 from geared_dynamics.model import Frame, GearedModel, require_model
+
+admit(GearedModel, 0)
 
 # -- Order of the model's parameters: the columns of the regressor --------------------------------
 #

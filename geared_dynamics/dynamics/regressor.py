@@ -13,7 +13,7 @@ from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.dynamics.arguments import call, coordinates, deliver
 from geared_dynamics.dynamics.independence import INACTIVE, Factored, Independent, independent
 from geared_dynamics.dynamics.packing import BODY_PARAMETERS, columns_of, packed
-from geared_dynamics.errors import ArrayError, UnknownNameError
+from geared_dynamics.errors import ArrayError, UnknownNameError, shown
 from geared_dynamics.kernels import layout as at
 from geared_dynamics.model import GearedModel, require_model
 
@@ -311,7 +311,7 @@ def silent_columns(zero: Sequence[str], names: tuple[str, ...]) -> list[int]:
     place = "base_parameters: zero"
     if isinstance(zero, str) or not isinstance(zero, Iterable):
         remedy = "give a list of parameters' names, see parameter_names"
-        raise ArrayError(place, f"is {zero!r}", remedy)
+        raise ArrayError(place, f"is {shown(zero)}", remedy)
     chosen = list(zero)
     for name in chosen:
         if not isinstance(name, str) or name not in names:
@@ -323,7 +323,7 @@ def generator(seed: int) -> np.random.Generator:
     """Check the seed; None, which NumPy takes as well, would not give the same twice."""
     if not isinstance(seed, int | np.integer) or seed < 0:
         remedy = "give a whole number, zero or more"
-        raise ArrayError("base_parameters: seed", f"is {seed!r}", remedy)
+        raise ArrayError("base_parameters: seed", f"is {shown(seed)}", remedy)
     return np.random.default_rng(int(seed))
 
 

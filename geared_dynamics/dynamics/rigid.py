@@ -21,15 +21,33 @@ from geared_dynamics.dynamics.frames import loaded_inverse_dynamics, with_wrench
 from geared_dynamics.dynamics.packing import packed
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.kernels import layout as at
+from geared_dynamics.kernels.door import KernelAnswer, door
 from geared_dynamics.model import GearedModel
 
 # -- Rigid dynamics of the geared arm: M(q) a + C(q, v) v + g(q) = tau ----------------------------
 #
 # tau is on the joint side [N m or N] and frictionless. The functions take one state
-# (n,) or a batch (..., n). Those most often called in a loop try the kernel first
-# and convert only when it does not take the arguments as they are.
+# (n,) or a batch (..., n). One state of plain arrays goes from the door straight to the kernel;
+# the functions behind try the kernel too and convert only when it does not take the arguments.
 
 
+def by_kernel(
+    model: GearedModel, kernel: str, shape: tuple[int, ...] = (), zeros: int = 0
+) -> KernelAnswer:
+    """Let a kernel answer for a model; by default with a quantity of the joints."""
+    function, n = getattr(kernels, kernel), model.n
+    return KernelAnswer(function, (packed(model),), zeros, shape or (n,), n)
+
+
+def by_plan(model: GearedModel) -> KernelAnswer:
+    """Let the model's kernel of the forward dynamics answer."""
+    n, plan = model.n, elimination_plan(model)
+    if plan is DENSE:
+        return by_kernel(model, "forward_dynamics")
+    return KernelAnswer(kernels.eliminate, (packed(model), plan), 0, (n,), n)
+
+
+@door("inverse_dynamics", 3, lambda model: by_kernel(model, "inverse_dynamics"))
 def inverse_dynamics(
     model: GearedModel,
     q: ArrayLike,
@@ -58,10 +76,7 @@ def inverse_dynamics(
     """
     if f_ext is None:
         try:
-            if model.fast is not None:
-                done = model.fast.inverse_dynamics(q, v, a, out)
-                if done is not None:
-                    return done  # type: ignore[no-any-return]
+            if model.many:
                 one_at_a_time(q)
             if (form := model._forms.packed) is None:
                 form = packed(model)
@@ -86,6 +101,7 @@ def one_at_a_time(q: ArrayLike) -> None:
         raise TypeError
 
 
+@door("forward_dynamics", 3, by_plan)
 def forward_dynamics(
     model: GearedModel,
     q: ArrayLike,
@@ -114,10 +130,7 @@ def forward_dynamics(
     if f_ext is not None:
         tau = with_wrenches(model, q, v, tau, f_ext, out)
     try:
-        if model.fast is not None:
-            done = model.fast.forward_dynamics(q, v, tau, out)
-            if done is not None:
-                return done  # type: ignore[no-any-return]
+        if model.many:
             one_at_a_time(q)
         forms = model._forms
         plan = forms.plan if forms.plan is not None else elimination_plan(model)
@@ -139,6 +152,7 @@ def forward_dynamics(
     return convert_and_call("eliminate", model, inputs, (n,), out, (plan,))
 
 
+@door("mass_matrix", 1, lambda model: by_kernel(model, "mass_matrix", (model.n, model.n)))
 def mass_matrix(model: GearedModel, q: ArrayLike, *, out: Array | None = None) -> Array:
     r"""Mass matrix M(q) = M_locked(q) + \Gamma'J\Gamma + \Gamma'JZ(q) + Z(q)'J\Gamma.
 
@@ -154,10 +168,6 @@ def mass_matrix(model: GearedModel, q: ArrayLike, *, out: Array | None = None) -
         Sciavicco 1994, eq. (14); design of the wheels' terms in docs/derivation.md.
     """
     try:
-        if model.fast is not None:
-            done = model.fast.mass_matrix(q, out)
-            if done is not None:
-                return done  # type: ignore[no-any-return]
         n = model.n
         result, flat = for_one_state(q, (n, n), out)
         if kernels.mass_matrix(packed(model), q, flat) == 0:
@@ -168,6 +178,7 @@ def mass_matrix(model: GearedModel, q: ArrayLike, *, out: Array | None = None) -
     return convert_and_call("mass_matrix", model, {"q": (q, n)}, (n, n), out)
 
 
+@door("coriolis_matrix", 2, lambda model: by_kernel(model, "coriolis_matrix", (model.n, model.n)))
 def coriolis_matrix(
     model: GearedModel, q: ArrayLike, v: ArrayLike, *, out: Array | None = None
 ) -> Array:
@@ -196,6 +207,7 @@ def coriolis_matrix(
     return convert_and_call("coriolis_matrix", model, {"q": (q, n), "v": (v, n)}, (n, n), out)
 
 
+@door("gravity_forces", 1, lambda model: by_kernel(model, "inverse_dynamics", zeros=2))
 def gravity_forces(model: GearedModel, q: ArrayLike, *, out: Array | None = None) -> Array:
     """Joint force that holds the arm still against gravity: g(q) (..., n) [N m or N].
 
@@ -204,14 +216,11 @@ def gravity_forces(model: GearedModel, q: ArrayLike, *, out: Array | None = None
         q: Joint position (..., n) [rad or m].
         out: Result array (..., n), returned.
     """
-    if getattr(model, "fast", None) is not None:
-        done = model.fast.gravity_forces(q, out)
-        if done is not None:
-            return done  # type: ignore[no-any-return]
     still = np.zeros(coordinates(model))
     return inverse_dynamics(model, q, still, still, out=out)
 
 
+@door("bias_forces", 2, lambda model: by_kernel(model, "inverse_dynamics", zeros=1))
 def bias_forces(
     model: GearedModel, q: ArrayLike, v: ArrayLike, *, out: Array | None = None
 ) -> Array:
@@ -223,10 +232,6 @@ def bias_forces(
         v: Joint velocity (..., n).
         out: Result array (..., n), returned.
     """
-    if getattr(model, "fast", None) is not None:
-        done = model.fast.bias_forces(q, v, out)
-        if done is not None:
-            return done  # type: ignore[no-any-return]
     return inverse_dynamics(model, q, v, np.zeros(coordinates(model)), out=out)
 
 
@@ -235,8 +240,10 @@ def bias_forces(
 
 TORQUE_TERMS = ("inertia", "coriolis", "gravity", "armature", "coupling")
 MODELS = ("without rotors", "armature", "complete")
+SUMS = len(TORQUE_TERMS) + len(MODELS)
 
 
+@door("torque_terms", 3, lambda model: by_kernel(model, "torque_terms", (SUMS, model.n)))
 def torque_terms(
     model: GearedModel, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Array | None = None
 ) -> Array:
@@ -259,8 +266,7 @@ def torque_terms(
     """
     n = coordinates(model)
     inputs = {"q": (q, n), "v": (v, n), "a": (a, n)}
-    shape = (len(TORQUE_TERMS) + len(MODELS), n)
-    return np.asarray(call("torque_terms", model, inputs, shape, out))
+    return np.asarray(call("torque_terms", model, inputs, (SUMS, n), out))
 
 
 # -- Kinetic and potential energy -----------------------------------------------------------------

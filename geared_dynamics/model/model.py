@@ -14,6 +14,7 @@ from geared_dynamics.arrays import (
     Array,
     ArrayLike,
     BoolArray,
+    Entered,
     Frozen,
     IntArray,
     readonly,
@@ -50,7 +51,7 @@ class Records(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class GearedModel(Frozen):
+class GearedModel(Entered, Frozen):
     """A geared arm, frozen, with read-only arrays; built by ``load_model``.
 
     Attributes:
@@ -88,8 +89,8 @@ class GearedModel(Frozen):
     elastic_model: ElasticModel = "complete"
     notes: tuple[Note, ...] = ()
 
-    # Functions in machine code, of a model that the room named trace has compiled.
-    fast: ClassVar[Any] = None
+    # Code for many states by kernel, of a model that the room named trace has compiled.
+    many: ClassVar[Mapping[str, Any]] = MappingProxyType({})
     # Of these fields alone: a copy with other ones begins without any.
     _forms: KernelForms = field(default_factory=KernelForms, init=False, repr=False)
 

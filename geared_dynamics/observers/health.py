@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from geared_dynamics.arrays import Array, BoolArray, IntArray, real
-from geared_dynamics.errors import ArrayError
+from geared_dynamics.errors import ArrayError, shown
 from geared_dynamics.observers.pole_assignment import DEPTH
 from geared_dynamics.observers.smoothness import EMPTY, ReadingHistory
 
@@ -176,7 +176,7 @@ def parts(dt: float, limits: Limits) -> tuple[Fault, int]:
     try:
         dt = dt if type(dt) is float else real(dt)
     except (TypeError, ValueError, OverflowError):
-        raise ArrayError("dt", f"is {dt!r}", "give a time [s]") from None
+        raise ArrayError("dt", f"is {shown(dt)}", "give a time [s]") from None
     if not dt >= SHORTEST or dt == np.inf:
         return Fault.INTERVAL, 0
     if dt > limits.hold:

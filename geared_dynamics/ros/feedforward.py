@@ -26,8 +26,9 @@ from geared_dynamics.ros.feedforward_topics import (
 )
 from geared_dynamics.ros.joint_state_wire import StateReader, WireState
 from geared_dynamics.ros.model_node import FeedforwardBase
+from geared_dynamics.ros.relay import controllers_action
 from geared_dynamics.ros.reporter import FeedforwardReporter
-from geared_dynamics.ros.trajectories import References, SpeedScaling, publisher
+from geared_dynamics.ros.trajectories import References, SpeedScaling, WrenchInput, publisher
 from geared_dynamics.runtime.feedforward_loop import FeedforwardLoop
 from geared_dynamics.runtime.feedforward_parameters import FeedforwardParameters
 from geared_dynamics.runtime.feedforward_settings import (
@@ -73,6 +74,7 @@ class FeedforwardNode(FeedforwardBase):
         self.references = References(self)
         self.reporter = FeedforwardReporter(self)
         self.speed_scaling: SpeedScaling | None = None
+        self.contact_wrench: WrenchInput | None = None
         self.surroundings = Surroundings(self)
         self.departure = Departure(self)
 
@@ -119,6 +121,7 @@ class FeedforwardNode(FeedforwardBase):
         self.commands = Commands(self.publishers_by_topic, given, model)
         if self.annotating:
             publisher(self)
+            controllers_action(self)
         names = names_to_send(given, model)[1]
         self.state_topics = StateTopics(
             self.publishers_by_topic, model.joint_names, names, given.publish_terms
@@ -175,7 +178,7 @@ class FeedforwardNode(FeedforwardBase):
             QoSProfile(depth=10),
             raw=True,
         )
-        self.speed_scaling = SpeedScaling(self)
+        self.speed_scaling, self.contact_wrench = SpeedScaling(self), WrenchInput(self)
         self.action.offer()
 
     def begin(self) -> None:
@@ -250,6 +253,8 @@ class FeedforwardNode(FeedforwardBase):
             if decision is not None and not self.reporter.calm(decision):
                 self.reporter.look(decision)
             self.action.look(begin, 1e-9 * (now - self.zero))
+            if self.loop.contact.news:  # type: ignore[union-attr]
+                self.contact_wrench.look()  # type: ignore[union-attr]
         if self.exchange.carrying is not None:
             self.exchange.take_load()
         if self.references.work is not None:

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from builtin_interfaces.msg import Duration, Time
+from geometry_msgs.msg import WrenchStamped
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory as TrajectoryMessage
@@ -324,3 +325,19 @@ def laid_out(
             raise ValueError(f"JointState.{field} is not in its serialised form")
         views[field] = np.frombuffer(data, np.float64, len(names), found)
     return data, views
+
+
+class NamedWrench:
+    """A ``WrenchStamped`` of forces alone, filled again and again."""
+
+    def __init__(self, frame: str) -> None:
+        """Make the message, in a frame's axes."""
+        self._message = WrenchStamped()
+        self._message.header.frame_id = frame
+
+    def filled(self, stamp: int, force: Array) -> WrenchStamped:
+        """The message with a force (3,) [N] at a time [ns]."""
+        time, target = self._message.header.stamp, self._message.wrench.force
+        time.sec, time.nanosec = divmod(stamp, SECOND)
+        target.x, target.y, target.z = force.tolist()
+        return self._message

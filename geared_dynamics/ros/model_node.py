@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import threading
 import traceback
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from typing import Any, ClassVar, Generic, TypeVar
 
 from rclpy.clock import Clock, ClockType
@@ -47,8 +50,9 @@ class Description:
     """
 
     def __init__(self, node: ModelNode[Any], topic: str) -> None:
-        """Subscribe, where the URDF is not given as a parameter."""
+        """Check the topic, and listen where the URDF is not given as a parameter."""
         self._node = node
+        self._subscription: Any = None
         self.text: str | None = None
         self.used: str | None = None
         self.reference: GearedModel | None = None
@@ -69,8 +73,15 @@ class Description:
             node.declared.wrong[name] = str(error)
             node.get_logger().error(f"parameter {error}")
             return
-        if model_source.needs_topic(node.parameters):
-            node.create_subscription(String, topic, self._on_message, LATCHED)
+        self.listen()
+
+    def listen(self) -> None:
+        """Subscribe, once, where the URDF is not given as a parameter."""
+        node = self._node
+        if self._subscription is None and model_source.needs_topic(node.parameters):
+            self._subscription = node.create_subscription(
+                String, self.topic, self._on_message, LATCHED
+            )
 
     def _on_message(self, message: Any) -> None:
         node = self._node
@@ -89,6 +100,10 @@ class Description:
     def begin(self, model: GearedModel | None) -> None:
         """Compare with this model from here on: that of the node's configuration."""
         self.reference, self._refused = model, None
+
+    def forget(self) -> None:
+        """Do without what is being built: it has the parameters of a configuration that ended."""
+        self._builder, self.problem = Builder(), ""
 
     def taken(self) -> GearedModel | None:
         """A model built from a changed description, once; None for one that is not to be used."""
@@ -126,6 +141,27 @@ class Description:
 
 
 P = TypeVar("P", bound=LifecycleParameters)
+ASKED = 0.05  # [s] after which a signal interrupts a computation
+
+
+@contextlib.contextmanager
+def interruptible() -> Iterator[None]:
+    """Let signals interrupt a long computation in Python.
+
+    A signal that the system gives to a thread of the middleware is noticed where the main thread
+    takes the interpreter, which it need not give back for long. A second thread asks for it.
+    """
+    ended = threading.Event()
+
+    def ask() -> None:
+        while not ended.wait(ASKED):
+            pass
+
+    threading.Thread(target=ask, name="interruptible", daemon=True).start()
+    try:
+        yield
+    finally:
+        ended.set()
 
 
 class ModelNode(SteadyLifecycleNode, ABC, Generic[P]):
@@ -139,7 +175,8 @@ class ModelNode(SteadyLifecycleNode, ABC, Generic[P]):
         reporter: Logs changes, publishes diagnostics.
         active: Whether the node answers joint states.
         preparing: Whether a model is loaded and kernels are compiled.
-        autostarting: Until it was active once: what is stopped then, stays so.
+        autostarting: Until it was active once, or was configured on request: what is stopped
+            then, stays so.
         zero: ROS time from which the loop counts [ns].
     """
 
@@ -157,6 +194,7 @@ class ModelNode(SteadyLifecycleNode, ABC, Generic[P]):
         self.timing = Timing()
         self.model: GearedModel | None = None
         self.active = self.preparing = self.autostarting = False
+        self._unasked = False  # whether the transition is the node's own
         self.zero = 0
 
     @property
@@ -221,8 +259,12 @@ class ModelNode(SteadyLifecycleNode, ABC, Generic[P]):
 
     def autostart(self) -> None:
         """Configure and activate."""
-        if self.trigger_configure() == SUCCESS:
-            self.trigger_activate()
+        self._unasked = True
+        try:
+            if self.trigger_configure() == SUCCESS:
+                self.trigger_activate()
+        finally:
+            self._unasked = False
 
     def _report(self) -> None:
         """Publish diagnostics; a defect there is no reason to stop."""
@@ -237,12 +279,17 @@ class ModelNode(SteadyLifecycleNode, ABC, Generic[P]):
         """Load the model and prepare all that a cycle needs."""
         self.preparing = True
         try:
-            self._configure()
+            with interruptible():
+                self._configure()
+        except Exception:
+            self.cleaned_up()
+            raise
         finally:
             self.preparing = False
 
     def _configure(self) -> None:
         self.declared.refuse_wrong()
+        self.description.listen()
         model = model_source.load(self.parameters, self.description.text)
         self.declared.declare(model.joint_names, model.motor_names)
         self.declared.refuse_wrong()
@@ -260,24 +307,25 @@ class ModelNode(SteadyLifecycleNode, ABC, Generic[P]):
         payload = model_source.payload_words(model, given.payload)
         log.info(f"configured: {model.name}, {self.summary(given)}; payload: {payload}")
         log.info(self.endpoints(given))
-        if not self.autostarting:
+        if not self._unasked:
+            self.autostarting = False
             self.logs_waiting("activate")
 
     def activated(self) -> None:
         """Answer joint states from the next one on."""
         assert self.loop is not None  # rclpy has configured us
-        self.autostarting = False
         self.description.begin(self.model)
         self.zero, self.timing = self.ros_time.now(), Timing()
         self.begin()
         self.reporter.begin()
         process.settle()
-        self.active = True
+        self.active, self.autostarting = True, False
 
     def cleaned_up(self) -> None:
         """Forget the model."""
         self.declared.configured = False
         self.model = self.loop = None
+        self.description.forget()
 
     def take_description(self) -> None:
         """Take over a model that was built because the description has changed."""

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 import rclpy
+from geometry_msgs.msg import WrenchStamped
 from rclpy.executors import Executor
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
@@ -23,13 +24,14 @@ from geared_dynamics.dynamics.state import Measurement
 from geared_dynamics.errors import GearedDynamicsError, printable
 from geared_dynamics.model import GearedModel
 from geared_dynamics.ros.declared import Declared
-from geared_dynamics.ros.joint_state_wire import SECOND, NamedState, nanoseconds
+from geared_dynamics.ros.joint_state_wire import SECOND, NamedState, NamedWrench, nanoseconds
 from geared_dynamics.ros.lifecycle_node import EmptyLists
 from geared_dynamics.ros.process import (
     Failures,
     PrintableLog,
     catch_signals,
     make_executor,
+    spin_for,
     spin_once,
 )
 from geared_dynamics.runtime import model_source, plant_node_settings
@@ -141,6 +143,9 @@ class PlantNode(EmptyLists, PrintableLog, Node):  # type: ignore[misc]  # rclpy 
             self._send_time = self.create_publisher(Clock, "/clock", NEWEST).publish
         self._currents = self.create_publisher(Float64MultiArray, "~/motor_currents", NEWEST)
         self._voltages = self.create_publisher(Float64MultiArray, "~/motor_voltages", NEWEST)
+        if self.parameters.wall.frame:
+            self._touch = NamedWrench(model.root)
+            self._send_touch = self.create_publisher(WrenchStamped, "~/wall_wrench", DEEP).publish
 
     def _make_inputs(self) -> None:
         self.create_subscription(Float64MultiArray, "~/commands", self._on_flat, NEWEST)
@@ -148,6 +153,7 @@ class PlantNode(EmptyLists, PrintableLog, Node):  # type: ignore[misc]  # rclpy 
         self.create_service(Trigger, "~/reset", self._answer(self._on_reset))
         self.create_service(SetBool, "~/pause", self._answer(self._on_pause))
         self.create_service(SetBool, "~/attach_payload", self._answer(self._on_payload))
+        self.create_service(SetBool, "~/remove_wall", self._answer(self._on_wall))
         for name in plant_node_settings.FAULT_NAMES:
             self.create_service(SetBool, f"~/{name}", self._answer(self._fault(name)))
 
@@ -203,6 +209,8 @@ class PlantNode(EmptyLists, PrintableLog, Node):  # type: ignore[misc]  # rclpy 
         motors["effort"][:] = seen.motor_torque
         self._joints.stamp(stamp)
         self._motors.stamp(stamp)
+        if self.parameters.wall.frame:
+            self._send_touch(self._touch.filled(stamp, self.plant.touch))
         self._send_motors(self._motors.message)
         self._send_joints(self._joints.message)
         for publisher, values in ((self._currents, seen.current), (self._voltages, seen.voltage)):
@@ -271,6 +279,10 @@ class PlantNode(EmptyLists, PrintableLog, Node):  # type: ignore[misc]  # rclpy 
             return "carrying nothing"
         return f"carrying {payload_words(self.model, self.parameters.payload)}"
 
+    def _on_wall(self, wanted: bool) -> str:
+        cast(Plant, self.plant).walled = not wanted
+        return "there is no wall" if wanted else "the wall is where it was"
+
     def _fault(self, name: str) -> Callable[[bool], str]:
         def switch(wanted: bool) -> str:
             active = self._faults | {name} if wanted else self._faults - {name}
@@ -301,8 +313,7 @@ class PlantNode(EmptyLists, PrintableLog, Node):  # type: ignore[misc]  # rclpy 
 
 
 REPEAT = 0.02  # [s] between states while the arm's time stands still
-# The same after a state without an answer: long, for a copy under way could be answered late.
-LOST = 0.5
+LOST = 0.5  # [s] the same after a state without an answer: a copy could be answered late
 HASTE = 0.002  # [s] the same after a command for an earlier time
 BEHIND = 0.1  # [s] that the plant may be late before it gives up catching up
 Stopped = Callable[[], bool]
@@ -328,7 +339,7 @@ def lock_step(node: PlantNode, executor: Executor, stopped: Stopped) -> None:
     while not stopped():
         node.publish()
         if not node.fresh and not node.paused:
-            receive(node, executor, node.period, stopped)
+            spin_for(executor, node.period, node.failed, stopped)
             node.advance()
             continue
         begin = time.monotonic()
@@ -353,7 +364,7 @@ def real_time(node: PlantNode, executor: Executor, stopped: Stopped) -> None:
     while not stopped():
         node.publish()
         if node.paused or not node.commanded:
-            receive(node, executor, REPEAT, stopped)
+            spin_for(executor, REPEAT, node.failed, stopped)
             node.rewind()
             due = time.monotonic()
             continue
@@ -365,21 +376,11 @@ def real_time(node: PlantNode, executor: Executor, stopped: Stopped) -> None:
                 throttle_duration_sec=5.0,
             )
         zero = node.zero
-        receive(node, executor, due - time.monotonic(), stopped)
+        spin_for(executor, due - time.monotonic(), node.failed, stopped)
         node.advance()
         if late > BEHIND or node.zero != zero:
             node.rewind()
             due = time.monotonic()
-
-
-def receive(node: PlantNode, executor: Executor, duration: float, stopped: Stopped) -> None:
-    """Handle what comes for a time [s], at least what is there already."""
-    end = time.monotonic() + duration
-    while True:
-        left = end - time.monotonic()
-        spin_once(executor, max(left, 0.0), node.failed)
-        if left <= 0.0 or stopped():
-            return
 
 
 def run(argv: list[str]) -> int:

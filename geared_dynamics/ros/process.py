@@ -75,6 +75,18 @@ def spin_once(executor: Executor, longest: float, failed: Callable[[Exception], 
     return True
 
 
+def spin_for(
+    executor: Executor, duration: float, failed: Callable[[Exception], None], stopped: Any
+) -> None:
+    """Handle what comes for a time [s], at least what is there, unless ``stopped()``."""
+    end = time.monotonic() + duration
+    while True:
+        left = end - time.monotonic()
+        spin_once(executor, max(left, 0.0), failed)
+        if left <= 0.0 or stopped():
+            return
+
+
 # -- Starting and ending the process of a lifecycle node ------------------------------------------
 
 

@@ -9,6 +9,8 @@ from typing import Any
 
 from action_msgs.msg import GoalStatus
 from rclpy.action import ActionClient
+from rclpy.exceptions import InvalidServiceNameException
+from rclpy.validate_topic_name import validate_topic_name
 
 from geared_dynamics.ros.joint_state_wire import seconds
 from geared_dynamics.ros.model_node import FeedforwardBase
@@ -162,10 +164,19 @@ class Relay:
 
 
 def controllers_action(node: FeedforwardBase) -> str:
-    """Name of the controller's action, empty where nothing says it."""
+    """Name of the controller's action, empty where nothing says it.
+
+    Raises:
+        ParameterError: for one that is no name.
+    """
     annotate = node.parameters.annotate
     given = annotate.action
     if given:
+        try:
+            validate_topic_name(given, is_service=True)
+        except InvalidServiceNameException:
+            remedy = f"give a name, such as /arm_controller/{SIBLING}, and restart the node"
+            raise ParameterError("annotate.action", f"is {given!r}", remedy) from None
         return str(node.resolve_service_name(given))
     topic = str(node.resolve_topic_name(annotate.topic))
     place, _, last = topic.rpartition("/")

@@ -223,6 +223,7 @@ class FeedforwardReporter(Reporter):
             "failed computations": loop.counters.failed,
             "limited commands": loop.counters.limited,
             "refused trajectories": loop.counters.refused,
+            "refused contact forces": loop.counters.forces,
         }
         age = math.nan if loop.stamp is None else now - loop.stamp
         ages = diagnostics.ages_status(age, loop.reference_age(now), loop.stale)

@@ -9,8 +9,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
+from geometry_msgs.msg import WrenchStamped
 from rclpy.exceptions import InvalidTopicNameException
-from rclpy.qos import QoSProfile
+from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.serialization import serialize_message
 from std_msgs.msg import Float64
 from trajectory_msgs.msg import JointTrajectory
@@ -31,6 +32,8 @@ from geared_dynamics.runtime.annotation import (
     refusal,
     tail_of,
 )
+from geared_dynamics.runtime.contact_force import ContactForce
+from geared_dynamics.runtime.contact_setup import PLACE
 from geared_dynamics.runtime.feedforward_settings import FeedforwardSetup
 from geared_dynamics.runtime.parameters import ParameterError
 from geared_dynamics.trajectory import (
@@ -335,3 +338,50 @@ class SpeedScaling:
             node.get_logger().warning(text, once=True)
         elif node.loop is not None:
             node.loop.pace.ask(factor)
+
+
+# -- ``~/contact_wrench``: what the environment shall exert on the tool ---------------------------
+
+
+class WrenchInput:
+    """Listens, and hands each wrench to the loop; logs what is refused and what becomes of it."""
+
+    def __init__(self, node: FeedforwardBase) -> None:
+        """Subscribe."""
+        self._node = node
+        newest = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+        node.create_subscription(WrenchStamped, PLACE, self.take, newest, raw=True)
+
+    def take(self, data: bytes) -> None:
+        """Want this wrench from now on.
+
+        Args:
+            data: The message, serialised.
+        """
+        node, loop = self._node, self._node.loop
+        if not node.active or loop is None:
+            text = f"contact force not used: the node is {node.state_label}; activate it first"
+            node.reporter.say(text, PLACE)
+            return
+        try:
+            message = whole(data, WrenchStamped, PLACE)
+            force, torque = message.wrench.force, message.wrench.torque
+            contact: ContactForce = loop.contact
+            contact.take(
+                loop.prepared.contact,
+                (force.x, force.y, force.z),
+                (torque.x, torque.y, torque.z),
+                message.header.frame_id,
+                time.monotonic(),
+                loop.following,
+            )
+        except GearedDynamicsError as error:
+            loop.counters.forces += 1
+            node.reporter.say(f"contact force not used: {error}", PLACE)
+
+    def look(self) -> None:
+        """Log what has become of a force since the last cycle."""
+        loop = self._node.loop
+        if loop is not None and loop.contact.news:
+            self._node.get_logger().warning(loop.contact.news)
+            loop.contact.news = ""

@@ -93,3 +93,13 @@ def _spread(values: Array) -> tuple[float, float, float]:
 def _part(values: Array, share: float) -> float:
     """A quantile."""
     return float(np.quantile(values, share))
+
+
+class FeedforwardCounters:
+    """What diagnostics tell; integers that a cycle adds to."""
+
+    __slots__ = ("failed", "forces", "limited", "missing", "nan", "refused")
+
+    def __init__(self) -> None:
+        """Begin at zero."""
+        self.nan = self.missing = self.failed = self.limited = self.refused = self.forces = 0

@@ -17,6 +17,8 @@ from geared_dynamics.control.safety import memory as at
 from geared_dynamics.control.safety.detection import in_doubt
 from geared_dynamics.control.safety.memory import Leaving
 from geared_dynamics.runtime.acceptance import CheckedRoute, Pace, limits_of, routed, started
+from geared_dynamics.runtime.contact_force import ContactForce
+from geared_dynamics.runtime.cycle_report import FeedforwardCounters
 from geared_dynamics.runtime.feedforward_settings import FeedforwardSetup
 from geared_dynamics.runtime.sample_times import EvenClock
 from geared_dynamics.trajectory import (
@@ -33,16 +35,6 @@ from geared_dynamics.trajectory import Reference as Motion
 SMOOTHING = 0.02  # part of a new period in the mean
 INSTANT = 2  # derivatives of q that a reference at an instant has
 LONGEST = 0.1  # [s] between joint states that still counts as a period
-
-
-class FeedforwardCounters:
-    """What diagnostics tell; integers that a cycle adds to."""
-
-    __slots__ = ("failed", "limited", "missing", "nan", "refused")
-
-    def __init__(self) -> None:
-        """Begin at zero."""
-        self.nan = self.missing = self.failed = self.limited = self.refused = 0
 
 
 class FeedforwardLoop:
@@ -64,6 +56,7 @@ class FeedforwardLoop:
         counters: For diagnostics.
         clock: What ROS time does.
         pace: How fast time goes along the reference.
+        contact: The contact force that is wanted.
         leaving: What to leave behind where the arm is brought to rest for good, else None.
         hurried: Whether to leave without braking any more.
         given_up: Whether a trajectory was dropped that came while the cause of a stop was still
@@ -92,9 +85,9 @@ class FeedforwardLoop:
         self.period = setup.period
         self._heard: float | None = None
         self.clock = EvenClock()
-        self.pace = Pace()
+        self.pace, self.contact = Pace(), ContactForce()
         self._memory: Memory = setup.control.start()
-        self._adopt(setup)
+        self.exchange(setup)
         self._safety: SafetyMemory = safety.START
 
     # -- the cycle ---------------------------------------------------------------------------
@@ -200,6 +193,7 @@ class FeedforwardLoop:
         """Command of the law, and whether it failed."""
         motion = self.motion
         if motion is None or clock != clock:
+            self.contact.drop()
             return None, False
         setup, present, ahead = self.prepared, self.present, self.ahead
         control = setup.control
@@ -219,7 +213,8 @@ class FeedforwardLoop:
                 rows = derivatives(motion, later, control.derivatives_needed)
                 reference = control.reference(present, ahead, pace.slow_rows(rows))
             dt = dt if dt > 0.0 else 0.0
-            memory, output = control.step(self._memory, control.state(q, v), reference, dt)
+            given = setup.contact, control, self._memory
+            memory, output = self.contact.step(*given, (q, v), reference, present, now, dt)
         except Exception as error:  # whatever a law may raise: the arm is held, the log tells
             self.error = error
             return None, True
@@ -255,6 +250,7 @@ class FeedforwardLoop:
             self.error = decision.error
         if not decision.running:
             self._memory = self._blank
+            self.contact.drop()
         if self.motion is not None and (decision.latched & ~before or events & at.LATCHING):
             self.motion = None  # a stopped motion is not taken up again
             self.given_up = bool(before)
@@ -304,6 +300,12 @@ class FeedforwardLoop:
         self.resting = False
         self.acknowledged = True
 
+    @property
+    def following(self) -> bool:
+        """Whether the law's command of a motion is sent."""
+        decision = self.decision
+        return self.motion is not None and decision is not None and decision.running
+
     def refuse(self, now: float) -> None:
         """Raise where no trajectory can be begun now.
 
@@ -341,10 +343,7 @@ class FeedforwardLoop:
 
     def exchange(self, setup: FeedforwardSetup) -> None:
         """Go on with another model, other gains, switches or limits."""
-        self._adopt(setup)
-
-    def _adopt(self, setup: FeedforwardSetup) -> None:
-        """Keep what a cycle reads, and the reference it fills if that is all the law needs."""
+        # What a cycle reads, and the reference that it fills if that is all the law needs.
         self.prepared, control = setup, setup.control
         self._blank = control.start()
         self._reference: Reference | None = None
@@ -390,6 +389,7 @@ class FeedforwardLoop:
             copy.cycle(now, now, q.copy(), still.copy())
             if k == 0:
                 copy.accept(points, now, now)
+                copy.contact.rehearse(self.prepared.contact, now)
         copy.unusable(1.0, 1.0, missing=True)
         copy.silence(2.0, 2.0)
         copy.leave("gravity")

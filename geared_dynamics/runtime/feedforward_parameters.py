@@ -204,6 +204,40 @@ class AnnotateParameters(ParameterGroup):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class ContactForceParameters(ParameterGroup):
+    """The desired contact force of ``~/contact_wrench``."""
+
+    tool: str = at_configure("", "Link at whose origin the force acts. Empty means the only tip.")
+    max_force: float = above(0.0, "Maximum force that is accepted [N]. 0 accepts none.", 0.0, 1e6)
+    max_torque: float = above(
+        0.0, "Maximum torque that is accepted [N m]. 0 accepts none.", 0.0, 1e6
+    )
+    force_rate: float = above(100.0, "Maximum rate of change of the force [N/s].", 1e-3, 1e7)
+    torque_rate: float = above(10.0, "Maximum rate of change of the torque [N m/s].", 1e-3, 1e7)
+    timeout: float = above(
+        0.1, "Age of the last message at which the force ramps to zero [s].", 1e-3, 10.0
+    )
+    max_speed: float = above(
+        0.1,
+        "Speed against the reference at which the force is reduced to zero [m/s].",
+        1e-3,
+        10.0,
+    )
+    max_turning_speed: float = above(
+        0.5, "Turning speed at which no torque is left, as max_speed [rad/s].", 1e-3, 100.0
+    )
+    max_distance: float = above(
+        0.02, "Distance of tool and reference along the force that ends it [m].", 1e-4, 10.0
+    )
+    max_angle: float = above(
+        0.1, "Angle of tool and reference about the torque that ends it [rad].", 1e-4, 3.0
+    )
+    friction: float = row(
+        0.0, "Coulomb coefficient of the tool, whose friction is compensated.", 0.0, 2.0
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class SafetyParameters(ParameterGroup):
     """Thresholds and reactions of the safety step: fields of ``Policy``, and ``clock_timeout``."""
 
@@ -266,39 +300,25 @@ class SafetyParameters(ParameterGroup):
         0.02,
         1.5,
     )
-    on_stale_reference: Reaction = reaction(
-        "Reaction to a reference that has ended, see cmd_timeout."
-    )
+    on_stale_reference: Reaction = reaction("Reaction to an ended reference, see cmd_timeout.")
     on_bad_command: Reaction = reaction("Reaction to NaN in a command.")
     on_position_limit: Reaction = reaction("Reaction to a joint beyond its position limit.")
     on_velocity_limit: Reaction = reaction("Reaction to a joint beyond its velocity limit.")
-    on_tracking_error: Reaction = reaction(
-        "Reaction to a position error above constraints.<joint>.trajectory."
-    )
+    on_tracking_error: Reaction = reaction("Reaction to a position error above its limit.")
     on_time_jump: Reaction = reaction("Reaction to a clock that was reset or stands still.")
     on_computation: Reaction = reaction("Reaction to a failed computation.")
     on_emergency_stop: Reaction = reaction("Reaction to the emergency stop.")
-    on_impossible_state: Reaction = reaction(
-        "Reaction to successive joint states that are physically impossible."
-    )
+    on_impossible_state: Reaction = reaction("Reaction to impossible joint states.")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LimitParameters(ParameterGroup):
     """Limits narrower than those of the description."""
 
-    min_position: PerJoint = described(
-        nan, "Minimum position [rad or m]. NaN means the limit of the URDF."
-    )
-    max_position: PerJoint = described(
-        nan, "Maximum position [rad or m]. NaN means the limit of the URDF."
-    )
-    max_velocity: PerJoint = described(
-        nan, "Maximum speed [rad/s or m/s]. NaN means the limit of the URDF."
-    )
-    max_effort: PerJoint = described(
-        nan, "Maximum joint torque as a command [N m or N]. NaN means the URDF's limit."
-    )
+    min_position: PerJoint = described(nan, "Minimum position [rad or m]. NaN means the URDF's.")
+    max_position: PerJoint = described(nan, "Maximum position [rad or m]. NaN means the URDF's.")
+    max_velocity: PerJoint = described(nan, "Maximum speed [rad/s or m/s]. NaN means the URDF's.")
+    max_effort: PerJoint = described(nan, "Maximum joint torque [N m or N]. NaN means the URDF's.")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -312,8 +332,7 @@ class FeedforwardParameters(JtcParameters):
     )
     feedback: Feedback = at_configure(
         "joint",
-        "Contents of joint_states: joint for joint values, motor for motor angles under the "
-        "motors' names.",
+        "Contents of joint_states: joint values, or motor angles under motor names.",
     )
     effort_feedback: Effort = at_configure(
         "none", "Meaning of JointState.effort on this robot; used for ~/feedback only."
@@ -331,53 +350,35 @@ class FeedforwardParameters(JtcParameters):
     use_elasticity: bool = at_configure(
         True, "If true, use the joint stiffness of the drivetrain file; annotate never does."
     )
-    elastic_method: Method = at_configure(
-        "expanded", "Feedforward method for arms with elastic joints."
-    )
+    elastic_method: Method = at_configure("expanded", "Feedforward of elastic arms.")
     update_rate: int = row(
         0,
-        "Rate of joint_states [1/s], used to sample the reference one period ahead. 0 uses the "
-        "measured rate.",
+        "Rate of joint_states, to sample one period ahead [1/s]. 0 measures it.",
         0,
         100_000,
     )
     speed_scaling: SpeedScalingParameters
-    use_gravity_compensation: bool = row(
-        True, "If true, add gravity. Set false if the robot compensates gravity."
-    )
+    use_gravity_compensation: bool = row(True, "If true, add gravity. False if the robot does.")
     use_coriolis_compensation: bool = row(True, "If true, add Coriolis and centrifugal forces.")
-    use_inertia_feedforward: bool = row(
-        True, "If true, add the links' inertia times the acceleration."
-    )
-    use_rotor_inertia: bool = row(
-        True, "If true, add the motors' reflected inertia times the acceleration."
-    )
+    use_inertia_feedforward: bool = row(True, "If true, add the inertia forces of the links.")
+    use_rotor_inertia: bool = row(True, "If true, add the motors' reflected inertia.")
     use_rotor_coupling: bool = row(
         True,
-        "If true, add rotor coupling: all inertia terms of the wheels except the diagonal of the "
-        "reflected inertia matrix.",
+        "If true, add rotor coupling, see docs/glossary.md.",
     )
-    use_friction: bool = row(
-        True, "If true, add friction. Set false if the robot compensates friction."
-    )
+    use_friction: bool = row(True, "If true, add friction. False if the robot does.")
     output: SentType = at_configure("joint_torque", "Type of the commands.")
     saturation: Saturation = at_configure(
         "each",
-        "Limiting of motor commands: each clips each motor, direction scales all motors by one "
-        "factor, none disables it.",
+        "Limiting: each motor is clipped, all are scaled (direction), or none.",
     )
     motors: EncoderParameters
     publish_commands: bool = at_configure(True, "If true, publish ~/commands (Float64MultiArray).")
-    publish_joint_commands: bool = at_configure(
-        False, "If true, publish ~/joint_commands (JointState, by name)."
-    )
-    publish_terms: bool = at_configure(
-        False, "If true, publish the joint torque of each term on ~/terms/*."
-    )
+    publish_joint_commands: bool = at_configure(False, "If true, publish ~/joint_commands.")
+    publish_terms: bool = at_configure(False, "If true, publish each term on ~/terms/*.")
     state_publish_rate: float = at_configure(
         20.0,
-        "Rate of ~/reference, ~/feedback, ~/error and ~/output while they have subscribers, at "
-        "most watchdog_rate [1/s]. 0 disables them.",
+        "Rate of ~/reference and the like, at most watchdog_rate [1/s]. 0 disables them.",
         0.0,
         1e6,
     )
@@ -387,5 +388,6 @@ class FeedforwardParameters(JtcParameters):
         weakest=("zero",),
     )
     annotate: AnnotateParameters
+    contact_force: ContactForceParameters
     safety: SafetyParameters
     joint_limits: LimitParameters

@@ -24,6 +24,7 @@ from geared_dynamics.control.gains import gains_from_bandwidth
 from geared_dynamics.control.safety import Policy, default_policy
 from geared_dynamics.errors import ModelError
 from geared_dynamics.model import GearedModel
+from geared_dynamics.runtime.contact_setup import ContactSetup, contact_setup
 from geared_dynamics.runtime.feedforward_parameters import FeedforwardParameters
 from geared_dynamics.runtime.following import (
     PATTERN,
@@ -329,6 +330,7 @@ class FeedforwardSetup:
         tolerances: Of trajectories that bring none along.
         deceleration: With which a cancelled motion is stopped (n,); None: none is given.
         open_loop: Whether the law has no feedback.
+        contact: How desired contact forces are read.
     """
 
     bare: GearedModel
@@ -342,6 +344,7 @@ class FeedforwardSetup:
     tolerances: Tolerances
     deceleration: Array | None
     open_loop: bool
+    contact: ContactSetup
 
 
 def prepared(
@@ -377,6 +380,7 @@ def prepared(
         tolerances=tolerances_of(given, model),
         deceleration=deceleration_of(given),
         open_loop=law_of(given) == "feedforward",
+        contact=contact_setup(given, control),
     )
 
 

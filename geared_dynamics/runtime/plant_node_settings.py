@@ -11,7 +11,15 @@ import numpy as np
 
 from geared_dynamics.actuation.command_type import SentType, is_of_motors
 from geared_dynamics.arrays import Array, IntArray
-from geared_dynamics.errors import ArrayError, MissingPackageError, ModelError, UnknownNameError
+from geared_dynamics.dynamics.contact.packing import prepare
+from geared_dynamics.dynamics.contact.shapes import Surface
+from geared_dynamics.errors import (
+    ArrayError,
+    GearedDynamicsError,
+    MissingPackageError,
+    ModelError,
+    UnknownNameError,
+)
 from geared_dynamics.model import GearedModel
 from geared_dynamics.runtime.joint_readings import order
 from geared_dynamics.runtime.model_source import payload_place, payload_tensor
@@ -22,8 +30,10 @@ from geared_dynamics.runtime.node_parameters import (
     at_start,
     row,
 )
+from geared_dynamics.runtime.parameters import ParameterError
 from geared_dynamics.simulation.plant import LARGEST, Engine, Plant
 from geared_dynamics.simulation.plant_settings import Faults, PlantSettings
+from geared_dynamics.simulation.wall import Wall
 
 # -- All parameters of the plant node. docs/demo.md shows this table ------------------------------
 
@@ -44,6 +54,22 @@ class FaultParameters(ParameterGroup):
         [], "motors of ~/freeze_encoders and ~/saturate_motors; none: all"
     )
     torque_limit: float = row(0.0, "most that ~/saturate_motors leaves, motor side [N m]", 0.0)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class WallParameters(ParameterGroup):
+    """A plane that the tool can touch."""
+
+    frame: str = at_start("", "Link whose origin touches the wall. Empty means no wall.")
+    point: tuple[float, ...] = at_start(
+        [0.0] * 3, "Point of the wall, in the frame of the root link [m]."
+    )
+    normal: tuple[float, ...] = at_start(
+        [0.0, 0.0, 1.0], "Normal towards the free side, of any length, axes of the root link."
+    )
+    stiffness: float = at_start(1e5, "Stiffness of the wall [N/m].", 1.0, 1e8)
+    damping: float = at_start(500.0, "Damping of the wall [N s/m].", 0.0, 1e8)
+    friction: float = at_start(0.0, "Coulomb coefficient of the tool on the wall.", 0.0, 10.0)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -82,6 +108,7 @@ class PlantParameters(ModelParameters):
     measurement_latency: float = at_start(0.0, "Age of the published measurements [s].", 0.0, LONG)
     seed: int = at_start(0, "Seed of the noise and of lost messages.", 0, 2**31 - 1)
     faults: FaultParameters
+    wall: WallParameters
 
 
 # -- From parameter values to a plant, its start, and what is wrong with it -----------------------
@@ -111,6 +138,7 @@ def plant_of(given: PlantParameters, model: GearedModel) -> tuple[Plant, str]:
         command_latency=given.command_latency,
         measurement_latency=given.measurement_latency,
         seed=given.seed,
+        wall=wall_of(given, model),
     )
     note = ""
 
@@ -129,6 +157,24 @@ def plant_of(given: PlantParameters, model: GearedModel) -> tuple[Plant, str]:
             )
     plant.reset(given.initial)
     return plant, note
+
+
+def wall_of(given: PlantParameters, model: GearedModel) -> Wall | None:
+    """The wall of ``wall.*``, None where no frame is named.
+
+    Raises:
+        ParameterError: for a frame that there is not, a point or normal that is none.
+    """
+    own = given.wall
+    if not own.frame:
+        return None
+    try:
+        surface = Surface(own.frame, own.point, own.normal)
+        prepare(model, surface)
+        return Wall(surface, own.stiffness, own.damping, own.friction)
+    except GearedDynamicsError as error:
+        place = f"wall.{error.place.rpartition('.')[2]}"  # of a Surface, or of contacts[0]
+        raise ParameterError(place, error.finding, error.remedy) from None
 
 
 def attach_payload(plant: Plant, given: PlantParameters, attached: bool) -> None:

@@ -19,6 +19,7 @@ from geared_dynamics.simulation.plant_settings import (
     Faults,
     PlantSettings,
 )
+from geared_dynamics.simulation.wall import Wall
 
 # Former names, for one release.
 ElasticState = replaced("gd.simulation.ElasticState", "gd.State(q, v, theta, vtheta, current)")
@@ -31,6 +32,7 @@ __all__ = [
     "Faults",
     "Plant",
     "PlantSettings",
+    "Wall",
     "elastic_rates",
     "elastic_step",
     "simulate_elastic",

@@ -16,6 +16,7 @@ from geared_dynamics.errors import (
     ArrayError,
     GearedDynamicsError,
     MissingPackageError,
+    shown,
 )
 from geared_dynamics.model import GearedModel
 from geared_dynamics.simulation.driven_arm import (
@@ -121,7 +122,8 @@ def simulate_elastic(
     """
     choice("method", "method", method, get_args(Method))
     when = checked_times(times)
-    refuse_tolerances(rtol, atol, max_evaluations)
+    refuse_tolerances(rtol, atol)
+    one_or_more("max_evaluations", max_evaluations)
     given = voltage if voltage is not None else torque
     start = given(float(when[0])) if callable(given) else given
     if voltage is not None and torque is not None:
@@ -137,17 +139,21 @@ def simulate_elastic(
     return ElasticRun(when, unpacked(plant, found), evaluations)
 
 
-def refuse_tolerances(rtol: float, atol: float, most: int) -> None:
-    """Raise for tolerances that no scheme can keep, and for no evaluations."""
+def refuse_tolerances(rtol: float, atol: float) -> None:
+    """Raise for tolerances that no scheme can keep."""
     for name, value, least in (("rtol", rtol, LEAST_RTOL), ("atol", atol, 0.0)):
         usable = isinstance(value, float | int | np.number) and not isinstance(value, bool)
         if not (usable and 0.0 < value < 1.0):
-            raise ArrayError(name, f"is {value!r}", "give a number between 0 and 1")
+            raise ArrayError(name, f"is {shown(value)}", "give a number between 0 and 1")
         if value < least:
             finding = f"{value:g} is below the resolution of float64"
             raise ArrayError(name, finding, f"give {least:.2g} or more; 1e-12 is already strict")
-    if isinstance(most, bool) or not isinstance(most, int | np.integer) or most < 1:
-        raise ArrayError("max_evaluations", f"is {most!r}", "give a whole number from 1 on")
+
+
+def one_or_more(name: str, count: int) -> None:
+    """Raise for what is no number of evaluations or events."""
+    if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
+        raise ArrayError(name, f"is {shown(count)}", "give a whole number from 1 on")
 
 
 def checked_times(times: ArrayLike) -> Array:

@@ -11,13 +11,14 @@ import numpy as np
 from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.dynamics.arguments import finite_input, one_driven_state
 from geared_dynamics.dynamics.contact import coordinates, prepare
-from geared_dynamics.dynamics.contact.constraints import Contact
+from geared_dynamics.dynamics.contact.constraints import Contact, Environment
+from geared_dynamics.dynamics.contact.packing import PreparedContacts
 from geared_dynamics.dynamics.contact.shapes import not_negative
 from geared_dynamics.dynamics.contact.states import coefficient
 from geared_dynamics.dynamics.rigid import kinetic_energy, potential_energy
 from geared_dynamics.errors import ArrayError, MissingPackageError
 from geared_dynamics.model import GearedModel
-from geared_dynamics.simulation.adaptive import checked_times, refuse_tolerances
+from geared_dynamics.simulation.adaptive import checked_times, one_or_more, refuse_tolerances
 from geared_dynamics.simulation.contact_events import (
     LEAST_SLIP,
     NEAR,
@@ -92,6 +93,7 @@ def simulate(
     rtol: float = 1e-9,
     atol: float = 1e-11,
     max_events: int = 1000,
+    max_evaluations: int = 1_000_000,
 ) -> ContactRun:
     """Motion with contacts over a time; needs SciPy (extra ``analysis``).
 
@@ -113,12 +115,15 @@ def simulate(
         rtol: Relative error of a step, 2.3e-14 at least.
         atol: Absolute error of a step, in each number's own unit.
         max_events: After so many events the motion is given up.
+        max_evaluations: After so many evaluations of the rates it ends with an error.
 
     Raises:
-        GearedDynamicsError: as ``impact``; or where the events do not come to an end.
+        GearedDynamicsError: as ``impact``; or where events or evaluations do not come to an end.
         MissingPackageError: without SciPy.
     """
-    refuse_tolerances(rtol, atol, max_events)
+    refuse_tolerances(rtol, atol)
+    one_or_more("max_events", max_events)
+    one_or_more("max_evaluations", max_evaluations)
     every, when = prepare(model, contacts), checked_times(times)
     for k, contact in enumerate(every.contacts):
         if not (may_be_left(contact) or getattr(contact, "bilateral", True)):
@@ -127,6 +132,8 @@ def simulate(
     e = not_negative("restitution", restitution)
     if e > 1.0:
         raise ArrayError("restitution", f"is {e:g}", "give a number from 0 to 1")
+    if coefficient(every, friction) > 0.0:
+        refuse_rubbing_supports(every)
     scene = Scene(
         model,
         every,
@@ -140,7 +147,18 @@ def simulate(
     x = np.concatenate(
         [*one_driven_state(start), supports_of(len(every.depths), depth), np.zeros(2)]
     )
-    return follow(scene, when, x, rtol, atol, max_events)
+    return follow(scene, when, x, (rtol, atol), max_events, max_evaluations)
+
+
+def refuse_rubbing_supports(every: PreparedContacts) -> None:
+    """Raise for friction where a tool touches a spring: it has no events of sticking."""
+    for k, contact in enumerate(every.contacts):
+        if isinstance(contact, Environment) and not contact.struck:
+            finding = "is touched through a spring, where friction has no events of sticking"
+            remedy = (
+                "set friction to 0, give it a mass and no tool_stiffness, or simulate a plant "
+            )
+            raise ArrayError(every.place(k), finding, remedy + "with a gd.simulation.Wall")
 
 
 def torque_of(model: GearedModel, tau: Torque | None) -> Callable[[float, Array, Array], Array]:
@@ -167,7 +185,14 @@ def supports_of(count: int, depth: ArrayLike | None) -> Array:
     return states.ravel()
 
 
-def follow(scene: Scene, when: Array, x: Array, rtol: float, atol: float, most: int) -> ContactRun:
+def follow(
+    scene: Scene,
+    when: Array,
+    x: Array,
+    tolerances: tuple[float, float],
+    max_events: int,
+    max_evaluations: int,
+) -> ContactRun:
     """Integrate from event to event."""
     try:
         from scipy.integrate import solve_ivp
@@ -175,21 +200,31 @@ def follow(scene: Scene, when: Array, x: Array, rtol: float, atol: float, most: 
         raise MissingPackageError("simulate", "scipy", "analysis") from None
     begin, t, last = energy_of(scene, x), float(when[0]), float(when[-1])
     x, touched, events, walls = settle(scene, (), t, x)
-    rows, forces, used = [], [], 0
+    rows, forces, used, evaluations = [], [], 0, 0
+
+    def counted(t: float, x: Array) -> Array:
+        """Rates, as long as evaluations are left."""
+        nonlocal evaluations
+        evaluations += 1
+        if evaluations > max_evaluations:
+            finding = f"{max_evaluations} evaluations are used up at {t:.9g} s"
+            raise ArrayError("max_evaluations", finding, "allow more, or loosen rtol and atol")
+        return rates(scene, touched, t, x)
+
     while True:
         watches = watched(scene, touched, t, x)
         until: float | None = last
         while until is not None:
             end = until
             done: Any = solve_ivp(
-                lambda t, x, now=touched: rates(scene, now, t, x),
+                counted,
                 (t, end),
                 x,
                 "DOP853",
                 dense_output=True,
                 events=[watch[2] for watch in watches],
-                rtol=rtol,
-                atol=atol,
+                rtol=tolerances[0],
+                atol=tolerances[1],
             )
             until = overlooked(watches, done) if done.status >= 0 else None
         if done.status < 0:
@@ -202,8 +237,8 @@ def follow(scene: Scene, when: Array, x: Array, rtol: float, atol: float, most: 
             used += 1
         if ended:
             break
-        if len(events) >= most:
-            finding = f"{most} events happened up to {t:.9g} s"
+        if len(events) >= max_events:
+            finding = f"{max_events} events happened up to {t:.9g} s"
             raise ArrayError("max_events", finding, "allow more, or give a larger rest")
         x, touched, work = passed(scene, watches, done.t_events, touched, t, x, events)
         walls += work

@@ -34,7 +34,7 @@ from geared_dynamics.dynamics.drive_packing import packed_drives
 from geared_dynamics.dynamics.elastic.equations import state_inputs
 from geared_dynamics.dynamics.friction_and_balancers import balancer_forces, friction_forces
 from geared_dynamics.dynamics.state import State, require_state
-from geared_dynamics.errors import ArrayError
+from geared_dynamics.errors import ArrayError, shown
 from geared_dynamics.model import GearedModel, require_model
 from geared_dynamics.simulation.integrators import exponential_step, rosenbrock_step
 
@@ -244,7 +244,7 @@ def elastic_step(
     except (TypeError, ValueError, OverflowError):
         usable = False
     if not usable:
-        raise ArrayError("dt", f"is {dt}", "give a time above zero [s]")
+        raise ArrayError("dt", f"is {shown(dt)}", "give a time above zero [s]")
     plant, given = plant_of(model, voltage, torque, external)
     y = plant.settled(packed_state(plant, state), given)
     with np.errstate(over="ignore", invalid="ignore"):

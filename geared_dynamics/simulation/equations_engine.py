@@ -1,4 +1,4 @@
-"""Our equations as a Mechanism; impulses of dry friction."""
+"""Our equations as a Mechanism."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from geared_dynamics.model import GearedModel
 from geared_dynamics.simulation.integrators import runge_kutta_step
 from geared_dynamics.simulation.joint_friction import bounded_impulse, friction_of, soft_solve
 from geared_dynamics.simulation.motor_stage import stops_of
+from geared_dynamics.simulation.wall import TouchingWall, Wall
 
 # -- The arm as our own equations move it: Runge-Kutta steps, and friction that sticks ------------
 #
@@ -44,10 +45,17 @@ class EquationsMechanism:
     """
 
     def __init__(
-        self, model: GearedModel, timestep: float, *, friction: bool = True, stops: bool = False
+        self,
+        model: GearedModel,
+        timestep: float,
+        *,
+        friction: bool = True,
+        stops: bool = False,
+        wall: Wall | None = None,
     ) -> None:
         """Lay out what does not change along a motion."""
         self.model, self.timestep = model, timestep
+        self._wall = None if wall is None else TouchingWall(model, wall)
         self._limits = self._stops = stops_of(model, stops)
         springy = bool(model.elasticity.stiffness.size)
         self._arm = model.with_springs() if springy else model
@@ -69,6 +77,18 @@ class EquationsMechanism:
         """Put the arm at x = (q, theta) with a velocity (n + n_e,)."""
         self._x, self._rate = np.array(x, float), np.array(rate, float)
         self._stops = self._limits.placed(self._x[: self.model.n])
+        if self._wall is not None:
+            self._wall.place()
+
+    @property
+    def touch(self) -> Array:
+        """Force of the wall on the tool (3,) [N], root axes."""
+        return np.zeros(3) if self._wall is None else self._wall.force
+
+    def show_wall(self, present: bool) -> None:
+        """Take the wall away, or put it back."""
+        if self._wall is not None:
+            self._wall.present = present
 
     @property
     def x(self) -> Array:
@@ -97,7 +117,7 @@ class EquationsMechanism:
             drive: (m,) [N m].
             drag: (m,) [N m s/rad].
         """
-        h, x, v = self.timestep, self._x, self._rate
+        h, x, v, wall, n = self.timestep, self._x, self._rate, self._wall, self.model.n
         force = self._B @ drive
         if drag is not self._drag:  # it mostly stays
             self._drag = drag
@@ -111,16 +131,20 @@ class EquationsMechanism:
             if self._springs is not None:
                 total += self._springs.force(position, rate)
             if self._balanced:
-                total[: self.model.n] += balancer_forces(self.model, position[: self.model.n])
+                total[:n] += balancer_forces(self.model, position[:n])
+            if wall is not None:
+                total[:n] += wall.joint_force(position[:n], rate[:n])
             return forward_dynamics(self._arm, position, rate, total)
 
         self._x, self._rate = runge_kutta_step(acceleration, x, v, h)
-        beyond = self._stops.beyond(self._x[: self.model.n])
+        beyond = self._stops.beyond(self._x[:n])
         if beyond.size:
             way = slipping[1] if slipping else level
             self._stop(x, way, level, beyond, self._B @ drive)
         elif slipping and self._rough:
             self._stick(x, slipping[1], level)
+        if wall is not None:
+            wall.settle(self._x[:n], self._rate[:n])
 
     def _slipping(self, force: Array) -> tuple[tuple[Array, Array] | None, Array]:
         """Force with the friction of what moves, the directions, and all levels."""

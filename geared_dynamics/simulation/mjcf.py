@@ -11,7 +11,7 @@ import numpy as np
 
 from geared_dynamics.actuation.friction_elements import FrictionTable
 from geared_dynamics.arrays import Array
-from geared_dynamics.errors import ArrayError, GearedDynamicsWarning
+from geared_dynamics.errors import ArrayError, GearedDynamicsWarning, shown
 from geared_dynamics.model import GearedModel, require_model
 from geared_dynamics.simulation.joint_friction import friction_of
 from geared_dynamics.simulation.mujoco_bodies import Blueprint, blueprint, compiled, wheel_joint
@@ -216,7 +216,7 @@ def to_mjcf(model: GearedModel, *, timestep: float = TIMESTEP, friction: bool = 
     """
     require_model(model)
     if not (isinstance(timestep, float) and 0.0 < timestep < 1.0):
-        raise ArrayError("timestep", f"is {timestep!r}", "give a time between 0 and 1 s")
+        raise ArrayError("timestep", f"is {shown(timestep)}", "give a time between 0 and 1 s")
     for words in left_out(model, friction_of(model, friction)):
         warnings.warn(f"MJCF: {words}", GearedDynamicsWarning, stacklevel=2)
     plan = blueprint(model, timestep, friction=friction)

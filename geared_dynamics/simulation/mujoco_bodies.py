@@ -65,7 +65,6 @@ def blueprint(
     timestep: float,
     *,
     friction: bool = True,
-    drawn: bool = False,
     stops: bool = False,
 ) -> Blueprint:
     """Describe the arm to MuJoCo.
@@ -74,7 +73,6 @@ def blueprint(
         model: Geared model.
         timestep: Of the integrator [s].
         friction: Whether joints and rotors rub.
-        drawn: The arm is only to be looked at: bodies without inertia are let pass.
         stops: Whether the joints' position limits are end stops.
 
     Raises:
@@ -82,8 +80,8 @@ def blueprint(
         MissingPackageError: MuJoCo is not installed.
     """
     spec = mujoco().MjSpec()
-    wheels = wheel_bodies(model, drawn=drawn)
-    rest = link_bodies(model, wheels, drawn=drawn)
+    wheels = wheel_bodies(model)
+    rest = link_bodies(model, wheels)
     gears = gearing(model, wheels)
     joints = model.tree.joints
     spec.modelname = model.name

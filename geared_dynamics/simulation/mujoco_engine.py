@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from geared_dynamics.arrays import Array
+from geared_dynamics.dynamics.contact.packing import prepare
 from geared_dynamics.dynamics.friction_and_balancers import balancer_forces
 from geared_dynamics.model import GearedModel
 from geared_dynamics.simulation.mujoco_bodies import (
     Blueprint,
     blueprint,
+    body_name,
     compiled,
     friction_joints,
+    quaternion,
     wheel_joint,
+    z_to,
 )
 from geared_dynamics.simulation.mujoco_parts import mujoco
+from geared_dynamics.simulation.wall import Wall
+
+WALL, PROBE = "wall", "tool at the wall"  # geoms
+PROBE_SIZE = 1e-4  # [m]
+SOFT = 1e-3  # impedance of the wall's contact: its stiffness and damping are then the wall's
+STICKING = 1e6  # by how much less R is along the wall: what sticks creeps by micrometres a second
 
 
 class MujocoMechanism:
@@ -30,13 +42,18 @@ class MujocoMechanism:
         timestep: float,
         *,
         friction: bool = True,
-        drawn: bool = False,
         stops: bool = False,
+        wall: Wall | None = None,
     ) -> None:
         """Build the bodies; see ``blueprint``."""
         self.model, self._timestep = model, timestep
-        self.plan = plan = blueprint(model, timestep, friction=friction, drawn=drawn, stops=stops)
+        self.plan = plan = blueprint(model, timestep, friction=friction, stops=stops)
+        self._walled = wall is not None
+        if wall is not None:
+            add_wall(plan.spec, model, wall)
         self.mj = compiled(plan)
+        if wall is not None:
+            set_contact(self.mj, wall)
         self.mj.actuator_ctrllimited[:] = False  # what a motor can give is not decided here
         self.data = mujoco().MjData(self.mj)
         self._lay_out(plan)
@@ -89,6 +106,22 @@ class MujocoMechanism:
         self.mj.jnt_range[self._stopped, 1] = np.maximum(self._bounds[:, 1], at)
         self.data.qpos[self._phi] = self.plan.gears.follow @ x
         self.data.qvel[self._spin] = self.plan.gears.follow @ rate
+
+    @property
+    def touch(self) -> Array:
+        """Force of the wall on the tool (3,) [N], root axes."""
+        found, part = np.zeros(3), np.zeros(6)
+        for k in range(self.data.ncon if self._walled else 0):
+            mujoco().mj_contactForce(self.mj, self.data, k, part)
+            found += part[:3] @ self.data.contact[k].frame.reshape(3, 3)
+        return found
+
+    def show_wall(self, present: bool) -> None:
+        """Take the wall away, or put it back."""
+        if self._walled:
+            bit = int(mujoco().mjtDisableBit.mjDSBL_CONTACT)
+            flags = int(self.mj.opt.disableflags)
+            self.mj.opt.disableflags = flags & ~bit if present else flags | bit
 
     @property
     def x(self) -> Array:
@@ -156,3 +189,43 @@ class MujocoMechanism:
         z = rows @ np.concatenate([data.qpos[self._q], data.qpos[self._phi]]) - elastic.rest
         engaged = (np.abs(z) > elastic.gap) & (elastic.gap > 0.0)
         return np.asarray(rows.T @ (engaged * elastic.damping * (rows @ data.qvel[self._both])))
+
+
+def add_wall(spec: Any, model: GearedModel, wall: Wall) -> None:
+    """Let a point of the tool, a sphere without size, touch a plane; see ``set_contact``."""
+    prepare(model, wall.surface)  # refuses a frame that there is not, or a wheel
+    package, option = mujoco(), spec.option
+    surface: Any = wall.surface  # whose numbers are arrays
+    option.disableflags &= ~int(package.mjtDisableBit.mjDSBL_CONTACT)
+    option.cone, option.impratio = package.mjtCone.mjCONE_ELLIPTIC, STICKING
+    kind, tool = package.mjtGeom, spec.body(body_name(model, surface.frame))
+    hidden = {"contype": 0, "conaffinity": 0, "mass": 0.0}  # they meet as a pair only
+    place, turned = surface.point - PROBE_SIZE * surface.e3, quaternion(z_to(surface.e3))
+    spec.worldbody.add_geom(
+        name=WALL,
+        type=kind.mjGEOM_PLANE,
+        pos=place,
+        quat=turned,
+        size=[0.5, 0.5, 0.01],
+        rgba=[0.6, 0.6, 0.6, 0.5],
+        **hidden,
+    )
+    size = [PROBE_SIZE, 0.0, 0.0]
+    tool.add_geom(name=PROBE, type=kind.mjGEOM_SPHERE, size=size, **hidden)
+    pair = spec.add_pair(name=WALL, geomname1=WALL, geomname2=PROBE)
+    pair.condim = 3 if wall.friction else 1
+    pair.friction = [wall.friction, wall.friction, 0.0, 0.0, 0.0]
+
+
+def set_contact(mj: Any, wall: Wall) -> None:
+    """Give the compiled contact its stiffness and damping.
+
+    MuJoCo's contact force is (a_ref - a) / R with R = (1 - d) / d times the body's inverse
+    weight: with a small impedance d it is -k s - b s', k and b per R, plus a small mass 1 / R.
+    Along the wall R is smaller by ``STICKING``: what sticks comes to rest within a few steps.
+    """
+    body = int(mj.geom(PROBE).bodyid[0])
+    scale = (1.0 - SOFT) * float(mj.body_invweight0[body, 0])
+    mj.pair_solref[0] = [-wall.stiffness * scale, -wall.damping * scale]
+    mj.pair_solreffriction[0] = [-1.0, -SOFT / (2.0 * mj.opt.timestep)]
+    mj.pair_solimp[0] = [SOFT, SOFT, 1e-3, 0.5, 2.0]

@@ -15,8 +15,8 @@ from geared_dynamics.model.inertia import (
     central_tensor,
     disc,
     doubt,
-    parameters_of,
 )
+from geared_dynamics.scene.sizes import arm_size, depth, disc_of, link_points
 
 # -- The arm taken apart: links without their wheels, and the wheels, as ten parameters each ------
 #
@@ -27,7 +27,6 @@ from geared_dynamics.model.inertia import (
 
 SHARE = 1e-3  # of its carrier's mass, for a wheel without one
 ON_ROOT = 1.0  # [kg], where the mass does not enter
-PICTURE = 1.0, 1e-3  # mass [kg] and moments [kg m^2] of what is only to be looked at
 
 
 @dataclass(frozen=True)
@@ -63,12 +62,11 @@ class WheelBody:
         return disc(self.mass, self.axial, self.transverse, self.axis, self.position)
 
 
-def wheel_bodies(model: GearedModel, *, drawn: bool = False) -> tuple[WheelBody, ...]:
+def wheel_bodies(model: GearedModel) -> tuple[WheelBody, ...]:
     """The wheels in the model's order, each by itself: orbiting ones are not lumped.
 
     Args:
         model: Geared model.
-        drawn: Only to be looked at: what has no inertia gets some.
     """
     wheels, own, result = model.wheels, model.wheels.alone, []
     for r, name in enumerate(wheels.names):
@@ -77,8 +75,6 @@ def wheel_bodies(model: GearedModel, *, drawn: bool = False) -> tuple[WheelBody,
             ON_ROOT if carrier < 0 else SHARE * float(model.tree.parameters[carrier, 0])
         )
         axial = float(own.inertia[r])
-        if drawn:
-            mass, axial = mass or PICTURE[0], axial or PICTURE[1]
         require_inertia(model, r, axial, mass)
         result.append(
             WheelBody(
@@ -108,23 +104,16 @@ def require_inertia(model: GearedModel, r: int, axial: float, mass: float) -> No
         raise ModelError(place, finding, "give it a mass, or use the engine 'equations'")
 
 
-def link_bodies(
-    model: GearedModel, wheels: tuple[WheelBody, ...], *, drawn: bool = False
-) -> Array:
+def link_bodies(model: GearedModel, wheels: tuple[WheelBody, ...]) -> Array:
     """Ten parameters (nb, 10) of the moving links without their wheels.
 
     Args:
         model: Geared model.
         wheels: Its wheels.
-        drawn: Only to be looked at: all are alike.
 
     Raises:
         ModelError: naming a link that is left without mass, or is no physical body.
     """
-    if drawn:
-        mass, moment = PICTURE
-        alike = parameters_of(mass, np.zeros(3), moment * np.eye(3))
-        return np.tile(alike, (len(model.tree.names), 1))
     rest = model.tree.parameters.copy()
     size = np.abs(rest)
     for wheel in wheels:
@@ -273,7 +262,6 @@ ACCENT = (0.95, 0.56, 0.16, 1.0)
 JOINT = (0.24, 0.26, 0.30, 1.0)
 WHEEL = (0.16, 0.45, 0.72, 1.0)
 SPOKE = (0.96, 0.92, 0.72, 1.0)
-STEEL = 7800.0  # [kg/m^3], of wheels whose shape the inertia does not say
 
 
 def add_shapes(model: GearedModel, wheels: tuple[WheelBody, ...], bodies: dict[int, Any]) -> None:
@@ -294,44 +282,6 @@ def add_shapes(model: GearedModel, wheels: tuple[WheelBody, ...], bodies: dict[i
     cylinder(bodies[-1], drop, np.array([0.0, 0.0, 1.0]), 1.3 * foot, 0.5 * under, JOINT)
     for wheel in wheels:
         add_wheel_shape(bodies, wheel, size)
-
-
-def arm_size(model: GearedModel) -> float:
-    """Length of the longest chain of origins and fixed links [m]."""
-    reach = {-1: 0.0}
-    for b in range(len(model.tree.names)):
-        step = float(np.linalg.norm(model.tree.position[b]))
-        reach[b] = reach[int(model.tree.parent[b])] + step
-    ends = [
-        reach[b] + max(float(np.linalg.norm(place)) for place in places)
-        for b, places in link_points(model).items()
-        if places
-    ]
-    return max(0.2, *ends, *reach.values())
-
-
-def depth(model: GearedModel, b: int) -> int:
-    """How many joints lie before a body."""
-    count = 0
-    while b >= 0:
-        b, count = int(model.tree.parent[b]), count + 1
-    return count
-
-
-def link_points(model: GearedModel) -> dict[int, list[Array]]:
-    """Points of each body that a capsule leads to: next joints and fixed links, or the mass."""
-    points: dict[int, list[Array]] = {b: [] for b in range(-1, len(model.tree.names))}
-    for b in range(len(model.tree.names)):
-        points[int(model.tree.parent[b])].append(np.array(model.tree.position[b]))
-    for name, frame in model.frames.items():
-        if frame.wheel < 0 and name not in model.tree.names:
-            points[frame.body].append(np.array(frame.position))
-    for b, places in points.items():
-        if b >= 0 and not any(np.linalg.norm(place) > 0.0 for place in places):
-            parameters = model.tree.parameters[b]
-            if parameters[0] > 0.0:
-                places.append(1.6 * parameters[1:4] / parameters[0])
-    return points
 
 
 def capsule(
@@ -361,9 +311,8 @@ def decoration(body: Any, kind: Any, colour: tuple[float, ...]) -> Any:
 
 def add_wheel_shape(bodies: dict[int, Any], wheel: WheelBody, size: float) -> None:
     """Add a cylinder of the wheel's own inertia, with a spoke that shows its turn."""
-    radius, half = cylinder_of(wheel)
-    radius = float(np.clip(radius, 0.02 * size, 0.11 * size))
-    half = float(np.clip(half, 0.006 * size, 0.08 * size))
+    mass = 0.0 if wheel.invented else wheel.mass
+    radius, half = disc_of(mass, wheel.axial, wheel.transverse, size)
     body = find(bodies[-1], wheel.name)
     up = np.array([0.0, 0.0, 1.0])
     cylinder(body, np.zeros(3), up, radius, half, WHEEL)
@@ -374,17 +323,3 @@ def add_wheel_shape(bodies: dict[int, Any], wheel: WheelBody, size: float) -> No
 def find(root: Any, name: str) -> Any:
     """Return a body below another by name."""
     return next(body for body in root.find_all(mujoco().mjtObj.mjOBJ_BODY) if body.name == name)
-
-
-def cylinder_of(wheel: WheelBody) -> tuple[float, float]:
-    """Radius and half length [m] of a full cylinder with the wheel's moments.
-
-    axial = m r^2 / 2, transverse = m (3 r^2 + l^2) / 12; of a wheel without a mass of its own
-    a steel disc half as thick as its radius: axial = pi rho r^5 / 4.
-    """
-    if wheel.invented:
-        radius = (4.0 * wheel.axial / (np.pi * STEEL)) ** 0.2
-        return radius, 0.25 * radius
-    square = 2.0 * wheel.axial / wheel.mass
-    long = max(12.0 * wheel.transverse / wheel.mass - 3.0 * square, 0.0)
-    return float(np.sqrt(square)), 0.5 * float(np.sqrt(long))

@@ -20,6 +20,7 @@ from geared_dynamics.errors import (
     ArrayError,
     GearedDynamicsWarning,
     ModelError,
+    shown,
 )
 from geared_dynamics.model import GearedModel, require_model
 from geared_dynamics.simulation.equations_engine import EquationsMechanism
@@ -82,12 +83,12 @@ class Plant:
         self.settings = PlantSettings() if settings is None else settings
         if not isinstance(self.settings, PlantSettings):
             raise ArrayError(
-                "settings", f"is {settings!r:.40}", "give a gd.simulation.PlantSettings"
+                "settings", f"is {shown(settings)}", "give a gd.simulation.PlantSettings"
             )
         self.engine: Engine = engine
         self._stage = MotorStage(model, command, saturate=self.settings.saturate)
         self.command = self._stage.kind
-        self.time, self._faults = 0.0, Faults()
+        self.time, self._faults, self._walled = 0.0, Faults(), True
         self._encoders = PlantEncoders(model, self.settings)
         self._bare = model
         self._build(model)
@@ -99,6 +100,7 @@ class Plant:
         self.timestep = stable_step(model, self.settings, electric=self.command == "motor_voltage")
         self.model = model
         self._mechanism = mechanism(model, self.engine, self.timestep, self.settings)
+        self._mechanism.show_wall(self._walled)
         self._A = model.structure_matrix
         # Joints that the motors do not determine have an encoder of their own.
         free = np.eye(model.n) - model.motor_map.inverse.T @ self._A.T
@@ -112,12 +114,30 @@ class Plant:
     @faults.setter
     def faults(self, faults: Faults) -> None:
         if not isinstance(faults, Faults):
-            raise ArrayError("faults", f"is {faults!r:.40}", "give a gd.simulation.Faults")
+            raise ArrayError("faults", f"is {shown(faults)}", "give a gd.simulation.Faults")
         self._faults = faults.named(self.model.motor_names)
         self._ceiling = None
         if faults.torque_limits:
             limits = [faults.torque_limits.get(name, np.inf) for name in self.model.motor_names]
             self._ceiling = np.array(limits)
+
+    @property
+    def walled(self) -> bool:
+        """Whether the wall of the settings is there; take it away or put it back at any time."""
+        return self._walled and self.settings.wall is not None
+
+    @walled.setter
+    def walled(self, present: bool) -> None:
+        if self.settings.wall is None:
+            remedy = "build the plant with PlantSettings(wall=gd.simulation.Wall(...))"
+            raise ArrayError("wall", "is not there to be moved", remedy)
+        self._walled = bool(present)
+        self._mechanism.show_wall(self._walled)
+
+    @property
+    def touch(self) -> Array:
+        """Force of the wall on its frame's origin (3,) [N], root axes; zero without contact."""
+        return np.array(self._mechanism.touch)
 
     @property
     def state(self) -> State:
@@ -294,26 +314,30 @@ def mechanism(
     model: GearedModel, engine: Engine, timestep: float, settings: PlantSettings
 ) -> Mechanism:
     """Build what moves the bodies."""
-    friction, stops = settings.friction, settings.end_stops
+    friction, stops, wall = settings.friction, settings.end_stops, settings.wall
     if engine == "equations":
-        return EquationsMechanism(model, timestep, friction=friction, stops=stops)
+        return EquationsMechanism(model, timestep, friction=friction, stops=stops, wall=wall)
     # MuJoCo is an extra, and takes a while to import.
     from geared_dynamics.simulation.mujoco_engine import MujocoMechanism
 
-    return MujocoMechanism(model, timestep, friction=friction, stops=stops)
+    return MujocoMechanism(model, timestep, friction=friction, stops=stops, wall=wall)
 
 
 def stable_step(model: GearedModel, settings: PlantSettings, *, electric: bool) -> float:
     """The step to take, or an error with the longest stable one."""
-    longest = longest_step(model, electric=electric)
+    longest, what = longest_step(model, electric=electric), "springs and damping"
+    if settings.wall is not None:
+        most = settings.wall.longest_step(model)
+        if most < longest:
+            longest, what = most, "springs, damping and wall"
     if settings.timestep is None:
         if longest < SHORT:
-            finding = f"springs and damping ask for steps of {longest:.1g} s: this will be slow"
+            finding = f"{what} ask for steps of {longest:.1g} s: this will be slow"
             words = f"timestep: {finding}; make them softer, or the stiff joints rigid"
             warnings.warn(words, GearedDynamicsWarning, stacklevel=4)
         return min(STEP, longest)
     if settings.timestep > longest:
-        finding = f"of {settings.timestep:g} s is not stable with this arm's springs and damping"
+        finding = f"of {settings.timestep:g} s is not stable with this arm's {what}"
         remedy = f"give at most {longest:.3g} s, or none: the plant then finds one"
         raise ModelError("timestep", finding, remedy)
     return float(settings.timestep)

@@ -13,8 +13,10 @@ import numpy as np
 
 from geared_dynamics.actuation.command_type import CommandName
 from geared_dynamics.arrays import Array, ArrayLike
-from geared_dynamics.errors import ArrayError, UnknownNameError
+from geared_dynamics.checks import flag
+from geared_dynamics.errors import ArrayError, UnknownNameError, shown
 from geared_dynamics.model import GearedModel
+from geared_dynamics.simulation.wall import Wall
 
 # -- What a plant is like beside its mechanics, and what is wrong with it: plain values -----------
 
@@ -41,6 +43,7 @@ class PlantSettings:
         command_latency: Time until a command acts [s].
         measurement_latency: Age of what is read [s].
         seed: Of the noise and of dropped messages; the same seed gives the same run.
+        wall: What the tool can touch; None: nothing.
     """
 
     timestep: float | None = None
@@ -54,6 +57,7 @@ class PlantSettings:
     command_latency: float = 0.0
     measurement_latency: float = 0.0
     seed: int = 0
+    wall: Wall | None = None
 
     def __post_init__(self) -> None:
         """Check every number."""
@@ -68,6 +72,9 @@ class PlantSettings:
         if self.encoder_counts is not None:
             whole("encoder_counts", self.encoder_counts, 1)
         whole("seed", self.seed, 0)
+        if self.wall is not None and not isinstance(self.wall, Wall):
+            finding = f"is {self.wall!r:.40}"
+            raise ArrayError("wall", finding, "give a gd.simulation.Wall, or None")
 
 
 @dataclass(frozen=True)
@@ -95,7 +102,7 @@ class Faults:
         flag("paused", self.paused)
         object.__setattr__(self, "frozen_encoders", motor_set(self.frozen_encoders))
         if not isinstance(self.torque_limits, Mapping):
-            finding = f"is {self.torque_limits!r:.40}"
+            finding = f"is {shown(self.torque_limits)}"
             raise ArrayError("torque_limits", finding, "give a table from motor to torque")
         for motor, limit in self.torque_limits.items():
             within(f"torque_limits[{motor!r}]", limit, 0.0, math.inf)
@@ -135,31 +142,27 @@ def motor_set(names: object) -> frozenset[str]:
     """A set of motor names, or an error."""
     remedy = "give a set of motor names"
     if isinstance(names, str):
-        raise ArrayError("frozen_encoders", f"is the text {names!r}", remedy)
+        raise ArrayError("frozen_encoders", f"is the text {shown(names)}", remedy)
     if not isinstance(names, Iterable) or not all(isinstance(name, str) for name in names):
-        raise ArrayError("frozen_encoders", f"is {names!r:.40}", remedy)
+        raise ArrayError("frozen_encoders", f"is {shown(names)}", remedy)
     return frozenset(names)
-
-
-def flag(name: str, value: object) -> None:
-    """Refuse what is neither true nor false."""
-    if not isinstance(value, bool):
-        raise ArrayError(name, f"is {value!r:.40}", "give True or False")
 
 
 def within(name: str, value: object, low: float, high: float) -> None:
     """Refuse what is no number within bounds."""
     remedy = f"give a number from {low:g} to {high:g}"
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise ArrayError(name, f"is {value!r:.40}", remedy)
-    if not (math.isfinite(value) and low <= float(value) <= high):
-        raise ArrayError(name, f"is {float(value):g}", remedy)
+    if not isinstance(value, bool) and isinstance(value, Real):
+        number: float = value  # type: ignore[assignment]
+        # Compared before it is converted: an integer may be larger than any float.
+        if low <= number <= high and abs(number) != math.inf:
+            return
+    raise ArrayError(name, f"is {shown(value)}", remedy)
 
 
 def whole(name: str, value: object, least: int) -> None:
     """Refuse what is no whole number, or too small."""
     if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
-        raise ArrayError(name, f"is {value!r:.40}", f"give a whole number from {least}")
+        raise ArrayError(name, f"is {shown(value)}", f"give a whole number from {least}")
 
 
 # -- What goes into a plant and what comes out of it ----------------------------------------------
@@ -207,6 +210,13 @@ class Mechanism(Protocol):
     @property
     def speed(self) -> Array:
         """Rotors' speeds (m,)."""
+
+    @property
+    def touch(self) -> Array:
+        """Force of the wall on the tool (3,) [N], root axes; zero without a wall."""
+
+    def show_wall(self, present: bool) -> None:
+        """Take the wall away, or put it back."""
 
     def advance(self, drive: Array, drag: Array) -> None:
         """Move on by one step under the torques drive - drag * speed."""

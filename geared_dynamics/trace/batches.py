@@ -15,9 +15,9 @@ import numpy as np
 
 from geared_dynamics.arrays import Array
 from geared_dynamics.kernels import layout as at
+from geared_dynamics.kernels.native import Code, features, fused
 from geared_dynamics.trace.assembly import Arithmetic
 from geared_dynamics.trace.functions import Program
-from geared_dynamics.trace.native import Code, features, fused
 
 MANY = "many_states"  # name of the function in the object code
 

@@ -82,7 +82,7 @@ def export_c(
         UnknownNameError: If there is no such function, or precision.
         OSError: If a file cannot be written.
     """
-    if precision not in PRECISIONS:
+    if not isinstance(precision, str) or precision not in PRECISIONS:
         raise UnknownNameError("precision", "precision", precision, PRECISIONS)
     texts = c_files(require_model(model), functions, precision)
     paths = tuple(Path(folder) / name for name in texts)

@@ -1,8 +1,8 @@
 """Object code on disk and in this process, by the digest of what it is made of.
 
-A file is written whole or not at all, and read only if its own digest is right: what a crash, a
-full disk or another program leaves there is compiled again. Code is taken only from a folder
-that no other user can write (``kernels.compilation.fault_of``).
+A file is written whole or not at all, and read only if the digest of its name and contents is
+right: what a crash, a full disk or another program leaves there is compiled again. Code is taken
+only from a folder that no other user can write (``kernels.compilation.fault_of``).
 """
 
 from __future__ import annotations
@@ -15,13 +15,15 @@ from hashlib import sha256
 from pathlib import Path
 from weakref import WeakValueDictionary
 
-from geared_dynamics.files import new_files
+from geared_dynamics.errors import DescriptionError
+from geared_dynamics.files import is_stream, new_files, read_file
 from geared_dynamics.kernels.compilation import fault_of, source_digest
-from geared_dynamics.trace.native import LOCK, Code, identity, object_code
+from geared_dynamics.kernels.native import LOCK, Code, identity, object_code
 
-FORMAT = b"geared_dynamics object code 1\n"
-# Modules of the kernels whose functions are traced, with all that they import.
-TRACED = ("inverse", "mass", "elimination", "drive")
+FORMAT = b"geared_dynamics object code 2\n"
+LARGEST = 2**24  # bytes of a file
+# Modules of the kernels whose functions are traced or compile, with all that they import.
+TRACED = ("inverse", "mass", "elimination", "drive", "native")
 _loaded: WeakValueDictionary[str, Code] = WeakValueDictionary()
 
 
@@ -82,13 +84,17 @@ def stored(key: str) -> bytes | None:
         home = folder()
         if not home.is_dir() or fault_of(home, key):
             return None
-        text = (home / f"{key}.o").read_bytes()
-    except (OSError, RuntimeError):  # unreadable, or no home on this machine
+        text = read_file(home / f"{key}.o", "object code", LARGEST, regular=True)
+    except (OSError, RuntimeError, DescriptionError):  # unreadable, or no home on this machine
         return None
     head = len(FORMAT) + 32
     data = text[head:]
-    whole = text[:head] == FORMAT + sha256(data).digest()
-    return data if whole else None
+    return data if text[:head] == head_of(key, data) else None
+
+
+def head_of(key: str, data: bytes) -> bytes:
+    """What a file begins with: its digest counts the name, so that no other code stands for it."""
+    return FORMAT + sha256(key.encode() + data).digest()
 
 
 def store(key: str, data: bytes) -> None:
@@ -98,8 +104,11 @@ def store(key: str, data: bytes) -> None:
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
         fault = fault_of(home, key)
         if not fault:
-            with new_files(home / f"{key}.o") as (draft,):
-                draft.write_bytes(FORMAT + sha256(data).digest() + data)
+            path = home / f"{key}.o"
+            if path.is_symlink() or is_stream(path):  # it would be written through
+                path.unlink()
+            with new_files(path) as (draft,):
+                draft.write_bytes(head_of(key, data) + data)
     except (OSError, RuntimeError) as error:
         fault = str(error)
     if fault:

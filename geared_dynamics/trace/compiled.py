@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from geared_dynamics.arrays import ArrayLike
-from geared_dynamics.errors import GearedDynamicsWarning, ModelError, UnknownNameError
+from geared_dynamics.checks import flag
+from geared_dynamics.errors import (
+    ArrayError,
+    GearedDynamicsWarning,
+    ModelError,
+    UnknownNameError,
+    shown,
+)
+from geared_dynamics.kernels.door import admit, fault, set_record, shape_words
+from geared_dynamics.kernels.door_code import COMPILED, Record
+from geared_dynamics.kernels.native import Code, fused
 from geared_dynamics.model import Coupling, GearedModel, require_model
 from geared_dynamics.model.elasticity import ElasticModel
 from geared_dynamics.trace.assembly import one_state
 from geared_dynamics.trace.batches import Batch, many_states
 from geared_dynamics.trace.cache import key_of, made, there
-from geared_dynamics.trace.door import fault, make_door
 from geared_dynamics.trace.functions import FUNCTIONS, Function, program_of
-from geared_dynamics.trace.native import OLDEST, Code, fused, version
 from geared_dynamics.trace.structure import Form, Structure, forms_of, structure_of
 
 USUAL = (
@@ -41,26 +49,10 @@ class CompiledFunction:
     code: Code
     many: Code | None = None
 
-
-class Fast:
-    """The compiled functions of a model, by name: ``f(inputs.., out or None)``.
-
-    Each returns its result, or None for what it does not take.
-    """
-
-    __slots__ = (*FUNCTIONS, "batches")
-
-    def __init__(self, doors: dict[str, Callable[..., Any]], batches: dict[str, Batch]) -> None:
-        """Take some functions; the others take nothing. Batches go by their kernel's name."""
-        for name in FUNCTIONS:
-            setattr(self, name, doors.get(name, not_taken))
-        self.batches = {
-            kernel: batch for name, batch in batches.items() for kernel in FUNCTIONS[name].kernels
-        }
-
-
-def not_taken(*_arguments: object) -> None:
-    """Leave a call to the kernels."""
+    @property
+    def size(self) -> int:
+        """Bytes of object code."""
+        return self.code.size + (0 if self.many is None else self.many.size)
 
 
 class CompiledModel(GearedModel):
@@ -75,6 +67,7 @@ class CompiledModel(GearedModel):
     entries: dict[str, CompiledFunction]
     dense: bool
     batches: bool
+    many: dict[str, Batch]  # type: ignore[misc] # of a class, but empty, in a plain model
 
     def __new__(cls, *fields: Any, **named: Any) -> Any:
         """Make a plain model of changed fields."""
@@ -130,6 +123,9 @@ class CompiledModel(GearedModel):
                 if found is not None:
                     entries[name] = found
         return attached(layout, entries, self.batches)
+
+
+admit(CompiledModel, 1)
 
 
 class Layout:
@@ -189,11 +185,13 @@ def compiled(
 
     Raises:
         UnknownNameError: If there is no such function to compile.
+        ArrayError: If ``functions`` are no names, or an option is neither True nor False.
         ModelError: If a function that is named has no meaning for the model.
     """
+    dense, batches = flag("dense", dense), flag("batches", batches)
     names = function_names(USUAL if functions is None else functions, "compiled")
     base = plain(require_model(model))
-    why = fault() or ("" if version() >= OLDEST else f"LLVM {version()} is older than {OLDEST}")
+    why = fault()
     if why:
         warn(f"compiled: {base.name!r} stays as it is, not compiled: {why}")
         return base
@@ -221,7 +219,11 @@ def compiled(
 
 def function_names(functions: Iterable[str], place: str) -> tuple[str, ...]:
     """Check names of functions that the function ``place`` was given."""
-    names = (functions,) if isinstance(functions, str) else tuple(functions)
+    try:
+        names = (functions,) if isinstance(functions, str) else tuple(functions)
+    except TypeError:
+        remedy = f"give some of {', '.join(FUNCTIONS)}"
+        raise ArrayError(f"{place}: functions", f"is {shown(functions)}", remedy) from None
     for name in names:
         if not isinstance(name, str) or name not in FUNCTIONS:
             raise UnknownNameError(f"{place}: functions", "traced function", name, FUNCTIONS)
@@ -248,18 +250,19 @@ def attached(layout: Layout, entries: dict[str, CompiledFunction], batches: bool
     model = layout.model
     if not entries:
         return model
-    doors, many = {}, {}
+    many: dict[str, Batch] = {}
+    result = object.__new__(CompiledModel)
+    own: dict[str, Any] = {"entries": entries, "dense": layout.dense, "batches": batches}
+    result.__dict__.update(model.__dict__ | own | {"many": many})
     for name, entry in entries.items():
         function: Function = FUNCTIONS[name]
         table = entry.structure.table(layout.forms(name))
-        shape = function.shape(model)
-        doors[name] = make_door(entry.code, ONE, table, len(function.inputs), model.n, shape)
+        words = shape_words(function.shape(model), model.n)
+        record = Record(COMPILED, entry.code.address(ONE), table.ctypes.data, *words)
+        set_record(result, name, record, (entry.code, table))
         if entry.many is not None:
-            many[name] = Batch(entry.many, table, len(function.inputs))
-    result = object.__new__(CompiledModel)
-    own: dict[str, Any] = {"entries": entries, "dense": layout.dense, "batches": batches}
-    own["fast"] = Fast(doors, many)
-    result.__dict__.update(model.__dict__ | own)
+            batch = Batch(entry.many, table, len(function.inputs))
+            many.update(dict.fromkeys(function.kernels, batch))
     return result
 
 
@@ -268,7 +271,7 @@ def plain(model: GearedModel) -> GearedModel:
     if not isinstance(model, CompiledModel):
         return model
     result = object.__new__(GearedModel)
-    own = ("entries", "dense", "batches", "fast")
+    own = ("entries", "dense", "batches", "many")
     result.__dict__.update({k: x for k, x in model.__dict__.items() if k not in own})
     return result
 
@@ -277,7 +280,7 @@ def loaded_again(
     model: GearedModel, names: tuple[str, ...], dense: bool, batches: bool
 ) -> GearedModel:
     """Return an unpickled model, with such functions as have their code here."""
-    if fault() or version() < OLDEST:
+    if fault():
         return model
     layout = Layout(model, dense)
     entries = {}

@@ -8,12 +8,20 @@ from typing import NamedTuple, NoReturn
 
 import numpy as np
 
+from geared_dynamics import kernels
 from geared_dynamics.arrays import Array, ArrayLike
-from geared_dynamics.dynamics.arguments import as_input, common_lead, convert_and_call, coordinates
-from geared_dynamics.dynamics.packing import sealed
+from geared_dynamics.dynamics.arguments import (
+    as_input,
+    as_output,
+    common_lead,
+    convert_and_call,
+    coordinates,
+)
+from geared_dynamics.dynamics.packing import packed, sealed
 from geared_dynamics.dynamics.rigid import forward_dynamics
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.kernels import tape as on
+from geared_dynamics.kernels.door import KernelAnswer, door
 from geared_dynamics.model import GearedModel, require_model
 from geared_dynamics.trace import graph as of
 from geared_dynamics.trace.functions import FUNCTIONS, Program, program_of
@@ -88,6 +96,7 @@ class ForwardDynamicsDerivatives(Slopes):
     da_dtau: Array
 
 
+@door("inverse_dynamics_derivatives", 3, result=InverseDynamicsDerivatives)
 def inverse_dynamics_derivatives(
     model: GearedModel,
     q: ArrayLike | None = None,
@@ -114,18 +123,28 @@ def inverse_dynamics_derivatives(
     if q is None or v is None or a is None or former:
         require_model(model)
         refuse_former({"q": q, "v": v, "a": a}, former)
-    rows = rows_of(out, InverseDynamicsDerivatives)
-    done = None
-    if getattr(model, "fast", None) is not None:
-        done = model.fast.inverse_dynamics_derivatives(q, v, a, rows)
-    if done is None:
-        n = coordinates(model)
-        inputs = {"q": (q, n), "v": (v, n), "a": (a, n)}
-        core, name = (1 + 3 * n, n), "inverse_dynamics_slopes"
-        done = convert_and_call(name, model, inputs, core, rows, (tape_of(model),))
+    done = inverse_rows(model, q, v, a, out=rows_of(out, InverseDynamicsDerivatives))
     return InverseDynamicsDerivatives(done) if out is None else out
 
 
+def by_tape(model: GearedModel) -> KernelAnswer:
+    """Let the kernel that plays a tape answer for a model."""
+    constants, n = (packed(model), tape_of(model)), model.n
+    return KernelAnswer(kernels.inverse_dynamics_slopes, constants, 0, (1 + 3 * n, n), n)
+
+
+@door("inverse_dynamics_derivatives", 3, by_tape)
+def inverse_rows(
+    model: GearedModel, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Array | None = None
+) -> Array:
+    """Joint force and its derivatives (..., 1 + 3 n, n), by the tape of the model."""
+    n = coordinates(model)
+    inputs = {"q": (q, n), "v": (v, n), "a": (a, n)}
+    core, name = (1 + 3 * n, n), "inverse_dynamics_slopes"
+    return convert_and_call(name, model, inputs, core, out, (tape_of(model),))
+
+
+@door("forward_dynamics_derivatives", 3, result=ForwardDynamicsDerivatives)
 def forward_dynamics_derivatives(
     model: GearedModel,
     q: ArrayLike,
@@ -151,16 +170,13 @@ def forward_dynamics_derivatives(
         ModelError: if the mass matrix is not positive definite.
     """
     rows = rows_of(out, ForwardDynamicsDerivatives)
-    done = None
-    if getattr(model, "fast", None) is not None:
-        done = model.fast.forward_dynamics_derivatives(q, v, tau, rows)
-    if done is None:
-        done = forward_rows(model, q, v, tau, rows)
+    done = forward_rows(model, q, v, tau, out=rows)
     return ForwardDynamicsDerivatives(done) if out is None else out
 
 
+@door("forward_dynamics_derivatives", 3)
 def forward_rows(
-    model: GearedModel, q: ArrayLike, v: ArrayLike, tau: ArrayLike, out: Array | None
+    model: GearedModel, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, out: Array | None = None
 ) -> Array:
     """Acceleration and its derivatives (..., 1 + 3 n, n), from those of the inverse dynamics."""
     n = coordinates(model)
@@ -173,7 +189,7 @@ def forward_rows(
         axis=-1,
     )
     columns = np.linalg.solve(slopes.dtau_da, right)
-    result = np.empty(shape) if out is None else checked_rows(out, shape)
+    result = np.empty(shape) if out is None else as_output(out, shape)
     result[..., 0, :] = a
     for k in range(3):
         result[..., 1 + k * n : 1 + (k + 1) * n, :] = columns[..., k * n : (k + 1) * n]
@@ -199,14 +215,6 @@ def rows_of(out: Slopes | None, kind: type[Slopes]) -> Array | None:
         remedy = f"give what an earlier call returned, a {kind.__name__}"
         raise ArrayError("out", f"is a {type(out).__name__}", remedy)
     return out.rows
-
-
-def checked_rows(out: Array, shape: tuple[int, ...]) -> Array:
-    """Refuse a result of other states."""
-    if out.shape != shape:
-        lead = out.shape[:-2]
-        raise ArrayError("out", f"is of states {lead}", f"give one of states {shape[:-2]}")
-    return out
 
 
 # -- the tape of a model that is not compiled ----------------------------------------------------

@@ -12,7 +12,7 @@ import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike, Frozen, readonly
 from geared_dynamics.checks import as_order, as_time, finite_array, positive_time
-from geared_dynamics.errors import ArrayError
+from geared_dynamics.errors import ArrayError, shown
 from geared_dynamics.trajectory import spline
 from geared_dynamics.trajectory.references import (
     TERMS,
@@ -68,7 +68,7 @@ def sample_into(reference: Reference, t: float, out: SampleBuffer) -> None:
         out.values[:] = reference.last
         out.finished = True
     else:
-        raise TrajectoryError("t", f"is {t!r}", "give finite seconds")
+        raise TrajectoryError("t", f"is {shown(t)}", "give finite seconds")
 
 
 def sample(reference: Reference, t: float) -> Sample:
@@ -261,7 +261,7 @@ def derivatives_into(prepared: Prepared, t: float, out: Array) -> None:
             powers.append(power)
         np.dot(powers, table, out=out.reshape(-1))
     else:
-        raise ArrayError("t", f"is {t!r}", "give finite seconds")
+        raise ArrayError("t", f"is {shown(t)}", "give finite seconds")
 
 
 def _made(begin: float, knots: Array, tables: Array, before: Array, after: Array) -> Prepared:

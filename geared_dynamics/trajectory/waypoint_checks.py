@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from geared_dynamics.arrays import Array, BoolArray, readonly, real, reals
-from geared_dynamics.errors import suggestion
+from geared_dynamics.errors import shown, suggestion
 from geared_dynamics.trajectory.waypoints import (
     FIELDS,
     INVALID_JOINTS,
@@ -118,7 +118,7 @@ def moment(place: str, value: object) -> float:
     try:
         number = real(value)
     except (TypeError, ValueError, OverflowError):
-        raise TrajectoryError(place, f"is {value!r}, not a time", "give seconds") from None
+        raise TrajectoryError(place, f"is {shown(value)}, not a time", "give seconds") from None
     if not np.isfinite(number):
         raise TrajectoryError(place, f"is {number}", "give finite seconds")
     return number
@@ -201,7 +201,7 @@ def _size(value: Any, place: str) -> int:
     try:
         return len(value)
     except TypeError:
-        finding = f"is {value!r}"
+        finding = f"is {shown(value)}"
         raise TrajectoryError(place, finding, "give a list with a number per joint") from None
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike, BoolArray, Frozen
-from geared_dynamics.errors import GearedDynamicsError, suggestion
+from geared_dynamics.errors import GearedDynamicsError, shown, suggestion
 
 # -- A joint trajectory as a user gives it: plain values, checked by ``checked`` ------------------
 #
@@ -131,7 +131,7 @@ class Rules:
                 remedy = suggestion(name, self.joints)
                 raise TrajectoryError("continuous", finding, remedy, INVALID_JOINTS)
         if self.interpolation_method not in METHODS:
-            finding = f"is {self.interpolation_method!r}"
+            finding = f"is {shown(self.interpolation_method)}"
             remedy = suggestion(self.interpolation_method, METHODS)
             raise TrajectoryError("interpolation_method", finding, remedy)
 
@@ -155,7 +155,7 @@ def _names(field: str, value: Iterable[str]) -> tuple[str, ...]:
     except TypeError:
         names = (None,)  # type: ignore[assignment]
     if isinstance(value, str) or not all(isinstance(name, str) for name in names):
-        raise TrajectoryError(field, f"is {value!r}", "give a list of names", INVALID_JOINTS)
+        raise TrajectoryError(field, f"is {shown(value)}", "give a list of names", INVALID_JOINTS)
     twice = [name for name in names if names.count(name) > 1]
     if twice:
         raise TrajectoryError(

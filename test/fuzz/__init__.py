@@ -6,6 +6,15 @@ one of the package's, another result than that of the same numbers in plain arra
 memory than ``guards`` allows. Cases that failed are kept in ``kept/``, and the tests replay them.
 """
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any, NamedTuple
 
 KEPT = Path(__file__).parent / "kept"
+
+
+class Call(NamedTuple):
+    """A function of named arguments, and good ones."""
+
+    function: Callable[..., Any]
+    good: Mapping[str, Any]

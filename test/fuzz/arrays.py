@@ -15,7 +15,7 @@ STRANGE: tuple[Any, ...] = (
     None, "text", b"bytes", object(), {}, [], (), [[]], [1.0, [2.0]], 1 + 2j, True, 10**400,
     np.datetime64("now"), np.zeros(2, "S3"), np.array([None]), np.zeros((2, 2, 2, 2)), 5, -1.0,
     np.zeros((0, 3)), np.zeros(0), np.array(3.0), np.zeros(2, [("a", float), ("b", int)]),
-    np.ma.array([1.0, 2.0], mask=[0, 1]),
+    np.ma.array([1.0, 2.0], mask=[0, 1]), 10**5000, "\x1b[2J",
 )  # fmt: skip
 
 
@@ -83,3 +83,38 @@ def spoilt(values: np.ndarray, rng: np.random.Generator) -> Any:
     if kind == 6 and values.ndim:
         return guarded(values.reshape(-1)[:1])
     return STRANGE[rng.integers(len(STRANGE))]
+
+
+def hostile_result(
+    wanted: np.ndarray, inputs: dict[str, Any], rng: np.random.Generator
+) -> tuple[Any, dict[str, Any]]:
+    """Something in the place of ``out``, and inputs that change with it.
+
+    Args:
+        wanted: What the call gives.
+        inputs: Its arguments by name.
+        rng: Of the choice.
+    """
+    arrays = [name for name, x in inputs.items() if isinstance(x, np.ndarray)]
+    kind = rng.integers(6)
+    if kind == 0:
+        return guarded(wanted, front=bool(rng.integers(2))), {}
+    if kind == 1 and arrays:  # the result lies on an input
+        name = arrays[rng.integers(len(arrays))]
+        return inputs[name], {}
+    if kind == 2 and arrays:  # or begins within it
+        name = arrays[rng.integers(len(arrays))]
+        value = inputs[name]
+        shift = int(rng.integers(-wanted.size, value.size + 1))
+        room = np.zeros(2 * wanted.size + value.size)
+        start = wanted.size
+        moved = room[start : start + value.size].reshape(value.shape)
+        moved[...] = value
+        out = room[start + shift :][: wanted.size].reshape(wanted.shape)
+        return out, {name: moved}
+    if kind == 3:
+        return spoilt(wanted, rng), {}
+    if kind == 4:
+        number = wanted.dtype.newbyteorder() if rng.integers(2) else np.dtype(np.float32)
+        return wanted.astype(number), {}
+    return laid_out(wanted, rng), {}

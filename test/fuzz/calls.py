@@ -6,13 +6,14 @@ import warnings
 from collections.abc import Callable, Mapping
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 import elastic_arms
 import geared_dynamics as gd
-from fuzz.arrays import laid_out, spoilt
+from fuzz import Call, compiled_calls, contact_calls
+from fuzz.arrays import hostile_result, laid_out, spoilt
 
 URDF = Path(__file__).resolve().parents[2] / "urdf"
 TURN = 2 * np.pi / 2**17
@@ -27,13 +28,6 @@ OWN = {
     for field in kind._fields
 } - {"mean"}  # fmt: skip
 ob, ct, tr = gd.observers, gd.control, gd.trajectory
-
-
-class Call(NamedTuple):
-    """A function of named arguments, and good ones."""
-
-    function: Callable[..., Any]
-    good: Mapping[str, Any]
 
 
 def numbers(result: Any) -> list[float]:
@@ -253,7 +247,13 @@ def calls() -> dict[str, Call]:
     for name, model in (("elbow", elbow), ("brisk6", brisk)):
         found |= {f"{name}.{k}": one for k, one in rigid_calls(model, rng).items()}
     found |= elastic_calls(springs, rng) | observer_calls(springs, rng)
-    return found | control_calls(elbow, springs, rng) | trajectory_calls(rng)
+    found |= control_calls(elbow, springs, rng) | trajectory_calls(rng)
+    found |= contact_calls.calls(rng) | compiled_calls.texts()
+    for model in (elbow, brisk):
+        fast = compiled_calls.fast(model)
+        every = rigid_calls(fast, rng) | compiled_calls.derivatives(fast, rng)
+        found |= {f"compiled {model.name}.{k}": one for k, one in every.items()}
+    return found
 
 
 def places(good: Mapping[str, Any]) -> list[tuple[str, str | None]]:
@@ -284,6 +284,8 @@ def run(case: bytes) -> str:
     """
     rng = np.random.default_rng(int(case))
     name, call = list(calls().items())[rng.integers(len(calls()))]
+    if "out" in call.good and rng.random() < 0.3:
+        return into_result(name, call, rng)
     same = rng.random() < 0.3
     given: dict[str, Any] = dict(call.good)
     given.pop("out", None)
@@ -295,7 +297,7 @@ def run(case: bytes) -> str:
         value = given[place[0]] if place[1] is None else getattr(given[place[0]], place[1])
         if isinstance(value, np.ndarray) and value.dtype == float:
             change = partial(laid_out if same else spoilt, rng=rng)
-        elif same or not isinstance(value, float | str | np.ndarray | None):
+        elif same or not isinstance(value, float | int | str | np.ndarray | None):
             continue
         else:
             change = partial(spoilt_number, rng=rng)
@@ -317,6 +319,24 @@ def run(case: bytes) -> str:
             found, wanted = numbers(result), numbers(call.function(**plain))
             np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-12, err_msg=name)
     return "same" if same else "taken"
+
+
+def into_result(name: str, call: Call, rng: np.random.Generator) -> str:
+    """Make a good call with something odd for ``out``: it is refused, or holds the result."""
+    given = {k: np.array(x) if isinstance(x, np.ndarray) else x for k, x in call.good.items()}
+    wanted = call.function(**given)
+    if not isinstance(wanted, np.ndarray):
+        return "no array"
+    out, changes = hostile_result(wanted, given, rng)
+    if out is None:
+        return "no result given"
+    try:
+        result = call.function(**{**given, **changes, "out": out})
+    except gd.GearedDynamicsError:
+        return "refused"
+    assert result is out, f"{name} returns another array than out"
+    np.testing.assert_allclose(result, wanted, rtol=1e-9, atol=1e-12, err_msg=name)
+    return "filled"
 
 
 def spoilt_number(_: Any, rng: np.random.Generator) -> Any:

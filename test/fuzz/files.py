@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import argparse
 import atexit
+import contextlib
+import io
 import tempfile
 import warnings
 from collections.abc import Callable
@@ -13,6 +16,7 @@ import numpy as np
 
 import geared_dynamics as gd
 from fuzz.mutation import mutated
+from geared_dynamics.apps.cli import init
 
 URDF = Path(__file__).resolve().parents[2] / "urdf"
 NAMES = ("joint_1", "joint_2", "joint_3")
@@ -47,6 +51,11 @@ def descriptions() -> dict[str, bytes]:
     return {**found, "elbow.srdf": SRDF}
 
 
+def robots() -> dict[str, bytes]:
+    """URDFs of ``urdf/``."""
+    return {name: data for name, data in descriptions().items() if name.endswith(".urdf")}
+
+
 @cache
 def recordings() -> dict[str, bytes]:
     """One short recording of each format."""
@@ -76,15 +85,32 @@ def recordings() -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in made}
 
 
-def load_description(name: str, path: Path) -> None:
+def load_description(name: str, path: Path) -> gd.GearedModel:
     """Load a robot with this file and the others that belong to it."""
     robot = name.split(".")[0]
     if name.endswith(".srdf"):
-        gd.load_model(URDF / f"{robot}.urdf", srdf=path)
-    elif name.endswith(".yaml"):
-        gd.load_model(URDF / f"{robot}.urdf", path)
-    else:
-        gd.load_model(path, URDF / f"{robot}.drivetrain.yaml")
+        return gd.load_model(URDF / f"{robot}.urdf", srdf=path)
+    if name.endswith(".yaml"):
+        return gd.load_model(URDF / f"{robot}.urdf", path)
+    return gd.load_model(path, URDF / f"{robot}.drivetrain.yaml")
+
+
+def load_knowledge(name: str, path: Path) -> None:
+    """Load a robot, and write what is known of it."""
+    known = load_description(name, path).knowledge
+    assert (known.rotors == "all") == (not known.rotor_note)
+
+
+def begin_drivetrain(name: str, path: Path) -> None:
+    """Write a drivetrain file for a robot: it loads, or the command says why it does not."""
+    out = path.with_name(f"begun_{name}.yaml")
+    arguments = ["--ratio", "50", "--rotor-inertia", "1e-4", "--force", "--out", str(out)]
+    parser = argparse.ArgumentParser()
+    init.add_arguments(parser)
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        init.run(parser.parse_args([str(path), *arguments]))
+    if "it does not load yet" not in said.getvalue():
+        gd.load_model(path, out)
 
 
 def load_trajectory(_: str, path: Path) -> None:
@@ -107,7 +133,7 @@ class Files:
     """A fuzzer of files: a case is the file's name, a line feed, and what is in it."""
 
     def __init__(
-        self, whole: Callable[[], dict[str, bytes]], load: Callable[[str, Path], None]
+        self, whole: Callable[[], dict[str, bytes]], load: Callable[[str, Path], object]
     ) -> None:
         """Keep the good files, and what reads one."""
         self.whole, self.load = whole, load

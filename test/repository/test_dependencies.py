@@ -29,7 +29,18 @@ KEYS = {
         "yaml",
     )
 }
-PIP_ONLY = ("mujoco", "rosbags", "plotly", "clarabel", "dask", "distributed", "lz4", "backports")
+PIP_ONLY = (
+    "mujoco",
+    "rosbags",
+    "plotly",
+    "clarabel",
+    "dask",
+    "distributed",
+    "lz4",
+    "backports",
+    "viser",
+    "trimesh",
+)
 OURS = ("geared_dynamics",)
 # With Python from 3.14 on; optional for JTC's action.
 OTHERS = ("compression", "control_msgs")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import sys
 from pathlib import Path
 from typing import Any
@@ -97,11 +98,13 @@ def test_the_walks_are_those_of_real_calls() -> None:
         call = walks.inverse()
         call()
         walk = walks.walked("inverse", call)
+        behind = walks.walked("behind", walks.inverse(inspect.unwrap))
         loaded = walks.walked("load", walks.load)
     finally:
         sys.path.remove(str(ROOT / "tools" / "house"))
         sys.modules.pop("walks", None)
-    assert (walk.calls, walk.switches) == (2, 1)
+    assert (behind.calls, behind.switches) == (2, 1)
+    assert (walk.calls, walk.switches) == (0, 0)  # from the door straight to the kernel
     assert loaded.switches > 2
     assert loaded.files > loaded.depth > 3
 

@@ -177,7 +177,7 @@ def test_small_project(tmp_path: Path) -> None:
         path.write_text(text)
     tool.mkdir(parents=True)
     for path in (ROOT / "tools" / "mutants").glob("*.py"):
-        text = path.read_text("utf-8").replace("LIMIT = 60.0", "LIMIT = 2.0")
+        text = path.read_text("utf-8").replace("LIMIT = 60.0", "LIMIT = 6.0")
         (tool / path.name).write_text(text)
     (tool / "equivalent.yaml").write_text(
         "- {path: geared_dynamics/room/thing.py, before: return x if x > y else y,"

@@ -117,6 +117,17 @@ def test_goals_and_trajectories_preempt_goals(rig: Rig, client: GoalClient) -> N
     assert "by a trajectory on the topic" in second.text
 
 
+def test_goals_that_come_together_end_one_after_the_other(rig: Rig, client: GoalClient) -> None:
+    """Sent in one moment and answered in any order: one is followed to its end, no other."""
+    goals = [client.send([(0.3, POSTURE, STILL)]) for _ in range(6)]
+    ends = sorted(ended(rig, goal) for goal in goals)
+    assert ends == sorted([(SUCCEEDED, 0)] + 5 * [(ABORTED, -1)])
+    reached = [goal for goal in goals if goal.end == (SUCCEEDED, 0)]
+    late = client.send([(0.2, POSTURE, STILL)])
+    assert ended(rig, late) == (SUCCEEDED, 0)
+    assert len(reached) == 1
+
+
 @pytest.mark.parametrize(
     "options",
     [
@@ -147,6 +158,18 @@ def test_tolerances_without_a_meaning_leave_those_of_the_parameters(
     goal = client.send([(0.1, POSTURE, STILL)], path=[("joint_1", -3.0)])
     assert ended(rig, goal) == (SUCCEEDED, 0)
     rig.until_said("the parameters' tolerances are used", since)
+
+
+def test_a_goal_cannot_widen_the_tracking_tolerance(rig: Rig, client: GoalClient) -> None:
+    """Without it a goal's -1 would take the limit of the parameter away."""
+    assert rig.set(constraints__joint_2__trajectory=0.02).successful
+    wide = [("joint_2", -1.0)]
+    goal = client.send([(1.0, NEAR, STILL)], path=wide, end=wide)
+    assert ended(rig, goal) == (ABORTED, -4)
+    assert "TRACKING_ERROR" in goal.text
+    assert rig.set(constraints__joint_2__trajectory=float("nan")).successful
+    goal = client.send([(0.2, POSTURE, STILL)])
+    assert ended(rig, goal) == (SUCCEEDED, 0)
 
 
 def test_an_emergency_stop_aborts_the_goal(rig: Rig, client: GoalClient) -> None:

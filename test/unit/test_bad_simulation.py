@@ -45,7 +45,8 @@ TABLE: dict[str, tuple[Callable[[], Any], list[str]]] = {
     "dt infinite": (lambda: step(MODEL, GOOD, float("inf")), ["dt", "is inf"]),
     "dt too long": (lambda: step(MODEL, GOOD, 2.0), ["dt", "of 2 s is too long", "joint_", "rad"]),
     "dt beyond numbers": (lambda: step(MODEL, GOOD, 1e300), ["too long"]),
-    "dt no number": (lambda: step(MODEL, GOOD, "1"), ["dt", "is 1"]),
+    "dt no number": (lambda: step(MODEL, GOOD, "1"), ["dt", "is '1'"]),
+    "dt without end": (lambda: step(MODEL, GOOD, -(10**5000)), ["dt", "cannot be written"]),
     "dt a list": (lambda: step(MODEL, GOOD, [1e-3, 1e-3]), ["dt"]),
     "both inputs": (lambda: step(MODEL, GOOD, 1e-3, voltage=U, torque=U), ["torque", "one of"]),
     "both inputs, run": (lambda: simulate(MODEL, GOOD, T, voltage=U, torque=U), ["torque"]),
@@ -68,7 +69,7 @@ TABLE: dict[str, tuple[Callable[[], Any], list[str]]] = {
         lambda: rates(arm(resistance=None, inductance=None), GOOD, voltage=U),
         ["motors.motor_1.resistance", "is not given"],
     ),
-    "times fall": (lambda: simulate(MODEL, GOOD, [0.1, 0.0]), ["times", "rise"]),
+    "times fall": (lambda: simulate(MODEL, GOOD, [0.1, 0.0]), ["times", "increase"]),
     "one time": (lambda: simulate(MODEL, GOOD, [0.1]), ["times", "two"]),
     "times a number": (lambda: simulate(MODEL, GOOD, 0.1), ["times", "two"]),
     "times NaN": (lambda: simulate(MODEL, GOOD, [0.0, np.nan]), ["times", "finite"]),
@@ -110,6 +111,10 @@ TABLE: dict[str, tuple[Callable[[], Any], list[str]]] = {
     "function without return": (
         lambda: simulate(MODEL, GOOD, T, torque=lambda t: None),
         ["torque", "None", "each motor"],
+    ),
+    "absurd deflection": (
+        lambda: step(MODEL, GOOD._replace(theta=np.full(3, 1e50)), 1e-6, external=U + 1e100),
+        ["dt", "of 1e-06 s leaves no finite state", "smaller step"],
     ),
     "absurd step": (lambda: step(MODEL, GOOD, 1e-3, torque=np.full(3, 1e300)), ["overflow"]),
 }

@@ -18,14 +18,18 @@ import pytest
 import geared_dynamics as gd
 from geared_dynamics import errors
 from geared_dynamics.errors import (
+    LONGEST_WORD,
     DamagedMessageError,
     DescriptionError,
+    GearedDynamicsError,
     GearedDynamicsWarning,
     ModelError,
     Note,
     RecordingError,
+    UnknownNameError,
     printable,
     report,
+    shown,
     urdf_doubt,
 )
 from geared_dynamics.runtime.parameters import ParameterError
@@ -125,3 +129,23 @@ def test_strict_refuses_the_first_doubt(
     with pytest.raises(error, match=text) as refused:
         report(notes, strict=True, stacklevel=1)
     assert refused.value.remedy.endswith("or load without strict=True")
+
+
+class Silent:
+    """A value that cannot be written."""
+
+    def __repr__(self) -> str:
+        raise RuntimeError
+
+
+def test_any_value_is_shown() -> None:
+    """As Python writes it; shortened; or its type where Python does not write it."""
+    assert shown("a") == "'a'"
+    assert shown([1.5, None]) == "[1.5, None]"
+    assert len(shown("x" * 10_000)) == LONGEST_WORD
+    for value in (10**5000, [-(10**5000)], Silent()):
+        assert shown(value) == f"a value of type {type(value).__name__} that cannot be written"
+    with pytest.raises(
+        GearedDynamicsError, match="there is no link a value of type int that cannot be written"
+    ):
+        raise UnknownNameError("link", "link", 10**5000, ["tip"])

@@ -24,7 +24,7 @@ ENTRIES = {"feedforward_node", "elastic_observer_node", "plant_node", "main"}
 ENTRIES |= {"publish_trajectory", "echo", "observer_timing", "cycle_timing"}
 ENTRIES |= {"compiled", "derivatives", "c_code"}  # public names that ``api`` loads late
 # Drawing engines that a later plan replaces as a whole.
-APART = ("apps.gear_graph", "apps.scene")
+APART = ("apps.gear_graph", "scene.")
 SMALL, LARGE = 60, 50  # code lines: of a file too small to be one, of a function too long
 
 

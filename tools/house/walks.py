@@ -125,12 +125,12 @@ def load() -> None:
     gd.load_model(*BRISK)
 
 
-def inverse() -> Callable[[], Any]:
-    """One state's joint torques."""
+def inverse(chosen: Callable[[Any], Any] = lambda door: door) -> Callable[[], Any]:
+    """One state's joint torques, by the function's door or by what is chosen of it."""
     import geared_dynamics as gd
 
-    model, zero = gd.load_model(*BRISK), np.zeros(6)
-    return lambda: gd.inverse_dynamics(model, zero, zero, zero)
+    model, zero, function = gd.load_model(*BRISK), np.zeros(6), chosen(gd.inverse_dynamics)
+    return lambda: function(model, zero, zero, zero)
 
 
 def cycles() -> Iterator[tuple[str, Callable[[], Any]]]:

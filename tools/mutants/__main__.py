@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from choice import kernel_lines, room, sample, test_files
-from lines import SHARED, Record, Recorder, digest, read, write
+from lines import SHARED, Record, Recorder, read, record_name, write
 from mutations import Mutant, mutants, refusals
 from trial import failures, forked, load_libraries, prepare
 
@@ -51,24 +51,23 @@ class Laboratory:
         self.log = folder / "log"
         self.records: dict[Path, Record] = {}
 
-    def record(self, test: Path) -> Record | None:
-        """What a test file executes, None where it cannot be used: it fails unchanged."""
-        if test not in self.records:
-            path = RECORDS / digest(self.tree, test)
+    def record(self, test: Path, sources: set[str]) -> Record | None:
+        """What a test file executes of some sources, None where it fails unchanged."""
+        package = self.tree / "geared_dynamics"
+        path = RECORDS / record_name(self.tree, test)
+        found = self.records.get(test) or read(path)
+        if found is None or not found.knows(package, sources):
+            for old in RECORDS.glob(f"{path.name.rpartition('-')[0]}-*"):
+                old.unlink()
+            print(f"recording {test}", flush=True)
+            forked(partial(watched, self.tree, test, path), self.tree, self.log, 1200.0)
             found = read(path)
-            if found is None:
-                for old in RECORDS.glob(f"{path.name.rpartition('-')[0]}-*"):
-                    old.unlink()
-                print(f"recording {test}", flush=True)
-                forked(partial(watched, self.tree, test, path), self.tree, self.log, 1200.0)
-                found = read(path)
             if found is None:
                 sys.exit(f"{test}: pytest did not end; its output:\n{self.log.read_text()}")
             if not found.passed:
                 print(f"{test} is left out: it fails without any mutant", flush=True)
-            self.records[test] = found
-        record = self.records[test]
-        return record if record.passed else None
+        self.records[test] = found
+        return found if found.passed else None
 
     def tried(self, mutant: Mutant) -> Outcome:
         """Run the tests of a mutant."""
@@ -106,7 +105,7 @@ class Laboratory:
         first: list[tuple[float, str]] = []
         whole: list[tuple[float, str]] = []
         for test in test_files(self.tree, mutant.path):
-            record = self.record(test)
+            record = self.record(test, {file for file, *_ in spans})
             if record is None:
                 continue
             found = {t for span in spans for t in record.of(*span)}
@@ -119,10 +118,11 @@ class Laboratory:
     def silent(self, path: str) -> list[int]:
         """Lines of a source with a ``raise`` that none of its tests executes."""
         lines: set[int] = set()
+        name = path.partition("/")[2]
         for test in test_files(self.tree, path):
-            record = self.record(test)
+            record = self.record(test, {name})
             for files in record.lines.values() if record is not None else ():
-                lines |= files.get(path.partition("/")[2], set())
+                lines |= files.get(name, set())
         text = (self.tree / path).read_text("utf-8")
         return [first for first, last in refusals(text) if not lines & set(range(first, last + 1))]
 

@@ -12,14 +12,16 @@ from mutations import Mutant, mutants
 
 PACKAGE = "geared_dynamics"
 SHARES = {"control": 70 / 300, "safety": 70 / 300}  # of all mutants; the rest by size
+# Folders that count as rooms by themselves.
+PARTS = {("control", "safety"): "safety", ("dynamics", "contact"): "contact"}
 LEFT_OUT = ("test/ros", "test/repository", "test/smoke")  # processes, texts, what is installed
 
 
 def room(path: str) -> str:
-    """Room of a source: its first folder, the safety step by itself, ``top`` for loose files."""
+    """Room of a source: its first folder, those of ``PARTS`` apart, ``top`` for loose files."""
     parts = Path(path).parts
-    if parts[1:3] == ("control", "safety"):
-        return "safety"
+    if parts[1:3] in PARTS:
+        return PARTS[parts[1], parts[2]]
     return parts[1] if len(parts) > 2 else "top"
 
 

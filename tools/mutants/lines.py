@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from pathlib import Path
 from types import CodeType, FrameType
@@ -123,6 +123,18 @@ class Record:
         }
         self.seconds: dict[str, float] = data["seconds"]
         self.passed: bool = data["passed"]
+        self._sources: dict[str, str] = data["sources"]
+
+    def knows(self, package: Path, names: Iterable[str]) -> bool:
+        """Whether some sources are as they were; one that no test executed then may be another.
+
+        Which lines of them a test executes seldom depends on the other sources. Where it does,
+        ``rm -r .mutants`` records everything again.
+        """
+        return all(
+            digest(package / name) == self._sources.get(name, digest(package / name))
+            for name in names
+        )
 
     def of(self, name: str, first: int, last: int) -> list[str]:
         """Tests that execute one of some lines of a source; ``*`` where all may."""
@@ -135,12 +147,15 @@ class Record:
 
 
 def write(recorder: Recorder, path: Path) -> None:
-    """Keep what was found."""
+    """Keep what was found, with the digests of the sources that it was found in."""
     path.parent.mkdir(parents=True, exist_ok=True)
+    package = Path(recorder.folder)
+    names = {name for files in recorder.found.values() for name in files}
     data = {
         "lines": recorder.found,
         "seconds": recorder.seconds,
         "passed": recorder.passed,
+        "sources": {name: digest(package / name) for name in sorted(names)},
     }
     path.write_text(json.dumps(data), encoding="utf-8")
 
@@ -150,10 +165,16 @@ def read(path: Path) -> Record | None:
     return Record(json.loads(path.read_text("utf-8"))) if path.exists() else None
 
 
-def digest(root: Path, test: Path) -> str:
-    """Name of the record: another one for every change of the sources, helpers or test file."""
+def digest(*paths: Path) -> str:
+    """Short digest of what stands in some files; one that is gone counts as empty."""
     found = sha256()
-    sources = sorted((root / "geared_dynamics").rglob("*.py"))
-    for path in [*sources, *sorted((root / "test").glob("*.py")), root / test]:
-        found.update(path.read_bytes())
-    return f"{test.with_suffix('').as_posix().replace('/', '.')}-{found.hexdigest()[:16]}.json"
+    for path in paths:
+        found.update(path.read_bytes() if path.is_file() else b"")
+    return found.hexdigest()[:16]
+
+
+def record_name(root: Path, test: Path) -> str:
+    """Name of the record of a test file: another one when the file or a helper changes."""
+    helpers = sorted((root / "test").glob("*.py"))
+    stem = test.with_suffix("").as_posix().replace("/", ".")
+    return f"{stem}-{digest(*helpers, root / test)}.json"

@@ -15,6 +15,7 @@ from geared_dynamics.analysis.compare import Analysis, analyze
 from geared_dynamics.analysis.comparison_figures import (
     compared,
     delay_note,
+    friction_yaml,
     joint_figures,
     milliseconds,
     motor_figures,
@@ -31,6 +32,7 @@ from geared_dynamics.analysis.sample_files import (
     write_summary,
 )
 from geared_dynamics.analysis.span_comparison import Kept
+from geared_dynamics.apps.cli.documents import add_json_option, print_document, robot_part
 from geared_dynamics.apps.cli.options import numeric_table, open_console, print_table
 from geared_dynamics.apps.cli.recording_options import (
     add_recording_options,
@@ -41,6 +43,7 @@ from geared_dynamics.apps.cli.recording_options import (
     meaning_of,
     open_one,
     progress_bar,
+    provenance,
     show_payload_frame,
 )
 from geared_dynamics.checks import percent_cell
@@ -110,6 +113,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("work")
     group.add_argument("--jobs", type=jobs, default=1, help="processes, default 1")
     group.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster, instead")
+    add_json_option(parser)
 
 
 def speed(text: str) -> float:
@@ -146,7 +150,7 @@ def run(args: argparse.Namespace) -> int:
     if args.output is not None:
         extra("matplotlib.figure", "PNG")  # before the work, not after it
         args.output.mkdir(parents=True, exist_ok=True)
-    console, analyses, failed = open_console(), [], []
+    console, analyses, failed = open_console(quiet=args.json), [], []
     drawn = args.output is not None and find_spec("plotly") is not None
     if args.output is not None and not drawn:
         console.print(NO_HTML, style="yellow", soft_wrap=True)
@@ -163,11 +167,36 @@ def run(args: argparse.Namespace) -> int:
             continue
         show(console, analyses[-1])
     if drawn and analyses:
-        write_html(analyses, args.output / "report.html")
+        write_html(analyses, args.output / "report.html", provenance(args))
         console.print(f"saved {args.output / 'report.html'}", soft_wrap=True)
+    if args.json:
+        found = [document(analysis) for analysis in analyses]
+        print_document("analyze", {"robot": robot_part(model), "recordings": found})
     for problem in failed:
         print(printable(f"geared-dynamics: error: {problem}"), file=sys.stderr)
     return SOME_FAILED if failed else 0
+
+
+def document(analysis: Analysis) -> dict[str, object]:
+    """A recording's figures for ``--json``: residuals by model, RMS [N m or N]."""
+    models = ("no_rotors", "armature", "complete")
+    return {
+        "recording": analysis.recording.path,
+        "samples": analysis.totals.samples,
+        "bandwidth": analysis.cutoff,
+        "joints": [
+            {
+                "name": joint.joint,
+                "unit": joint.unit,
+                "measured": joint.rms,
+                "residual": dict(zip(models, joint.residual, strict=True)),
+                "delay": joint.delay,
+                "hint": joint.hint,
+            }
+            for joint in joint_figures(analysis)
+        ],
+        "notes": analysis.notes,
+    }
 
 
 def one(
@@ -236,6 +265,10 @@ def show(console: Console, analysis: Analysis) -> None:
         print_table(console, "Motors along this motion, by the model", motor_table(analysis))
     for joint in joint_figures(analysis):
         console.print(f"{joint.joint}: {joint.hint}", soft_wrap=True)
+    lines = friction_yaml(analysis)
+    if lines:
+        console.print("friction to paste into the drivetrain file, what it has added:")
+        console.print(lines, soft_wrap=True)
     console.print(summary(analysis), style="bold", soft_wrap=True)
     console.print()
 

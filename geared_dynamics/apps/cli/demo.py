@@ -12,6 +12,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
 from geared_dynamics.apps.cli.documents import add_json_option, print_document, robot_part
 from geared_dynamics.apps.cli.options import numeric_table, open_console, print_table
+from geared_dynamics.apps.cli.recording_options import provenance
 from geared_dynamics.apps.demo_figures import Outcome, outcomes, read, saturation
 from geared_dynamics.apps.demo_plan import WAYS, make_plan, missing, refuse_missing
 from geared_dynamics.apps.demo_report import table_rows, verdict, write_report
@@ -72,7 +73,8 @@ def run(args: argparse.Namespace) -> int:
         found = outcomes(plan.model, plan.motion, tracks)
         files = [bag]
         if "plotly" not in missing():
-            write_report(report, plan, found, lock_step=not args.real_time)
+            source = provenance(args, [path for path in robot if path is not None])
+            write_report(report, plan, found, lock_step=not args.real_time, provenance=source)
             files.insert(0, report)
         steps("done", 1.0)
     notes = [*plan.notes, *troubles]

@@ -13,7 +13,7 @@ EXAMPLES = {
     ),
     "check": (ARM, "arm.urdf", f"{ARM} --lock finger=0.02 --states 1000 --json"),
     "describe": (ARM, f"{ARM} --graph gears.svg", f"{ARM} --json"),
-    "view": (ARM, f"{ARM} --out arm.gif", f"{ARM} --out arm.png"),
+    "view": (ARM, f"{ARM} --out arm.html", f"{ARM} --demo --out arm.gif"),
     "export": (
         f"{ARM} --mjcf arm.xml",
         f"{ARM} --c -o arm_c",
@@ -37,6 +37,11 @@ EXAMPLES = {
     ),
     "loop-benchmark": ("", f"{ARM} --rate 500 --duration 20", "--node observer --check --json"),
     "warm-up": ("", "--json", "--json > kernels.json"),
+    "compile": (
+        f"{ARM}",
+        f"{ARM} --functions inverse_dynamics inverse_dynamics_derivatives",
+        f"{ARM} --batches --json",
+    ),
     "completion": ("bash", "zsh", "fish > ~/.config/fish/completions/geared-dynamics.fish"),
     "tune-observer": (
         f"run.mcap {ARM}",

@@ -31,6 +31,8 @@ from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.files import MARK, refuse_foreign, write_text
 
 PER_PERIOD = 4  # points in a period of the fastest harmonic; controllers join them smoothly
+POOR_MOTION = 1
+STYLES = {"good": "bold green", "usable": "bold yellow", "poor": "bold red"}
 EXTREMES = ("lower", "upper", "speed", "acceleration")  # of a joint in the motion
 PUBLISHER = "geared_dynamics.ros.publish_trajectory"
 
@@ -57,6 +59,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--rate", type=frequency, default=50.0, help="points per second, default 50"
     )
     parser.add_argument("--repeat", type=jobs, default=1, help="periods, default 1")
+    parser.add_argument(
+        "--check", action="store_true",
+        help="exit code 1, and nothing published, if the condition number is poor",
+    )  # fmt: skip
     parser.add_argument("--output", type=Path, required=True, metavar="FILE.yaml")
     parser.add_argument("--bag", type=Path, metavar="DIR", help="the same message in a bag")
     parser.add_argument(
@@ -101,19 +107,18 @@ def run(args: argparse.Namespace) -> int:
     text = trajectory_yaml(model.joint_names, times, *motion, comment)
     write_text(args.output, text)
     console = open_console(quiet=args.json)
-    table = numeric_table("joint", "from", "to", "speed", "acceleration")
+    console.print(best.verdict, style=STYLES[best.grade], soft_wrap=True)
+    heads = ("from", "to", "top\nspeed", "top accele-\nration", "unit")
+    table = numeric_table("joint", *heads)
     joints = []
     q, v, a = motion
     for j, name in enumerate(model.joint_names):
         numbers = (q[:, j].min(), q[:, j].max(), np.abs(v[:, j]).max(), np.abs(a[:, j]).max())
-        table.add_row(name, *(f"{number:.3g}" for number in numbers))
+        unit = "m, m/s, m/s²" if model.prismatic[j] else "rad, rad/s, rad/s²"
+        table.add_row(name, *(f"{number:.3g}" for number in numbers), unit)
         joints.append({"name": name, **dict(zip(EXTREMES, numbers, strict=True))})
     print_table(console, "Motion", table)
-    console.print(
-        f"condition number {best.condition:.4g} (first random motion {best.at_first:.4g})"
-    )
-    if best.warning:
-        console.print(best.warning, style="yellow", soft_wrap=True)
+    console.print(f"first random motion: condition number {best.at_first:.3g}")
     console.print(f"saved {args.output}")
     say_replaced(console, replaced)
     if args.bag is not None:
@@ -121,9 +126,14 @@ def run(args: argparse.Namespace) -> int:
         console.print(f"saved {args.bag}; play it with: ros2 bag play {args.bag}")
     if args.json:
         files = [args.output] + ([] if args.bag is None else [args.bag])
-        judged = {"condition": best.condition, "warning": best.warning or None}
+        judged = {
+            "condition": best.condition,
+            "warning": None if best.grade == "good" else best.verdict,
+        }
         robot = robot_part(model)
         print_document("excite", {"robot": robot, **judged, "joints": joints, "files": files})
+    if args.check and best.grade == "poor":
+        return POOR_MOTION
     return 0 if args.publish is None else publish(args.output, args.publish)
 
 

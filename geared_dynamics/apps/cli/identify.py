@@ -5,19 +5,33 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from geared_dynamics.analysis.identification import Identified, identify
 from geared_dynamics.analysis.identification_equations import equations
+from geared_dynamics.analysis.identification_report import (
+    FAR,
+    ParameterRow,
+    apart,
+    cells,
+    important,
+    rows_of,
+    write_identification,
+)
 from geared_dynamics.analysis.identification_results import payload
 from geared_dynamics.analysis.identification_rows import Settings
+from geared_dynamics.analysis.verdict import Judgement, judged, wider_residual
+from geared_dynamics.apps.cli.documents import add_json_option, print_document
 from geared_dynamics.apps.cli.identify_output import (
     add_options,
     find_gains,
+    identified_document,
     other_residuals,
     output_files,
     show_gains,
@@ -43,10 +57,12 @@ from geared_dynamics.apps.cli.recording_options import (
     open_one,
     pair,
     progress_bar,
+    provenance,
     show_partial,
     show_payload_frame,
     with_payload,
 )
+from geared_dynamics.arrays import Array
 from geared_dynamics.errors import GearedDynamicsError, RecordingError
 from geared_dynamics.model.model import GearedModel
 from geared_dynamics.recordings.recording import Recording, open_recording
@@ -102,6 +118,8 @@ def extent(bag: Recording) -> tuple[float, float]:
 
 
 TOLD = 3.0  # deviations by which a parameter is another
+NOT_USABLE = 1
+NO_HTML = "without plotly (pip install plotly) there is no report.html: the tables are the report"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -109,7 +127,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Identify the base parameters of an arm with friction and rotor inertias from "
         "recorded motions and torques, with their uncertainties; the physical parameters "
-        "nearest to them; and write both files back."
+        "nearest to them; say whether to use them, and why not; and write both files back."
     )
     add_recordings(parser)
     add_robot_options(parser)
@@ -144,9 +162,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--load-link", metavar="LINK", help=f"{LINK_OF_LOAD}, default the tip")
     add_options(parser)
+    group.add_argument("--all", action="store_true", help="print all parameters, and what joins")
     group.add_argument(
-        "--output", type=Path, metavar="DIR", help="folder for parameters and files"
+        "--check", action="store_true", help="exit code 1 if the parameters are not to be used"
     )
+    group.add_argument(
+        "--output", type=Path, metavar="DIR", help="folder for parameters, files and report.html"
+    )
+    add_json_option(parser)
 
 
 def share(text: str) -> float:
@@ -177,7 +200,7 @@ def run(args: argparse.Namespace) -> int:
     named = once("--columns", args.columns) | once("--instrument-columns", args.instrument_columns)
     other = argparse.Namespace(**vars(args) | {"columns": [*named.items()]})
     instruments = [open_one(other, model, path, efforts=False) for path in args.instruments or []]
-    console, gains = open_console(), None
+    console, gains = open_console(quiet=args.json), None
     show_payload_frame(console, model, args)
     every = [*args.recordings, *(args.validate or []), *args.loaded]
     for note in moving_frozen_joints(args, model, every):
@@ -201,13 +224,18 @@ def run(args: argparse.Namespace) -> int:
             empty=empty,
             progress=progress,
         )
-    show(console, result, args)
+    judgement = judged(result)
+    wider = wider_residual(result, opened["recordings"], settings)
+    show(console, result, judgement, wider, args)
     if opened["loaded"] and gains is None:
         show_payload(console, model, args, settings, opened)
     if targets is not None:
         urdf = data.decode("utf-8-sig", errors="replace")
         write(console, result, empty, args, targets, urdf, gains)
-    return 0
+        report(console, result, judgement, wider, args)
+    if args.json:
+        print_document("identify", identified_document(result, judgement, args))
+    return NOT_USABLE if args.check and not judgement.usable else 0
 
 
 def refuse_alone(args: argparse.Namespace) -> None:
@@ -221,37 +249,71 @@ def refuse_alone(args: argparse.Namespace) -> None:
             raise GearedDynamicsError(option, finding, f"name the recordings with {needed}")
 
 
-def show(console: Console, result: Identified, args: argparse.Namespace) -> None:
-    """Print parameters, residuals, and how good the motion is."""
-    cutoff, keep = result.equations.bandwidth
-    used = int(result.equations.used.sum())
-    console.print(
-        f"{len(result.x)} base parameters of {len(result.equations.names)} from {used} equations; "
-        f"filtered below {cutoff:.3g} Hz, equations below {keep:.3g} Hz"
-    )
+def report(
+    console: Console, result: Identified, judgement: Judgement, wider: Array,
+    args: argparse.Namespace,
+) -> None:  # fmt: skip
+    """Write the report where its plots can be drawn."""
+    if find_spec("plotly") is None:
+        console.print(NO_HTML, style="yellow", soft_wrap=True)
+        return
+    path, names = args.output / "report.html", [Path(name).name for name in args.recordings]
+    write_identification(result, judgement, path, provenance(args), wider=wider, files=names)
+    console.print(f"saved {path}", soft_wrap=True)
+
+
+def show(
+    console: Console, result: Identified, judgement: Judgement, wider: Array,
+    args: argparse.Namespace,
+) -> None:  # fmt: skip
+    """Print the verdict, what is wrong, residuals and the important parameters; with --all all."""
+    style = "bold green" if judgement.usable else "bold red"
+    console.print(judgement.sentence, style=style, soft_wrap=True)
+    for finding in judgement.findings:
+        text = " ".join((f"{finding.what}.", *finding.lines))
+        console.print(f"- {text}", style=finding.severity, soft_wrap=True)
     for note in result.notes:
         console.print(note, style="yellow", soft_wrap=True)
     console.print()
+    title = "Residual, % of measured RMS"
+    print_table(console, title, residual_table(result, wider, bool(args.validate)))
+    rows = rows_of(result)
+    shown = rows if args.all else important(rows)
     load = "" if args.payload is None else ", with the payload"
-    print_table(console, f"Base parameters (SI, joint side{load})", parameter_table(result))
-    print_table(
-        console, "Residual, % of measured RMS", residual_table(result, bool(args.validate))
+    title = "Base parameters" if args.all else "Base parameters with more than 1 % of a torque"
+    print_table(console, f"{title} (joint side{load})", parameter_table(shown))
+    if not args.all and len(shown) < len(rows):
+        console.print(f"{len(rows) - len(shown)} more with --all, and what joins in the sums (+)")
+    cutoff, keep = result.equations.bandwidth
+    console.print(
+        f"{len(result.x)} base parameters of {len(result.equations.names)} from "
+        f"{int(result.equations.used.sum())} equations; filtered below {cutoff:.3g} Hz, equations "
+        f"below {keep:.3g} Hz; condition {result.solution.condition:.3g}: {result.quality}",
+        soft_wrap=True,
     )
-    said = f"condition of the equations {result.solution.condition:.3g}: {result.quality}"
-    console.print(said, style="bold red" if result.unexplained else None, soft_wrap=True)
+    if args.all:
+        show_details(console, result, rows)
+    if result.physical is not None:
+        where = "other recordings" if args.validate else "held-out part"
+        for line in about_physical(result, where):
+            console.print(line, soft_wrap=True)
+
+
+def show_details(console: Console, result: Identified, rows: Sequence[ParameterRow]) -> None:
+    """Print what joins in sums, what is hardly determined, and how the solver ended."""
+    for row in rows:
+        if row.name.endswith("+"):
+            console.print(f"{row.name.removesuffix(' +')} stands for {row.whole}", soft_wrap=True)
     if result.doubtful:
+        listed = ", ".join(result.doubtful)
         console.print(
-            f"hardly determined by this motion (30 % or worse): {', '.join(result.doubtful)}"
+            f"hardly determined by this motion (30 % or worse): {listed}", soft_wrap=True
         )
     if result.physical is not None:
         console.print(
             f"physical parameters: {result.physical.status}; least eigenvalue of a link's "
             f"pseudo-inertia {result.physical.least.min():.2g} of its trace"
         )
-        for line in about_physical(
-            result, "other recordings" if args.validate else "held-out part"
-        ):
-            console.print(line, soft_wrap=True)
 
 
 def about_physical(result: Identified, where: str) -> list[str]:
@@ -283,26 +345,26 @@ def about_physical(result: Identified, where: str) -> list[str]:
     return lines
 
 
-def parameter_table(result: Identified) -> Table:
-    """Values, deviations, the files' values."""
-    table = numeric_table("parameter, and what joins it", "value", "sigma", "%", "files say")
-    rows = zip(result.base.names, result.x, result.sigma, result.files, strict=True)
-    for name, value, sigma, files in rows:
-        percent = f"{100 * sigma / abs(value):.0f}" if value else "-"
-        short = name if len(name) <= 60 else name[:57] + "..."
-        table.add_row(short, f"{value:.5g}", f"{sigma:.2g}", percent, f"{files:.5g}")
+def parameter_table(rows: Sequence[ParameterRow]) -> Table:
+    """Values, deviations, the files' values, with units."""
+    table = numeric_table("parameter", "value", "± 1σ", "unit", "files", "off by\nσ")
+    for row in rows:
+        name, value, sigma, unit, files, off, _ = cells(row)
+        style = "red" if abs(apart(row)) > FAR else ""
+        table.add_row(name, value, sigma, unit, files, Text(off.removesuffix(" σ"), style))
     return table
 
 
-def residual_table(result: Identified, others: bool) -> Table:
-    """Residuals by joint."""
+def residual_table(result: Identified, wider: Array, others: bool) -> Table:
+    """Residuals by joint; those of held-out data that are twice the fit's stand out."""
     last = "other recs" if others else "held out"
     heads = ("files say", "base", "physical", f"{last}\nbase", f"{last}\nphysical")
-    table = numeric_table("joint", *heads)
+    table = numeric_table("joint", *heads, "analyze's\nband")
     for j, name in enumerate(result.model.joint_names):
         fitted = [100 * value / result.rms[j] for value in result.residual[:3, j]]
         held = result.held_rms[j]
         fitted += [100 * value / held if held else np.nan for value in result.residual[3:, j]]
+        fitted += [100 * wider[j]]
         table.add_row(name, *("-" if np.isnan(x) else f"{x:.1f}" for x in fitted))
     return table
 

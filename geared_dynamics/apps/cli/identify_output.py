@@ -19,6 +19,8 @@ from geared_dynamics.analysis.identification_results import Written, written
 from geared_dynamics.analysis.identification_rows import Settings
 from geared_dynamics.analysis.parameter_columns import prior
 from geared_dynamics.analysis.sample_files import write_table
+from geared_dynamics.analysis.verdict import Judgement
+from geared_dynamics.apps.cli.documents import robot_part
 from geared_dynamics.apps.cli.options import finite_number, load_robot, numeric_table, print_table
 from geared_dynamics.arrays import Array
 from geared_dynamics.description.yaml_files import read_data, yaml_text
@@ -240,3 +242,28 @@ def comment(new: Written, args: argparse.Namespace, notes: Sequence[str]) -> str
     lines += [f"  {c.name}: {c.before:.6g} -> {c.after:.6g}" for c in rotors[:LISTED]]
     lines += [f"  and {len(rotors) - LISTED} more"] if len(rotors) > LISTED else []
     return "\n".join(lines + [f"{line[0].upper()}{line[1:]}" for line in notes])
+
+
+def identified_document(
+    result: Identified, judgement: Judgement, args: argparse.Namespace
+) -> dict[str, object]:
+    """Verdict, parameters and residuals for ``--json``; SI units, joint side."""
+    heads = ("fit_files", "fit_base", "fit_physical", "held_out_base", "held_out_physical")
+    joints = zip(result.model.joint_names, result.rms, result.residual.T, strict=True)
+    rows = zip(result.base.names, result.x, result.sigma, result.files, strict=True)
+    return {
+        "robot": robot_part(result.model),
+        "recordings": args.recordings,
+        "usable": judgement.usable,
+        "verdict": judgement.sentence,
+        "findings": [finding._asdict() for finding in judgement.findings],
+        "condition": result.solution.condition,
+        "parameters": [
+            dict(zip(("name", "value", "deviation", "files"), row, strict=True)) for row in rows
+        ],
+        "residuals": [
+            {"joint": name, "measured": rms, **dict(zip(heads, residual, strict=True))}
+            for name, rms, residual in joints
+        ],
+        "output": args.output,
+    }

@@ -32,7 +32,7 @@ COMMANDS = {
     "init": "write a drivetrain file to fill in, for a robot of which only the URDF is known",
     "check": "compare a robot with Pinocchio, and the armature model with the complete one",
     "describe": "show joints, wheels, ratios, locked links and the structure matrix",
-    "view": "show the moving robot, in a window or as a GIF or PNG",
+    "view": "show the moving robot in the browser, as a page or as a picture",
     "export": "write the robot with its rotors for MuJoCo (MJCF)",
     "coupling": "show the torque that the armature model omits, by cause",
     "analyze": "compare recorded joint torques with the model",
@@ -40,6 +40,7 @@ COMMANDS = {
     "excite": "make a motion within the limits that excites all parameters",
     "loop-benchmark": "latency and jitter from joint states to commands over DDS, on this machine",
     "warm-up": "compile everything now, so that nothing waits for it later",
+    "compile": "compile a robot's functions ahead, so that gd.compiled loads them at once",
     "completion": "print what lets bash, zsh or fish complete the words of this program",
     "tune-observer": "replay a recording through the elastic-joint observer and assess its tuning",
 }
@@ -84,6 +85,7 @@ def _run(argv: Sequence[str] | None) -> int:
         if "_ARGCOMPLETE" in os.environ:
             _complete()
         args = build_parser(words).parse_args(words)
+        args.words = words  # as typed, for reports
         _find_files(args)
         with _warnings_in_one_line():
             return int(args.run(args))

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+from geared_dynamics import __version__
 from geared_dynamics.actuation.command_type import EFFORTS
+from geared_dynamics.analysis.report import Provenance
 from geared_dynamics.apps.cli.options import Once, finite_number, load_robot, locked_joint
 from geared_dynamics.checks import plain
 from geared_dynamics.description.urdf_checks import number_or_none
@@ -235,6 +240,39 @@ def show_partial(console: Console, recordings: Iterable[Recording]) -> None:
     for recording in recordings:
         for note in recording.reader.notes:
             console.print(f"partial: {note}", style="yellow")
+
+
+def provenance(args: argparse.Namespace, more: Sequence[Path] = ()) -> Provenance:
+    """Where a report comes from: date, version, command, and digests of all files.
+
+    Args:
+        args: Of the command.
+        more: Files that it read beside those that its arguments name.
+    """
+    named = [getattr(args, key, None) for key in ("robot", "drivetrain", "srdf")]
+    paths = [*(Path(path) for path in named if path), *map(Path, every_recording(args)), *more]
+    files = [
+        file
+        for path in dict.fromkeys(paths)
+        for file in (sorted(path.iterdir()) if path.is_dir() else [path])
+        if file.is_file()
+    ]
+    words = getattr(args, "words", sys.argv[1:])
+    return Provenance(
+        date=datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %z"),
+        version=__version__,
+        command=shlex.join(["geared-dynamics", *words]),
+        files=tuple((str(file), file.stat().st_size, digest(file)) for file in files),
+    )
+
+
+def digest(file: Path) -> str:
+    """SHA-256 of a file."""
+    found = hashlib.sha256()
+    with file.open("rb") as stream:
+        while block := stream.read(1 << 20):
+            found.update(block)
+    return found.hexdigest()
 
 
 def every_recording(args: argparse.Namespace) -> list[str]:

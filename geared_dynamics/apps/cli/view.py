@@ -1,181 +1,131 @@
-"""The arm swinging to and fro, as pictures or in MuJoCo's viewer."""
+"""``geared-dynamics view``: the moving arm in the browser, as a page, or as a picture."""
 
 from __future__ import annotations
 
 import argparse
+import ctypes.util
+import importlib
 import os
 import sys
-import time
+import webbrowser
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from geared_dynamics.apps.cli.options import add_robot_arguments, load_robot, open_console, stage
-from geared_dynamics.apps.scene import Camera, Pixels, Shapes, Stage, shapes_of
+from geared_dynamics.apps.cli.documents import add_json_option, print_document, robot_part
+from geared_dynamics.apps.cli.options import (
+    add_force_option,
+    add_robot_arguments,
+    load_robot,
+    open_console,
+    say_replaced,
+    stage,
+)
+from geared_dynamics.apps.cli.view_motion import add_motion_options, motion_of
 from geared_dynamics.arrays import Array
-from geared_dynamics.errors import DescriptionError, MissingPackageError
-from geared_dynamics.files import new_files
-from geared_dynamics.model import GearedModel
-from geared_dynamics.simulation.mujoco_engine import MujocoMechanism
+from geared_dynamics.errors import (
+    DescriptionError,
+    GearedDynamicsError,
+    MissingPackageError,
+)
+from geared_dynamics.files import MARK, new_files, refuse_foreign
+from geared_dynamics.scene.live import LivePage
+from geared_dynamics.scene.page import ArmPage, extent, quiet_server, view
+from geared_dynamics.scene.shapes import body_poses, wheel_angles, wheel_poses
 from geared_dynamics.simulation.mujoco_parts import mujoco
-
-# -- The arm swinging to and fro, as pictures or in MuJoCo's viewer -------------------------------
-
-
-PERIOD = 4.0  # after which the motion repeats [s]
-SWING = 0.7, 0.12  # most of a joint that turns [rad], that slides [m]
-PART = 0.4  # of the range between a joint's limits
-LEAN = 0.25  # of it, where a joint's motion has its middle: arms look better bent
-NARROWEST = 1.25  # width over height of pictures
-FILLED = 0.95  # of the picture
-SURVEY = 12  # pictures from which the camera's place is found
-
-
-class Animation:
-    """An arm that moves along a path that repeats; a picture of its bodies, not of forces.
-
-    Attributes:
-        model: Geared model.
-        arm: Its bodies.
-    """
-
-    def __init__(self, model: GearedModel) -> None:
-        """Build the bodies; those without mass and inertia are drawn as well."""
-        self.model = model
-        self.arm = MujocoMechanism(model, 1e-3, friction=False, drawn=True)
-        self._middle, self._amplitude = swings(model)
-        self._survey()
-
-    def position(self, t: float) -> Array:
-        """Joint position (n,) at a time [s]."""
-        k = np.arange(self.model.n)
-        beat = 1 + k % 2  # whole periods, so that the end meets the beginning
-        angle = 2.0 * np.pi * beat * t / PERIOD + 1.3 * k
-        return np.asarray(self._middle + self._amplitude * np.sin(angle))
-
-    def put(self, t: float) -> None:
-        """Put the bodies where they are at a time [s]."""
-        q = self.position(t)
-        x = np.concatenate([q, self.model.elasticity.rigid @ q])
-        self.arm.place(x, np.zeros(len(x)))
-        mujoco().mj_kinematics(self.arm.mj, self.arm.data)
-
-    def shapes(self, t: float) -> Shapes:
-        """What there is to see at a time [s]."""
-        self.put(t)
-        return shapes_of(self.arm.mj, self.arm.data)
-
-    def _survey(self) -> None:
-        """Find a place for the camera from which the whole motion is seen."""
-        views = [self.shapes(t) for t in np.linspace(0.0, PERIOD, SURVEY, endpoint=False)]
-        place = np.concatenate([view.place for view in views])
-        reach = np.concatenate([view.reach for view in views])
-        low = np.array([*place[:, :2].min(axis=0), (place[:, 2] - reach).min()])
-        high = np.array([*place[:, :2].max(axis=0), (place[:, 2] + reach).max()])
-        self.floor = min(lowest(view) for view in views)
-        low[2] = self.floor
-        camera = Camera(0.5 * (low + high), 1.0)
-        right, up, back = ((place - camera.target) @ camera.axes).T
-        wide = np.maximum((np.abs(right) + reach) / NARROWEST, np.abs(up) + reach)
-        distance = (back + wide / (FILLED * np.tan(0.5 * camera.view))).max()
-        self.camera = Camera(camera.target, float(distance))
-
-    def picture(self, t: float, *, width: int, height: int) -> Pixels:
-        """The arm at a time.
-
-        Args:
-            t: [s].
-            width: [pixels].
-            height: [pixels].
-        """
-        return self._stage(width, height).draw(self.shapes(t))
-
-    def pictures(self, *, rate: float, width: int, height: int) -> Iterator[Pixels]:
-        """One period.
-
-        Args:
-            rate: Pictures per second.
-            width: [pixels].
-            height: [pixels].
-        """
-        stage = self._stage(width, height)
-        for k in range(round(PERIOD * rate)):
-            yield stage.draw(self.shapes(k / rate))
-
-    def _stage(self, width: int, height: int) -> Stage:
-        """The floor and the sky."""
-        return Stage(self.camera, width=width, height=height, floor=self.floor)
-
-
-def lowest(shapes: Shapes) -> float:
-    """Height of the lowest point of any shape [m], or somewhat below."""
-    down = np.abs(shapes.turn[:, 2])
-    round_ = np.linalg.norm(down[:, :2], axis=1) * shapes.size[:, 0]
-    return float((shapes.place[:, 2] - round_ - down[:, 2] * shapes.size[:, 1]).min())
-
-
-def swings(model: GearedModel) -> tuple[Array, Array]:
-    """Middle and amplitude of each joint's motion (n,), within its limits."""
-    lower, upper = model.limits.lower, model.limits.upper
-    middle, amplitude = np.zeros(model.n), np.where(model.prismatic, SWING[1], SWING[0])
-    for d in np.flatnonzero(np.isfinite(upper - lower)):
-        most, half = amplitude[d], 0.5 * (upper[d] - lower[d])
-        middle[d] = 0.5 * (upper[d] + lower[d]) + LEAN * min(half, 2.0 * most)
-        amplitude[d] = min(most, PART * half)
-    return middle, amplitude
-
-
-# -- ``geared-dynamics view``: the moving robot, in MuJoCo's viewer or as a picture ---------------
-
 
 SMALLEST, LARGEST = 32, 2000  # pixels
 RATE = 12.0  # pictures per second of a GIF
-STILL = 0.3  # time of a still, a posture in which arms look well [s]
-COLOURS = 96  # of a GIF's palette
-FORMATS = (".gif", ".png")
+LONGEST = 8.0  # of a GIF [s]
+STILL = 0.1  # of the motion, at which a picture shows the arm
+COLOURS = 128  # of a GIF's palette
+FORMATS = (".html", ".gif", ".png")
+PORT = 8080
+PAGE = "write a page instead, which needs none: --out arm.html"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Say what the command does, and what it takes."""
     parser.description = (
-        "Show the robot in motion, with its rotors and gear wheels: in MuJoCo's viewer where "
-        "there is a display, otherwise (or with --out) as an animated GIF or a PNG, drawn "
-        "without a display. Links are drawn as tubes between joints; meshes are not read."
+        "Show the robot in motion, with its rotors and gear wheels, in the browser: joints by "
+        "sliders, links as glass, wheels turning by their ratios, in the colour of the link that "
+        "carries them; a click on a wheel shows its ratio, inertia, speed and torque. With "
+        "--out, write one page that needs no network, or a picture."
     )
     add_robot_arguments(parser)
-    parser.add_argument(
-        "--out", type=Path, metavar="FILE", help="write an animation (.gif) or a still (.png)"
+    add_motion_options(parser)
+    group = parser.add_argument_group("picture")
+    group.add_argument(
+        "--out", type=Path, metavar="FILE",
+        help="write a page (.html), an animation (.gif) or a still (.png)",
+    )  # fmt: skip
+    group.add_argument(
+        "--size", type=size, default=(640, 480), metavar="WxH",
+        help="of a GIF or PNG in pixels, default 640x480",
+    )  # fmt: skip
+    group.add_argument(
+        "--no-meshes", action="store_true", help="draw rods, not what the URDF draws of links"
     )
-    parser.add_argument(
-        "--size",
-        type=size,
-        default=(480, 360),
-        metavar="WxH",
-        help="of the picture in pixels, default 480x360",
+    group.add_argument(
+        "--port", type=port, default=PORT, help=f"of the live page on this machine, default {PORT}"
     )
+    add_force_option(parser)
+    add_json_option(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Show the robot; return 0."""
     out: Path | None = args.out
     if out is not None and out.suffix.lower() not in FORMATS:
-        finding = f"{out.name!r} is neither a GIF nor a PNG"
-        raise DescriptionError("--out", finding, "end the name in .gif or .png")
-    model = load_robot(args)
-    if out is None and not has_display():
-        out = Path(f"{Path(args.robot).stem}.gif")
-        open_console().print("no display: drawing an animation", soft_wrap=True)
-    with stage("building the bodies"):
-        animation = Animation(model)
+        finding = f"{out.name!r} is neither a page (.html) nor a GIF nor a PNG"
+        raise DescriptionError("--out", finding, "end the name in .html, .gif or .png")
+    if args.bag is not None and args.demo:
+        raise DescriptionError("--demo", "is given with --bag", "leave one of them out")
+    if args.json and out is None:
+        raise DescriptionError("--json", "is given without --out", "name a file to write")
+    replaced = refuse_foreign(out, force=args.force) if out is not None else []
+    model, console = load_robot(args), open_console()
+    with stage("computing the motion"):
+        motion = motion_of(args, model)
+    with stage("reading meshes"):
+        page = view(model, motion, meshes=not args.no_meshes, drawn=out_is_picture(out))
+    for line in page.shapes.left_out if not args.json else ():
+        console.print(f"left out: {line}", style="yellow", soft_wrap=True)
     if out is None:
-        watch(animation)
+        serve(page, args.port)
         return 0
-    with stage(f"drawing {out.name}"):
-        write_picture(animation, out, args.size)
-    open_console().print(f"{out}: {out.stat().st_size / 1000:.0f} kB", soft_wrap=True)
+    with stage(f"writing {out.name}"):
+        if out_is_picture(out):
+            write_picture(page, out, args.size)
+        else:
+            page.save(out)
+    if args.json:
+        body = {"robot": robot_part(model), "files": [out], "left_out": page.shapes.left_out}
+        print_document("view", body)
+        return 0
+    console.print(f"{out}: {out.stat().st_size / 1000:.0f} kB", soft_wrap=True)
+    say_replaced(console, replaced)
     return 0
+
+
+def out_is_picture(out: Path | None) -> bool:
+    """Whether a file holds a picture, and no page."""
+    return out is not None and out.suffix.lower() != ".html"
+
+
+def serve(page: ArmPage, number: int) -> None:
+    """Show the live page until the user interrupts."""
+    with quiet_server(number) as server:
+        live, address = LivePage(server, page), f"http://localhost:{server.get_port()}"
+        open_console().print(f"open {address} in a browser; Ctrl+C ends this", soft_wrap=True)
+        sys.stdout.flush()
+        if has_display():
+            webbrowser.open(address)
+        live.serve()
 
 
 def has_display() -> bool:
@@ -185,37 +135,33 @@ def has_display() -> bool:
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
-def watch(animation: Animation) -> None:
-    """Show the animation in MuJoCo's viewer until its window is closed."""
-    import mujoco.viewer
-
-    start = time.monotonic()
-    with mujoco.viewer.launch_passive(animation.arm.mj, animation.arm.data) as window:
-        while window.is_running():
-            with window.lock():
-                animation.put((time.monotonic() - start) % PERIOD)
-            window.sync()
-            time.sleep(1.0 / 60.0)
+# -- Pictures by MuJoCo's renderer ----------------------------------------------------------------
 
 
-def write_picture(animation: Animation, out: Path, pixels: tuple[int, int]) -> None:
-    """Write a GIF of one period, or a PNG."""
-    image = pillow()
-    width, height = pixels
-    if out.suffix.lower() == ".png":
-        still = image.fromarray(animation.picture(STILL, width=width, height=height))
-        small = still.convert("P", palette=image.Palette.ADAPTIVE, colors=256)
-        with new_files(out) as (draft,):
-            small.save(draft, "PNG", optimize=True)
-        return
-    frames = [
-        image.fromarray(picture).quantize(COLOURS, dither=image.Dither.NONE)
-        for picture in animation.pictures(rate=RATE, width=width, height=height)
-    ]
-    period = round(1000.0 / RATE)
+Pixels = NDArray[np.uint8]
+
+
+def write_picture(page: ArmPage, out: Path, pixels: tuple[int, int]) -> None:
+    """Write a GIF of the motion's beginning, or a PNG."""
+    image, still = pillow(), out.suffix.lower() == ".png"
+    length = min(page.motion.length, LONGEST)
+    times = [STILL * length] if still else np.arange(0.0, length, 1.0 / RATE).tolist()
+    frames = [image.fromarray(picture) for picture in pictures(page, times, *pixels)]
     with new_files(out) as (draft,):
-        frames[0].save(
-            draft, "GIF", save_all=True, append_images=frames[1:], duration=period, loop=0
+        if still:
+            info = importlib.import_module("PIL.PngImagePlugin").PngInfo()
+            info.add_text("Software", MARK)
+            frames[0].save(draft, "PNG", optimize=True, pnginfo=info)
+            return
+        few = [frame.quantize(COLOURS, dither=image.Dither.NONE) for frame in frames]
+        few[0].save(
+            draft,
+            "GIF",
+            save_all=True,
+            append_images=few[1:],
+            duration=round(1000.0 / RATE),
+            loop=0,
+            comment=MARK,
         )
 
 
@@ -228,6 +174,125 @@ def pillow() -> Any:
     return Image
 
 
+def pictures(page: ArmPage, times: list[float], width: int, height: int) -> Iterator[Pixels]:
+    """Yield the arm at some times.
+
+    Args:
+        page: The arm and its motion.
+        times: [s].
+        width: [pixels].
+        height: [pixels].
+    """
+    shapes, motion, package = page.shapes, page.motion, renderer()
+    spec, camera = stage_of(page, width, height)
+    arm = spec.compile()
+    data = package.MjData(arm)
+    wheels = len(shapes.model.wheel_names)
+    k = np.searchsorted(motion.time, times).clip(0, len(motion.time) - 1)
+    theta = None if motion.theta is None else motion.theta[k]
+    angles = page.pace * wheel_angles(shapes.model, motion.q[k], theta)
+    bodies, own = body_poses(shapes.model, motion.q[k]), wheel_poses(shapes, angles)
+    world = bodies[:, shapes.carrier + 1] @ own if wheels else own
+    with drawing(package, arm, width, height) as draw:
+        for frames in np.concatenate([bodies, world], axis=1):
+            data.mocap_pos[:] = frames[:, :3, 3]
+            for b, frame in enumerate(frames):
+                package.mju_mat2Quat(
+                    data.mocap_quat[b], np.ascontiguousarray(frame[:3, :3]).ravel()
+                )
+            package.mj_forward(arm, data)
+            draw.update_scene(data, camera)
+            yield draw.render().copy()
+
+
+def stage_of(page: ArmPage, width: int, height: int) -> tuple[Any, Any]:
+    """The arm as bodies that are put where they are, before a camera."""
+    package, shapes = mujoco(), page.shapes
+    spec, count = package.MjSpec(), len(shapes.model.tree.names)
+    bodies = [
+        spec.worldbody.add_body(name=str(k), mocap=True)
+        for k in range(1 + count + len(shapes.model.wheel_names))
+    ]
+    for k, part in enumerate(shapes.parts):
+        if not len(part.solid.faces):
+            continue
+        mesh = spec.add_mesh(name=str(k))
+        mesh.uservert, mesh.userface = part.solid.points.ravel(), part.solid.faces.ravel()
+        mesh.inertia = package.mjtMeshInertia.mjMESH_INERTIA_SHELL
+        body = bodies[1 + count + part.wheel] if part.wheel >= 0 else bodies[1 + part.body]
+        colour = [*(channel / 255.0 for channel in part.colour), part.opacity]
+        body.add_geom(
+            type=package.mjtGeom.mjGEOM_MESH, meshname=str(k), rgba=colour,
+            contype=0, conaffinity=0,
+        )  # fmt: skip
+    low, high = extent(shapes, page.motion.q[:: max(1, len(page.motion.q) // 24)])
+    reach = float(np.linalg.norm(high - low))
+    spec.add_texture(
+        name="sky", type=package.mjtTexture.mjTEXTURE_SKYBOX,
+        builtin=package.mjtBuiltin.mjBUILTIN_GRADIENT, rgb1=[1, 1, 1], rgb2=[0.86, 0.9, 0.95],
+        width=64, height=384,
+    )  # fmt: skip
+    spec.worldbody.add_geom(
+        type=package.mjtGeom.mjGEOM_PLANE, size=[3.0 * reach, 3.0 * reach, 0.1 * reach],
+        pos=[0.0, 0.0, float(low[2])], rgba=[0.93, 0.94, 0.95, 1.0], contype=0, conaffinity=0,
+    )  # fmt: skip
+    spec.worldbody.add_light(
+        type=package.mjtLightType.mjLIGHT_DIRECTIONAL, dir=[-0.3, 0.45, -0.84], castshadow=True,
+        diffuse=[0.55, 0.55, 0.55], specular=[0.1, 0.1, 0.1],
+    )  # fmt: skip
+    spec.visual.headlight.ambient, spec.visual.headlight.diffuse = [0.42] * 3, [0.3] * 3
+    spec.visual.global_.offwidth, spec.visual.global_.offheight = width, height
+    spec.visual.global_.fovy = 40.0
+    spec.stat.extent, spec.stat.center = reach, 0.5 * (low + high)
+    return spec, camera_at(0.5 * (low + high), 1.0 * reach * max(1.0, 1.25 * height / width))
+
+
+def camera_at(target: Array, distance: float) -> Any:
+    """A camera that looks at a point from the side and above."""
+    camera = mujoco().MjvCamera()
+    camera.lookat[:], camera.distance = target, distance
+    camera.azimuth, camera.elevation = 133.0, -30.0
+    return camera
+
+
+def renderer() -> Any:
+    """MuJoCo with a choice of OpenGL: a display, EGL or OSMesa.
+
+    Raises:
+        GearedDynamicsError: If there is none of them.
+    """
+    if sys.platform == "linux" and not os.environ.get("MUJOCO_GL") and not has_display():
+        there = [name for name in ("EGL", "OSMesa") if ctypes.util.find_library(name)]
+        if not there:
+            raise no_renderer("there is no display, and neither EGL nor OSMesa is installed")
+        os.environ["MUJOCO_GL"] = there[0].lower()
+    return mujoco()
+
+
+def no_renderer(finding: str) -> GearedDynamicsError:
+    """The error where MuJoCo cannot draw; it names the page."""
+    remedy = f"{PAGE}; or install EGL: apt-get install libegl1 libgl1-mesa-dri"
+    return GearedDynamicsError("--out", f"no picture can be drawn: {finding}", remedy)
+
+
+@contextmanager
+def drawing(package: Any, arm: Any, width: int, height: int) -> Iterator[Any]:
+    """MuJoCo's renderer.
+
+    Raises:
+        GearedDynamicsError: If it cannot draw here.
+    """
+    try:
+        draw = package.Renderer(arm, height, width)
+    except Exception as error:  # of OpenGL's bindings, each with its own
+        finding = f"{os.environ.get('MUJOCO_GL', 'OpenGL')} fails ({str(error)[:120]})"
+        raise no_renderer(" ".join(finding.split())) from None
+    try:
+        yield draw
+    finally:
+        draw.close()
+
+
 def size(text: str) -> tuple[int, int]:
     """Read the size of a picture."""
     parts = text.lower().split("x")
@@ -235,5 +300,12 @@ def size(text: str) -> tuple[int, int]:
         width, height = int(parts[0]), int(parts[1])
         if SMALLEST <= min(width, height) and max(width, height) <= LARGEST:
             return width, height
-    words = f"{text!r} is not a size such as 480x360, {SMALLEST} to {LARGEST} pixels each"
+    words = f"{text!r} is not a size such as 640x480, {SMALLEST} to {LARGEST} pixels each"
     raise argparse.ArgumentTypeError(words)
+
+
+def port(text: str) -> int:
+    """Read the number of a port."""
+    if text.isascii() and text.isdecimal() and 1024 <= int(text) < 65536:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"{text!r} is not a port between 1024 and 65535")

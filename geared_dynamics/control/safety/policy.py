@@ -15,7 +15,7 @@ from geared_dynamics.control.outputs import command_limits
 from geared_dynamics.control.safety import memory as at
 from geared_dynamics.control.safety.memory import REACTIONS, Reaction
 from geared_dynamics.dynamics.arguments import as_numbers
-from geared_dynamics.errors import ArrayError
+from geared_dynamics.errors import ArrayError, shown
 from geared_dynamics.model import GearedModel, require_model
 
 # -- A policy's limits as one array, for nominal cycles -----------------------------------------
@@ -195,7 +195,7 @@ class Policy(Frozen):
             endless = name in {"reference_timeout", "resume_error", "time_jump"}
             if not enough or not (endless or math.isfinite(value)):
                 remedy = "give a time above zero" if name in above else "give a number from zero"
-                raise ArrayError(f"policy.{name}", f"is {value!r}", remedy)
+                raise ArrayError(f"policy.{name}", f"is {shown(value)}", remedy)
 
 
 def near(limit: float, policy: Policy) -> float:

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike
-from geared_dynamics.dynamics.contact.shapes import Line, Peg, Surface, flag, not_negative
-from geared_dynamics.errors import ArrayError
+from geared_dynamics.checks import flag
+from geared_dynamics.dynamics.contact.shapes import Line, Peg, Surface, not_negative
+from geared_dynamics.errors import ArrayError, shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,13 +39,17 @@ class Constraint:
     def __post_init__(self) -> None:
         """Check the arguments."""
         if not callable(self.function):
-            raise ArrayError("Constraint.function", f"is {self.function!r}", "give a function")
+            raise ArrayError(
+                "Constraint.function", f"is {shown(self.function)}", "give a function"
+            )
         whole = isinstance(self.count, int | np.integer) and not isinstance(self.count, bool)
         if not whole or not 1 <= self.count <= 6:
-            raise ArrayError("Constraint.count", f"is {self.count!r}", "give 1 to 6 coordinates")
+            raise ArrayError(
+                "Constraint.count", f"is {shown(self.count)}", "give 1 to 6 coordinates"
+            )
         if self.frame is not None and not isinstance(self.frame, str):
             raise ArrayError(
-                "Constraint.frame", f"is {self.frame!r}", "give a link's name, or None"
+                "Constraint.frame", f"is {shown(self.frame)}", "give a link's name, or None"
             )
         flag("Constraint.bilateral", self.bilateral)
 

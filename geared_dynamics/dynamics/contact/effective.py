@@ -41,19 +41,24 @@ def effective_mass(model: GearedModel, q: ArrayLike, frame: str, direction: Arra
     lead = common_lead({"q": position, "direction": push})
     push = push / length
     push = push / np.linalg.norm(push, axis=-1, keepdims=True)
-    moving = jacobian(model, position, frame)[..., :3, :]
-    if model.elasticity.count:
-        arm = model.with_springs()
-        none = np.zeros((*position.shape[:-1], arm.n - n))
-        inertia = mass_matrix(arm, np.concatenate([position, none], axis=-1))
-        none = np.zeros((*moving.shape[:-1], arm.n - n))
-        moving = np.concatenate([moving, none], axis=-1)
-    else:
-        inertia = mass_matrix(model, position)
-    mobility = moving @ np.linalg.solve(inertia, np.swapaxes(moving, -1, -2))
+    mobility = mobilities(model, position, frame)
     share = np.einsum("...i,...ij,...j->...", push, mobility, push)
     share = np.broadcast_to(share, lead)
     if not np.all(share > IMMOBILE * np.trace(mobility, axis1=-2, axis2=-1)):
         finding = f"is one in which {frame!r} cannot move at a given posture"
         raise ArrayError("direction", finding, "give another direction or posture")
     return np.asarray(1.0 / share)
+
+
+def mobilities(model: GearedModel, q: Array, frame: str) -> Array:
+    """J M^-1 J' of a frame's origin at checked postures (..., n), (..., 3, 3) [1/kg]."""
+    moving = jacobian(model, q, frame)[..., :3, :]
+    if model.elasticity.count:
+        arm = model.with_springs()
+        none = np.zeros((*q.shape[:-1], arm.n - model.n))
+        inertia = mass_matrix(arm, np.concatenate([q, none], axis=-1))
+        none = np.zeros((*moving.shape[:-1], arm.n - model.n))
+        moving = np.concatenate([moving, none], axis=-1)
+    else:
+        inertia = mass_matrix(model, q)
+    return np.asarray(moving @ np.linalg.solve(inertia, np.swapaxes(moving, -1, -2)))

@@ -23,6 +23,7 @@ from geared_dynamics.errors import (
     GearedDynamicsWarning,
     ModelError,
     UnknownNameError,
+    shown,
 )
 from geared_dynamics.kernels import contact_layout as at
 from geared_dynamics.model import Frame, GearedModel, require_model
@@ -91,7 +92,7 @@ def prepare(
     several = (contacts,) if isinstance(contacts, KINDS) else contacts
     if not isinstance(several, Sequence) or isinstance(several, str) or not len(several):
         remedy = "give a contact such as contact.Surface, or a list of them"
-        raise ArrayError("contacts", f"is {contacts!r:.60}", remedy)
+        raise ArrayError("contacts", f"is {shown(contacts)}", remedy)
     if model.elasticity.count:
         warnings.warn(ELASTIC, GearedDynamicsWarning, stacklevel=3)
     rate = not_negative("stabilisation", stabilisation)
@@ -237,7 +238,7 @@ def gear_row(model: GearedModel, contact: LockedGear, place: str) -> Array:
     row = model.Gamma[model.motor_wheel[model.motor_names.index(contact.motor)]]
     if not row.any():
         remedy = "leave the lock out"
-        raise ModelError(f"{place}.motor", f"{contact.motor!r} turns with no joint", remedy)
+        raise ModelError(f"{place}.motor", f"{shown(contact.motor)} turns with no joint", remedy)
     return np.asarray(row)
 
 

@@ -10,7 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike, Frozen, readonly, real, reals
-from geared_dynamics.errors import ArrayError
+from geared_dynamics.checks import flag
+from geared_dynamics.errors import ArrayError, shown
 
 STILL = (0.0, 0.0, 0.0)
 
@@ -20,17 +21,10 @@ def not_negative(place: str, value: object) -> float:
     try:
         number = real(value)
     except (TypeError, ValueError, OverflowError):
-        raise ArrayError(place, f"is {value!r}", "give a number of zero or more") from None
+        raise ArrayError(place, f"is {shown(value)}", "give a number of zero or more") from None
     if not 0.0 <= number < np.inf:
         raise ArrayError(place, f"is {number:g}", "give a finite number of zero or more")
     return number
-
-
-def flag(place: str, value: object) -> bool:
-    """Return True or False."""
-    if not isinstance(value, bool | np.bool_):
-        raise ArrayError(place, f"is {value!r}", "give True or False")
-    return bool(value)
 
 
 def _vector(place: str, value: ArrayLike) -> Array:
@@ -122,7 +116,7 @@ class Geometric(Frozen):
         """Check what is no vector by itself."""
         kind = type(self).__name__
         if not isinstance(self.frame, str):
-            raise ArrayError(f"{kind}.frame", f"is {self.frame!r}", "give the name of a link")
+            raise ArrayError(f"{kind}.frame", f"is {shown(self.frame)}", "give the name of a link")
         if self.along is not None:
             across = _beside(f"{kind}.along", self.along, self.e3)
             object.__setattr__(self, "along", across)

@@ -21,7 +21,7 @@ from geared_dynamics.dynamics.contact.constraints import Constraint, Environment
 from geared_dynamics.dynamics.contact.packing import PreparedContacts
 from geared_dynamics.dynamics.contact.shapes import not_negative
 from geared_dynamics.dynamics.frames import jacobian, pose
-from geared_dynamics.errors import ArrayError, GearedDynamicsError, ModelError
+from geared_dynamics.errors import ArrayError, GearedDynamicsError, ModelError, shown
 from geared_dynamics.kernels import contact_layout as at
 
 
@@ -72,7 +72,7 @@ def number(place: str, value: object, remedy: str) -> float:
     try:
         found = real(value)
     except (TypeError, ValueError, OverflowError):
-        raise ArrayError(place, f"is {value!r}", remedy) from None
+        raise ArrayError(place, f"is {shown(value)}", remedy) from None
     if not np.isfinite(found):
         raise ArrayError(place, f"is {found}", remedy)
     return found
@@ -95,7 +95,9 @@ def limit(tolerance: object) -> float:
     except (TypeError, ValueError, OverflowError):
         found = -1.0
     if not found >= 0.0:
-        raise ArrayError("tolerance", f"is {tolerance!r}", "give a length of zero or more [m]")
+        raise ArrayError(
+            "tolerance", f"is {shown(tolerance)}", "give a length of zero or more [m]"
+        )
     return found
 
 

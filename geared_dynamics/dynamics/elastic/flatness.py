@@ -23,7 +23,7 @@ from geared_dynamics.dynamics.elastic.equations import (
 from geared_dynamics.dynamics.elastic.motors import drives_behind_springs, shares_behind_springs
 from geared_dynamics.dynamics.packing import packed, packed_balancers, refuse_balancer
 from geared_dynamics.dynamics.state import State
-from geared_dynamics.errors import ArrayError, ModelError
+from geared_dynamics.errors import ArrayError, ModelError, shown
 from geared_dynamics.kernels import flatness_layout as at
 from geared_dynamics.kernels import layout
 from geared_dynamics.kernels.balancer_layout import FAULT
@@ -214,9 +214,11 @@ def refuse_order(method: Method, order: int | None) -> None:
         finding, remedy = f"has no meaning for method {method!r}", "leave it out"
         raise ArrayError("order", finding, remedy)
     if isinstance(order, bool) or not isinstance(order, (int, np.integer)):
-        raise ArrayError("order", f"is {order!r}", "give a whole number from 1 on")
+        raise ArrayError("order", f"is {shown(order)}", "give a whole number from 1 on")
     if not 1 <= order <= MOST_ROUNDS:
-        raise ArrayError("order", f"is {order}", f"give 1 to {MOST_ROUNDS}; 1 or 2 serve practice")
+        raise ArrayError(
+            "order", f"is {shown(order)}", f"give 1 to {MOST_ROUNDS}; 1 or 2 serve practice"
+        )
 
 
 def pack_plan(model: GearedModel, rounds: int) -> Array:

@@ -24,6 +24,7 @@ from geared_dynamics.analysis.compare import analyze
 from geared_dynamics.analysis.identification import Identified, identify
 from geared_dynamics.analysis.identification_rows import Settings, together
 from geared_dynamics.analysis.parameter_columns import mean_sign
+from geared_dynamics.analysis.verdict import judged
 from geared_dynamics.apps.cli.identify import show
 from geared_dynamics.arrays import Array
 from geared_dynamics.errors import RecordingError
@@ -202,7 +203,8 @@ def test_a_recording_that_cannot_be_judged_says_so() -> None:
 def shown(found: Identified) -> str:
     """What the command prints."""
     console = Console(file=io.StringIO(), width=200)
-    show(console, found, argparse.Namespace(payload=None, validate=None))
+    options = argparse.Namespace(payload=None, validate=None, all=False)
+    show(console, found, judged(found), np.zeros(MODEL.n), options)
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 
@@ -214,6 +216,7 @@ def test_a_residual_near_the_torque_is_never_good() -> None:
     assert (bad.residual[1] > 0.9 * bad.rms).any()
     assert bad.unexplained[0].startswith("joint_1")
     assert "poor: the residual is near the torque itself for joint_1" in shown(bad)
+    assert shown(bad).startswith("Do not use these parameters: the residual is near the torque")
     good = identify(MODEL, [recording], physical=False)
     assert good.quality == "good"
     assert ": good" in shown(good)

@@ -9,7 +9,15 @@ import numpy as np
 import pytest
 
 import geared_dynamics as gd
-from geared_dynamics.analysis.excitation import Fourier, at_rest, excite, limits_of, within
+from geared_dynamics.analysis.excitation import (
+    Fourier,
+    at_rest,
+    excite,
+    limits_of,
+    scaled_columns,
+    weakest_of,
+    within,
+)
 from geared_dynamics.analysis.sample_files import trajectory_yaml, write_trajectory_bag
 from geared_dynamics.description.yaml_files import read_data
 from geared_dynamics.errors import GearedDynamicsError
@@ -135,6 +143,23 @@ def test_it_is_better_than_the_first_and_repeatable() -> None:
     assert FOUND.condition < FOUND.at_first
     again = excite(MODEL, duration=10.0, starts=6, changes=40)
     np.testing.assert_array_equal(again.motion.sines, FOUND.motion.sines)
+
+
+def test_what_a_motion_determines_least_is_what_it_hardly_moves() -> None:
+    """Where joint 3 stands nearly still, parameters of its link and drive are named."""
+    limits = limits_of(MODEL, 5.0)
+    matrix = scaled_columns(MODEL, limits, 10.0, 5, np.random.default_rng(0))
+    motion = FOUND.motion._replace(
+        sines=FOUND.motion.sines * [[1.0], [1.0], [1e-6]],
+        cosines=FOUND.motion.cosines * [[1.0], [1.0], [1e-6]],
+    )
+    assert np.linalg.cond(matrix(motion)) > 1e3 * np.linalg.cond(matrix(FOUND.motion))
+    assert np.linalg.cond(matrix(FOUND.motion)) == pytest.approx(FOUND.condition)
+    names = [name for name, _ in weakest_of(MODEL, matrix(motion))]
+    assert names
+    assert all(re.search(r"_3\b|_3\.", name) for name in names)
+    grades = [FOUND._replace(condition=c).grade for c in (99.0, 101.0, 1001.0)]
+    assert grades == ["good", "usable", "poor"]
 
 
 def test_a_joint_without_limits_is_named() -> None:

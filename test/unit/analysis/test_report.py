@@ -14,7 +14,7 @@ import pytest
 
 import geared_dynamics as gd
 from geared_dynamics.analysis.compare import Analysis, analyze
-from geared_dynamics.analysis.comparison_figures import joint_figures
+from geared_dynamics.analysis.comparison_figures import friction_yaml, joint_figures
 from geared_dynamics.analysis.comparison_totals import BINS
 from geared_dynamics.analysis.report_page import (
     COLOURS,
@@ -37,6 +37,7 @@ from geared_dynamics.analysis.sample_files import (
 )
 from geared_dynamics.analysis.span_comparison import BUCKETS, extremes_of
 from geared_dynamics.arrays import Array
+from geared_dynamics.description.yaml_files import read_data
 from geared_dynamics.recordings.recording import recording_from_arrays
 from recorded_motions import ROBOTS, elbow, motion
 
@@ -108,13 +109,33 @@ def test_plots_bear_the_units_of_each_joint(tmp_path: Path) -> None:
     pytest.importorskip("plotly", reason="needs geared_dynamics[analysis]")
     found = analysis(gd.load_model(SLIDING, ROBOTS / "elbow.drivetrain.yaml"))
     over_time, over_state = torques(found), residuals(found)
-    assert [axis.title.text for axis in over_time.select_yaxes()] == ["N m", "N m", "N"]
-    assert [axis.title.text for axis in over_state.select_yaxes()] == ["N m"] * 4 + ["N"] * 2
-    titles = [note.text for note in over_state.layout.annotations]
-    assert titles[0] == "joint_1, over its position [rad]"
-    assert titles[5] == "joint_3, over its velocity [m/s]"
+    assert [panel.unit for panel in over_time.panels] == ["N m", "N m", "N"]
+    assert [panel.unit for panel in over_state.panels] == ["N m"] * 4 + ["N"] * 2
+    first, last = over_state.panels[0], over_state.panels[5]
+    assert (first.title, first.x_title) == ("joint_1 over its position", "position [rad]")
+    assert (last.title, last.x_title) == ("joint_3 over its velocity", "velocity [m/s]")
     write_html([found], tmp_path / "report.html")
-    assert "joint_3 [N]" in (tmp_path / "report.html").read_text("utf-8")
+    page = (tmp_path / "report.html").read_text("utf-8").replace("<wbr>", "")
+    assert "joint_3 [N]" in page
+
+
+def test_friction_hints_are_yaml_that_loads() -> None:
+    """Pasted into the drivetrain file they take the residual away that they are made of."""
+    t, q, v, a = motion(20.0, 500.0)
+    tau = gd.inverse_dynamics(MODEL, q, v, a) + 4.0 * v + 3.0 * np.sign(v)
+    recording = recording_from_arrays(t, q, tau)
+    found = analyze(MODEL, recording, bandwidth_hz=40.0)
+    drive = read_data(ROBOTS / "elbow.drivetrain.yaml")[0]
+    pasted = {**drive, **read_data(friction_yaml(found).encode())[0]}
+    assert set(pasted["joints"]) == set(MODEL.joint_names)
+    model = gd.load_model(ROBOTS / "elbow.urdf", pasted)
+    np.testing.assert_allclose(model.friction[0], 4.0, rtol=0.05)
+    np.testing.assert_allclose(model.friction[1], 3.0, rtol=0.05)
+    again = analyze(model, recording, bandwidth_hz=40.0)
+    for before, after in zip(joint_figures(found), joint_figures(again), strict=True):
+        assert after.residual[-1] < 0.2 * before.residual[-1]
+    assert friction_yaml(again) == ""
+    assert friction_yaml(analysis(MODEL)) == ""  # control: an exact model
 
 
 def test_tables_are_one_each_and_nan_where_nothing_is_known(tmp_path: Path) -> None:

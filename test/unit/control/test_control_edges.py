@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 
 import geared_dynamics as gd
 from control_arms import balancers
@@ -15,6 +17,7 @@ from geared_dynamics.control import outputs, terms
 from geared_dynamics.errors import ArrayError, GearedDynamicsError
 
 control = gd.control
+URDF = Path(__file__).parents[3] / "urdf"
 
 VECTORS: dict[str, Any] = {
     "whole numbers": np.array([1, 2]),
@@ -133,3 +136,19 @@ def test_friction_that_grows_with_the_load_sees_what_balancers_take() -> None:
     found = control.term_torques(balanced, q, v, a).friction
     np.testing.assert_allclose(found, wanted, rtol=1e-12)
     assert np.abs(found - control.term_torques(bare, q, v, a).friction).max() > 1e-6
+
+
+@pytest.mark.parametrize(
+    ("kind", "wound", "bare"),
+    [("joint_torque", 2, 2), ("motor_torque", 2, 2), ("motor_current", 2, 2),
+     ("motor_voltage", 3, 2)],
+)  # fmt: skip
+def test_the_jerk_is_needed_for_the_voltage_of_windings(kind: Any, wound: int, bare: int) -> None:
+    """L di/dt alone needs it: not other commands, nor motors without inductance."""
+    drives = yaml.safe_load((URDF / "brisk6.drivetrain.yaml").read_text("utf-8"))
+    whole = gd.load_model(URDF / "brisk6.urdf", drives)
+    for motor in drives["motors"].values():
+        motor.pop("inductance")
+    without = gd.load_model(URDF / "brisk6.urdf", drives)
+    for model, needed in ((whole, wound), (without, bare)):
+        assert gd.control.controller(model, command_type=kind).derivatives_needed == needed

@@ -263,3 +263,9 @@ def test_gains_of_another_kind_have_no_poles() -> None:
         control.gains_from_modes(plant, Q, fraction=[0.1, 0.2])
     with pytest.raises(GearedDynamicsError, match="acceleration"):
         control.Gains(1.0, 1.0, kind=np.array(["torque", "acceleration"]))  # type: ignore[arg-type]
+
+
+def test_no_desired_motion_is_refused() -> None:
+    made = control.elastic_controller(arm(), "flatness")
+    with pytest.raises(ArrayError, match="reference: is None; give flatness a desired motion"):
+        made.step(made.start(), None, None, 1e-3)

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 import geared_dynamics as gd
-from contact_arms import TAU, Q, V, planar, tip, wall
+from contact_arms import TAU, Q, V, drives, planar, tip, urdf, wall
 
 contact = gd.contact
 ORIGIN, X = (0.0, 0.0, 0.0), (1.0, 0.0, 0.0)
 NAN = float("nan")
+ENDLESS = 10**5000  # Python refuses to write it
 
 
 def height(pose: Any, t: float) -> float:
@@ -161,6 +162,26 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "no function": (lambda: contact.Constraint(5), "function"),  # type: ignore[arg-type]
     "count": (lambda: contact.Constraint(height, 0), "1 to 6"),
+    "frame of a function is no name": (
+        lambda: contact.Constraint(height, frame=5),  # type: ignore[arg-type]
+        "is 5; give a link's name",
+    ),
+    "mass of text": (lambda: contact.Environment(wall(), 1.0, mass="heavy"), "is 'heavy'"),  # type: ignore[arg-type]
+    "integer without end": (lambda: contact.Environment(wall(), ENDLESS), "cannot be written"),
+    "tolerance without end": (
+        lambda: contact.impact(planar(), wall(), Q, V, tolerance=-ENDLESS),
+        "cannot be written",
+    ),
+    "time of text": (
+        lambda: contact.coordinates(planar(), wall(), Q, V, "now"),  # type: ignore[arg-type]
+        "t: is 'now'",
+    ),
+    "a motor that turns no joint": (
+        lambda: contact.prepare(
+            gd.load_model(urdf(), drives("A"), lock={"first": 0.0}), contact.LockedGear("motor_1")
+        ),
+        "'motor_1' turns with no joint; leave the lock out",
+    ),
     "what a function returns": (
         lambda: contact.impact(planar(), contact.Constraint(lambda q, t: [0.0, 1.0]), Q, V),
         "returns shape",

@@ -139,7 +139,7 @@ def test_first_array_of_a_process_may_be_masked(mask: str, printed: str) -> None
 def takes_a_model(name: str) -> bool:
     """Whether a public name is a function of a model."""
     thing = getattr(gd, name)
-    return inspect.isfunction(thing) and next(iter(inspect.signature(thing).parameters)) == "model"
+    return inspect.isroutine(thing) and next(iter(inspect.signature(thing).parameters)) == "model"
 
 
 @pytest.mark.parametrize("name", [name for name in gd.__all__ if takes_a_model(name)])

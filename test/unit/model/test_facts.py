@@ -135,3 +135,22 @@ def test_parameters_moved_by_nothing_stay() -> None:
     turn = np.diag([1.0, -1.0, -1.0])  # negative control: a turn alone is one
     assert np.abs(moved(own, turn, np.zeros(3)) - own).max() > 0.1
     assert np.abs(moved(own, np.eye(3), np.full(3, 0.1)) - own).max() > 0.1
+
+
+def test_linear_friction_is_the_friction_that_slides() -> None:
+    """b v + c sign(v) + offset, of levels that differ by direction, a mimic joint's among them."""
+    mimic = '<mimic joint="lead" multiplier="-3"/>'
+    friction = {
+        "lead": {"viscous": 0.5, "coulomb": [2.0, 1.5], "offset": 0.25},
+        "follower": {"viscous": 0.1, "coulomb": [0.4, 0.7], "offset": -0.05},
+    }
+    model = gd.load_model(
+        arm(lead=("continuous", ""), follower=("continuous", mimic), last=("continuous", "")),
+        {"version": 1, "joints": {name: {"friction": one} for name, one in friction.items()}},
+    )
+    viscous, coulomb, offset = model.friction
+    for speed in (-50.0, -20.0, 20.0, 50.0):  # far beyond what is smoothed
+        v = np.array([speed, -speed])
+        linear = viscous * v + coulomb * np.sign(v) + offset
+        np.testing.assert_allclose(gd.friction_forces(model, v), linear, rtol=1e-9)
+    assert (model.friction[:, 1] == 0.0).all()

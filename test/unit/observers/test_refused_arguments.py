@@ -21,6 +21,7 @@ ob = gd.observers
 MODEL = arm()
 Q = np.zeros(3)
 SKEWED = np.eye(3) + 2e-9 * np.eye(3, k=1)
+GAINS = ob.nonlinear_gains(MODEL, resolution=1e-4)
 LIMITS = ob.kalman_gains(MODEL, resolution=1e-4).limits
 
 
@@ -57,6 +58,21 @@ CASES: dict[str, tuple[Callable[[], object], str, str]] = {
     "a number as link": (lambda: load_columns(MODEL, 3, Q, Q, Q), "link", "3"),  # type: ignore[arg-type]
     "a link that stands": (lambda: load_columns(MODEL, "base_link", Q, Q, Q), "link", "base_link"),
     "a wheel": (lambda: load_columns(MODEL, "rotor_1", Q, Q, Q), "link", "'rotor_1'"),
+    "no gains": (
+        lambda: ob.kalman_step(MODEL, None, None, None, 1e-3),  # type: ignore[arg-type]
+        "gains",
+        "are missing; make the observer with kalman_observer",
+    ),
+    "a motion without gd.State": (
+        lambda: ob.momentum_start(MODEL, ob.Moving((Q, Q), Q)),  # type: ignore[arg-type]
+        "moving",
+        "has a state of type tuple; give gd.observers.Moving",
+    ),
+    "a motion beyond all bounds": (
+        lambda: ob.contraction(MODEL, GAINS, np.zeros((3, 12)), np.full((3, 3), 1e200), 1e-3),
+        r"states[0]",
+        "leaves all bounds",
+    ),
     "time of text": (lambda: parts("1 ms", LIMITS), "dt", "is '1 ms'; give a time"),  # type: ignore[arg-type]
     "friction error": (
         lambda: ob.kalman_gains(MODEL, resolution=1e-4, friction_error=1.001),

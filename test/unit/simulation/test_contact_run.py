@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -211,23 +212,40 @@ def first_kick(e: float, support: Any) -> float:
     return float(contact.impact(ARM, support, Q, V, e).loss)
 
 
+REBOUND = 0.11
+
+
+def rebound(support: Any, releases: list[float]) -> float:
+    """Speed of parting per speed of approach, before the mass is hit; 0 without a release."""
+    if not releases:
+        return 0.0
+    end = contact.simulate(ARM, support, Q, V, [0.0, releases[0]], [30.0, 10.0])
+    J = gd.jacobian(ARM, Q, "tip")[0]
+    return float(-(gd.jacobian(ARM, end.q[-1], "tip")[0] @ end.v[-1]) / (J @ V))
+
+
 def test_damping_decides_whether_a_stiff_support_lets_go() -> None:
     """b = beta sqrt(k (m + m_eff)): from k = 1e7 on the tool leaves with 2, never with 6, and
-    without damping after half a swing of arm and mass together.
+    without damping after half a swing of arm and mass together. Prints e = -s'+ / s'-, s'+ at the
+    release.
     """
     mass = 0.5 + contact.effective_mass(ARM, Q, "tip", X)
-    for beta, k, leaves in (
-        (6.0, 1e7, False),
-        (2.0, 1e6, False),
-        (2.0, 1e7, True),
-        (0.0, 1e6, True),
-        (0.0, 1e8, True),
+    for beta, k, leaves, e in (
+        (6.0, 1e7, False, 0.0),
+        (2.0, 1e6, False, 0.0),
+        (2.0, 1e7, True, REBOUND),
+        (2.0, 1e8, True, REBOUND),
+        (0.0, 1e6, True, 1.0 - 0.5 / mass),  # the mass is hit, and swings back without loss
+        (0.0, 1e8, True, 1.0 - 0.5 / mass),
     ):
         swing = np.pi * np.sqrt(mass / k)
         support = contact.Environment(wall(), k, damping=beta * np.sqrt(k * mass), mass=0.5)
         run = contact.simulate(ARM, support, Q, V, [0.0, 2.0 * swing], [30.0, 10.0])
         releases = [event.time for event in run.events if event.kind == "release"]
         assert bool(releases) == leaves
+        found = rebound(support, releases)
+        print(f"support beta {beta:g}, k {k:.0e}: rebounds with e = {found:.3f}")
+        assert found == pytest.approx(e, abs=0.02)
         if beta == 0.0:
             assert releases[0] == pytest.approx(swing, rel=0.04)
 
@@ -283,6 +301,18 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
         lambda: contact.simulate(ARM, wall(), Q, V, TIMES, press, restitution=0.9, max_events=3),
         "events happened up to",
     ),
+    "events none": (
+        lambda: contact.simulate(ARM, wall(), Q, V, TIMES, max_events=0),
+        "max_events: is 0",
+    ),
+    "evaluations none": (
+        lambda: contact.simulate(ARM, wall(), Q, V, TIMES, max_evaluations=0),
+        "max_evaluations: is 0",
+    ),
+    "a time without end": (
+        lambda: contact.simulate(ARM, wall(), Q, V, [0.0, 1e16], max_evaluations=500),
+        "max_evaluations: 500 evaluations are used up at",
+    ),
     "tolerances": (lambda: contact.simulate(ARM, wall(), Q, V, TIMES, rtol=0.0), "rtol"),
 }
 
@@ -292,3 +322,30 @@ def test_bad_input_is_refused(case: str) -> None:
     call, words = REFUSED[case]
     with pytest.raises(gd.GearedDynamicsError, match=words):
         call()
+
+
+def test_evaluations_of_all_flights_count_together() -> None:
+    """Each bounce takes fewer than fifty."""
+    with pytest.raises(gd.GearedDynamicsError, match=r"200 evaluations are used up at 0\.2"):
+        contact.simulate(ARM, wall(), Q, V, TIMES, press, restitution=0.9, max_evaluations=200)
+
+
+def test_without_scipy_the_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "scipy.integrate", None)
+    with pytest.raises(gd.GearedDynamicsError, match="simulate: needs the package 'scipy'"):
+        contact.simulate(ARM, wall(), Q, V, TIMES)
+
+
+@pytest.mark.parametrize(
+    "support",
+    [
+        contact.Environment(wall(), 1e4, damping=50.0),
+        contact.Environment(wall(), 1e4, mass=1.0, tool_stiffness=1e5),
+    ],
+)
+def test_friction_through_a_spring_is_refused(support: Any) -> None:
+    """Nothing tells when it sticks; without friction it runs."""
+    words = r"contacts\[0\].*: is touched through a spring.*gd\.simulation\.Wall"
+    with pytest.raises(gd.GearedDynamicsError, match=words):
+        contact.simulate(ARM, support, Q, V, [0.0, 0.01], friction=0.2)
+    assert contact.simulate(ARM, support, Q, V, [0.0, 0.01]).q.shape == (2, 2)

@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import geared_dynamics as gd
-from geared_dynamics.trace import cache, door, native
+from geared_dynamics.kernels import native
+from geared_dynamics.trace import cache
 from random_robots import random_state
-from traced_arms import any_arm, difference
+from traced_arms import any_arm, code_of, difference
 
 MODEL = any_arm(2)
 STATE = random_state(MODEL.n, 0)
@@ -30,15 +32,14 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def answer() -> np.ndarray:
     """Torque by code that is compiled or loaded for it, and leaves nothing in this process."""
     cache._loaded.clear()
-    door.doors_code.cache_clear()
     fast = gd.compiled(MODEL, ["inverse_dynamics"])
-    return fast.fast.inverse_dynamics(*STATE, None)
+    return code_of(fast, "inverse_dynamics")(*STATE, None)
 
 
 def test_code_is_kept_and_read(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = answer()
     files = sorted(home.iterdir())
-    assert [path.suffix for path in files] == [".o", ".o"]  # the function and the doors
+    assert [path.suffix for path in files] == [".o"]
     monkeypatch.setattr(cache, "object_code", lambda _text: pytest.fail("compiled again"))
     assert answer().tobytes() == first.tobytes()
     assert sorted(home.iterdir()) == files
@@ -57,6 +58,63 @@ def test_damaged_files_are_compiled_again(home: Path, keep: int) -> None:
         path.write_bytes(bytes(turned))
     assert answer().tobytes() == first.tobytes()
     assert all(cache.stored(path.stem) for path in home.iterdir())
+
+
+def test_code_under_another_name_is_not_run(home: Path) -> None:
+    """Code of one function in the place of another one's: whole, and the wrong code."""
+    first = answer()
+    files = sorted(home.iterdir())
+    contents = [path.read_bytes() for path in files]
+    for path, other in zip(files, reversed(contents), strict=True):
+        path.write_bytes(other)
+    assert not any(cache.stored(path.stem) for path in files)
+    assert answer().tobytes() == first.tobytes()
+    assert [path.read_bytes() for path in files] == contents
+
+
+def pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def endless(path: Path) -> None:
+    path.symlink_to("/dev/zero")
+
+
+def huge(path: Path) -> None:
+    with path.open("wb") as stream:
+        stream.truncate(2**40)
+
+
+@pytest.mark.parametrize("plant", [pipe, endless, huge])
+def test_what_is_no_file_of_code_is_replaced(home: Path, plant: Callable[[Path], None]) -> None:
+    """A pipe would be waited for, a device read without end."""
+    first = answer()
+    for path in home.iterdir():
+        path.unlink()
+        plant(path)
+    assert answer().tobytes() == first.tobytes()
+    assert all(path.is_file() and not path.is_symlink() for path in home.iterdir())
+    assert all(cache.stored(path.stem) for path in home.iterdir())
+
+
+def test_a_folder_in_a_files_place(home: Path) -> None:
+    first = answer()
+    for path in home.iterdir():
+        path.unlink()
+        (path / "inner").mkdir(parents=True)
+    with pytest.warns(RuntimeWarning, match="compiled code is not kept"):
+        assert answer().tobytes() == first.tobytes()
+
+
+def test_another_users_file_is_not_read(home: Path) -> None:
+    first = answer()
+    path = min(home.iterdir())
+    if os.geteuid():
+        pytest.skip("only root can give a file away")
+    os.chown(path, 12345, -1)
+    assert cache.stored(path.stem) is None
+    with pytest.warns(RuntimeWarning, match="belongs to another user"):
+        assert answer().tobytes() == first.tobytes()
 
 
 def test_a_folder_that_others_write_is_not_used(home: Path) -> None:
@@ -110,7 +168,7 @@ def test_several_processes_compile_at_once(tmp_path: Path) -> None:
         f"cache.folder = lambda: Path({str(tmp_path)!r}) / 'code'\n"
         "model = any_arm(2)\n"
         "fast = gd.compiled(model, ['inverse_dynamics', 'mass_matrix'])\n"
-        "print(fast.fast.inverse_dynamics(*random_state(model.n, 0), None).tobytes().hex())\n"
+        "print(gd.inverse_dynamics(fast, *random_state(model.n, 0)).tobytes().hex())\n"
     )
     command = [sys.executable, "-c", script, str(Path(__file__).parents[2])]
     running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
@@ -123,10 +181,10 @@ def test_several_processes_compile_at_once(tmp_path: Path) -> None:
 
 def test_a_forked_process_has_the_code() -> None:
     fast = gd.compiled(MODEL, ["inverse_dynamics"])
-    expected = fast.fast.inverse_dynamics(*STATE, None)
+    expected = code_of(fast, "inverse_dynamics")(*STATE, None)
     child = os.fork()
     if child == 0:
-        same = fast.fast.inverse_dynamics(*STATE, None).tobytes() == expected.tobytes()
+        same = code_of(fast, "inverse_dynamics")(*STATE, None).tobytes() == expected.tobytes()
         os._exit(0 if same else 1)
     assert os.waitpid(child, 0)[1] == 0
 

@@ -170,3 +170,11 @@ def test_refused(make: Any, good: dict[str, Any], wrong: dict[str, Any], words: 
 def test_bad_times(t: Any, order: Any) -> None:
     with pytest.raises(gd.GearedDynamicsError):
         through(TIMES, POINTS, continuous=3).derivatives(t, order)
+
+
+def test_rates_beyond_all_numbers_are_refused() -> None:
+    """Points 1e300 apart within a nanosecond: the path is finite, its rates are not."""
+    far = through([0.0, 1e-9, 2e-9], [[0.0], [1e300], [0.0]], continuous=2)
+    assert np.isfinite(far.derivatives(1.5e-9, 0)).all()
+    with pytest.raises(gd.GearedDynamicsError, match="times so near, that it overflows"):
+        far.derivatives(1.5e-9, 2)

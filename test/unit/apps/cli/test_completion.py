@@ -30,7 +30,7 @@ def offered(line: str, folder: Path) -> set[str]:
 
 
 def test_commands(tmp_path: Path) -> None:
-    assert offered("geared-dynamics co", tmp_path) == {"completion", "coupling"}
+    assert offered("geared-dynamics co", tmp_path) == {"compile", "completion", "coupling"}
 
 
 def test_options_of_a_command(tmp_path: Path) -> None:

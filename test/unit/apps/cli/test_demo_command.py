@@ -113,7 +113,12 @@ def test_in_real_time_and_over_an_earlier_recording(
     assert stubs[0][1] is False
     (arguments, more) = written[0]
     assert arguments[0] == tmp_path / "report.html"
-    assert more == {"lock_step": False}
+    assert more["lock_step"] is False
+    source = more["provenance"]
+    assert source.command.startswith("geared-dynamics demo elbow --out ")
+    assert [Path(name).name for name, _, _ in source.files] == [
+        "elbow.urdf", "elbow.drivetrain.yaml",
+    ]  # fmt: skip
     assert text.endswith(f"{tmp_path / 'report.html'} {tmp_path / 'recording'}")
 
 

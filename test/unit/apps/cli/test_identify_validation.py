@@ -20,6 +20,7 @@ from recorded_motions import JOINT_STATE, messages, motion, torques, truth, writ
 
 pytest.importorskip("scipy", reason="needs geared_dynamics[analysis]")
 pytest.importorskip("clarabel", reason="needs geared_dynamics[analysis]")
+pytest.importorskip("plotly", reason="needs geared_dynamics[analysis]")
 
 NOISE = 0.1
 SAME = "physical parameters explain the held-out part as well as the base parameters do"
@@ -44,16 +45,21 @@ def recorded(folder: Path, x: Array) -> str:
 
 def rows_of(text: str) -> dict[str, list[float]]:
     """The table of residuals."""
-    table = text.partition("Residual, %")[2].partition("condition")[0]
+    table = text.partition("Residual, %")[2].partition("Base parameters")[0]
     rows = [line.split() for line in table.splitlines() if line.strip().startswith("joint_")]
-    return {row[0]: [float(cell) for cell in row[1:]] for row in rows}
+    return {row[0]: [float(cell) for cell in row[1:6]] for row in rows}
 
 
 def test_an_arm_that_can_exist(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "new"
-    assert main(["identify", recorded(tmp_path, changed()), *ROBOT, "--output", str(out)]) == 0
+    words = [recorded(tmp_path, changed()), *ROBOT, "--check", "--output", str(out)]
+    assert main(["identify", *words]) == 0
     text = capsys.readouterr().out
+    assert text.startswith("Use these parameters: they leave ")
     assert SAME in text
+    page = (out / "report.html").read_text("utf-8")
+    assert len(page) < 2.5e6
+    assert '<h1 class="good">Use these parameters: they leave ' in page
     assert OTHER not in text
     assert "the written files, loaded again, explain what was held out as these" in text
     for files, base, physical, held, held_physical in rows_of(text).values():
@@ -64,8 +70,14 @@ def test_an_arm_that_can_exist(tmp_path: Path, capsys: pytest.CaptureFixture[str
 
 def test_friction_that_no_arm_has(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Its viscous friction pushes: base parameters have it, physical ones do not."""
-    assert main(["identify", recorded(tmp_path, changed(joint_2__viscous=-6.0)), *ROBOT]) == 0
+    bag = recorded(tmp_path, changed(joint_2__viscous=-6.0))
+    assert main(["identify", bag, *ROBOT, "--check"]) == 1
     text = capsys.readouterr().out
+    assert text.startswith("Do not use these parameters: no arm has joint_2.viscous = -6.")
+    assert "N m s/rad" in text.splitlines()[0]
+    assert main(["identify", bag, *ROBOT, "--all"]) == 0
+    text = capsys.readouterr().out
+    assert " stands for " in text
     assert SAME not in text
     said = re.search(rf"{OTHER}: .*joint_2 ([\d.]+) % for ([\d.]+) %", text)
     assert said is not None

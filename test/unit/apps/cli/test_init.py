@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from xml.sax.saxutils import quoteattr
 
 import numpy as np
 import pytest
@@ -125,3 +126,32 @@ def test_what_is_no_number(text: str, capsys: pytest.CaptureFixture[str]) -> Non
         main(["init", str(URDF / "elbow.urdf"), "--ratio", text])
     assert end.value.code == 2
     assert "is neither a number nor joint=number" in capsys.readouterr().err
+
+
+def robot(joint: str, link: str) -> str:
+    """Two joints, of which the second is called x and its link rotor_x."""
+    heavy = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial>'
+    one, other = quoteattr(joint, {"\n": "&#10;"}), quoteattr(link, {"\n": "&#10;"})
+    return (
+        f'<robot name={one}><link name="base"/><link name={other}>{heavy}</link>'
+        f'<link name="rotor_x">{heavy}</link><joint name={one} type="continuous">'
+        f'<parent link="base"/><child link={other}/><axis xyz="0 0 1"/></joint>'
+        f'<joint name="x" type="continuous"><parent link={other}/><child link="rotor_x"/>'
+        '<axis xyz="0 0 1"/></joint></robot>'
+    )
+
+
+@pytest.mark.parametrize(
+    "joint",
+    ["shoulder", "x_2", "null", "1e3", "a: b", "- a", "a #b", "{0}", "<<", "*a", "!a", 'a"b',
+     "a\nwheels:\n  x", "\U0001f600", "\u200b", "2001-01-01", ".inf", "motor_x"],
+)  # fmt: skip
+def test_names_of_any_kind(joint: str, tmp_path: Path) -> None:
+    """Links called as rotors would be, and names that mean something in YAML."""
+    urdf, out = tmp_path / "robot.urdf", tmp_path / "drive.yaml"
+    urdf.write_text(robot(joint, "rotor_x_2"), "utf-8")
+    assert main(["init", str(urdf), "--out", str(out)]) == 0
+    model = gd.load_model(urdf, out)
+    assert model.joint_names == (joint, "x")
+    assert len(model.motor_names) == 2
+    assert "rotor_x_3" in model.wheels.names

@@ -15,6 +15,8 @@ from command_documents import SCHEMA, validate
 from elbow_run import DRIVE, URDF, elbow_bag
 from geared_dynamics.apps.cli import documents, warm_up
 from geared_dynamics.apps.cli.main import COMMANDS, main
+from geared_dynamics.kernels.door import fault
+from geared_dynamics.trace import cache
 
 ROBOTS = Path(URDF).parent
 ELBOW = [URDF, DRIVE]
@@ -48,6 +50,35 @@ def test_the_schema_is_one() -> None:
 def test_the_page_lists_all_commands() -> None:
     page = (ROBOTS.parent / "docs" / "commands.md").read_text("utf-8")
     assert all(f"\n| `{command}` |" in page for command in COMMANDS)
+
+
+def test_compile(
+    found: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The code is there afterwards, and gd.compiled compiles nothing."""
+    if fault():
+        pytest.skip(fault())
+    monkeypatch.setattr(cache, "folder", lambda: tmp_path / "code")
+    document = found("compile", *ELBOW, "--functions", "mass_matrix", "gravity_forces")
+    assert set(document["functions"]) == {"mass_matrix", "gravity_forces"}
+    assert document["kernels"] == []
+    assert Path(document["folder"]) == tmp_path / "code"
+    files = sorted((tmp_path / "code").iterdir())
+    assert len(files) == 2
+    monkeypatch.setattr(cache, "object_code", lambda _text: pytest.fail("compiled again"))
+    model = gd.load_model(*ELBOW)
+    assert "compiled: mass_matrix, gravity_forces" in repr(
+        gd.compiled(model, ["mass_matrix", "gravity_forces"])
+    )
+    assert main(["compile", *ELBOW, "--functions", "mass_matrix"]) == 0
+    output = capsys.readouterr().out
+    assert "mass_matrix" in output
+    assert f"kept in {tmp_path / 'code'}" in output
+    assert main(["compile", *ELBOW, "--functions", "speed"]) == 2
+    assert "speed" in capsys.readouterr().err
 
 
 def test_check(found: Any) -> None:
@@ -107,6 +138,12 @@ def test_init_and_export(found: Any, tmp_path: Path) -> None:
     assert all(Path(file).is_file() for file in code["files"])
 
 
+def test_view(found: Any, tmp_path: Path) -> None:
+    pytest.importorskip("viser")
+    out = tmp_path / "arm.html"
+    assert found("view", *ELBOW, "--out", str(out))["files"] == [str(out)]
+
+
 def test_excite(found: Any, tmp_path: Path) -> None:
     out = tmp_path / "motion.yaml"
     document = found(
@@ -124,6 +161,21 @@ def test_excite(found: Any, tmp_path: Path) -> None:
     assert document["files"] == [str(out)]
     assert document["condition"] > 1.0
     assert all(joint["lower"] < joint["upper"] for joint in document["joints"])
+
+
+def test_analyze_and_identify(found: Any) -> None:
+    """On the recording that comes with the package, whose truth the files have."""
+    pytest.importorskip("clarabel")
+    (one,) = found("analyze", "brisk6")["recordings"]
+    for joint in one["joints"]:
+        assert joint["residual"]["complete"] < joint["residual"]["armature"]
+    document = found("identify", "brisk6", "--check")
+    assert document["usable"] is True
+    near = [abs(p["value"] - p["files"]) <= 5.0 * p["deviation"] for p in document["parameters"]]
+    assert np.mean(near) > 0.9
+    assert {joint["joint"] for joint in document["residuals"]} == {
+        f"joint_{k}" for k in range(1, 7)
+    }
 
 
 def test_warm_up(found: Any, monkeypatch: pytest.MonkeyPatch) -> None:

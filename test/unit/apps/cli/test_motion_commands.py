@@ -62,12 +62,19 @@ def test_excite_refuses_what_is_no_use(
     assert not file.exists()
 
 
-def test_excite_warns_of_a_poor_motion(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_excite_judges_its_motion(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     few = ["--starts", "3", "--changes", "5", "--output", str(tmp_path / "motion.yaml")]
-    assert main(["excite", URDF, DRIVE, *few, "--duration", "2"]) == 0
-    assert "is poor (good ones are below 100)" in capsys.readouterr().out
-    assert main(["excite", URDF, DRIVE, *few]) == 0
-    assert "is poor" not in capsys.readouterr().out
+    short = [*few, "--duration", "2"]
+    assert main(["excite", URDF, DRIVE, *short]) == 0
+    first = capsys.readouterr().out.splitlines()[0]
+    assert first.startswith("Do not record this motion: condition number ")
+    assert "is poor (above 1000), and some parameters will stay uncertain" in first
+    assert "; determined least: " in first
+    assert "give a longer --duration" in first
+    assert main(["excite", URDF, DRIVE, *short, "--check", "--publish", "/nowhere"]) == 1
+    capsys.readouterr()
+    assert main(["excite", URDF, DRIVE, *few, "--check"]) == 0
+    assert capsys.readouterr().out.startswith("Record this motion: condition number")
 
 
 def test_excite_and_coupling(bag: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -91,9 +91,12 @@ def test_the_report_is_one_file_that_asks_for_nothing(
     page = re.sub(r"<script\b.*?</script>", "", text, flags=re.DOTALL)
     assert not re.findall(r"""(?:src|href)\s*=\s*["'](?!data:,)""", page)
     assert not re.findall(r"<script[^>]+src=", text)
-    for row in table_rows(found):
-        assert all(f"<td>{cell}</td>" in page for cell in row)
-    assert len(re.findall(r'class="plotly-graph-div"', page)) == 3
+    for name, *cells in table_rows(found):
+        assert f'<th scope="row">{name}</th>' in page
+        assert all(f"<td>{cell}</td>" in page for cell in cells)
+    assert len(re.findall(r'class="plot" id="plot\d"', page)) == 3
+    assert path.stat().st_size < 2_500_000
+    assert page.index(verdict(found, plan.model.knowledge)[:40]) < page.index('class="plot"')
 
 
 def test_ways_are_in_the_order_of_the_table(found: tuple[Outcome, ...]) -> None:

@@ -22,7 +22,7 @@ def test_writes_the_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 
 def test_overwrites(tmp_path: Path) -> None:
     path = tmp_path / "out.SVG"
-    path.write_text("stale " * 100000, encoding="utf-8")
+    path.write_text("stale, written by geared-dynamics " * 100000, encoding="utf-8")
     assert main([*ELBOW, str(path)]) == 0
     assert "stale" not in path.read_text(encoding="utf-8")
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import geared_dynamics as gd
 from geared_dynamics.apps.gear_graph import GearPair, Graph, JointEdge, Vertex, graph_of
-from geared_dynamics.apps.gear_graph_drawing import graph_svg, picture
+from geared_dynamics.apps.gear_graph_drawing import graph_svg, picture, wheel_rows
 from geared_dynamics.apps.gear_graph_svg import Box, Drawing, Stroke, svg_text
 from geared_dynamics.description.robot_records import DrivetrainRecord, RobotRecord
 
@@ -102,7 +102,21 @@ def texts(svg: str) -> list[str]:
 @pytest.mark.parametrize("robot", ROBOTS)
 def test_nothing_overlaps(robot: str) -> None:
     model = model_of(robot)
-    assert clashes(picture(model.name, graph_of(*model.records))) == []
+    graph = graph_of(*model.records)
+    assert clashes(picture(model.name, graph, wheel_rows(model))) == []
+
+
+def test_the_table_has_ratio_teeth_and_speed_of_each_wheel() -> None:
+    model = model_of("planetary_2r")
+    _, sun, planet, *_ = wheel_rows(model)
+    assert sun == ("gearbox_1.sun", "base_link", "20", "-2 × joint_1", "-19.1")
+    assert planet[2:] == ("10", "4 × joint_1", "38.2")
+    found = texts(graph_svg(model))
+    for cell in (*sun, *planet, "overall ratio", "teeth"):
+        assert cell in found
+    assert len(wheel_rows(model)) == 1 + len(model.wheel_names)
+    coupled = dict((row[0], row[3]) for row in wheel_rows(model_of("tx40")))
+    assert coupled["rotor_6"].count("×") == 2
 
 
 def test_overlaps_are_found() -> None:
@@ -121,7 +135,7 @@ def test_overlaps_are_found() -> None:
 def test_everything_is_there(robot: str) -> None:
     """Each link and wheel three times, each ratio once, each axis in the key."""
     model = model_of(robot)
-    found = texts(graph_svg(model))
+    found = texts(svg_text(picture(model.name, graph_of(*model.records)), robot))
     for name in (*model.body_names, *model.wheel_names):
         assert (
             sum(re.match(rf"{re.escape(name)}( \(\w\))?$", text) is not None for text in found)

@@ -58,11 +58,11 @@ def test_the_jacobian_is_dense(path: Path) -> None:
     """MuJoCo 4.0.0 is wrong with a sparse one."""
     model = example(path.stem)
     dense = mujoco.mjtJacobian.mjJAC_DENSE
-    assert compiled(blueprint(model, 1e-3, drawn=True)).opt.jacobian == dense
     if path.stem in NO_BODIES:
         with pytest.raises(gd.GearedDynamicsError):
             S.to_mjcf(model)
     else:
+        assert compiled(blueprint(model, 1e-3)).opt.jacobian == dense
         assert load(S.to_mjcf(model))[0].opt.jacobian == dense
 
 

@@ -7,7 +7,13 @@ import pytest
 import yaml
 
 import geared_dynamics as gd
-from geared_dynamics.simulation.mujoco_parts import link_bodies, wheel_bodies
+from geared_dynamics.simulation.mujoco_parts import (
+    PICTURE,
+    link_bodies,
+    refuse_unphysical,
+    require_inertia,
+    wheel_bodies,
+)
 from plant_arms import URDF, example, tx40
 
 
@@ -59,3 +65,38 @@ def test_a_wheel_without_inertia_is_refused() -> None:
         gd.GearedDynamicsError, match=r"wheels.idler: has no axial inertia.*equations"
     ):
         wheel_bodies(model)
+
+
+def test_a_weightless_wheel_on_a_weightless_carrier_is_refused() -> None:
+    model = example("brisk6")
+    require_inertia(model, 3, 1e-4, 1e-3)
+    with pytest.raises(
+        gd.GearedDynamicsError, match=r"wheels\..*: has no mass, and its carrier 'l"
+    ):
+        require_inertia(model, 3, 1e-4, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("moments", "words"),
+    [((1.0, 1.0, 2.1), "as a body of its own"), ((1.0, 1.0, 0.0), "all of them above zero")],
+)
+def test_a_link_that_is_no_body_is_refused(moments: tuple[float, ...], words: str) -> None:
+    """One moment above the sum of the others; a rod without thickness."""
+    model, rest = example("brisk6"), np.zeros(10)
+    rest[[0, 4, 7, 9]] = 1.0, 1.0, 1.0, 1.9
+    refuse_unphysical(model, "link_1", rest, [])
+    rest[[4, 7, 9]] = moments
+    with pytest.raises(gd.GearedDynamicsError, match=f"link 'link_1': .*{words}"):
+        refuse_unphysical(model, "link_1", rest, [])
+
+
+def test_a_picture_keeps_the_numbers_that_are_known() -> None:
+    """A wheel lacks its inertia, another one its mass: these are invented, for a picture alone."""
+    drives = yaml.safe_load((URDF / "brisk6.drivetrain.yaml").read_text("utf-8"))
+    names = list(drives["wheels"])
+    known = wheel_bodies(gd.load_model(URDF / "brisk6.urdf", drives), drawn=True)
+    drives["wheels"][names[0]]["inertia"] = {"axial": 0}
+    found = wheel_bodies(gd.load_model(URDF / "brisk6.urdf", drives), drawn=True)
+    assert [wheel.axial for wheel in found[1:]] == [wheel.axial for wheel in known[1:]]
+    assert [wheel.mass for wheel in found] == [wheel.mass for wheel in known]
+    assert found[0].axial == PICTURE[1] != known[0].axial

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import contact_arms
 import geared_dynamics as gd
 from elastic_arms import elbow
 from plant_arms import URDF, example, pendulum
@@ -60,6 +61,9 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     "no number": (lambda: stepped([0.0], "soon"), "dt: is 'soon'"),
     "counts": (lambda: make(encoder_counts=0), "encoder_counts: is 0"),
     "noise": (lambda: make(angle_noise=-1.0), "angle_noise: is -1"),
+    "infinite noise": (lambda: make(angle_noise=np.inf), "angle_noise: is inf"),
+    "more than any float": (lambda: make(angle_noise=-(10**400)), "angle_noise: is -1000"),
+    "an integer without end": (lambda: make(timestep=10**5000), "timestep.*cannot be written"),
     "latency": (lambda: make(command_latency=60.0), "command_latency: is 60"),
     "seed": (lambda: make(seed=0.5), "seed: is 0.5"),
     "a flag": (lambda: make(friction="no"), "friction: is 'no'"),
@@ -106,6 +110,15 @@ def test_reduced_models_have_no_bodies() -> None:
     model = pendulum().with_coupling("diagonal")
     with pytest.raises(gd.GearedDynamicsError, match=r"coupling 'diagonal'.*complete model"):
         make(model, engine="mujoco")
+
+
+def test_what_mujoco_does_not_take_is_said_in_its_words() -> None:
+    """A link of 1e-16 kg is above zero, and below MuJoCo's least mass."""
+    pytest.importorskip("mujoco")
+    urdf, drives = contact_arms.urdf(), contact_arms.drives("A")
+    light = gd.load_model(urdf.replace('"3"', '"1e-16"').replace('"0.05"', '"1e-16"'), drives)
+    with pytest.raises(gd.GearedDynamicsError, match=r"MuJoCo does not take it \(.*mjMINVAL"):
+        make(light, engine="mujoco")
 
 
 def test_without_mujoco(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,13 +14,17 @@ LOCK = threading.RLock()  # LLVM's global state is not for several threads at on
 
 
 @cache
-def machine() -> Any:
-    """Return the target: this processor."""
+def machine(effort: int = 2) -> Any:
+    """Return the target: this processor; ``effort`` is that of LLVM's code generator, 0 to 3."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     target = llvm.Target.from_default_triple()
     return target.create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=features(), opt=2, jit=True, codemodel="jitdefault"
+        cpu=llvm.get_host_cpu_name(),
+        features=features(),
+        opt=effort,
+        jit=True,
+        codemodel="jitdefault",
     )
 
 
@@ -56,14 +60,14 @@ def identity() -> str:
     )
 
 
-def object_code(assembly: str) -> bytes:
+def object_code(assembly: str, effort: int = 2) -> bytes:
     """Compile assembly to an object file.
 
     The assembly is straight and has no common parts, so that there is nothing for LLVM's
     optimiser to do: registers and instructions alone are left.
     """
     with LOCK:
-        target = machine()
+        target = machine(effort)
         module = llvm.parse_assembly(f'target triple = "{target.triple}"\n{assembly}')
         module.verify()
         return bytes(target.emit_object(module))
@@ -74,6 +78,7 @@ class Code:
 
     def __init__(self, data: bytes) -> None:
         """Load an object file into this process."""
+        self.size = len(data)
         with LOCK:
             module = llvm.parse_assembly(f'target triple = "{machine().triple}"\n')
             # The engine owns its target: one of its own.

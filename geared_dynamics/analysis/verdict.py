@@ -1,0 +1,391 @@
+"""Whether what was identified can be used, why not, and what to do: a function of the fit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from geared_dynamics.analysis.hypotheses import (
+    Explained,
+    Scale,
+    elsewhere,
+    explained,
+    fitted,
+    other_scale,
+)
+from geared_dynamics.analysis.identification import UNEXPLAINED, Identified
+from geared_dynamics.analysis.identification_equations import equations
+from geared_dynamics.analysis.identification_rows import Settings
+from geared_dynamics.analysis.least_squares import deviation
+from geared_dynamics.analysis.parameter_columns import unit_of
+from geared_dynamics.arrays import Array, BoolArray
+from geared_dynamics.checks import two_digits
+from geared_dynamics.recordings.most_excited import found_bandwidth
+from geared_dynamics.recordings.recording import Recording
+from geared_dynamics.recordings.signals import WIDER, usable_cutoff
+
+TWICE = 2.0  # times the residual of the fit, from which on what was held out says that it fails
+SMALL = 0.05  # of a joint's torque: a residual below it is small, whatever it is compared with
+NOTHING = 0.01  # of a joint's torque, that is not worth a line
+COSTS = 1.5  # times the residual that being a possible arm may cost
+BELOW = 2.0  # deviations below zero from which on a value cannot be
+CONTRADICTED = 3.0  # deviations by which a bound moves a parameter that the data know better
+UNSURE, UNKNOWN = 0.2, 0.5  # of a torque: its uncertainty in other motions
+SHORT_WAY = 0.25  # of a joint's range: with less, its motion is called short
+SCALED, CERTAIN = 0.003, 5.0  # change of a torque's scale, and deviations, that are named
+LIGHT = 0.05  # kg: a mass that is not worth a line
+NEVER_NEGATIVE = (".J", ".inertia", ".viscous", ".coulomb")
+LARGE = 1e-3  # of a combination: what is joined by less does not count
+
+Severity = Literal["red", "yellow"]
+
+
+class FitFinding(NamedTuple):
+    """Something that is wrong with a fit, or doubtful.
+
+    Attributes:
+        severity: ``red``: do not use it; ``yellow``: to be known.
+        what: What was found.
+        cause: What it probably comes from.
+        remedy: What to do.
+        evidence: More about it, in numbers.
+    """
+
+    severity: Severity
+    what: str
+    cause: str
+    remedy: str
+    evidence: str = ""
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """Evidence, likely cause and remedy, as sentences."""
+        more = (self.evidence, f"likely cause: {self.cause}", self.remedy)
+        return tuple(f"{text[0].upper()}{text[1:]}." for text in more if text)
+
+
+class Judgement(NamedTuple):
+    """What is to be done with identified parameters.
+
+    Attributes:
+        findings: Red ones first.
+        reason: Why they can be used, in numbers; also said where they cannot.
+        explained: Hypotheses that would explain the torques.
+        elsewhere: Uncertainty of the torque in other motions, over the torque (n,).
+        coverage: Part of each joint's range that was gone through (n,); NaN without limits.
+    """
+
+    findings: tuple[FitFinding, ...]
+    reason: str
+    explained: Explained
+    elsewhere: Array
+    coverage: Array
+
+    @property
+    def usable(self) -> bool:
+        """Whether nothing is red."""
+        return not any(finding.severity == "red" for finding in self.findings)
+
+    @property
+    def sentence(self) -> str:
+        """The verdict, first line of terminal and report."""
+        if self.usable:
+            return f"Use these parameters: {self.reason}."
+        red = [finding.what for finding in self.findings if finding.severity == "red"]
+        more = f", and {len(red) - 1} more" if len(red) > 1 else ""
+        return f"Do not use these parameters: {red[0]}{more}."
+
+
+def judged(result: Identified) -> Judgement:
+    """Judge a fit.
+
+    Args:
+        result: What was identified.
+    """
+    better, unsure, way = explained(result), elsewhere(result), coverage(result)
+    findings = [
+        *_zeros(result, better),
+        *_unexplained(result),
+        *_fails_elsewhere(result),
+        *_impossible(result, better),
+        *_too_little(result, unsure, way),
+        *_mass(better),
+        *([] if better.zero.any() else _scale(result, other_scale(result))),
+        *_unvalidated(result),
+    ]
+    findings.sort(key=lambda finding: finding.severity != "red")
+    return Judgement(tuple(findings), _reason(result), better, unsure, way)
+
+
+def held_percent(result: Identified) -> Array:
+    """Residual of what was held out, of the physical parameters where there are some (n,) [%]."""
+    row = 3 if result.physical is None else 4
+    scale = np.where(result.held_rms > 0.0, result.held_rms, np.nan)
+    return np.asarray(100.0 * result.residual[row] / scale)
+
+
+def wider_residual(
+    result: Identified, recordings: Sequence[Recording], settings: Settings
+) -> Array:
+    """Residual of all samples in the band of ``analyze``, over the torque (n,).
+
+    Of the physical parameters where there are some. ``analyze`` filters torques less than
+    ``identify`` does and counts joints at rest: it shows noise and friction that this leaves out.
+
+    Args:
+        result: What was identified.
+        recordings: What it was identified from.
+        settings: As they were given to ``identify``.
+    """
+    readers = settings.readers(result.model, recordings)
+    requested = settings.bandwidth or WIDER * max(map(found_bandwidth, readers))
+    cutoff = usable_cutoff(requested, max(recording.rate for recording in recordings))
+    whole = replace(settings, bandwidth=cutoff, keep=cutoff, slow=0.0, holdout=0.0)
+    found = equations(result.model, recordings, whole)
+    full = result.physical
+    x = None if full is None else full.x + result.load
+    left = found.tau - (result.expected(found) if x is None else found.Y @ x)
+    every = np.ones(found.used.shape, bool)
+    return np.asarray(deviation(left, every) / np.maximum(deviation(found.tau, every), 1e-300))
+
+
+def coverage(result: Identified) -> Array:
+    """Part of each joint's range that was gone through (n,); NaN where it has no limits."""
+    given, way = result.model.limits, np.ptp(result.equations.q, axis=0)
+    range_ = np.where(given.bounded, given.upper - given.lower, np.nan)
+    return np.asarray(np.minimum(way / np.minimum(range_, 2.0 * np.pi), 1.0))
+
+
+def _reason(result: Identified) -> str:
+    """Say how well the torques are explained, joint by joint at worst."""
+    held = held_percent(result)
+    if not np.isfinite(held).any():
+        fit = 100.0 * result.residual[1] / np.maximum(result.rms, 1e-300)
+        j = int(np.argmax(fit))
+        return (
+            f"they leave {np.sqrt(np.mean(fit**2)):.1f} % of the torques that were fitted "
+            f"(worst {result.model.joint_names[j]} {fit[j]:.1f} %)"
+        )
+    j = int(np.nanargmax(held))
+    return (
+        f"they leave {np.sqrt(np.nanmean(held**2)):.1f} % of torques that were not fitted "
+        f"(worst {result.model.joint_names[j]} {held[j]:.1f} %)"
+    )
+
+
+def _zeros(result: Identified, better: Explained) -> list[FitFinding]:
+    """Zero positions that look wrong."""
+    joints = np.flatnonzero(better.zero).tolist()
+    if not joints:
+        return []
+    names = result.model.joint_names
+    off = " and ".join(
+        f"{names[j]} looks {abs(np.rad2deg(better.zero[j])):.0f}° off" for j in joints
+    )
+    evidence = (
+        f"with its zero position corrected the files' links leave {100 * better.after:.0f} % of "
+        f"the torques, as it is {100 * better.before:.0f} %"
+    )
+    added = " ".join(f"{names[j]}={better.zero[j]:.3f}" for j in joints)
+    cause = "the recording and the URDF count positions from different zeros"
+    remedy = f"add to the positions [rad]: --zero {added}, and identify again"
+    return [FitFinding("red", off, cause, remedy, evidence)]
+
+
+def _scale(result: Identified, scale: Scale) -> list[FitFinding]:
+    """A torque that does not fit the others."""
+    sure = abs(scale.change) > max(SCALED, CERTAIN * scale.sigma)
+    if not sure:
+        return []
+    large = "large" if scale.change > 0.0 else "small"
+    name = result.model.joint_names[scale.joint]
+    what = (
+        f"the torque of {name} is "
+        f"{' ± '.join(two_digits(100 * abs(scale.change), 100 * scale.sigma))} % too {large} for "
+        "what the other joints show"
+    )
+    cause = "a gear ratio, a drive gain or a torque constant in the files"
+    remedy = "compare them with the data sheet; the parameters of this joint contain the factor"
+    return [FitFinding("yellow", what, cause, remedy)]
+
+
+def _unexplained(result: Identified) -> list[FitFinding]:
+    """Joints whose torque is hardly explained, though it was fitted."""
+    fit = result.residual[1] / np.maximum(result.rms, 1e-300)
+    held = result.residual[3] / np.maximum(result.held_rms, 1e-300)
+    share = np.where(_fails(result), fit, np.fmax(fit, held))
+    names = result.model.joint_names
+    listed = [f"{names[j]} ({100 * share[j]:.0f} %)" for j in np.flatnonzero(share > UNEXPLAINED)]
+    if not listed:
+        return []
+    what = f"the residual is near the torque itself for {', '.join(listed)}"
+    cause = (
+        "efforts are not what --effort and --gains say, a sign or a joint is another, or the "
+        "torque is noise"
+    )
+    remedy = "plot the torques (geared-dynamics analyze --output), and correct what they are"
+    return [FitFinding("red", what, cause, remedy)]
+
+
+def _fails(result: Identified) -> BoolArray:
+    """Joints whose residual is twice as large where nothing was fitted, absolute and relative."""
+    fit, held = result.residual[1], result.residual[3]
+    torque = np.maximum(result.held_rms, 1e-300)
+    by_torque = (held / torque) / np.maximum(fit / np.maximum(result.rms, 1e-300), 1e-300)
+    times = np.fmin(held / np.maximum(fit, 1e-300), by_torque)
+    return np.asarray((times > TWICE) & (held > SMALL * torque))
+
+
+def _fails_elsewhere(result: Identified) -> list[FitFinding]:
+    """Say at which joints the fit fails where nothing was fitted."""
+    fit, held = result.residual[1], result.residual[3]
+    names, units = result.model.joint_names, result.model.force_units
+    named = [
+        f"{names[j]} ({held[j]:.2g} for {fit[j]:.2g} {units[j]})"
+        for j in np.flatnonzero(_fails(result))
+    ]
+    if not named:
+        return []
+    what = f"the residual of what was held out is more than twice the fit's: {', '.join(named)}"
+    cause = (
+        "the motion that was fitted is too short or too different, or something changed (load, "
+        "contact, temperature)"
+    )
+    remedy = "record longer, with the same load, and more of the range (geared-dynamics excite)"
+    return [FitFinding("red", what, cause, remedy)]
+
+
+def _impossible(result: Identified, better: Explained) -> list[FitFinding]:
+    """Values that no arm has, and what it costs to do without them."""
+    costs = _costs(result)
+    negative = _negative(result, BELOW if costs else CONTRADICTED)
+    bound = _at_bound(result)
+    if not negative and not (costs and bound):
+        return []
+    severity: Severity = "red" if costs else "yellow"
+    listed = ", ".join(negative)
+    what = f"no arm has {listed}" if negative else f"a parameter is at its bound: {bound[0]}"
+    evidence = f"parameters of a possible arm leave more of the torque: {costs}" if costs else ""
+    if costs and bound:
+        evidence += f"; at the bound: {', '.join(bound)}"
+    wheels = [name for name in negative if ".J" in name or ".inertia" in name]
+    if better.zero.any():
+        cause = "the zero position above"
+        remedy = "correct that first"
+    elif costs:
+        cause = (
+            "a gear ratio, a sign or a carrier differs from the drivetrain file"
+            if wheels
+            else "a joint's sign or zero is another, or something acts that is not in the model"
+        )
+        remedy = "compare ratios and signs with the data sheet (geared-dynamics describe)"
+    else:
+        cause = "the motion hardly determines it, or something small acts that is not in the model"
+        remedy = "use the physical parameters, where it is at its bound: they explain as much"
+    return [FitFinding(severity, what, cause, remedy, evidence)]
+
+
+def _negative(result: Identified, beyond: float) -> list[str]:
+    """Sums of what cannot be negative that are, by more than so many deviations."""
+    names = np.array(result.equations.names)
+    found = []
+    for row, k, x, sigma in zip(
+        result.base.combinations, result.base.selection, result.x, result.sigma, strict=True
+    ):
+        joined = names[np.abs(row) > LARGE * np.abs(row).max()]
+        positive = (row >= -LARGE * np.abs(row).max()).all()
+        if (
+            positive
+            and x < -beyond * sigma
+            and all(map(_one_sided, joined))
+            and _counts(result, k, x)
+        ):
+            unit = unit_of(result.model, str(names[k]))
+            found.append(f"{names[k]} = {' ± '.join(two_digits(x, sigma))} {unit}")
+    return found
+
+
+def _counts(result: Identified, k: int, x: float) -> bool:
+    """Whether a parameter gives some joint a torque worth mentioning."""
+    used = fitted(result)
+    given = result.equations.Y[..., k] * x
+    rms = np.sqrt((given**2 * used).sum(axis=0) / np.maximum(used.sum(axis=0), 1))
+    return bool((rms > NOTHING * result.rms).any())
+
+
+def _one_sided(name: str) -> bool:
+    """Whether a parameter is never below zero."""
+    return name.endswith((*NEVER_NEGATIVE, ".m", ".Ixx", ".Iyy", ".Izz"))
+
+
+def _costs(result: Identified) -> str:
+    """Joints where the physical parameters leave much more than the base ones; empty: none."""
+    if result.physical is None:
+        return ""
+    base, full = result.residual[1], result.residual[2]
+    far = (full > COSTS * base) & (full - base > 2.0 * NOTHING * result.rms)
+    percent, names = 100.0 / np.maximum(result.rms, 1e-300), result.model.joint_names
+    return ", ".join(
+        f"{names[j]} {full[j] * percent[j]:.1f} % for {base[j] * percent[j]:.1f} %"
+        for j in np.flatnonzero(far)
+    )
+
+
+def _at_bound(result: Identified) -> list[str]:
+    """Parameters that the best fit would have beyond their bound, and the data know better."""
+    if result.physical is None:
+        return []
+    moved = [name for name, apart in result.shifts.items() if abs(apart) > CONTRADICTED]
+    owners = {text: text.split(" ")[0].rpartition(".")[0] for text in result.physical.forbidden}
+    return [
+        text
+        for text, owner in owners.items()
+        if any((owner or text.split(" ")[0]) in name for name in moved)
+    ]
+
+
+def _too_little(result: Identified, unsure: Array, way: Array) -> list[FitFinding]:
+    """Joints of which other motions would need more than was recorded."""
+    names = result.model.joint_names
+    far = np.flatnonzero(unsure > UNSURE)
+    if not far.size:
+        return []
+    severity: Severity = "red" if (unsure > UNKNOWN).any() else "yellow"
+    listed = ", ".join(f"{names[j]} ±{100 * unsure[j]:.0f} %" for j in far)
+    what = f"torques elsewhere in the range are uncertain: {listed} of the torque"
+    short = [f"{names[j]} {100 * way[j]:.0f} %" for j in np.flatnonzero(way < SHORT_WAY)]
+    cause = "the motion is too small or too slow for what it is to determine"
+    if short:
+        cause += f" (part of the range gone through: {', '.join(short)})"
+    remedy = (
+        "record a motion of geared-dynamics excite, or use the parameters for this motion only"
+    )
+    return [FitFinding(severity, what, cause, remedy)]
+
+
+def _mass(better: Explained) -> list[FitFinding]:
+    """A mass at the tip that the files do not have."""
+    if abs(better.mass) < LIGHT:
+        return []
+    more = "more" if better.mass > 0.0 else "less"
+    what = (
+        f"the last link carries {' ± '.join(two_digits(abs(better.mass), better.sigma))} kg "
+        f"{more} than the files say"
+    )
+    cause = "a tool or a load" if better.mass > 0.0 else "a tool of the files that was not there"
+    remedy = "the parameters contain it; give --payload if it is known and comes off"
+    return [FitFinding("yellow", what, cause, remedy)]
+
+
+def _unvalidated(result: Identified) -> list[FitFinding]:
+    """Joints that hardly move in what was held out."""
+    few = np.flatnonzero(~np.isfinite(result.residual[3]))
+    if not few.size:
+        return []
+    listed = ", ".join(result.model.joint_names[j] for j in few)
+    what = f"not validated: {listed} hardly moves in what was held out, or it is too short"
+    remedy = "record longer, or name another recording with --validate"
+    return [FitFinding("yellow", what, "a short recording", remedy)]

@@ -1,0 +1,139 @@
+"""What a URDF draws of its links: read, found, made small, or left out by name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import geared_dynamics as gd
+from geared_dynamics.description.urdf_reader import read_urdf
+from geared_dynamics.scene.meshes import TRIANGLES, decimated, places, visual_parts
+from geared_dynamics.scene.solids import capsule, sphere
+
+ARM = """<robot name="r"><link name="base">{0}</link><link name="arm"><inertial><mass value="1"/>
+  <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>{1}</link>
+  <joint name="j" type="continuous"><parent link="base"/><child link="arm"/>
+  <origin xyz="0 0 0.5"/></joint></robot>"""
+STL = """solid s
+facet normal 0 0 1
+outer loop
+vertex 0 0 0
+vertex 1 0 0
+vertex 0 1 0
+endloop
+endfacet
+endsolid s
+"""
+
+
+def visual(shape: str, origin: str = "") -> str:
+    """A visual element."""
+    return f"<visual>{origin}<geometry>{shape}</geometry></visual>"
+
+
+def test_shapes_are_read() -> None:
+    drawn = (
+        visual('<box size="1 2 3"/>', '<origin xyz="1 0 0" rpy="0 0 1.5707963267948966"/>')
+        + visual('<cylinder radius="0.1" length="0.4"/>')
+        + visual('<mesh filename="package://p/a.stl" scale="0.001 0.001 0.001"/>')
+    )
+    link = read_urdf(ARM.format("", drawn)).links[1]
+    box, rod, mesh = link.visuals
+    assert (box.kind, box.size, box.position) == ("box", (1.0, 2.0, 3.0), (1.0, 0.0, 0.0))
+    assert np.allclose(box.rotation, [[0, -1, 0], [1, 0, 0], [0, 0, 1]])
+    assert rod.size == (0.1, 0.4, 0.0)
+    assert (mesh.mesh, mesh.size) == ("package://p/a.stl", (0.001, 0.001, 0.001))
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        "<visual/>",
+        "<visual><geometry/></visual>",
+        visual('<box size="1 2"/>'),
+        visual('<box size="1 -2 3"/>'),
+        visual('<box size="nan 1 1"/>'),
+        visual('<sphere radius="x"/>'),
+        visual("<mesh/>"),
+        visual('<capsule radius="1"/>'),
+        visual('<box size="1 1 1"/>', '<origin xyz="1 1"/>'),
+    ],
+)
+def test_decoration_is_never_an_error(odd: str) -> None:
+    assert gd.load_model(ARM.format(odd, odd)).records.robot.links[1].visuals == ()
+
+
+def test_own_shapes_replace_rods() -> None:
+    """Placed in the body, also of a link that is fixed to it."""
+    model = gd.load_model(ARM.format("", visual('<sphere radius="0.2"/>')))
+    (part,), left_out = visual_parts(model)
+    assert (part.body, part.wheel, left_out) == (0, -1, ())
+    np.testing.assert_allclose(part.solid.points.mean(axis=0), 0.0, atol=0.02)
+    assert np.abs(part.solid.points).max() == pytest.approx(0.2, rel=0.05)
+
+
+def test_meshes_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside the URDF, above it in a package, in an overlay, and by a ``file:`` address."""
+    robot = tmp_path / "share" / "my_arm" / "urdf" / "arm.urdf"
+    overlay = tmp_path / "overlay"
+    robot.parent.mkdir(parents=True)
+    wanted = {
+        "../meshes/a.stl": robot.parent.parent / "meshes" / "a.stl",
+        "package://my_arm/meshes/a.stl": robot.parent.parent / "meshes" / "a.stl",
+        "package://other/b.stl": overlay / "share" / "other" / "b.stl",
+        f"file://{tmp_path}/c%20d.stl": tmp_path / "c d.stl",
+    }
+    monkeypatch.setenv("AMENT_PREFIX_PATH", str(overlay))
+    for file in wanted.values():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(STL, encoding="utf-8")
+    for name, file in wanted.items():
+        found = next(path for path in places(name, str(robot)) if path.is_file())
+        assert found.resolve() == file.resolve(), name
+    assert not [p for p in places("https://x.org/a.stl", str(robot)) if p.is_file()]
+
+
+def test_what_cannot_be_drawn_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.step").write_text("x", encoding="utf-8")
+    (tmp_path / "bad.stl").write_bytes(b"\0" * 90)
+    names = ("missing.stl", "package://nowhere/x.dae", "a.step", "bad.stl")
+    drawn = "".join(visual(f'<mesh filename="{name}"/>') for name in names)
+    urdf = tmp_path / "arm.urdf"
+    urdf.write_text(ARM.format("", drawn), encoding="utf-8")
+    parts, left_out = visual_parts(gd.load_model(urdf))
+    assert parts == ()
+    assert len(left_out) == len(names)
+    for name, line in zip(names, left_out, strict=True):
+        assert line.startswith(f"arm: {name}: ")
+    assert "not found" in left_out[0]
+    assert ".step is not one of" in left_out[2]
+
+
+def test_a_mesh_is_read_in_its_scale(tmp_path: Path) -> None:
+    pytest.importorskip("trimesh")
+    (tmp_path / "a.stl").write_text(STL, encoding="utf-8")
+    urdf = tmp_path / "arm.urdf"
+    urdf.write_text(ARM.format("", visual('<mesh filename="a.stl" scale="2 2 -2"/>')), "utf-8")
+    (part,), left_out = visual_parts(gd.load_model(urdf))
+    assert left_out == ()
+    assert part.solid.points.max() == pytest.approx(2.0)
+    a, b, c = part.solid.points[part.solid.faces[0]]
+    assert np.cross(b - a, c - a)[2] < 0.0  # mirrored, and still seen from its outer side
+
+
+def test_decimation_keeps_the_shape() -> None:
+    fine = capsule(np.zeros(3), np.array([0.3, 0.0, 0.0]), 0.1, corners=400)
+    small = decimated(fine, 0.1)
+    assert 0.02 * len(fine.faces) < len(small.faces) <= 0.1 * len(fine.faces)
+    for side in (np.min, np.max):
+        gap = side(small.points, axis=0) - side(fine.points, axis=0)
+        assert np.abs(gap).max() < 0.02
+    whole = decimated(fine, 1.0)
+    assert len(whole.faces) == len(fine.faces)
+
+
+def test_decimation_stops_before_the_shape_is_lost() -> None:
+    assert len(decimated(sphere(1.0), 1e-6).faces) > 20
+    assert TRIANGLES < 200_000

@@ -1,0 +1,112 @@
+"""What a kernel must not do where it runs over symbols: each is an error, no wrong code."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from geared_dynamics.kernels import layout as at
+from geared_dynamics.trace import graph as of
+from geared_dynamics.trace.functions import jacobian
+from geared_dynamics.trace.graph import ExpressionGraph
+from geared_dynamics.trace.run import Tracer
+
+
+def traced(kernel: Any) -> list[Any]:
+    """Run a function of a model, an input and a result over symbols."""
+    tracer = Tracer()
+    q = tracer.graph.inputs("q", 2)
+    return list(tracer.run(SimpleNamespace(py_func=kernel), [[1.0]], [q], 2))
+
+
+def value(graph: ExpressionGraph, x: Any, given: float) -> float:
+    """What an expression of one input is worth."""
+    if not isinstance(x, of.Symbol):
+        return float(x)
+    operation, arguments = graph.operations[x.node], graph.arguments[x.node]
+    if operation == of.CONSTANT:
+        number = arguments[0]
+    elif operation == of.INPUT:
+        number = given
+    else:
+        parts = [value(graph, of.Symbol(graph, k), given) for k in arguments]
+        number = {**of.FUNCTIONS, **PLAIN}[operation](*parts)
+    return -number if x.negative else number
+
+
+PLAIN: dict[int, Callable[..., float]] = {
+    of.ADD: operator.add,
+    of.SUBTRACT: operator.sub,
+    of.MULTIPLY: operator.mul,
+    of.DIVIDE: operator.truediv,
+    of.LESS: operator.lt,
+    of.SELECT: lambda truth, x, y: x if truth else y,
+}
+
+
+@pytest.mark.parametrize("operation", sorted(set(of.FUNCTIONS) - {of.ROUND}))
+@pytest.mark.parametrize("x", [0.3, 1.7, -0.6])
+def test_the_derivative_of_every_function(operation: int, x: float) -> None:
+    """Of f(u) with u = x / (x^2 + 3) + 0.8, against differences of order 4."""
+    graph = ExpressionGraph()
+    symbol = graph.symbol(graph.input("q", 0))
+    inner = symbol / (symbol * symbol + 3.0) + 0.8
+    y = graph.function(operation, inner)
+    ((slope,),) = jacobian(graph, [y], [symbol])
+    step = 1e-3
+    ahead, behind = (
+        (value(graph, y, x + k * step), value(graph, y, x - k * step)) for k in (1, 2)
+    )
+    expected = (8.0 * (ahead[0] - ahead[1]) - (behind[0] - behind[1])) / (12.0 * step)
+    assert value(graph, slope, x) == pytest.approx(expected, rel=1e-9, abs=1e-11)
+
+
+def test_a_status_other_than_ok_is_refused() -> None:
+    with pytest.raises(ValueError, match="the kernel returned 7"):
+        traced(lambda _model, _q, _out: 7)
+
+
+def test_an_index_that_depends_on_inputs_is_refused() -> None:
+    def kernel(_model: Any, q: Any, out: Any) -> int:
+        out[int(q[0])] = 1.0
+        return at.OK
+
+    with pytest.raises(TypeError, match="an index depends on the inputs"):
+        traced(kernel)
+
+
+def test_a_truth_that_depends_on_inputs_is_refused() -> None:
+    graph = ExpressionGraph()
+    x, y = graph.inputs("q", 2)
+    with pytest.raises(TypeError, match="a truth that depends on its inputs"):
+        graph.select(x < y, True, x < 0.0)
+    assert graph.select(x < y, True, True) is True
+
+
+def test_symbols_have_no_value_outside_of_a_run() -> None:
+    x, y = ExpressionGraph().inputs("q", 2)
+    with pytest.raises(TypeError, match="a symbol has no value"):
+        float(x)
+    with pytest.raises(TypeError, match="neither true nor false"):
+        bool(x < y)
+
+
+def test_known_numbers_and_signs_decide_a_comparison() -> None:
+    """Equal ones too; a symbol only where its sign and that of the number differ."""
+    graph = ExpressionGraph()
+    for x, y in ((2.0, 2.0), (0.0, 0.0), (-1.0, 3.0), (3.0, -1.0)):
+        assert graph.compare(of.LESS, x, y) is (x < y)
+        assert graph.compare(of.AT_MOST, x, y) is (x <= y)
+        assert graph.compare(of.EQUAL, x, y) is (x == y)
+        assert graph.compare(of.EQUAL, x, y, negated=True) is (x != y)
+    mass, other = graph.input("table", 0), graph.input("table", 1)
+    graph.sign[mass.node] = 1
+    assert graph.compare(of.LESS, 0.0, mass) is True
+    assert graph.compare(of.LESS, -mass, 0.0) is True
+    assert graph.compare(of.EQUAL, mass, -1.0) is False
+    for undecided in (graph.compare(of.LESS, mass, 1.0), graph.compare(of.LESS, other, 0.0)):
+        assert isinstance(undecided, of.Condition)
