@@ -54,7 +54,7 @@ def open_loop(model: gd.GearedModel, voltages: np.ndarray) -> np.ndarray:
 
 def picture(t: np.ndarray, controls: dict[str, np.ndarray], errors: dict[str, np.ndarray]) -> Path:
     """Draw u*, the change of u* by the armature model, and the errors of position."""
-    figure, axes = plt.subplots(1, 3, figsize=(13, 4), layout="constrained")
+    figure, axes = plt.subplots(3, 1, figsize=(7, 8), sharex=True, layout="constrained")
     compared = ("complete model", "armature model")
     difference = controls["armature model"] - controls["complete model"]
     for joint in range(3):
@@ -65,9 +65,9 @@ def picture(t: np.ndarray, controls: dict[str, np.ndarray], errors: dict[str, np
     titles = ("Nominal control u* [V]", "Armature model minus complete model [V]")
     for ax, title in zip(axes, (*titles, "Largest position error [mrad]"), strict=True):
         ax.set_title(title, fontsize="medium")
-        ax.set_xlabel("time [s]")
         ax.grid(alpha=0.3)
         ax.legend(fontsize="small")
+    axes[-1].set_xlabel("time [s]")
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else FIGURES
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "driven_arm_volts.png"

@@ -157,5 +157,6 @@ def test_a_load_changes_the_motion_from_then_on(engine: str) -> None:
     for _ in range(100):
         plant.step(hold(loaded, START), 1e-3)
     assert np.abs(plant.state.q - START).max() < 1e-4
-    plant.attach_payload(0.0, link="link_6")
+    with pytest.warns(DeprecationWarning, match="attach_payload"):
+        plant.load(0.0, link="link_6")
     np.testing.assert_array_equal(plant.model.tree.parameters, model.tree.parameters)

@@ -197,7 +197,7 @@ BAD = [
     ("wheel: screw", "wheel: first.ring", UnknownNameError,
      "spins[1].wheel", "no wheel 'first.ring'", "valid: a, b, screw, pinion, first.sun"),
     ("wheel: pinion", "wheel: screw", DescriptionError,
-     "spins[3]", "'screw' is fixed twice, by spins[1] and spins[3]"),
+     "spins[3]", "'screw' is determined twice, by spins[1] and spins[3]"),
     ("wheel: first.sun", "wheel: first.son", UnknownNameError,
      "motors.m1.wheel", "did you mean 'first.sun'?"),
     ("    layout: carrier_fixed\n", "", DescriptionError, "planetary.first.layout", "missing"),
