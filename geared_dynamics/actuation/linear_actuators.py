@@ -361,7 +361,9 @@ def dc_actuator(model: GearedModel, motor: str) -> LinearActuator:
     damping, J = viscous_friction(model, r), float(model.J[model.motor_wheel[r]])
     if J <= 0.0:
         place = f"{model.drivetrain_source}, motors.{motor}.wheel"
-        raise ModelError(place, "has no inertia", "add the wheel's inertia, which this actuator needs")
+        raise ModelError(
+            place, "has no inertia", "add the wheel's inertia, which this actuator needs"
+        )
     if L > 0.0:
         C, f, angle, speed = shaft_motor(J, damping, [k], [e / L], [[-R / L]])
         d = np.array([0.0, 0.0, 1.0 / L])

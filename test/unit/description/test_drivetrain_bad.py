@@ -155,7 +155,7 @@ SOURCES = {
     "nan in a dict": ({"version": 1, "joints": {"j": float("nan")}}, "joints.j", "not a finite"),
     "alias bomb": (BOMB, f"more than {ORDINARY.values} values", "aliases"),
     "alias of itself": ("a: &x [*x]\n", "line 1", "the alias *x names no value before it"),
-    "a dict in itself": (ITSELF, "<drivetrain dict>", "deeper than 64", "holds itself"),
+    "a dict in itself": (ITSELF, "<drivetrain dict>", "deeper than 64", "contains itself"),
     "many values": (
         "a: [" + "1," * ORDINARY.values + "]\n",
         f"more than {ORDINARY.values} values",
