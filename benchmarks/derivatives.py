@@ -29,7 +29,7 @@ def per_state() -> None:
         out = np.empty((STATES, (k - 1) * n))
 
         def rates(path=path, out=out) -> int:  # type: ignore[no-untyped-def]
-            return kernels.inverse_dynamics_derivatives(arrays, path, out)
+            return kernels.inverse_dynamics_time_derivatives(arrays, path, out)
 
         sides[f"k = {k}"] = rates
     times = interleaved(sides, rounds=2000, calls=1)

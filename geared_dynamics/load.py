@@ -64,13 +64,14 @@ def load_model(
     # Imported here: the parsers take longer to import than all the rest.
     from geared_dynamics.description import freeze, read_drivetrain, read_robot
 
-    whole, found = read_robot(urdf, srdf)
-    file = read_drivetrain(drivetrain, alone=False)
+    whole, of_urdf = read_robot(urdf, srdf)
+    of_file = read_drivetrain(drivetrain, alone=False)
     refuse_unless_bool(strict)
     robot = freeze(whole, joints, lock)
     frozen = movable(whole) - movable(robot)
-    drives, notes = one_drivetrain(whole, robot, file, found.drivetrain, frozen)
-    notes = tuple(sorted(found.notes + found.remarks + notes, key=lambda note: not note.remedy))
+    drives, notes = one_drivetrain(whole, robot, of_file, of_urdf.drivetrain, frozen)
+    notes = of_urdf.notes + of_urdf.remarks + notes
+    notes = tuple(sorted(notes, key=lambda note: not note.remedy))
     built = build_model(robot, drives, gravity=gravity, strict=strict, frozen=frozen, notes=notes)
     return checked(built)
 
@@ -169,7 +170,7 @@ def checked(model: GearedModel) -> GearedModel:
     q = random.uniform(-np.pi, np.pi, (POSTURES, model.n))
     q[0] = 0.0
     place = f"{model.source}, mass matrix"
-    matrices = mass_matrix(model, q)  # finite: no number of a model is above magnitude.LARGEST
+    matrices = mass_matrix(model, q)  # finite: no number of a model is above arrays.LARGEST
     remedy = "give the links and wheels behind it mass and inertia, or freeze the joint"
     refuse_singular(model, matrices, model.joint_names, place, remedy)
     if model.elasticity.count:

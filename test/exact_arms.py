@@ -6,17 +6,18 @@ import random
 from collections.abc import Sequence
 from fractions import Fraction
 
-from geared_dynamics.description.drive_records import MotorRecord
-from geared_dynamics.description.robot_records import (
-    ZERO3,
+from geared_dynamics.description.drive_records import (
     DrivetrainRecord,
+    MotorRecord,
+    SpinRecord,
+    WheelRecord,
+)
+from geared_dynamics.description.geometry import ZERO3, Vector3
+from geared_dynamics.description.robot_records import (
     InertiaRecord,
     JointRecord,
     LinkRecord,
     RobotRecord,
-    SpinRecord,
-    Vector3,
-    WheelRecord,
 )
 from geared_dynamics.dynamics.packing import columns_of
 from geared_dynamics.model import GearedModel, build_model

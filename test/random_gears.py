@@ -13,19 +13,21 @@ from typing import Any, Literal
 import numpy as np
 from hypothesis import strategies as st
 
-from geared_dynamics.description.drive_records import MotorRecord
-from geared_dynamics.description.robot_records import (
+from geared_dynamics.description.drive_records import (
     DrivetrainRecord,
     HarmonicRecord,
+    MeshRecord,
+    MotorRecord,
+    PlanetaryRecord,
+    SpinRecord,
+    WheelRecord,
+)
+from geared_dynamics.description.robot_records import (
     InertiaRecord,
     JointRecord,
     LinkRecord,
-    MeshRecord,
     MimicRecord,
-    PlanetaryRecord,
     RobotRecord,
-    SpinRecord,
-    WheelRecord,
 )
 from random_parts import Array, rotation, unit_vector
 
@@ -383,7 +385,6 @@ def random_gears(
 
 def gear_trains(**options: Any) -> st.SearchStrategy[GearCase]:
     """Strategy of random trains; ``options`` are keywords of random_gears that shall not vary."""
-    flag = st.booleans()
     drawn: dict[str, Any] = {
         "seed": st.integers(0, 2**20),
         "joints": st.integers(1, 6),
@@ -391,10 +392,7 @@ def gear_trains(**options: Any) -> st.SearchStrategy[GearCase]:
         "screws": st.integers(0, 1),
         "stages": st.integers(0, 2),
         "harmonics": st.integers(0, 1),
-        "branched": flag,
-        "fixed": flag,
-        "prismatic": flag,
-        "mimic": flag,
+        **dict.fromkeys(("branched", "fixed", "prismatic", "mimic"), st.booleans()),
     }
     drawn.update({name: st.just(value) for name, value in options.items()})
     return st.builds(random_gears, **drawn)

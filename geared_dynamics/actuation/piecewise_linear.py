@@ -118,7 +118,7 @@ def first_crossing(signs: Array, values: Array, rates: Array) -> tuple[float, in
     return float(parts[plane]), plane
 
 
-# -- The plant's equations of motion in the form that ``piecewise`` solves ------------------------
+# -- The plant's equations of motion in the form that is solved above --------------------------
 #
 # Unknowns x = (a, m, w, z): acceleration (n), transmitted torque (m), magnitude of each
 # load that friction or a gear's loss depends on, and one z for each element at rest. Its

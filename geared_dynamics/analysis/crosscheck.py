@@ -1,4 +1,4 @@
-"""Every rigid function over random states."""
+"""``cross_check``: every rigid function compared with Pinocchio over random states."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from geared_dynamics.analysis import pinocchio_reference
 from geared_dynamics.analysis.notebook_tables import html_table
 from geared_dynamics.analysis.pinocchio_tree import SpanningTree, spanning_tree
 from geared_dynamics.arrays import Array
-from geared_dynamics.description.robot_records import DrivetrainRecord
+from geared_dynamics.description.drive_records import DrivetrainRecord
 from geared_dynamics.errors import ArrayError, shown
 from geared_dynamics.model.model import GearedModel
 

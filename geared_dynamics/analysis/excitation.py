@@ -1,4 +1,4 @@
-"""Fourier motions within limits."""
+"""``excite``: periodic motions within limits that make identification well conditioned."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Base parameters, validation, instruments."""
+"""``identify``: recordings to parameters with uncertainties, validated on what was held out."""
 
 from __future__ import annotations
 
@@ -315,53 +315,53 @@ def identify(
         progress: Called with spans done and all spans.
     """
     settings = settings or Settings()
-    found = equations(
+    system = equations(
         model, recordings, settings, known=known, predicted=instruments is None, progress=progress
     )
     columns = None
     if instruments is not None:
-        others = fixed(settings, found)
-        columns, there = instrument_columns(model, recordings, instruments, others, found)
+        others = fixed(settings, system)
+        columns, there = instrument_columns(model, recordings, instruments, others, system)
         alone = int((~there).sum())
-        found = found.of_samples(there)
+        system = system.of_samples(there)
         if alone:
             said = f"left out: {alone} of {len(there)} instants that the instruments do not have"
-            found = found._replace(notes=(*found.notes, said))
+            system = system._replace(notes=(*system.notes, said))
     base = base_columns(model, known=known)
     selection = list(base.selection)
     x0 = prior(model)
     taken = np.zeros(len(x0))
-    known_columns = matching(found.names, known)
+    known_columns = matching(system.names, known)
     taken[known_columns] = x0[known_columns]
-    rest = found.tau - found.Y @ taken
-    fitted = found.used & (True if validate else ~found.held[:, None])
+    rest = system.tau - system.Y @ taken
+    fitted = system.used & (True if validate else ~system.held[:, None])
     if settings.holdout and not validate:
         where = f" in the {100 * (1 - settings.holdout):.3g} % that are not held out"
-        refuse_still(model, found, fitted, recordings[0].path, where)
+        refuse_still(model, system, fitted, recordings[0].path, where)
     Z = None if columns is None else columns[..., selection]
-    solution = solve(found.Y[..., selection], rest, fitted, robust=robust, instruments=Z)
-    full, load, notes = None, np.zeros(len(x0)), [*found.notes]
+    solution = solve(system.Y[..., selection], rest, fitted, robust=robust, instruments=Z)
+    full, load, notes = None, np.zeros(len(x0)), [*system.notes]
     if physical and not known:
         weight = fitted / np.maximum(solution.sigma, 1e-300)
-        root = information_root(found.Y[..., selection], weight, solution.covariance)
+        root = information_root(system.Y[..., selection], weight, solution.covariance)
         load = x0 - prior(empty or model)
         arm = solution.x - base.combinations @ load
         try:
             full = physical_parameters(empty or model, base, arm, root)
         except ModelError as error:  # the base parameters stand without them
             notes.append(f"partial: no physical parameters: {error}")
-    held, held_used = found, found.used & found.held[:, None]
+    held, held_used = system, system.used & system.held[:, None]
     if validate:
-        held = equations(model, validate, fixed(settings, found))
+        held = equations(model, validate, fixed(settings, system))
         notes += held.notes
         held_used = held.used
     none = np.full(model.n, np.nan)
     expected = held.Y @ taken + held.Y[..., selection] @ solution.x
     residual = np.stack(
         [
-            residual_rms(found, x0, fitted),
-            deviation(rest - found.Y[..., selection] @ solution.x, fitted),
-            residual_rms(found, full.x + load, fitted) if full else none,
+            residual_rms(system, x0, fitted),
+            deviation(rest - system.Y[..., selection] @ solution.x, fitted),
+            residual_rms(system, full.x + load, fitted) if full else none,
             held_out(held, expected, held_used),
             held_out(held, held.Y @ (full.x + load), held_used) if full else none,
         ]
@@ -369,8 +369,8 @@ def identify(
     return Identified(
         model=model, base=base, x=solution.x,
         sigma=np.sqrt(np.maximum(solution.covariance.diagonal(), 0.0)), solution=solution,
-        files=base.combinations @ x0, physical=full, rms=deviation(found.tau, fitted),
-        residual=residual, held_rms=deviation(held.tau, held_used), equations=found, held=held,
+        files=base.combinations @ x0, physical=full, rms=deviation(system.tau, fitted),
+        residual=residual, held_rms=deviation(held.tau, held_used), equations=system, held=held,
         held_used=held_used, load=load, taken=taken, notes=tuple(notes),
     )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Innovations replayed; noise that fits."""
+"""A recording replayed through the Kalman filter, and the noise that fits its innovations."""
 
 from __future__ import annotations
 

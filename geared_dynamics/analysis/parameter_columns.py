@@ -1,4 +1,4 @@
-"""Tau = Y x with friction; what files know."""
+"""What can be identified: columns Y of tau = Y x, their names, and the values in the files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pinocchio's tree with wheels as bodies."""
+"""The arm as Pinocchio's tree, in which every wheel is a body with a joint of its own."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import numpy as np
 
 from geared_dynamics.arrays import Array
 from geared_dynamics.description import write_urdf
-from geared_dynamics.description.robot_records import DrivetrainRecord, RobotRecord, WheelRecord
+from geared_dynamics.description.drive_records import DrivetrainRecord, WheelRecord
+from geared_dynamics.description.robot_records import RobotRecord
 from geared_dynamics.errors import MissingPackageError, ModelError
 from geared_dynamics.model.gears import ResolvedDrivetrain
 from geared_dynamics.model.model import GearedModel

@@ -1,4 +1,4 @@
-"""CSV, PNG, bag of all samples."""
+"""Files of an analysis (CSV, PNG, bag), and of an exciting motion (YAML, bag)."""
 
 from __future__ import annotations
 

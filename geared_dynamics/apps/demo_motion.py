@@ -1,4 +1,4 @@
-"""A demanding motion near the motors' limits."""
+"""The motion of a demo: for any arm, as fast as its motors just allow."""
 
 from __future__ import annotations
 

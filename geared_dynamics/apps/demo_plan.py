@@ -1,4 +1,4 @@
-"""Robot, gains, node parameters, task."""
+"""The plan of a demo: robot, engine, gains, and the parameters of each node, before it starts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Laws as pure functions; errors the short way round."""
+"""Control laws of rigid arms as pure functions, and which have a compiled form."""
 
 from __future__ import annotations
 

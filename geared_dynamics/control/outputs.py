@@ -1,4 +1,4 @@
-"""Joint force to torque, current, voltage."""
+"""From a law's joint force to what is sent: torque, current or voltage within the limits."""
 
 from __future__ import annotations
 

@@ -8,10 +8,19 @@ from typing import Any, Literal, TypeVar
 
 from geared_dynamics.description.drive_records import (
     BalancerRecord,
+    DrivetrainRecord,
     FrictionRecord,
+    HarmonicRecord,
     LineElementRecord,
+    MeshRecord,
+    PlanetaryRecord,
+    WheelRecord,
 )
 from geared_dynamics.description.geometry import (
+    IDENTITY3,
+    ZERO3,
+    Matrix3,
+    Vector3,
     add,
     apply,
     largest_gap,
@@ -20,20 +29,11 @@ from geared_dynamics.description.geometry import (
     turn_tensor,
 )
 from geared_dynamics.description.robot_records import (
-    IDENTITY3,
-    ZERO3,
-    DrivetrainRecord,
-    HarmonicRecord,
     InertiaRecord,
     JointRecord,
     LimitRecord,
     LinkRecord,
-    Matrix3,
-    MeshRecord,
-    PlanetaryRecord,
     RobotRecord,
-    Vector3,
-    WheelRecord,
 )
 from geared_dynamics.description.robot_tree import check_robot
 from geared_dynamics.description.table_values import as_rows, finite, inertia, name_of
@@ -110,7 +110,7 @@ def robot_from_dh(
     can be; the link frame is then DH frame i-1 moved by Rz(theta) Tz(d), the
     inertial data are carried over to it, and a massless link ``<link>_dh``
     fixed to it marks DH frame i (for poses, Jacobians, payloads and carriers of
-    wheels; ``dh_frames`` holds a drivetrain to one of the two).
+    wheels; ``in_carrier_frame`` holds a drivetrain to one of the two).
 
     Args:
         rows: A row for each joint, base to tip: :class:`DHRow` or its keywords.

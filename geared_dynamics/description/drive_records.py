@@ -1,14 +1,17 @@
-"""Records of what drives and loads an arm beside its rigid bodies, SI units.
+"""Frozen records of a drivetrain file, SI units: ``DrivetrainRecord`` and all that it holds.
 
-Friction, motors, and springs between links; see ``records`` for the rest.
+Wheels, their spins and gear trains; motors, friction and springs. Those of links and joints:
+``robot_records``.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
-Point = tuple[str, tuple[float, float, float]]
+from geared_dynamics.description.geometry import Vector3
+
+Point = tuple[str, Vector3]
 
 # Back-EMF over torque constant of a power-consistent motor, by kind: u i = k_e s i, or
 # 3/2 u i in phase amplitudes, is the mechanical power k_t i s.
@@ -178,3 +181,161 @@ class LineElementRecord:
 
 
 BalancerRecord = TorsionSpringRecord | LineElementRecord
+
+
+@dataclass(frozen=True)
+class WheelRecord:
+    """An axisymmetric body carried by a link or a wheel; key path ``wheels.<name>``.
+
+    ``axis`` is a unit vector and ``position`` the centre of mass, both in the
+    carrier link's frame (a carrying wheel's axes are its own carrier's);
+    ``axial`` and ``transverse`` [kg m^2] are its moments of inertia about its
+    centre of mass. ``origin`` says where the record comes from when it is not
+    the drivetrain file.
+    """
+
+    name: str
+    carrier: str
+    axis: Vector3
+    position: Vector3
+    mass: float
+    axial: float
+    transverse: float
+    side: Literal["motor", "link"] = "motor"
+    included_in_link: bool = False
+    origin: str = ""
+
+
+@dataclass(frozen=True)
+class SpinRecord:
+    """spin of ``wheel`` = sum of coefficient * joint rate; key path ``place``.
+
+    ``length`` is the key of the length that the ratio follows from, of a joint that slides.
+    ``origin`` says where the record comes from when it is not the drivetrain file.
+    """
+
+    wheel: str
+    coefficients: tuple[tuple[str, float], ...]
+    place: str = "spins"
+    length: Literal["", "lead", "pinion_radius"] = ""
+    origin: str = ""
+
+
+@dataclass(frozen=True)
+class MeshRecord:
+    """A gear pair, belt or chain between two members, wheels or links; key path ``place``.
+
+    (spin of a - arm) size_a = sign (spin of b - arm) size_b, each about its own
+    axis, with the fundamental circuit's ``arm``, the link that keeps the distance
+    of the two axes. ``sizes`` are teeth, or pitch radii [m] where ``radii`` says so;
+    ``wraps`` marks a belt or a chain. ``sign`` is literal
+    where given; otherwise external is -1 and internal +1 (belts, chains), times the
+    sign of the two axes' dot product. ``axes`` state the members' positive
+    directions in the arm's frame where they are not a wheel's or a joint's own.
+    ``key`` is the word of the file for ``arm``.
+    """
+
+    members: tuple[str, str]
+    arm: str
+    sizes: tuple[float, float]
+    kind: Literal["external", "internal"] | None = None
+    sign: Literal[-1, 1] | None = None
+    axes: tuple[Vector3, Vector3] | None = None
+    place: str = "spins"
+    radii: bool = False
+    wraps: bool = False
+    key: Literal["carrier", "arm"] = field(default="arm", compare=False)
+
+
+@dataclass(frozen=True)
+class PlanetaryRecord:
+    """A planetary set; key path ``planetary.<name>``.
+
+    ``fixed``, ``input`` and ``output`` are ``sun``, ``ring`` and ``carrier`` in some
+    order. The fixed member belongs to link ``housing``; the output turns with the
+    child of ``joint``, or is a wheel when there is no joint. ``members`` holds what
+    is said of sun, ring and carrier: a wheel of their own, or the name of a wheel
+    that is this member (stacked stages). ``planet`` is one of ``planets`` equal
+    planets, ``radius`` [m] its distance from the axis, ``phase`` [rad] the first
+    one's angle. ``axis`` and ``position`` (housing's frame) default to the joint's.
+    """
+
+    name: str
+    housing: str
+    fixed: Literal["sun", "ring", "carrier"]
+    input: Literal["sun", "ring", "carrier"]
+    output: Literal["sun", "ring", "carrier"]
+    teeth: tuple[int, int, int]
+    planets: int
+    planet: WheelRecord
+    members: tuple[tuple[str, WheelRecord | str], ...]
+    joint: str | None = None
+    radius: float = 0.0
+    phase: float = 0.0
+    axis: Vector3 | None = None
+    position: Vector3 | None = None
+
+
+@dataclass(frozen=True)
+class HarmonicRecord:
+    """A harmonic drive; key path ``harmonic.<name>``.
+
+    ``fixed`` belongs to link ``housing``, the other spline to the child of
+    ``joint``; ``flexspline`` and ``circular_spline`` are numbers of teeth, the
+    latter the larger. Spin of the wave generator over joint rate: -f/(c - f) with
+    the circular spline fixed, c/(c - f) with the flexspline fixed. ``axis`` and
+    ``position`` (housing's frame) default to the joint's.
+    """
+
+    name: str
+    housing: str
+    joint: str
+    fixed: Literal["circular_spline", "flexspline"]
+    flexspline: int
+    circular_spline: int
+    wave_generator: WheelRecord
+    axis: Vector3 | None = None
+    position: Vector3 | None = None
+
+
+@dataclass(frozen=True)
+class JointDriveRecord:
+    """What the drivetrain file says of one joint; key path ``joints.<name>``.
+
+    ``stiffness`` and ``damping`` (None: rigid) belong to the spring of an
+    elastic joint, ``backlash`` [rad or m] is the play in series with it; of a
+    ``passive`` joint, which no motor moves, they are a spring between its links
+    that is relaxed at ``rest`` [rad or m]. ``friction`` replaces the URDF's
+    ``<dynamics>``; ``offset`` [rad or m] (None: not given, the motors' own or
+    zero) is the position at which the encoders of all its motors read zero.
+    """
+
+    name: str
+    stiffness: float | None = None
+    damping: float | None = None
+    friction: FrictionRecord | None = None
+    offset: float | None = None
+    passive: bool = False
+    rest: float = 0.0
+    backlash: float = 0.0
+
+
+@dataclass(frozen=True)
+class DrivetrainRecord:
+    """A drivetrain file, everything in file order; what only the URDF gives comes last.
+
+    ``replaced`` holds the wheels of the URDF that are left out because the file has
+    motors on their joints, each with the joints that the two share.
+    """
+
+    source: str = "<no drivetrain>"
+    wheels: tuple[WheelRecord, ...] = ()
+    spins: tuple[SpinRecord, ...] = ()
+    meshes: tuple[MeshRecord, ...] = ()
+    planetary: tuple[PlanetaryRecord, ...] = ()
+    harmonic: tuple[HarmonicRecord, ...] = ()
+    motors: tuple[MotorRecord, ...] = ()
+    joints: tuple[JointDriveRecord, ...] = ()
+    springs: tuple[ShaftSpringRecord, ...] = ()
+    balancers: tuple[BalancerRecord, ...] = ()
+    replaced: tuple[tuple[str, tuple[str, ...]], ...] = ()

@@ -1,4 +1,4 @@
-"""Schema, sections, names of a drivetrain file."""
+"""Drivetrain file -> :class:`DrivetrainRecord`: its schema, its sections, its names."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from geared_dynamics.description.drive_records import DrivetrainRecord
 from geared_dynamics.description.gear_sections import harmonic, meshes, planetary, spins, wheel
 from geared_dynamics.description.motor_sections import balancer, joint, motor, shaft_spring
-from geared_dynamics.description.robot_records import DrivetrainRecord
 from geared_dynamics.description.yaml_files import describe, join, read_data
 from geared_dynamics.errors import (
     DescriptionError,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from geared_dynamics.description.geometry import apply
-from geared_dynamics.description.robot_records import JointRecord, RobotRecord, Vector3
+from geared_dynamics.description.geometry import Vector3, apply
+from geared_dynamics.description.robot_records import JointRecord, RobotRecord
 from geared_dynamics.description.yaml_files import scalar
 from geared_dynamics.errors import UnknownNameError
 

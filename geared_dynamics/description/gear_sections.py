@@ -1,4 +1,4 @@
-"""Wheels, spins, meshes, planetary, harmonic."""
+"""Sections of a drivetrain file to records: wheels, spins, meshes, planetary, harmonic."""
 
 from __future__ import annotations
 
@@ -6,16 +6,14 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from geared_dynamics.description.geometry import norm, unit
-from geared_dynamics.description.robot_records import (
-    ZERO3,
+from geared_dynamics.description.drive_records import (
     HarmonicRecord,
     MeshRecord,
     PlanetaryRecord,
     SpinRecord,
-    Vector3,
     WheelRecord,
 )
+from geared_dynamics.description.geometry import ZERO3, Vector3, norm, unit
 from geared_dynamics.errors import DescriptionError
 from geared_dynamics.files import at
 

@@ -1,4 +1,4 @@
-"""3-vectors and rotations on tuples and arrays."""
+"""Three-vectors and rotation matrices as the records hold them: types, constants, formulas."""
 
 from __future__ import annotations
 
@@ -7,7 +7,12 @@ import math
 import numpy as np
 
 from geared_dynamics.arrays import Array
-from geared_dynamics.description.robot_records import Matrix3, Vector3
+
+Vector3 = tuple[float, float, float]
+Matrix3 = tuple[Vector3, Vector3, Vector3]  # its rows
+
+ZERO3: Vector3 = (0.0, 0.0, 0.0)
+IDENTITY3: Matrix3 = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 # -- Three-dimensional geometry on tuples: the few formulas that records need ---------------------
 #

@@ -1,4 +1,4 @@
-"""Motors, joints, springs, friction, balancers."""
+"""Sections of a drivetrain file to records: motors, joints, springs, friction, balancers."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from geared_dynamics.description.drive_records import (
     EMF_PER_TORQUE,
     BalancerRecord,
     FrictionRecord,
+    JointDriveRecord,
     LineElementRecord,
     MotorLimitRecord,
     MotorRecord,
@@ -20,7 +21,7 @@ from geared_dynamics.description.drive_records import (
     TorsionSpringRecord,
 )
 from geared_dynamics.description.gear_sections import vector
-from geared_dynamics.description.robot_records import ZERO3, JointDriveRecord
+from geared_dynamics.description.geometry import ZERO3
 from geared_dynamics.errors import DescriptionError
 from geared_dynamics.files import at
 

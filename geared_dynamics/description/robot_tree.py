@@ -1,4 +1,4 @@
-"""One tree, no loops; joints frozen."""
+"""Links and joints must form one tree (``check_robot``); joints held still (``freeze``)."""
 
 from __future__ import annotations
 

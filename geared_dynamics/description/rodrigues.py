@@ -14,6 +14,9 @@ from typing import Any, Literal
 
 from geared_dynamics.description.drive_records import FrictionRecord
 from geared_dynamics.description.geometry import (
+    ZERO3,
+    Matrix3,
+    Vector3,
     add,
     cross,
     multiply,
@@ -23,13 +26,10 @@ from geared_dynamics.description.geometry import (
     unit,
 )
 from geared_dynamics.description.robot_records import (
-    ZERO3,
     JointRecord,
     LimitRecord,
     LinkRecord,
-    Matrix3,
     RobotRecord,
-    Vector3,
 )
 from geared_dynamics.description.robot_tree import check_robot
 from geared_dynamics.description.table_values import (

@@ -1,4 +1,4 @@
-"""`<ros2_control>` blocks, and what they refuse."""
+"""Transmissions inside ``<ros2_control>``, with the checks that ros2_control makes."""
 
 from __future__ import annotations
 

@@ -9,14 +9,8 @@ from unicodedata import category
 
 from geared_dynamics.arrays import real, refuse_too_large
 from geared_dynamics.description.drive_records import FrictionRecord
-from geared_dynamics.description.geometry import norm, unit
-from geared_dynamics.description.robot_records import (
-    ZERO3,
-    InertiaRecord,
-    LimitRecord,
-    Matrix3,
-    Vector3,
-)
+from geared_dynamics.description.geometry import ZERO3, Matrix3, Vector3, norm, unit
+from geared_dynamics.description.robot_records import InertiaRecord, LimitRecord
 from geared_dynamics.errors import DescriptionError, UnknownNameError, shown
 
 Row = TypeVar("Row")

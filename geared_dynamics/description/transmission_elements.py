@@ -1,4 +1,4 @@
-"""Names, numbers and maps in the XML of transmissions."""
+"""What all ways of writing transmissions share: names, numbers, and each type's ratios."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Context:
         links: Names of the links.
         notes: What is doubtful, because some reader reads it otherwise or not at all:
             text -> places.
-        remarks: What is left out and need not worry anybody: text -> places.
+        remarks: What is left out without any effect on the model: text -> places.
     """
 
     source: str

@@ -1,4 +1,4 @@
-"""What the parts of a transmission are, and parts at wrong places."""
+"""Roles of a transmission's joints and actuators; reductions written where no reader looks."""
 
 from __future__ import annotations
 
@@ -188,20 +188,20 @@ def check_strays(
     Raises:
         DescriptionError: If there is one.
     """
-    for found in _quantities(node, (), place):
-        if found.path in rules.read or found.kind not in rules.remedies:
+    for quantity in _quantities(node, (), place):
+        if quantity.path in rules.read or quantity.kind not in rules.remedies:
             continue
-        if found.path[0] == skip:
+        if quantity.path[0] == skip:
             continue
-        neutral = number_or_none(found.text) == _NEUTRAL[found.kind]
-        finding, remedy = rules.finding.format(what=found.what), rules.remedies[found.kind]
-        if found.path[0] in rules.passed_on and found.path[-1].startswith("param:"):
+        neutral = number_or_none(quantity.text) == _NEUTRAL[quantity.kind]
+        finding, remedy = rules.finding.format(what=quantity.what), rules.remedies[quantity.kind]
+        if quantity.path[0] in rules.passed_on and quantity.path[-1].startswith("param:"):
             if neutral:
                 continue
-            finding = f"{found.what} is left to the hardware's driver and not read here"
+            finding = f"{quantity.what} is left to the hardware's driver and not read here"
         elif not neutral and not rules.tolerant:
-            raise DescriptionError(f"{context.source}, {found.place}", finding, remedy)
-        context.note(found.place, f"{finding}; {remedy}")
+            raise DescriptionError(f"{context.source}, {quantity.place}", finding, remedy)
+        context.note(quantity.place, f"{finding}; {remedy}")
 
 
 def note_misplaced(file: XmlFile, context: Context) -> None:

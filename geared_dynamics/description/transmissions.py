@@ -1,24 +1,24 @@
-"""A robot with all drives that its URDF or SRDF states."""
+"""URDF (and SRDF) -> robot and drives: ``read_robot`` puts all kinds of transmissions together."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from geared_dynamics.description.drive_records import MotorRecord
+from geared_dynamics.description.drive_records import (
+    DrivetrainRecord,
+    MotorRecord,
+    SpinRecord,
+    WheelRecord,
+)
+from geared_dynamics.description.geometry import ZERO3
 from geared_dynamics.description.other_transmissions import (
     read_transmission,
     with_armature,
     with_joint_params,
     with_rotor_params,
 )
-from geared_dynamics.description.robot_records import (
-    ZERO3,
-    DrivetrainRecord,
-    RobotRecord,
-    SpinRecord,
-    WheelRecord,
-)
+from geared_dynamics.description.robot_records import RobotRecord
 from geared_dynamics.description.ros2_control import read_block
 from geared_dynamics.description.transmission_elements import Context, Drive, notes_of
 from geared_dynamics.description.transmission_roles import (
@@ -55,7 +55,7 @@ class UrdfDrives:
             is not known: it is taken to be the root link, which does not turn, so that
             only the ratio and J n^2 count (the armature), and included in its inertial.
         notes: What some reader would ignore, misorder or read otherwise.
-        remarks: What is left out and need not worry anybody.
+        remarks: What is left out without any effect on the model.
     """
 
     drivetrain: DrivetrainRecord

@@ -11,18 +11,23 @@ from typing import Any, cast
 from xml.etree import ElementTree as ET
 
 from geared_dynamics.description.drive_records import FrictionRecord
-from geared_dynamics.description.geometry import norm, rotation_from_rpy, turn_tensor, unit
-from geared_dynamics.description.robot_records import (
+from geared_dynamics.description.geometry import (
     ZERO3,
+    Matrix3,
+    Vector3,
+    norm,
+    rotation_from_rpy,
+    turn_tensor,
+    unit,
+)
+from geared_dynamics.description.robot_records import (
     InertiaRecord,
     JointKind,
     JointRecord,
     LimitRecord,
     LinkRecord,
-    Matrix3,
     MimicRecord,
     RobotRecord,
-    Vector3,
     VisualRecord,
 )
 from geared_dynamics.description.robot_tree import check_robot

@@ -1,4 +1,4 @@
-"""YAML files in and out."""
+"""Data of a drivetrain file, read from a path, text or dict, and written as YAML text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arrays to kernels and back, one state or many; statuses to errors."""
+"""Callers' arrays to kernels and back, one state or many; a kernel's status to an error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Poses, Jacobians, wrenches on bodies."""
+"""Frames of links and wheels: pose, Jacobian, its drift, and wrenches on bodies."""
 
 import numpy as np
 

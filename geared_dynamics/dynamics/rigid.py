@@ -77,7 +77,7 @@ def inverse_dynamics(
     if f_ext is None:
         try:
             if model.many:
-                one_at_a_time(q)
+                refuse_batch(q)
             if (form := model._forms.packed) is None:
                 form = packed(model)
             result = np.empty(q.shape) if out is None else out  # type: ignore[union-attr]
@@ -91,8 +91,8 @@ def inverse_dynamics(
     return loaded_inverse_dynamics(model, q, v, a, f_ext, out)
 
 
-def one_at_a_time(q: ArrayLike) -> None:
-    """Send batches of a compiled model to where they may have code of their own.
+def refuse_batch(q: ArrayLike) -> None:
+    """Leave a batch of a compiled model to ``arguments.run``, which may have code for batches.
 
     Raises:
         TypeError: if q is a batch.
@@ -131,7 +131,7 @@ def forward_dynamics(
         tau = with_wrenches(model, q, v, tau, f_ext, out)
     try:
         if model.many:
-            one_at_a_time(q)
+            refuse_batch(q)
         forms = model._forms
         plan = forms.plan if forms.plan is not None else elimination_plan(model)
         form = forms.packed if forms.packed is not None else packed(model)
@@ -376,7 +376,7 @@ def inverse_dynamics_time_derivatives(
     flat, target = path.reshape(*lead, rows * n), result.reshape(*lead, (rows - 2) * n)
     status = at.OVERLAP
     if apart:
-        status = kernels.inverse_dynamics_derivatives(packed(model), flat, target)
+        status = kernels.inverse_dynamics_time_derivatives(packed(model), flat, target)
     if status != at.OK:
         refuse(status, {"derivatives": path}, result)
     return result

@@ -25,7 +25,7 @@ KERNELS: dict[str, tuple[str, int, int]] = {
     "inverse_dynamics": ("inverse", 0, 3),
     "inverse_dynamics_loaded": ("inverse", 0, 4),
     "torque_terms": ("terms", 0, 3),
-    "inverse_dynamics_derivatives": ("inverse_series", 0, 1),
+    "inverse_dynamics_time_derivatives": ("inverse_series", 0, 1),
     "inverse_dynamics_slopes": ("tape", 1, 3),
     "forward_dynamics": ("mass", 0, 3),
     "eliminate": ("elimination", 1, 3),

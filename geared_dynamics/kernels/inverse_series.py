@@ -51,8 +51,8 @@ PASSING, COS, SIN, RATE, SIZE = 27, 30, 31, 32, 33
 
 
 @njit(error_model="numpy")
-def inverse_dynamics_derivatives(model: Array, path: Array, out: Array) -> int:
-    """Force and its derivatives (r n,), or (K, r n), for q and its derivatives ((r + 2) n,).
+def inverse_dynamics_time_derivatives(model: Array, path: Array, out: Array) -> int:
+    """Force and its time derivatives (r n,), or (K, r n), for q and its derivatives ((r + 2) n,).
 
     Row after row; r is the number of rows of n that out holds.
     """

@@ -1,6 +1,6 @@
 """Steps of the observers: prediction of an elastic arm over a step, and taking readings in.
 
-Layouts: ``observer_layout``. The prediction is exponential (``observer_exponential``): exact
+Layouts: ``observer_layout``. The prediction is exponential (``observer_algebra``): exact
 for springs and friction as they are at the beginning of the step, of second order otherwise.
 """
 

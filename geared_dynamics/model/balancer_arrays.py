@@ -8,8 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from geared_dynamics.arrays import Array, Frozen, IntArray, readonly, readonly_int
-from geared_dynamics.description.drive_records import LineElementRecord, TorsionSpringRecord
-from geared_dynamics.description.robot_records import DrivetrainRecord, RobotRecord
+from geared_dynamics.description.drive_records import (
+    DrivetrainRecord,
+    LineElementRecord,
+    TorsionSpringRecord,
+)
+from geared_dynamics.description.robot_records import RobotRecord
 from geared_dynamics.description.robot_tree import freeze
 from geared_dynamics.errors import ModelError, UnknownNameError
 from geared_dynamics.model.facts import Follow, Placement, placements

@@ -15,13 +15,9 @@ from geared_dynamics.arrays import (
     reals,
     refuse_too_large,
 )
+from geared_dynamics.description.drive_records import DrivetrainRecord, WheelRecord
 from geared_dynamics.description.geometry import rotation_with_z
-from geared_dynamics.description.robot_records import (
-    DrivetrainRecord,
-    JointRecord,
-    RobotRecord,
-    WheelRecord,
-)
+from geared_dynamics.description.robot_records import JointRecord, RobotRecord
 from geared_dynamics.errors import ArrayError, ModelError, Note, UnknownNameError, report
 from geared_dynamics.model.balancer_arrays import NO_BALANCERS, build_balancers
 from geared_dynamics.model.drive_arrays import build_motors, joint_friction, motor_doubts

@@ -1,4 +1,4 @@
-"""Friction laws of joints and rotors as arrays."""
+"""Motors, and the friction laws of joints and rotors, as arrays."""
 
 from __future__ import annotations
 
@@ -9,8 +9,13 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from geared_dynamics.arrays import Array, Frozen, IntArray, readonly, readonly_int
-from geared_dynamics.description.drive_records import EMF_PER_TORQUE, FrictionRecord, MotorRecord
-from geared_dynamics.description.robot_records import DrivetrainRecord, RobotRecord
+from geared_dynamics.description.drive_records import (
+    EMF_PER_TORQUE,
+    DrivetrainRecord,
+    FrictionRecord,
+    MotorRecord,
+)
+from geared_dynamics.description.robot_records import RobotRecord
 from geared_dynamics.errors import Note, UnknownNameError
 from geared_dynamics.model.facts import Follow, coordinates
 

@@ -14,15 +14,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from geared_dynamics.description.drive_records import MotorRecord
-from geared_dynamics.description.drivetrain_reader import check_drivetrain
-from geared_dynamics.description.robot_records import (
+from geared_dynamics.description.drive_records import (
     DrivetrainRecord,
-    JointRecord,
-    RobotRecord,
+    MotorRecord,
     SpinRecord,
     WheelRecord,
 )
+from geared_dynamics.description.drivetrain_reader import check_drivetrain
+from geared_dynamics.description.robot_records import JointRecord, RobotRecord
 from geared_dynamics.errors import Note, urdf_doubt
 from geared_dynamics.model.facts import MOVABLE
 from geared_dynamics.model.gears import refuse_turning, resolve
@@ -152,7 +151,7 @@ def without_replaced(
     """
     foreign = {spin.wheel for spin in drivetrain.spins if spin.origin}
     own = [m.wheel for m in drivetrain.motors if not m.origin and m.wheel not in foreign]
-    unnamed = foreign - named(drivetrain)
+    unnamed = foreign - wheels_of_file(drivetrain)
     if not (own and unnamed):
         return drivetrain
     solved = resolve(robot, drivetrain, frozen)
@@ -176,7 +175,7 @@ def without_replaced(
     )
 
 
-def named(drivetrain: DrivetrainRecord) -> set[str]:
+def wheels_of_file(drivetrain: DrivetrainRecord) -> set[str]:
     """Wheels that the file speaks of; one that it spins itself is not the URDF's any more."""
     names = {wheel.name for wheel in drivetrain.wheels if not wheel.origin}
     names |= {wheel.carrier for wheel in drivetrain.wheels}
@@ -222,7 +221,7 @@ def ends_of_motors(
         leader: Who leads each movable joint.
         robot: The robot.
     """
-    ways = Ways(robot)
+    distances = LinkDistances(robot)
     joints: dict[str, list[JointRecord]] = {}
     for joint in robot.joints:
         if joint.name in leader:
@@ -230,9 +229,11 @@ def ends_of_motors(
     far = {name: 0 for _, row in motors for name in row}
     for carrier, row in motors:
         for name in row:
-            far[name] = max([far[name], *(ways.steps(carrier, j) for j in joints[name])])
+            far[name] = max([far[name], *(distances.between(carrier, j) for j in joints[name])])
     # Of two equally far joints, the one farther out.
-    depth = {joint.name: ways.steps("", joint) for joint in robot.joints if joint.name in far}
+    depth = {
+        joint.name: distances.between("", joint) for joint in robot.joints if joint.name in far
+    }
     order = sorted(far, key=lambda name: (far[name], depth.get(name, 0)), reverse=True)
     ratios = [[row.get(name, 0.0) for _, row in motors] for name in order]
     A = np.array(ratios, float).reshape(len(order), len(motors))
@@ -244,8 +245,8 @@ def ends_of_motors(
     }
 
 
-class Ways:
-    """How many movable joints lie between the links of a robot."""
+class LinkDistances:
+    """How far links are from joints, counted in movable joints."""
 
     def __init__(self, robot: RobotRecord) -> None:
         """Place every link: how many joints, and how many movable ones, the root is away."""
@@ -260,7 +261,7 @@ class Ways:
                 all_, movable = self._place.get(step.parent, (0, 0))
                 self._place[step.child] = all_ + 1, movable + (step.kind != "fixed")
 
-    def steps(self, link: str, joint: JointRecord) -> int:
+    def between(self, link: str, joint: JointRecord) -> int:
         """How many movable joints a train passes from a link to the far side of a joint.
 
         The joint itself counts, also where the link lies behind it. Of a link that does not

@@ -1,4 +1,4 @@
-"""Springs, motor-side coordinates, impossible ones refused."""
+"""Elastic joints: springs, coordinates behind them, and those that no mechanism could have."""
 
 from __future__ import annotations
 
@@ -16,8 +16,11 @@ from geared_dynamics.arrays import (
     readonly_int,
     refuse_too_large,
 )
-from geared_dynamics.description.drive_records import ShaftSpringRecord
-from geared_dynamics.description.robot_records import DrivetrainRecord, JointDriveRecord
+from geared_dynamics.description.drive_records import (
+    DrivetrainRecord,
+    JointDriveRecord,
+    ShaftSpringRecord,
+)
 from geared_dynamics.errors import ModelError, Note, UnknownNameError
 from geared_dynamics.model.facts import Follow
 

@@ -14,14 +14,9 @@ import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike, real, reals, refuse_too_large
 from geared_dynamics.checks import plain
+from geared_dynamics.description.drive_records import DrivetrainRecord, WheelRecord
 from geared_dynamics.description.geometry import rpy_from_rotation
-from geared_dynamics.description.robot_records import (
-    DrivetrainRecord,
-    InertiaRecord,
-    JointRecord,
-    RobotRecord,
-    WheelRecord,
-)
+from geared_dynamics.description.robot_records import InertiaRecord, JointRecord, RobotRecord
 from geared_dynamics.errors import ArrayError, ModelError, Note
 from geared_dynamics.model.facts import Placement
 

@@ -21,7 +21,8 @@ from geared_dynamics.arrays import (
     readonly_int,
 )
 from geared_dynamics.checks import choice
-from geared_dynamics.description.robot_records import DrivetrainRecord, RobotRecord
+from geared_dynamics.description.drive_records import DrivetrainRecord
+from geared_dynamics.description.robot_records import RobotRecord
 from geared_dynamics.errors import ModelError, Note, UnknownNameError
 from geared_dynamics.model.balancer_arrays import Balancers
 from geared_dynamics.model.derived import KernelForms, Knowledge, knowledge_of, with_shafts

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from geared_dynamics.arrays import Array, Frozen, readonly
-from geared_dynamics.description.robot_records import DrivetrainRecord
+from geared_dynamics.description.drive_records import DrivetrainRecord
 from geared_dynamics.errors import ModelError
 from geared_dynamics.model.facts import Follow
 from geared_dynamics.model.gears.solve import quoted

@@ -1,4 +1,4 @@
-"""The alarm, and the wrench of a contact at a frame."""
+"""Contacts from estimated external forces: an alarm, and the wrench at a frame."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which readings count; consistency."""
+"""What is wrong with an observer's readings, whether it is valid, and whether it is consistent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is read, as rows of the state; the start at rest."""
+"""The arm that an observer follows: its readings as rows of the state, and its start at rest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The same observer in the redundant Cartesian coordinates of Melhem 2001.
+"""The observer of ``nonlinear`` in the redundant Cartesian coordinates of Melhem 2001.
 
     nu = J(x) x'                                   velocities of every link and wheel
     M nu' + N(nu) + v + s = Q + reaction           constant inertia; N is gyroscopic

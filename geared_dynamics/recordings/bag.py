@@ -1,4 +1,4 @@
-"""A bag: one file, or a folder of them, of which some may be lost; the URDF that it holds."""
+"""``open_bag``: the format of a bag's file or folder, found by its first bytes; the URDF in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The topic and its joints; samples from it in pieces."""
+"""Readers of one robot's samples, in pieces: from the right topic of a bag, or from arrays."""
 
 from __future__ import annotations
 

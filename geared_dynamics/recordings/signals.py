@@ -1,4 +1,4 @@
-"""Zero-phase filters, bandwidth, delay."""
+"""Signals of a recording: filtered without delay, differentiated, their bandwidth and delay."""
 
 from __future__ import annotations
 

@@ -261,7 +261,7 @@ class FeedforwardNode(FeedforwardBase):
             self.references.look()
 
     def respond(self, data: bytes, begin: float, now: int) -> tuple[Array | None, float | None]:
-        """Command to a joint state, and how old that is [s]; None for another device's.
+        """Command for a joint state and the state's age [s]; both None for another device's state.
 
         Args:
             data: The joint state, serialised.

@@ -1,4 +1,4 @@
-"""What the node sends: commands each cycle, the tuning topics for those who listen."""
+"""Topics and services of the feedforward node, and what is exchanged while it runs."""
 
 from __future__ import annotations
 

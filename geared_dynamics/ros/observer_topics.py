@@ -1,4 +1,4 @@
-"""Its estimates, torques and sensors."""
+"""Topics of the observer node: the estimates that it sends, torques and sensors that it takes."""
 
 from __future__ import annotations
 

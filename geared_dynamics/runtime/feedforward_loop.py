@@ -1,7 +1,7 @@
 """One cycle: joint state in, command out. Time is an argument; nothing here knows ROS.
 
 The only place with memory between cycles. What a cycle reads and the user can change is
-``Prepared``, exchanged as a whole between two cycles.
+``FeedforwardSetup``, exchanged as a whole between two cycles.
 """
 
 from __future__ import annotations

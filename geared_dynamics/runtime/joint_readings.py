@@ -1,4 +1,4 @@
-"""Names to indices; encoder and torque maps."""
+"""Joint states by name to arrays in the model's order; encoders to joint positions."""
 
 from __future__ import annotations
 
@@ -275,12 +275,12 @@ class Picker:
 def motor_angles(
     model: GearedModel, feedback: Feedback, offsets: ArrayLike, signs: ArrayLike
 ) -> Affine:
-    """The motors' angles phi (m,) [rad] of what joint states show, see ``common.encoders``."""
+    """The motors' angles phi (m,) [rad] of what joint states show, see ``encoders``."""
     return affine(*motor_side(model, feedback, offsets, signs))
 
 
 def weight(model: GearedModel, q: Array) -> Array:
-    """Forces on the joints (n,) that the motors hold at rest, balancers help."""
+    """Forces on the joints (n,) that the motors hold at rest: gravity less the balancers'."""
     found = gravity_forces(model, q)
     if model.balancers.names:
         found = found - balancer_forces(model, q)

@@ -1,4 +1,4 @@
-"""Parameters to a model, rebuilt beside the loop."""
+"""A node's model: from its parameters or a topic, with its payload, rebuilt beside the loop."""
 
 from __future__ import annotations
 

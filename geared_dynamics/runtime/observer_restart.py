@@ -1,4 +1,4 @@
-"""When to start again; motors at rest."""
+"""When an observer that was lost may start again, and whether the motors rest."""
 
 from __future__ import annotations
 

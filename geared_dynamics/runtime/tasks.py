@@ -57,7 +57,7 @@ def write_demo_task(task: DemoTask, path: Path) -> None:
 
 
 def read_demo_task(path: Path) -> DemoTask:
-    """Read what ``write_task`` has written."""
+    """Read what ``write_demo_task`` has written."""
     values = json.loads(path.read_text(encoding="utf-8"))
     return DemoTask(**{**values, "runs": [Run(*run) for run in values["runs"]]})
 

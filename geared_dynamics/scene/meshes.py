@@ -11,7 +11,8 @@ from urllib.parse import unquote
 import numpy as np
 
 from geared_dynamics.arrays import Array, IntArray
-from geared_dynamics.description.robot_records import Vector3, VisualRecord
+from geared_dynamics.description.geometry import Vector3
+from geared_dynamics.description.robot_records import VisualRecord
 from geared_dynamics.model import GearedModel
 from geared_dynamics.scene.shapes import GLASS, Part, colour_of
 from geared_dynamics.scene.solids import Solid, box, cylinder, sphere

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from geared_dynamics.arrays import Array
-from geared_dynamics.description.robot_records import PlanetaryRecord
+from geared_dynamics.description.drive_records import PlanetaryRecord
 from geared_dynamics.model import GearedModel
 from geared_dynamics.scene.solids import ADDENDUM
 

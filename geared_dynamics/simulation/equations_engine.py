@@ -1,4 +1,4 @@
-"""Our equations as a Mechanism."""
+"""The plant's engine by our own equations (a ``Mechanism``)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""MJCF with all digits."""
+"""The arm with its rotors and gears as an MJCF file for MuJoCo, all digits written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings, faults, encoders, Mechanism."""
+"""What a plant is made of: settings, faults, encoders, its engine's protocol (``Mechanism``)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Smooth motions for elastic arms."""
+"""Motions from rest to rest, smooth enough for elastic arms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One time in a loop, many times at once."""
+"""Samples of a reference and its derivatives: at one time in a loop, or at many."""
 
 from __future__ import annotations
 

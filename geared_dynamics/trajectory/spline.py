@@ -1,4 +1,4 @@
-"""B-splines that know their smoothness."""
+"""B-splines as motions that know how many of their derivatives are continuous."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Trapezoids and jerk-bounded motions."""
+"""Motions from rest to rest as quick as limits allow: trapezoidal, or with bounded jerk."""
 
 from __future__ import annotations
 

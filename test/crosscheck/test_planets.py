@@ -13,7 +13,7 @@ import geared_dynamics as gd
 from geared_dynamics.analysis.crosscheck import cross_check
 from geared_dynamics.analysis.pinocchio_tree import spanning_tree
 from geared_dynamics.apps.cli.main import main
-from geared_dynamics.description.robot_records import WheelRecord
+from geared_dynamics.description.drive_records import WheelRecord
 from geared_dynamics.model import GearedModel
 from geared_dynamics.model.gears import resolve
 

@@ -12,7 +12,7 @@ from hypothesis import given
 import geared_dynamics as gd
 from geared_dynamics.analysis.crosscheck import cross_check
 from geared_dynamics.analysis.pinocchio_tree import spanning_tree
-from geared_dynamics.description.robot_records import DrivetrainRecord
+from geared_dynamics.description.drive_records import DrivetrainRecord
 from geared_dynamics.errors import ModelError
 from geared_dynamics.model.model import GearedModel
 from random_robots import RobotCase, random_robot, robots

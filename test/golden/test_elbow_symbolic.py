@@ -11,7 +11,7 @@ import sympy as sp
 from numpy.typing import NDArray
 
 import geared_dynamics as gd
-from geared_dynamics.description.robot_records import WheelRecord
+from geared_dynamics.description.drive_records import WheelRecord
 from geared_dynamics.model.model import GearedModel
 from naive import elbow as printed
 from naive.bodies import locked_parameters

@@ -14,7 +14,7 @@ import pytest
 
 import geared_dynamics as gd
 from geared_dynamics.arrays import Array
-from geared_dynamics.description.robot_records import DrivetrainRecord, SpinRecord
+from geared_dynamics.description.drive_records import DrivetrainRecord, SpinRecord
 from geared_dynamics.model.model import GearedModel
 from naive.drives import ratios_scaled
 from naive.lagrangian import LagrangianTwin

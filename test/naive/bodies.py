@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from geared_dynamics.description.robot_records import DrivetrainRecord, JointRecord, RobotRecord
+from geared_dynamics.description.drive_records import DrivetrainRecord
+from geared_dynamics.description.robot_records import JointRecord, RobotRecord
 
 Array = NDArray[np.float64]
 MOVABLE = ("revolute", "continuous", "prismatic")

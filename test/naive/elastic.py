@@ -10,7 +10,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from geared_dynamics.description.robot_records import DrivetrainRecord, RobotRecord
+from geared_dynamics.description.drive_records import DrivetrainRecord
+from geared_dynamics.description.robot_records import RobotRecord
 from naive.bodies import Array, Body, coordinates, joint_row
 from naive.lagrangian import LagrangianTwin, Numbers
 

@@ -30,7 +30,7 @@ class FlatTwin(PathTwin, ElasticTwin):
             # The last rows lack the shafts' highest derivatives, and nobody reads them.
             theta[: len(force), k] = path[: len(force), j] + force / stiffness[j]
         x = np.hstack([path, theta])
-        force = self.inverse_dynamics_derivatives(x[:3])[0]
+        force = self.inverse_dynamics_time_derivatives(x[:3])[0]
         return theta[:3], force - self.spring_forces(x[0], np.zeros(self.n))
 
     def depth(self, j: int) -> int:

@@ -12,7 +12,8 @@ from typing import Any
 
 import sympy as sp
 
-from geared_dynamics.description.robot_records import DrivetrainRecord, RobotRecord
+from geared_dynamics.description.drive_records import DrivetrainRecord
+from geared_dynamics.description.robot_records import RobotRecord
 from naive.bodies import Array
 from naive.symbolic import (
     DHRow,

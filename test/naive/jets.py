@@ -170,7 +170,7 @@ class PathTwin(LagrangianTwin):
         angular = angular + np.outer(rotation @ body.axis, body.spin)
         return rotation, origin + arm, linear, angular
 
-    def inverse_dynamics_derivatives(self, derivatives: Array) -> Array:
+    def inverse_dynamics_time_derivatives(self, derivatives: Array) -> Array:
         """The force and its time derivatives (k-1, n) for q and its derivatives (k+1, n)."""
         return np.stack([self.force_derivatives(derivatives, j) for j in range(self.n)], axis=1)
 

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from geared_dynamics.description.robot_records import DrivetrainRecord, RobotRecord
+from geared_dynamics.description.drive_records import DrivetrainRecord
+from geared_dynamics.description.robot_records import RobotRecord
 from naive.bodies import Array, Body, coordinates, joint_row, link_bodies, wheel_bodies
 
 Numbers = NDArray[Any]  # real, or complex when differentiated

@@ -12,12 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from geared_dynamics.description.robot_records import (
-    DrivetrainRecord,
-    RobotRecord,
-    SpinRecord,
-    WheelRecord,
-)
+from geared_dynamics.description.drive_records import DrivetrainRecord, SpinRecord, WheelRecord
+from geared_dynamics.description.robot_records import RobotRecord
 from naive.bodies import Array
 from naive.lagrangian import turn
 from naive.rolling import Contact, Turn, rolling_spins

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from geared_dynamics.description.robot_records import DrivetrainRecord, RobotRecord
+from geared_dynamics.description.drive_records import DrivetrainRecord
+from geared_dynamics.description.robot_records import RobotRecord
 from geared_dynamics.model import GearedModel, build_model
 
 

@@ -77,7 +77,7 @@ def test_first_row_is_the_inverse_dynamics(case: RobotCase, order: int, seed: in
 @given(case=robots(max_joints=5), order=ORDERS, seed=SEEDS)
 def test_derivatives_of_explicit_bodies(case: RobotCase, order: int, seed: int) -> None:
     model, path = case.load(), random_path(case.n, order, seed)
-    expected = twin_of(model).inverse_dynamics_derivatives(path)
+    expected = twin_of(model).inverse_dynamics_time_derivatives(path)
     assert worst_row(gd.inverse_dynamics_time_derivatives(model, path), expected) < ROUNDING
 
 
@@ -86,7 +86,7 @@ def test_derivatives_of_explicit_bodies(case: RobotCase, order: int, seed: int) 
 @given(case=robots(max_joints=4), seed=SEEDS)
 def test_other_couplings(coupling: str, case: RobotCase, seed: int) -> None:
     model, path = case.load().with_coupling(coupling), random_path(case.n, 5, seed)
-    expected = twin_of(model).inverse_dynamics_derivatives(path)
+    expected = twin_of(model).inverse_dynamics_time_derivatives(path)
     assert worst_row(gd.inverse_dynamics_time_derivatives(model, path), expected) < ROUNDING
 
 
@@ -126,7 +126,7 @@ def test_a_ratio_one_percent_off_fails(seed: int) -> None:
     case = random_robot(seed, mimics=1, wheels=10)
     model, path = case.load(), random_path(case.n, 5, seed)
     found = gd.inverse_dynamics_time_derivatives(one_ratio_scaled(model, 1.01), path)
-    expected = twin_of(model).inverse_dynamics_derivatives(path)
+    expected = twin_of(model).inverse_dynamics_time_derivatives(path)
     for one, other in zip(found, expected, strict=True):
         assert error(one, other) > NEGATIVE
 

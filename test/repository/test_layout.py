@@ -124,6 +124,15 @@ def test_the_table_of_tests_is_complete() -> None:
     assert {stem for stem, path in files.items() if path.parts[1] in folders} <= named
 
 
+def test_the_files_that_the_architecture_names_exist() -> None:
+    """A file in ARCHITECTURE is found by its name, in the folder that is written before it."""
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"[`/ ]([\w./-]+\.(?:py|json|md|toml))(?=[`(])", text))
+    there = [f"/{path.as_posix()}" for path, _ in texts()]
+    assert len(named) > 50
+    assert [name for name in named if not any(path.endswith(f"/{name}") for path in there)] == []
+
+
 def test_internal_links_lead_somewhere() -> None:
     """Relative links in the Markdown pages point at files that exist."""
     broken = [

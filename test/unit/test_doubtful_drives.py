@@ -15,7 +15,7 @@ M = "motors.m"
 DOUBTFUL = {
     "k_e of a dc motor": (
         {"torque_constant": 0.06, "back_emf_constant": 0.04},
-        ["motors.m.back_emf_constant", "0.6667 times", "DC motor it is 1 times"],
+        ["motors.m.back_emf_constant", "0.6667 times", "DC motor it must be 1 times"],
     ),
     "k_e of a brushless motor": (
         {"kind": "brushless", "torque_constant": 0.06, "back_emf_constant": 0.06},

@@ -1,4 +1,4 @@
-"""Its motors, sources, gaps."""
+"""``geared-dynamics describe``: tables of the drives, where each came from, what is missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Identify."""
+"""``geared-dynamics identify``: an arm's parameters from recordings, printed and written."""
 
 from __future__ import annotations
 

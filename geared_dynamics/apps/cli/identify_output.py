@@ -1,4 +1,4 @@
-"""Its files and drive gains."""
+"""``geared-dynamics identify``: the files that it writes, and drive gains from a known load."""
 
 from __future__ import annotations
 

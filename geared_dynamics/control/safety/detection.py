@@ -1,4 +1,4 @@
-"""Facts and thresholds to events; nominal cycles, in which there is none."""
+"""Observation and thresholds to events; the short way of a cycle in which there is none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Events, modes, observation, memory, decision."""
+"""Types of the safety step: its events, modes, observation, memory and decision."""
 
 from __future__ import annotations
 

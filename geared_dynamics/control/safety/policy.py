@@ -1,4 +1,4 @@
-"""Limits and reactions, from the model."""
+"""What the user can choose: thresholds, limits, and the reaction to each event."""
 
 from __future__ import annotations
 

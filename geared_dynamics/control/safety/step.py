@@ -48,9 +48,10 @@ def step(
             to rest that is left (None: by the fallback's damping), and by which it is known what
             it did since the last joint state (None: its speed stays).
     """
-    nominally = nominal_step(policy, memory, observed, command, fallback)
-    if nominally is not None:
-        return nominally
+    # A nominal cycle has no event: the law's command is sent as it is. (``nominal`` is a command.)
+    done = nominal_step(policy, memory, observed, command, fallback)
+    if done is not None:
+        return done
     return full_step(policy, memory, observed, command, fallback, nominal, brake)
 
 

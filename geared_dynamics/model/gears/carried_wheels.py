@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from geared_dynamics.arrays import Array
-from geared_dynamics.description.robot_records import MeshRecord, Vector3, WheelRecord
+from geared_dynamics.description.drive_records import MeshRecord, WheelRecord
+from geared_dynamics.description.geometry import Vector3
 from geared_dynamics.errors import ModelError, Note
 from geared_dynamics.model.gears.mesh_equation import (
     COLLINEAR,

@@ -8,16 +8,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from geared_dynamics.arrays import Array
-from geared_dynamics.description.gear_sections import MEMBERS
-from geared_dynamics.description.geometry import rotation_with_z
-from geared_dynamics.description.robot_records import (
+from geared_dynamics.description.drive_records import (
     HarmonicRecord,
     MeshRecord,
     PlanetaryRecord,
-    RobotRecord,
-    Vector3,
     WheelRecord,
 )
+from geared_dynamics.description.gear_sections import MEMBERS
+from geared_dynamics.description.geometry import Vector3, rotation_with_z
+from geared_dynamics.description.robot_records import RobotRecord
 from geared_dynamics.errors import ModelError, UnknownNameError
 from geared_dynamics.model.gears.mesh_equation import (
     AxisLine,

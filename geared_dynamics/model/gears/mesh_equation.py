@@ -1,4 +1,4 @@
-"""Links and wheels as one tree; a mesh's fundamental circuit."""
+"""The equation of one mesh: links and wheels as one tree, the circuit that the mesh closes."""
 
 from __future__ import annotations
 
@@ -11,12 +11,8 @@ from typing import Literal
 import numpy as np
 
 from geared_dynamics.arrays import Array
-from geared_dynamics.description.robot_records import (
-    JointRecord,
-    MeshRecord,
-    RobotRecord,
-    WheelRecord,
-)
+from geared_dynamics.description.drive_records import MeshRecord, WheelRecord
+from geared_dynamics.description.robot_records import JointRecord, RobotRecord
 from geared_dynamics.errors import ModelError, UnknownNameError
 from geared_dynamics.model.facts import Follow, coordinates, following, root_link
 from geared_dynamics.model.gears.solve import Form, Variable, combined, exact, quoted

@@ -1,4 +1,4 @@
-"""Sets expanded, trains solved."""
+"""``resolve``: a drivetrain with its gear trains solved: every wheel on a link, its spin known."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 
-from geared_dynamics.description.gear_sections import (
-    refuse_impossible_drive,
-    refuse_impossible_set,
-)
-from geared_dynamics.description.robot_records import (
+from geared_dynamics.description.drive_records import (
     DrivetrainRecord,
     HarmonicRecord,
     MeshRecord,
     PlanetaryRecord,
-    RobotRecord,
     SpinRecord,
     WheelRecord,
 )
+from geared_dynamics.description.gear_sections import (
+    refuse_impossible_drive,
+    refuse_impossible_set,
+)
+from geared_dynamics.description.robot_records import RobotRecord
 from geared_dynamics.errors import ModelError, Note, UnknownNameError
 from geared_dynamics.model.facts import coordinates, following
 from geared_dynamics.model.gears import gear_sets

@@ -1,4 +1,4 @@
-"""Exact linear equations of spins."""
+"""Equations of gear meshes, solved exactly for the spins of the wheels."""
 
 from __future__ import annotations
 

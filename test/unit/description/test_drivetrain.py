@@ -8,14 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from geared_dynamics.description.drive_records import FrictionRecord, MotorRecord
-from geared_dynamics.description.drivetrain_reader import read_drivetrain
-from geared_dynamics.description.robot_records import (
+from geared_dynamics.description.drive_records import (
     DrivetrainRecord,
+    FrictionRecord,
     JointDriveRecord,
+    MotorRecord,
     SpinRecord,
     WheelRecord,
 )
+from geared_dynamics.description.drivetrain_reader import read_drivetrain
 from geared_dynamics.errors import DescriptionError
 
 FULL = textwrap.dedent(

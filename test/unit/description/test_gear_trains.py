@@ -6,15 +6,15 @@ import math
 
 import pytest
 
-from geared_dynamics.description.drive_records import MotorRecord
-from geared_dynamics.description.drivetrain_reader import read_drivetrain, wheel_names
-from geared_dynamics.description.robot_records import (
+from geared_dynamics.description.drive_records import (
     HarmonicRecord,
     MeshRecord,
+    MotorRecord,
     PlanetaryRecord,
     SpinRecord,
     WheelRecord,
 )
+from geared_dynamics.description.drivetrain_reader import read_drivetrain, wheel_names
 from geared_dynamics.errors import DescriptionError, UnknownNameError
 
 BODY = "{mass: 0.2, inertia: {axial: 2e-4}}"

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geared_dynamics.description.geometry import (
+    IDENTITY3,
     apply,
     cross,
     largest_difference,
@@ -21,7 +22,6 @@ from geared_dynamics.description.geometry import (
     turn_tensor,
     unit,
 )
-from geared_dynamics.description.robot_records import IDENTITY3
 
 ANGLES = st.floats(-7.0, 7.0)
 RIGHT = st.sampled_from([k * math.pi / 2 for k in range(-4, 5)])

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from geared_dynamics.description.denavit_hartenberg import DHRow, robot_from_dh
-from geared_dynamics.description.drive_records import MotorRecord
-from geared_dynamics.description.robot_records import DrivetrainRecord, MeshRecord, RobotRecord
+from geared_dynamics.description.drive_records import DrivetrainRecord, MeshRecord, MotorRecord
+from geared_dynamics.description.robot_records import RobotRecord
 from geared_dynamics.model import build_model
 from geared_dynamics.model.gears import resolve
 from random_gears import body_wheel

@@ -10,17 +10,19 @@ from typing import Any
 import pytest
 
 from geared_dynamics.description import freeze
-from geared_dynamics.description.drive_records import MotorRecord
-from geared_dynamics.description.robot_records import (
+from geared_dynamics.description.drive_records import (
     DrivetrainRecord,
     HarmonicRecord,
+    MeshRecord,
+    MotorRecord,
+    PlanetaryRecord,
+    SpinRecord,
+)
+from geared_dynamics.description.robot_records import (
     JointRecord,
     LinkRecord,
-    MeshRecord,
     MimicRecord,
-    PlanetaryRecord,
     RobotRecord,
-    SpinRecord,
 )
 from geared_dynamics.errors import (
     DescriptionError,
@@ -334,8 +336,7 @@ def test_refused(drivetrain: DrivetrainRecord, words: list[str]) -> None:
 @pytest.mark.parametrize("drivetrain", GOOD)
 def test_what_the_table_starts_from_is_good(drivetrain: DrivetrainRecord) -> None:
     model = build_model(ROBOT, drivetrain)
-    again = pickle.loads(pickle.dumps(model))
-    assert again.records == model.records
+    assert pickle.loads(pickle.dumps(model)).records == model.records
 
 
 def two_fingers(*, mimic: bool) -> RobotRecord:
@@ -362,9 +363,8 @@ def test_an_idler_between_two_links_ties_their_joints(mimic: bool, words: str) -
 
 
 def test_radii_that_repeat_each_other_in_rounded_digits_are_redundant() -> None:
-    third = 0.1 / 3
     drivetrain = train(
-        ON_1, gears("a", "b", sizes=(0.1, third)), gears("a", "b", k=2, sizes=(3, 1))
+        ON_1, gears("a", "b", sizes=(0.1, 0.1 / 3)), gears("a", "b", k=2, sizes=(3, 1))
     )
     with pytest.raises(ModelError, match="repeats"):
         build_model(ROBOT, drivetrain)

@@ -9,8 +9,7 @@ import pytest
 
 import geared_dynamics as gd
 from geared_dynamics.description import freeze
-from geared_dynamics.description.drive_records import MotorRecord
-from geared_dynamics.description.robot_records import DrivetrainRecord, SpinRecord
+from geared_dynamics.description.drive_records import DrivetrainRecord, MotorRecord, SpinRecord
 from geared_dynamics.errors import ModelError
 from geared_dynamics.model import GearedModel, build_model
 from geared_dynamics.model.motor_map import MotorMap, motor_map, rank, structural_rank

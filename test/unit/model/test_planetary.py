@@ -11,17 +11,14 @@ import pytest
 from numpy.typing import NDArray
 
 import geared_dynamics as gd
-from geared_dynamics.description.geometry import rotation_with_z
-from geared_dynamics.description.robot_records import (
+from geared_dynamics.description.drive_records import (
     DrivetrainRecord,
-    JointRecord,
-    LinkRecord,
     MeshRecord,
     PlanetaryRecord,
-    RobotRecord,
     SpinRecord,
-    Vector3,
 )
+from geared_dynamics.description.geometry import Vector3, rotation_with_z
+from geared_dynamics.description.robot_records import JointRecord, LinkRecord, RobotRecord
 from geared_dynamics.model import GearedModel, build_model
 from naive.drives import one_ratio_scaled
 from random_gears import MEMBERS, body_wheel, serial_robot, vec

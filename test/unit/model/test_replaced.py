@@ -43,11 +43,11 @@ def test_steps_are_those_of_the_joints_between() -> None:
     random = np.random.default_rng(1)
     for _ in range(150):
         robot = random_tree(random)
-        ways = drive_sources.Ways(robot)
+        distances = drive_sources.LinkDistances(robot)
         for link in (*(link.name for link in robot.links), "", "nowhere"):
             for joint in robot.joints:
                 between = chain(robot, link) ^ chain(robot, joint.child)
-                assert ways.steps(link, joint) == len(between | {joint.name})
+                assert distances.between(link, joint) == len(between | {joint.name})
 
 
 def arm(n: int) -> tuple[str, dict[str, Any]]:
@@ -86,9 +86,11 @@ def test_the_files_motors_replace_every_transmission_at_little_cost(
 ) -> None:
     """One rank of the whole, and not one for each joint; a joint's neighbours only are asked."""
     ranks, climbs = [], []
-    rank, depth = drive_sources.rank, drive_sources.Ways._depth
+    rank, depth = drive_sources.rank, drive_sources.LinkDistances._depth
     monkeypatch.setattr(drive_sources, "rank", lambda A: ranks.append(A.shape) or rank(A))
-    monkeypatch.setattr(drive_sources.Ways, "_depth", lambda s, x: climbs.append(x) or depth(s, x))
+    monkeypatch.setattr(
+        drive_sources.LinkDistances, "_depth", lambda s, x: climbs.append(x) or depth(s, x)
+    )
     n = 60
     model = gd.load_model(*arm(n))
     assert (model.wheel_names, set(model.Gamma.ravel())) == (

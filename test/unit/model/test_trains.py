@@ -10,17 +10,16 @@ import numpy as np
 import pytest
 
 from geared_dynamics.description import freeze
-from geared_dynamics.description.drive_records import MotorRecord
-from geared_dynamics.description.gear_sections import spins as read_spins
-from geared_dynamics.description.robot_records import (
+from geared_dynamics.description.drive_records import (
     DrivetrainRecord,
     HarmonicRecord,
     MeshRecord,
-    MimicRecord,
-    RobotRecord,
+    MotorRecord,
     SpinRecord,
     WheelRecord,
 )
+from geared_dynamics.description.gear_sections import spins as read_spins
+from geared_dynamics.description.robot_records import MimicRecord, RobotRecord
 from geared_dynamics.errors import ModelError
 from geared_dynamics.model import GearedModel, build_model
 from geared_dynamics.model.gears import resolve

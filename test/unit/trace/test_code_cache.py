@@ -63,12 +63,15 @@ def test_damaged_files_are_compiled_again(home: Path, keep: int) -> None:
 def test_code_under_another_name_is_not_run(home: Path) -> None:
     """Code of one function in the place of another one's: whole, and the wrong code."""
     first = answer()
+    gd.compiled(MODEL, ["mass_matrix"])
     files = sorted(home.iterdir())
+    assert len(files) > 1
     contents = [path.read_bytes() for path in files]
-    for path, other in zip(files, reversed(contents), strict=True):
+    for path, other in zip(files, [*contents[1:], contents[0]], strict=True):
         path.write_bytes(other)
     assert not any(cache.stored(path.stem) for path in files)
     assert answer().tobytes() == first.tobytes()
+    gd.compiled(MODEL, ["mass_matrix"])
     assert [path.read_bytes() for path in files] == contents
 
 

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from geared_dynamics.description.drive_records import MotorRecord
-from geared_dynamics.description.robot_records import (
+from geared_dynamics.description.drive_records import (
     DrivetrainRecord,
-    JointRecord,
-    LinkRecord,
-    Matrix3,
     MeshRecord,
-    RobotRecord,
-    Vector3,
+    MotorRecord,
     WheelRecord,
 )
+from geared_dynamics.description.geometry import Matrix3, Vector3
+from geared_dynamics.description.robot_records import JointRecord, LinkRecord, RobotRecord
 
 Z: Vector3 = (0.0, 0.0, 1.0)
 ABOUT_X: Matrix3 = ((1.0, 0.0, 0.0), (0.0, 0.0, -1.0), (0.0, 1.0, 0.0))  # a quarter turn

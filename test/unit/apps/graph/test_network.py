@@ -17,14 +17,12 @@ from geared_dynamics.apps.gear_graph import (
     letter,
     open_loop_chain,
 )
+from geared_dynamics.description.drive_records import DrivetrainRecord, SpinRecord, WheelRecord
 from geared_dynamics.description.robot_records import (
-    DrivetrainRecord,
     JointRecord,
     LinkRecord,
     MimicRecord,
     RobotRecord,
-    SpinRecord,
-    WheelRecord,
 )
 
 Mechanism = tuple[RobotRecord, DrivetrainRecord]

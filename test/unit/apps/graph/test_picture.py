@@ -17,7 +17,8 @@ import geared_dynamics as gd
 from geared_dynamics.apps.gear_graph import GearPair, Graph, JointEdge, Vertex, graph_of
 from geared_dynamics.apps.gear_graph_drawing import graph_svg, picture, wheel_rows
 from geared_dynamics.apps.gear_graph_svg import Box, Drawing, Stroke, svg_text
-from geared_dynamics.description.robot_records import DrivetrainRecord, RobotRecord
+from geared_dynamics.description.drive_records import DrivetrainRecord
+from geared_dynamics.description.robot_records import RobotRecord
 
 Mechanism = tuple[RobotRecord, DrivetrainRecord]
 
