@@ -47,7 +47,7 @@ def kr300(compliance: np.ndarray | None = None, share: np.ndarray | None = None)
 
     Args:
         compliance: Other 1 / K of axes 1 to 3 (3,) [rad/(N m)].
-        share: Part of the friction that acts behind the spring, on the joint (3,).
+        share: Part of the friction that acts on the link side, on the joint (3,).
     """
     values = published()
     u, share = np.array(values["u"]), np.r_[np.zeros(3) if share is None else share, np.zeros(3)]
@@ -142,7 +142,7 @@ def link_encoders() -> None:
     what_springs_explain(springs, model.elasticity.stiffness)
     print("\nThe same with the encoder's eccentricity, one for both runs, taken off both as well,")
     print("first with published values, then with 1 / K [1e-9 rad/(N m)] and the share of the")
-    print("friction behind the spring as found from the other run alone [µrad]")
+    print("friction on the link side as found from the other run alone [µrad]")
     for axis in range(3):
         judged("AB", runs, {name: q for name, (q, *_) in found.items()}, axis, "published")
     for own, other in ("AB", "BA"):
@@ -200,7 +200,7 @@ def identified(runs: dict[str, Recorded], own: str, other: str, torque: np.ndarr
 def springs_and_side(
     twist: np.ndarray, columns: np.ndarray, known: np.ndarray
 ) -> tuple[float, float]:
-    """1 / K and the friction's share behind the spring, both as physics allows.
+    """1 / K and the friction's share on the link side, both as physics allows.
 
     twist = a torque + b (torque + loss) with a, b >= 0: 1 / K = a + b, share = b / (a + b).
     """

@@ -78,7 +78,7 @@ def write_example(folder: Path, script: Path, run: bool) -> str:
     if run:
         figures = folder / script.stem
         figures.mkdir()
-        printed = output(script, figures)
+        printed = output(script, figures).replace(f"{figures}{os.sep}", "")
         lines += [".. code-block:: text", "", *(f"   {line}" for line in printed.splitlines()), ""]
         for figure in sorted(figures.glob("*.png")):
             lines += [f".. image:: {script.stem}/{figure.name}", ""]

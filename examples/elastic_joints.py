@@ -1,6 +1,6 @@
 """An arm with elastic joints: how it vibrates, and what models without S get wrong.
 
-S couples links and rotors behind springs; most models of elastic joints leave it out.
+S couples links and rotors through their inertia; most models of elastic joints leave it out.
 """
 
 from pathlib import Path
@@ -26,7 +26,7 @@ for rotors in ("held", "free"):
 # Moving with relaxed springs when the motors' torque steps.
 theta, v = q, np.array([0.4, -0.3, 0.5])
 tau_m = np.array([0.2, 0.4, -0.3])  # [N m], motor side
-print("acceleration [rad/s^2] of links and of shafts behind the springs")
+print("acceleration [rad/s^2] of the link side and of the motor side")
 for name in ("complete", "uncoupled", "spong_truncated"):
     reduced = model.with_elasticity(name)
     a, atheta = gd.elastic.forward_dynamics(reduced, gd.State(q, v, theta, v), tau_m)

@@ -161,7 +161,7 @@ def both(model: gd.GearedModel, runs: list[Run], joint: int) -> dict[str, Fit]:
 
 
 def friction(fits: dict[str, Fit]) -> tuple[float, float]:
-    """Viscous [N m s/rad] and Coulomb [N m] friction before the spring, from both fits."""
+    """Viscous [N m s/rad] and Coulomb [N m] motor-side friction, from both fits."""
     measured, K = fits["measured"], fits["measured"].stiffness
     return K * (fits["model"].lag - measured.lag), K * (fits["model"].backlash - measured.backlash)
 
@@ -213,7 +213,7 @@ def main() -> None:
                 f"{1e3 * fit.lag:10.2f}{1e6 * fit.backlash:13.1f}{1e6 * fit.rest:13.1f}"
             )
         viscous, coulomb = friction(ways)
-        print(f"      friction before the spring: {viscous:.0f} N m s/rad, {coulomb:.0f} N m")
+        print(f"      friction on the motor side: {viscous:.0f} N m s/rad, {coulomb:.0f} N m")
     folder = made(Path(sys.argv[1]) if len(sys.argv) > 1 else FIGURES)
     print("saved", picture(fits, folder))
 

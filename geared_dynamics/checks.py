@@ -96,7 +96,7 @@ def as_time(name: str, value: object) -> float:
     try:
         return float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
-        raise ArrayError(name, f"is {shown(value)}", "give finite seconds") from None
+        raise ArrayError(name, f"is {shown(value)}", "give a finite time [s]") from None
 
 
 def names_for(names: Iterable[str], n: int) -> tuple[str, ...]:

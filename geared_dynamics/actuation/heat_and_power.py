@@ -83,7 +83,7 @@ def heat_of(model: GearedModel, heat: ArrayLike) -> Array:
     require_model(model)
     h = finite_input("heat", heat, len(model.motor_names))
     if np.any(h < 0.0):
-        raise ArrayError("heat", "is negative", "begin with 0, a cold winding")
+        raise ArrayError("heat", "is negative", "start with 0 (cold winding)")
     return h
 
 

@@ -361,7 +361,9 @@ def dc_actuator(model: GearedModel, motor: str) -> LinearActuator:
     damping, J = viscous_friction(model, r), float(model.J[model.motor_wheel[r]])
     if J <= 0.0:
         place = f"{model.drivetrain_source}, motors.{motor}.wheel"
-        raise ModelError(place, "has no inertia", "give the wheel one: a shaft needs it here")
+        raise ModelError(
+            place, "has no inertia", "add the wheel's inertia, which this actuator needs"
+        )
     if L > 0.0:
         C, f, angle, speed = shaft_motor(J, damping, [k], [e / L], [[-R / L]])
         d = np.array([0.0, 0.0, 1.0 / L])
@@ -380,6 +382,6 @@ def viscous_friction(model: GearedModel, r: int) -> float:
         if np.any(np.hstack(rest)) or np.any(laws.ripple[:, 0] == k):
             place = f"{model.drivetrain_source}, motors.{model.motor_names[r]}.friction"
             finding = "is more than viscous, which no linear actuator can express"
-            raise ModelError(place, finding, "use driven_rates, or leave the rest out")
+            raise ModelError(place, finding, "use driven_rates, or remove the other fields")
         return float(laws.viscous[k])
     return 0.0

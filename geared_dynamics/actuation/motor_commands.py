@@ -238,7 +238,7 @@ def elastic_motor_commands(
     method: Method = "reduced",
     order: int | None = None,
 ) -> MotorCommands:
-    """Torque, current and voltage of every motor for a motion of the links behind springs.
+    """Torque, current and voltage of every motor for a motion of elastic joints.
 
     As ``gd.motor_commands``: friction of joints (on v) and rotors (on their own speed), the
     gears' losses, balancers, limits. ``saturate`` takes the result. With one derivative more than

@@ -126,7 +126,7 @@ def motor_feedback(gains: Gains | None, n: int) -> Gains:
         finding = "are missing" if gains is None else "have kind 'acceleration'"
         raise ArrayError("gains", finding, "give gd.control.gains_from_modes(...)")
     if np.any(gains.ki):
-        raise ArrayError("gains.ki", "is not zero", "this law has no integral: leave it out")
+        raise ArrayError("gains.ki", "is not zero", "this law has no integral gain; remove it")
     return gains.for_joints(n)
 
 

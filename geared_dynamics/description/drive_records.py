@@ -6,7 +6,7 @@ Wheels, their spins and gear trains; motors, friction and springs. Those of link
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from geared_dynamics.description.geometry import Vector3
@@ -232,6 +232,7 @@ class MeshRecord:
     where given; otherwise external is -1 and internal +1 (belts, chains), times the
     sign of the two axes' dot product. ``axes`` state the members' positive
     directions in the arm's frame where they are not a wheel's or a joint's own.
+    ``key`` is the word of the file for ``arm``.
     """
 
     members: tuple[str, str]
@@ -243,6 +244,7 @@ class MeshRecord:
     place: str = "spins"
     radii: bool = False
     wraps: bool = False
+    key: Literal["carrier", "arm"] = field(default="arm", compare=False)
 
 
 @dataclass(frozen=True)

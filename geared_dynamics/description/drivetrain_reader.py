@@ -60,7 +60,8 @@ def _check_spins(record: DrivetrainRecord) -> None:
         if spin.wheel in fixed_by:
             raise DescriptionError(
                 at(record.source, spin.place),
-                f"wheel {spin.wheel!r} is fixed twice, by {fixed_by[spin.wheel]} and {spin.place}",
+                f"wheel {spin.wheel!r} is determined twice, by {fixed_by[spin.wheel]} and "
+                f"{spin.place}",
                 "keep one of them; a wheel that follows several joints takes 'coefficients'",
             )
         fixed_by[spin.wheel] = spin.place

@@ -238,6 +238,7 @@ def _length(item: Mapping[str, Any]) -> Literal["", "lead", "pinion_radius"]:
 
 def _mesh(item: Mapping[str, Any], key: str, source: str) -> MeshRecord:
     a, b = item["mesh"]
+    word: Literal["carrier", "arm"] = "carrier" if "carrier" in item else "arm"
     size_a, size_b = item["teeth"] if "teeth" in item else item["radii"]
     axes = None
     if "axes" in item:
@@ -248,7 +249,7 @@ def _mesh(item: Mapping[str, Any], key: str, source: str) -> MeshRecord:
         axes = (first, second)
     return MeshRecord(
         members=(a, b),
-        arm=item["arm"],
+        arm=item[word],
         sizes=(float(size_a), float(size_b)),
         kind=_KINDS[item["kind"]] if "kind" in item else None,  # type: ignore[arg-type]
         sign=int(item["sign"]) if "sign" in item else None,  # type: ignore[arg-type]
@@ -256,6 +257,7 @@ def _mesh(item: Mapping[str, Any], key: str, source: str) -> MeshRecord:
         place=key,
         radii="radii" in item,
         wraps=item.get("kind") in ("belt", "chain"),
+        key=word,
     )
 
 

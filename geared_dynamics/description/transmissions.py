@@ -136,8 +136,8 @@ def _note_two_blocks(drives: Sequence[Drive], more: Sequence[Drive], context: Co
             if joint in place_of and joint not in seen:
                 context.note(
                     f"{drive.place}/joint {joint!r}",
-                    f"another <ros2_control> has a transmission of this joint, too"
-                    f" ({place_of[joint]}), and both count: if they are one drive, keep one",
+                    f"another <ros2_control> also has a transmission of this joint"
+                    f" ({place_of[joint]}), and both are added; remove one if they are one drive",
                 )
             seen.add(joint)
 

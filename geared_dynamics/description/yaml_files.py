@@ -139,7 +139,7 @@ class _Plain:
             raise DescriptionError(
                 self.place,
                 f"more than {ORDINARY.values} values, or deeper than {ORDINARY.depth} levels",
-                "give a drivetrain of ordinary size, without a value that holds itself",
+                "give a drivetrain of ordinary size, without a value that contains itself",
             )
         if isinstance(value, np.ndarray):
             value = value.tolist()

@@ -56,7 +56,7 @@ def wheel_homes(model: GearedModel) -> list[int]:
     """Body after which each wheel's parameter comes: the last of those it follows.
 
     Only a coordinate's own body counts, not its mimics; a wheel that follows frozen
-    joints only never spins and comes last. A coordinate behind a spring counts as its joint.
+    joints only never spins and comes last. A motor-side coordinate counts as its joint.
     """
     own = model.own_bodies[: model.elasticity.link_spin.shape[1]].tolist()
     own += [max(own[j] for j in np.flatnonzero(row)) for row in model.elasticity.rigid]

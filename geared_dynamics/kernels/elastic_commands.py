@@ -1,4 +1,4 @@
-"""Motor commands of arms with elastic joints: ``drive`` behind the springs.
+"""Motor commands of arms with elastic joints: ``drive`` on the motor side.
 
 The motors' equations are those of ``drive`` over the coordinates x = (q, theta), whose
 motion and force ``flatness`` finds; joint friction acts on q', that of a rotor on its own

@@ -60,7 +60,7 @@ class KernelForms:
 def with_shafts(
     tree: Tree, wheels: Wheels, elastic: Elasticity, kind: ElasticModel, root: str
 ) -> tuple[Tree, Wheels, Elasticity]:
-    """Let the wheels follow the shafts behind the springs; of the springs nothing is left.
+    """Let the wheels follow the motor side of the springs, and drop the springs.
 
     Args:
         tree: Bodies of the arm.
@@ -91,12 +91,12 @@ def with_shafts(
 
 
 def behind_springs(elastic: Elasticity) -> BoolArray:
-    """Whether each wheel follows a shaft behind a spring (w,)."""
+    """Whether each wheel follows the motor side of a spring (w,)."""
     return np.asarray(np.any(elastic.shaft_spin != 0.0, axis=1))
 
 
 def separated(wheels: Wheels, elastic: Elasticity, kind: ElasticModel, root: str) -> Wheels:
-    """Split each wheel behind a spring in two: one follows q, one theta and feels no carrier.
+    """Split each wheel on a motor side in two: one follows q, one theta and feels no carrier.
 
     The kinetic energy is then J (Gamma_q v)^2 / 2 + J (Gamma_q v)(Z v) + J (Gamma_theta
     theta')^2 / 2, so that S = 0; ``spong_truncated`` leaves out the second term as well.
@@ -129,7 +129,7 @@ def separated(wheels: Wheels, elastic: Elasticity, kind: ElasticModel, root: str
 
 
 def without_rotor_tensors(tree: Tree, wheels: Wheels, elastic: Elasticity) -> Tree:
-    """Take the tensors of the wheels behind springs out of the links: points of mass remain."""
+    """Take the tensors of the motor-side wheels out of the links: points of mass remain."""
     parameters = tree.parameters.copy()
     for r in np.flatnonzero(behind_springs(elastic)):
         carrier = int(wheels.carrier[r])

@@ -307,7 +307,7 @@ def motor_doubts(motor: MotorRecord, source: str) -> Iterator[Note]:
                 f"{place}.back_emf_constant",
                 f"{k_e:g} V s/rad is {k_e / k_t:.4g} times the torque constant {k_t:g} N m/A;"
                 f" for {whose} it must be {expected:.4g} times",
-                "correct one of the two, or leave the back-EMF constant out",
+                "correct one of the two, or remove the back-EMF constant",
             )
     peak, thermal = motor.limits.current, motor.limits.thermal
     if peak is not None and thermal is not None and thermal.continuous_current > peak:

@@ -130,7 +130,7 @@ def ratio(spin: Array, of: int, to: int, wheels: list[str], place: str) -> float
     raise ModelError(place, finding, remedy)
 
 
-# -- Elastic joints: coordinates behind their springs, and what follows which side ----------------
+# -- Elastic joints: their motor-side coordinates, and which side each wheel follows --------------
 
 
 SOFTEST = 1e-30  # so that the compliance is no larger than ``refuse_too_large`` lets anything be
@@ -142,7 +142,7 @@ ElasticModel = Literal["complete", "uncoupled", "spong_truncated"]
 class Elasticity(Frozen):
     """Coordinates x = (q, theta), sizes n and n_e, and the springs between them, s of them.
 
-    theta is first, for each elastic joint, the shaft behind its spring on the joint's scale,
+    theta is first, for each elastic joint, the motor side of its spring on the joint's scale,
     then, for each spring inside a drive, its motor-side shaft's angle. With all springs at
     rest theta = E q. A spring's stretch is z = P x - rest, its tension K z + D z' (with a gap,
     of what z exceeds it), and its force on x is -P' times that.

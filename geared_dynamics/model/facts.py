@@ -21,7 +21,7 @@ from geared_dynamics.arrays import (
 from geared_dynamics.description.robot_records import JointRecord, LimitRecord, RobotRecord
 from geared_dynamics.errors import ModelError
 
-# Of a coordinate; ``shaft``: behind a spring, which no joint follows.
+# Of a coordinate; ``shaft``: motor side of a spring, which no joint follows.
 JointType = Literal["revolute", "continuous", "prismatic", "shaft"]
 
 # -- Limits of joints -----------------------------------------------------------------------------

@@ -143,7 +143,7 @@ class GearedModel(Entered, Frozen):
 
     @cached_property
     def own_bodies(self) -> IntArray:
-        """The body that each coordinate's joint moves (n,); -1: a shaft behind a spring."""
+        """The body that each coordinate's joint moves (n,); -1: motor side of a spring."""
         body = {name: b for b, name in enumerate(self.tree.joints)}
         return readonly_int([body.get(name, -1) for name in self.joint_names])
 
@@ -268,7 +268,7 @@ class GearedModel(Entered, Frozen):
         Args:
             elastic_model: ``complete`` all of it; ``uncoupled`` S = 0, the usual model of
                 rotors that feel their own spin only; ``spong_truncated`` moreover the
-                tensors of the rotors behind springs dropped from M_link (Melhem 2001,
+                tensors of the motor-side rotors dropped from M_link (Melhem 2001,
                 remark 4), which is their mass left as a point.
         """
         choice("elastic_model", "elastic model", elastic_model, get_args(ElasticModel))

@@ -77,7 +77,7 @@ def alarm_step(
         state: Before.
         external: External force (n,) [N m or N].
         v: Joint velocity (n,).
-        vtheta: Velocity of the shafts behind the springs (n_e,).
+        vtheta: Velocity of the motor side of the springs (n_e,).
         dt: Since the step before [s]; one that is no time above zero changes nothing.
         floor: Of the threshold (n,) or one [N m or N].
         share: How far the friction may be off, as a part of it; 0 leaves friction out.
@@ -133,7 +133,7 @@ def alarm(
         model: Geared model with elastic joints.
         external: External force (n,) [N m or N].
         v: Joint velocity (n,).
-        vtheta: Velocity of the shafts behind the springs (n_e,).
+        vtheta: Velocity of the motor side of the springs (n_e,).
         floor: Of the threshold (n,) or one [N m or N].
         share: How far the friction may be off, as a part of it; 0 leaves friction out.
     """

@@ -104,7 +104,7 @@ def along(
     torque = finite_input("tau_m", tau_m, sizes.motors)
     if z.ndim != 2 or len(z) < 3:
         finding = f"has shape {z.shape}"
-        raise ArrayError("states", finding, "give three instants or more, one a row")
+        raise ArrayError("states", finding, "give at least three instants, one per row")
     if torque.shape != (len(z), sizes.motors):
         remedy = f"give shape {(len(z), sizes.motors)}, as many instants as states"
         raise ArrayError("tau_m", f"has shape {torque.shape}", remedy)
@@ -151,7 +151,7 @@ def steps(
         for _ in range(count):
             step = predicted(observer.arm, mean, given, none, dt / count, follower.stay)
             if step is None:
-                raise ArrayError(f"states[{k}]", "leaves all bounds", "give a motion of the arm")
+                raise ArrayError(f"states[{k}]", "diverges", "give a motion of the arm")
             mean = step.mean
             parts_of.append(step)
         apart = np.abs(mean[: sizes.coordinates] @ gains.structure.T + gains.zeros - shown[k + 1])

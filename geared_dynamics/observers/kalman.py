@@ -5,7 +5,7 @@
     d'  = noise
 
 d (N,) is the force on x that is not modelled, a random walk. On the joints it is the external
-force, and what the model has wrong there. On the shafts before the springs it is zero, unless a
+force, and what the model has wrong there. On the motor side of the springs it is zero, unless a
 sensor on the links tells both apart; it then takes up wrong stiffness and friction.
 
 Friction of what stands still is any number within its level (``stiction``). It changes no gain

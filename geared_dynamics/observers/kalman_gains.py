@@ -107,7 +107,7 @@ def kalman_gains(
 
     with r_j the encoders' noise at the joint and diagonal elements of M_link and B. White noise
     walk_j / w beside it damps what would overshoot. Where a sensor on the link is given, the
-    shaft before the spring gets a walk as well, r_j sqrt(1/rate) B_j w^3: a model that is a
+    motor-side coordinate gets a walk as well, r_j sqrt(1/rate) B_j w^3: a model that is a
     little wrong cannot explain both sensors without it.
 
     Args:

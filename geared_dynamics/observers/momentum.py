@@ -3,7 +3,7 @@
     p = H(q) x',    p' = A (tau_m - rotor friction) + springs + tau - friction + C' x' - g + r
 
 r (N,) is unmodelled: on the joints' rows a force on the links, on theta's rows one
-on the shafts before the springs (friction of motor and gear that is off, a lossy spring). The
+on the motor side of the springs (friction of motor and gear that is off, a lossy spring). The
 momentum is the complete one: rotors that turn with their carriers are in both rows. H' = C + C'
 in Christoffel form makes C' x' the only term of second order. One pole:
 
@@ -66,7 +66,7 @@ class MomentumState(NamedTuple):
         return self.residual[: model.n]
 
     def shafts(self, model: GearedModel) -> Array:
-        """Force on the shafts before the springs (n_e,), joint side."""
+        """Force on the motor side of the springs (n_e,), joint side."""
         return self.residual[model.n :]
 
     def whole(self, model: GearedModel) -> Array:

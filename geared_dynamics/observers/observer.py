@@ -223,9 +223,9 @@ class Estimate(NamedTuple):
     """An estimate of an elastic arm's motion and forces.
 
     Attributes:
-        q: Joint position, behind the spring (n,) [rad or m].
+        q: Joint position, link side of the springs (n,) [rad or m].
         v: Joint velocity (n,).
-        theta: Position of the shafts before the springs (n_e,), joint side.
+        theta: Position of the motor side of the springs (n_e,), joint side.
         vtheta: Velocity of the shafts (n_e,).
         motor_speed: Speed of the rotors in their carriers (m,) [rad/s], motor side.
         torsion: theta less what it is at rest, theta - E q (n_e,).

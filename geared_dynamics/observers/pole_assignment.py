@@ -29,7 +29,7 @@ Coordinates whose rotor stands in its friction are left out with the link behind
 is that of the other ones' part of F, and their own a second-order one on position and speed. What
 is left out moves the rest and is moved by it, so that this is no assignment of the whole: the
 eigenvalues are looked at, and where one is farther from zero than those of the arm by itself, no
-coordinate's correction reaches behind its spring.
+coordinate's correction acts on the link side of its spring.
 """
 
 from __future__ import annotations
@@ -192,7 +192,7 @@ def bounded(F: Array, closed: Array, rate: float, dt: float) -> bool:
 #
 # A gain that is linear in the error holds while the error is small, so the rate grows with the
 # correction of a step. That correction has bounds, because far from the state the gain is that of
-# another arm. A correction beyond them is not scaled: before a spring the observer is a chain of
+# another arm. A correction beyond them is not scaled: on the motor side the observer is a chain of
 # four integrators, and such a loop is stable with its whole gain only. With a fifth of it the
 # error swings, wider with each swing, until the arm is lost. The step is repeated with the gain
 # of a lower rate instead, which is stable at any rate. By the rate w a correction of the link's

@@ -39,7 +39,7 @@ class Sizes(NamedTuple):
 
     Attributes:
         n: Joints.
-        shafts: Shafts behind springs, n_e.
+        shafts: Motor-side coordinates of the springs, n_e.
         motors: Motors, m.
     """
 

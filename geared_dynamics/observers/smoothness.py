@@ -1,7 +1,8 @@
 r"""Whether a reading goes on from its own history, whatever an observer predicts.
 
-A rotor before a spring moves smoothly, however hard the link is pushed: the cubic through its last
-four readings, and what its own motor's known torque adds, lead to the next one. What is left,
+On the motor side of a spring a rotor moves smoothly, however hard the link is pushed: the cubic
+through its last four readings, and what its own motor's known torque adds, lead to the next one.
+What is left,
 
     r = y - sum_i w_i y_i - G (\tau_k - \tau_{k-1} - \tau_{k-2} + \tau_{k-3}) dt^2 / 2,
 

@@ -90,7 +90,7 @@ def predicted(
     dt: float,
     stay: Array | None = None,
 ) -> StandingStep | None:
-    """A step of the model from a state (2N,); None where it leaves all bounds.
+    """A step of the model from a state (2N,); None where it diverges.
 
     Args:
         arm: The arm, packed.

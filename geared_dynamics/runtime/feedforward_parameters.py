@@ -43,23 +43,34 @@ class ConstraintParameters(ParameterGroup):
 
     trajectory: PerJoint = described(
         nan,
-        "largest position error; 0: any; NaN: 0.2 rad or 0.05 m in the mode computed_torque, any "
-        "in the others and in a JTC's file [rad or m]",
+        "Maximum position error during motion [rad or m]. 0 disables the check; NaN means 0.2 rad"
+        " or 0.05 m in the mode computed_torque, and no check in other modes or with a JTC's "
+        "file.",
     )
     goal: PerJoint = row(
-        0.0, "largest position error after a trajectory's end; 0: any [rad or m]", 0.0
+        0.0,
+        "Maximum position error after the end of a trajectory [rad or m]. 0 disables the check.",
+        0.0,
     )
     stopped_velocity_tolerance: float = row(
-        0.01, "largest velocity error there; 0: any [rad/s or m/s]", 0.0
+        0.01,
+        "Maximum velocity error after the end of a trajectory [rad/s or m/s]. 0 disables the "
+        "check.",
+        0.0,
     )
     goal_time: float = described(
-        0.0, "how long after the end both may be larger; 0: for any time [s]", 0.0
+        0.0,
+        "Time after the end of a trajectory within which the goal tolerances must be met [s]. 0 "
+        "sets no time limit.",
+        0.0,
     )
     decelerate_on_cancel: bool = at_configure(
-        False, "stop by max_deceleration_on_cancel, where all joints have one"
+        False, "If true, use max_deceleration_on_cancel. All joints need one."
     )
     max_deceleration_on_cancel: PerJoint = at_configure(
-        0.0, "of motions that are cancelled or violate a tolerance [rad/s^2 or m/s^2]", 0.0
+        0.0,
+        "Deceleration of motions that are cancelled or violate a tolerance [rad/s^2 or m/s^2].",
+        0.0,
     )
 
 
@@ -70,34 +81,44 @@ class GainParameters(ParameterGroup):
     p: PerJoint = row(0.0, "Position gain [N m/rad or N/m].", 0.0)
     i: PerJoint = row(0.0, "Integral gain [N m/(rad s)].", 0.0)
     d: PerJoint = row(0.0, "Velocity gain [N m s/rad].", 0.0)
-    i_clamp: PerJoint = row(0.0, "largest integral term; 0: i_clamp_max counts [N m or N]", 0.0)
-    i_clamp_max: PerJoint = row(0.0, "Largest integral term; 0: any.", 0.0)
+    i_clamp: PerJoint = row(0.0, "Maximum integral term [N m or N]. 0 means i_clamp_max.", 0.0)
+    i_clamp_max: PerJoint = row(0.0, "Maximum integral term [N m or N]. 0 sets no limit.", 0.0)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class JtcParameters(LifecycleParameters):
     """Those of a joint trajectory controller."""
 
-    joints: tuple[str, ...] = at_configure([], "joints to move; none: all of the URDF")
-    command_joints: tuple[str, ...] = at_configure(
-        [], "order of commands, joints or motors; none: as joints"
+    joints: tuple[str, ...] = at_configure(
+        [], "Joints to move. Empty means all joints of the URDF."
     )
-    interpolation_method: Literal["splines", "none"] = at_configure("splines", "between waypoints")
-    allow_partial_joints_goal: bool = row(False, "trajectories may leave out joints")
+    command_joints: tuple[str, ...] = at_configure(
+        [], "Order of the commands, by joints or motors. Empty means the order of joints."
+    )
+    interpolation_method: Literal["splines", "none"] = at_configure(
+        "splines", "Interpolation between waypoints."
+    )
+    allow_partial_joints_goal: bool = row(
+        False, "If true, accept trajectories that leave out joints."
+    )
     allow_nonzero_velocity_at_trajectory_end: bool = row(
-        False, "trajectories may end in motion; the arm then stops at once"
+        False, "If true, accept trajectories that end in motion; the arm then stops at once."
     )
     allow_integration_in_goal_trajectories: bool = row(
-        False, "trajectories may have velocities or accelerations alone"
+        False, "If true, accept trajectories with velocities or accelerations alone."
     )
     interpolate_from_desired_state: bool = row(
-        False, "a new trajectory continues the old reference, not the measured state"
+        False, "If true, a new trajectory continues the old reference, not the measured state."
     )
     cmd_timeout: float = described(
-        0.0, "time after a trajectory's end at which the reference is dropped; 0: never [s]", 0.0
+        0.0,
+        "Time after the end of a trajectory at which its reference is discarded [s]. 0 keeps it.",
+        0.0,
     )
     constraints: ConstraintParameters
-    action_monitor_rate: float = at_start(20.0, "feedback of actions [1/s]", 0.1, 1000.0)
+    action_monitor_rate: float = at_start(
+        20.0, "Rate of the feedback of actions [1/s].", 0.1, 1000.0
+    )
     gains: GainParameters
 
     without_effect: ClassVar[tuple[Parameter, ...]] = (
@@ -132,11 +153,13 @@ class EncoderParameters(ParameterGroup):
     """How the motors are wired."""
 
     encoder_offset: PerMotor = at_configure(
-        0.0, "what the encoder shows where the model's shows zero [rad]"
+        0.0, "Reading of the encoder at the zero of the model [rad], motor side."
     )
-    encoder_sign: SignPerMotor = at_configure(1, "-1 for one that counts backwards", -1, 1)
+    encoder_sign: SignPerMotor = at_configure(
+        1, "Sign of the encoder: -1 if it counts backwards.", -1, 1
+    )
     command_sign: SignPerMotor = at_configure(
-        1, "-1 for a motor that turns the other way, of motor-side outputs", -1, 1
+        1, "Sign of motor-side commands: -1 if the motor turns the other way.", -1, 1
     )
 
 
@@ -145,7 +168,7 @@ class SpeedScalingParameters(ParameterGroup):
     """What ``~/speed_scaling_input`` says."""
 
     full: float = at_start(
-        1.0, "value of ~/speed_scaling_input at full speed; 100 where it is in percent", 1e-6, 1e6
+        1.0, "Value of ~/speed_scaling_input at full speed: 1, or 100 for percent.", 1e-6, 1e6
     )
 
 
@@ -155,20 +178,27 @@ class AnnotateParameters(ParameterGroup):
 
     topic: str = at_start(
         "~/annotated_trajectory",
-        "where the mode annotate publishes: the controller's joint_trajectory",
+        "Output topic of the mode annotate: joint_trajectory of the controller.",
     )
     action: str = at_start(
         "",
-        "the controller's action, for goals; empty: follow_joint_trajectory beside annotate.topic",
+        "Action of the controller, for goals. Empty means follow_joint_trajectory in the "
+        "namespace of annotate.topic.",
     )
-    period: float = row(0.01, "longest step between its points [s]", 1e-3, 1.0)
+    period: float = row(
+        0.01, "Maximum time between two points of the annotated trajectory [s].", 1e-3, 1.0
+    )
     tolerance: float = row(
-        0.002, "largest error of effort between points, part of the joint's largest", 1e-5, 0.1
+        0.002,
+        "Maximum interpolation error of effort between points, as a fraction of the joint's peak "
+        "effort.",
+        1e-5,
+        0.1,
     )
     beyond_limits: Literal["refuse", "warn"] = row(
         "refuse",
-        "what is done with a trajectory beyond limits of position, speed or effort, or one that "
-        "begins with a jump: refuse it, or send it with a warning in the log",
+        "Treatment of a trajectory that exceeds a limit of position, speed or effort, or begins "
+        "with a jump: refuse it, or send it and log a warning.",
         weakest=("warn",),
     )
 
@@ -177,17 +207,19 @@ class AnnotateParameters(ParameterGroup):
 class ContactForceParameters(ParameterGroup):
     """The desired contact force of ``~/contact_wrench``."""
 
-    tool: str = at_configure("", "link on whose origin it acts; empty: the only tip")
-    max_force: float = above(0.0, "largest force that is accepted; 0: none [N]", 0.0, 1e6)
-    max_torque: float = above(0.0, "largest torque that is accepted; 0: none [N m]", 0.0, 1e6)
-    force_rate: float = above(100.0, "largest change of the force per second [N/s]", 1e-3, 1e7)
-    torque_rate: float = above(10.0, "largest change of the torque per second", 1e-3, 1e7)
+    tool: str = at_configure("", "Link at whose origin the force acts. Empty means the only tip.")
+    max_force: float = above(0.0, "Maximum force that is accepted [N]. 0 accepts none.", 0.0, 1e6)
+    max_torque: float = above(
+        0.0, "Maximum torque that is accepted [N m]. 0 accepts none.", 0.0, 1e6
+    )
+    force_rate: float = above(100.0, "Maximum rate of change of the force [N/s].", 1e-3, 1e7)
+    torque_rate: float = above(10.0, "Maximum rate of change of the torque [N m/s].", 1e-3, 1e7)
     timeout: float = above(
-        0.1, "age of the last message at which the force ramps to zero [s]", 1e-3, 10.0
+        0.1, "Age of the last message at which the force ramps to zero [s].", 1e-3, 10.0
     )
     max_speed: float = above(
         0.1,
-        "speed relative to the reference, against the force, at which none is left of it [m/s]",
+        "Speed against the reference at which the force is reduced to zero [m/s].",
         1e-3,
         10.0,
     )
@@ -195,13 +227,13 @@ class ContactForceParameters(ParameterGroup):
         0.5, "Turning speed at which no torque is left, as max_speed [rad/s].", 1e-3, 100.0
     )
     max_distance: float = above(
-        0.02, "distance of tool and reference along the force that ends it [m]", 1e-4, 10.0
+        0.02, "Distance of tool and reference along the force that ends it [m].", 1e-4, 10.0
     )
     max_angle: float = above(
-        0.1, "angle of tool and reference about the torque that ends it [rad]", 1e-4, 3.0
+        0.1, "Angle of tool and reference about the torque that ends it [rad].", 1e-4, 3.0
     )
     friction: float = row(
-        0.0, "Coulomb's coefficient of the tool: its friction is compensated", 0.0, 2.0
+        0.0, "Coulomb coefficient of the tool, whose friction is compensated.", 0.0, 2.0
     )
 
 
@@ -209,22 +241,33 @@ class ContactForceParameters(ParameterGroup):
 class SafetyParameters(ParameterGroup):
     """Thresholds and reactions of the safety step: fields of ``Policy``, and ``clock_timeout``."""
 
-    state_timeout: float = above(0.05, "age at which a joint state is stale [s]", 1e-3, 10.0)
-    position_margin: float = row(0.05, "distance from a limit that counts as near [rad or m]", 0.0)
+    state_timeout: float = above(
+        0.05, "Age from which a joint state counts as stale [s].", 1e-3, 10.0
+    )
+    position_margin: float = row(
+        0.05, "Distance to a position limit below which a joint counts as near it [rad or m].", 0.0
+    )
     position_tolerance: float = above(
-        0.02, "distance beyond a limit at which the arm is stopped [rad or m]", 0.0, 0.5
+        0.02, "Distance beyond a position limit at which the arm is stopped [rad or m].", 0.0, 0.5
     )
     velocity_tolerance: float = above(
-        0.1, "part beyond the largest speed at which the arm is stopped", 0.0, 1.0
+        0.1,
+        "Excess over the velocity limit at which the arm is stopped, as a fraction of the limit.",
+        0.0,
+        1.0,
     )
     command_rate: float = described(
         nan,
-        "largest change of a command per second; NaN: each command's limit in 20 ms; 0: any",
+        "Maximum rate of change of a command [unit of the command per second]. NaN allows the "
+        "full limit of the command within 20 ms, 0 disables the check.",
     )
-    time_jump: float = above(1.0, "step of the ROS clock that is a jump [s]", 1e-3)
+    time_jump: float = above(
+        1.0, "Step of the ROS clock from which it counts as a jump [s].", 1e-3
+    )
     clock_timeout: float = above(
         1.0,
-        "how long the ROS clock may stand still in a motion, and not be a jump [s]",
+        "Maximum time for which ROS time may stand still during a motion before TIME_JUMP is "
+        "raised [s].",
         0.01,
         60.0,
     )
@@ -237,45 +280,45 @@ class SafetyParameters(ParameterGroup):
         weaker="aside",
     )
     blind_end: Literal["gravity", "zero"] = row(
-        "gravity", "gravity continues, or fades to zero", weakest=("zero",)
+        "gravity",
+        "Command after blind_time: gravity compensation continues or fades to zero.",
+        weakest=("zero",),
     )
-    ramp_time: float = above(0.5, "length of a fade [s]", 1e-3, 60.0)
+    ramp_time: float = above(
+        0.5, "Duration of a fade to gravity compensation or to zero [s].", 1e-3, 60.0
+    )
     recovery_time: float = below(
-        0.1, "how long nothing may be wrong before the arm runs again [s]", 0.0, 60.0
+        0.1, "Fault-free time required before motion resumes [s].", 0.0, 60.0
     )
-    resume_time: float = below(0.2, "length of the fade from holding to running [s]", 0.0, 60.0)
+    resume_time: float = below(0.2, "Duration of the fade from holding to running [s].", 0.0, 60.0)
     resume_error: float = above(
-        0.1, "largest position error with which the arm runs again [rad or m]", 1e-6
+        0.1, "Maximum position error at which motion resumes [rad or m].", 1e-6
     )
     stop_time: float = above(
         0.2,
-        "length of the stop before the node ends, where the limits allow it [s]",
+        "Duration of the stop before the node ends [s]. It is longer where the limits require it.",
         0.02,
         1.5,
     )
-    on_stale_reference: Reaction = reaction("reaction to a reference that ended, see cmd_timeout")
-    on_bad_command: Reaction = reaction("reaction to NaN in a command")
-    on_position_limit: Reaction = reaction("reaction to a joint beyond its range")
-    on_velocity_limit: Reaction = reaction("reaction to a joint that is too fast")
-    on_tracking_error: Reaction = reaction("reaction to an arm that does not follow")
-    on_time_jump: Reaction = reaction("reaction to a clock that was reset or stands still")
-    on_computation: Reaction = reaction("reaction to a computation that failed")
-    on_emergency_stop: Reaction = reaction("reaction to the emergency stop")
-    on_impossible_state: Reaction = reaction(
-        "reaction to successive joint states that no arm can have"
-    )
+    on_stale_reference: Reaction = reaction("Reaction to an ended reference, see cmd_timeout.")
+    on_bad_command: Reaction = reaction("Reaction to NaN in a command.")
+    on_position_limit: Reaction = reaction("Reaction to a joint beyond its position limit.")
+    on_velocity_limit: Reaction = reaction("Reaction to a joint beyond its velocity limit.")
+    on_tracking_error: Reaction = reaction("Reaction to a position error above its limit.")
+    on_time_jump: Reaction = reaction("Reaction to a clock that was reset or stands still.")
+    on_computation: Reaction = reaction("Reaction to a failed computation.")
+    on_emergency_stop: Reaction = reaction("Reaction to the emergency stop.")
+    on_impossible_state: Reaction = reaction("Reaction to impossible joint states.")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LimitParameters(ParameterGroup):
     """Limits narrower than those of the description."""
 
-    min_position: PerJoint = described(nan, "lowest position [rad or m]; NaN: the URDF's")
-    max_position: PerJoint = described(nan, "highest position [rad or m]; NaN: the URDF's")
-    max_velocity: PerJoint = described(nan, "largest speed [rad/s or m/s]; NaN: the URDF's")
-    max_effort: PerJoint = described(
-        nan, "largest joint torque, of the output joint_torque [N m or N]; NaN: the URDF's"
-    )
+    min_position: PerJoint = described(nan, "Minimum position [rad or m]. NaN means the URDF's.")
+    max_position: PerJoint = described(nan, "Maximum position [rad or m]. NaN means the URDF's.")
+    max_velocity: PerJoint = described(nan, "Maximum speed [rad/s or m/s]. NaN means the URDF's.")
+    max_effort: PerJoint = described(nan, "Maximum joint torque [N m or N]. NaN means the URDF's.")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -283,16 +326,19 @@ class FeedforwardParameters(JtcParameters):
     """All parameters of the feedforward node."""
 
     mode: Literal["annotate", "stream", "computed_torque"] = at_configure(
-        "annotate", "what the node does"
+        "annotate",
+        "Operating mode: annotate adds effort to trajectories, stream sends feedforward torque, "
+        "computed_torque closes the loop.",
     )
     feedback: Feedback = at_configure(
-        "joint", "what joint_states holds: joints, or motors by the motors' names"
+        "joint",
+        "Contents of joint_states: joint values, or motor angles under motor names.",
     )
     effort_feedback: Effort = at_configure(
-        "none", "what JointState.effort means on this robot; for ~/feedback only"
+        "none", "Meaning of JointState.effort on this robot; used for ~/feedback only."
     )
     law: Literal["computed_torque", "pd_plus_feedforward"] = at_configure(
-        "computed_torque", "law of the mode computed_torque"
+        "computed_torque", "Control law of the mode computed_torque."
     )
     bandwidth: float = row(
         10.0, "Bandwidth of the feedback if all gains.* are zero [rad/s].", 1e-3, 1e4
@@ -302,40 +348,43 @@ class FeedforwardParameters(JtcParameters):
     )
     integral: float = row(0.0, "Integral gain, part of its stability limit (Routh).", 0.0, 0.99)
     use_elasticity: bool = at_configure(
-        True, "count the springs of the drivetrain file; not in the mode annotate"
+        True, "If true, use the joint stiffness of the drivetrain file; annotate never does."
     )
-    elastic_method: Method = at_configure("expanded", "feedforward of elastic arms")
+    elastic_method: Method = at_configure("expanded", "Feedforward of elastic arms.")
     update_rate: int = row(
         0,
-        "rate of the joint states, for sampling one period ahead; 0: as measured [1/s]",
+        "Rate of joint_states, to sample one period ahead [1/s]. 0 measures it.",
         0,
         100_000,
     )
     speed_scaling: SpeedScalingParameters
-    use_gravity_compensation: bool = row(True, "add gravity; off if the robot does")
-    use_coriolis_compensation: bool = row(True, "add Coriolis and centrifugal forces")
-    use_inertia_feedforward: bool = row(True, "add the links' inertia times acceleration")
-    use_rotor_inertia: bool = row(True, "add the motors' reflected inertia")
-    use_rotor_coupling: bool = row(True, "If true, add rotor coupling.")
-    use_friction: bool = row(True, "add friction; off if the robot does")
-    output: SentType = at_configure("joint_torque", "what commands are")
+    use_gravity_compensation: bool = row(True, "If true, add gravity. False if the robot does.")
+    use_coriolis_compensation: bool = row(True, "If true, add Coriolis and centrifugal forces.")
+    use_inertia_feedforward: bool = row(True, "If true, add the inertia forces of the links.")
+    use_rotor_inertia: bool = row(True, "If true, add the motors' reflected inertia.")
+    use_rotor_coupling: bool = row(
+        True,
+        "If true, add rotor coupling, see docs/glossary.md.",
+    )
+    use_friction: bool = row(True, "If true, add friction. False if the robot does.")
+    output: SentType = at_configure("joint_torque", "Type of the commands.")
     saturation: Saturation = at_configure(
-        "each", "how motor commands are made to fit their limits"
+        "each",
+        "Limiting: each motor is clipped, all are scaled (direction), or none.",
     )
     motors: EncoderParameters
-    publish_commands: bool = at_configure(True, "~/commands, Float64MultiArray")
-    publish_joint_commands: bool = at_configure(False, "~/joint_commands, JointState by name")
-    publish_terms: bool = at_configure(False, "~/terms/*, each term's joint torque")
+    publish_commands: bool = at_configure(True, "If true, publish ~/commands (Float64MultiArray).")
+    publish_joint_commands: bool = at_configure(False, "If true, publish ~/joint_commands.")
+    publish_terms: bool = at_configure(False, "If true, publish each term on ~/terms/*.")
     state_publish_rate: float = at_configure(
         20.0,
-        "~/reference, ~/feedback, ~/error, ~/output for those who listen, at most watchdog_rate; "
-        "0: never [1/s]",
+        "Rate of ~/reference and the like, at most watchdog_rate [1/s]. 0 disables them.",
         0.0,
         1e6,
     )
     on_deactivate: Leaving = row(
         "gravity",
-        "the last command: gravity at the present posture, or zero",
+        "Final command on deactivation: gravity compensation at the present position, or zero.",
         weakest=("zero",),
     )
     annotate: AnnotateParameters

@@ -181,16 +181,23 @@ class NodeParameters(ParameterGroup):
 class PayloadParameters(ParameterGroup):
     """A load on the arm."""
 
-    mass: float = row(0.0, "a load on the arm [kg]", 0.0)
+    mass: float = row(0.0, "Mass of the payload [kg].", 0.0)
     max_mass: float = at_start(
-        math.nan, "largest payload.mass [kg]; NaN: the mass whose weight the command limits hold"
+        math.nan,
+        "Maximum payload.mass [kg]. NaN means the mass whose weight the command limits can hold.",
     )
-    center_of_mass: tuple[float, ...] = row([0.0] * 3, "in the frame of payload.link [m]")
+    center_of_mass: tuple[float, ...] = row(
+        [0.0] * 3, "Centre of mass of the payload in the frame of payload.link [m]."
+    )
     inertia: tuple[float, ...] = row(
-        [0.0] * 6, "ixx ixy ixz iyy iyz izz about the centre of mass, axes of that frame [kg m^2]"
+        [0.0] * 6,
+        "Inertia ixx, ixy, ixz, iyy, iyz, izz of the payload about its centre of mass, axes of "
+        "payload.link [kg m^2].",
     )
     link: str = row(
-        "", "link that carries it, frames of fixed joints (tool0) included; empty: the only tip"
+        "",
+        "Link that carries the payload, frames of fixed joints such as tool0 included. Empty "
+        "means the only tip.",
     )
 
 
@@ -199,21 +206,26 @@ class ModelParameters(NodeParameters):
     """Where the model comes from, and what it carries."""
 
     joints: tuple[str, ...]
-    robot_description: str = at_configure("", "URDF as text; empty: from the topic")
+    robot_description: str = at_configure(
+        "", "URDF as text. Empty means from the topic robot_description_topic."
+    )
     urdf_path: str = at_configure(
-        "", "path of a URDF file, in place of the text", lock="lock_paths"
+        "", "Path of a URDF file, used instead of robot_description.", lock="lock_paths"
     )
     robot_description_topic: str = at_start(
-        "robot_description", "topic of the URDF, looked at where neither text nor path is given"
+        "robot_description",
+        "Topic of the URDF, used if both robot_description and urdf_path are empty.",
     )
-    drivetrain: str = at_configure("", "drivetrain file: its path or its text", lock="lock_paths")
+    drivetrain: str = at_configure("", "Drivetrain file: its path or its text.", lock="lock_paths")
     gravity: tuple[float, ...] = at_configure(
-        [0.0, 0.0, -9.81], "acceleration of free fall in the root link's frame [m/s^2]"
+        [0.0, 0.0, -9.81], "Acceleration of free fall in the frame of the root link [m/s^2]."
     )
     locked_joints: tuple[str, ...] = at_configure(
-        [], "joints that do not move, such as a gripper's"
+        [], "Joints that do not move, such as those of a gripper."
     )
-    locked_positions: tuple[float, ...] = at_configure([], "where they are [rad or m], default 0")
+    locked_positions: tuple[float, ...] = at_configure(
+        [], "Positions of locked_joints, in the same order [rad or m]. Empty means all zero."
+    )
     payload: PayloadParameters
 
 
@@ -221,17 +233,23 @@ class ModelParameters(NodeParameters):
 class LifecycleParameters(ModelParameters):
     """What both nodes with a lifecycle have."""
 
-    autostart: bool = at_start(True, "configure and activate without being asked")
+    autostart: bool = at_start(True, "If true, the node configures and activates itself.")
     allow_description_changes: bool = at_start(
         False,
-        "If true, an active node uses a robot description that changes mass, inertia, ratio or "
-        "limit by more than 1 %",
+        "If true, an active node accepts a robot description that changes a mass, inertia, ratio "
+        "or limit by more than 1 %.",
     )
     lock_paths: bool = at_start(
-        False, "If true, urdf_path and drivetrain keep their values of the start"
+        False, "If true, urdf_path and drivetrain cannot be changed after the start."
     )
-    watchdog_rate: float = at_start(50.0, "of the check for stale joint states [1/s]", 1.0, 1000.0)
-    diagnostics_rate: float = at_start(1.0, "of /diagnostics and ~/timing [1/s]", 0.0, 10.0)
-    thread_priority: int = at_start(0, "of SCHED_FIFO; 0: default scheduler", 0, 99)
-    cpu_affinity: tuple[int, ...] = at_start([], "cores to run on; none: all", 0, 4095)
-    lock_memory: bool = at_start(False, "keep memory from being paged out")
+    watchdog_rate: float = at_start(
+        50.0, "Rate of the check for stale joint states [1/s].", 1.0, 1000.0
+    )
+    diagnostics_rate: float = at_start(1.0, "Rate of /diagnostics and ~/timing [1/s].", 0.0, 10.0)
+    thread_priority: int = at_start(
+        0, "Priority under SCHED_FIFO. 0 means the default scheduler.", 0, 99
+    )
+    cpu_affinity: tuple[int, ...] = at_start(
+        [], "Processor cores to run on. Empty means all.", 0, 4095
+    )
+    lock_memory: bool = at_start(False, "If true, lock the memory so that it is never paged out.")

@@ -252,7 +252,7 @@ class ObserverLoop:
         spans = self._past.since(self._time - late, LONGEST) if late else []
         moved = self._ahead(self.state, [*spans, (since, self._torque.value)])
         if moved is None:
-            return self._invalid(Fault.DIVERGED, "the prediction leaves all bounds"), time
+            return self._invalid(Fault.DIVERGED, "the prediction diverges"), time
         found = self._told(time, moved, Fault.MISSING, "joint states are overdue")
         return found, time
 

@@ -55,29 +55,33 @@ class MotorParameters(ParameterGroup):
     """Encoders, commands and friction of the motors."""
 
     encoder_resolution: PerMotor = at_configure(
-        nan, "of one motor's; NaN: encoder_resolution [rad]"
+        nan, "Resolution of the encoder of this motor [rad]. NaN means encoder_resolution."
     )
-    encoder_noise: PerMotor = at_configure(nan, "of one motor's; NaN: encoder_noise [rad]")
+    encoder_noise: PerMotor = at_configure(
+        nan, "Standard deviation of this encoder's noise [rad]. NaN means encoder_noise."
+    )
     encoder_delay: PerMotor = at_configure(
-        0.0, "by which its reading is older than the joint state's stamp [s]", 0.0, 0.05
+        0.0, "Age of the encoder reading at the stamp of the joint state [s].", 0.0, 0.05
     )
     encoder_offset: PerMotor = at_configure(
-        0.0, "what the encoder shows where the model's shows zero [rad]"
+        0.0, "Reading of the encoder at the zero of the model [rad], motor side."
     )
-    encoder_sign: SignPerMotor = at_configure(1, "-1 for one that counts backwards", -1, 1)
+    encoder_sign: SignPerMotor = at_configure(
+        1, "Sign of the encoder: -1 if it counts backwards.", -1, 1
+    )
     command_sign: SignPerMotor = at_configure(
-        1, "-1 for a motor that turns the other way, of motor-side torques", -1, 1
+        1, "Sign of motor-side torques: -1 if the motor turns the other way.", -1, 1
     )
     stiction: PerMotor = at_configure(
         nan,
-        "level of the motor's friction at rest, within which external torques stay unknown; NaN: "
-        "the model's [N m], motor side",
+        "Friction of the motor at rest, below which external torques cannot be observed [N m], "
+        "motor side. NaN means the friction of the model.",
     )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SensorParameters(ParameterGroup):
-    """Sensors on the links and behind the springs."""
+    """Sensors on the links and on the link side of the springs."""
 
     link_encoder_noise: PerJoint = sensor(
         nan,
@@ -85,10 +89,14 @@ class SensorParameters(ParameterGroup):
         "NaN means that there is no encoder.",
     )
     link_encoder_delay: PerJoint = sensor(
-        0.0, "by which its reading is older than its stamp [s]", 0.0, 0.05
+        0.0, "Age of the link encoder's reading at its stamp [s].", 0.0, 0.05
     )
-    link_encoder_offset: PerJoint = sensor(0.0, "what it shows at the joint's zero [rad or m]")
-    link_encoder_sign: SignPerJoint = sensor(1, "-1 for one that counts backwards", -1, 1)
+    link_encoder_offset: PerJoint = sensor(
+        0.0, "Reading of the link encoder at the zero of the joint [rad or m]."
+    )
+    link_encoder_sign: SignPerJoint = sensor(
+        1, "Sign of the encoder: -1 if it counts backwards.", -1, 1
+    )
     torque_sensor_noise: PerJoint = sensor(
         nan,
         "Standard deviation of the joint torque sensor [N m or N]. "
@@ -100,79 +108,81 @@ class SensorParameters(ParameterGroup):
 class ContactParameters(ParameterGroup):
     """A contact at a frame."""
 
-    frame: str = at_configure("", "link at whose origin a contact is assumed; empty: none")
-    moment: bool = row(True, "whether it may pass a moment")
-    rate: float = row(100.0, "of ~/contact_wrench [1/s]", 1.0, 1000.0)
+    frame: str = at_configure(
+        "", "Link at whose origin a contact is assumed. Empty means no contact."
+    )
+    moment: bool = row(True, "If true, the contact may transmit a moment.")
+    rate: float = row(100.0, "Rate of ~/contact_wrench [1/s].", 1.0, 1000.0)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ObserverParameters(LifecycleParameters):
     """All parameters of the observer node."""
 
-    observer: Literal["kalman", "nonlinear"] = at_configure("kalman", "which one")
-    joints: tuple[str, ...] = at_configure([], "joints of the arm; none: all of the URDF")
+    observer: Literal["kalman", "nonlinear"] = at_configure("kalman", "Type of the observer.")
+    joints: tuple[str, ...] = at_configure(
+        [], "Joints of the arm. Empty means all joints of the URDF."
+    )
     bandwidth: float = row(
         30.0,
-        "up to which forces are followed (kalman), or in which errors decay (nonlinear) [Hz]",
+        "Bandwidth of the external force (kalman) or of the errors (nonlinear) [Hz].",
         0.1,
         1000.0,
     )
-    update_rate: float = at_configure(1000.0, "of joint_states [1/s]", 1.0, 1e5)
+    update_rate: float = at_configure(1000.0, "Rate of joint_states [1/s].", 1.0, 1e5)
     stamps: Literal["even", "exact"] = at_configure(
         "even",
-        "even: samples are a period apart, or several, and stamps show it roughly; "
-        "exact: sample times are the stamps",
+        "Sample times: exact takes the stamps, even assigns them to multiples of the period.",
     )
     hold: float = at_configure(
         0.05,
-        "for how long prediction bridges what is missing; then the estimate is invalid [s]",
+        "Maximum time of prediction without readings, then the estimate is invalid [s].",
         1e-3,
         1.0,
     )
     settling_time: float = row(
-        0.1, "after a start, until the estimate counts as valid [s]", 0.0, 10.0
+        0.1, "Time after a start until the estimate counts as valid [s].", 0.0, 10.0
     )
     restart: Literal["auto", "reset"] = row(
-        "auto", "after an estimate became invalid: by itself, or only by ~/reset"
+        "auto", "Restart after the estimate became invalid: automatic, or only by ~/reset."
     )
     feedback: Feedback = at_configure(
         "joint",
-        "what joint_states holds: joint, the motors' angles over their ratios, by joint; motor, "
-        "the motors' angles",
+        "Contents of joint_states: joint, motor angles over the ratios; motor, motor angles.",
     )
     state_names: tuple[str, ...] = at_configure(
         [],
-        "what joint_states calls them, in the model's order; none: the joints' or the motors' "
-        "names",
+        "Names in joint_states, in the order of the model. Empty means those of the model.",
     )
     encoder_resolution: float = at_configure(
-        TURN, "of the motors' encoders, motor side [rad]", 0.0, 1.0
+        TURN, "Resolution of the motor encoders, motor side [rad].", 0.0, 1.0
     )
-    encoder_noise: float = at_configure(0.0, "beside it, standard deviation [rad]", 0.0, 1.0)
+    encoder_noise: float = at_configure(
+        0.0, "Standard deviation of the noise in addition, motor side [rad].", 0.0, 1.0
+    )
     torque_source: Literal["commands", "joint_commands", "effort"] = at_configure(
         "commands",
-        "where the motors' torques come from: the topics commands or joint_commands, or "
-        "joint_states' effort",
+        "Source of the motor torques: one of two topics, or the effort in joint_states.",
     )
     torque_kind: Literal["joint_torque", "motor_torque", "motor_current"] = at_configure(
-        "joint_torque", "what they are; joint_torque is that of the motors, by joint"
+        "joint_torque",
+        "Type of the torques; joint_torque is the motors' torque mapped to the joints.",
     )
     command_joints: tuple[str, ...] = at_configure(
-        [], "their order and names, joints or motors; none: the model's, or joints"
+        [], "Names of the received torques, in order. Empty means those of the model."
     )
     torque_timeout: float = row(
         0.05,
-        "age at which a command counts as missing; 0: the last one acts indefinitely [s]",
+        "Age at which a command counts as missing [s]. 0 disables it.",
         0.0,
         60.0,
     )
     rest_torque: Literal["holding", "zero", "unknown"] = row(
         "holding",
-        "torque assumed where none is known and the motors rest: what holds the weight, zero, or "
-        "unknown",
+        "Torque assumed at standstill if none is known: holding the weight, zero, or unknown.",
     )
     friction_error: float = at_configure(
-        0.0, "how far friction may be off in motion, as a part of its level at rest", 0.0, 1.0
+        0.0, "Error of the friction in motion, as a fraction of its level at rest.", 0.0, 1.0
     )
     torque_sensor: Literal[
         "joint_torque", "joint_torque_gravity_compensated", "gravity_compensated"

@@ -60,22 +60,24 @@ class FaultParameters(ParameterGroup):
 class WallParameters(ParameterGroup):
     """A plane that the tool can touch."""
 
-    frame: str = at_start("", "link whose origin touches the wall; empty: there is no wall")
-    point: tuple[float, ...] = at_start([0.0] * 3, "point of the wall, root link's frame [m]")
-    normal: tuple[float, ...] = at_start(
-        [0.0, 0.0, 1.0], "direction towards the free side, of any length, root link's axes"
+    frame: str = at_start("", "Link whose origin touches the wall. Empty means no wall.")
+    point: tuple[float, ...] = at_start(
+        [0.0] * 3, "Point of the wall, in the frame of the root link [m]."
     )
-    stiffness: float = at_start(1e5, "of the wall [N/m]", 1.0, 1e8)
-    damping: float = at_start(500.0, "of the wall [N s/m]", 0.0, 1e8)
-    friction: float = at_start(0.0, "Coulomb's coefficient of the tool on the wall", 0.0, 10.0)
+    normal: tuple[float, ...] = at_start(
+        [0.0, 0.0, 1.0], "Normal towards the free side, of any length, axes of the root link."
+    )
+    stiffness: float = at_start(1e5, "Stiffness of the wall [N/m].", 1.0, 1e8)
+    damping: float = at_start(500.0, "Damping of the wall [N s/m].", 0.0, 1e8)
+    friction: float = at_start(0.0, "Coulomb coefficient of the tool on the wall.", 0.0, 10.0)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PlantParameters(ModelParameters):
     """All parameters of the plant node."""
 
-    joints: tuple[str, ...] = at_start([], "joints that move; none: all of the URDF")
-    command: SentType = at_start("joint_torque", "what commands are")
+    joints: tuple[str, ...] = at_start([], "Joints that move. Empty means all joints of the URDF.")
+    command: SentType = at_start("joint_torque", "Type of the commands.")
     engine: Literal["auto", Engine] = at_start(
         AUTO,
         "what moves the bodies: MuJoCo or our own equations; auto: MuJoCo where it is installed "
@@ -87,24 +89,24 @@ class PlantParameters(ModelParameters):
     rate: float = at_start(
         1000.0, "joint states per second of the arm's time [1/s]", 1.0, 10_000.0
     )
-    start_time: float = at_start(1.0, "of /clock in lock_step [s]", 0.0, 1e9)
-    paused: bool = at_start(False, "begin paused")
+    start_time: float = at_start(1.0, "First time on /clock in lock_step [s].", 0.0, 1e9)
+    paused: bool = at_start(False, "If true, begin paused.")
     initial: PerJoint = row(0.0, "where the arm begins [rad or m]", name="initial.<joint>")
     timestep: float = at_start(
         0.0, "longest step of the integrator [s]; 0: 1 ms, or less where it has to be", 0.0, 1.0
     )
     friction: bool = at_start(True, "If true, simulate friction and stiction.")
-    saturate: bool = at_start(True, "the motors' limits hold")
-    end_stops: bool = at_start(True, "If true, the URDF's position limits are end stops")
+    saturate: bool = at_start(True, "If true, the limits of the motors hold.")
+    end_stops: bool = at_start(True, "If true, the position limits of the URDF are end stops.")
     encoder_counts: int = at_start(
         0, "per turn of a motor; 0: exact angles and speeds", 0, 2**31 - 1
     )
     angle_noise: float = noise("RMS, of the motors' angles [rad]", 0.0, LONG)
     speed_noise: float = noise("RMS, of their speeds [rad/s]", 0.0, 1e3)
     current_noise: float = noise("RMS, of their currents [A]", 0.0, 1e3)
-    command_latency: float = at_start(0.0, "time until a command acts [s]", 0.0, LONG)
-    measurement_latency: float = at_start(0.0, "age of what is published [s]", 0.0, LONG)
-    seed: int = at_start(0, "of noise and lost messages", 0, 2**31 - 1)
+    command_latency: float = at_start(0.0, "Time until a command takes effect [s].", 0.0, LONG)
+    measurement_latency: float = at_start(0.0, "Age of the published measurements [s].", 0.0, LONG)
+    seed: int = at_start(0, "Seed of the noise and of lost messages.", 0, 2**31 - 1)
     faults: FaultParameters
     wall: WallParameters
 
@@ -182,11 +184,11 @@ def attach_payload(plant: Plant, given: PlantParameters, attached: bool) -> None
         GearedDynamicsError: for a load that there cannot be.
     """
     if not attached:
-        plant.load(0.0)
+        plant.attach_payload(0.0)
         return
     load, tensor = given.payload, payload_tensor(given.payload)
     link = payload_place(plant.model, load).link if load.mass else None
-    plant.load(load.mass, load.center_of_mass, tensor, link=link)
+    plant.attach_payload(load.mass, load.center_of_mass, tensor, link=link)
 
 
 def faults_of(given: PlantParameters, model: GearedModel, active: Collection[str]) -> Faults:

@@ -36,7 +36,7 @@ class ArmMotion(Frozen):
         v: Joint velocity (k, n).
         joint_torque: Joint force (k, n) [N m or N]; NaN where it is not known.
         motor_torque: (k, m) [N m]; NaN where it is not known.
-        theta: Shafts behind springs (k, n_e), where they are known.
+        theta: Motor side of the springs (k, n_e), where they are known.
     """
 
     title: str

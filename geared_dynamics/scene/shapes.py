@@ -118,7 +118,7 @@ def wheel_angles(model: GearedModel, q: ArrayLike, theta: ArrayLike | None = Non
     Args:
         model: Geared model.
         q: Joint position (..., n) [rad or m].
-        theta: Shafts behind springs (..., n_e); None: all springs at rest, Gamma q.
+        theta: Motor side of the springs (..., n_e); None: all springs at rest, Gamma q.
     """
     elastic, joints = model.elasticity, np.asarray(q, float)
     if theta is None:

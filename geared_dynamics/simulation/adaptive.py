@@ -116,7 +116,7 @@ def simulate_elastic(
 
     Raises:
         ModelError: as ``elastic_rates``.
-        ArrayError: where the motion leaves all bounds, or ``max_evaluations`` are used up,
+        ArrayError: where the motion diverges, or ``max_evaluations`` are used up,
             with the time.
         MissingPackageError: without SciPy.
     """

@@ -170,7 +170,7 @@ class ElasticRates(NamedTuple):
 
     Attributes:
         a: Joint acceleration (n,).
-        atheta: Acceleration of the shafts behind the springs (n_e,), joint side.
+        atheta: Acceleration of the motor side of the springs (n_e,), joint side.
         current: di/dt (m,) [A/s], 0 of motors without inductance; None with torques.
     """
 

@@ -134,7 +134,7 @@ class MujocoMechanism:
         return self._coordinates(self.data.qvel[self._v], self.data.qvel[self._spin])
 
     def _coordinates(self, joints: Array, wheels: Array) -> Array:
-        """Join those of the joints with those of the shafts behind springs."""
+        """Join those of the joints with those of the motor side of springs."""
         if not self.model.elasticity.count:
             return np.asarray(joints)
         shafts = self.plan.gears.shafts @ np.concatenate([joints, wheels])

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import warnings
 from collections import deque
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from geared_dynamics.actuation.command_type import SHORT_NAMES, CommandName, as_command_type
 from geared_dynamics.arrays import Array, ArrayLike
-from geared_dynamics.checks import choice
+from geared_dynamics.checks import choice, warn_former
 from geared_dynamics.dynamics.arguments import finite_input, one_driven_state
 from geared_dynamics.dynamics.state import Measurement, State
 from geared_dynamics.errors import (
@@ -151,7 +151,7 @@ class Plant:
         """Put the arm somewhere, time zero, no faults, no command, noise from its seed.
 
         Args:
-            state: Where; parts that are None are zero, or at rest behind springs. Only q (n,)
+            state: Where; parts that are None are zero, or at rest on the motor side. Only q (n,)
                 means at rest there, None at rest at q = 0.
         """
         self.faults = Faults()
@@ -215,7 +215,7 @@ class Plant:
         """What the sensors report: the newest that has arrived and was not lost."""
         return self._shown
 
-    def load(
+    def attach_payload(
         self,
         mass: float,
         com: ArrayLike = (0.0, 0.0, 0.0),
@@ -223,9 +223,9 @@ class Plant:
         *,
         link: str | None = None,
     ) -> None:
-        """Fix a load to a link, in place of the one before, while the arm moves on as it does.
+        """Fix a payload to a link in place of the previous one; the motion continues.
 
-        It stays over a reset; a mass of 0 takes it off.
+        A reset keeps the payload; a mass of 0 removes it.
 
         Args:
             mass: Mass [kg].
@@ -236,6 +236,11 @@ class Plant:
         x, rate = np.array(self._mechanism.x), np.array(self._mechanism.rate)
         self._build(self._bare.with_payload(mass, com, inertia, link=link))
         self._mechanism.place(x, rate)
+
+    def load(self, *arguments: Any, **settings: Any) -> None:
+        """Call ``attach_payload``, its name for one release."""
+        warn_former("Plant.load", "attach_payload")
+        self.attach_payload(*arguments, **settings)
 
     def _checked(self, command: Command | ArrayLike) -> Array:
         """Numbers of a command."""
@@ -275,8 +280,8 @@ class Plant:
             raise self._astray(step)
 
     def _astray(self, step: float) -> ArrayError:
-        """The error of a motion that leaves all bounds."""
-        finding = f"the motion leaves all bounds at {self.time:g} s, with steps of {step:g} s"
+        """The error of a motion that diverges."""
+        finding = f"the motion diverges at {self.time:g} s, with steps of {step:g} s"
         return ArrayError("plant", finding, "check the commands, or reduce timestep")
 
     def _angle(self) -> Array:

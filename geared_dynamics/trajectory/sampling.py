@@ -68,7 +68,7 @@ def sample_into(reference: Reference, t: float, out: SampleBuffer) -> None:
         out.values[:] = reference.last
         out.finished = True
     else:
-        raise TrajectoryError("t", f"is {shown(t)}", "give finite seconds")
+        raise TrajectoryError("t", f"is {shown(t)}", "give a finite time [s]")
 
 
 def sample(reference: Reference, t: float) -> Sample:
@@ -261,7 +261,7 @@ def derivatives_into(prepared: Prepared, t: float, out: Array) -> None:
             powers.append(power)
         np.dot(powers, table, out=out.reshape(-1))
     else:
-        raise ArrayError("t", f"is {shown(t)}", "give finite seconds")
+        raise ArrayError("t", f"is {shown(t)}", "give a finite time [s]")
 
 
 def _made(begin: float, knots: Array, tables: Array, before: Array, after: Array) -> Prepared:

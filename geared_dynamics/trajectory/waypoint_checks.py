@@ -120,7 +120,7 @@ def moment(place: str, value: object) -> float:
     except (TypeError, ValueError, OverflowError):
         raise TrajectoryError(place, f"is {shown(value)}, not a time", "give seconds") from None
     if not np.isfinite(number):
-        raise TrajectoryError(place, f"is {number}", "give finite seconds")
+        raise TrajectoryError(place, f"is {number}", "give a finite time [s]")
     return number
 
 

@@ -1,4 +1,4 @@
-"""Elastic arms against MuJoCo, whose own integrator moves rotors as bodies behind springs.
+"""Elastic arms against MuJoCo, whose own integrator moves rotors as bodies of their own.
 
 Every rotor is a body with a free hinge on its carrier, and a fixed tendon with stiffness and
 damping lies between each joint and its shaft, whose angle is a sum of rotor angles. Nothing of

@@ -145,17 +145,18 @@ def test_a_load_changes_the_motion_from_then_on(engine: str) -> None:
     plant = S.Plant(model, command="torque", engine=engine)
     plant.reset(START)
     before = plant.state
-    plant.load(2.0, (0.0, 0.0, 0.05), link="link_6")
+    plant.attach_payload(2.0, (0.0, 0.0, 0.05), link="link_6")
     assert np.abs(plant.state.q - before.q).max() < 1e-12
     for _ in range(100):
         plant.step(hold(model, START), 1e-3)
     assert np.abs(plant.state.q - START).max() > 0.01
     plant.reset(START)
-    plant.load(1.0, (0.0, 0.0, 0.02), link="link_5")
-    plant.load(2.0, (0.0, 0.0, 0.05), link="link_6")  # in its place
+    plant.attach_payload(1.0, (0.0, 0.0, 0.02), link="link_5")
+    plant.attach_payload(2.0, (0.0, 0.0, 0.05), link="link_6")  # in its place
     loaded = model.with_payload(2.0, (0.0, 0.0, 0.05), link="link_6")
     for _ in range(100):
         plant.step(hold(loaded, START), 1e-3)
     assert np.abs(plant.state.q - START).max() < 1e-4
-    plant.load(0.0, link="link_6")
+    with pytest.warns(DeprecationWarning, match="attach_payload"):
+        plant.load(0.0, link="link_6")
     np.testing.assert_array_equal(plant.model.tree.parameters, model.tree.parameters)

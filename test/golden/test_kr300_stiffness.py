@@ -75,7 +75,7 @@ def test_friction_before_the_spring_is_that_of_the_torques(
     ratio = model.structure_matrix[axis - 1, axis - 1]
     found = example.friction(fits[axis])
     print(
-        f"\nfigure: KR300 axis {axis}, friction before the spring {found[0]:.0f} N m s/rad, "
+        f"\nfigure: KR300 axis {axis}, friction on the motor side {found[0]:.0f} N m s/rad, "
         f"{found[1]:.0f} N m; by the torques {ratio * viscous:.0f}, {ratio * coulomb:.0f}"
     )
     assert found == pytest.approx((ratio * viscous, ratio * coulomb), rel=0.03)

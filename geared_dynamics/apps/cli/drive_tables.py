@@ -281,7 +281,7 @@ def gaps(model: GearedModel) -> list[str]:
     bare = [name for name, mass in masses if mass == 0.0]
     lines = []
     if bare:
-        lines.append(f"no mass, neither own nor of what is fixed to it: {', '.join(bare)}")
+        lines.append(f"no mass, neither their own nor of links fixed to them: {', '.join(bare)}")
     rows = zip(model.joint_names, model.Gamma.T, strict=True)
     without = [joint for joint, column in rows if not column.any()]
     if without:

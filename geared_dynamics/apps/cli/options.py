@@ -95,7 +95,7 @@ def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
 def read_urdf_file(args: argparse.Namespace) -> NamedBytes:
     """Read the robot's file, once: a pipe gives its text only one time."""
     if args.robot is None:
-        raise GearedDynamicsError("ROBOT.urdf", "is missing", "name the robot's URDF file")
+        raise GearedDynamicsError("ROBOT.urdf", "is missing", "give the URDF file of the robot")
     return NamedBytes.of_file(args.robot, "URDF file", SIZE_LIMIT)
 
 

@@ -102,7 +102,7 @@ class Motion(NamedTuple):
 
     Attributes:
         a: Of the joints (..., n), joint side.
-        atheta: Of the shafts behind the springs (..., n_e), joint side; none when rigid.
+        atheta: Of the motor side of the springs (..., n_e), joint side; none when rigid.
         nu: Of the redundant velocities, nu' = J x'' + J_dot x' (..., N).
         reaction: What the constraints add on nu (..., N): J' reaction = 0. Springs, ``tau`` and
             ``f_ext`` count as their least-norm forces on nu.

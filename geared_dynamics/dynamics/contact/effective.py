@@ -37,7 +37,7 @@ def effective_mass(model: GearedModel, q: ArrayLike, frame: str, direction: Arra
     push = finite_input("direction", direction, 3)
     length = np.abs(push).max(axis=-1, keepdims=True)
     if not np.all(length > 0.0):
-        raise ArrayError("direction", "is zero", "give a direction of any length")
+        raise ArrayError("direction", "is zero", "give a vector that is not zero")
     lead = common_lead({"q": position, "direction": push})
     push = push / length
     push = push / np.linalg.norm(push, axis=-1, keepdims=True)

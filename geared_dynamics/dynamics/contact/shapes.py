@@ -21,7 +21,7 @@ def not_negative(place: str, value: object) -> float:
     try:
         number = real(value)
     except (TypeError, ValueError, OverflowError):
-        raise ArrayError(place, f"is {shown(value)}", "give a number of zero or more") from None
+        raise ArrayError(place, f"is {shown(value)}", "give a number that is at least 0") from None
     if not 0.0 <= number < np.inf:
         raise ArrayError(place, f"is {number:g}", "give a finite number of zero or more")
     return number
@@ -45,7 +45,7 @@ def _unit(place: str, value: ArrayLike) -> Array:
     array = _vector(place, value)
     largest = np.abs(array).max()
     if not largest > 0.0:
-        raise ArrayError(place, "is zero", "give a direction of any length")
+        raise ArrayError(place, "is zero", "give a vector that is not zero")
     array = array / largest  # first: squares of tiny numbers vanish
     return readonly(array / np.linalg.norm(array))
 

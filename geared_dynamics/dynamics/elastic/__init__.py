@@ -1,4 +1,4 @@
-"""Arms with elastic joints: q of the links and theta of the shafts behind the springs.
+"""Arms with elastic joints: link positions q and motor-side positions theta.
 
 The functions take a model whose drivetrain gives joints a ``stiffness``; theta has an entry
 for each of these joints, n_e of them, in the order of ``model.joint_names``, on the joint

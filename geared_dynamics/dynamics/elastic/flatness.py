@@ -271,7 +271,7 @@ class Feedforward:
 
     @property
     def theta(self) -> Array:
-        """Position of the shafts behind the springs (..., n_e) [rad or m], joint side."""
+        """Position of the motor side of the springs (..., n_e) [rad or m], joint side."""
         return self._values[..., : self._shafts]
 
     @property

@@ -1,4 +1,4 @@
-"""Between links, shafts behind springs, and the motors."""
+"""Between link side, motor side of the springs, and the motors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from geared_dynamics.kernels import drive_layout
 from geared_dynamics.model import GearedModel
 from geared_dynamics.model.motor_map import rank
 
-# -- Between links, shafts behind springs, and the motors -----------------------------------------
+# -- Between link side, motor side of the springs, and the motors ---------------------------------
 
 
 def motor_torques(model: GearedModel, tau: ArrayLike, tau_theta: ArrayLike) -> Array:
@@ -33,8 +33,8 @@ def motor_torques(model: GearedModel, tau: ArrayLike, tau_theta: ArrayLike) -> A
 
     Args:
         model: Geared model.
-        tau: Force on the joints beyond the springs' (..., n), as of ``inverse_dynamics``.
-        tau_theta: Force on the shafts behind the springs (..., n_e), joint side.
+        tau: Force on the joints in addition to the springs' (..., n), as of ``inverse_dynamics``.
+        tau_theta: Force on the motor side of the springs (..., n_e), joint side.
 
     Returns:
         Torque at each motor's shaft (..., m) [N m], motor side.

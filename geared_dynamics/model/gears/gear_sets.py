@@ -106,7 +106,7 @@ def refuse_beside_joint(
     gap = misfit(bearing, seat.line, seat.within) if bearing is not None else ""
     if gap:
         finding = f"with the set, joint {name!r} {gap}"
-        raise ModelError(place, finding, "leave axis and position out, or correct them")
+        raise ModelError(place, finding, "remove axis and position, or correct them")
 
 
 def joint_seat(

@@ -232,12 +232,12 @@ def mesh_form(mesh: MeshRecord, bodies: Bodies, source: str) -> Form:
 
 def check_names(mesh: MeshRecord, bodies: Bodies, place: str) -> None:
     """Refuse unknown names, and meshes that say nothing of a wheel."""
-    for key, name in (("mesh", mesh.members[0]), ("mesh", mesh.members[1]), ("arm", mesh.arm)):
+    for key, name in (("mesh", mesh.members[0]), ("mesh", mesh.members[1]), (mesh.key, mesh.arm)):
         if name not in bodies:
             raise UnknownNameError(f"{place}.{key}", "link or wheel", name, bodies)
     one, other = mesh.members
     if one == other or mesh.arm in mesh.members:
-        finding = f"members {one!r}, {other!r} and arm {mesh.arm!r} are not three bodies"
+        finding = f"members {one!r}, {other!r} and mesh carrier {mesh.arm!r} are not three bodies"
         raise ModelError(place, finding, "name two members and the link that holds both axes")
     if all(bodies[name].link == name for name in (*mesh.members, mesh.arm)):
         finding = f"links {one!r} and {other!r} mesh with each other, which fixes no wheel"
@@ -266,7 +266,7 @@ def line_of(member: str, arm: str, bodies: Bodies, place: str) -> AxisLine:
             if bearing.kind == kind:
                 return AxisLine(bearing.axis, bearing.point)
     finding = f"link {member!r} does not rotate relative to the mesh carrier {arm!r}"
-    raise ModelError(place, finding, "set 'arm' to the link on which both axes are mounted")
+    raise ModelError(place, finding, "set 'carrier' to the link on which both axes are mounted")
 
 
 def directions(mesh: MeshRecord, lines: list[AxisLine], bodies: Bodies, place: str) -> list[Array]:

@@ -90,7 +90,7 @@ BAD = [
     ("{wheel: rotor_1, joint", "{wheel: roter_1, joint", UnknownNameError,
      "spins[0].wheel", "no wheel 'roter_1'", "did you mean 'rotor_1'?", "valid: rotor_1, rotor_2"),
     ("{wheel: rotor_2, coef", "{wheel: rotor_1, coef", DescriptionError,
-     "spins[1]", "'rotor_1' is fixed twice, by spins[0] and spins[1]", "keep one"),
+     "spins[1]", "'rotor_1' is determined twice, by spins[0] and spins[1]", "keep one"),
     ("  - {wheel: rotor_1, joint: joint_1, ratio: 100}\n", "", DescriptionError,
      "spins", "no spin fixes wheel 'rotor_1'", "add {wheel: rotor_1"),
     ("  motor_1: {wheel: rotor_1}", "  motor_1: {wheel: rotor_9}", UnknownNameError,
@@ -155,7 +155,7 @@ SOURCES = {
     "nan in a dict": ({"version": 1, "joints": {"j": float("nan")}}, "joints.j", "not a finite"),
     "alias bomb": (BOMB, f"more than {ORDINARY.values} values", "aliases"),
     "alias of itself": ("a: &x [*x]\n", "line 1", "the alias *x names no value before it"),
-    "a dict in itself": (ITSELF, "<drivetrain dict>", "deeper than 64", "holds itself"),
+    "a dict in itself": (ITSELF, "<drivetrain dict>", "deeper than 64", "contains itself"),
     "many values": (
         "a: [" + "1," * ORDINARY.values + "]\n",
         f"more than {ORDINARY.values} values",

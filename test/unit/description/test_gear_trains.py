@@ -167,11 +167,19 @@ def test_massless_planets_need_no_radius() -> None:
     assert read_drivetrain(text).planetary[0].radius == 0.0
 
 
+def test_a_mesh_names_its_carrier_by_either_word() -> None:
+    record = read_drivetrain(FULL.replace("arm: arm, teeth", "carrier: arm, teeth"))
+    assert record == read_drivetrain(FULL)
+    assert (record.meshes[0].arm, record.meshes[0].key) == ("arm", "carrier")
+
+
 # what, replaced by what, class, fragments of the message
 BAD = [
-    ("arm: arm, teeth", "teeth", DescriptionError, "spins[0].arm", "missing in spins[0]"),
+    ("arm: arm, teeth", "teeth", DescriptionError, "spins[0]", "'carrier' the body"),
+    ("arm: arm, teeth", "arm: arm, carrier: arm, teeth", DescriptionError,
+     "the keys mesh, arm, carrier"),
     ("mesh: [a, b], arm: arm", "mehs: [a, b], arm: arm", UnknownNameError,
-     "spins[0]", "no key 'mehs'", "did you mean 'mesh'?", "valid: mesh, arm, teeth"),
+     "spins[0]", "no key 'mehs'", "did you mean 'mesh'?", "valid: mesh, carrier, arm, teeth"),
     ("{mesh: [a, b]", "{wheel: a, mesh: [a, b]", UnknownNameError, "spins[0]", "no key 'wheel'"),
     ("[a, b]", "[a]", DescriptionError, "spins[0].mesh", "expected 2 names, found 1"),
     ("[a, b]", "[a, a]", DescriptionError, "spins[0].mesh", "the same name twice", "different"),
@@ -197,7 +205,7 @@ BAD = [
     ("wheel: screw", "wheel: first.ring", UnknownNameError,
      "spins[1].wheel", "no wheel 'first.ring'", "valid: a, b, screw, pinion, first.sun"),
     ("wheel: pinion", "wheel: screw", DescriptionError,
-     "spins[3]", "'screw' is fixed twice, by spins[1] and spins[3]"),
+     "spins[3]", "'screw' is determined twice, by spins[1] and spins[3]"),
     ("wheel: first.sun", "wheel: first.son", UnknownNameError,
      "motors.m1.wheel", "did you mean 'first.sun'?"),
     ("    layout: carrier_fixed\n", "", DescriptionError, "planetary.first.layout", "missing"),

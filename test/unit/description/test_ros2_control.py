@@ -377,8 +377,8 @@ def test_a_joint_of_two_blocks_is_noted(arm) -> None:
     other = block(again, joints=("joint_2",)).replace('"Arm"', '"Simulated"')
     found = read_urdf_drives(arm(block(SIMPLE) + other))
     (note,) = found.notes
-    assert "transmission 'u'/joint 'joint_2': another <ros2_control> has" in note
-    assert "(transmission 't'), and both count" in note
+    assert "transmission 'u'/joint 'joint_2': another <ros2_control> also has" in note
+    assert "(transmission 't'), and both are added" in note
     assert len(found.drivetrain.wheels) == 2
     elsewhere = other.replace("joint_2", "joint_3")
     assert read_urdf_drives(arm(block(SIMPLE) + elsewhere)).notes == ()

@@ -157,7 +157,7 @@ def test_without_telling_what_stands_the_arm_is_lost(monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize("bandwidth", [10.0, 30.0])
 def test_a_link_that_sticks_beside_free_rotors_is_told_by_them(bandwidth: float) -> None:
-    """Friction behind the springs, 1 N m: without an estimate it hides 0.33 mrad of joint 3."""
+    """Friction on the link side, 1 N m: without an estimate it hides 0.33 mrad of joint 3."""
     off, found = followed(bandwidth, 0.0, "sticking", 1.0)
     assert all(state.health.valid for state in found)
     assert off.max() < 6e-5

@@ -183,7 +183,7 @@ def test_files_by_position_or_option(capsys: pytest.CaptureFixture[str]) -> None
     assert main(["describe", FILES[0], "--robot", FILES[0]]) == 2
     assert "ROBOT.urdf: is given twice" in capsys.readouterr().err
     assert main(["describe"]) == 2
-    assert "name the robot's URDF file" in capsys.readouterr().err
+    assert "give the URDF file of the robot" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", ["analyze", "identify", "tune-observer"])

@@ -125,7 +125,7 @@ def test_a_wall_can_be_taken_away(arm: gd.GearedModel, engine: str) -> None:
     force = press(plant, -20.0 * NORMAL, 200)
     assert not force[1:].any()
     assert NORMAL @ (tool(arm, plant.state.q) - tool(arm, Q)) < -5e-3
-    plant.load(1.0, link="tool")  # builds its bodies again
+    plant.attach_payload(1.0, link="tool")  # builds its bodies again
     assert not plant.walled
     free = gd.simulation.Plant(arm, command="effort", engine="equations")
     with pytest.raises(ArrayError, match=r"wall: is not there to be moved; build the plant"):
@@ -167,7 +167,7 @@ def test_a_step_that_the_wall_makes_unstable_is_refused(arm: gd.GearedModel) -> 
     [
         ({"wall__frame": "tol"}, r"wall\.frame: .*'tol'.*tool"),
         ({"wall__frame": "rotor_1"}, r"wall\.frame: 'rotor_1' is a wheel; name the link"),
-        ({"wall__normal": [0.0] * 3}, r"wall\.normal: is zero; give a direction"),
+        ({"wall__normal": [0.0] * 3}, r"wall\.normal: is zero; give a vector"),
         ({"wall__point": [0.0, 1.0]}, r"wall\.point: has shape \(2,\); give three numbers"),
         ({"wall__point": [0.0, 1.0, float("nan")]}, r"wall\.point: contains NaN or infinity"),
     ],
