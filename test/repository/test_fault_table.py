@@ -81,6 +81,15 @@ a replacement in motion
     ros/test_annotate: test_a_replacement_in_motion_does_not_step_back
 a trajectory after `~/emergency_stop`
     ros/test_annotate: test_the_emergency_stop_stops_further_trajectories
+`~/contact_wrench` with
+    ros/test_contact_force: test_what_is_refused
+    ros/test_contact_force: test_a_damaged_message_and_the_node_s_end
+`~/contact_wrench` stops
+    ros/test_contact_force: test_the_input_ends
+the surface that is pressed on ends
+    ros/test_contact_force: test_the_wall_goes
+emergency stop, any event
+    ros/test_contact_force: test_the_emergency_stop_under_force
 NaN in `effort`
     ros/test_annotate: test_effort_is_the_models_whatever_it_was
 a trajectory of thousands of points

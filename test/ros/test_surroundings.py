@@ -75,7 +75,7 @@ def test_another_node_that_commands_the_arm_is_named(fresh: Rig, graph: Graph) -
     assert found.level == b"\x01"
     since = fresh.log_length
     graph.node.destroy_publisher(other)
-    fresh.until_said("the only one again that sends commands", since)
+    fresh.until_said("is again the only publisher of commands", since)
     assert fresh.process is not None
     assert fresh.process.output.count("others publish commands") == 1
 

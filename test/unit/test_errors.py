@@ -32,6 +32,7 @@ from geared_dynamics.errors import (
     shown,
     urdf_doubt,
 )
+from geared_dynamics.runtime.contact_setup import ContactForceError
 from geared_dynamics.runtime.parameters import ParameterError
 from geared_dynamics.trajectory.waypoints import OLD_HEADER_TIMESTAMP, TrajectoryError
 
@@ -45,6 +46,7 @@ ERRORS: dict[str, errors.GearedDynamicsError] = {
     "trajectory": TrajectoryError("stamp", "is in the past", "send it", OLD_HEADER_TIMESTAMP),
     "recording": RecordingError("run.mcap", "is cut off", "record it again"),
     "message": DamagedMessageError("joint_states", "is cut short", "send it whole"),
+    "contact": ContactForceError("~/contact_wrench", "contains NaN", "send finite numbers"),
     "parameter": ParameterError("mode", "is 'follow'", "give stream"),
 }
 WAYS: dict[str, Callable[[Exception], Exception]] = {

@@ -62,6 +62,7 @@ def test_compile(
     if fault():
         pytest.skip(fault())
     monkeypatch.setattr(cache, "folder", lambda: tmp_path / "code")
+    monkeypatch.setattr(cache, "_loaded", {})
     document = found("compile", *ELBOW, "--functions", "mass_matrix", "gravity_forces")
     assert set(document["functions"]) == {"mass_matrix", "gravity_forces"}
     assert document["kernels"] == []

@@ -8,7 +8,6 @@ import yaml
 
 import geared_dynamics as gd
 from geared_dynamics.simulation.mujoco_parts import (
-    PICTURE,
     link_bodies,
     refuse_unphysical,
     require_inertia,
@@ -88,15 +87,3 @@ def test_a_link_that_is_no_body_is_refused(moments: tuple[float, ...], words: st
     rest[[4, 7, 9]] = moments
     with pytest.raises(gd.GearedDynamicsError, match=f"link 'link_1': .*{words}"):
         refuse_unphysical(model, "link_1", rest, [])
-
-
-def test_a_picture_keeps_the_numbers_that_are_known() -> None:
-    """A wheel lacks its inertia, another one its mass: these are invented, for a picture alone."""
-    drives = yaml.safe_load((URDF / "brisk6.drivetrain.yaml").read_text("utf-8"))
-    names = list(drives["wheels"])
-    known = wheel_bodies(gd.load_model(URDF / "brisk6.urdf", drives), drawn=True)
-    drives["wheels"][names[0]]["inertia"] = {"axial": 0}
-    found = wheel_bodies(gd.load_model(URDF / "brisk6.urdf", drives), drawn=True)
-    assert [wheel.axial for wheel in found[1:]] == [wheel.axial for wheel in known[1:]]
-    assert [wheel.mass for wheel in found] == [wheel.mass for wheel in known]
-    assert found[0].axial == PICTURE[1] != known[0].axial
