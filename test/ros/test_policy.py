@@ -146,6 +146,7 @@ def test_the_policy_allows_what_the_plant_uses(
 ) -> None:
     name = "plant_node"
     values = {"drivetrain": DRIVES, "engine": "equations", "pace": pace, "use_sim_time": "true"}
+    values |= {"wall.frame": "link_3", "wall.point": "[0.0, 0.0, -5.0]"}
     options = [part for key, value in values.items() for part in ("-p", f"{key}:={value}")]
     process = processes.start("-m", f"geared_dynamics.ros.{name}", "--ros-args", *options)
     describe(graph)
