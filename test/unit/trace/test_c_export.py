@@ -143,3 +143,11 @@ def test_what_cannot_be_exported_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="motors"):
         export_c(any_arm(0), tmp_path, ["motor_commands"])
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_no_constant_is_known_for_is_nan(tmp_path: Path) -> None:
+    """Current and voltage of motors without constants; of brisk6, whose motors have them, none."""
+    for name, missing in (("elbow", {3, 4, 5, 6, 7, 8}), ("brisk6", set())):
+        export_c(load(name), tmp_path / name, ["motor_commands"])
+        text = (tmp_path / name / f"{name}.c").read_text("utf-8")
+        assert set(map(int, re.findall(r"out\[(\d+)\] = \(double\)NAN;", text))) == missing
