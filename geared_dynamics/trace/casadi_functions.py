@@ -77,9 +77,10 @@ def to_casadi(model: GearedModel, function: str = "inverse_dynamics") -> Any:
     """
     if not isinstance(function, str) or function not in KNOWN:
         raise UnknownNameError("to_casadi: function", "traced function", function, KNOWN)
+    require_model(model)
     casadi = extra("casadi", "to_casadi")
     kind = KNOWN[function]
-    forms = kind.forms(require_model(model))
+    forms = kind.forms(model)
     tracer = Tracer()
     widths = kind.inputs(model)
     given = [tracer.graph.inputs(name, width) for name, width in widths.items()]

@@ -60,8 +60,8 @@ def to_crocoddyl(
         ArrayError: If the costs have another state or other controls.
     """
     choice("command_type", "kind of controls", command_type, get_args(Controls))
-    crocoddyl = extra("crocoddyl", "to_crocoddyl")
     arm = require_model(model)
+    crocoddyl = extra("crocoddyl", "to_crocoddyl")
     made = elastic_equations(arm) if arm.elasticity.count else rigid_equations(arm, command_type)
     if arm.elasticity.count and command_type != "motor_torque":
         remedy = "give command_type='motor_torque'"

@@ -31,7 +31,7 @@ MOTION = "elastic_inverse_dynamics_derivatives"
 
 
 class ElasticInverseDerivatives(NamedTuple):
-    """Force that a motion of x = (q, theta) needs beyond the springs, and its derivatives.
+    """Force that a motion of x = (q, theta) needs beside that of the springs, and its derivatives.
 
     N = n + n_e; rows are forces: first those on the joints, then those on theta.
 
