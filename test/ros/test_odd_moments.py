@@ -173,6 +173,7 @@ def test_a_description_that_goes_and_comes_back(alone: Rig) -> None:
     first.publish(String(data=text))
     alone.start(urdf_path=None)
     alone.until_command(gravity(), "gravity")
+    alone.until_said("holding: no reference", 0)  # that of its start, before it moves
     since = alone.log_length
     alone.go([(0.5, POSTURE, STILL), (60.0, POSTURE, STILL)])
     alone.until_said("running", since)

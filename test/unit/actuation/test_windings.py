@@ -30,7 +30,7 @@ def of_inertia(axial: float) -> gd.GearedModel:
 def test_a_rotor_without_inertia_is_no_shaft() -> None:
     """Its speed would have no equation of motion of its own: x'' = torque / 0."""
     assert gd.dc_actuator(of_inertia(1e-9), "m").order == 3
-    with pytest.raises(gd.GearedDynamicsError, match=r"motors\.m\.wheel: has no inertia; give"):
+    with pytest.raises(gd.GearedDynamicsError, match=r"motors\.m\.wheel: has no inertia; add"):
         gd.dc_actuator(of_inertia(0.0), "m")
 
 
