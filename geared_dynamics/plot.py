@@ -91,8 +91,9 @@ def torques(
     """
     require_model(model)
     moments = finite_array("t", t, 1)
-    if len(np.atleast_2d(np.asarray(q))) != len(moments):
-        finding = f"has shape {moments.shape} for {len(np.atleast_2d(np.asarray(q)))} positions"
+    count = len(np.atleast_2d(finite_input("q", q, model.n)))
+    if count != len(moments):
+        finding = f"has shape {moments.shape} for {count} positions"
         raise ArrayError("t", finding, "give a time for each row of q")
     lines = {
         "complete model": inverse_dynamics(model.with_coupling("complete"), q, v, a),
