@@ -21,7 +21,7 @@ import numpy as np
 
 import geared_dynamics as gd
 from geared_dynamics.analysis.crosscheck import Ranges, random_states, state_ranges
-from geared_dynamics.analysis.notebook_tables import html_table
+from geared_dynamics.analysis.report import table
 from geared_dynamics.arrays import Array
 from geared_dynamics.dynamics.packing import BODY_PARAMETERS, columns_of
 from geared_dynamics.dynamics.regressor import regressor
@@ -91,7 +91,7 @@ class CouplingGap:
         rows = [
             (j.joint, j.unit, j.rms, *j.diagonal, j.none.rms, j.none.percent) for j in self.joints
         ]
-        return html_table("Error of simpler rotor models", heads, rows)
+        return table("Error of simpler rotor models", heads, rows)
 
 
 def coupling_gap(model: GearedModel, *, states: int = 100, seed: int = 0) -> CouplingGap:

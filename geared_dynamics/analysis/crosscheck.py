@@ -10,8 +10,8 @@ import numpy as np
 
 import geared_dynamics as gd
 from geared_dynamics.analysis import pinocchio_reference
-from geared_dynamics.analysis.notebook_tables import html_table
 from geared_dynamics.analysis.pinocchio_tree import SpanningTree, spanning_tree
+from geared_dynamics.analysis.report import table
 from geared_dynamics.arrays import Array
 from geared_dynamics.description.drive_records import DrivetrainRecord
 from geared_dynamics.errors import ArrayError, shown
@@ -218,7 +218,7 @@ class CrossCheck:
         """What a notebook shows."""
         heads = ("quantity", "worst relative error", "at state", "")
         rows = [(q.name, q.error, q.state, "ok" if q.passed else "FAILS") for q in self.quantities]
-        return html_table(self.verdict, heads, rows)
+        return table(self.verdict, heads, rows)
 
 
 def cross_check(

@@ -21,7 +21,6 @@ from geared_dynamics.analysis.least_squares import (
     information_root,
     solve,
 )
-from geared_dynamics.analysis.notebook_tables import html_table
 from geared_dynamics.analysis.parameter_columns import (
     IdentifiableColumns,
     base_columns,
@@ -29,6 +28,7 @@ from geared_dynamics.analysis.parameter_columns import (
     prior,
 )
 from geared_dynamics.analysis.physical import Physical, physical_parameters
+from geared_dynamics.analysis.report import table
 from geared_dynamics.arrays import Array, BoolArray, IntArray
 from geared_dynamics.errors import ModelError, RecordingError
 from geared_dynamics.model import GearedModel
@@ -223,7 +223,7 @@ class Identified:
         rows = zip(self.base.names, self.x, self.sigma, self.files, strict=True)
         title = f"Base parameters of {self.model.name}: {self.quality}"
         heads = ("combination", "value", "standard deviation", "files")
-        return html_table(title, heads, [(name, *map(float, cells)) for name, *cells in rows])
+        return table(title, heads, [(name, *map(float, cells)) for name, *cells in rows])
 
     def held_residual(self, x: Array) -> Array:
         """RMS residual of each joint on what was held out (n,), NaN where it hardly moves there.

@@ -138,7 +138,7 @@ class Report:
         self,
         caption: str,
         heads: Sequence[str],
-        rows: Sequence[Sequence[str]],
+        rows: Sequence[Sequence[object]],
         *,
         strong: Sequence[int] = (),
         red: Sequence[tuple[int, int]] = (),
@@ -150,7 +150,7 @@ class Report:
         Args:
             caption: Above it.
             heads: Of the columns.
-            rows: Texts.
+            rows: Texts, or numbers, shown with three digits; a dash where there is none.
             strong: Rows that stand out.
             red: Cells (row, column) that are wrong.
             marks: Small drawings (SVG), a column at the end.
@@ -211,14 +211,14 @@ def library() -> str:
 def table(
     caption: str,
     heads: Sequence[str],
-    rows: Sequence[Sequence[str]],
+    rows: Sequence[Sequence[object]],
     *,
     strong: Sequence[int] = (),
     red: Sequence[tuple[int, int]] = (),
     marks: Sequence[str] = (),
     words: bool = False,
 ) -> str:
-    """Write a table; arguments as those of ``Report.table``."""
+    """Write a table, of a page or a notebook; arguments as those of ``Report.table``."""
     cells_of = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in heads)
     head = f"<thead><tr>{cells_of}</tr></thead>" if any(heads) else ""
     body = []
@@ -226,7 +226,7 @@ def table(
         cells = [
             f'<th scope="row"{css(i, k, red)}>{breakable(cell)}</th>' if k == 0
             else f"<td{css(i, k, red)}>{escape(cell)}</td>"
-            for k, cell in enumerate(row)
+            for k, cell in enumerate(map(shown_cell, row))
         ]  # fmt: skip
         cells += [f"<td>{marks[i]}</td>"] if marks else []
         body.append(f"<tr{' class=strong' if i in strong else ''}>{''.join(cells)}</tr>")
@@ -236,6 +236,13 @@ def table(
         f'<div class="scroll" tabindex="0" role="region" aria-label="{title}"><table{kind}>'
         f"<caption>{title}</caption>{head}<tbody>{''.join(body)}</tbody></table></div>"
     )
+
+
+def shown_cell(value: object) -> str:
+    """Text as it is, a number with three digits, NaN and None as a dash."""
+    if value is None or value != value:
+        return "–"
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
 def breakable(name: str) -> str:
