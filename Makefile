@@ -54,7 +54,8 @@ imports: $(VENV)/.installed ## the borders between the rooms
 
 unit: $(VENV)/.installed ## the tests; TESTS="test/unit -k mesh" selects
 	$(BIN)/python tools/compile_kernels.py
-	$(PYTEST) -n $(WORKERS) --dist worksteal $(TESTS)
+	$(PYTEST) -n $(WORKERS) --dist worksteal $(TESTS) || { test $$? = 1 && \
+	    echo "## what failed, alone" && $(PYTEST) --last-failed --lfnf none --again -x $(TESTS); }
 
 validate: $(VENV)/.installed ## long proofs: the tests with forty times as many random examples, and the marked ones
 	HYPOTHESIS_PROFILE=validate $(PYTEST) -n auto -m "validate or not validate" $(TESTS)

@@ -41,7 +41,6 @@ CORE = [
 ]
 TESTING = [
     "pytest>=7.4",
-    "pytest-rerunfailures",
     "pytest-xdist",
     "hypothesis>=6.80",
     "sympy",

@@ -58,6 +58,29 @@ else:
     settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add ``--again``, which `make unit` uses after a failure."""
+    text = "with --last-failed: run tests between processes a second time, and no others"
+    parser.addoption("--again", action="store_true", help=text)
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Refuse a second try to tests that no stalled machine makes fail.
+
+    The nodes watch the clock: on a machine that stalls for longer than their limits they stop,
+    as they should. A test that met such a stall gets a second try, alone and with its module's
+    nodes started again.
+    """
+    if session.config.getoption("again"):
+        names = [
+            item.nodeid
+            for item in session.items
+            if "ros_domain" not in getattr(item, "fixturenames", ())
+        ]
+        if names:
+            pytest.exit(f"failed, and has one try only: {', '.join(names)}", returncode=1)
+
+
 @pytest.fixture(scope="session")
 def root() -> Path:
     """Return the root of the source tree."""

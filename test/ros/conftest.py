@@ -15,25 +15,18 @@ from ros_harness.domain import own_domain
 
 HERE = Path(__file__).resolve().parent
 HAS_ROS = importlib.util.find_spec("rclpy") is not None
-RERUNS = 2  # of a test between processes that has failed
 
 # Read when a message's module is first imported, so before any test does that.
 os.environ.setdefault("ROS_PYTHON_CHECK_FIELDS", "1")
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Skip what needs rclpy where it is not installed; elsewhere let it fail more than once.
-
-    The nodes watch the clock: on a machine that stalls for longer than their limits they stop,
-    as they should. A test that met such a stall is run again, and the summary lists it.
-    ``--reruns N`` says how often; the mark would go before it.
-    """
-    reruns = config.getoption("reruns", default=None)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip what needs rclpy where it is not installed."""
     skip = pytest.mark.skip(reason="rclpy is not installed (the extra 'ros', or a ROS 2 system)")
-    mark = pytest.mark.flaky(reruns=RERUNS if reruns is None else reruns) if HAS_ROS else skip
     for item in items:
-        if item.path.is_relative_to(HERE) and "ros_domain" in getattr(item, "fixturenames", ()):
-            item.add_marker(mark)
+        between_processes = "ros_domain" in getattr(item, "fixturenames", ())
+        if item.path.is_relative_to(HERE) and between_processes and not HAS_ROS:
+            item.add_marker(skip)
 
 
 @pytest.fixture(scope="module")

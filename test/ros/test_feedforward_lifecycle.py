@@ -26,42 +26,38 @@ def latched() -> Any:
 
 
 @pytest.fixture(scope="module")
-def waiting(rig: Rig) -> Rig:
-    """A node that was started without a description."""
-    rig.start(**NONE)
-    return rig
-
-
-@pytest.fixture(scope="module")
-def description(waiting: Rig) -> Any:
+def description(rig: Rig) -> Any:
     """A publisher as robot_state_publisher has it."""
     from std_msgs.msg import String
 
-    return waiting.graph.publisher("/robot_description", String, latched())
+    return rig.graph.publisher("/robot_description", String, latched())
 
 
-@pytest.fixture(scope="module")
-def late(waiting: Rig, description: Any) -> Rig:
-    """The same node with its description; the tests may run in any process, in any part."""
+@pytest.fixture
+def late(rig: Rig, description: Any) -> Rig:
+    """An active node that got its description from the topic: started where none is."""
     from std_msgs.msg import String
 
-    said = lambda: waiting.said("waiting for a URDF on /robot_description")  # noqa: E731
-    waiting.graph.until(said, "its wait")
-    description.publish(String(data=URDF.read_text("utf-8")))
-    waiting.until_active()
-    waiting.until_command(gravity(), "gravity at the posture")
-    return waiting
+    running = rig.process is not None and rig.process.running
+    if not running or rig.graph.state(rig.node) != "active":
+        rig.start(**NONE)
+        description.publish(String(data=URDF.read_text("utf-8")))
+        rig.until_active()
+        rig.until_command(gravity(), "gravity at the posture")
+    return rig
 
 
-def test_a_description_that_comes_late(waiting: Rig, description: Any) -> None:
+def test_a_description_that_comes_late(graph: Graph, processes: Processes) -> None:
     from std_msgs.msg import String
 
-    said = lambda: waiting.said("waiting for a URDF on /robot_description")  # noqa: E731
-    waiting.graph.until(said, "its wait")
-    assert waiting.graph.state(waiting.node) == "unconfigured"
+    robot, topic = Rig(graph, processes, "/late"), "/late/robot_description"
+    robot.start(robot_description_topic=topic, **NONE)
+    graph.until(lambda: robot.said(f"waiting for a URDF on {topic}"), "its wait")
+    assert graph.state(robot.node) == "unconfigured"
+    description = graph.publisher(topic, String, latched())
     description.publish(String(data=URDF.read_text("utf-8")))
-    waiting.until_active()
-    waiting.until_command(gravity(), "gravity at the posture")
+    robot.until_active()
+    robot.until_command(gravity(), "gravity at the posture")
 
 
 def test_a_description_that_changes(late: Rig, description: Any) -> None:

@@ -157,27 +157,33 @@ def test_a_killed_test_run_leaves_nothing_behind(tmp_path: Path) -> None:
         assert time.monotonic() < deadline, "the child is left behind"
 
 
-@pytest.mark.parametrize(("options", "times"), [((), 3), (("--reruns", "0"), 1)])
-def test_reruns_can_be_switched_off(tmp_path: Path, options: tuple[str, ...], times: int) -> None:
-    """A test between processes that fails runs three times, or once where that is asked for."""
-    pytest.importorskip("pytest_rerunfailures")
-    count = tmp_path / "count"
-    failing = (
-        "from pathlib import Path\n"
-        "def test_fails(ros_domain):\n"
-        f"    with Path({str(count)!r}).open('a') as file: file.write('x')\n"
-        "    assert False\n"
-    )
-    (tmp_path / "test_failing.py").write_text(failing, encoding="utf-8")
-    conftest = (HERE / "conftest.py").read_text(encoding="utf-8")
-    (tmp_path / "conftest.py").write_text(conftest, encoding="utf-8")
-    words = ["-m", "pytest", "-q", "-p", "no:xdist", "--rootdir", str(tmp_path), *options]
-    subprocess.run(
-        [sys.executable, *words, str(tmp_path)],
-        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(HERE.parent), str(HERE.parents[1])])},
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert len(count.read_text(encoding="utf-8")) == times
+STALLED = """
+from pathlib import Path
+def test_stalls(ros_domain):
+    with Path("count").open("a") as file: file.write("x")
+    assert Path("count").read_text() == "xx"
+"""
+
+
+@pytest.mark.parametrize("others", [False, True])
+def test_only_tests_between_processes_get_a_second_try(tmp_path: Path, others: bool) -> None:
+    (tmp_path / "ros").mkdir()
+    for folder, target in ((HERE.parent, tmp_path), (HERE, tmp_path / "ros")):
+        (target / "conftest.py").write_text((folder / "conftest.py").read_text("utf-8"), "utf-8")
+    (tmp_path / "ros" / "test_stalled.py").write_text(STALLED, "utf-8")
+    (tmp_path / "test_sum.py").write_text(f"def test_sum(): assert {not others}\n", "utf-8")
+    words = [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", "--rootdir", str(tmp_path)]
+    paths = os.pathsep.join([str(HERE.parent), str(HERE.parents[1])])
+    runs = [
+        subprocess.run(
+            [*words, *options, "."], cwd=tmp_path, env=os.environ | {"PYTHONPATH": paths},
+            capture_output=True, text=True, check=False,
+        )
+        for options in ([], ["--last-failed", "--lfnf", "none", "--again", "-x"])
+    ]  # fmt: skip
+    assert [run.returncode for run in runs] == [1, int(others)], runs[1].stdout
+    assert (tmp_path / "count").read_text("utf-8") == ("x" if others else "xx")
+    assert ("test_sum.py::test_sum" in runs[1].stdout) == others
 
 
 TELL = """
