@@ -53,6 +53,7 @@ class Feedback:
             for part, fields in FIELDS.items()
             for field in fields
         }
+        self._indexed = hasattr(self._message, "index")  # from control_msgs 6.3 on
         self._period = (1.0 - EARLY) / rate
         self.due = 0.0
 
@@ -77,7 +78,8 @@ class Feedback:
         whole, part = divmod(round(progress.time * SECOND), SECOND)
         for point in (message.desired, message.actual):
             point.time_from_start = Duration(sec=whole, nanosec=part)
-        message.index = progress.point
+        if self._indexed:
+            message.index = progress.point
         return message
 
 
