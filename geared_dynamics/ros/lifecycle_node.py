@@ -61,6 +61,11 @@ class SteadyLifecycleNode(EmptyLists, PrintableLog, LifecycleNode):  # type: ign
         service.send_response = self._postponing(service.send_response)
         self._postponed: Callable[[], None] | None = None  # the transition, and its answer
 
+    def destroy_node(self) -> None:
+        """Leave the graph now; rclpy's state machine keeps the node there while it exists."""
+        super().destroy_node()
+        self._state_machine.destroy_when_not_in_use()
+
     # -- for subclasses ----------------------------------------------------------------------
 
     def configured(self) -> None:
