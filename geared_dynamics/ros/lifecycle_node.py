@@ -62,8 +62,10 @@ class SteadyLifecycleNode(EmptyLists, PrintableLog, LifecycleNode):  # type: ign
         self._postponed: Callable[[], None] | None = None  # the transition, and its answer
 
     def destroy_node(self) -> None:
-        """Leave the graph now; rclpy's state machine keeps the node there while it exists."""
+        """Leave the graph now: each action, and the state machine, would keep the node there."""
         super().destroy_node()
+        for waitable in list(self.waitables):
+            waitable.destroy()
         self._state_machine.destroy_when_not_in_use()
 
     # -- for subclasses ----------------------------------------------------------------------
