@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from geared_dynamics.arrays import Array, Frozen, readonly
+from geared_dynamics.arrays import Array, Entered, Frozen, readonly
 from geared_dynamics.description.geometry import rotation_with_z
 from geared_dynamics.dynamics.contact.constraints import (
     Constraint,
@@ -36,7 +36,7 @@ ELASTIC = (
 
 
 @dataclass(frozen=True, eq=False)
-class PreparedContacts(Frozen):
+class PreparedContacts(Entered, Frozen):
     """Contacts of one arm, laid out once; taken wherever ``contacts`` is.
 
     Attributes:
@@ -61,6 +61,10 @@ class PreparedContacts(Frozen):
     depths: tuple[int, ...]
     smooth: int
     form: Array = field(repr=False)
+
+    def __getstate__(self) -> dict[str, object]:
+        """Leave the doors' records out: they hold addresses of this process."""
+        return self.__dict__.copy()
 
     def place(self, k: int) -> str:
         """Name contact k in an error."""
