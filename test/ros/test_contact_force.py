@@ -34,8 +34,9 @@ class Pressing(PlantRig):
 
         super().__init__(graph, processes)
         self.model = arm()
-        self.states = graph.listen("/joint_states", JointState, QoSProfile(depth=2000))
-        self.touch = graph.listen(f"{PLANT}/wall_wrench", WrenchStamped, QoSProfile(depth=2000))
+        whole = QoSProfile(depth=10_000)  # the plant may be far ahead of who listens
+        self.states = graph.listen("/joint_states", JointState, whole)
+        self.touch = graph.listen(f"{PLANT}/wall_wrench", WrenchStamped, whole)
         self.wrenches = graph.publisher(f"{NODE}/contact_wrench", WrenchStamped)
 
     def begin(self, off: float = 0.0, timeout: float = 1.0, **wall: Any) -> None:

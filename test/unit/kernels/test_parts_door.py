@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import gc
 import pickle
 import sys
@@ -14,12 +15,13 @@ import numpy as np
 import pytest
 
 import geared_dynamics as gd
-from contact_arms import Q, V, planar, wall
+from contact_arms import Q, V, planar, tip, wall
 from geared_dynamics import kernels
 from geared_dynamics.dynamics.contact import motion
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.kernels import door, parts_door
-from random_contacts import touching
+from naive.lagrangian import LagrangianTwin
+from random_contacts import SETS, touching
 from random_robots import random_robot, random_state
 
 pytestmark = pytest.mark.skipif(bool(door.fault()), reason=door.fault())
@@ -73,12 +75,14 @@ def calls(friction: bool) -> Iterator[tuple[tuple[Any, Any], tuple[Any, ...], di
 # -- what a door takes ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(10))
 def test_a_door_gives_what_the_function_behind_gives(seed: int) -> None:
-    model = random_robot(seed, joints=2 + seed % 6).load()
+    model = random_robot(seed, joints=6).load()
+    twin, kinds = LagrangianTwin(*model.records, model.gravity), SETS[seed % len(SETS)]
     q, v, tau = random_state(model.n, seed)
+    touched = touching(model, twin, q, seed, kinds, moving=False, bilateral=seed % 2 > 0).contacts
     try:
-        ready = contact.prepare(model, touching(model, q, seed).contacts)
+        ready = contact.prepare(model, touched)
         contact.constrained_dynamics(model, ready, q, v, tau)
     except GearedDynamicsError:
         pytest.skip("contacts that this arm cannot have")
@@ -144,13 +148,17 @@ def test_other_arguments_go_behind(ready: Any) -> None:
 
 def test_friction_goes_behind_where_a_contact_has_no_law() -> None:
     model = planar()
-    ready = contact.prepare(model, contact.LockedGear("motor_2"))
-    contact.impact(model, ready, Q, V)
+    held = contact.Surface("tip", tip(), (1.0, 0.0, 0.0))
+    line = contact.Line("tip", tip(), (0.0, 1.0, 0.0), tool_axis=(0.0, 1.0, 0.0))
+    ready = contact.prepare(model, [held])
+    assert ready.smooth < 0
+    rough = dataclasses.replace(ready, smooth=0)
+    contact.impact(model, rough, Q, V)
     bare = Behind(HIT)
-    assert bare.door(model, ready, Q, V, 0.0, 0.2) == "behind"
-    assert bare.door(model, ready, Q, V, 0.0, 0.0) != "behind"
+    assert bare.door(model, rough, Q, V, 0.0, 0.2) == "behind"
+    assert bare.door(model, rough, Q, V, 0.0, 0.0) != "behind"
     with pytest.raises(GearedDynamicsError, match="friction"):
-        contact.impact(model, ready, Q, V, 0.0, 0.2)
+        contact.impact(model, contact.prepare(model, line), Q, V, 0.0, 0.2)
 
 
 def test_contacts_that_python_computes_make_no_record() -> None:
