@@ -234,7 +234,8 @@ def code() -> Code:
     name = sys.intern("out")
     KEPT.append(name)
     identities = id(np.ndarray), id(np.dtype(np.float64)), id(None), id(name)
-    return doors_code(Known(*identities, *numpy_functions(NEW_ARRAY), models().ctypes.data))
+    new_array = numpy_functions(NEW_ARRAY)[0]
+    return doors_code(Known(*identities, new_array, models().ctypes.data))
 
 
 def admit(kind: type, place: int) -> None:

@@ -251,13 +251,13 @@ class PartsAssembly(Assembly):
 
     def read_numbers(self) -> None:
         """Fill the numbers: defaults, those by place, those by name."""
-        for k, (_, value) in enumerate(self.call.numbers):
-            self.lines.append(f"  store double {exact(value)}, ptr {self.at(self.numbers, WORD * k)}")
+        for k, (_, default) in enumerate(self.call.numbers):
+            self.store(exact(default), WORD * k)
         first = self.inputs + 2
         for k in range(self.call.by_place):
             self.branch(self.do(f"icmp ugt i64 %given, {first + k}"), f"p{k}", f"e{k}", f"p{k}")
-            value = self.float_at(self.read("%arguments", WORD * (first + k), "ptr"), f"f{k}")
-            self.lines.append(f"  store double {value}, ptr {self.at(self.numbers, WORD * k)}")
+            item = self.read("%arguments", WORD * (first + k), "ptr")
+            self.store(self.float_at(item, f"f{k}"), WORD * k)
             self.lines += [f"  br label %e{k}", f"e{k}:"]
         self.branch(self.there("%names"), "named", "read", "named")
         self.lines.append(f"  %many = load i64, ptr {self.at('%names', NAMES)}")
@@ -265,18 +265,20 @@ class PartsAssembly(Assembly):
         placed = self.do(f"sub i64 %given, {first}")
         for j in range(NAMED):
             self.branch(self.do(f"icmp ugt i64 %many, {j}"), f"n{j}", "read", f"n{j}")
-            name = self.read("%names", FIRST_NAME + WORD * j)
-            k = str(len(self.names))
+            name, which = self.read("%names", FIRST_NAME + WORD * j), str(len(self.names))
             for i, known in enumerate(self.names):
-                k = self.do(f"select i1 {self.equal(name, id(known))}, i64 {i}, i64 {k}")
-            found = self.do(f"icmp ult i64 {k}, {len(self.names)}")
+                which = self.do(f"select i1 {self.equal(name, id(known))}, i64 {i}, i64 {which}")
+            found = self.do(f"icmp ult i64 {which}, {len(self.names)}")
             # One that is given by place as well is an error, which the function raises.
-            self.go_on_if([found, self.do(f"icmp uge i64 {k}, {placed}")], f"k{j}")
+            self.go_on_if([found, self.do(f"icmp uge i64 {which}, {placed}")], f"k{j}")
             place = self.do(f"add i64 {self.do('shl i64 %given, 3')}, {WORD * j}")
             value = self.float_at(self.read("%arguments", place, "ptr"), f"g{j}")
-            target = self.at(self.numbers, self.do(f"shl i64 {k}, 3"))
-            self.lines.append(f"  store double {value}, ptr {target}")
+            self.store(value, self.do(f"shl i64 {which}, 3"))
         self.lines += ["  br label %read", "read:"]
+
+    def store(self, value: str, place: int | str) -> None:
+        """Set one of the numbers."""
+        self.lines.append(f"  store double {value}, ptr {self.at(self.numbers, place)}")
 
     def float_at(self, item: str, label: str) -> str:
         """Go on with a float only, Python's or NumPy's; return its number."""

@@ -6,6 +6,7 @@ import copy
 import dataclasses
 import gc
 import pickle
+import re
 import sys
 import threading
 from collections.abc import Iterator
@@ -91,9 +92,8 @@ def test_a_door_gives_what_the_function_behind_gives(seed: int) -> None:
         try:
             expected = which[1].__wrapped__(model, ready, *state, *numbers, **named)
         except GearedDynamicsError as error:
-            with pytest.raises(type(error)) as raised:
+            with pytest.raises(type(error), match=re.escape(str(error))):
                 which[1](model, ready, *state, *numbers, **named)
-            assert str(raised.value) == str(error)
             continue
         same(which[1](model, ready, *state, *numbers, **named), expected)
         bare = Behind(which)
