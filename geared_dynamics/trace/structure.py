@@ -145,7 +145,7 @@ def body_form(model: GearedModel) -> Form:
     places[start + 2 : end : at.REFLECTED_SIZE] = NUMBER
     for entry in range(end, int(form[at.WHEELS]), at.CARRIED_SIZE):
         places[entry + 1 : entry + 4] = NUMBER
-    # Wheels serve the regressor (``column_form``), TURN that and wrenches: none of these functions.
+    # Wheels serve the regressor (``column_form``), TURN that and wrenches: no others read them.
     form[int(form[at.WHEELS]) :] = 0.0
     for b in body_starts(form):
         form[b + at.TURN : b + at.TURN + 9] = 0.0
