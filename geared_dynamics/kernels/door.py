@@ -76,6 +76,7 @@ ENTRIES = (
     "motor_commands",
     "inverse_dynamics_derivatives",
     "forward_dynamics_derivatives",
+    "regressor",
 )
 
 
