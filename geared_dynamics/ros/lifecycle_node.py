@@ -89,9 +89,11 @@ class SteadyLifecycleNode(EmptyLists, PrintableLog, LifecycleNode):  # type: ign
 
     def logs_waiting(self, transition: str) -> None:
         """Log that nothing happens before somebody asks for a transition."""
-        name = self.get_fully_qualified_name()
+        name, here = self.get_fully_qualified_name(), self.state_label
+        if here == "configuring":  # its last line is about what follows
+            here = "inactive"
         self.get_logger().info(
-            f"{self.state_label}: waiting for the transition {transition} "
+            f"{here}: waiting for the transition {transition} "
             f"(ros2 lifecycle set {name} {transition}); the parameter autostart does it by itself"
         )
 

@@ -23,6 +23,36 @@ model_source.load = load
 sys.exit(main(["feedforward_node", "--ros-args", *sys.argv[1:]]))
 """
 
+# One whose import never ends, as on a slow disk.
+IMPORTING = """
+import sys
+from importlib import import_module
+
+class Slow:
+    def find_spec(self, name, path=None, target=None):
+        if name == "geared_dynamics.ros." + sys.argv[1].removesuffix("_node"):
+            print("importing", flush=True)
+            while True:
+                pass
+
+sys.meta_path.insert(0, Slow())
+program = import_module("geared_dynamics.ros." + sys.argv[1])
+sys.exit(program.main(sys.argv[1:]))
+"""
+NODES = ("feedforward_node", "elastic_observer_node", "plant_node")
+
+
+@pytest.mark.parametrize("node", NODES)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_it_ends_while_it_is_imported(
+    processes: Processes, graph: Graph, number: signal.Signals, node: str
+) -> None:
+    process = processes.start("-c", IMPORTING, node, name=node)
+    graph.until(lambda: "importing" in process.output, "its import")
+    process.signal(number)
+    assert process.wait() == 0
+    assert "Traceback" not in process.output
+
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_it_ends_while_it_starts(
