@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from geared_dynamics.analysis.compare import Analysis, analyze
-from geared_dynamics.analysis.comparison_figures import (
+from geared_dynamics.analysis.comparison_numbers import (
     compared,
     delay_note,
     friction_yaml,
@@ -23,8 +23,8 @@ from geared_dynamics.analysis.comparison_figures import (
     summary,
     three_digits,
 )
-from geared_dynamics.analysis.report_page import write_html
-from geared_dynamics.analysis.sample_files import (
+from geared_dynamics.analysis.comparison_report import write_html
+from geared_dynamics.analysis.analysis_files import (
     SamplesFile,
     TorqueBag,
     write_motors,

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from geared_dynamics.analysis.excitation import excite
-from geared_dynamics.analysis.sample_files import (
+from geared_dynamics.analysis.analysis_files import (
     refuse_existing,
     trajectory_yaml,
     write_trajectory_bag,

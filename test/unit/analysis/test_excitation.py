@@ -18,7 +18,7 @@ from geared_dynamics.analysis.excitation import (
     weakest_of,
     within,
 )
-from geared_dynamics.analysis.sample_files import trajectory_yaml, write_trajectory_bag
+from geared_dynamics.analysis.analysis_files import trajectory_yaml, write_trajectory_bag
 from geared_dynamics.description.yaml_files import read_data
 from geared_dynamics.errors import GearedDynamicsError
 from recorded_motions import ROBOTS, elbow

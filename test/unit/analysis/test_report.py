@@ -14,9 +14,9 @@ import pytest
 
 import geared_dynamics as gd
 from geared_dynamics.analysis.compare import Analysis, analyze
-from geared_dynamics.analysis.comparison_figures import friction_yaml, joint_figures
+from geared_dynamics.analysis.comparison_numbers import friction_yaml, joint_figures
 from geared_dynamics.analysis.comparison_totals import BINS
-from geared_dynamics.analysis.report_page import (
+from geared_dynamics.analysis.comparison_report import (
     COLOURS,
     DRAWN,
     FEWEST,
@@ -28,7 +28,7 @@ from geared_dynamics.analysis.report_page import (
     torques,
     write_html,
 )
-from geared_dynamics.analysis.sample_files import (
+from geared_dynamics.analysis.analysis_files import (
     SamplesFile,
     TorqueBag,
     write_motors,

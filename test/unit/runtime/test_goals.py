@@ -10,7 +10,7 @@ import pytest
 
 import geared_dynamics as gd
 from geared_dynamics.control.safety import Event
-from geared_dynamics.runtime.following import without_effect
+from geared_dynamics.runtime.jtc_constraints import without_effect
 from geared_dynamics.runtime.goals import REACHED, stopped
 from geared_dynamics.trajectory import JointTrajectory, Point
 from goal_bench import PERIOD, REST, STILL, Bench, tolerance

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from geared_dynamics.analysis.compare import Analysis
-from geared_dynamics.analysis.comparison_figures import joint_figures, motor_figures, percents
+from geared_dynamics.analysis.comparison_numbers import joint_figures, motor_figures, percents
 from geared_dynamics.analysis.comparison_totals import TERMS
-from geared_dynamics.analysis.report_page import COLOURS, DRAWN, envelope
+from geared_dynamics.analysis.comparison_report import COLOURS, DRAWN, envelope
 from geared_dynamics.analysis.span_comparison import Kept
 from geared_dynamics.arrays import Array
 from geared_dynamics.description.yaml_files import flow
