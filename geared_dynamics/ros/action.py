@@ -181,14 +181,14 @@ class TrajectoryAction:
         """Judge the goals of a loop from here on."""
         self.goals = Goals(loop)
         rate = self._node.parameters.action_monitor_rate
-        joints = loop.prepared.rules.joints
+        joints = loop.setup.rules.joints
         self._feedback = None if self._kind is None else Feedback(self._kind, joints, rate)
         if self._node.annotating and self._kind is not None and self._relay is None:
             self._relay = Relay(self._node, self._kind, self._finish)
 
     # -- from the loop -----------------------------------------------------------------------
 
-    def look(self, now: float, clock: float) -> None:
+    def judge(self, now: float, clock: float) -> None:
         """After a cycle, or where there was none: judge, tell the client, end.
 
         Args:
@@ -201,7 +201,7 @@ class TrajectoryAction:
         if self._new is not None:  # rclpy did not take the goal: no client could cancel it
             goals.cancel(self._new, clock)
             self._new = None
-        follows, feedback = goals.look(clock), self._feedback
+        follows, feedback = goals.judge(clock), self._feedback
         found = goals.active
         if follows and found is not None and feedback is not None:
             handle = self._handles.get(found.key)

@@ -347,7 +347,7 @@ class FeedforwardSetup:
     contact: ContactSetup
 
 
-def prepared(
+def feedforward_setup(
     given: FeedforwardParameters,
     model: GearedModel,
     old: FeedforwardSetup | None = None,

@@ -67,7 +67,7 @@ class CompiledModel(GearedModel):
     entries: dict[str, CompiledFunction]
     dense: bool
     batches: bool
-    many: dict[str, Batch]  # type: ignore[misc] # of a class, but empty, in a plain model
+    batch_code: dict[str, Batch]  # type: ignore[misc] # of a class, but empty, in a plain model
 
     def __new__(cls, *fields: Any, **named: Any) -> Any:
         """Make a plain model of changed fields."""
@@ -253,7 +253,7 @@ def attached(layout: Layout, entries: dict[str, CompiledFunction], batches: bool
     many: dict[str, Batch] = {}
     result = object.__new__(CompiledModel)
     own: dict[str, Any] = {"entries": entries, "dense": layout.dense, "batches": batches}
-    result.__dict__.update(model.__dict__ | own | {"many": many})
+    result.__dict__.update(model.__dict__ | own | {"batch_code": many})
     for name, entry in entries.items():
         function: Function = FUNCTIONS[name]
         table = entry.structure.table(layout.forms(name))
@@ -271,7 +271,7 @@ def plain(model: GearedModel) -> GearedModel:
     if not isinstance(model, CompiledModel):
         return model
     result = object.__new__(GearedModel)
-    own = ("entries", "dense", "batches", "many")
+    own = ("entries", "dense", "batches", "batch_code")
     result.__dict__.update({k: x for k, x in model.__dict__.items() if k not in own})
     return result
 
