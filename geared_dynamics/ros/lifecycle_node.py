@@ -103,7 +103,7 @@ class SteadyLifecycleNode(EmptyLists, PrintableLog, LifecycleNode):  # type: ign
     def hurry(self) -> None:
         """Do without."""
 
-    def pace(self) -> None:
+    def keep_halting(self) -> None:
         """Go on with it, between two events."""
 
     @property

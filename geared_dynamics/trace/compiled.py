@@ -54,7 +54,7 @@ class CompiledFunction:
     @property
     def size(self) -> int:
         """Bytes of object code."""
-        return self.code.size + (0 if self.many is None else self.many.size)
+        return self.code.size + (0 if self.batch_code is None else self.batch_code.size)
 
 
 class CompiledModel(GearedModel):
@@ -70,7 +70,7 @@ class CompiledModel(GearedModel):
     dense: bool
     batches: bool
     threads: int
-    many: dict[str, Batch]  # type: ignore[misc] # of a class, but empty, in a plain model
+    batch_code: dict[str, Batch]  # type: ignore[misc] # of a class, but empty, in a plain model
 
     def __new__(cls, *fields: Any, **named: Any) -> Any:
         """Make a plain model of changed fields."""
@@ -305,7 +305,7 @@ def attached(
         return model
     many: dict[str, Batch] = {}
     result = object.__new__(CompiledModel)
-    own: dict[str, Any] = {"entries": entries, "dense": layout.dense, "many": many}
+    own: dict[str, Any] = {"entries": entries, "dense": layout.dense, "batch_code": many}
     own |= {"batches": batches, "threads": threads}
     result.__dict__.update(model.__dict__ | own)
     for name, entry in entries.items():
@@ -314,8 +314,8 @@ def attached(
         words = shape_words(function.shape(model), model.n)
         record = Record(COMPILED, entry.code.address(ONE), table.ctypes.data, *words)
         set_record(result, name, record, (entry.code, table))
-        if entry.many is not None:
-            batch = Batch(entry.many, table, len(function.inputs), threads)
+        if entry.batch_code is not None:
+            batch = Batch(entry.batch_code, table, len(function.inputs), threads)
             many.update(dict.fromkeys(function.kernels, batch))
     return result
 
@@ -325,7 +325,7 @@ def plain(model: GearedModel) -> GearedModel:
     if not isinstance(model, CompiledModel):
         return model
     result = object.__new__(GearedModel)
-    own = ("entries", "dense", "batches", "threads", "many")
+    own = ("entries", "dense", "batches", "threads", "batch_code")
     result.__dict__.update({k: x for k, x in model.__dict__.items() if k not in own})
     return result
 
