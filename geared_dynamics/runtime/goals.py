@@ -148,7 +148,7 @@ def stopped(events: int) -> Ending:
     """
     if not events:
         return DROPPED
-    names = ", ".join(str(event.name) for event in Event if events & event)
+    names = ", ".join(str(one.name) for one in Event if events & one)
     if events & (event.TRACKING_ERROR | event.RESUME_ERROR):
         text = f"Aborted due to path tolerance violation: {names}"
         return Ending("aborted", PATH_TOLERANCE_VIOLATED, text)

@@ -54,7 +54,7 @@ class CompiledFunction:
     @property
     def size(self) -> int:
         """Bytes of object code."""
-        return self.code.size + (0 if self.batch_code is None else self.batch_code.size)
+        return self.code.size + (0 if self.many is None else self.many.size)
 
 
 class CompiledModel(GearedModel):
@@ -314,8 +314,8 @@ def attached(
         words = shape_words(function.shape(model), model.n)
         record = Record(COMPILED, entry.code.address(ONE), table.ctypes.data, *words)
         set_record(result, name, record, (entry.code, table))
-        if entry.batch_code is not None:
-            batch = Batch(entry.batch_code, table, len(function.inputs), threads)
+        if entry.many is not None:
+            batch = Batch(entry.many, table, len(function.inputs), threads)
             many.update(dict.fromkeys(function.kernels, batch))
     return result
 

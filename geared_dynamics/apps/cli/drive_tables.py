@@ -1,4 +1,7 @@
-"""``geared-dynamics describe``: tables of the drives, where each came from, what is missing."""
+"""Tables of ``geared-dynamics describe``: motors, friction, balancers, sources, what is missing.
+
+Those of joints, links and wheels are in ``describe.py``.
+"""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def step(
             it did since the last joint state (None: its speed stays).
         nominal: Former name of ``open_loop``, for one release.
     """
-    # A nominal cycle has no event: the law's command is sent as it is. (``nominal`` is a command.)
+    # A nominal cycle has no event: the law's command is sent as it is.
     done = nominal_step(policy, memory, observed, command, fallback)
     if done is not None:
         return done

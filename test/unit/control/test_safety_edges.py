@@ -248,7 +248,7 @@ def test_a_stop_pressed_before_the_first_state_counts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("facts", "event"),
+    ("facts", "one"),
     [
         ({"q_d": np.array([0.25, 0.0])}, Event.TRACKING_ERROR),
         ({"q": np.array([2.25, 0.0]), "q_d": np.array([2.25, 0.0])}, Event.POSITION_LIMIT),
@@ -256,7 +256,7 @@ def test_a_stop_pressed_before_the_first_state_counts() -> None:
         ({"v": np.array([0.0, -5.0])}, Event.VELOCITY_LIMIT),
     ],
 )
-def test_what_is_just_allowed_is_no_event(facts: dict[str, Any], event: S.Event) -> None:
+def test_what_is_just_allowed_is_no_event(facts: dict[str, Any], one: S.Event) -> None:
     """Thresholds that numbers hit exactly; one digit more is beyond."""
     rig = running(
         at=0.98 * facts.get("q", np.zeros(2)),
@@ -266,10 +266,10 @@ def test_what_is_just_allowed_is_no_event(facts: dict[str, Any], event: S.Event)
         velocity_tolerance=0.25,
     )
     found = rig.cycle(**facts)
-    assert (found.mode, found.events & event) == (Mode.RUNNING, 0)
+    assert (found.mode, found.events & one) == (Mode.RUNNING, 0)
     more = {name: np.nextafter(value, 10.0 * value) for name, value in facts.items()}
     found = rig.cycle(**more)
-    assert (found.mode, found.events & event.STOPPING) == (Mode.HOLDING, event)
+    assert (found.mode, found.events & event.STOPPING) == (Mode.HOLDING, one)
 
 
 @pytest.mark.parametrize("bad", [np.zeros(3), np.array([np.nan, 0.0]), np.zeros((1, 2))])
