@@ -20,7 +20,7 @@ from geared_dynamics.model import GearedModel
 from geared_dynamics.scene.shapes import GLASS, Part, colour_of
 from geared_dynamics.scene.solids import Solid, box, cylinder, sphere
 
-LARGEST, MOST = 100_000_000, 300_000_000  # bytes of a mesh file, and of all of an arm
+LARGEST, MOST = 100_000_000, 150_000_000  # bytes of a mesh file, and of all of an arm
 TRIANGLES = 120_000  # of all meshes together: a page of some 4 MB
 FINEST, TRIED = 1e6, 48  # cells along a mesh: corners at one place are one; a first try
 COARSEST = 16  # cells along a mesh below which it is no longer made smaller
