@@ -73,6 +73,13 @@ class SteadyLifecycleNode(EmptyLists, PrintableLog, LifecycleNode):  # type: ign
         service.send_response = self._postponing(service.send_response)
         self._postponed: Callable[[], None] | None = None  # the transition, and its answer
 
+    def destroy_node(self) -> None:
+        """Leave the graph now: each action, and the state machine, would keep the node there."""
+        super().destroy_node()
+        for waitable in list(self.waitables):
+            waitable.destroy()
+        self._state_machine.destroy_when_not_in_use()
+
     # -- for subclasses ----------------------------------------------------------------------
 
     def configured(self) -> None:

@@ -6,6 +6,7 @@ import signal
 
 import pytest
 
+from feedforward_rig import DRIVETRAIN, URDF
 from ros_harness import Graph, Processes
 
 # A node whose preparing never ends, as that of one with an empty cache seems to.
@@ -77,3 +78,14 @@ def test_it_ends_while_a_service_configures_it(processes: Processes, graph: Grap
     graph.until(lambda: "preparing" in process.output, "its preparation")
     process.signal(signal.SIGTERM)
     assert process.wait() == 0
+
+
+@pytest.mark.parametrize("node", NODES)
+def test_it_leaves_the_graph_when_it_ends(processes: Processes, graph: Graph, node: str) -> None:
+    """At once, and not when the middleware misses it, after twenty seconds."""
+    robot = ["-p", f"urdf_path:={URDF}", "-p", f"drivetrain:={DRIVETRAIN}"]
+    process = processes.start("-m", f"geared_dynamics.ros.{node}", "--ros-args", *robot)
+    graph.until(lambda: node in graph.node.get_node_names(), "the node")
+    graph.until(lambda: f"[{node}]: " in process.output, "its first line")
+    assert process.stop() == 0
+    graph.until(lambda: node not in graph.node.get_node_names(), "its leave", 10.0)
