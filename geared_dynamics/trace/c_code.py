@@ -361,7 +361,7 @@ def answer(model: GearedModel, name: str, arguments: dict[str, Array]) -> Array:
     if name.endswith("_derivatives"):
         return np.asarray(getattr(derivatives, name)(model, **arguments).rows)
     if name == "regressor":
-        return regressor(model, **arguments)
+        return regressor(model, *arguments.values())
     return np.asarray(getattr(rigid, name)(model, **arguments))
 
 
