@@ -339,8 +339,8 @@ class FeedforwardParameters(JtcParameters):
     )
     compiled: bool = at_configure(
         False,
-        "If true, compile the model's functions at configure (gd.compiled). Where that fails the "
-        "log says so, and the node works as without.",
+        "If true, compile the model's functions at configure (gd.compiled). Where that fails, the "
+        "log gives the reason and the node uses the kernels.",
     )
     law: Literal["computed_torque", "pd_plus_feedforward"] = at_configure(
         "computed_torque", "Control law of the mode computed_torque."

@@ -94,8 +94,9 @@ class PlantParameters(ModelParameters):
     initial: PerJoint = row(0.0, "where the arm begins [rad or m]", name="initial.<joint>")
     compiled: bool = at_start(
         False,
-        "If true, compile the model's functions at the start (gd.compiled): engine equations of a "
-        "rigid arm. Where that fails the log says so, and the plant works as without.",
+        "If true, compile the model's functions at the start (gd.compiled), for the engine "
+        "equations and a rigid arm. Where that fails, the log gives the reason and the plant uses "
+        "the kernels.",
     )
     timestep: float = at_start(
         0.0, "longest step of the integrator [s]; 0: 1 ms, or less where it has to be", 0.0, 1.0

@@ -183,7 +183,7 @@ class Batch:
         ]
         try:
             first = self._part(kernel, constants, [x[cuts[0]] for x in given], out[cuts[0]])
-        finally:  # nobody writes into ``out`` behind the caller's back
+        finally:  # no thread writes into ``out`` after this call
             others = [task.result() for task in tasks]
         return next((status for status in (first, *others) if status != at.OK), at.OK)
 

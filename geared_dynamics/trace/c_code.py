@@ -32,7 +32,6 @@ from geared_dynamics.trace.structure import Structure, forms_of
 PRECISIONS = ("double", "float")
 TOLERANCE = {"double": 1e-12, "float": 1e-4}  # of the test, relative to the largest result
 STATES = 8  # of the test
-LONGEST_NAME = 60  # letters of the robot's name that names in C begin with
 BINARY = {of.ADD: "+", of.SUBTRACT: "-", of.MULTIPLY: "*", of.DIVIDE: "/"}
 COMPARED = {of.LESS: "<", of.AT_MOST: "<=", of.EQUAL: "=="}
 CALLED = {
@@ -142,8 +141,8 @@ def unknown(model: GearedModel) -> BoolArray:
 
 
 def identifier(name: str) -> str:
-    """Name that C takes, and a file system: its beginning, if it is long."""
-    found = re.sub(r"\W", "_", name[:LONGEST_NAME], flags=re.ASCII).lower()
+    """Name that C takes."""
+    found = re.sub(r"\W", "_", name, flags=re.ASCII).lower()
     return found if found[:1].isalpha() else f"arm_{found}"
 
 
@@ -362,7 +361,7 @@ def answer(model: GearedModel, name: str, arguments: dict[str, Array]) -> Array:
     if name.endswith("_derivatives"):
         return np.asarray(getattr(derivatives, name)(model, **arguments).rows)
     if name == "regressor":
-        return regressor(model, arguments["q"], arguments["v"], arguments["a"])
+        return regressor(model, *arguments.values())
     return np.asarray(getattr(rigid, name)(model, **arguments))
 
 

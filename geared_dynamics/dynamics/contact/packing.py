@@ -16,7 +16,7 @@ from geared_dynamics.dynamics.contact.constraints import (
     Environment,
     LockedGear,
 )
-from geared_dynamics.dynamics.contact.shapes import Geometric, Surface, not_negative
+from geared_dynamics.dynamics.contact.shapes import Geometric, Line, Peg, Surface, not_negative
 from geared_dynamics.dynamics.packing import packed
 from geared_dynamics.errors import (
     ArrayError,
@@ -28,7 +28,7 @@ from geared_dynamics.errors import (
 from geared_dynamics.kernels import contact_layout as at
 from geared_dynamics.model import Frame, GearedModel, require_model
 
-KINDS = (Geometric, Constraint, LockedGear, Environment)
+KINDS = (Surface, Line, Peg, Constraint, LockedGear, Environment)
 ELASTIC = (
     "contacts: this arm has elastic joints, and is taken as rigid here; "
     "give model.with_springs() with x = (q, theta)"
