@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from geared_dynamics.arrays import Array, Entered, Frozen, readonly
+from geared_dynamics.arrays import Array, WithDoorRecords, Frozen, readonly
 from geared_dynamics.description.geometry import rotation_with_z
 from geared_dynamics.dynamics.contact.constraints import (
     Constraint,
@@ -36,7 +36,7 @@ ELASTIC = (
 
 
 @dataclass(frozen=True, eq=False)
-class PreparedContacts(Entered, Frozen):
+class PreparedContacts(WithDoorRecords, Frozen):
     """Contacts of one arm, laid out once; taken wherever ``contacts`` is.
 
     Attributes:
