@@ -178,14 +178,14 @@ class TrajectoryAction:
         """Judge the goals of a loop from here on."""
         self.goals = Goals(loop)
         rate = self._node.parameters.action_monitor_rate
-        joints = loop.prepared.rules.joints
+        joints = loop.setup.rules.joints
         self._feedback = None if self._kind is None else Feedback(self._kind, joints, rate)
         if self._node.annotating and self._kind is not None and self._relay is None:
             self._relay = Relay(self._node, self._kind, self._finish)
 
     # -- from the loop -----------------------------------------------------------------------
 
-    def look(self, now: float, clock: float) -> None:
+    def judge(self, now: float, clock: float) -> None:
         """After a cycle, or where there was none: judge, tell the client, end.
 
         Args:
@@ -199,7 +199,7 @@ class TrajectoryAction:
             goals.cancel(self._new, clock)
             self._new = None
         feedback = self._feedback
-        if goals.look(clock) and feedback is not None and now >= feedback.due:
+        if goals.judge(clock) and feedback is not None and now >= feedback.due:
             handle = self._handles.get(goals.active.key)  # type: ignore[union-attr]  # as it says
             if handle is not None:
                 told = goals.progress(), self._ros_time(), now

@@ -10,7 +10,9 @@ from rcl_interfaces.msg import ParameterDescriptor
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 
 from geared_dynamics.errors import GearedDynamicsError
+from geared_dynamics.model import GearedModel
 from geared_dynamics.ros.process import PrintableLog
+from geared_dynamics.trace.compiled import attempt
 
 
 class EmptyLists:
@@ -26,6 +28,16 @@ class EmptyLists:
             for row in map(tuple, parameters)
         ]
         return super().declare_parameters(namespace, typed, *args, **more)  # type: ignore[misc]
+
+
+def compiled_model(node: Any, model: GearedModel) -> GearedModel:
+    """Return a model with compiled functions, or as it is; the log of the node says which."""
+    found = attempt(model)
+    if found.done:
+        node.get_logger().info(found.line)
+    else:
+        node.get_logger().warning(found.line)
+    return found.model
 
 
 # -- A lifecycle node: rclpy's two traps closed ---------------------------------------------------
@@ -98,7 +110,7 @@ class SteadyLifecycleNode(EmptyLists, PrintableLog, LifecycleNode):  # type: ign
     def hurry(self) -> None:
         """Do without."""
 
-    def pace(self) -> None:
+    def keep_halting(self) -> None:
         """Go on with it, between two events."""
 
     @property

@@ -225,7 +225,7 @@ def bring_to_rest(node: Any, executor: Executor, signals: Signals) -> None:
         if not spin_once(executor, PACE, node.failed):
             time.sleep(0.2 * PACE)  # an executor that fails fails at once
         try:
-            node.pace()
+            node.keep_halting()
         except Exception as error:
             node.failed(error)
 

@@ -49,7 +49,7 @@ def bench() -> Bench:
 
 @pytest.mark.parametrize("kind", [Older, Newer])
 def test_the_node_fills_what_there_is(bench: Bench, kind: type[Older]) -> None:
-    assert bench.goals.look(bench.t)
+    assert bench.goals.judge(bench.t)
     feedback = Feedback(SimpleNamespace(Feedback=kind), JOINTS, 20.0)
     progress = bench.goals.progress()
     message = feedback.filled(bench.loop, progress, 3_500_000_000, 7.0)
