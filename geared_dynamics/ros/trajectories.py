@@ -37,7 +37,7 @@ from geared_dynamics.runtime.contact_setup import PLACE
 from geared_dynamics.runtime.feedforward_settings import FeedforwardSetup
 from geared_dynamics.runtime.parameters import ParameterError
 from geared_dynamics.trajectory import (
-    Reference,
+    ReferenceMotion,
     TrajectoryError,
     checked,
     follow,
@@ -85,7 +85,7 @@ class References:
         self.accepted = 0
         self.last = ""
         self._beside: ThreadPoolExecutor | None = None
-        self._sent: Reference | None = None  # annotated last, where the next one continues it
+        self._sent: ReferenceMotion | None = None  # annotated last, where the next one continues it
 
     def begin(self) -> None:
         """Forget what came before an activation."""
