@@ -73,6 +73,13 @@ class SteadyLifecycleNode(EmptyLists, PrintableLog, LifecycleNode):  # type: ign
         service.send_response = self._postponing(service.send_response)
         self._postponed: Callable[[], None] | None = None  # the transition, and its answer
 
+    def destroy_node(self) -> None:
+        """Leave the graph now: each action, and the state machine, would keep the node there."""
+        super().destroy_node()
+        for waitable in list(self.waitables):
+            waitable.destroy()
+        self._state_machine.destroy_when_not_in_use()
+
     # -- for subclasses ----------------------------------------------------------------------
 
     def configured(self) -> None:
@@ -89,9 +96,11 @@ class SteadyLifecycleNode(EmptyLists, PrintableLog, LifecycleNode):  # type: ign
 
     def logs_waiting(self, transition: str) -> None:
         """Log that nothing happens before somebody asks for a transition."""
-        name = self.get_fully_qualified_name()
+        name, here = self.get_fully_qualified_name(), self.state_label
+        if here == "configuring":  # its last line is about what follows
+            here = "inactive"
         self.get_logger().info(
-            f"{self.state_label}: waiting for the transition {transition} "
+            f"{here}: waiting for the transition {transition} "
             f"(ros2 lifecycle set {name} {transition}); the parameter autostart does it by itself"
         )
 
@@ -101,7 +110,7 @@ class SteadyLifecycleNode(EmptyLists, PrintableLog, LifecycleNode):  # type: ign
     def hurry(self) -> None:
         """Do without."""
 
-    def pace(self) -> None:
+    def keep_halting(self) -> None:
         """Go on with it, between two events."""
 
     @property

@@ -384,7 +384,7 @@ def real_time(node: PlantNode, executor: Executor, stopped: Stopped) -> None:
 
 
 def run(argv: list[str]) -> int:
-    """Run the node until SIGINT or SIGTERM; 2 for an arm that cannot be simulated, or no more."""
+    """Run the node until a signal; exit code 2 for an arm that cannot be simulated, or no more."""
     signals = catch_signals()
     rclpy.init(args=argv, signal_handler_options=SignalHandlerOptions.NO)
     try:

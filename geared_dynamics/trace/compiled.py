@@ -70,7 +70,7 @@ class CompiledModel(GearedModel):
     dense: bool
     batches: bool
     threads: int
-    many: dict[str, Batch]  # type: ignore[misc] # of a class, but empty, in a plain model
+    batch_code: dict[str, Batch]  # type: ignore[misc] # of a class, but empty, in a plain model
 
     def __new__(cls, *fields: Any, **named: Any) -> Any:
         """Make a plain model of changed fields."""
@@ -305,7 +305,7 @@ def attached(
         return model
     many: dict[str, Batch] = {}
     result = object.__new__(CompiledModel)
-    own: dict[str, Any] = {"entries": entries, "dense": layout.dense, "many": many}
+    own: dict[str, Any] = {"entries": entries, "dense": layout.dense, "batch_code": many}
     own |= {"batches": batches, "threads": threads}
     result.__dict__.update(model.__dict__ | own)
     for name, entry in entries.items():
@@ -325,7 +325,7 @@ def plain(model: GearedModel) -> GearedModel:
     if not isinstance(model, CompiledModel):
         return model
     result = object.__new__(GearedModel)
-    own = ("entries", "dense", "batches", "threads", "many")
+    own = ("entries", "dense", "batches", "threads", "batch_code")
     result.__dict__.update({k: x for k, x in model.__dict__.items() if k not in own})
     return result
 

@@ -11,8 +11,15 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from geared_dynamics.analysis.analysis_files import (
+    SamplesFile,
+    TorqueBag,
+    write_motors,
+    write_png,
+    write_summary,
+)
 from geared_dynamics.analysis.compare import Analysis, analyze
-from geared_dynamics.analysis.comparison_figures import (
+from geared_dynamics.analysis.comparison_numbers import (
     compared,
     delay_note,
     friction_yaml,
@@ -23,14 +30,7 @@ from geared_dynamics.analysis.comparison_figures import (
     summary,
     three_digits,
 )
-from geared_dynamics.analysis.report_page import write_html
-from geared_dynamics.analysis.sample_files import (
-    SamplesFile,
-    TorqueBag,
-    write_motors,
-    write_png,
-    write_summary,
-)
+from geared_dynamics.analysis.comparison_report import write_html
 from geared_dynamics.analysis.span_comparison import Kept
 from geared_dynamics.apps.cli.documents import add_json_option, print_document, robot_part
 from geared_dynamics.apps.cli.options import numeric_table, open_console, print_table
@@ -163,7 +163,7 @@ def run(args: argparse.Namespace) -> int:
     model = compiled_for(args, console, model.with_coupling("complete"), functions_of(model))
     for k, path in enumerate(args.recordings):
         try:
-            analyses.append(one(args, model, path, k, rest))
+            analyses.append(analyze_one(args, model, path, k, rest))
         except GearedDynamicsError as error:
             if len(args.recordings) == 1:
                 raise
@@ -209,7 +209,7 @@ def document(analysis: Analysis) -> dict[str, object]:
     }
 
 
-def one(
+def analyze_one(
     args: argparse.Namespace, model: GearedModel, path: str, number: int, rest: float | None
 ) -> Analysis:
     """Analyse one recording and write its files."""

@@ -129,8 +129,8 @@ def test_loads_and_pickles_keep_their_batches() -> None:
     carrying = fast.with_payload(*load, link=tip)
     expected = gd.inverse_dynamics(model.with_payload(*load, link=tip), *inputs)
     assert difference(gd.inverse_dynamics(carrying, *inputs), expected) <= 1e-13
-    assert "inverse_dynamics" in pickle.loads(pickle.dumps(fast)).many
-    assert gd.compiled(model, ["inverse_dynamics"]).many == {}
+    assert "inverse_dynamics" in pickle.loads(pickle.dumps(fast)).batch_code
+    assert gd.compiled(model, ["inverse_dynamics"]).batch_code == {}
 
 
 # -- threads --------------------------------------------------------------------------------------

@@ -176,3 +176,13 @@ def test_what_no_constant_is_known_for_is_nan(tmp_path: Path) -> None:
         export_c(load(name), tmp_path / name, ["motor_commands"])
         text = (tmp_path / name / f"{name}.c").read_text("utf-8")
         assert set(map(int, re.findall(r"out\[(\d+)\] = \(double\)NAN;", text))) == missing
+
+
+@pytest.mark.parametrize("letter", ["a", "_", "\N{ROBOT FACE}"])
+def test_a_long_name_is_cut(letter: str, tmp_path: Path) -> None:
+    """File systems take 255 bytes of a name."""
+    urdf = f"""<robot name="{300 * letter}"><link name="base"/><link name="arm"><inertial>
+      <mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+      <joint name="j" type="continuous"><parent link="base"/><child link="arm"/></joint></robot>"""
+    files = export_c(gd.load_model(urdf), tmp_path, ["gravity_forces"])
+    assert all(len(file.name) < 100 for file in files)
