@@ -1,11 +1,12 @@
 """Public functions that call kernels and compiled code without a detour.
 
 A call through numba's dispatcher costs more than the arithmetic behind it, and so does a Python
-function in front of it. A ``Door`` is a callable object as C extensions have them: its code, LLVM
-assembly for CPython's and NumPy's interfaces, looks at the arguments, calls the kernel or the
-code that a model has for this function, and returns the result. Whatever it does not take as it
-is (other types, shapes, strides, keywords, overlapping memory, a status of the kernel) goes to
-the Python function that stands behind it, whose conversions and errors are those of any call.
+function in front of it. A ``Door`` is a callable object as C extensions have them (its class is
+made at run time, by CPython's PyType_FromSpec): its code, LLVM assembly for CPython's and NumPy's
+interfaces, looks at the arguments, calls the kernel or the code that a model has for this
+function, and returns the result. Whatever it does not take as it is (other types, shapes,
+strides, keywords, overlapping memory, a status of the kernel) goes to the Python function that
+stands behind it, whose conversions and errors are those of any call.
 
 What a model has for each function stands in its attribute ``entry`` (``DoorRecords``).
 The places that are read of objects are compared once with what Python and numba say of them
@@ -76,11 +77,12 @@ ENTRIES = (
     "motor_commands",
     "inverse_dynamics_derivatives",
     "forward_dynamics_derivatives",
+    "regressor",
 )
 
 
 class DoorRecords(np.ndarray[Any, Any]):
-    """DoorRecords of a model's functions, with what must live as long."""
+    """Records of a model's functions, with what must live as long."""
 
     kept: dict[str, object]
 
@@ -186,7 +188,7 @@ def make_door(
     """Return the door of a function."""
 
     def first(*arguments: Any, **named: Any) -> Any:
-        """KernelAnswer for a model that has no record yet, then make it."""
+        """Answer a model that has no record yet, then make the record."""
         value = function(*arguments, **named)
         model = arguments[0]
         if name not in getattr(getattr(model, "entry", None), "kept", ()):
