@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 import geared_dynamics as gd
+from elastic_arms import URDF, elbow_drives
 from geared_dynamics import kernels
 from geared_dynamics.dynamics.drive_packing import packed_drives
 from geared_dynamics.dynamics.elastic.equations import packed_springs
@@ -134,3 +135,53 @@ def followed(model: gd.GearedModel, seed: int, steps: int) -> tuple[np.ndarray, 
         off.append(np.abs(state.mean[: model.n] - q).max())
         valid = state.health.valid
     return np.array(off), valid
+
+
+def rubbing(coulomb: float, joints: float = 0.0, **law: Any) -> gd.GearedModel:
+    """The elbow with springs and friction of the rotors, and of the joints."""
+    drives = elbow_drives(damping=2.0)
+    for motor in drives["motors"].values():
+        motor["friction"] = {"viscous": 0.0, "coulomb": coulomb, **law}
+    for joint in drives["joints"].values():
+        if joints:
+            joint["friction"] = {"coulomb": joints}
+    return gd.load_model(URDF / "elbow.urdf", drives)
+
+
+class Smooth:
+    """The model as plant: the sign of a rate is smooth, and what stands creeps."""
+
+    def __init__(self, model: gd.GearedModel, x: np.ndarray) -> None:
+        self.model, self.z = model, np.concatenate([x, np.zeros(len(x))])
+
+    def advance(self, tau_m: np.ndarray, push: Any = (0.0, 0.0, 0.0)) -> None:
+        self.z = moved(self.model, self.z, tau_m, np.asarray(push), parts=8)
+
+
+class Sticking(Smooth):
+    """The package's plant: what stands stands."""
+
+    def __init__(self, model: gd.GearedModel, x: np.ndarray) -> None:
+        super().__init__(model, x)
+        self.arm = EquationsMechanism(model, DT / 5)
+        self.arm.place(x, np.zeros(len(x)))
+        self.arm._B = np.hstack([self.arm._B, np.eye(len(x), 3)])  # forces on the joints, too
+
+    def advance(self, tau_m: np.ndarray, push: Any = (0.0, 0.0, 0.0)) -> None:
+        for _ in range(5):
+            self.arm.advance(np.concatenate([tau_m, push]), np.zeros(6))
+        self.z = np.concatenate([self.arm.x, self.arm.rate])
+
+
+PLANTS = {"smooth": Smooth, "sticking": Sticking}
+
+
+def wanted(t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Joint position, velocity and acceleration of a motion from rest to rest."""
+    s = min(max((t - 0.05) / LAST, 0.0), 1.0)
+    v = (140 * s**3 - 420 * s**4 + 420 * s**5 - 140 * s**6) / LAST
+    a = (420 * s**2 - 1680 * s**3 + 2100 * s**4 - 840 * s**5) / LAST**2
+    return MOVE * s**4 * (35 - 84 * s + 70 * s**2 - 20 * s**3), MOVE * v, MOVE * a
+
+
+@functools.cache
