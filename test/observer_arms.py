@@ -182,6 +182,3 @@ def wanted(t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     v = (140 * s**3 - 420 * s**4 + 420 * s**5 - 140 * s**6) / LAST
     a = (420 * s**2 - 1680 * s**3 + 2100 * s**4 - 840 * s**5) / LAST**2
     return MOVE * s**4 * (35 - 84 * s + 70 * s**2 - 20 * s**3), MOVE * v, MOVE * a
-
-
-@functools.cache

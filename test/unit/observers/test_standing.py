@@ -19,14 +19,14 @@ from geared_dynamics.observers import nonlinear
 from geared_dynamics.observers.pole_assignment import partial
 from geared_dynamics.observers.readings import at_rest, observed_arm
 from geared_dynamics.observers.standing import derivative, fixed, predicted, rows
-from geared_dynamics.simulation.equations_engine import EquationsMechanism
-from observer_arms import DT, TURN, moved, rubbing
+from observer_arms import DT, TURN, rubbing
 from simulated_arms import arm
 
 ob = gd.observers
 MOVE, LAST = np.array([0.8, 0.6, -0.7]), 1.5  # rest to rest [rad], [s]
 
 
+@functools.cache
 def recorded(
     coulomb: float, plant: str, joints: float = 0.0, seconds: float = 1.8
 ) -> tuple[gd.GearedModel, np.ndarray, np.ndarray, np.ndarray]:
