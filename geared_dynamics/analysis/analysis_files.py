@@ -16,7 +16,7 @@ from geared_dynamics.analysis.comparison_totals import TERMS
 from geared_dynamics.analysis.span_comparison import Kept
 from geared_dynamics.arrays import Array
 from geared_dynamics.dynamics.rigid import MODELS
-from geared_dynamics.errors import RecordingError, extra
+from geared_dynamics.errors import RecordingError, drawable, extra
 from geared_dynamics.files import new_files
 from geared_dynamics.model.model import GearedModel
 from geared_dynamics.recordings.bag_writer import Bag, Storage
@@ -196,7 +196,7 @@ def write_png(analysis: Analysis, path: Path) -> None:
         for k, name in enumerate(DRAWN):
             if name != "without rotors":
                 ax.plot(*envelope(analysis, k, j), color=COLOURS[k], lw=0.8, label=name)
-        ax.set_ylabel(f"{joint.joint}\n[{joint.unit}]", fontsize="small")
+        ax.set_ylabel(f"{drawable(joint.joint)}\n[{joint.unit}]", fontsize="small")
         ax.grid(alpha=0.3)
         ax.margins(x=0)
         ax.set_title(f"residual {percents(joint.percent[-1])} %", fontsize="small", loc="right")
@@ -204,6 +204,6 @@ def write_png(analysis: Analysis, path: Path) -> None:
         fontsize="small", ncols=4, loc="lower left", bbox_to_anchor=(0.0, 1.0), frameon=False
     )
     axes[-1].set_xlabel("time [s]")
-    figure.suptitle(Path(analysis.recording.path).name)
+    figure.suptitle(drawable(Path(analysis.recording.path).name))
     with new_files(path) as (draft,):
         figure.savefig(draft, dpi=110, format="png")

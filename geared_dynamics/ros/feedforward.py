@@ -25,6 +25,7 @@ from geared_dynamics.ros.feedforward_topics import (
     publish_state,
 )
 from geared_dynamics.ros.joint_state_wire import StateReader, WireState
+from geared_dynamics.ros.lifecycle_node import compiled_model
 from geared_dynamics.ros.model_node import FeedforwardBase
 from geared_dynamics.ros.relay import controllers_action
 from geared_dynamics.ros.reporter import FeedforwardReporter
@@ -131,6 +132,10 @@ class FeedforwardNode(FeedforwardBase):
         self.loop, self.exchange.carrying = loop, None
         self._make_inputs()
         return remarks(parameters, model, loop.setup.policy)
+
+    def accelerated(self, parameters: FeedforwardParameters, model: GearedModel) -> GearedModel:
+        """Return the model compiled, where that is asked for and can be done."""
+        return compiled_model(self, model) if parameters.compiled else model
 
     def summary(self, parameters: FeedforwardParameters) -> str:
         """Mode and joints."""

@@ -126,7 +126,7 @@ class ContactForce:
             (TRANSLATION, "a force", "N", "max_force", setup.bounds[0]),
             (ROTATION, "a torque", "N m", "max_torque", setup.bounds[1]),
         ):
-            size = float(np.linalg.norm(wrench[part]))
+            size = math.hypot(*wrench[part])
             if size > most * (1.0 + ROUNDING):
                 finding = f"is {what} of {size:g} {unit}, and contact_force.{name} is {most:g}"
                 raise ContactForceError(PLACE, finding, f"give less, or {RESTART}")
@@ -291,6 +291,7 @@ def rows_of(acting: Array, wanted: Array) -> list[PressedAxis]:
     for kind, part in enumerate((TRANSLATION, ROTATION)):
         along = acting[part] if acting[part].any() else wanted[part]
         if along.any():
+            along = along / np.abs(along).max()  # the square of a tiny force is zero
             found.append(PressedAxis(kind, along / np.linalg.norm(along)))
     return found
 

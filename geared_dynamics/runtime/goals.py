@@ -286,17 +286,21 @@ class Goals:
             return False
         decision = loop.decision
         events = 0 if decision is None else decision.detected
-        if events & event.STALE_STATE or (events & HELD and loop.present.finished):
+        if events and (events & event.STALE_STATE or (events & HELD and loop.present.finished)):
             self._stopped(found)
             return False
-        if events & UNREAD or decision is None or loop.q is None or loop.v is None:
+        q, v = loop.q, loop.v
+        if events & UNREAD or decision is None or q is None or v is None:
             return False
         clock = loop.pace.time(clock)  # the trajectory's, as its controller counts
         if clock != clock:
             return False
         self._clock = clock
-        if decision.running:
-            self._judge(found, clock, loop.q, loop.v)
+        if not decision.running:
+            return True
+        if not (found.first or loop.present.finished) and self._within(found.bounds, q, v):
+            return True  # as in nearly all cycles
+        self._judge(found, clock, q, v)
         return self.active is not None
 
     def stop(self, clock: float) -> None:
@@ -356,19 +360,16 @@ class Goals:
 
     def _within(self, limits: PathBounds, q: Array, v: Array) -> bool:
         """Whether the path tolerances are kept."""
+        if not (limits.position or limits.velocity):
+            return True
         if self.loop.setup.rules.continuous:
             return bool((np.abs(self._errors(q, v)) <= limits.array).all())
         desired = self.loop.present
         return near(desired.q, q, limits.position) and near(desired.v, v, limits.velocity)
 
     def _judge(self, found: Pursuit, clock: float, q: Array, v: Array) -> None:
-        loop = self.loop
-        joints = loop.setup.rules.joints
-        over = -1.0
-        if loop.present.finished:
-            over = clock - found.motion.end
-        elif not found.first and self._within(found.bounds, q, v):
-            return  # as in nearly all cycles
+        loop, joints = self.loop, self.loop.setup.rules.joints
+        over = clock - found.motion.end if loop.present.finished else -1.0
         if found.first:
             self.active = found._replace(first=False)
         ending = judged(found.tolerances, found.first, over, self._errors(q, v), joints)

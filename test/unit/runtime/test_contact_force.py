@@ -241,3 +241,21 @@ def test_a_wall_that_goes(model: gd.GearedModel) -> None:
     assert abs(found.place[-1, 0]) < 2e-3
     assert set(found.modes[500:]) == {Mode.RUNNING}
     assert loop.contact.idle
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("size", [5e-324, 1e-200, 1e-170])
+def test_a_force_whose_square_is_zero(model: gd.GearedModel, size: float) -> None:
+    """It has a direction, and no command is anything but a number."""
+    loop = following(model)
+    take(loop, (0.0, size, size), 0.4)
+    commands = cycles(loop, 0.4, 0.7)
+    assert np.isfinite(commands).all()
+    assert not loop.contact.lost
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_force_whose_square_is_infinite(model: gd.GearedModel) -> None:
+    loop = following(model)
+    with pytest.raises(GearedDynamicsError, match="is a force of"):
+        take(loop, (0.0, 1e300, 1e300), 0.4)
