@@ -146,39 +146,3 @@ def rubbing(coulomb: float, joints: float = 0.0, **law: Any) -> gd.GearedModel:
         if joints:
             joint["friction"] = {"coulomb": joints}
     return gd.load_model(URDF / "elbow.urdf", drives)
-
-
-class Smooth:
-    """The model as plant: the sign of a rate is smooth, and what stands creeps."""
-
-    def __init__(self, model: gd.GearedModel, x: np.ndarray) -> None:
-        self.model, self.z = model, np.concatenate([x, np.zeros(len(x))])
-
-    def advance(self, tau_m: np.ndarray, push: Any = (0.0, 0.0, 0.0)) -> None:
-        self.z = moved(self.model, self.z, tau_m, np.asarray(push), parts=8)
-
-
-class Sticking(Smooth):
-    """The package's plant: what stands stands."""
-
-    def __init__(self, model: gd.GearedModel, x: np.ndarray) -> None:
-        super().__init__(model, x)
-        self.arm = EquationsMechanism(model, DT / 5)
-        self.arm.place(x, np.zeros(len(x)))
-        self.arm._B = np.hstack([self.arm._B, np.eye(len(x), 3)])  # forces on the joints, too
-
-    def advance(self, tau_m: np.ndarray, push: Any = (0.0, 0.0, 0.0)) -> None:
-        for _ in range(5):
-            self.arm.advance(np.concatenate([tau_m, push]), np.zeros(6))
-        self.z = np.concatenate([self.arm.x, self.arm.rate])
-
-
-PLANTS = {"smooth": Smooth, "sticking": Sticking}
-
-
-def wanted(t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Joint position, velocity and acceleration of a motion from rest to rest."""
-    s = min(max((t - 0.05) / LAST, 0.0), 1.0)
-    v = (140 * s**3 - 420 * s**4 + 420 * s**5 - 140 * s**6) / LAST
-    a = (420 * s**2 - 1680 * s**3 + 2100 * s**4 - 840 * s**5) / LAST**2
-    return MOVE * s**4 * (35 - 84 * s + 70 * s**2 - 20 * s**3), MOVE * v, MOVE * a
