@@ -20,11 +20,10 @@ from geared_dynamics.observers.pole_assignment import partial
 from geared_dynamics.observers.readings import at_rest, observed_arm
 from geared_dynamics.observers.standing import derivative, fixed, predicted, rows
 from geared_dynamics.simulation.equations_engine import EquationsMechanism
-from observer_arms import DT, TURN, moved, rubbing
+from observer_arms import DT, TURN, moved, rubbing, wanted
 from simulated_arms import arm
 
 ob = gd.observers
-MOVE, LAST = np.array([0.8, 0.6, -0.7]), 1.5  # rest to rest [rad], [s]
 
 
 class Smooth:
@@ -53,14 +52,6 @@ class Sticking(Smooth):
 
 
 PLANTS = {"smooth": Smooth, "sticking": Sticking}
-
-
-def wanted(t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Joint position, velocity and acceleration of a motion from rest to rest."""
-    s = min(max((t - 0.05) / LAST, 0.0), 1.0)
-    v = (140 * s**3 - 420 * s**4 + 420 * s**5 - 140 * s**6) / LAST
-    a = (420 * s**2 - 1680 * s**3 + 2100 * s**4 - 840 * s**5) / LAST**2
-    return MOVE * s**4 * (35 - 84 * s + 70 * s**2 - 20 * s**3), MOVE * v, MOVE * a
 
 
 @functools.cache
