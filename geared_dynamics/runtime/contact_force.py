@@ -157,7 +157,7 @@ class ContactForce:
         now: float,
         dt: float,
     ) -> tuple[Memory, Output]:
-        """One cycle of the law, with the contact force that is wanted.
+        """One cycle of the law with the contact force that is wanted, where this is not ``idle``.
 
         Args:
             setup: How contact forces are read.
@@ -173,8 +173,6 @@ class ContactForce:
             GearedDynamicsError: as of the law.
         """
         state = control.state(*measured)
-        if self.idle:
-            return control.step(memory, state, reference, dt)
         self._advance(setup, now, dt)
         if self.idle:
             return control.step(memory, state, reference, dt)

@@ -92,6 +92,12 @@ class PlantParameters(ModelParameters):
     start_time: float = at_start(1.0, "First time on /clock in lock_step [s].", 0.0, 1e9)
     paused: bool = at_start(False, "If true, begin paused.")
     initial: PerJoint = row(0.0, "where the arm begins [rad or m]", name="initial.<joint>")
+    compiled: bool = at_start(
+        False,
+        "If true, compile the model's functions at the start (gd.compiled), for the engine "
+        "equations and a rigid arm. Where that fails, the log gives the reason and the plant uses "
+        "the kernels.",
+    )
     timestep: float = at_start(
         0.0, "longest step of the integrator [s]; 0: 1 ms, or less where it has to be", 0.0, 1.0
     )

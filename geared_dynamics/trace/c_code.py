@@ -18,6 +18,7 @@ import numpy as np
 from geared_dynamics.actuation.motor_commands import motor_commands
 from geared_dynamics.arrays import Array, BoolArray
 from geared_dynamics.dynamics import rigid
+from geared_dynamics.dynamics.regressor import regressor
 from geared_dynamics.errors import ModelError, UnknownNameError
 from geared_dynamics.files import MARK, new_files
 from geared_dynamics.kernels.drive_layout import CURRENT, VOLTAGE
@@ -31,7 +32,6 @@ from geared_dynamics.trace.structure import Structure, forms_of
 PRECISIONS = ("double", "float")
 TOLERANCE = {"double": 1e-12, "float": 1e-4}  # of the test, relative to the largest result
 STATES = 8  # of the test
-LONGEST_NAME = 60  # letters of the robot's name that names in C begin with
 BINARY = {of.ADD: "+", of.SUBTRACT: "-", of.MULTIPLY: "*", of.DIVIDE: "/"}
 COMPARED = {of.LESS: "<", of.AT_MOST: "<=", of.EQUAL: "=="}
 CALLED = {
@@ -58,6 +58,9 @@ RESULTS = {
     "NaN where a motor's constants are not known",
     "inverse_dynamics_derivatives": "joint force, then its derivatives by q, v, a, by rows",
     "forward_dynamics_derivatives": "acceleration, then its derivatives by q, v, tau, by rows",
+    "torque_terms": "rows of joint forces: inertia, coriolis, gravity, armature, coupling of the "
+    "rotors; then the sums of the first three, four, five",
+    "regressor": "joint force by each parameter of the model, by rows",
 }
 INPUTS = {
     "q": "joint positions [rad or m]",
@@ -138,8 +141,8 @@ def unknown(model: GearedModel) -> BoolArray:
 
 
 def identifier(name: str) -> str:
-    """Name that C takes, and a file system: its beginning, if it is long."""
-    found = re.sub(r"\W", "_", name[:LONGEST_NAME], flags=re.ASCII).lower()
+    """Name that C takes."""
+    found = re.sub(r"\W", "_", name, flags=re.ASCII).lower()
     return found if found[:1].isalpha() else f"arm_{found}"
 
 
@@ -357,6 +360,8 @@ def answer(model: GearedModel, name: str, arguments: dict[str, Array]) -> Array:
         return np.asarray(np.where(unknown(model), np.nan, values))
     if name.endswith("_derivatives"):
         return np.asarray(getattr(derivatives, name)(model, **arguments).rows)
+    if name == "regressor":
+        return regressor(model, *arguments.values())
     return np.asarray(getattr(rigid, name)(model, **arguments))
 
 
