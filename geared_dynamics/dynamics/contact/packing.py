@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from geared_dynamics.arrays import Array, WithDoorRecords, Frozen, readonly
+from geared_dynamics.arrays import Array, Frozen, WithDoorRecords, readonly
 from geared_dynamics.description.geometry import rotation_with_z
 from geared_dynamics.dynamics.contact.constraints import (
     Constraint,
