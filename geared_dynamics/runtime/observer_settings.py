@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 from dataclasses import dataclass
-from math import nan
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -27,173 +25,10 @@ from geared_dynamics.observers import (
     nonlinear_observer,
 )
 from geared_dynamics.observers.standing import motor_levels
-from geared_dynamics.runtime.joint_readings import Feedback, motor_angle_map
+from geared_dynamics.runtime.joint_readings import motor_angle_map
 from geared_dynamics.runtime.model_source import loaded
-from geared_dynamics.runtime.node_parameters import (
-    LifecycleParameters,
-    ParameterGroup,
-    PerJoint,
-    PerMotor,
-    SignPerJoint,
-    SignPerMotor,
-    at_configure,
-    row,
-)
+from geared_dynamics.runtime.observer_parameters import ObserverParameters
 from geared_dynamics.runtime.parameters import ParameterError, ranged, signs
-
-# -- All parameters of the observer node. docs/observer_node.md shows this table ------------------
-
-
-TURN = 4.8e-5  # an encoder of 17 bits [rad]
-# Those of a joint's sensors began with ``joints.``, but ``joints`` is a list: ``ros2 param dump``
-# cannot write a list and a group of the same name.
-sensor = functools.partial(at_configure, former="joints.<joint>.{}")
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class MotorParameters(ParameterGroup):
-    """Encoders, commands and friction of the motors."""
-
-    encoder_resolution: PerMotor = at_configure(
-        nan, "Resolution of the encoder of this motor [rad]. NaN means encoder_resolution."
-    )
-    encoder_noise: PerMotor = at_configure(
-        nan, "Standard deviation of this encoder's noise [rad]. NaN means encoder_noise."
-    )
-    encoder_delay: PerMotor = at_configure(
-        0.0, "Age of the encoder reading at the stamp of the joint state [s].", 0.0, 0.05
-    )
-    encoder_offset: PerMotor = at_configure(
-        0.0, "Reading of the encoder at the zero of the model [rad], motor side."
-    )
-    encoder_sign: SignPerMotor = at_configure(
-        1, "Sign of the encoder: -1 if it counts backwards.", -1, 1
-    )
-    command_sign: SignPerMotor = at_configure(
-        1, "Sign of motor-side torques: -1 if the motor turns the other way.", -1, 1
-    )
-    stiction: PerMotor = at_configure(
-        nan,
-        "Friction of the motor at rest, below which external torques cannot be observed [N m], "
-        "motor side. NaN means the friction of the model.",
-    )
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class SensorParameters(ParameterGroup):
-    """Sensors on the links and on the link side of the springs."""
-
-    link_encoder_noise: PerJoint = sensor(
-        nan,
-        "Standard deviation of the link encoder, resolution included [rad or m]. "
-        "NaN means that there is no encoder.",
-    )
-    link_encoder_delay: PerJoint = sensor(
-        0.0, "Age of the link encoder's reading at its stamp [s].", 0.0, 0.05
-    )
-    link_encoder_offset: PerJoint = sensor(
-        0.0, "Reading of the link encoder at the zero of the joint [rad or m]."
-    )
-    link_encoder_sign: SignPerJoint = sensor(
-        1, "Sign of the encoder: -1 if it counts backwards.", -1, 1
-    )
-    torque_sensor_noise: PerJoint = sensor(
-        nan,
-        "Standard deviation of the joint torque sensor [N m or N]. "
-        "NaN means that there is no sensor.",
-    )
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class ContactParameters(ParameterGroup):
-    """A contact at a frame."""
-
-    frame: str = at_configure(
-        "", "Link at whose origin a contact is assumed. Empty means no contact."
-    )
-    moment: bool = row(True, "If true, the contact may transmit a moment.")
-    rate: float = row(100.0, "Rate of ~/contact_wrench [1/s].", 1.0, 1000.0)
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class ObserverParameters(LifecycleParameters):
-    """All parameters of the observer node."""
-
-    observer: Literal["kalman", "nonlinear"] = at_configure("kalman", "Type of the observer.")
-    joints: tuple[str, ...] = at_configure(
-        [], "Joints of the arm. Empty means all joints of the URDF."
-    )
-    bandwidth: float = row(
-        30.0,
-        "Bandwidth of the external force (kalman) or of the errors (nonlinear) [Hz].",
-        0.1,
-        1000.0,
-    )
-    update_rate: float = at_configure(1000.0, "Rate of joint_states [1/s].", 1.0, 1e5)
-    stamps: Literal["even", "exact"] = at_configure(
-        "even",
-        "Sample times: exact takes the stamps, even assigns them to multiples of the period.",
-    )
-    hold: float = at_configure(
-        0.05,
-        "Maximum time of prediction without readings, then the estimate is invalid [s].",
-        1e-3,
-        1.0,
-    )
-    settling_time: float = row(
-        0.1, "Time after a start until the estimate counts as valid [s].", 0.0, 10.0
-    )
-    restart: Literal["auto", "reset"] = row(
-        "auto", "Restart after the estimate became invalid: automatic, or only by ~/reset."
-    )
-    feedback: Feedback = at_configure(
-        "joint",
-        "Contents of joint_states: joint, motor angles over the ratios; motor, motor angles.",
-    )
-    state_names: tuple[str, ...] = at_configure(
-        [],
-        "Names in joint_states, in the order of the model. Empty means those of the model.",
-    )
-    encoder_resolution: float = at_configure(
-        TURN, "Resolution of the motor encoders, motor side [rad].", 0.0, 1.0
-    )
-    encoder_noise: float = at_configure(
-        0.0, "Standard deviation of the noise in addition, motor side [rad].", 0.0, 1.0
-    )
-    torque_source: Literal["commands", "joint_commands", "effort"] = at_configure(
-        "commands",
-        "Source of the motor torques: one of two topics, or the effort in joint_states.",
-    )
-    torque_kind: Literal["joint_torque", "motor_torque", "motor_current"] = at_configure(
-        "joint_torque",
-        "Type of the torques; joint_torque is the motors' torque mapped to the joints.",
-    )
-    command_joints: tuple[str, ...] = at_configure(
-        [], "Names of the received torques, in order. Empty means those of the model."
-    )
-    torque_timeout: float = row(
-        0.05,
-        "Age at which a command counts as missing [s]. 0 disables it.",
-        0.0,
-        60.0,
-    )
-    rest_torque: Literal["holding", "zero", "unknown"] = row(
-        "holding",
-        "Torque assumed at standstill if none is known: holding the weight, zero, or unknown.",
-    )
-    friction_error: float = at_configure(
-        0.0, "Error of the friction in motion, as a fraction of its level at rest.", 0.0, 1.0
-    )
-    torque_sensor: Literal[
-        "joint_torque", "joint_torque_gravity_compensated", "gravity_compensated"
-    ] = at_configure("joint_torque", "Contents of these sensors' values.")
-    motors: MotorParameters
-    sensors: SensorParameters
-    contact: ContactParameters
-
-
-# -- From parameter values to the observer, its sensors and its rules -----------------------------
-
 
 SLOWEST_HOLD = 3.0  # periods that ``hold`` has to bridge at least
 
@@ -254,17 +89,17 @@ class ObserverSetup(Frozen):
         return found
 
 
-def observer_setup(given: ObserverParameters, bare: GearedModel) -> ObserverSetup:
+def observer_setup(parameters: ObserverParameters, bare: GearedModel) -> ObserverSetup:
     """Prepare from a model without payload.
 
     Raises:
         GearedDynamicsError: what does not go together.
     """
-    model, own, sensors = loaded(bare, given), given.motors, given.sensors
+    model, own, sensors = loaded(bare, parameters), parameters.motors, parameters.sensors
     motors, joints = model.motor_names, model.joint_names
-    period = 1.0 / given.update_rate
-    if given.hold < SLOWEST_HOLD * period:
-        finding = f"is {given.hold:g} s, less than {SLOWEST_HOLD:g} periods of update_rate"
+    period = 1.0 / parameters.update_rate
+    if parameters.hold < SLOWEST_HOLD * period:
+        finding = f"is {parameters.hold:g} s, less than {SLOWEST_HOLD:g} periods of update_rate"
         raise ParameterError("hold", finding, f"give at least {SLOWEST_HOLD * period:g}")
     remedy = "give a finite number"
     offsets = ranged(own.encoder_offset, "motors.{}.encoder_offset", motors, -np.inf, remedy)
@@ -275,22 +110,22 @@ def observer_setup(given: ObserverParameters, bare: GearedModel) -> ObserverSetu
     command_signs = signs(own.command_sign, "motors.{}.command_sign", motors)
     return ObserverSetup(
         model=model,
-        observer=observer_of(given, model),
-        angles=motor_angle_map(model, given.feedback, offsets, encoder_signs),
-        torques=motor_torques(model, given.torque_kind, command_signs),
+        observer=observer_of(parameters, model),
+        angles=motor_angle_map(model, parameters.feedback, offsets, encoder_signs),
+        torques=motor_torques(model, parameters.torque_kind, command_signs),
         holding=torque_map(model, "joint_torque", "motor_torque"),
         link=affine(np.diag(link_signs), -link_signs * link_offsets),
-        shafts=shafts_of(given, model),
+        shafts=shafts_of(parameters, model),
         delays=own.encoder_delay,
         link_delays=sensors.link_encoder_delay,
         has_links=np.isfinite(sensors.link_encoder_noise),
         period=period,
-        even=given.stamps == "even",
-        hold=given.hold,
-        settling=given.settling_time,
-        auto=given.restart == "auto",
-        rest_torque=given.rest_torque,
-        compensated=given.torque_sensor != "joint_torque",
+        even=parameters.stamps == "even",
+        hold=parameters.hold,
+        settling=parameters.settling_time,
+        auto=parameters.restart == "auto",
+        rest_torque=parameters.rest_torque,
+        compensated=parameters.torque_sensor != "joint_torque",
     )
 
 
@@ -310,23 +145,23 @@ def motor_torques(model: GearedModel, torque_kind: str, signs: Array) -> TorqueM
     return torque_map(model, source, "motor_torque", signs=signs if is_of_motors(source) else None)
 
 
-def observer_of(given: ObserverParameters, model: GearedModel) -> Observer[Any]:
+def observer_of(parameters: ObserverParameters, model: GearedModel) -> Observer[Any]:
     """The observer with its gains."""
     motors, joints = model.motor_names, model.joint_names
     resolution, noise = (
-        own_or_common(given, name, motors) for name in ("encoder_resolution", "encoder_noise")
+        own_or_common(parameters, name, motors) for name in ("encoder_resolution", "encoder_noise")
     )
     common: dict[str, Any] = {
         "resolution": resolution,
         "noise": noise,
-        "bandwidth": given.bandwidth,
-        "rate": given.update_rate,
-        "hold": given.hold,
+        "bandwidth": parameters.bandwidth,
+        "rate": parameters.update_rate,
+        "hold": parameters.hold,
     }
-    links = deviations(given.sensors.link_encoder_noise, "link_encoder_noise", joints)
-    torques = sensor_noise(given, model)
-    check_encoders(motors, resolution, noise, given.observer)
-    if given.observer == "nonlinear":
+    links = deviations(parameters.sensors.link_encoder_noise, "link_encoder_noise", joints)
+    torques = sensor_noise(parameters, model)
+    check_encoders(motors, resolution, noise, parameters.observer)
+    if parameters.observer == "nonlinear":
         if np.isfinite(links).any() or np.isfinite(torques).any():
             finding = "the nonlinear observer does not support link-side sensors"
             raise ParameterError("observer", finding, "choose kalman, or set their noise to NaN")
@@ -335,26 +170,26 @@ def observer_of(given: ObserverParameters, model: GearedModel) -> Observer[Any]:
         model,
         link_noise=links,
         joint_torque_noise=torques,
-        stiction=stiction(given, model),
-        friction_error=given.friction_error,
+        stiction=stiction(parameters, model),
+        friction_error=parameters.friction_error,
         **common,
     )
 
 
-def stiction(given: ObserverParameters, model: GearedModel) -> Array:
+def stiction(parameters: ObserverParameters, model: GearedModel) -> Array:
     """Level of each motor's friction at rest (m,) [N m], the model's where none is given."""
     remedy = "give a level that is not negative [N m], or NaN: the model's holds"
-    level = given.motors.stiction
+    level = parameters.motors.stiction
     ranged(level, "motors.{}.stiction", model.motor_names, 0.0, remedy, none=True)
     return np.where(np.isnan(level), motor_levels(model), level)
 
 
-def own_or_common(given: ObserverParameters, name: str, motors: tuple[str, ...]) -> Array:
+def own_or_common(parameters: ObserverParameters, name: str, motors: tuple[str, ...]) -> Array:
     """Each motor's number, or the one of all (m,)."""
     remedy = f"give a number that is not negative, or NaN: {name} holds"
-    own: Array = getattr(given.motors, name)
+    own: Array = getattr(parameters.motors, name)
     ranged(own, f"motors.{{}}.{name}", motors, 0.0, remedy, none=True)
-    return np.where(np.isnan(own), getattr(given, name), own)
+    return np.where(np.isnan(own), getattr(parameters, name), own)
 
 
 def check_encoders(
@@ -377,10 +212,10 @@ def deviations(found: Array, name: str, joints: tuple[str, ...]) -> Array:
     return ranged(found, f"sensors.{{}}.{name}", joints, np.finfo(float).tiny, remedy, none=True)
 
 
-def shafts_of(given: ObserverParameters, model: GearedModel) -> tuple[int, ...]:
+def shafts_of(parameters: ObserverParameters, model: GearedModel) -> tuple[int, ...]:
     """The spring that each joint's torque sensor is at; -1 for joints without one."""
     name = "torque_sensor_noise"
-    noise = deviations(given.sensors.torque_sensor_noise, name, model.joint_names)
+    noise = deviations(parameters.sensors.torque_sensor_noise, name, model.joint_names)
     springs = {int(joint): shaft for shaft, joint in enumerate(model.elasticity.joint)}
     found = []
     for joint, (name, value) in enumerate(zip(model.joint_names, noise, strict=True)):
@@ -391,10 +226,10 @@ def shafts_of(given: ObserverParameters, model: GearedModel) -> tuple[int, ...]:
     return tuple(found)
 
 
-def sensor_noise(given: ObserverParameters, model: GearedModel) -> Array:
+def sensor_noise(parameters: ObserverParameters, model: GearedModel) -> Array:
     """Noise of the torque sensors by spring (n_e,), NaN where there is none."""
     found = np.full(model.elasticity.count, np.nan)
-    for joint, shaft in enumerate(shafts_of(given, model)):
+    for joint, shaft in enumerate(shafts_of(parameters, model)):
         if shaft >= 0:
-            found[shaft] = given.sensors.torque_sensor_noise[joint]
+            found[shaft] = parameters.sensors.torque_sensor_noise[joint]
     return found

@@ -157,12 +157,12 @@ def test_records_of_a_simple_transmission(arm) -> None:
     (wheel,) = found.drivetrain.wheels
     assert (wheel.name, wheel.carrier, wheel.mass, wheel.axial) == ("m", "base", 0.0, 0.0)
     assert wheel.included_in_link
-    assert wheel.origin == "transmission 't' of <URDF text> (ros2_control), armature only"
+    assert wheel.urdf_origin == "transmission 't' of <URDF text> (ros2_control), armature only"
     assert found.drivetrain.spins[0].coefficients == (("joint_2", -50.0),)
     assert found.drivetrain.spins[0].place == "transmission 't'"
     (motor,) = found.drivetrain.motors
     assert (motor.name, motor.wheel, motor.offsets) == ("m", "m", (("joint_2", 0.3),))
-    assert motor.origin == "transmission 't' of <URDF text> (ros2_control)"
+    assert motor.urdf_origin == "transmission 't' of <URDF text> (ros2_control)"
     assert found.drivetrain.joints == ()
     assert found.notes == found.remarks == ()
 

@@ -1,0 +1,167 @@
+"""All parameters of the observer node. docs/observer_node.md shows this table."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from math import nan
+from typing import Literal
+
+from geared_dynamics.runtime.joint_readings import Feedback
+from geared_dynamics.runtime.node_parameters import (
+    LifecycleParameters,
+    ParameterGroup,
+    PerJoint,
+    PerMotor,
+    SignPerJoint,
+    SignPerMotor,
+    at_configure,
+    row,
+)
+
+TURN = 4.8e-5  # an encoder of 17 bits [rad]
+# Those of a joint's sensors began with ``joints.``, but ``joints`` is a list: ``ros2 param dump``
+# cannot write a list and a group of the same name.
+sensor = functools.partial(at_configure, former="joints.<joint>.{}")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MotorParameters(ParameterGroup):
+    """Encoders, commands and friction of the motors."""
+
+    encoder_resolution: PerMotor = at_configure(
+        nan, "Resolution of the encoder of this motor [rad]. NaN means encoder_resolution."
+    )
+    encoder_noise: PerMotor = at_configure(
+        nan, "Standard deviation of this encoder's noise [rad]. NaN means encoder_noise."
+    )
+    encoder_delay: PerMotor = at_configure(
+        0.0, "Age of the encoder reading at the stamp of the joint state [s].", 0.0, 0.05
+    )
+    encoder_offset: PerMotor = at_configure(
+        0.0, "Reading of the encoder at the zero of the model [rad], motor side."
+    )
+    encoder_sign: SignPerMotor = at_configure(
+        1, "Sign of the encoder: -1 if it counts backwards.", -1, 1
+    )
+    command_sign: SignPerMotor = at_configure(
+        1, "Sign of motor-side torques: -1 if the motor turns the other way.", -1, 1
+    )
+    stiction: PerMotor = at_configure(
+        nan,
+        "Friction of the motor at rest, below which external torques cannot be observed [N m], "
+        "motor side. NaN means the friction of the model.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SensorParameters(ParameterGroup):
+    """Sensors on the links and on the link side of the springs."""
+
+    link_encoder_noise: PerJoint = sensor(
+        nan,
+        "Standard deviation of the link encoder, resolution included [rad or m]. "
+        "NaN means that there is no encoder.",
+    )
+    link_encoder_delay: PerJoint = sensor(
+        0.0, "Age of the link encoder's reading at its stamp [s].", 0.0, 0.05
+    )
+    link_encoder_offset: PerJoint = sensor(
+        0.0, "Reading of the link encoder at the zero of the joint [rad or m]."
+    )
+    link_encoder_sign: SignPerJoint = sensor(
+        1, "Sign of the encoder: -1 if it counts backwards.", -1, 1
+    )
+    torque_sensor_noise: PerJoint = sensor(
+        nan,
+        "Standard deviation of the joint torque sensor [N m or N]. "
+        "NaN means that there is no sensor.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ContactParameters(ParameterGroup):
+    """A contact at a frame."""
+
+    frame: str = at_configure(
+        "", "Link at whose origin a contact is assumed. Empty means no contact."
+    )
+    moment: bool = row(True, "If true, the contact may transmit a moment.")
+    rate: float = row(100.0, "Rate of ~/contact_wrench [1/s].", 1.0, 1000.0)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ObserverParameters(LifecycleParameters):
+    """All parameters of the observer node."""
+
+    observer: Literal["kalman", "nonlinear"] = at_configure("kalman", "Type of the observer.")
+    joints: tuple[str, ...] = at_configure(
+        [], "Joints of the arm. Empty means all joints of the URDF."
+    )
+    bandwidth: float = row(
+        30.0,
+        "Bandwidth of the external force (kalman) or of the errors (nonlinear) [Hz].",
+        0.1,
+        1000.0,
+    )
+    update_rate: float = at_configure(1000.0, "Rate of joint_states [1/s].", 1.0, 1e5)
+    stamps: Literal["even", "exact"] = at_configure(
+        "even",
+        "Sample times: exact takes the stamps, even assigns them to multiples of the period.",
+    )
+    hold: float = at_configure(
+        0.05,
+        "Maximum time of prediction without readings, then the estimate is invalid [s].",
+        1e-3,
+        1.0,
+    )
+    settling_time: float = row(
+        0.1, "Time after a start until the estimate counts as valid [s].", 0.0, 10.0
+    )
+    restart: Literal["auto", "reset"] = row(
+        "auto", "Restart after the estimate became invalid: automatic, or only by ~/reset."
+    )
+    feedback: Feedback = at_configure(
+        "joint",
+        "Contents of joint_states: joint, motor angles over the ratios; motor, motor angles.",
+    )
+    state_names: tuple[str, ...] = at_configure(
+        [],
+        "Names in joint_states, in the order of the model. Empty means those of the model.",
+    )
+    encoder_resolution: float = at_configure(
+        TURN, "Resolution of the motor encoders, motor side [rad].", 0.0, 1.0
+    )
+    encoder_noise: float = at_configure(
+        0.0, "Standard deviation of the noise in addition, motor side [rad].", 0.0, 1.0
+    )
+    torque_source: Literal["commands", "joint_commands", "effort"] = at_configure(
+        "commands",
+        "Source of the motor torques: one of two topics, or the effort in joint_states.",
+    )
+    torque_kind: Literal["joint_torque", "motor_torque", "motor_current"] = at_configure(
+        "joint_torque",
+        "Type of the torques; joint_torque is the motors' torque mapped to the joints.",
+    )
+    command_joints: tuple[str, ...] = at_configure(
+        [], "Names of the received torques, in order. Empty means those of the model."
+    )
+    torque_timeout: float = row(
+        0.05,
+        "Age at which a command counts as missing [s]. 0 disables it.",
+        0.0,
+        60.0,
+    )
+    rest_torque: Literal["holding", "zero", "unknown"] = row(
+        "holding",
+        "Torque assumed at standstill if none is known: holding the weight, zero, or unknown.",
+    )
+    friction_error: float = at_configure(
+        0.0, "Error of the friction in motion, as a fraction of its level at rest.", 0.0, 1.0
+    )
+    torque_sensor: Literal[
+        "joint_torque", "joint_torque_gravity_compensated", "gravity_compensated"
+    ] = at_configure("joint_torque", "Contents of these sensors' values.")
+    motors: MotorParameters
+    sensors: SensorParameters
+    contact: ContactParameters
