@@ -21,7 +21,7 @@ RADIUS, INERTIA, MASS = 0.01, 2e-4, 3.0  # [m], [kg m^2], [kg]
 STEEP, SHALLOW = np.radians(20.0), np.radians(5.0)
 
 
-def after(lead: float, mu: float, speed: float, blow: float, steps: int = 40_000) -> float:
+def after(lead: float, mu: float, speed: float, blow: float, steps: int = 4000) -> float:
     """Speed of the slide after an impulse along its way, given bit by bit.
 
     The thread gives the slide n (cos - s f sin) and turns the rotor back by r n (sin + s f cos),
