@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -119,7 +120,10 @@ def test_what_the_programs_print_is_filtered(
 def test_recordings_that_fail_are_told_in_printable_text(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(analyze, "load_with_payload", lambda _: None)
+    model = SimpleNamespace(with_coupling=lambda _: None)
+    monkeypatch.setattr(analyze, "load_with_payload", lambda _: model)
+    monkeypatch.setattr(analyze, "functions_of", lambda _: [])
+    monkeypatch.setattr(analyze, "compiled_for", lambda *_: None)
     monkeypatch.setattr(analyze, "rest_speed", lambda _: None)
     monkeypatch.setattr(analyze, "show_payload_frame", lambda *_: None)
     monkeypatch.setattr(analyze, "analyze_one", raising)
