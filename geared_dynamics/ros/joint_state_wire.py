@@ -70,7 +70,7 @@ class NamedState:
         stamp = self.message.header.stamp
         stamp.sec, stamp.nanosec = divmod(now, SECOND)
 
-    def filled(self, now: int, *rows: Array) -> JointState:
+    def filled(self, now: int, *rows: Any) -> JointState:
         """The message of a time [ns] with its fields' values (n,), in their order."""
         for values, row in zip(self.values.values(), rows, strict=True):
             values[:] = row
