@@ -29,12 +29,15 @@ ifneq ($(OLD_ENOUGH),1)
 $(error $(PYTHON) is Python $(PYTHON_VERSION); 3.10 or newer is needed: make PYTHON=python3.12)
 endif
 
-.PHONY: help install demo test lint types imports unit validate fuzz docs docs-full figures benchmark house mutants numpy1 colcon format clean
+.PHONY: help install installed demo test lint types imports unit validate fuzz docs docs-full figures benchmark house mutants numpy1 colcon format clean
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{printf "%-18s%s\n", $$1, $$2}'
 
-install: $(VENV)/.installed ## create .venv with everything that exists for this platform
+install: installed ## create .venv with everything that exists for this platform, and compile the kernels
+	$(BIN)/python tools/compile_kernels.py --share
+
+installed: $(VENV)/.installed # the same, and compile nothing
 
 demo: $(VENV)/.demo ## a simulated arm over ROS 2: a table and a report; ROBOT=elbow or a URDF's path
 	@$(BIN)/geared-dynamics demo $(ROBOT) --out $(OUT)

@@ -78,8 +78,13 @@ def write_text(path: Path, text: str) -> None:
         draft.write_text(text, encoding="utf-8", newline="\n")
 
 
-def refuse_foreign(*paths: Path, force: bool) -> list[Path]:
-    """Return which files are replaced; they are those that hold ``MARK``, or any with ``force``.
+def refuse_foreign(*paths: Path, force: bool, heads: Sequence[str] = ()) -> list[Path]:
+    """Return which files are replaced; they are our own, or with ``force`` any.
+
+    Args:
+        paths: Files that are to be written.
+        force: Whether files of others are replaced.
+        heads: With what a file without room for ``MARK``, such as a table, begins if it is ours.
 
     Raises:
         GearedDynamicsError: A file is there that this program did not write.
@@ -87,7 +92,8 @@ def refuse_foreign(*paths: Path, force: bool) -> list[Path]:
     there = [path for path in paths if path.is_file()]
     for path in () if force else there:
         with path.open("rb") as file:
-            if MARK.encode() not in file.read(HEAD):
+            head = file.read(HEAD)
+            if MARK.encode() not in head and not head.startswith(tuple(map(str.encode, heads))):
                 finding = "exists, and was not written by geared-dynamics"
                 raise GearedDynamicsError(str(path), finding, "name another, or give --force")
     return there

@@ -1,17 +1,21 @@
 """Compile all kernels for the tests, as ``geared-dynamics warm-up`` does.
 
-    python tools/compile_kernels.py [--without WORD ...]
+    python tools/compile_kernels.py [--without WORD ...] [--share]
 
 The tests' own processes would each compile what they need, all of them the same. What is
 compiled already is read from the cache that ``test/conftest.py`` names. Kernels with one of the
-words in their names are left out.
+words in their names are left out. With ``--share`` the compiled code is copied beside the sources,
+where programs look for it that are started by a user.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib.util
+import shutil
+import sys
 from pathlib import Path
+from typing import Any
 
 CONFTEST = Path(__file__).resolve().parent.parent / "test" / "conftest.py"
 
@@ -27,9 +31,25 @@ def main() -> None:
 
     parser = argparse.ArgumentParser()
     parser.add_argument("--without", nargs="*", default=[], metavar="WORD")
-    words = parser.parse_args().without
+    parser.add_argument("--share", action="store_true")
+    given = parser.parse_args()
+    words = given.without
     names = [name for name in kernels.KERNELS if not any(word in name for word in words)]
     print(f"{sum(1 for _ in compiled(names))} kernels compiled or found")
+    if given.share:
+        share([getattr(kernels, name) for name in names])
+
+
+def share(compiled_kernels: list[Any]) -> None:
+    """Copy compiled code to ``__pycache__`` beside the sources; the index files last."""
+    for kernel in compiled_kernels:
+        module = kernel.py_func.__module__.rpartition(".")[2]
+        source = Path(sys.modules[kernel.py_func.__module__].__file__ or "")
+        folder = source.parent / "__pycache__"
+        folder.mkdir(exist_ok=True)
+        names = Path(kernel.stats.cache_path).glob(f"{module}.{kernel.py_func.__qualname__}-*")
+        for path in sorted(names, key=lambda path: path.suffix == ".nbi"):
+            shutil.copy2(path, folder / path.name)
 
 
 if __name__ == "__main__":

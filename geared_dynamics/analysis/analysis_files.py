@@ -17,7 +17,7 @@ from geared_dynamics.analysis.span_comparison import Kept
 from geared_dynamics.arrays import Array
 from geared_dynamics.dynamics.rigid import MODELS
 from geared_dynamics.errors import RecordingError, drawable, extra
-from geared_dynamics.files import new_files
+from geared_dynamics.files import MARK, new_files
 from geared_dynamics.model.model import GearedModel
 from geared_dynamics.recordings.bag_writer import Bag, Storage
 from geared_dynamics.recordings.container import JOINT_STATE
@@ -86,6 +86,9 @@ def refuse_existing(path: Path) -> None:
 
 # -- Numbers of an analysis as CSV, and all its samples as CSV ------------------------------------
 
+
+# With what our tables begin: by that they are known when they are written again.
+HEADS = ("joint,unit,rms,peak,residual_rms_", "motor,rms_Nm,", "time [s],q.")
 
 # Columns of all samples, each with its units of revolute and of prismatic joints.
 TORQUE = ("N m", "N")
@@ -206,4 +209,4 @@ def write_png(analysis: Analysis, path: Path) -> None:
     axes[-1].set_xlabel("time [s]")
     figure.suptitle(drawable(Path(analysis.recording.path).name))
     with new_files(path) as (draft,):
-        figure.savefig(draft, dpi=110, format="png")
+        figure.savefig(draft, dpi=110, format="png", metadata={"Software": MARK})

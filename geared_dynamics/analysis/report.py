@@ -23,7 +23,7 @@ import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.errors import extra, printable
-from geared_dynamics.files import write_text
+from geared_dynamics.files import MARK, write_text
 
 LEVELS = 8191  # between the least and the largest number of a curve
 Mood = Literal["good", "bad", "neutral"]
@@ -177,6 +177,7 @@ class Report:
         """
         template = Template(files(__package__).joinpath("report.html").read_text("utf-8"))
         return template.substitute(
+            mark=MARK,
             title=escape(self.title),
             mood=self.mood,
             answer=escape(self.answer),

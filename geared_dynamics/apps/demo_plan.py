@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any, NamedTuple
 
@@ -14,8 +14,8 @@ import numpy as np
 from geared_dynamics.actuation.command_type import CommandType
 from geared_dynamics.apps.demo_motion import DemoMotion, demanding, effort_of_motion
 from geared_dynamics.arrays import Array
-from geared_dynamics.control import controller
-from geared_dynamics.control.gains import Gains
+from geared_dynamics.control import controller, elastic_controller
+from geared_dynamics.control.gains import Gains, driven
 from geared_dynamics.control.terms import Terms
 from geared_dynamics.dynamics.rigid import mass_matrix
 from geared_dynamics.errors import (
@@ -43,11 +43,13 @@ class Way(NamedTuple):
         name: On the graph and in the recording.
         label: For people.
         terms: What is fed forward.
+        springs: Whether the springs count; None: the arm has none.
     """
 
     name: str
     label: str
     terms: Terms
+    springs: bool | None = None
 
 
 NOTHING = Terms(**dict.fromkeys((field.name for field in fields(Terms)), False))
@@ -56,16 +58,34 @@ WAYS = (
     Way("armature", "armature model", Terms(use_rotor_coupling=False)),
     Way("complete", "complete model", Terms()),
 )
+ELASTIC_WAYS = (
+    Way("no_feedforward", "no feedforward", NOTHING, springs=False),
+    Way("rigid", "rigid model", Terms(), springs=False),
+    Way("springs", "model with springs", Terms(), springs=True),
+)
 
 
-def gains(model: GearedModel, q: Array) -> Mapping[str, float]:
-    """Parameters ``gains.<joint>.p``, ``.d``: k = w^2 M_ii, d = 2 w M_ii, M_ii the largest.
+def ways_of(model: GearedModel) -> tuple[Way, Way, Way]:
+    """The ways to compare on an arm."""
+    return ELASTIC_WAYS if model.elasticity.count else WAYS
+
+
+def gains(model: GearedModel, q: Array, *, springs: bool | None = None) -> dict[str, float]:
+    """Parameters ``gains.<joint>.p``, ``.d``: k = w^2 m_ii, d = 2 w m_ii, m_ii the largest.
+
+    m = M of the joints; where the feedback is of driven coordinates x_d = E_d q, as with
+    springs, m = E_d^-T M E_d^-1, which for springs behind the gears is the same.
 
     Args:
         model: Geared model.
         q: Positions of the motion (k, n).
+        springs: As of ``Way``.
     """
-    inertia = np.diagonal(mass_matrix(model, q), axis1=-2, axis2=-1).max(axis=0)
+    inertia = mass_matrix(model, q)
+    if springs:
+        back = driven(model).inverse
+        inertia = back.T @ inertia @ back
+    inertia = np.diagonal(inertia, axis1=-2, axis2=-1).max(axis=0)
     found = {}
     for name, value in zip(model.joint_names, inertia, strict=True):
         found[f"gains.{name}.p"] = float(BANDWIDTH**2 * value)
@@ -74,8 +94,9 @@ def gains(model: GearedModel, q: Array) -> Mapping[str, float]:
 
 
 def switches(way: Way) -> dict[str, Any]:
-    """The node's parameters for a way."""
-    return {field.name: getattr(way.terms, field.name) for field in fields(Terms)}
+    """The node's parameters for a way, but for its gains."""
+    terms = {field.name: getattr(way.terms, field.name) for field in fields(Terms)}
+    return terms if way.springs is None else terms | {"use_elasticity": way.springs}
 
 
 # -- All that a demo needs to know before anything runs -------------------------------------------
@@ -207,9 +228,13 @@ def rehearse(model: GearedModel, engine: Engine, motion: DemoMotion) -> None:
     still = np.zeros(len(model.motor_names))
     for _ in range(REHEARSED):
         plant.step(still, 1.0 / RATE)
-    for way in WAYS:
-        controller(model, "pd_plus_feedforward", gains=Gains(1.0, 1.0, kind="torque"),
-                   terms=way.terms, command_type=COMMAND_TYPE)  # fmt: skip
+    weak = Gains(1.0, 1.0, kind="torque")
+    for way in ways_of(model):
+        if way.springs:
+            elastic_controller(model, gains=weak, terms=way.terms, command_type=COMMAND_TYPE)
+        else:
+            controller(model, "pd_plus_feedforward", gains=weak,
+                       terms=way.terms, command_type=COMMAND_TYPE)  # fmt: skip
 
 
 def plant_settings() -> PlantSettings:
@@ -249,6 +274,7 @@ def node_parameters(plan: DemoPlan, lock_step: bool) -> dict[str, Any]:
         "publish_commands": False,
         "publish_joint_commands": True,
         "state_publish_rate": 50.0,
+        "feedback": "motor" if plan.model.elasticity.count else "joint",
     }  # fmt: skip
 
 

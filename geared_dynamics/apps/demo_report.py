@@ -13,7 +13,10 @@ from geared_dynamics.apps.demo_plan import BANDWIDTH, ENCODER, LATENCY, RATE, De
 from geared_dynamics.arrays import Array
 from geared_dynamics.model.derived import Knowledge
 
-COLOURS = {"no_feedforward": "plain", "armature": "armature", "complete": "model"}
+COLOURS = {
+    "no_feedforward": "plain", "armature": "armature", "rigid": "armature", "complete": "model",
+    "springs": "model",
+}  # fmt: skip
 LINES = 1000  # points of a curve, at most
 
 
@@ -93,25 +96,25 @@ def used(part: Array) -> tuple[str, str]:
 def verdict(found: Sequence[Outcome], knowledge: Knowledge) -> str:
     """The demo in one sentence, and what is not known."""
     ratio = advantage(tuple(found))
-    by_name = {one.way.name: 1e3 * one.rms for one in found}
+    nothing, simpler, complete = (f"{1e3 * one.rms:.2f}" for one in found)
+    names = [f"the {one.way.label}" for one in found[1:]]
     if knowledge.rotors == "none":
         return (
-            f"Tracking error {by_name['complete']:.2f} mrad RMS with the model, "
-            f"{by_name['no_feedforward']:.2f} without feedforward. {knowledge.rotor_note}"
+            f"Tracking error {complete} mrad RMS with the model, "
+            f"{nothing} without feedforward. {knowledge.rotor_note}"
         )
     if ratio < 0.9:
         return (
-            f"The complete model ({by_name['complete']:.2f} mrad RMS) tracked worse than the "
-            f"armature model ({by_name['armature']:.2f}): in real time a busy machine does that."
+            f"{names[1].capitalize()} ({complete} mrad RMS) tracked worse than "
+            f"{names[0]} ({simpler}): in real time a busy machine does that."
         )
     if ratio < 1.1:
         return (
-            f"On this arm the armature model ({by_name['armature']:.2f} mrad RMS) is as good as "
-            f"the complete one ({by_name['complete']:.2f})."
+            f"On this arm {names[0]} ({simpler} mrad RMS) is as good as {names[1]} ({complete})."
         )
     return (
-        f"The same gains, {ratio:.1f} times less error: {by_name['complete']:.2f} mrad RMS with "
-        f"the complete model, {by_name['armature']:.2f} with the armature model."
+        f"The same gains, {ratio:.1f} times less error: {complete} mrad RMS by "
+        f"{names[1]}, {simpler} by {names[0]}."
     )
 
 
@@ -151,7 +154,7 @@ def write_report(
     line = "; ".join(text for _, text in run[:2])
     report = Report(f"demo {model.name}", verdict(found, model.knowledge), line)
     report.plot(bars(found, model.joint_names))
-    last = [k for k, one in enumerate(found) if one.way.name == "complete"]
+    last = [len(found) - 1]
     report.table("Tracking error, and what it took", HEADER, table_rows(found), strong=last)
     report.text(
         "Errors over all joints [mrad]. Torque and voltage: the hardest-worked motor, part of its "

@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from geared_dynamics.apps.demo_plan import (
-    WAYS,
     DemoPlan,
+    gains,
     node_parameters,
     plant_parameters,
     switches,
+    ways_of,
 )
 from geared_dynamics.apps.latency_run import environment
 from geared_dynamics.apps.processes import Child, Children
@@ -64,9 +65,11 @@ def _record(
         "--params-file", str(place / f"{PLANT}.yaml"),
         "-r", f"~/joint_commands:=/{NODE}/joint_commands",
     )  # fmt: skip
+    # A robot with springs has encoders at its motors: there is nothing else to feed back.
+    heard = ("-r", "joint_states:=motor_states") if task.springs else ()
     node = children.start(
         NODE, "-m", f"{NODES}.feedforward_node", "--ros-args",
-        "--params-file", str(place / f"{NODE}.yaml"),
+        "--params-file", str(place / f"{NODE}.yaml"), *heard,
     )  # fmt: skip
     reference = children.start(
         "reference publisher", "-m", f"{NODES}.demo_conductor", str(place / "task.json")
@@ -88,10 +91,13 @@ def follow(reference: Child, others: tuple[Child, ...], progress: Progress) -> N
 
 def task_of(plan: DemoPlan, bag: Path, lock_step: bool) -> DemoTask:
     """What the reference publisher has to do."""
-    motion = plan.motion
-    runs = [Run(way.name, switches(way)) for way in WAYS]
+    motion, model = plan.motion, plan.model
+    runs = [
+        Run(way.name, switches(way) | gains(model, motion.q, springs=way.springs))
+        for way in ways_of(model)
+    ]
     return DemoTask(
-        joints=list(plan.model.joint_names),
+        joints=list(model.joint_names),
         times=motion.times.tolist(),
         q=motion.q.tolist(),
         v=motion.v.tolist(),
@@ -99,6 +105,7 @@ def task_of(plan: DemoPlan, bag: Path, lock_step: bool) -> DemoTask:
         lock_step=lock_step,
         runs=runs,
         bag=str(bag.resolve()),
+        springs=bool(model.elasticity.count),
     )
 
 

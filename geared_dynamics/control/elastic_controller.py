@@ -114,8 +114,8 @@ class ElasticController(PreparedLaw):
     def reference(
         self, now: Instant, ahead: Instant, derivatives: Array | None = None
     ) -> Reference:
-        """Reference for ``step``: the derivatives ``ahead``; see ``Controller``."""
-        return Reference(ahead.q, ahead.v, ahead.a, None, derivatives)
+        """Reference for ``step``: what is compared now, the derivatives ``ahead``."""
+        return Reference(now.q, now.v, ahead.a, None, derivatives)
 
     def step(
         self, memory: Memory, state: State | None, reference: Reference | None, dt: float
@@ -125,7 +125,8 @@ class ElasticController(PreparedLaw):
         Args:
             memory: Handed on as it is.
             state: Measured state; with motor-side feedback of ``q`` only rigid joints are read.
-            reference: Desired motion with ``derivatives``; its other fields are not read.
+            reference: Desired motion: ``derivatives`` at the instant of the command, ``q`` and
+                ``v`` when the state was measured; its other fields are not read.
             dt: Not read: these laws have no integral.
         """
         if reference is None:
@@ -140,13 +141,20 @@ class ElasticController(PreparedLaw):
                 raise ArrayError("state", "is None", f"give {self.law} a measured state")
             x = np.concatenate([path[0], planned.theta])
             rate = np.concatenate([path[1], planned.vtheta])
-            torque = torque + self.corrected(self.gains, state, x, rate)
+            # From the command's instant to the measurement's the springs' deflection stays.
+            back = (
+                vector("reference.q", reference.q, self.model.n) - path[0],
+                vector("reference.v", reference.v, self.model.n) - path[1],
+            )
+            torque = torque + self.corrected(self.gains, state, x, rate, back)
         speed = self.speeds(state, commands.speed)
         result = self.sent(torque, speed, commands)
         refuse_overflow(result.command)
         return memory, result
 
-    def corrected(self, gains: Gains, state: State, x: Array, rate: Array) -> Array:
+    def corrected(
+        self, gains: Gains, state: State, x: Array, rate: Array, back: tuple[Array, Array]
+    ) -> Array:
         """Motor torques of the feedback (m,) [N m].
 
         Args:
@@ -154,6 +162,7 @@ class ElasticController(PreparedLaw):
             state: Measured state.
             x: Desired q and theta (n + n_e,).
             rate: Their rates.
+            back: Change of q and of v from then to the instant of the measurement (n,), each.
         """
         driven, n = self.driven, self.model.n
         measured, measured_rate = self.measured(state)
@@ -162,8 +171,8 @@ class ElasticController(PreparedLaw):
             y = driven.inverse @ x[driven.rows]
         if self.feedback != "joint":
             dy = driven.inverse @ rate[driven.rows]
-        error = driven.rigid @ position_error(y, measured, self.per_turn)
-        change = driven.rigid @ (dy - measured_rate)
+        error = driven.rigid @ position_error(y + back[0], measured, self.per_turn)
+        change = driven.rigid @ (dy + back[1] - measured_rate)
         return np.asarray(driven.shares @ (gains.kp * error + gains.kv * change))
 
     def measured(self, state: State) -> tuple[Array, Array]:

@@ -118,6 +118,7 @@ def write_bag(path: Path, runs: dict[str, list[Recorded]]) -> None:
 PLANT, NODE = "/plant_node", "/feedforward_node"
 STATES, COMMANDS, REFERENCE = "/joint_states", f"{NODE}/joint_commands", f"{NODE}/reference"
 TOPICS = [STATES, "/motor_states", COMMANDS, REFERENCE]
+LINKS = "/link_states"  # of arms with springs
 PATIENCE = 60.0  # [s] of silence after which something is wrong
 SETTLED = 5  # joint states after a reset
 LEAD = {True: 0.1, False: 1.0}  # [s] from a trajectory's sending to its start, by lock_step
@@ -135,7 +136,8 @@ class Conductor:
         self._trajectories = self._node.create_publisher(
             JointTrajectory, f"{NODE}/joint_trajectory", 1
         )
-        self._recorder = Recorder(self._node, TOPICS)
+        topics = [*TOPICS, LINKS] if task.springs else TOPICS
+        self._recorder = Recorder(self._node, topics)
         self._points = trajectory_message(
             Header(), task.joints, np.array(task.times),
             [np.array(rows) for rows in (task.q, task.v, task.a, np.zeros_like(task.q))],
@@ -153,7 +155,7 @@ class Conductor:
 
     def _run(self, run: Run) -> list[Recorded]:
         tell(run.name, 0.0)
-        self._set_parameters(run)
+        self._prepare(run)
         self._call(f"{PLANT}/reset", Trigger, Trigger.Request())
         self._settle()
         self._change(Transition.TRANSITION_ACTIVATE)
@@ -169,6 +171,14 @@ class Conductor:
         sent = serialize_message(self._points)
         first = Recorded(f"{NODE}/joint_trajectory", begin, sent, TRAJECTORY)
         return [first, *(row for row in rows if begin <= row.stamp <= begin + length)]
+
+    def _prepare(self, run: Run) -> None:
+        """Set the run's parameters; the kind of law is read when the node is configured."""
+        if self._task.springs:
+            self._change(Transition.TRANSITION_CLEANUP)
+        self._set_parameters(run)
+        if self._task.springs:
+            self._change(Transition.TRANSITION_CONFIGURE)
 
     def _settle(self) -> None:
         """Let everybody hear of the new time, from which the node counts when it is activated."""

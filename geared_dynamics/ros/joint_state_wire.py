@@ -70,6 +70,13 @@ class NamedState:
         stamp = self.message.header.stamp
         stamp.sec, stamp.nanosec = divmod(now, SECOND)
 
+    def filled(self, now: int, *rows: Any) -> JointState:
+        """The message of a time [ns] with its fields' values (n,), in their order."""
+        for values, row in zip(self.values.values(), rows, strict=True):
+            values[:] = row
+        self.stamp(now)
+        return self.message
+
 
 def trajectory_message(
     header: Any, names: Sequence[str], times: Array, rows: Sequence[Array]

@@ -140,6 +140,9 @@ class PlantNode(EmptyLists, PrintableLog, Node):  # type: ignore[misc]  # rclpy 
         self._time = Clock()
         self._send_joints = self.create_publisher(JointState, "joint_states", DEEP).publish
         self._send_motors = self.create_publisher(JointState, "motor_states", DEEP).publish
+        self._links = NamedState(model.joint_names, fields[:2]) if model.elasticity.count else None
+        if self._links:
+            self._send_links = self.create_publisher(JointState, "link_states", DEEP).publish
         if self.lock_step:
             self._send_time = self.create_publisher(Clock, "/clock", NEWEST).publish
         self._currents = self.create_publisher(Float64MultiArray, "~/motor_currents", NEWEST)
@@ -200,20 +203,16 @@ class PlantNode(EmptyLists, PrintableLog, Node):  # type: ignore[misc]  # rclpy 
 
     def _send(self, seen: Measurement) -> None:
         stamp = self._stamp = self.zero + round(seen.time * SECOND)
-        joints, motors = self._joints.values, self._motors.values
-        assert self.plant is not None
-        model = self.plant.model
-        shown = seen.joint_state(model)
-        joints["position"][:], joints["velocity"][:] = shown.q, shown.v
-        joints["effort"][:] = model.structure_matrix @ seen.motor_torque
-        motors["position"][:], motors["velocity"][:] = seen.motor_angle, seen.motor_speed
-        motors["effort"][:] = seen.motor_torque
-        self._joints.stamp(stamp)
-        self._motors.stamp(stamp)
+        plant = cast(Plant, self.plant)
         if self.parameters.wall.frame:
-            self._send_touch(self._touch.filled(stamp, self.plant.touch))
-        self._send_motors(self._motors.message)
-        self._send_joints(self._joints.message)
+            self._send_touch(self._touch.filled(stamp, plant.touch))
+        if self._links:  # what the motors' encoders do not see
+            now, truth = self.zero + round(plant.time * SECOND), plant.state
+            self._send_links(self._links.filled(now, truth.q, truth.v))
+        angle, speed, torque = seen.motor_angle, seen.motor_speed, seen.motor_torque
+        self._send_motors(self._motors.filled(stamp, angle, speed, torque))
+        shown, effort = seen.joint_state(plant.model), plant.model.structure_matrix @ torque
+        self._send_joints(self._joints.filled(stamp, shown.q, shown.v, effort))
         for publisher, values in ((self._currents, seen.current), (self._voltages, seen.voltage)):
             if values is not None and publisher.get_subscription_count():
                 publisher.publish(Float64MultiArray(data=values.tolist()))

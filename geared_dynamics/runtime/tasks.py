@@ -39,6 +39,7 @@ class DemoTask(NamedTuple):
         lock_step: Whether time is simulated; else it is the wall clock's.
         runs: One after the other.
         bag: Folder to write, which does not exist yet.
+        springs: Whether the arm has some: its links are then elsewhere than its motors show.
     """
 
     joints: Sequence[str]
@@ -49,6 +50,7 @@ class DemoTask(NamedTuple):
     lock_step: bool
     runs: Sequence[Run]
     bag: str
+    springs: bool = False
 
 
 def write_demo_task(task: DemoTask, path: Path) -> None:

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from geared_dynamics.analysis.analysis_files import (
+    HEADS,
     SamplesFile,
     TorqueBag,
     write_motors,
@@ -33,7 +34,13 @@ from geared_dynamics.analysis.comparison_numbers import (
 from geared_dynamics.analysis.comparison_report import write_html
 from geared_dynamics.analysis.span_comparison import Kept
 from geared_dynamics.apps.cli.documents import add_json_option, print_document, robot_part
-from geared_dynamics.apps.cli.options import numeric_table, open_console, print_table
+from geared_dynamics.apps.cli.options import (
+    add_force_option,
+    numeric_table,
+    open_console,
+    print_table,
+    say_replaced,
+)
 from geared_dynamics.apps.cli.recording_options import (
     add_compiled_option,
     add_recording_options,
@@ -51,7 +58,7 @@ from geared_dynamics.apps.cli.recording_options import (
 from geared_dynamics.checks import percent_cell
 from geared_dynamics.description.urdf_checks import number_or_none
 from geared_dynamics.errors import GearedDynamicsError, extra, printable
-from geared_dynamics.files import write_text
+from geared_dynamics.files import refuse_foreign, write_text
 from geared_dynamics.model.model import GearedModel
 from geared_dynamics.recordings.bag_writer import usual_storage
 from geared_dynamics.recordings.joint_topics import BagReader
@@ -113,6 +120,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="file for the topic of the joint states, one line; empty for a table",
     )
+    add_force_option(parser)
     group = parser.add_argument_group("work")
     group.add_argument("--jobs", type=jobs, default=1, help="processes, default 1")
     group.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster, instead")
@@ -144,6 +152,7 @@ def rest_speed(args: argparse.Namespace) -> float | None:
 
 def run(args: argparse.Namespace) -> int:
     """Analyse each recording; one that fails does not keep the others from it."""
+    replaced = refuse_foreign(*targets(args), force=args.force, heads=HEADS)
     model, rest = load_with_payload(args), rest_speed(args)
     if (args.samples or args.bag) and args.output is None:
         raise GearedDynamicsError("--output", "is not given", "name a folder for the files")
@@ -173,12 +182,29 @@ def run(args: argparse.Namespace) -> int:
     if drawn and analyses:
         write_html(analyses, args.output / "report.html", provenance(args))
         console.print(f"saved {args.output / 'report.html'}", soft_wrap=True)
+    say_replaced(console, replaced)
     if args.json:
         found = [document(analysis) for analysis in analyses]
         print_document("analyze", {"robot": robot_part(model), "recordings": found})
     for problem in failed:
         print(printable(f"geared-dynamics: error: {problem}"), file=sys.stderr)
     return SOME_FAILED if failed else 0
+
+
+def targets(args: argparse.Namespace) -> list[Path]:
+    """Files that may be written; bags are refused where something is."""
+    if args.output is None:
+        return []
+    ends = (".png", ".csv", "_motors.csv", *(["_samples.csv"] if args.samples else []))
+    stems = [stem_of(args, number) for number in range(len(args.recordings))]
+    names = ["report.html", *(stem + end for stem in stems for end in ends)]
+    return [args.output / name for name in names]
+
+
+def stem_of(args: argparse.Namespace, number: int) -> str:
+    """With what the names of a recording's files begin."""
+    stem = Path(args.recordings[number]).stem
+    return f"{stem}_{number + 1}" if len(args.recordings) > 1 else stem
 
 
 def functions_of(model: GearedModel) -> list[str]:
@@ -218,7 +244,7 @@ def analyze_one(
         reader = recording.reader
         topic = reader.topic if isinstance(reader, BagReader) else ""
         write_text(args.save_topic, topic + "\n")
-    stem = Path(path).stem + (f"_{number + 1}" if len(args.recordings) > 1 else "")
+    stem = stem_of(args, number)
     with ExitStack() as stack:
         sinks: list[SamplesFile | TorqueBag] = []
         if args.samples:

@@ -6,12 +6,12 @@ import argparse
 import time
 from typing import Any
 
-from rich.table import Table
-
 from geared_dynamics.apps.cli.documents import add_json_option, print_document, robot_part
 from geared_dynamics.apps.cli.options import (
+    add_functions_option,
     add_robot_arguments,
     load_robot,
+    numeric_table,
     open_console,
     print_table,
     stage,
@@ -26,13 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "(tree, geometry, which numbers are zero) share their code."
     )
     add_robot_arguments(parser)
-    parser.add_argument(
-        "--functions",
-        nargs="+",
-        metavar="NAME",
-        help="what to compile, such as inverse_dynamics or inverse_dynamics_derivatives; default: "
-        "the functions of gd.compiled",
-    )
+    add_functions_option(parser)
     parser.add_argument(
         "--batches", action="store_true", help="compile code for many states at once too"
     )
@@ -63,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
         document |= {"functions": sizes, "kernels": missing, "seconds": seconds}
         print_document("compile", document)
     else:
-        console, table = open_console(), Table("function", "bytes")
+        console, table = open_console(), numeric_table("function", "bytes")
         for name, size in sizes.items():
             table.add_row(name, f"{size:,}".replace(",", " "))
         print_table(console, f"{model.name}: compiled in {seconds:.2f} s", table)

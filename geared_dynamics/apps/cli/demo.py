@@ -11,13 +11,26 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
 from geared_dynamics.apps.cli.documents import add_json_option, print_document, robot_part
-from geared_dynamics.apps.cli.options import numeric_table, open_console, print_table
+from geared_dynamics.apps.cli.options import (
+    add_force_option,
+    numeric_table,
+    open_console,
+    print_table,
+    say_replaced,
+)
 from geared_dynamics.apps.cli.recording_options import provenance
 from geared_dynamics.apps.demo_figures import Outcome, outcomes, read, saturation
-from geared_dynamics.apps.demo_plan import WAYS, make_plan, missing, refuse_missing
+from geared_dynamics.apps.demo_plan import (
+    ELASTIC_WAYS,
+    WAYS,
+    make_plan,
+    missing,
+    refuse_missing,
+    ways_of,
+)
 from geared_dynamics.apps.demo_report import table_rows, verdict, write_report
 from geared_dynamics.apps.demo_run import record, require_new
-from geared_dynamics.files import robot_files
+from geared_dynamics.files import refuse_foreign, robot_files
 from geared_dynamics.model import GearedModel
 
 DEFAULT = "brisk6"
@@ -52,6 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--real-time", action="store_true",
         help="by the wall clock: the table then depends on the machine",
     )  # fmt: skip
+    add_force_option(parser)
     add_json_option(parser)
 
 
@@ -62,6 +76,7 @@ def run(args: argparse.Namespace) -> int:
     out: Path = args.out
     bag, report = out / "recording", out / "report.html"
     out.mkdir(parents=True, exist_ok=True)
+    replaced = refuse_foreign(report, force=args.force)
     require_new(bag)
     with progress() as shown:
         steps = Steps(shown)
@@ -69,8 +84,9 @@ def run(args: argparse.Namespace) -> int:
         plan = make_plan(robot, args.engine)
         troubles = record(plan, bag, lock_step=not args.real_time, progress=steps)
         steps("writing the report", 0.0)
-        tracks = read(bag, plan.model.joint_names, plan.model.motor_names)
-        found = outcomes(plan.model, plan.motion, tracks)
+        model = plan.model
+        tracks = read(bag, model.joint_names, model.motor_names, ways_of(model))
+        found = outcomes(model, plan.motion, tracks)
         files = [bag]
         if "plotly" not in missing():
             source = provenance(args, [path for path in robot if path is not None])
@@ -79,9 +95,10 @@ def run(args: argparse.Namespace) -> int:
         steps("done", 1.0)
     notes = [*plan.notes, *troubles]
     if args.json:
-        print_document("demo", document(plan.model, found, notes, files))
+        print_document("demo", document(model, found, notes, files))
     else:
-        show(plan.model, found, notes, files)
+        show(model, found, notes, files)
+        say_replaced(open_console(), replaced)
     return 0
 
 
@@ -124,7 +141,7 @@ class Steps:
     def __init__(self, shown: Progress) -> None:
         """Begin with no step."""
         self._shown = shown
-        self._names = {way.name: way.label for way in WAYS} | LABELS
+        self._names = {way.name: way.label for way in (*WAYS, *ELASTIC_WAYS)} | LABELS
         self._last: tuple[str, TaskID] | None = None
 
     def __call__(self, step: str, part: float) -> None:
@@ -141,7 +158,7 @@ class Steps:
         if self._shown.disable:
             print(f"{name} ...", file=sys.stderr, flush=True)
         # Without a total a bar moves back and forth: the time is not known.
-        total = 1.0 if step in {way.name for way in WAYS} | {"done"} else None
+        total = None if step in LABELS or step not in {*self._names, "done"} else 1.0
         self._last = step, self._shown.add_task(name, total=total)
 
 

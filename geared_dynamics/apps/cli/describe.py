@@ -149,7 +149,13 @@ def document(model: GearedModel, graph: Path | None) -> dict[str, object]:
 
 def joint_table(model: GearedModel) -> Table:
     """Coordinates and mimics, with what the wheels add to the diagonal of M."""
-    table = numeric_table("joint", "kind", "moves", "limits", "effort", "reflected\ninertia")
+    slides = bool(np.any(model.prismatic))
+    bounds_unit, effort_unit, inertia_unit = (
+        f"[{turning}, {sliding}]" if slides else f"[{turning}]"
+        for turning, sliding in (("rad", "m"), ("N m", "N"), ("kg m^2", "kg"))
+    )
+    heads = f"limits\n{bounds_unit}", f"effort\n{effort_unit}", f"reflected\nJ {inertia_unit}"
+    table = numeric_table("joint", "kind", "moves", *heads)
     reflected = dict(zip(model.joint_names, model.reflected_inertia.diagonal(), strict=True))
     for joint in model.records.robot.joints:
         if joint.kind == "fixed":
@@ -169,7 +175,7 @@ def joint_table(model: GearedModel) -> Table:
 
 def wheel_table(model: GearedModel) -> Table:
     """Wheels with carriers, axes and spins."""
-    table = numeric_table("wheel", "carried by", "axis there", "J [kg m^2]", "mass", "spin")
+    table = numeric_table("wheel", "carried by", "axis there", "J\n[kg m^2]", "mass\n[kg]", "spin")
     drives = model.records.drivetrain
     riders = dict(drives.riders) if isinstance(drives, ResolvedDrivetrain) else {}
     orbiting = orbits(drives)
@@ -228,13 +234,14 @@ def link_table(model: GearedModel) -> Table:
 
 def print_structure(console: Console, model: GearedModel) -> None:
     """Structure matrix A, a row per joint, or its non-zero elements if it is wide."""
-    console.print("Structure matrix A: joint force = A x motor torque", style="bold")
+    title = "Structure matrix A [1, m]: joint force = A x motor torque"
     if len(model.motor_names) <= WIDEST_MATRIX:
         table = numeric_table("", *model.motor_names)
         for joint, row in zip(model.joint_names, model.structure_matrix, strict=True):
             table.add_row(joint, *(f"{x:.6g}" if x else "." for x in row))
-        console.print(table)
+        print_table(console, title, table)
         return
+    console.print(title, style="bold")
     for joint, row in zip(model.joint_names, model.structure_matrix, strict=True):
         pairs = zip(model.motor_names, row, strict=True)
         console.print(f"  {joint}: " + ", ".join(f"{x:.6g} {motor}" for motor, x in pairs if x))
@@ -253,9 +260,10 @@ def print_zeros(console: Console, model: GearedModel) -> None:
 def print_exactness(console: Console, model: GearedModel) -> None:
     """Say where the armature model's mass matrix is right in every posture."""
     found = diagonal_exactness(model)
-    title = "Mass matrix: largest error of the diagonal (armature) model, '=' where exact"
-    console.print(title, style="bold")
+    unit = "SI" if model.prismatic.any() else "kg m^2"
+    title = f"Mass matrix [{unit}]: largest error of the armature model, '=' where exact"
     if found.exact.all():
+        console.print(title, style="bold")
         console.print("  The diagonal model is exact in every posture, for every element.\n")
     elif model.n <= WIDEST_MATRIX:
         table = numeric_table("", *model.joint_names)
@@ -264,8 +272,9 @@ def print_exactness(console: Console, model: GearedModel) -> None:
                 "=" if found.exact[i, j] else number(found.error[i, j]) for j in range(model.n)
             ]
             table.add_row(joint, *cells)
-        console.print(table)
+        print_table(console, title, table)
     else:
+        console.print(title, style="bold")
         for i, joint in enumerate(model.joint_names):
             wrong = [j for j in range(i, model.n) if not found.exact[i, j]]
             if wrong:

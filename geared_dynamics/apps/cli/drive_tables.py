@@ -292,6 +292,16 @@ def gaps(model: GearedModel) -> list[str]:
     light = [wheel.name for wheel in model.records.drivetrain.wheels if wheel.axial == 0.0]
     if light:
         lines.append(f"no inertia about the spin axis: {', '.join(light)}")
+    direct = [
+        wheel.name
+        for wheel, row in zip(model.records.drivetrain.wheels, model.Gamma, strict=True)
+        if wheel.urdf_origin and not wheel.axial and np.array_equal(np.abs(row[row != 0.0]), [1.0])
+    ]
+    if direct:
+        lines.append(
+            f"no gear ratio: transmissions of the URDF give {', '.join(direct)} ratio 1 and no "
+            "inertia, so what is said of these motors is that of the joints"
+        )
     if model.wheel_names and not model.motor_names:
         lines.append("no motors: section, so there is no structure matrix")
     rows = zip(model.joint_names, model.structure_matrix, strict=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 from geared_dynamics.apps.cli.documents import add_json_option, print_document, robot_part
 from geared_dynamics.apps.cli.options import (
     add_force_option,
+    add_functions_option,
     add_robot_arguments,
     load_robot,
     open_console,
@@ -40,13 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", type=Path, metavar="DIR", help="with --c: folder of the files"
     )
-    parser.add_argument(
-        "--functions",
-        nargs="+",
-        metavar="NAME",
-        help="with --c: what to write, such as inverse_dynamics or "
-        "inverse_dynamics_derivatives; default: the functions of gd.compiled",
-    )
+    add_functions_option(parser, "with --c: ")
     parser.add_argument(
         "--float", action="store_true", help="with --c: single precision instead of double"
     )

@@ -39,12 +39,14 @@ from geared_dynamics.apps.cli.identify_output import (
     write,
 )
 from geared_dynamics.apps.cli.options import (
+    add_force_option,
     load_robot,
     locked_joints,
     numeric_table,
     open_console,
     print_table,
     read_urdf_file,
+    say_replaced,
 )
 from geared_dynamics.apps.cli.recording_options import (
     LINK_OF_LOAD,
@@ -172,6 +174,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--output", type=Path, metavar="DIR", help="folder for parameters, files and report.html"
     )
+    add_force_option(parser)
     add_json_option(parser)
 
 
@@ -191,7 +194,7 @@ def run(args: argparse.Namespace) -> int:
     data = read_urdf_file(args)
     empty = load_robot(args, data)
     model = with_payload(empty, args)
-    targets = None if args.output is None else output_files(args)
+    targets, replaced = (None, []) if args.output is None else output_files(args)
     refuse_alone(args)
     settings = Settings(
         meaning_of(args, model), args.bandwidth, args.keep, args.slow, args.velocity, args.holdout
@@ -237,6 +240,7 @@ def run(args: argparse.Namespace) -> int:
         urdf = data.decode("utf-8-sig", errors="replace")
         write(console, result, empty, args, targets, urdf, gains)
         report(console, result, judgement, wider, args)
+        say_replaced(console, replaced)
     if args.json:
         print_document("identify", identified_document(result, judgement, args))
     return NOT_USABLE if args.check and not judgement.usable else 0

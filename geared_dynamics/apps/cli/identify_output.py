@@ -25,7 +25,7 @@ from geared_dynamics.apps.cli.options import finite_number, load_robot, numeric_
 from geared_dynamics.arrays import Array
 from geared_dynamics.description.yaml_files import read_data, yaml_text
 from geared_dynamics.errors import GearedDynamicsError
-from geared_dynamics.files import new_files
+from geared_dynamics.files import MARK, new_files, refuse_foreign
 from geared_dynamics.model.inertia import doubt, parameters_of
 from geared_dynamics.model.model import GearedModel
 from geared_dynamics.recordings.recording import Recording
@@ -123,6 +123,7 @@ def with_constants(data: dict[str, Any], model: GearedModel, gains: DriveGains) 
 
 LISTED_KINDS = (".J", ".viscous", ".coulomb", ".offset", ".static")
 ALIKE = (0.05, 0.001)  # share of a residual, and of the torque, that make no difference
+TABLE_HEADS = ("parameter", "column", "value", "sigma", "files")
 LISTED = 40  # changed numbers that are named above a new file
 
 
@@ -134,8 +135,8 @@ class Targets(NamedTuple):
     drivetrain: Path
 
 
-def output_files(args: argparse.Namespace) -> Targets:
-    """Where results go.
+def output_files(args: argparse.Namespace) -> tuple[Targets, list[Path]]:
+    """Where results go, and what is replaced there.
 
     Raises:
         GearedDynamicsError: If that is no folder, or a file of the robot would be overwritten.
@@ -151,7 +152,8 @@ def output_files(args: argparse.Namespace) -> Targets:
             if target.resolve() == source.resolve():
                 remedy = "name a folder that does not hold the robot's files"
                 raise GearedDynamicsError("--output", f"would overwrite {source}", remedy)
-    return names
+    places = [*names, folder / "report.html"]
+    return names, refuse_foreign(*places, force=args.force, heads=[",".join(TABLE_HEADS)])
 
 
 def write(
@@ -168,7 +170,7 @@ def write(
     columns = [result.equations.names[k] for k in result.base.selection]
     rows = zip(result.base.names, columns, result.x, result.sigma, result.files, strict=True)
     cells = [[name, column, *(repr(float(x)) for x in numbers)] for name, column, *numbers in rows]
-    write_table(targets.table, ["parameter", "column", "value", "sigma", "files"], cells)
+    write_table(targets.table, list(TABLE_HEADS), cells)
     console.print(f"saved {targets.table}")
     if result.physical is None:
         why = "some parameters were known" if args.known else "there are no physical parameters"
@@ -185,13 +187,23 @@ def write(
         notes.append(f"comments of {source.name} are not kept")
     text = yaml_text(new.drivetrain, comment(new, args, [*result.notes, *notes]))
     with new_files(targets.robot, targets.drivetrain) as drafts:
-        for draft, content in zip(drafts, (new.urdf, text), strict=True):
+        for draft, content in zip(drafts, (marked(new.urdf), text), strict=True):
             draft.write_text(content, encoding="utf-8")
     saved = f"saved {targets.robot} and {targets.drivetrain}"
     console.print(f"{saved}: {len(new.changes)} numbers changed")
     for line in notes:
         console.print(line, style="yellow")
     console.print(about_files(result, args, targets), soft_wrap=True)
+
+
+def marked(urdf: str) -> str:
+    """A URDF that says who wrote it, behind its XML declaration."""
+    head = f"<!-- {MARK} -->\n"
+    if head in urdf:  # written back before
+        return urdf
+    declaration = re.match(r"\s*<\?xml[^>]*\?>\s*", urdf)
+    end = declaration.end() if declaration else 0
+    return urdf[:end] + head + urdf[end:]
 
 
 def about_files(result: Identified, args: argparse.Namespace, targets: Targets) -> str:
@@ -234,7 +246,7 @@ def some(words: Sequence[str], most: int = 5) -> str:
 def comment(new: Written, args: argparse.Namespace, notes: Sequence[str]) -> str:
     """What changed, and what of the recordings is missing: above the new drivetrain."""
     names = ", ".join(Path(path).name for path in args.recordings)
-    lines = [f"Identified from {names}; inertias of links stand in the URDF."]
+    lines = [MARK, f"Identified from {names}; inertias of links stand in the URDF."]
     if args.payload is not None:
         lines.append(f"The recordings had a load of {args.payload[0]:g} kg; it is not in here.")
     rotors = [c for c in new.changes if c.name.endswith(LISTED_KINDS)]

@@ -14,6 +14,7 @@ from tempfile import NamedTemporaryFile
 from typing import TextIO
 
 from geared_dynamics import __version__
+from geared_dynamics.apps.cli.command_help import show_arguments
 from geared_dynamics.apps.cli.examples import epilog
 from geared_dynamics.errors import (
     GearedDynamicsError,
@@ -151,11 +152,28 @@ def build_parser(words: list[str]) -> argparse.ArgumentParser:
     subparsers = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for name, purpose in COMMANDS.items():
         command = subparsers.add_parser(name, help=purpose, formatter_class=_Help)
-        if name == chosen:
-            module = import_module(f"{__package__}.{name.replace('-', '_')}")
-            module.add_arguments(command)
+        if name != chosen:
+            continue
+        if {"-h", "--help"} & set(words):
+            show_arguments(command, name)
             command.epilog = epilog(name)
-            command.set_defaults(run=module.run)
+        else:
+            add_command(command, name)
+    return parser
+
+
+def add_command(parser: argparse.ArgumentParser, name: str) -> None:
+    """Give a parser the arguments of a command, and what it does."""
+    module = import_module(f"{__package__}.{name.replace('-', '_')}")
+    module.add_arguments(parser)
+    parser.epilog = epilog(name)
+    parser.set_defaults(run=module.run)
+
+
+def command_parser(name: str) -> argparse.ArgumentParser:
+    """Return the parser of one command alone, with all that its arguments need."""
+    parser = argparse.ArgumentParser(prog=f"{PROGRAM} {name}", formatter_class=_Help)
+    add_command(parser, name)
     return parser
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console
 from rich.status import Status
 from rich.table import Table
@@ -175,6 +176,15 @@ def add_force_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_functions_option(parser: argparse.ArgumentParser, when: str = "") -> None:
+    """Let a command choose functions of a compiled model."""
+    parser.add_argument(
+        "--functions", nargs="+", action="extend", metavar="NAME",
+        help=f"{when}which functions, such as inverse_dynamics or inverse_dynamics_derivatives; "
+        "default: those of gd.compiled",
+    )  # fmt: skip
+
+
 def say_replaced(console: Console, replaced: Sequence[Path]) -> None:
     """Say which files of an earlier run were replaced."""
     if replaced:
@@ -184,6 +194,7 @@ def say_replaced(console: Console, replaced: Sequence[Path]) -> None:
 # -- How the commands print: tables that fit 80 columns; lines as long as they are in a pipe ------
 
 
+LONG = 24  # letters of a word from which on it may be broken rather than make a table too wide
 UNLIMITED = 100_000  # columns, where the output is neither a terminal nor COLUMNS is set
 
 
@@ -237,8 +248,33 @@ def open_console(*, quiet: bool = False) -> Console:
 
 def print_table(console: Console, title: str, table: Table) -> None:
     """Print a table below its title (a table's own title would be broken at its width)."""
-    console.print(title, style="bold")
+    console.print(title, style="bold", soft_wrap=True)
+    width = console.width
+    console.width = max(width, fit(table, width))  # rather than cut names short
     console.print(table)
+    console.width = width
+
+
+def fit(table: Table, most: int) -> int:
+    """Make a table at most so wide, where that breaks no usual name; return how wide it is.
+
+    rich by itself breaks names in the middle, when some columns still have room.
+    """
+    columns = [[str(column.header), *map(str, column.cells)] for column in table.columns]
+    lines = [[printable(line) for x in cells for line in x.splitlines()] for cells in columns]
+    wide = [max(map(cell_len, column), default=0) for column in lines]
+    words = [max(map(cell_len, " ".join(column).split()), default=0) for column in lines]
+    least = [
+        full if column.no_wrap else min(word, LONG)
+        for column, full, word in zip(table.columns, wide, words, strict=True)
+    ]
+    frame = 2 * len(wide)  # between columns, and at the edges
+    while sum(wide) + frame > most and wide != least:
+        k = max((k for k in range(len(wide)) if wide[k] > least[k]), key=lambda k: wide[k])
+        wide[k] -= 1
+    for column, width in zip(table.columns, wide, strict=True):
+        column.width = width
+    return sum(wide) + frame
 
 
 def numeric_table(first: str, *columns: str) -> Table:

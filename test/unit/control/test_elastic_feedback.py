@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,33 @@ def measured(model: gd.GearedModel, planned: Any, reference: Any, seed: int = 3)
         reference.q + near[0, :n], reference.v + near[1, :n],
         planned.theta + near[0, n:], planned.vtheta + near[1, n:],
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("feedback", FEEDBACKS)
+def test_what_was_measured_is_compared_with_its_own_instant(feedback: Any) -> None:
+    """An arm on its path gets no correction, though the command is for a period later."""
+    model, dt = with_motors(elastic_arm(8, 4, extra=False)), 1e-3
+    gains, options = control.Gains(400.0, 30.0, kind="torque"), {"saturation": "none"}
+    closed, free = (
+        control.elastic_controller(model, law, gains=gains, feedback=feedback, **options)
+        for law in ("flatness_plus_pd", "flatness")
+    )
+    k, ends = closed.derivatives_needed, (np.full(4, -0.4), np.full(4, 0.6))
+    motion = gd.trajectory.rest_to_rest(*ends, 1.0, continuous=k)
+    now, ahead = motion.derivatives(0.4, k), motion.derivatives(0.4 + dt, k)
+    planned = gd.elastic.feedforward(model, now, closed.method, closed.order, friction=True)
+    state = gd.State(now[0], now[1], planned.theta, planned.vtheta)
+    instants = [SimpleNamespace(q=x[0], v=x[1], a=x[2]) for x in (now, ahead)]
+    reference: Any = closed.reference(*instants, ahead)  # type: ignore[arg-type]
+    late = reference._replace(q=ahead[0], v=ahead[1])
+    on_path, lagging = (
+        np.abs(
+            closed.step(closed.start(), state, wanted, dt)[1].command
+            - free.step(free.start(), None, wanted, dt)[1].command
+        ).max()
+        for wanted in (reference, late)
+    )
+    assert on_path < 0.1 * lagging
 
 
 @pytest.mark.parametrize("feedback", FEEDBACKS)

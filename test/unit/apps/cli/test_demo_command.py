@@ -37,7 +37,7 @@ def stubs(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         (bag / "metadata.yaml").touch()
         return ["the node was late"]
 
-    def read(bag: Path, joints: Any, motors: Any) -> dict[str, Track]:
+    def read(bag: Path, joints: Any, motors: Any, ways: Any) -> dict[str, Track]:
         times, n = np.linspace(0.0, 5.0, 51), len(joints)
         still = np.zeros((51, n))
         shaft = Series(times, still, still, still)

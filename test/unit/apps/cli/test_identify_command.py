@@ -14,6 +14,7 @@ import geared_dynamics as gd
 from geared_dynamics.apps.cli.identify_output import Targets, write
 from geared_dynamics.apps.cli.main import main
 from geared_dynamics.arrays import Array
+from geared_dynamics.files import MARK
 from recorded_motions import (
     JOINT_STATE,
     ROBOTS,
@@ -91,6 +92,27 @@ def test_nothing_is_written_where_something_would_be_overwritten(
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
     assert main(["identify", bag, *robot, "--output", bag]) == 2
     assert "run.db3 is a file; name a folder" in capsys.readouterr().err
+
+
+def test_files_of_others_are_kept(
+    tmp_path: Path, robot: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("plotly", reason="needs geared_dynamics[analysis]")
+    bag = recorded(tmp_path, torques(MODEL, truth(MODEL), Q, V, A))
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "elbow.urdf").write_text("<robot/>", encoding="utf-8")
+    words = ["identify", bag, *robot, "--output", str(out)]
+    assert main(words) == 2
+    assert "elbow.urdf: exists, and was not written by" in capsys.readouterr().err
+    assert main([*words, "--force"]) == 0
+    capsys.readouterr()
+    assert main(words) == 0
+    (line,) = (x for x in capsys.readouterr().out.splitlines() if x.startswith("replaced: "))
+    assert {Path(name).name for name in line.removeprefix("replaced: ").split(", ")} == {
+        "base_parameters.csv", "elbow.urdf", "elbow.drivetrain.yaml", "report.html",
+    }  # fmt: skip
+    assert (out / "elbow.urdf").read_text("utf-8").count(MARK) == 1
 
 
 @pytest.mark.parametrize(

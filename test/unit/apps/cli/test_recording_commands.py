@@ -80,6 +80,28 @@ def test_a_run_that_fails_leaves_nothing_in_the_way(
     }  # fmt: skip
 
 
+def test_files_of_others_are_kept(
+    bag: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Those of an earlier run are replaced, which is told; any other one with --force."""
+    for package in ("plotly", "matplotlib"):
+        pytest.importorskip(package, reason="needs geared_dynamics[analysis]")
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "run.csv").write_text("mine", encoding="utf-8")
+    words = ["analyze", bag, *ROBOT, "--output", str(out), "--samples"]
+    assert main(words) == 2
+    assert "run.csv: exists, and was not written by geared-dynamics" in capsys.readouterr().err
+    assert [path.read_text("utf-8") for path in out.iterdir()] == ["mine"]
+    assert main([*words, "--force"]) == 0
+    capsys.readouterr()
+    assert main(words) == 0
+    (line,) = (x for x in capsys.readouterr().out.splitlines() if x.startswith("replaced: "))
+    assert {Path(name).name for name in line.removeprefix("replaced: ").split(", ")} == {
+        "report.html", "run.png", "run.csv", "run_motors.csv", "run_samples.csv",
+    }  # fmt: skip
+
+
 def efforts_of(path: Path, kind: str) -> np.ndarray:
     """Efforts of a topic without positions, in the first piece."""
     topic = f"/analysis/tau_{kind}"

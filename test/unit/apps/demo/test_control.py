@@ -7,7 +7,8 @@ import pytest
 
 import geared_dynamics as gd
 from demo_robots import brisk6
-from geared_dynamics.apps.demo_plan import BANDWIDTH, WAYS, gains, switches
+from geared_dynamics.apps.demo_plan import BANDWIDTH, ELASTIC_WAYS, WAYS, gains, switches, ways_of
+from geared_dynamics.files import robot_files
 from geared_dynamics.runtime.feedforward_parameters import FeedforwardParameters
 from geared_dynamics.runtime.node_parameters import schema_of
 
@@ -34,3 +35,17 @@ def test_the_node_knows_the_parameters() -> None:
     known = schema_of(FeedforwardParameters, model.joint_names, model.motor_names)
     assert set(gains(model, np.zeros((1, 6)))) <= set(known)
     assert set(switches(WAYS[0])) <= set(known)
+
+
+def test_an_arm_with_springs_is_compared_with_itself_without() -> None:
+    model, q = gd.load_model(*robot_files("wave6")), np.zeros((1, 6))
+    assert ways_of(model) == ELASTIC_WAYS
+    assert ways_of(brisk6()) == WAYS
+    known = schema_of(FeedforwardParameters, model.joint_names, model.motor_names)
+    found = [switches(way) for way in ELASTIC_WAYS]
+    assert [one.pop("use_elasticity") for one in found] == [False, False, True]
+    assert [all(one.values()) for one in found] == [False, True, True]
+    assert set(switches(ELASTIC_WAYS[0])) <= set(known)
+    # Behind gears of one joint each the feedback of both laws is the same.
+    rigid, elastic = gains(model, q), gains(model, q, springs=True)
+    assert elastic == pytest.approx(rigid)
