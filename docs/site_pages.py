@@ -124,6 +124,22 @@ def escaped_line(line: str) -> str:
     return "".join(p if p.startswith("``") else SPECIAL.sub(r"\\\1", p) for p in parts)
 
 
+CELL = re.compile(r"<t[dh]\b.*?</t[dh]>", re.DOTALL)
+LITERAL = re.compile(r'(?<=<span class="pre">)[^<]+')
+
+
+def breakable(
+    app: object, name: str, template: str, context: dict[str, object], doctree: object
+) -> None:
+    """Let names in tables break where their words end: after ``_``, ``.`` and ``/``."""
+
+    def word(found: re.Match[str]) -> str:
+        return re.sub(r"(?<=\w)([_./])(?=\w)", r"\1<wbr/>", found[0])
+
+    body = str(context.get("body", ""))
+    context["body"] = CELL.sub(lambda cell: LITERAL.sub(word, cell[0]), body)
+
+
 def left_out(
     app: object, what: str, name: str, thing: object, skip: bool, options: object
 ) -> bool | None:
