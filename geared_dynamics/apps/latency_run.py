@@ -162,7 +162,9 @@ def _steps(path: Path, cycles: int) -> StepAllowance:
     with path.open("rb") as file:
         steps = np.load(file)[-cycles:] / 1e3
     if not steps.size:
-        raise GearedDynamicsError(PLACE, "the observer made no step", "see whether it has torques")
+        raise GearedDynamicsError(
+            PLACE, "the observer made no step", "check that it receives motor torques"
+        )
     return StepAllowance(*np.quantile(steps, (0.5, 0.99)).tolist())
 
 

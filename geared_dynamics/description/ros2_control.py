@@ -138,7 +138,8 @@ def check_declared(joints: list[End], declared: list[str], place: str, context: 
         if joint.name not in declared:
             raise DescriptionError(
                 f"{context.source}, {place}",
-                f"joint {joint.name!r} is missing in this <ros2_control>, which refuses that",
+                f"joint {joint.name!r} is missing in this <ros2_control>, and ros2_control rejects"
+                " that",
                 f'write <joint name="{joint.name}"> beside the <transmission>',
             )
 

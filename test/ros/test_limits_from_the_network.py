@@ -131,7 +131,7 @@ def test_an_inactive_node_takes_a_description_and_then_keeps_it(node: Rig, publi
         ),
         (
             {"payload__mass": 1.0, "payload__inertia": [1e6, 0.0, 0.0, 1e6, 0.0, 1e6]},
-            "payload.inertia: is that of 1 kg more than",
+            "payload.inertia: is larger than that of 1 kg at a distance",
         ),
         ({"safety__command_rate": 0.0}, "safety.command_rate: allows any, and while the node"),
         ({"safety__command_rate": 2600.0}, "safety.command_rate: allows 2600"),

@@ -114,7 +114,7 @@ TABLE: dict[str, tuple[Callable[[], Any], list[str]]] = {
     ),
     "absurd deflection": (
         lambda: step(MODEL, GOOD._replace(theta=np.full(3, 1e50)), 1e-6, external=U + 1e100),
-        ["dt", "of 1e-06 s leaves no finite state", "smaller step"],
+        ["dt", "of 1e-06 s is too long: the state overflows", "smaller step"],
     ),
     "absurd step": (lambda: step(MODEL, GOOD, 1e-3, torque=np.full(3, 1e300)), ["overflow"]),
 }

@@ -382,5 +382,6 @@ def gravity_at(policy: Policy, q: Array | None, now: float, fallback: Fallback |
 def required(fallback: Fallback | None) -> Fallback:
     """The fallback; raise where there is none."""
     if fallback is None:
-        raise ModelError("fallback", "there is no model", "load one")
+        finding = "no model is loaded, so no holding command can be computed"
+        raise ModelError("fallback", finding, "load a model")
     return fallback

@@ -103,10 +103,16 @@ BAD = {
     "not numbers": ({"C": "x"}, "C: is not an array of real numbers"),
     "not finite": ({"d": [0, np.nan]}, r"d\[1\]: is nan"),
     "too long": ({"f": [0, -10, 0]}, "f: has shape"),
-    "speed is not the rate": ({"speed": [0, 2]}, "speed: is not the rate of the angle"),
-    "input moves the angle": ({"d": [1, 3]}, "speed: is not the rate of the angle"),
-    "no inertia": ({"f": [0, 0]}, "f: gives the shaft no inertia"),
-    "negative inertia": ({"f": [0, 1]}, "f: gives the shaft no inertia"),
+    "speed is not the rate": (
+        {"speed": [0, 2]},
+        "speed: does not equal the time derivative of the angle",
+    ),
+    "input moves the angle": (
+        {"d": [1, 3]},
+        "speed: does not equal the time derivative of the angle",
+    ),
+    "no inertia": ({"f": [0, 0]}, "f: leaves the motor shaft without inertia"),
+    "negative inertia": ({"f": [0, 1]}, "f: leaves the motor shaft without inertia"),
     "limit": ({"limit": 0.0}, "limit: is 0;"),
 }
 

@@ -203,8 +203,8 @@ def test_rows_go_in_the_order_of_their_joints_unless_two_move_one() -> None:
 
 
 REMEDIES = {
-    ("motor", False): "give the springs damping",
-    ("motor", True): "lower the fraction, give the springs damping, or sample faster",
+    ("motor", False): "add damping to the springs",
+    ("motor", True): "lower the fraction, add damping to the springs, or sample faster",
     ("joint", False): "lower the fraction, or use mixed or motor-side feedback",
     ("joint", True): "lower the fraction, or use mixed or motor-side feedback, or sample faster",
     ("mixed", False): "lower the fraction, or use motor-side feedback",

@@ -70,7 +70,7 @@ DOUBTFUL: dict[str, tuple[dict[str, Any], list[str]]] = {
 REFUSED: dict[str, tuple[dict[str, Any], list[str]]] = {
     "small spur gears far apart": (
         pair("external", [0.01, 0.02]),
-        ["'w' and 'two' are 0.5 m apart", "0.01 + 0.02 = 0.03 m differ by 94 %", "write teeth"],
+        ["'w' and 'two' are 0.5 m apart", "0.01 + 0.02 = 0.03 m differ by 94 %", "give teeth"],
     ),
     "large spur gears close together": (pair("external", [0.4, 0.4]), ["differ by 60 %"]),
     "one spur gear inside the other": (

@@ -332,7 +332,7 @@ def test_the_robot_may_come_from_the_bag(
     assert main(["analyze", str(whole), *words]) == 2  # the bag already exists
     assert "already exists" in capsys.readouterr().err
     assert main(["analyze", str(whole), str(whole), *words]) == 2
-    assert "one place for 2 bags" in capsys.readouterr().err
+    assert "one file for 2 recordings" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -117,7 +117,7 @@ def test_what_mujoco_does_not_take_is_said_in_its_words() -> None:
     pytest.importorskip("mujoco")
     urdf, drives = contact_arms.urdf(), contact_arms.drives("A")
     light = gd.load_model(urdf.replace('"3"', '"1e-16"').replace('"0.05"', '"1e-16"'), drives)
-    with pytest.raises(gd.GearedDynamicsError, match=r"MuJoCo does not take it \(.*mjMINVAL"):
+    with pytest.raises(gd.GearedDynamicsError, match=r"MuJoCo rejects the model \(.*mjMINVAL"):
         make(light, engine="mujoco")
 
 
