@@ -268,7 +268,7 @@ def environment(domain: int | None, logs: Path) -> dict[str, str]:
 
 SPRINGS = (15000.0, 15000.0, 10000.0, 2000.0, 2000.0, 2000.0)  # of the PUMA 560's joints [N m/rad]
 DAMPING = 2.0  # [N m s/rad]
-SLOWEST = 5  # [1/s], for joint states that the node's longest ``hold`` can bridge
+SLOWEST = 5  # [1/s], for joint states that the node's longest ``max_extrapolation`` can bridge
 PAUSE = 0.5  # [s] that the driver is silent at most, between warm-up and measurement
 
 
@@ -313,7 +313,7 @@ def observer(
         "torque_source": "effort",
         "torque_kind": "joint_torque",
         "update_rate": float(options.rate),
-        "hold": min(max(PAUSE, 5.0 / options.rate), 1.0),
+        "max_extrapolation": min(max(PAUSE, 5.0 / options.rate), 1.0),
     }
     node = "elastic_observer_node"
     return Measured(

@@ -77,7 +77,7 @@ def gains_from_modes(
     )
     slowest = poles.real.max()
     if slowest >= 0.0:
-        finding = f"is unstable (growth rate {slowest:.3g} 1/s, bandwidth {omega:.3g} rad/s"
+        finding = f"is unstable (growth {slowest:.3g} 1/s) at a bandwidth of {omega:.3g} rad/s"
         raise ModelError(*unstable(feedback, finding, sampled=sample_time > 0.0))
     return gains
 
@@ -85,7 +85,8 @@ def gains_from_modes(
 def unstable(feedback: Feedback, finding: str, *, sampled: bool) -> tuple[str, str, str]:
     """Place, finding and remedy where a loop is not stable."""
     place = f"closed loop with {feedback}{'' if feedback == 'mixed' else '-side'} feedback"
-    finding += ", sampled)" if sampled else ")"
+    if sampled:
+        finding += " as sampled"
     remedies = {
         "motor": "add damping to the springs",
         "joint": "lower the fraction, or use mixed or motor-side feedback",

@@ -78,7 +78,7 @@ def read_trajectory(data: bytes) -> Received:
     names = list(head.joint_names)
     if count > MOST_POINTS:
         remedy = f"send at most {MOST_POINTS} points, or several trajectories in a row"
-        raise TrajectoryError("points", f"are {count}", remedy)
+        raise TrajectoryError("points", f"there are {count}", remedy)
     points = read_points(data, at + 4, count, len(names))
     return Received(names, points, nanoseconds(head.header.stamp), head.header)
 

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 
 from geared_dynamics.actuation.command_type import EffortType, SentType
 from geared_dynamics.control.outputs import Saturation
-from geared_dynamics.control.safety.memory import Leaving, Reaction
+from geared_dynamics.control.safety.memory import FORMER_REACTIONS, Leaving, Reaction
 from geared_dynamics.dynamics.elastic.flatness import Method
 from geared_dynamics.runtime.joint_readings import Feedback
 from geared_dynamics.runtime.node_parameters import (
@@ -28,7 +28,9 @@ Effort = EffortType | Literal["joint_torque_gravity_compensated", "none"]
 above = functools.partial(row, weaker="above")
 below = functools.partial(row, weaker="below")
 described = functools.partial(row, weaker="model")  # what the description says counts as well
-reaction = functools.partial(row, "hold", weakest=("zero",))
+reaction = functools.partial(
+    row, "hold", weakest=("zero",), former_choices=tuple(FORMER_REACTIONS.items())
+)
 ignored = functools.partial(
     Parameter,
     text="Parameter of the joint trajectory controller, accepted without effect.",
@@ -297,18 +299,20 @@ class SafetyParameters(ParameterGroup):
         0.01,
         60.0,
     )
-    blind_time: float = row(
+    open_loop_time: float = row(
         0.2,
         "Time without valid joint states during which the model brakes a moving arm and gravity "
-        "is compensated; then blind_end applies [s].",
+        "is compensated; then open_loop_end applies [s].",
         0.0,
         1e6,
         weaker="aside",
+        former="safety.blind_time",
     )
-    blind_end: Literal["gravity", "zero"] = row(
+    open_loop_end: Literal["gravity", "zero"] = row(
         "gravity",
-        "Command after blind_time: gravity compensation continues, or ramps to zero.",
+        "Command after open_loop_time: gravity compensation continues, or ramps to zero.",
         weakest=("zero",),
+        former="safety.blind_end",
     )
     ramp_time: float = above(
         0.5, "Duration of the ramp to gravity compensation or to zero [s].", 1e-3, 60.0

@@ -133,16 +133,18 @@ class ObserverParameters(LifecycleParameters):
         1000.0,
     )
     update_rate: float = at_configure(1000.0, "Rate of joint_states [1/s].", 1.0, 1e5)
-    stamps: Literal["even", "exact"] = at_configure(
-        "even",
-        "Sample times: exact uses the stamps, even assigns them to multiples of the period.",
+    stamps: Literal["uniform", "exact"] = at_configure(
+        "uniform",
+        "Sample times: exact uses the stamps, uniform assigns them to multiples of the period.",
+        former_choices=(("even", "uniform"),),
     )
-    hold: float = at_configure(
+    max_extrapolation: float = at_configure(
         0.05,
         "Maximum time for which missing readings are replaced by prediction; after that the "
         "estimate is invalid [s].",
         1e-3,
         1.0,
+        former="hold",
     )
     settling_time: float = row(
         0.1, "Time after a start until the estimate counts as valid [s].", 0.0, 10.0
@@ -211,7 +213,7 @@ class ObserverParameters(LifecycleParameters):
 # -- From parameter values to the observer, its sensors and its rules -----------------------------
 
 
-SLOWEST_HOLD = 3.0  # periods that ``hold`` has to bridge at least
+SLOWEST_HOLD = 3.0  # periods that ``max_extrapolation`` has to bridge at least
 
 
 @dataclass(frozen=True, eq=False)
@@ -279,9 +281,10 @@ def prepared(given: ObserverParameters, bare: GearedModel) -> ObserverSetup:
     model, own, sensors = loaded(bare, given), given.motors, given.sensors
     motors, joints = model.motor_names, model.joint_names
     period = 1.0 / given.update_rate
-    if given.hold < SLOWEST_HOLD * period:
-        finding = f"is {given.hold:g} s, less than {SLOWEST_HOLD:g} periods of update_rate"
-        raise ParameterError("hold", finding, f"give at least {SLOWEST_HOLD * period:g}")
+    if given.max_extrapolation < SLOWEST_HOLD * period:
+        place, found = "max_extrapolation", given.max_extrapolation
+        finding = f"is {found:g} s, less than {SLOWEST_HOLD:g} periods of update_rate"
+        raise ParameterError(place, finding, f"set at least {SLOWEST_HOLD * period:g} s")
     remedy = "give a finite number"
     offsets = ranged(own.encoder_offset, "motors.{}.encoder_offset", motors, -np.inf, remedy)
     link_signs = signs(sensors.link_encoder_sign, "sensors.{}.link_encoder_sign", joints)
@@ -301,8 +304,8 @@ def prepared(given: ObserverParameters, bare: GearedModel) -> ObserverSetup:
         link_delays=sensors.link_encoder_delay,
         has_links=np.isfinite(sensors.link_encoder_noise),
         period=period,
-        even=given.stamps == "even",
-        hold=given.hold,
+        even=given.stamps == "uniform",
+        hold=given.max_extrapolation,
         settling=given.settling_time,
         auto=given.restart == "auto",
         rest_torque=given.rest_torque,
@@ -337,7 +340,7 @@ def observer_of(given: ObserverParameters, model: GearedModel) -> Observer[Any]:
         "noise": noise,
         "bandwidth": given.bandwidth,
         "rate": given.update_rate,
-        "hold": given.hold,
+        "hold": given.max_extrapolation,
     }
     links = deviations(given.sensors.link_encoder_noise, "link_encoder_noise", joints)
     torques = sensor_noise(given, model)

@@ -39,7 +39,7 @@ CONSTANTS = {
     "step": {"LONGEST_STEP": "rate_span"},
 }  # fmt: skip
 FROZEN = "f7c3cd43d2c520f737c8e879a5a409e5d3e73720b239a6a954e1013fc50c2cbb"  # of decisions
-REACTIONS = ("hold", "hold", "ramp_down", "zero")
+REACTIONS = ("hold", "hold", "ramp_to_gravity", "zero")
 OPTIONS: dict[str, tuple[Any, ...]] = {
     "velocity": ((64.0, INF), (8.0, 64.0), (INF, 64.0)),
     "command": ((24.0, 16.0), (24.0, INF), (INF, INF)),
@@ -50,8 +50,8 @@ OPTIONS: dict[str, tuple[Any, ...]] = {
     "position_margin": (0.0625, 0.0),
     "position_tolerance": (0.03125, 0.0),
     "time_jump": (0.25, 1.0),
-    "blind_time": (0.125, 0.125, 0.25, 0.0),
-    "blind_end": ("gravity", "zero"),
+    "open_loop_time": (0.125, 0.125, 0.25, 0.0),
+    "open_loop_end": ("gravity", "zero"),
     "ramp_time": (0.125, 0.25, 0.5),
     "hold_velocity": (0.25, 0.0),
     "settle_time": (0.125, 0.25, 0.0),

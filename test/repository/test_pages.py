@@ -60,7 +60,9 @@ def test_python_runs(page: str, folder: Path) -> None:
         if block.language == "python" and not block.reason:
             printed = pages.run_python(block, names)
             assert not pages.differ(printed, shown or ""), block.place
-            assert shown or not printed.strip(), f"{block.place} prints what the page does not show"
+            assert shown or not printed.strip(), (
+                f"{block.place} prints what the page does not show"
+            )
 
 
 @pytest.mark.validate

@@ -194,7 +194,7 @@ def test_spring_without_a_motor_behind_it_is_warned_of(
     if said is None:
         assert gd.load_model(ROBOT, drives, strict=True).notes == ()
         return
-    with pytest.warns(gd.GearedDynamicsWarning, match="springs.belt: no motor turns") as found:
+    with pytest.warns(gd.GearedDynamicsWarning, match="springs.belt: no motor drives") as found:
         model = gd.load_model(ROBOT, drives)
     assert said in str(found[0].message)
     assert model.notes == (str(found[0].message),)
@@ -246,7 +246,8 @@ def test_motors_are_optional_where_no_torque_is_asked_for() -> None:
     a, _ = gd.elastic.forward_dynamics(model, gd.State(batch, batch, batch, batch), np.zeros(0))
     assert a.shape == (3, 2)
     with pytest.raises(
-        gd.GearedDynamicsError, match="0 motors turn 0 of 2 freedoms: none turns j1, j2"
+        gd.GearedDynamicsError,
+        match="0 motors drive 0 of 2 degrees of freedom: none drives j1, j2",
     ):
         gd.elastic.motor_torques(model, [0, 0], [0, 0])
 
@@ -256,7 +257,9 @@ def test_joints_that_motors_turn_together_only_are_named() -> None:
     drives["spins"][0] = {"wheel": "r1", "coefficients": {"j1": 50, "j2": 50}}
     del drives["motors"]["m2"]
     model = gd.load_model(ROBOT, drives)
-    with pytest.raises(gd.GearedDynamicsError, match=r"1 motor turns 1 of 2 freedoms: .* j1, j2;"):
+    with pytest.raises(
+        gd.GearedDynamicsError, match=r"1 motor drives 1 of 2 degrees of freedom: .* j1, j2;"
+    ):
         gd.elastic.motor_torques(model, [0, 0], [0, 0])
 
 

@@ -95,7 +95,7 @@ TABLE: dict[str, tuple[Callable[[], Any], list[str]]] = {
     "evaluations True": (lambda: simulate(MODEL, GOOD, T, max_evaluations=True), ["is True"]),
     "absurd torque": (
         lambda: simulate(MODEL, GOOD, T, torque=np.full(3, 1e200), max_evaluations=500),
-        ["max_evaluations", "500", "used up at 0 s"],
+        ["max_evaluations", "500", "were used by 0 s"],
     ),
     "explosion, explicit": (
         lambda: simulate(MODEL, GOOD, T, torque=np.full(3, 1e200), method="DOP853"),
@@ -134,7 +134,7 @@ def test_used_up_evaluations_are_said_with_another_method(method: Any) -> None:
     with pytest.raises(gd.GearedDynamicsError) as caught:
         simulate(MODEL, GOOD, T, method=method, max_evaluations=20)
     assert caught.value.place == "max_evaluations"
-    assert "20 evaluations are used up at " in caught.value.finding
+    assert "all 20 evaluations were used by " in caught.value.finding
     assert "with 0.1 s wanted" in caught.value.finding
     assert "'" in caught.value.remedy
     assert f"'{method}'" not in caught.value.remedy

@@ -139,7 +139,7 @@ def test_actuators_that_do_not_fit(elbow: gd.GearedModel) -> None:
         gd.combine_actuators(with_motors(elbow, joint=JOINT), good)
     with pytest.raises(gd.GearedDynamicsError, match="efficiency"):
         gd.combine_actuators(with_motors(elbow, efficiency=(0.9, 0.8)), good)
-    with pytest.raises(gd.GearedDynamicsError, match="more than viscous"):
+    with pytest.raises(gd.GearedDynamicsError, match="not only viscous"):
         gd.dc_actuator(with_motors(elbow, rotor=ROTOR), names[0])
     with pytest.raises(gd.GearedDynamicsError, match="x: has shape"):
         combined.rates(np.zeros(5), np.zeros(3))

@@ -189,7 +189,7 @@ def test_driven_coordinates_need_springs() -> None:
 
 def test_more_driven_coordinates_than_joints_are_refused() -> None:
     """A belt before one joint only: its motor turns a pulley, the others' the joint as well."""
-    with pytest.raises(ModelError, match="turn 4 coordinates of an arm with 3 joints"):
+    with pytest.raises(ModelError, match="drive 4 coordinates of an arm with 3 joints"):
         driven(elastic_arm(1, 3, belts=1, extra=False))
 
 

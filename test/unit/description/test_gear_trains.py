@@ -228,7 +228,7 @@ BAD = [
     ("    radius: 0.03\n", "", DescriptionError, "planetary.first.radius", "planets have mass"),
     ("radius: 0.03", "radius: -0.03", DescriptionError, "planetary.first.radius", "not above 0"),
     (f"    sun: {BODY}", f"    ring: {BODY}", DescriptionError, "planetary.first.ring",
-     "the ring is a part of the link that 'turn' moves", "leave it out"),
+     "the ring is a part of the link that 'turn' moves", "remove it here"),
     (f"    sun: {BODY}", f"    carrier: {BODY}", DescriptionError, "planetary.first.carrier",
      "the carrier is fixed and a part of link 'base'"),
     (f"    sun: {BODY}", "    sun: 3", DescriptionError, "planetary.first.sun", "a mapping"),

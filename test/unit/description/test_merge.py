@@ -145,7 +145,7 @@ def test_two_inertias_of_one_joint_that_may_be_the_same_are_warned_of(arm) -> No
     _, (note,) = merged(DISC, arm)
     assert "transmission 't1' of <URDF text>" in note
     assert "its inertia is added to that of disc of <drivetrain text>" in note
-    assert "call it 'm1'" in note
+    assert "name it 'm1'" in note
     _, notes = merged(DISC.replace("wheels: {", f"wheels: {{m1: {WHEEL}, "), arm)
     assert not any("is added to" in text for text in notes)
 

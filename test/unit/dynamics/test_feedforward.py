@@ -239,7 +239,7 @@ REFUSED: dict[str, tuple[Callable[[], object], list[str]]] = {
     "shafts in series": (run(with_a_shaft_more(), PATH), ["springs", "one spring per joint"]),
     "no motors": (
         run(UNDRIVEN, PATH),
-        ["motors", "0 of 3", "none turns joint_1, joint_2, joint_3", "declare"],
+        ["motors", "0 of 3", "none drives joint_1, joint_2, joint_3", "declare"],
     ),
     "rigid arm": (
         run(gd.load_model(URDF / "elbow.urdf", URDF / "elbow.drivetrain.yaml"), PATH),

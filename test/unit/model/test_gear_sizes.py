@@ -188,7 +188,9 @@ def test_coaxial_to_a_hundredth_of_the_smaller_radius(
     if fits:
         gd.load_model(ROBOT, drives, strict=True)
         return
-    with pytest.raises(ModelError, match="joint 'j1' between 'w' and arm 'one' is not coaxial"):
+    with pytest.raises(
+        ModelError, match="joint 'j1' between 'w' and mesh carrier 'one' is not coaxial"
+    ):
         gd.load_model(ROBOT, drives)
 
 

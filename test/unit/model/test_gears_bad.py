@@ -181,19 +181,23 @@ BAD: list[tuple[DrivetrainRecord, list[str]]] = [
     # coaxiality
     (
         train(ON_1, gears("b", "link_2", "link_1", sign=1)),
-        ["spins[1]", "joint 'joint_1' between 'b' and arm 'link_1'", "parallel, 0.1 m apart"],
+        [
+            "spins[1]",
+            "joint 'joint_1' between 'b' and mesh carrier 'link_1'",
+            "parallel, 0.1 m apart",
+        ],
     ),
     (
         train(ON_1, gears("b", "link_2", "link_1", sign=1), wheels=(A, replace(B, axis=X))),
-        ["joint 'joint_1' between 'b' and arm 'link_1'", "90 deg apart", "axis of 'b'"],
+        ["joint 'joint_1' between 'b' and mesh carrier 'link_1'", "90 deg apart", "axis of 'b'"],
     ),
     (
         train(ON_1, gears("b", "link_2", sign=1)),
-        ["joint 'joint_1' between 'link_2' and arm 'base'"],
+        ["joint 'joint_1' between 'link_2' and mesh carrier 'base'"],
     ),
     (
         train(ON_1, gears("b", "a", "link_3"), wheels=(A, replace(B, carrier="link_2"))),
-        ["joint 'joint_3' between 'b' and arm 'link_3' is not coaxial", "90 deg"],
+        ["joint 'joint_3' between 'b' and mesh carrier 'link_3' is not coaxial", "90 deg"],
     ),
     # counting
     (
@@ -285,7 +289,7 @@ BAD: list[tuple[DrivetrainRecord, list[str]]] = [
         ["planetary.box.carrier: there is no link or wheel 'x'"],
     ),
     (box(input="ring"), ["planetary.box", "ring is fixed, the ring is the input"]),
-    (box(members=()), ["planetary.box", "nothing is said of the sun"]),
+    (box(members=()), ["planetary.box", "the sun is not described"]),
     (
         box(members=(("sun", body_wheel()), ("ring", body_wheel()))),
         ["planetary.box.ring", "part of link 'base'"],
@@ -294,7 +298,7 @@ BAD: list[tuple[DrivetrainRecord, list[str]]] = [
         box(members=SUN_AND_CARRIER),
         ["planetary.box.carrier", "part of the link that 'joint_1' moves", "inertial"],
     ),
-    (box(**NO_JOINT), ["nothing is said of the carrier", "a joint, or carrier"]),
+    (box(**NO_JOINT), ["the carrier is not described", "a joint, or carrier"]),
     (box(**NO_JOINT, members=SUN_AND_CARRIER), ["not determined", "'box.sun'", "1 eq"]),
     (box(joint=None, members=SUN_AND_CARRIER), ["neither joint nor axis", "add axis"]),
     (box(axis=(0.0, 0.0, 0.0)), ["planetary.box.axis", "zero"]),

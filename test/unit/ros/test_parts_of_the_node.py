@@ -295,7 +295,7 @@ def test_the_report_of_an_arm_at_rest_and_of_one_in_a_hurry(leaving: Leaving) ->
     leaving.made.hurry()
     leaving.made.complete()
     ((_, text),) = leaving.log.taken()
-    assert text.startswith("ended in a hurry after 0.4")
+    assert text.startswith("stopped by a second signal after 0.4")
 
 
 # -- topics to tune by ---------------------------------------------------------------------------

@@ -123,7 +123,9 @@ def test_a_bound_of_points() -> None:
     data = bytes(serialize_message(message))
     assert len(read_trajectory(data).points.times) == MOST_POINTS
     message.points.append(point)
-    with pytest.raises(TrajectoryError, match=f"points: are {MOST_POINTS + 1}; give at most"):
+    with pytest.raises(
+        TrajectoryError, match=f"points: there are {MOST_POINTS + 1}; send at most"
+    ):
         read_trajectory(bytes(serialize_message(message)))
 
 

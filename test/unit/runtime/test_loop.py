@@ -120,7 +120,7 @@ def test_nan_is_never_sent_and_never_kept(model: gd.GearedModel) -> None:
         assert np.isfinite(command).all()
     assert loop.counters.nan == 40
     assert loop.decision is not None
-    assert loop.decision.mode is Mode.BLIND
+    assert loop.decision.mode is Mode.OPEN_LOOP
 
 
 def test_a_law_that_fails_holds_the_arm(

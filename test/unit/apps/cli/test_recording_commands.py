@@ -288,7 +288,10 @@ def test_identify_finds_drive_gains_and_writes_them(
     [
         ([], "needs efforts of motors, not joint_torque"),
         (["--effort", "motor_current"], "--loaded"),
-        (["--effort", "motor_current", "--gains", "1", "1", "1"], "are to be found"),
+        (
+            ["--effort", "motor_current", "--gains", "1", "1", "1"],
+            "is given with --identify-drive-gains",
+        ),
         (["--effort", "motor_current", "--loaded", "BAG"], "--known-load: is not given"),
         (["--effort", "motor_current", "--loaded", "BAG", "--load-link", "base_link"],
          "--load-link: 'base_link' is fixed to the root"),
