@@ -12,6 +12,7 @@ import pytest
 from feedforward_rig import Rig, compile_kernels
 from ros_harness import Graph, Processes, ros_environment
 from ros_harness.domain import own_domain
+from ros_harness.processes import watch_the_clock
 
 HERE = Path(__file__).resolve().parent
 HAS_ROS = importlib.util.find_spec("rclpy") is not None
@@ -36,7 +37,9 @@ def ros_domain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
         for name, value in ros_environment(domain, tmp_path_factory.mktemp("ros_log")).items():
             if name not in {"PYTHONPATH", "PYTHONUNBUFFERED"}:
                 patch.setenv(name, value)
+        watch_the_clock()
         yield domain
+        watch_the_clock(False)
 
 
 @pytest.fixture

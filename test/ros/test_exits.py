@@ -20,14 +20,24 @@ MODES = {"stream": {}, "computed_torque": {"mode": "computed_torque"}}
 
 
 def moving(graph: Graph, processes: Processes, **parameters: Any) -> Arm:
-    """An arm in the midst of a fast motion."""
+    """An arm in the midst of a fast motion, its node's services found."""
     arm = Arm(Rig(graph, processes))
     arm.rig.start(**{"safety__state_timeout": 0.5, **parameters})
     arm.until(lambda: arm.rig.said("holding: no reference"), "the node")
+    transitions(arm)
     arm.rig.go([(0.8, GOAL, [0.0] * 3, [0.0] * 3)])
     arm.until(lambda: arm.speed > 1.0 and arm.running, "its speed")
     arm.mark()
     return arm
+
+
+def transitions(arm: Arm) -> Any:
+    """The client of the node's transitions; found while the arm's joint states go on."""
+    from lifecycle_msgs.srv import ChangeState
+
+    client = arm.rig.graph.client(f"{arm.rig.node}/change_state", ChangeState)
+    arm.until(client.service_is_ready, "the service of transitions")
+    return client
 
 
 def at_rest(arm: Arm) -> None:
@@ -86,12 +96,13 @@ def test_a_transition_in_motion(graph: Graph, processes: Processes, transition: 
 
     arm = moving(graph, processes)
     rig = arm.rig
-    client = graph.wait_for_service(f"{rig.node}/change_state", ChangeState)
+    client = transitions(arm)
     number = {"deactivate": 4, "active_shutdown": 7}[transition]
     request = ChangeState.Request()
     request.transition.id = number
     future, again = client.call_async(request), client.call_async(request)
     arm.until(lambda: rig.said("braking: the node ends"), "braking")
+    arm.mark()  # not what it went while the request was on its way
     rig.go([(1.0, GOAL)])
     arm.until(again.done, "the refusal of another one")
     assert not again.result().success

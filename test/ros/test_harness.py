@@ -130,7 +130,7 @@ import os, signal, sys
 from pathlib import Path
 from ros_harness import Processes
 run = Processes({}, Path(sys.argv[1])).start("-c", sys.argv[2], name="parent")
-while "ready" not in run.output: pass
+while not ("ready" in run.output and "child" in run.output): pass
 print(run.output, flush=True)
 os.kill(os.getpid(), signal.SIGKILL)
 """

@@ -65,15 +65,16 @@ def test_parameters_that_change_in_a_brake(graph: Graph, processes: Processes) -
     rig = arm.rig
     rig.start(safety__state_timeout=0.5, safety__stop_time=0.6, mode="computed_torque")
     arm.until(lambda: rig.said("holding: no reference"), "the node")
+    change = graph.client(f"{rig.node}/change_state", ChangeState)
+    set_them = graph.client(f"{rig.node}/set_parameters", SetParameters)
+    arm.until(lambda: change.service_is_ready() and set_them.service_is_ready(), "its services")
     rig.go([(0.8, GOAL, STILL, STILL)])
     arm.until(lambda: arm.speed > 1.0 and arm.running, "its speed")
-    arm.mark()
-    change = graph.wait_for_service(f"{rig.node}/change_state", ChangeState)
     request = ChangeState.Request()
     request.transition.label = "deactivate"
-    set_them = graph.wait_for_service(f"{rig.node}/set_parameters", SetParameters)
     done = change.call_async(request)
     arm.until(lambda: rig.said("braking: the node ends"), "braking")
+    arm.mark()  # not what it went while the request was on its way
     values = {"payload.mass": 0.5, "gains.joint_1.p": 20.0, "use_friction": False}
     values["mode"] = "stream"  # which an active node refuses
     wanted = [Parameter(name, value=value).to_parameter_msg() for name, value in values.items()]

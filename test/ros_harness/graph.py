@@ -6,6 +6,7 @@ its deadline, with all that the processes have said.
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections import deque
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from ros_harness.processes import Processes
 
 T = TypeVar("T")
 TIMEOUT = 60.0  # [s]; usually 0.3 s, but in a fresh clone a node first compiles its kernels
+PATIENCE = 10.0  # [s] for an answer that can be asked for again
 KEPT = 10_000  # messages of a topic
 
 
@@ -153,11 +155,15 @@ class Graph:
 
     # -- services ----------------------------------------------------------------------------
 
-    def wait_for_service(self, name: str, kind: Any) -> Any:
-        """Wait until somebody offers a service, and return a client of it."""
+    def client(self, name: str, kind: Any) -> Any:
+        """Return the client of a service, which may not be there yet."""
         if name not in self._clients:
             self._clients[name] = self.node.create_client(kind, name)
-        client = self._clients[name]
+        return self._clients[name]
+
+    def wait_for_service(self, name: str, kind: Any) -> Any:
+        """Wait until somebody offers a service, and return a client of it."""
+        client = self.client(name, kind)
         self.until(client.service_is_ready, f"the service {name}")
         return client
 
@@ -185,11 +191,21 @@ class Graph:
         from rcl_interfaces.srv import GetParameters
         from rclpy.parameter import parameter_value_to_python
 
-        answer = self.call(
+        answer = self.ask(
             f"{node}/get_parameters", GetParameters, GetParameters.Request(names=names)
         )
         values = (parameter_value_to_python(value) for value in answer.values)
         return dict(zip(names, values, strict=True))
+
+    def ask(self, name: str, kind: Any, request: Any = None) -> Any:
+        """Call a service that changes nothing; again after a while.
+
+        An answer that the service sends before it has found this client's reader is lost.
+        """
+        for _ in range(round(TIMEOUT / PATIENCE) - 1):
+            with contextlib.suppress(AssertionError):
+                return self.call(name, kind, request, PATIENCE)
+        return self.call(name, kind, request, PATIENCE)
 
     # -- lifecycle ---------------------------------------------------------------------------
 
@@ -197,7 +213,7 @@ class Graph:
         """Return a lifecycle node's state: unconfigured, inactive, active or finalized."""
         from lifecycle_msgs.srv import GetState
 
-        return str(self.call(f"{node}/get_state", GetState).current_state.label)
+        return str(self.ask(f"{node}/get_state", GetState).current_state.label)
 
     def change_state(self, node: str, transition: str) -> bool:
         """Ask for a transition (configure, activate, ...); tell whether it succeeded."""
