@@ -253,8 +253,8 @@ class Plant:
             command = command.values
         values = finite_input("command", command, self._stage.count)
         if np.abs(values).max() >= LARGEST:
-            finding = f"has a number of {np.abs(values).max():g}"
-            raise ArrayError("command", finding, f"give numbers below {LARGEST:g}, SI units")
+            finding = f"contains the number {np.abs(values).max():g}"
+            raise ArrayError("command", finding, f"use SI units, below {LARGEST:g}")
         return np.array(one_driven_state({"command": values})[0])
 
     def _advance(self, duration: float) -> None:
