@@ -42,9 +42,9 @@ def test_a_command_is_a_copy(reader: CommandReader) -> None:
         (("flat", [np.inf, 0.0, 0.0]), "is not finite for a"),
         (("flat", [0.0, -1e9, 0.0]), "contains the number 1e+09; send SI units, below"),
         (("named", ["a", "b", "x"], [1.0] * 3), "names a, b, x; send motor_voltage"),
-        (("named", ["a", "b"], [1.0] * 2), "is for a, b"),
-        (("named", ["a", "b", "b"], [1.0] * 3), "is for a, b, b"),
-        (("named", [], []), "is for nobody"),
+        (("named", ["a", "b"], [1.0] * 2), "names a, b"),
+        (("named", ["a", "b", "b"], [1.0] * 3), "names a, b, b"),
+        (("named", [], []), "names no joints"),
         (("named", NAMES, []), "has 0 numbers for 3 names; put one into effort"),
     ],
 )
