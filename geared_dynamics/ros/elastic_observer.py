@@ -22,8 +22,8 @@ from geared_dynamics.ros.reporter import ObserverReporter
 from geared_dynamics.runtime.joint_readings import Picker
 from geared_dynamics.runtime.model_source import payload_words
 from geared_dynamics.runtime.observer_loop import ObserverLoop, rehearse
+from geared_dynamics.runtime.observer_parameters import ObserverParameters
 from geared_dynamics.runtime.observer_settings import (
-    ObserverParameters,
     ObserverSetup,
     prepared,
 )

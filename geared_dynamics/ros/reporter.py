@@ -21,7 +21,7 @@ from geared_dynamics.runtime.cycle_report import Figures
 from geared_dynamics.runtime.joint_readings import JointMap, Reading
 from geared_dynamics.runtime.model_source import payload_words
 from geared_dynamics.runtime.observer_loop import ObserverLoop, named
-from geared_dynamics.runtime.observer_settings import ObserverParameters
+from geared_dynamics.runtime.observer_parameters import ObserverParameters
 from geared_dynamics.runtime.observer_values import Level, ObserverOutput
 
 PAUSE = 1.0  # [s] between two lines about the same thing

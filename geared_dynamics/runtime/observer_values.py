@@ -11,7 +11,8 @@ from geared_dynamics.actuation.command_type import command_names, is_of_motors
 from geared_dynamics.arrays import Array
 from geared_dynamics.model import GearedModel
 from geared_dynamics.observers import Estimate, Fault, ObserverState
-from geared_dynamics.runtime.observer_settings import ObserverParameters, ObserverSetup
+from geared_dynamics.runtime.observer_parameters import ObserverParameters
+from geared_dynamics.runtime.observer_settings import ObserverSetup
 from geared_dynamics.runtime.parameters import ParameterError
 
 # -- What goes into a cycle of the observer node, and what comes out ------------------------------

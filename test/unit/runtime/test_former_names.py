@@ -10,7 +10,7 @@ import pytest
 import geared_dynamics as gd
 from geared_dynamics.control.safety import Mode
 from geared_dynamics.runtime.feedforward_parameters import FeedforwardParameters
-from geared_dynamics.runtime.observer_settings import ObserverParameters
+from geared_dynamics.runtime.observer_parameters import ObserverParameters
 from geared_dynamics.runtime.parameters import Parameter, ParameterError
 
 URDF = Path(__file__).resolve().parents[3] / "urdf"
