@@ -150,10 +150,10 @@ class Policy(Frozen):
     def __post_init__(self) -> None:
         """Check, and lay out what a cycle reads."""
         for option in OPTIONS.values():
-            new = FORMER_REACTIONS.get(getattr(self, option))
-            if new is not None:
-                warn_former(f"the reaction {getattr(self, option)!r}", repr(new))
-                object.__setattr__(self, option, new)
+            old = getattr(self, option)
+            if isinstance(old, str) and old in FORMER_REACTIONS:
+                warn_former(f"the reaction {old!r}", repr(FORMER_REACTIONS[old]))
+                object.__setattr__(self, option, FORMER_REACTIONS[old])
         self._check()
         rows = tuple(
             (low + self.position_margin, high - self.position_margin, near(speed, self))
