@@ -179,7 +179,7 @@ def parting(model: GearedModel, q: Array, contact: DesiredContact) -> Parting:
     if left.any():
         place = f"reference.contact.jacobian[{int(np.argmax(left))}]"
         remedy = "remove constraints that repeat others or that no joint can move"
-        raise ArrayError(place, "is a combination of the rows before it", remedy)
+        raise ArrayError(place, "moves no joint, or repeats the rows before it", remedy)
     return Parting(lower, np.asarray(basis, np.float64), np.asarray(upper, np.float64))
 
 

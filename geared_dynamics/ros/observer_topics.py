@@ -21,9 +21,8 @@ from geared_dynamics.model import GearedModel
 from geared_dynamics.observers import contact_wrench
 from geared_dynamics.ros.joint_state_wire import SECOND, Fields, nanoseconds
 from geared_dynamics.runtime.joint_readings import Picker
-from geared_dynamics.runtime.observer_parameters import ObserverParameters
+from geared_dynamics.runtime.observer_parameters import ContactParameters, ObserverParameters
 from geared_dynamics.runtime.observer_settings import (
-    ContactParameters,
     ObserverSetup,
 )
 from geared_dynamics.runtime.observer_values import (

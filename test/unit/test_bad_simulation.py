@@ -135,7 +135,7 @@ def test_used_up_evaluations_are_said_with_another_method(method: Any) -> None:
         simulate(MODEL, GOOD, T, method=method, max_evaluations=20)
     assert caught.value.place == "max_evaluations"
     assert "all 20 evaluations were used by " in caught.value.finding
-    assert "with 0.1 s wanted" in caught.value.finding
+    assert "of 0.1 s" in caught.value.finding
     assert "'" in caught.value.remedy
     assert f"'{method}'" not in caught.value.remedy
 

@@ -100,8 +100,11 @@ def refuse_circle(model: GearedModel, heard: NDArray[np.bool_], found: dict[int,
             break
         waiting = needed
     names = [model.joint_names[j] for j in model.elasticity.joint[waiting]]
-    several = "of one another" if len(names) > 1 else "of its own joint"
-    finding = f"motors {several} accelerate the links of {', '.join(names)}: S is not triangular"
+    if len(names) > 1:
+        finding = f"motors accelerate each other's links ({', '.join(names)})"
+    else:
+        finding = f"the motor of {names[0]} accelerates its own link"
+    finding += ", so that S is not strictly triangular"
     remedy = "use method='expanded', or mount each motor before its joint"
     raise ModelError(f"{model.drivetrain_source}, wheels", finding, remedy)
 

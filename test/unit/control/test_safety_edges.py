@@ -355,7 +355,7 @@ def test_without_a_model_the_error_says_so() -> None:
     rig.model = False
     found = rig.cycle(emergency_stop=True)
     assert isinstance(found.error, gd.errors.ModelError)
-    assert found.error.finding == "there is no model"
+    assert found.error.finding == "no model is loaded, so no holding command can be computed"
 
 
 def test_only_what_is_near_its_limit_is_told() -> None:

@@ -272,7 +272,7 @@ def test_joints_that_are_not_named_stay(model: gd.GearedModel) -> None:
     tail = tail_of(checked(points, rules, NOW), how)
     answer = annotate(tail, Posture(state(START, [0.0] * 6), NOW), how)
     np.testing.assert_allclose(answer.dense.q[-1], [0.5, *START[1:]], atol=1e-12)
-    with pytest.raises(TrajectoryError, match="no joint state yet"):
+    with pytest.raises(TrajectoryError, match="no joint state has been received"):
         annotate(tail, None, how)
 
 

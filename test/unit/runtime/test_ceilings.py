@@ -110,7 +110,9 @@ def test_limits_that_only_the_start_gives(
 
 def test_the_refusal_names_parameter_and_bound(arm: gd.GearedModel) -> None:
     given = values(arm, safety__command_rate=0.0)
-    with pytest.raises(ParameterError, match="allows any, and while the node runs it is") as error:
+    with pytest.raises(
+        ParameterError, match="is not limited, and while the node runs it must be"
+    ) as error:
         refuse_wider_than_start(given, values(arm), arm)
     assert error.value.place == "safety.command_rate"
     assert "restart the node" in error.value.remedy

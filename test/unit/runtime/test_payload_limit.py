@@ -40,7 +40,7 @@ def test_a_pendulum_holds_what_its_lever_arm_says() -> None:
     assert holdable_mass(arm, (0.0, 0.0, -2.0)) == pytest.approx(5.0, rel=1e-3)
     assert holdable_mass(arm, (0.5, 0.0, 0.0)) == pytest.approx(20.0, rel=1e-3)
     assert holdable_mass(gd.load_model(PENDULUM, gravity=(0, 0, 0)), (1.0, 0, 0)) == math.inf
-    with pytest.raises(ParameterError, match=r"payload\.mass: is 11 kg, above the 10 kg whose"):
+    with pytest.raises(ParameterError, match=r"payload\.mass: is 11 kg, above the 10 kg that"):
         loaded(arm, given(11.0, (0.0, 0.0, -1.0)))
 
 
