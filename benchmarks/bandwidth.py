@@ -3,6 +3,7 @@
 Run it as
 
     python benchmarks/bandwidth.py [tuned|fresh|all] [--only WORD] [--shift N] [--longer N]
+        [--others N]
 
 For each recording it prints the band found, and the held-out residual in it over the least of all
 bands of a grid of factor 1.2 in which every joint can be validated and the motion has room: as the
@@ -10,8 +11,10 @@ command prints it, each in its own band (geometric mean of the joints, and RMS o
 percentages), and with all parameters judged in one fixed band; then the true error of the torque
 on another motion, over the least of the grid. ``tuned`` were looked at while the search was made,
 ``fresh`` not. The least of many residuals is in part chance, as a fifth of a recording is all that
-is held out; ``--longer 5`` fits as much and holds out twenty times that, which leaves none. What
-the command calls unsure about the band ends the line.
+is held out; ``--longer 5`` fits as much and holds out twenty times that, which leaves none.
+``--others 2`` judges the same fits by two more recordings of the same arm, each in five parts: the
+ratio to the least of the grid for each part, and for all parts together. What the command calls
+unsure about the band ends the line.
 """
 
 import argparse
@@ -22,7 +25,7 @@ import numpy as np
 from noisy_recordings import Case, motion_of, recorded
 
 import geared_dynamics as gd
-from geared_dynamics.analysis.identification import identify
+from geared_dynamics.analysis.identification import FEWEST, identify
 from geared_dynamics.analysis.identification_equations import equations
 from geared_dynamics.analysis.identification_rows import Settings
 from geared_dynamics.analysis.least_squares import deviation
@@ -31,6 +34,7 @@ from geared_dynamics.errors import RecordingError
 
 FITTED = 0.8  # of a recording; the rest is held out
 FIXED = 5.0  # [Hz] in which all parameters are judged
+APART, PARTS = 500_000, 5  # seeds of other recordings, parts of each
 LOWEST = 0.5  # [Hz] of the grid: no motion has its harmonics below
 CUT = {"repeated": 0.05, "intervals": (2.0, 5.0)}
 ODD = {"unmodelled": 0.3}
@@ -148,10 +152,11 @@ class Judge:
         return common, off.std(axis=0) / (self.Y @ self.x).std(axis=0)
 
 
-def judged(case, longer=1):
-    """The band found, its errors over the least of the grid, and the worst residual."""
+def judged(case, longer=1, others=0):
+    """The band found, the best of the grid, errors over the least; those of other recordings."""
     model, recording, x = recorded(replace(case, seconds=longer * case.seconds))
-    judge, rows = Judge(case, model, recording, x, longer), []
+    more = [recorded(replace(case, seed=case.seed + APART * (k + 1)), x)[1] for k in range(others)]
+    judge, rows, parts = Judge(case, model, recording, x, longer), [], []
     found = identify(model, [recording], settings_of(case, longer), physical=False)
     for band in LOWEST * 1.2 ** np.arange(60):
         if band > 0.08 * case.rate:
@@ -164,12 +169,45 @@ def judged(case, longer=1):
             continue  # too few equations: no band to compare with
         if not np.isnan(percent(one)).any():
             rows.append((band, *summary(one, judge)))
+            parts.append(elsewhere(one, more, case))
             if rows[-1][1] > 5.0 * min(row[1] for row in rows):
                 break
     least = np.min([row[1:] for row in rows], axis=0)
     own = np.array(summary(found, judge))
     best = rows[int(np.argmin([row[1] for row in rows]))][0]
-    return found, best, own / least
+    return found, best, own / least, over_least(elsewhere(found, more, case), np.array(parts))
+
+
+def elsewhere(found, recordings, case):
+    """Squares of residual and torque in five parts of each recording (2, parts, n); NaN: few."""
+    cutoff, keep = found.equations.bandwidth
+    settings = replace(settings_of(case, 1, cutoff), keep=keep, holdout=0.0)
+    squares = []
+    for recording in recordings:
+        try:
+            rows = equations(found.model, [recording], settings)
+        except RecordingError:  # too few in so low a band
+            squares += [np.full((2, found.model.n), np.nan)] * PARTS
+            continue
+        left = rows.tau - rows.Y[..., list(found.base.selection)] @ found.x
+        for part in np.array_split(np.arange(len(left)), PARTS):
+            used = rows.used[part]
+            both = np.array([left[part], rows.tau[part]]) ** 2
+            enough = used.sum(axis=0) >= FEWEST
+            squares.append(np.where(enough, (both * used).sum(axis=1), np.nan))
+    return np.array(squares).reshape(-1, 2, found.model.n).swapaxes(0, 1)
+
+
+def over_least(own, grid):
+    """Residual of each part, and of all together, over the least of the grid; () without any."""
+    if not own.size:
+        return ()
+    each = [
+        np.exp(0.5 * np.log(x[..., 0, :, :] / x[..., 1, :, :]).mean(axis=-1)) for x in (own, grid)
+    ]
+    sums = [np.nansum(x, axis=-2) for x in (own, grid)]
+    whole = [np.exp(0.5 * np.log(x[..., 0, :] / x[..., 1, :]).mean(axis=-1)) for x in sums]
+    return (*(each[0] / np.nanmin(each[1], axis=0)), whole[0] / np.nanmin(whole[1]))
 
 
 def summary(found, judge):
@@ -188,6 +226,7 @@ def main():
     parser.add_argument(
         "--longer", type=int, default=1, help="times: as much is fitted, all the rest held out"
     )
+    parser.add_argument("--others", type=int, default=0, help="recordings that judge as well")
     args = parser.parse_args()
     warnings.simplefilter("ignore", gd.GearedDynamicsWarning)
     sets = {"tuned": TUNED, "fresh": FRESH}
@@ -199,7 +238,8 @@ def main():
         for title, case in sets[name].items():
             if args.only not in f"{case.arm} {title}":
                 continue
-            found, best, ratio = judged(replace(case, seed=case.seed + args.shift), args.longer)
+            case = replace(case, seed=case.seed + args.shift)
+            found, best, ratio, more = judged(case, args.longer, args.others)
             ratios.append(ratio)
             print(
                 f"figure: {name:5} {case.arm:17}{title:24.24} {found.equations.bandwidth[1]:6.2f} "
@@ -208,6 +248,12 @@ def main():
                 *(note for note in found.equations.notes if note.startswith("unsure")),
                 flush=True,
             )
+            if more:
+                print(
+                    f"figure:       other parts {np.nanmin(more[:-1]):.2f} to "
+                    f"{np.nanmax(more[:-1]):.2f}, all together {more[-1]:.2f}",
+                    flush=True,
+                )
     worst, above = np.max(ratios, axis=0), np.sum(np.array(ratios) > 1.2, axis=0)
     print(f"figure: worst of {len(ratios)}", " ".join(f"{value:.2f}" for value in worst))
     print(f"figure: above 1.2, of {len(ratios)}", " ".join(f"{value}" for value in above))

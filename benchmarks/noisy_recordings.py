@@ -184,13 +184,13 @@ def odd_friction(model, case, x, q, v):
     return level * (sign - np.sign(v) + more)
 
 
-def recorded(case):
-    """The model, a recording, and the true parameters."""
+def recorded(case, x=None):
+    """The model, a recording, and the true parameters: ``x`` if they are given."""
     from scipy import signal
 
     random, model = np.random.default_rng(case.seed), arm(case.arm)
     t, q, v, a = motion_of(model, case, random)
-    x = parameters_of(model, q, v, a, random)
+    x = parameters_of(model, q, v, a, random) if x is None else x
     tau = torques(model, x, q, v, a) + odd_friction(model, case, x, q, v)
     size = tau.std(axis=0)
     if case.lowpass:

@@ -42,7 +42,7 @@ def main() -> None:
     weight = gd.gravity_forces(model, x[: model.n])
     tau = np.linalg.pinv(model.structure_matrix) @ weight
     node.outputs._wanted["link_state"] = True
-    observer, state = node.loop.prepared.observer, None
+    observer, state = node.loop.setup.observer, None
     whole, alone = [], []
     begin = time.time_ns()
     for k in range(cycles):

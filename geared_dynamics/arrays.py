@@ -17,9 +17,9 @@ __all__ = [
     "Array",
     "ArrayLike",
     "BoolArray",
-    "Entered",
     "Frozen",
     "IntArray",
+    "WithDoorRecords",
     "is_masked",
     "readonly",
     "readonly_bool",
@@ -104,8 +104,8 @@ class Frozen:
         self.__dict__.update({name: _restored(value) for name, value in state.items()})
 
 
-class Entered:
-    """Base of models: a slot for what the doors of the public functions find there.
+class WithDoorRecords:
+    """Base of models: the slot ``entry`` for the records that the public functions' doors find.
 
     It is the first behind the object's head, follows from the fields, and is not pickled.
     """

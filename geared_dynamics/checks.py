@@ -43,12 +43,12 @@ def flag(place: str, value: object) -> bool:
     return bool(value)
 
 
-def as_order(name: str, value: object, highest: int = HIGHEST) -> int:
+def as_order(name: str, value: object, highest: int = HIGHEST, lowest: int = 0) -> int:
     """Check a small whole number."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
         raise ArrayError(name, f"is {shown(value)}", "give a whole number")
-    if not 0 <= value <= highest:
-        raise ArrayError(name, f"is {shown(value)}", f"give 0 to {highest}")
+    if not lowest <= value <= highest:
+        raise ArrayError(name, f"is {shown(value)}", f"give {lowest} to {highest}")
     return int(value)
 
 

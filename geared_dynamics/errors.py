@@ -142,6 +142,11 @@ def printable(text: str) -> str:
     return UNSEEN.sub(lambda match: ascii(match[0])[1:-1], text)
 
 
+def drawable(text: str) -> str:
+    """Return a text for a picture of matplotlib: printable, shortened, and no formula."""
+    return printable(shortened(text)).replace("$", r"\$")
+
+
 class DamagedMessageError(GearedDynamicsError):
     """A serialised message that its type cannot be read from."""
 

@@ -148,7 +148,7 @@ def keep_mode(draft: Path, target: Path) -> None:
 Source = str | bytes | os.PathLike[str]
 
 
-def at(source: str, *keys: str) -> str:
+def place_in(source: str, *keys: str) -> str:
     """Return the place of an error: the file, then the key path in it."""
     path = "".join(keys)
     return f"{source}, {path}" if path else source

@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike
-from geared_dynamics.description.robot_records import RobotRecord
 from geared_dynamics.dynamics import elastic
 from geared_dynamics.dynamics.rigid import mass_matrix
 from geared_dynamics.errors import DescriptionError, ModelError
 from geared_dynamics.model import GearedModel, build_model, require_model
 from geared_dynamics.model.build import EARTH
 from geared_dynamics.model.drive_sources import one_drivetrain
-from geared_dynamics.model.facts import MOVABLE
 from geared_dynamics.model.inertia import parameters_of_record, tensor_of
 
 if TYPE_CHECKING:
@@ -62,13 +60,13 @@ def load_model(
         GearedDynamicsError: naming file, key path, finding and remedy.
     """
     # Imported here: the parsers take longer to import than all the rest.
-    from geared_dynamics.description import freeze, read_drivetrain, read_robot
+    from geared_dynamics.description import freeze, movable, read_drivetrain, read_robot
 
     whole, of_urdf = read_robot(urdf, srdf)
     of_file = read_drivetrain(drivetrain, alone=False)
     refuse_unless_bool(strict)
     robot = freeze(whole, joints, lock)
-    frozen = movable(whole) - movable(robot)
+    frozen = frozenset(movable(whole)) - frozenset(movable(robot))
     drives, notes = one_drivetrain(whole, robot, of_file, of_urdf.drivetrain, frozen)
     notes = of_urdf.notes + of_urdf.remarks + notes
     notes = tuple(sorted(notes, key=lambda note: not note.remedy))
@@ -157,11 +155,6 @@ def refuse_unless_bool(strict: object) -> None:
     """Raise for a ``strict`` that is neither True nor False."""
     if not isinstance(strict, (bool, np.bool_)):
         raise DescriptionError("strict", f"is {strict!r}", "give True or False")
-
-
-def movable(robot: RobotRecord) -> frozenset[str]:
-    """Names of the joints that move."""
-    return frozenset(joint.name for joint in robot.joints if joint.kind in (*MOVABLE, "floating"))
 
 
 def checked(model: GearedModel) -> GearedModel:

@@ -21,7 +21,7 @@ from geared_dynamics.apps.gear_graph_drawing import graph_svg
 from geared_dynamics.checks import finite_array
 from geared_dynamics.dynamics.arguments import finite_input
 from geared_dynamics.dynamics.rigid import inverse_dynamics
-from geared_dynamics.errors import ArrayError, GearedDynamicsError, extra
+from geared_dynamics.errors import ArrayError, GearedDynamicsError, drawable, extra
 from geared_dynamics.files import new_files, write_text
 from geared_dynamics.model.model import GearedModel, require_model
 
@@ -106,7 +106,7 @@ def torques(
         for j, (ax, name) in enumerate(zip(axes, model.joint_names, strict=True)):
             for label, tau in lines.items():
                 ax.plot(moments, np.asarray(tau)[:, j], lw=1.0, label=label)
-            ax.set_ylabel(f"{name}\n[{model.force_units[j]}]", fontsize="small")
+            ax.set_ylabel(f"{drawable(name)}\n[{model.force_units[j]}]", fontsize="small")
             ax.grid(alpha=0.3)
         axes[0].legend(fontsize="small", ncols=3, frameon=False, loc="lower left",
                        bbox_to_anchor=(0.0, 1.0))  # fmt: skip
@@ -138,7 +138,9 @@ def coupling(model: GearedModel, *, states: int = 2000, seed: int = 0) -> Plot:
         (ax,) = axes
         for k, cause in enumerate(CAUSES):
             ax.bar(places + (k - 1) * width, shares.parts[k] * scale, width, label=cause)
-        ax.set_xticks(places, model.joint_names, rotation=30 if model.n > 4 else 0)
+        ax.set_xticks(
+            places, list(map(drawable, model.joint_names)), rotation=30 if model.n > 4 else 0
+        )
         ax.set_ylabel("RMS, % of the joint's torque")
         ax.grid(axis="y", alpha=0.3)
         ax.legend(fontsize="small", frameon=False)
@@ -167,7 +169,7 @@ def identification(result: Identified) -> Plot:
             used = result.held_used[rows, j]
             for label, tau, style in (("measured", held.tau, "."), ("predicted", predicted, "-")):
                 ax.plot(seconds, np.where(used, tau[rows, j], np.nan), style, lw=1.0, label=label)
-            ax.set_ylabel(f"{name}\n[{model.force_units[j]}]", fontsize="small")
+            ax.set_ylabel(f"{drawable(name)}\n[{model.force_units[j]}]", fontsize="small")
             share = 100.0 * result.residual[3, j] / max(result.held_rms[j], 1e-300)
             text = f"residual {share:.2g} %" if np.isfinite(share) else "hardly moves"
             ax.set_title(text, fontsize="small", loc="right")
@@ -185,7 +187,7 @@ def drawn(title: str, rows: int, draw: Callable[[Any], None], height: float | No
     size = (WIDTH, height if height is not None else 1.5 * rows + 0.8)
     figure = figures.Figure(figsize=size, layout="constrained")
     draw(figure.subplots(rows, 1, sharex=True, squeeze=False)[:, 0])
-    figure.suptitle(title, fontsize="medium")
+    figure.suptitle(drawable(title), fontsize="medium")
     text = StringIO()
     figure.savefig(text, format="svg")
     return Plot(title, text.getvalue(), figure)

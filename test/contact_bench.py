@@ -8,7 +8,7 @@ import numpy as np
 
 import geared_dynamics as gd
 from geared_dynamics.runtime.feedforward_loop import FeedforwardLoop
-from geared_dynamics.runtime.feedforward_settings import prepared
+from geared_dynamics.runtime.feedforward_settings import feedforward_setup
 from geared_dynamics.trajectory import JointTrajectory, Point
 from node_values import feedforward
 from plant_arms import example
@@ -142,7 +142,7 @@ def slide(
     wanted = (lambda t: HELD if t > 0.3 else 0.0) if wanted is None else wanted
     known = model if known is None else known
     if loop is None:
-        loop = FeedforwardLoop(prepared(feedforward(known, **PRESSING | given), known))
+        loop = FeedforwardLoop(feedforward_setup(feedforward(known, **PRESSING | given), known))
     home, across = gd.pose(model, begin, tip(model))[:3, 3], np.cross(normal, way)
     axes = np.array([normal, way, across])
     times, forces, places, modes = [], [], [], []
@@ -151,7 +151,7 @@ def slide(
         if k == 2:
             loop.accept(line(known, begin, way, length, rest), t, t)
         if k > 4 and (push := wanted(t)) is not None and loop.following:
-            loop.contact.take(loop.prepared.contact, push * normal, np.zeros(3), model.root, t)
+            loop.contact.take(loop.setup.contact, push * normal, np.zeros(3), model.root, t)
         command = loop.cycle(t, t, seen.q.copy(), seen.v.copy())
         if at is not None:
             at(t, loop, plant)

@@ -8,7 +8,7 @@ import numpy as np
 
 import geared_dynamics as gd
 from geared_dynamics.runtime.feedforward_loop import FeedforwardLoop
-from geared_dynamics.runtime.feedforward_settings import prepared
+from geared_dynamics.runtime.feedforward_settings import feedforward_setup
 from geared_dynamics.runtime.goals import Goals
 from geared_dynamics.trajectory import JointTolerance, JointTrajectory, Point, sample
 from node_values import feedforward
@@ -24,7 +24,7 @@ class Bench:
     def __init__(self, model: gd.GearedModel, **changes: Any) -> None:
         self.parameters = feedforward(model, **changes)
         self.model, self.t = model, 0.0
-        self.loop = FeedforwardLoop(prepared(self.parameters, model))
+        self.loop = FeedforwardLoop(feedforward_setup(self.parameters, model))
         self.goals = Goals(self.loop)
         self.q, self.v = REST.copy(), STILL.copy()
         self.offset = np.zeros((2, 3))  # by which the robot is away from the reference
@@ -56,7 +56,7 @@ class Bench:
 
     def look(self) -> None:
         if self.goals.judging:
-            self.goals.look(self.t)
+            self.goals.judge(self.t)
         self.collect()
 
     def collect(self) -> None:

@@ -24,10 +24,10 @@ PERIOD = 0.002  # of the simulated joint states [s]
 @functools.cache
 def compile_kernels() -> None:
     """Compile here what the node needs, into the cache that it shares."""
-    from geared_dynamics.runtime.observer_loop import rehearse
+    from geared_dynamics.runtime.rehearsal import rehearse_observer
 
     for observer in ("kalman", "nonlinear"):
-        rehearse(ready(feedback="motor", observer=observer))
+        rehearse_observer(ready(feedback="motor", observer=observer))
 
 
 def message_of(names: Any, stamp: int, **fields: Any) -> Any:

@@ -15,6 +15,7 @@ import numpy as np
 
 from geared_dynamics.actuation.command_type import CommandType
 from geared_dynamics.arrays import Array
+from geared_dynamics.checks import warn_former
 from geared_dynamics.control.gains import Gains
 from geared_dynamics.control.outputs import Saturation
 from geared_dynamics.control.safety.memory import Brake
@@ -49,7 +50,7 @@ class Instant(Protocol):
 class Controller(Protocol):
     """A prepared law: ``controller`` makes one for rigid arms, ``elastic_controller`` for elastic.
 
-    Positions and velocities of ``hold``, ``nominal``, ``brake`` and ``state`` are those that
+    Positions and velocities of ``hold``, ``open_loop``, ``brake`` and ``state`` are those that
     joint states show: of the joints, or of the motors carried through the gears.
     """
 
@@ -121,7 +122,7 @@ class Controller(Protocol):
             v: Measured velocity (n,), None with q.
         """
 
-    def nominal(self, q: Array, v: Array, a: Array) -> Array:
+    def open_loop(self, q: Array, v: Array, a: Array) -> Array:
         """Command of a motion without feedback.
 
         Args:
@@ -178,6 +179,11 @@ class PreparedLaw:
         """Former name of ``hold``."""
         return self.hold(posture, q, v)  # type: ignore[attr-defined,no-any-return]
 
+    def nominal(self, q: Array, v: Array, a: Array) -> Array:
+        """Former name of ``open_loop``, for one release."""
+        warn_former("nominal", "open_loop")
+        return self.open_loop(q, v, a)  # type: ignore[attr-defined,no-any-return]
+
     def with_model(self: Law, model: GearedModel) -> Law:
         """The same controller for another model of the same joints, such as with a payload.
 
@@ -225,5 +231,5 @@ def warm(made: Controller, references: Sequence[Reference]) -> None:
         made.step(made.start(), made.state(still, still), reference, 0.0)
     made.hold(still, still, still)
     made.hold(still)
-    made.nominal(still, still, still)
+    made.open_loop(still, still, still)
     made.brake.command(still, still, still, still)

@@ -235,7 +235,7 @@ class ElasticController(PreparedLaw):
         refuse_overflow(command)
         return command
 
-    def nominal(self, q: Array, v: Array, a: Array) -> Array:
+    def open_loop(self, q: Array, v: Array, a: Array) -> Array:
         """Command of a motion without feedback, as of ``Controller``.
 
         Args:

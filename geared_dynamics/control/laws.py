@@ -302,7 +302,7 @@ CLOSED = ("computed_torque", "pd_plus_feedforward")
 #
 # At a thousand cycles a second other programs empty the caches in between, and a cycle costs what
 # its Python calls and small arrays cost, two to three times as much as in a tight loop. The laws
-# in ``laws.py`` are the reference and do all that this does not take: switched-off terms,
+# above are the reference and do all that this does not take: switched-off terms,
 # integrals, balancers, motor commands, arrays of other kinds, and every error message.
 
 

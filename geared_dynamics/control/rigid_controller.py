@@ -196,7 +196,7 @@ class RigidController(PreparedLaw):
         demand = hold(self.setting, state, target)
         return self.sent(self.drives, demand, None if state is None else state.v)
 
-    def nominal(self, q: Array, v: Array, a: Array) -> Array:
+    def open_loop(self, q: Array, v: Array, a: Array) -> Array:
         """Command of a motion without feedback, as of ``Controller``."""
         n = self.model.n
         motion = Reference(vector("q", q, n), vector("v", v, n), vector("a", a, n))

@@ -2,9 +2,9 @@
 
 from geared_dynamics.description.denavit_hartenberg import DHRow, in_carrier_frame, robot_from_dh
 from geared_dynamics.description.drivetrain_reader import drivetrain_schema, read_drivetrain
-from geared_dynamics.description.robot_tree import freeze
+from geared_dynamics.description.robot_reader import UrdfDrives, read_robot, read_urdf_drives
+from geared_dynamics.description.robot_tree import freeze, movable
 from geared_dynamics.description.rodrigues import RodriguesRow, robot_from_rodrigues
-from geared_dynamics.description.transmissions import UrdfDrives, read_robot, read_urdf_drives
 from geared_dynamics.description.urdf_reader import read_urdf
 from geared_dynamics.description.urdf_writer import with_root_inertia, write_urdf
 
@@ -15,6 +15,7 @@ __all__ = [
     "drivetrain_schema",
     "freeze",
     "in_carrier_frame",
+    "movable",
     "read_drivetrain",
     "read_robot",
     "read_urdf",

@@ -38,7 +38,7 @@ from geared_dynamics.description.robot_records import (
 from geared_dynamics.description.robot_tree import check_robot
 from geared_dynamics.description.table_values import as_rows, finite, inertia, name_of
 from geared_dynamics.errors import DescriptionError, UnknownNameError
-from geared_dynamics.files import at
+from geared_dynamics.files import place_in
 
 # -- Robots from Denavit-Hartenberg tables --------------------------------------------------------
 #
@@ -246,7 +246,7 @@ def in_carrier_frame(
     mounts = dh_mounts(robot)
     if frame is None:
         for place, link, key in _undecided(drives, mounts):
-            raise _ambiguous(at(drives.source, place), link, key, mounts[link].child)
+            raise _ambiguous(place_in(drives.source, place), link, key, mounts[link].child)
     return _in_dh_frames(drives, mounts) if frame == "dh" else drives
 
 

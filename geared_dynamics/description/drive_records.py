@@ -117,6 +117,11 @@ class MotorRecord:
     offsets: tuple[tuple[str, float], ...] = ()
     origin: str = ""
 
+    @property
+    def from_urdf(self) -> bool:
+        """Whether the URDF gives it, not the drivetrain file."""
+        return bool(self.origin)
+
 
 @dataclass(frozen=True)
 class ShaftSpringRecord:
@@ -205,6 +210,11 @@ class WheelRecord:
     included_in_link: bool = False
     origin: str = ""
 
+    @property
+    def from_urdf(self) -> bool:
+        """Whether the URDF gives it, not the drivetrain file."""
+        return bool(self.origin)
+
 
 @dataclass(frozen=True)
 class SpinRecord:
@@ -219,6 +229,11 @@ class SpinRecord:
     place: str = "spins"
     length: Literal["", "lead", "pinion_radius"] = ""
     origin: str = ""
+
+    @property
+    def from_urdf(self) -> bool:
+        """Whether the URDF gives it, not the drivetrain file."""
+        return bool(self.origin)
 
 
 @dataclass(frozen=True)

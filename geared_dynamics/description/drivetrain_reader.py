@@ -18,7 +18,7 @@ from geared_dynamics.errors import (
     UnknownNameError,
     jsonschema,
 )
-from geared_dynamics.files import Source, at
+from geared_dynamics.files import Source, place_in
 
 # -- What a drivetrain must say of its own names, whatever the robot ------------------------------
 
@@ -55,11 +55,11 @@ def _check_spins(record: DrivetrainRecord) -> None:
     for spin in record.spins:
         if spin.wheel not in names:
             raise UnknownNameError(
-                at(record.source, f"{spin.place}.wheel"), "wheel", spin.wheel, names
+                place_in(record.source, f"{spin.place}.wheel"), "wheel", spin.wheel, names
             )
         if spin.wheel in fixed_by:
             raise DescriptionError(
-                at(record.source, spin.place),
+                place_in(record.source, spin.place),
                 f"wheel {spin.wheel!r} is determined twice, by {fixed_by[spin.wheel]} and "
                 f"{spin.place}",
                 "keep one of them; a wheel that follows several joints takes 'coefficients'",
@@ -69,7 +69,7 @@ def _check_spins(record: DrivetrainRecord) -> None:
     if free and not record.meshes and not record.planetary:
         kind = "wheel" if len(free) == 1 else "wheels"
         raise DescriptionError(
-            at(record.source, "spins"),
+            place_in(record.source, "spins"),
             f"no spin fixes {kind} {', '.join(repr(name) for name in free)}",
             f"add {{wheel: {free[0]}, joint: ..., ratio: ...}}",
         )
@@ -80,7 +80,7 @@ def _check_motors(record: DrivetrainRecord) -> None:
     names = wheel_names(record)
     turned_by: dict[str, str] = {}
     for entry in record.motors:
-        place = at(record.source, f"motors.{entry.name}.wheel")
+        place = place_in(record.source, f"motors.{entry.name}.wheel")
         if entry.wheel not in names:
             raise UnknownNameError(place, "wheel", entry.wheel, names)
         if entry.wheel in turned_by:
@@ -159,7 +159,7 @@ def _key_path(keys: Iterable[object]) -> str:
 
 def _translate(error: Any, source: str) -> GearedDynamicsError:
     path = _key_path(error.absolute_path)
-    place = at(source, path)
+    place = place_in(source, path)
     if error.validator == "additionalProperties":
         valid = list(error.schema.get("properties", {}))
         unknown = next(key for key in error.instance if key not in valid)
@@ -168,7 +168,7 @@ def _translate(error: Any, source: str) -> GearedDynamicsError:
         missing = next(key for key in error.validator_value if key not in error.instance)
         where = "the file" if not path else path
         return DescriptionError(
-            at(source, join(path, missing)), f"the key is missing in {where}", "add it"
+            place_in(source, join(path, missing)), f"the key is missing in {where}", "add it"
         )
     if error.validator == "dependentRequired":
         key, missing = _lonely(error)

@@ -15,7 +15,7 @@ from geared_dynamics.description.drive_records import (
 )
 from geared_dynamics.description.geometry import ZERO3, Vector3, norm, unit
 from geared_dynamics.errors import DescriptionError
-from geared_dynamics.files import at
+from geared_dynamics.files import place_in
 
 # -- Which planetary sets and harmonic drives there can be: their roles and their teeth -----------
 
@@ -122,9 +122,9 @@ _Z: Vector3 = (0.0, 0.0, 1.0)
 def wheel(name: str, item: Mapping[str, Any], source: str) -> WheelRecord:
     """Return the wheel of the entry ``wheels.<name>``."""
     key = f"wheels.{name}"
-    axis = direction(item["axis"], at(source, f"{key}.axis"))
+    axis = direction(item["axis"], place_in(source, f"{key}.axis"))
     position = vector(item.get("position", ZERO3))
-    return _wheel(name, item, item["carrier"], axis, position, at(source, key))
+    return _wheel(name, item, item["carrier"], axis, position, place_in(source, key))
 
 
 def body(name: str, item: Mapping[str, Any], place: str) -> WheelRecord:
@@ -243,7 +243,7 @@ def _mesh(item: Mapping[str, Any], key: str, source: str) -> MeshRecord:
     axes = None
     if "axes" in item:
         first, second = (
-            direction(axis, at(source, f"{key}.axes[{index}]"))
+            direction(axis, place_in(source, f"{key}.axes[{index}]"))
             for index, axis in enumerate(item["axes"])
         )
         axes = (first, second)
@@ -266,7 +266,7 @@ def _mesh(item: Mapping[str, Any], key: str, source: str) -> MeshRecord:
 
 def planetary(name: str, item: Mapping[str, Any], source: str) -> PlanetaryRecord:
     """Return the set of the entry ``planetary.<name>``."""
-    place = at(source, f"planetary.{name}")
+    place = place_in(source, f"planetary.{name}")
     fixed = item["layout"].removesuffix("_fixed")
     axis, position = placement(item, place)
     planet = body(f"{name}.planet", item["planet"], f"{place}.planet")
@@ -311,7 +311,7 @@ def _member(member: str, name: str, item: Mapping[str, Any], place: str) -> Whee
 
 def harmonic(name: str, item: Mapping[str, Any], source: str) -> HarmonicRecord:
     """Return the drive of the entry ``harmonic.<name>``."""
-    place = at(source, f"harmonic.{name}")
+    place = place_in(source, f"harmonic.{name}")
     teeth = item["teeth"]
     axis, position = placement(item, place)
     key = "wave_generator"

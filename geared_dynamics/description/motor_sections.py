@@ -23,7 +23,7 @@ from geared_dynamics.description.drive_records import (
 from geared_dynamics.description.gear_sections import vector
 from geared_dynamics.description.geometry import ZERO3
 from geared_dynamics.errors import DescriptionError
-from geared_dynamics.files import at
+from geared_dynamics.files import place_in
 
 # -- ``friction:`` of a joint or a motor ----------------------------------------------------------
 
@@ -88,7 +88,7 @@ def refuse_below(coulomb: Level, static: Level, place: str) -> None:
 
 def motor(name: str, item: Mapping[str, Any], source: str) -> MotorRecord:
     """Return the motor of the entry ``motors.<name>``."""
-    place = at(source, f"motors.{name}")
+    place = place_in(source, f"motors.{name}")
     kind = item.get("kind", "dc")
     if kind == "dc" and "pole_pairs" in item:
         raise DescriptionError(
@@ -189,13 +189,15 @@ def limits(item: Mapping[str, Any], place: str) -> MotorLimitRecord:
 def joint(name: str, item: Mapping[str, Any], source: str) -> JointDriveRecord:
     """Return what the entry ``joints.<name>`` says."""
     stiffness = float(item["stiffness"]) if "stiffness" in item else None
-    place = at(source, f"joints.{name}.friction")
+    place = place_in(source, f"joints.{name}.friction")
     if "rest" in item and not item.get("passive", False):
         finding = (
             "only the spring of a passive joint has a rest position; one of a drive is relaxed at"
         )
         remedy = "leave it out, or add 'passive: true'"
-        raise DescriptionError(at(source, f"joints.{name}.rest"), f"{finding} theta = q", remedy)
+        raise DescriptionError(
+            place_in(source, f"joints.{name}.rest"), f"{finding} theta = q", remedy
+        )
     return JointDriveRecord(
         name=name,
         stiffness=stiffness,
@@ -239,7 +241,7 @@ def balancer(name: str, item: Mapping[str, Any], source: str) -> BalancerRecord:
             rest=float(torsion.get("rest", 0.0)),
             preload=float(torsion.get("preload", 0.0)),
         )
-    ends = anchors(item["anchors"], at(source, f"balancers.{name}.anchors"))
+    ends = anchors(item["anchors"], place_in(source, f"balancers.{name}.anchors"))
     if "gas" in item:
         return gas(name, item["gas"], ends)
     if "coil" in item:

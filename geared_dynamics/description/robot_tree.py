@@ -10,7 +10,7 @@ from geared_dynamics.arrays import real, refuse_too_large
 from geared_dynamics.description.geometry import add, apply, multiply, rotation_about
 from geared_dynamics.description.robot_records import JointRecord, RobotRecord
 from geared_dynamics.errors import DescriptionError, UnknownNameError
-from geared_dynamics.files import at
+from geared_dynamics.files import place_in
 
 # -- Checks that a robot's links and joints form one tree, without recursion ----------------------
 
@@ -42,7 +42,7 @@ def _check_unique(robot: RobotRecord) -> None:
         for name in names:
             if name in seen:
                 raise DescriptionError(
-                    at(robot.source, f"{kind} {name!r}"),
+                    place_in(robot.source, f"{kind} {name!r}"),
                     f"two {kind}s have this name",
                     "rename one of them",
                 )
@@ -55,7 +55,7 @@ def _parent_joints(robot: RobotRecord) -> dict[str, JointRecord]:
     known = set(links)
     parents: dict[str, JointRecord] = {}
     for joint in robot.joints:
-        place = at(robot.source, f"joint {joint.name!r}")
+        place = place_in(robot.source, f"joint {joint.name!r}")
         for end, link in (("parent", joint.parent), ("child", joint.child)):
             if link not in known:
                 raise UnknownNameError(f"{place}/{end}/link", "link", link, links)
@@ -91,7 +91,7 @@ def _refuse_loop(source: str, start: str, walk: Mapping[str, JointRecord]) -> No
         name = walk[name].parent
     shown = ", ".join(repr(joint) for joint in reversed(loop[:12]))
     raise DescriptionError(
-        at(source, f"joint {walk[start].name!r}"),
+        place_in(source, f"joint {walk[start].name!r}"),
         f"the joints {shown} form a loop",
         "a robot is a tree; cut the loop by removing one of them",
     )
@@ -114,7 +114,7 @@ def _check_mimics(robot: RobotRecord) -> None:
     for joint in robot.joints:
         if joint.mimic is not None and joint.kind not in LEADING_KINDS:
             raise DescriptionError(
-                at(robot.source, f"joint {joint.name!r}/mimic"),
+                place_in(robot.source, f"joint {joint.name!r}/mimic"),
                 f"a {joint.kind} joint cannot mimic another",
                 "remove <mimic>",
             )
@@ -132,7 +132,7 @@ def _check_mimics(robot: RobotRecord) -> None:
 def _tree_leader(
     source: str, joint: JointRecord, name: str, joints: Mapping[str, JointRecord]
 ) -> JointRecord:
-    place = at(source, f"joint {joint.name!r}/mimic/joint")
+    place = place_in(source, f"joint {joint.name!r}/mimic/joint")
     if name not in joints:
         valid = [other.name for other in joints.values() if other.kind in LEADING_KINDS]
         raise UnknownNameError(place, "joint", name, valid)
@@ -153,7 +153,7 @@ def _refuse_mimic_loop(source: str, names: list[str]) -> None:
         else f"the joints {', '.join(repr(name) for name in names[:12])} mimic each other"
     )
     raise DescriptionError(
-        at(source, f"joint {names[0]!r}/mimic/joint"), finding, "name a joint that leads"
+        place_in(source, f"joint {names[0]!r}/mimic/joint"), finding, "name a joint that leads"
     )
 
 
@@ -185,7 +185,7 @@ def freeze(
         DescriptionError: If a joint is both kept and locked, cannot be locked,
             mimics another, or a position is not finite.
     """
-    check_robot(robot)
+    check_robot(robot)  # a record of the user's own; one of ``read_robot`` has been checked
     by_name = {joint.name: joint for joint in robot.joints}
     kept = None if joints is None else _kept(joints, by_name)
     locked = _locked({} if lock is None else lock, by_name)
@@ -205,14 +205,19 @@ def freeze(
     return replace(robot, joints=frozen)
 
 
-def _movable(by_name: Mapping[str, JointRecord]) -> list[str]:
-    return [joint.name for joint in by_name.values() if joint.kind != "fixed"]
+def movable(robot: RobotRecord) -> list[str]:
+    """Names of the joints that move, floating and planar ones among them."""
+    return _movable(robot.joints)
+
+
+def _movable(joints: Iterable[JointRecord]) -> list[str]:
+    return [joint.name for joint in joints if joint.kind != "fixed"]
 
 
 def _known(name: object, place: str, by_name: Mapping[str, JointRecord]) -> JointRecord:
     """Return the movable joint of that name."""
     if not isinstance(name, str) or name not in by_name:
-        raise UnknownNameError(place, "joint", name, _movable(by_name))
+        raise UnknownNameError(place, "joint", name, _movable(by_name.values()))
     if by_name[name].kind == "fixed":
         raise DescriptionError(place, f"joint {name!r} is fixed already", "leave it out")
     return by_name[name]

@@ -7,7 +7,7 @@ from typing import Any
 
 from geared_dynamics.description.yaml_loader import FileLimits, load_yaml
 from geared_dynamics.errors import DescriptionError
-from geared_dynamics.files import at, decode, read_file
+from geared_dynamics.files import decode, place_in, read_file
 
 SIZE_LIMIT = 2**26
 LIMITS = FileLimits(values=10_000_000, depth=16)  # a minute of seven joints at 1 kHz: two million
@@ -32,11 +32,11 @@ def read_trajectory(path: str | os.PathLike[str]) -> dict[str, Any]:
     mapping(data, place, KEYS)
     points = data.get("points")
     if not isinstance(points, list):
-        raise DescriptionError(at(place, "points"), "are not a list", EXPECTED)
+        raise DescriptionError(place_in(place, "points"), "are no list", EXPECTED)
     names = data.get("joint_names")
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise DescriptionError(at(place, "joint_names"), "are not a list of names", EXPECTED)
-    found = [point_of(point, at(place, f"points[{k}]")) for k, point in enumerate(points)]
+        raise DescriptionError(place_in(place, "joint_names"), "are not a list of names", EXPECTED)
+    found = [point_of(point, place_in(place, f"points[{k}]")) for k, point in enumerate(points)]
     return {"joint_names": names, "points": found}
 
 

@@ -14,7 +14,7 @@ from geared_dynamics.arrays import refuse_too_large
 from geared_dynamics.description.robot_records import JointKind
 from geared_dynamics.description.xml_input import XmlFile
 from geared_dynamics.errors import DescriptionError, Note, UnknownNameError, lxml_etree, urdf_doubt
-from geared_dynamics.files import at
+from geared_dynamics.files import place_in
 
 # -- The elements of a URDF that dynamics needs, their attributes and children --------------------
 
@@ -145,7 +145,7 @@ def prune(file: XmlFile) -> tuple[ET.Element, tuple[Note, ...]]:
         element = LINK if tag == "link" else joint_element(node, source, place)
         robot.append(_copy(node, tag, element, place, context))
     notes = (
-        urdf_doubt(at(source, where[0]), f"{finding}{_and_more(len(where) - 1)}")
+        urdf_doubt(place_in(source, where[0]), f"{finding}{_and_more(len(where) - 1)}")
         for finding, where in context.misspelt.items()
     )
     return robot, tuple(notes)
@@ -155,12 +155,14 @@ def _robot_name(root: Any, source: str) -> str:
     name = (root.get("name") or "").strip()
     if not name:
         raise DescriptionError(
-            at(source, "robot"), "the robot has no name", 'write <robot name="...">'
+            place_in(source, "robot"), "the robot has no name", 'write <robot name="...">'
         )
     version = (root.get("version") or "1").strip()
     if version.partition(".")[0] != "1":
         raise DescriptionError(
-            at(source, "robot/version"), f"URDF version {version!r}", "only version 1 is known"
+            place_in(source, "robot/version"),
+            f"URDF version {version!r}",
+            "only version 1 is known",
         )
     return name
 
@@ -169,7 +171,7 @@ def joint_element(node: Any, source: str, place: str) -> Element:
     """Return what a joint of its type has to say; refuse a type that does not exist."""
     kind = (node.get("type") or "").strip()
     if kind and kind not in JOINT_KINDS:
-        raise UnknownNameError(at(source, place, "/type"), "joint type", kind, JOINT_KINDS)
+        raise UnknownNameError(place_in(source, place, "/type"), "joint type", kind, JOINT_KINDS)
     return AXISLESS if kind in ("fixed", "floating") else MOVING
 
 
@@ -187,9 +189,9 @@ def _copy(node: Any, tag: str, element: Element, place: str, context: Copying) -
         if text is None or not text.strip():
             text = element.defaults.get(key) if text is None or count == 1 else text
         if text is not None:
-            _check_text(text, count, element.infinite, at(source, place, "/", key))
+            _check_text(text, count, element.infinite, place_in(source, place, "/", key))
             copy.set(key, text.strip())
-    _refuse_quaternion(node, element, at(source, place))
+    _refuse_quaternion(node, element, place_in(source, place))
     _find_misspelt_attributes(node, tag, element, place, context)
     names = [local_name(child, context.namespace) for child in node]
     for name, child in zip(names, node, strict=True):
@@ -201,7 +203,7 @@ def _copy(node: Any, tag: str, element: Element, place: str, context: Copying) -
         below = f"{place}/{name}"
         if copy.find(name) is not None:
             raise DescriptionError(
-                at(source, below), f"<{name}> is given twice", "keep one of them"
+                place_in(source, below), f"<{name}> is given twice", "keep one of them"
             )
         copy.append(_copy(child, name, element.children[name], below, context))
     _require(copy, element, source, place)
@@ -212,11 +214,11 @@ def _require(copy: ET.Element, element: Element, source: str, place: str) -> Non
     for key in element.required:
         if key in element.children and copy.find(key) is None:
             raise DescriptionError(
-                at(source, place), f"<{key}> is missing", f"write <{key} ...> inside it"
+                place_in(source, place), f"<{key}> is missing", f"write <{key} ...> inside it"
             )
         if key not in element.children and not copy.get(key):
             raise DescriptionError(
-                at(source, place), f"the attribute {key!r} is missing", f'write {key}="..."'
+                place_in(source, place), f"the attribute {key!r} is missing", f'write {key}="..."'
             )
 
 

@@ -34,114 +34,7 @@ from geared_dynamics.description.robot_tree import check_robot
 from geared_dynamics.description.urdf_checks import clip, number_or_none, prune
 from geared_dynamics.description.xml_input import XmlFile, read_xml, tag
 from geared_dynamics.errors import DescriptionError, Note, urdf_doubt, urdf_parser
-from geared_dynamics.files import Source, at
-
-# -- Elements of a URDF that close loops, tie joints together or put springs between links --------
-#
-# URDF is a tree, so each program has words of its own for what a tree cannot hold: ``<loop>``
-# and ``<coupling>`` (URDF+), ``<loop_joint>`` (Isaac Sim), ``<constraint>``, Drake's
-# ``drake:ball_constraint``, ``drake:tendon_constraint``, ``drake:linear_bushing_rpy``,
-# ``drake:linear_spring_damper`` and ``drake:joint``, and Gazebo's ``<joint>`` inside
-# ``<gazebo>``. The model has none of them, and each is named in a note.
-
-
-_LOOP = (
-    "closes a kinematic loop{ends}, which is not a part of the model: its links move as an open"
-    " tree; let the joints that the loop moves <mimic> one of them (exact for parallelograms)"
-)
-_TIE = (
-    "couples joints or links{ends}, which is not a part of the model: they move independently;"
-    " write <mimic> in the joint that follows, or the motor's ratios in the drivetrain file"
-)
-_SPRING = (
-    "is a spring or damper{ends}, which is not a part of the model: its force is"
-    " left out; write it under 'balancers' in the drivetrain file"
-)
-_JOINT = (
-    "is a joint{ends} of a kind that URDF does not have, and not a part of the model; write it"
-    " as <joint>, a ball joint as three revolute ones"
-)
-# The words that an element's name is made of, the first that is found deciding.
-_WORDS = {
-    **dict.fromkeys(("bushing", "bushings", "spring", "springs", "damper", "dampers"), _SPRING),
-    **dict.fromkeys(("coupling", "couplings", "coupler", "tendon", "tendons"), _TIE),
-    **dict.fromkeys(("equality", "gear", "gears", "gearbox", "belt", "belts"), _TIE),
-    **dict.fromkeys(("loop", "loops", "closure", "constraint", "constraints"), _LOOP),
-}
-_WORD = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+")
-# Their content has words of its own, such as a controller's loop rate.
-_CLOSED = ("ros2_control", "transmission", "material", "visual", "collision", "sensor", "inertial")
-_SHOWN = 4  # ends that are named
-
-
-def loop_notes(file: XmlFile) -> tuple[Note, ...]:
-    """Return a doubt for each element that the tree leaves out: what it means, what to do."""
-    return tuple(
-        urdf_doubt(at(file.source, _place(node)), f"<{name}> {text.format(ends=_ends(node))}")
-        for name, node, text in _left_out(file)
-    )
-
-
-def _left_out(file: XmlFile) -> Iterator[tuple[str, Any, str]]:
-    """Yield the elements below ``<robot>``, a link, a joint or ``<gazebo>``, and the finding."""
-    findings = {name: _finding(name) for name in {name for name, _ in file.nodes}}
-    findings |= {"drake:joint": _JOINT, "joint": _LOOP}
-    links = {(node.get("name") or "").strip() for node in file.children("link")}
-    for name, node in file.nodes:
-        text, parent = findings[name], node.getparent()
-        if not text or parent is None:
-            continue
-        if parent is file.root:
-            if name != "joint":
-                yield name, node, text
-        elif parent.getparent() is file.root:
-            owner = tag(parent)
-            if owner in ("link", "joint") and name not in ("joint", "drake:joint"):
-                yield name, node, text
-            elif owner == "gazebo" and name == "joint" and _joins(node, links):
-                yield name, node, text
-
-
-def _finding(name: str) -> str:
-    """Return what an element of this name means, empty where it is none of these."""
-    if name in _CLOSED:
-        return ""
-    if name == "force_element":  # of older versions of Drake
-        return _SPRING
-    words = {word.lower() for word in _WORD.findall(name.rpartition(":")[2])}
-    return next((text for word, text in _WORDS.items() if word in words), "")
-
-
-def _joins(node: Any, links: set[str]) -> bool:
-    """Whether a Gazebo joint connects two links of the robot; one to the world does not."""
-    ends = {tag(child): (child.text or "").strip() for child in node}
-    return ends.get("parent") in links and ends.get("child") in links
-
-
-def _place(node: Any) -> str:
-    name = (node.get("name") or "").strip()
-    words = f"{tag(node)} {clip(name)!r}" if name else tag(node)
-    return f"{words}, line {node.sourceline}"
-
-
-def _ends(node: Any) -> str:
-    """Return the links, joints and frames that an element names, in words."""
-    found: dict[str, None] = {}
-    for child in node.iterdescendants():
-        for key in ("link", "joint", "name"):
-            found.setdefault((child.get(key) or "").strip())
-        if not len(child) and not child.attrib and _is_name(child.text):
-            found.setdefault(child.text.strip())
-    found.pop("", None)
-    names = [repr(clip(name)) for name in found]
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return f" ({', '.join(names[:_SHOWN])}{more})" if names else ""
-
-
-def _is_name(text: str | None) -> bool:
-    """Whether a text could be a link's name, and no number."""
-    return re.fullmatch(r"\s*[A-Za-z_]\S*\s*", text or "") is not None
-
+from geared_dynamics.files import Source, place_in
 
 # -- URDF -> :class:`RobotRecord`, by way of ``urdf_parser_py`` -----------------------------------
 
@@ -204,7 +97,7 @@ def _link(link: Any, source: str) -> LinkRecord:
     name = str(link.name)
     if link.inertial is None:
         return LinkRecord(name)
-    inertial, place = link.inertial, at(source, f"link {name!r}/inertial")
+    inertial, place = link.inertial, place_in(source, f"link {name!r}/inertial")
     mass, inertia = float(inertial.mass), inertial.inertia
     if mass < 0.0:
         raise DescriptionError(
@@ -237,7 +130,7 @@ def _vector(values: Any) -> Vector3:
 
 def _joint(joint: Any, source: str) -> JointRecord:
     name = str(joint.name)
-    place = at(source, f"joint {name!r}")
+    place = place_in(source, f"joint {name!r}")
     rotation, position = _placement(joint.origin)
     return JointRecord(
         name=name,
@@ -371,3 +264,112 @@ def _numbers(node: Any, key: str, count: int, default: str) -> list[float] | Non
     found = [number_or_none(word) for word in text.split()]
     numbers = [x for x in found if x is not None and math.isfinite(x)]
     return numbers if len(numbers) == len(found) == count else None
+
+
+# -- Elements of a URDF that close loops, tie joints together or put springs between links --------
+#
+# URDF is a tree, so each program has words of its own for what a tree cannot hold: ``<loop>``
+# and ``<coupling>`` (URDF+), ``<loop_joint>`` (Isaac Sim), ``<constraint>``, Drake's
+# ``drake:ball_constraint``, ``drake:tendon_constraint``, ``drake:linear_bushing_rpy``,
+# ``drake:linear_spring_damper`` and ``drake:joint``, and Gazebo's ``<joint>`` inside
+# ``<gazebo>``. The model has none of them, and each is named in a note.
+
+
+_LOOP = (
+    "closes a kinematic loop{ends}, which is not a part of the model: its links move as an open"
+    " tree; let the joints that the loop moves <mimic> one of them (exact for parallelograms)"
+)
+_TIE = (
+    "couples joints or links{ends}, which is not a part of the model: they move independently;"
+    " write <mimic> in the joint that follows, or the motor's ratios in the drivetrain file"
+)
+_SPRING = (
+    "is a spring or damper{ends}, which is not a part of the model: its force is"
+    " left out; write it under 'balancers' in the drivetrain file"
+)
+_JOINT = (
+    "is a joint{ends} of a kind that URDF does not have, and not a part of the model; write it"
+    " as <joint>, a ball joint as three revolute ones"
+)
+# The words that an element's name is made of, the first that is found deciding.
+_WORDS = {
+    **dict.fromkeys(("bushing", "bushings", "spring", "springs", "damper", "dampers"), _SPRING),
+    **dict.fromkeys(("coupling", "couplings", "coupler", "tendon", "tendons"), _TIE),
+    **dict.fromkeys(("equality", "gear", "gears", "gearbox", "belt", "belts"), _TIE),
+    **dict.fromkeys(("loop", "loops", "closure", "constraint", "constraints"), _LOOP),
+}
+_WORD = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+")
+# Their content has words of its own, such as a controller's loop rate.
+_CLOSED = ("ros2_control", "transmission", "material", "visual", "collision", "sensor", "inertial")
+_SHOWN = 4  # ends that are named
+
+
+def loop_notes(file: XmlFile) -> tuple[Note, ...]:
+    """Return a doubt for each element that the tree leaves out: what it means, what to do."""
+    return tuple(
+        urdf_doubt(
+            place_in(file.source, _place(node)), f"<{name}> {text.format(ends=_ends(node))}"
+        )
+        for name, node, text in _left_out(file)
+    )
+
+
+def _left_out(file: XmlFile) -> Iterator[tuple[str, Any, str]]:
+    """Yield the elements below ``<robot>``, a link, a joint or ``<gazebo>``, and the finding."""
+    findings = {name: _finding(name) for name in {name for name, _ in file.nodes}}
+    findings |= {"drake:joint": _JOINT, "joint": _LOOP}
+    links = {(node.get("name") or "").strip() for node in file.children("link")}
+    for name, node in file.nodes:
+        text, parent = findings[name], node.getparent()
+        if not text or parent is None:
+            continue
+        if parent is file.root:
+            if name != "joint":
+                yield name, node, text
+        elif parent.getparent() is file.root:
+            owner = tag(parent)
+            if owner in ("link", "joint") and name not in ("joint", "drake:joint"):
+                yield name, node, text
+            elif owner == "gazebo" and name == "joint" and _joins(node, links):
+                yield name, node, text
+
+
+def _finding(name: str) -> str:
+    """Return what an element of this name means, empty where it is none of these."""
+    if name in _CLOSED:
+        return ""
+    if name == "force_element":  # of older versions of Drake
+        return _SPRING
+    words = {word.lower() for word in _WORD.findall(name.rpartition(":")[2])}
+    return next((text for word, text in _WORDS.items() if word in words), "")
+
+
+def _joins(node: Any, links: set[str]) -> bool:
+    """Whether a Gazebo joint connects two links of the robot; one to the world does not."""
+    ends = {tag(child): (child.text or "").strip() for child in node}
+    return ends.get("parent") in links and ends.get("child") in links
+
+
+def _place(node: Any) -> str:
+    name = (node.get("name") or "").strip()
+    words = f"{tag(node)} {clip(name)!r}" if name else tag(node)
+    return f"{words}, line {node.sourceline}"
+
+
+def _ends(node: Any) -> str:
+    """Return the links, joints and frames that an element names, in words."""
+    found: dict[str, None] = {}
+    for child in node.iterdescendants():
+        for key in ("link", "joint", "name"):
+            found.setdefault((child.get(key) or "").strip())
+        if not len(child) and not child.attrib and _is_name(child.text):
+            found.setdefault(child.text.strip())
+    found.pop("", None)
+    names = [repr(clip(name)) for name in found]
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return f" ({', '.join(names[:_SHOWN])}{more})" if names else ""
+
+
+def _is_name(text: str | None) -> bool:
+    """Whether a text could be a link's name, and no number."""
+    return re.fullmatch(r"\s*[A-Za-z_]\S*\s*", text or "") is not None

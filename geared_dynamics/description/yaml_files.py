@@ -16,7 +16,7 @@ import numpy as np
 from geared_dynamics.arrays import refuse_too_large
 from geared_dynamics.description.yaml_loader import ORDINARY, load_yaml
 from geared_dynamics.errors import DescriptionError
-from geared_dynamics.files import NamedBytes, Source, at, check_length, decode, read_file
+from geared_dynamics.files import NamedBytes, Source, check_length, decode, place_in, read_file
 
 # -- A drivetrain's data from a path, YAML text or a dict: plain, finite and bounded --------------
 
@@ -83,7 +83,7 @@ def _is_drivetrain(data: object) -> bool:
 
 def _foreign(place: str) -> DescriptionError:
     return DescriptionError(
-        at(place, "version"), _FOREIGN, "check the path, or start it with 'version: 1'"
+        place_in(place, "version"), _FOREIGN, "check the path, or start it with 'version: 1'"
     )
 
 
@@ -159,7 +159,7 @@ class _Plain:
                 self.value(item, f"{path}[{index}]", depth + 1) for index, item in enumerate(value)
             ]
         raise DescriptionError(
-            at(self.place, path),
+            place_in(self.place, path),
             f"a value of type {type(value).__name__}",
             "use mappings, lists, text, numbers and booleans",
         )
@@ -171,15 +171,17 @@ class _Plain:
             number = math.inf
         if not math.isfinite(number):
             raise DescriptionError(
-                at(self.place, path), f"{number} is not a finite number", "write a finite number"
+                place_in(self.place, path),
+                f"{number} is not a finite number",
+                "write a finite number",
             )
-        refuse_too_large(number, at(self.place, path))
+        refuse_too_large(number, place_in(self.place, path))
         return int(value) if isinstance(value, Integral) else number
 
     def key(self, key: object, path: str) -> str:
         if not isinstance(key, str):
             raise DescriptionError(
-                at(self.place, path), f"the key {key!r} is not text", "use names as keys"
+                place_in(self.place, path), f"the key {key!r} is not text", "use names as keys"
             )
         return key
 

@@ -93,8 +93,8 @@ def run(
 ) -> int:
     """Status of a kernel, or of code for many states that a compiled model has in its place."""
     kernel, arrays = getattr(kernels, name), (packed(model), *constants)
-    if target.ndim > 1 and name in model.many:
-        return int(model.many[name](kernel, arrays, flat, target))
+    if target.ndim > 1 and name in model.batch_code:
+        return int(model.batch_code[name](kernel, arrays, flat, target))
     return int(kernel(*arrays, *flat, target))
 
 

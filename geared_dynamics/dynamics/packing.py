@@ -77,9 +77,9 @@ def packed(model: GearedModel) -> Array:
     """Return the packed model, made at first use and kept on the model."""
     forms = require_model(model)._forms
     if forms.packed is None:
-        if forms.skeleton is None:
-            forms.skeleton = sealed(skeleton(model))
-        forms.packed = sealed(fleshed(model, forms.skeleton))
+        if forms.without_parameters is None:
+            forms.without_parameters = sealed(layout_without_parameters(model))
+        forms.packed = sealed(with_parameters(model, forms.without_parameters))
     return forms.packed
 
 
@@ -89,9 +89,9 @@ def sealed(array: Array) -> Array:
     return array
 
 
-def fleshed(model: GearedModel, bones: Array) -> Array:
+def with_parameters(model: GearedModel, layout: Array) -> Array:
     """Fill the bodies' parameters in."""
-    whole = bones.copy()
+    whole = layout.copy()
     end = at.HEADER_SIZE + len(model.tree.names) * at.BODY_SIZE
     blocks = whole[at.HEADER_SIZE : end].reshape(-1, at.BODY_SIZE)
     turns = blocks[:, at.TURN : at.TURN + 9].reshape(-1, 3, 3)
@@ -99,7 +99,7 @@ def fleshed(model: GearedModel, bones: Array) -> Array:
     return whole
 
 
-def skeleton(model: GearedModel) -> Array:
+def layout_without_parameters(model: GearedModel) -> Array:
     """Lay the model out for the kernels, all but the bodies' parameters."""
     columns = columns_of(model)
     turns = rotation_with_z(model.tree.axis)

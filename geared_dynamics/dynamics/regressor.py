@@ -9,17 +9,27 @@ from typing import NamedTuple
 
 import numpy as np
 
+from geared_dynamics import kernels
 from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.dynamics.arguments import call, coordinates, deliver
 from geared_dynamics.dynamics.independence import INACTIVE, Factored, Independent, independent
 from geared_dynamics.dynamics.packing import BODY_PARAMETERS, columns_of, packed
 from geared_dynamics.errors import ArrayError, UnknownNameError, shown
 from geared_dynamics.kernels import layout as at
+from geared_dynamics.kernels.door import KernelAnswer, door
 from geared_dynamics.model import GearedModel, require_model
 
 # -- The dynamics as a linear function of the parameters: tau = Y(q, v, a) pi ---------------------
 
 
+def by_columns(model: GearedModel) -> KernelAnswer:
+    """Let the regressor's kernel answer for a model."""
+    form, n = packed(model), model.n
+    shape = n, int(form[at.PARAMETERS])
+    return KernelAnswer(kernels.joint_regressor, (form,), 0, shape, n)
+
+
+@door("regressor", 3, by_columns)
 def regressor(
     model: GearedModel,
     q: ArrayLike,

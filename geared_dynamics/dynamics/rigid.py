@@ -76,12 +76,12 @@ def inverse_dynamics(
     """
     if f_ext is None:
         try:
-            if model.many:
+            if model.batch_code:
                 refuse_batch(q)
             if (form := model._forms.packed) is None:
                 form = packed(model)
             result = np.empty(q.shape) if out is None else out  # type: ignore[union-attr]
-            if kernels.inverse_dynamics(form, q, v, a, result) == 0:
+            if kernels.inverse_dynamics(form, q, v, a, result) == at.OK:
                 return result
         except kernels.NOT_TAKEN:
             pass  # not plain float64 arrays of one shape: convert them below
@@ -95,7 +95,8 @@ def refuse_batch(q: ArrayLike) -> None:
     """Leave a batch of a compiled model to ``arguments.run``, which may have code for batches.
 
     Raises:
-        TypeError: if q is a batch.
+        TypeError: if q is a batch. It is an error of ``kernels.NOT_TAKEN``, as a kernel's own for
+            arrays that it does not take, and leads by ``convert_and_call`` to ``run``.
     """
     if q.ndim > 1:  # type: ignore[union-attr]
         raise TypeError
@@ -130,7 +131,7 @@ def forward_dynamics(
     if f_ext is not None:
         tau = with_wrenches(model, q, v, tau, f_ext, out)
     try:
-        if model.many:
+        if model.batch_code:
             refuse_batch(q)
         forms = model._forms
         plan = forms.plan if forms.plan is not None else elimination_plan(model)
@@ -140,7 +141,7 @@ def forward_dynamics(
             status = kernels.forward_dynamics(form, q, v, tau, result)
         else:
             status = kernels.eliminate(form, plan, q, v, tau, result)
-        if status == 0:
+        if status == at.OK:
             return result
     except kernels.NOT_TAKEN:
         pass  # as in inverse_dynamics
@@ -170,7 +171,7 @@ def mass_matrix(model: GearedModel, q: ArrayLike, *, out: Array | None = None) -
     try:
         n = model.n
         result, flat = for_one_state(q, (n, n), out)
-        if kernels.mass_matrix(packed(model), q, flat) == 0:
+        if kernels.mass_matrix(packed(model), q, flat) == at.OK:
             return result
     except kernels.NOT_TAKEN:
         pass  # a batch, or not plain float64 arrays
@@ -199,7 +200,7 @@ def coriolis_matrix(
     try:
         n = model.n
         result, flat = for_one_state(q, (n, n), out)
-        if kernels.coriolis_matrix(packed(model), q, v, flat) == 0:
+        if kernels.coriolis_matrix(packed(model), q, v, flat) == at.OK:
             return result
     except kernels.NOT_TAKEN:
         pass  # as in mass_matrix

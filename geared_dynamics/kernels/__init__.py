@@ -55,13 +55,13 @@ KERNELS: dict[str, tuple[str, int, int]] = {
     "observer_predict": ("observer", 3, 3),
     "observer_update": ("observer", 2, 4),
     "control_law": ("laws", 2, 5),
-    "nominal_command": ("nominal_cycle", 0, 6),
+    "nominal_check": ("nominal_cycle", 0, 6),
     "contact_coordinates": ("contact_motion", 1, 3),
     "constrained_dynamics": ("contact_motion", 1, 4),
     "contact_impact": ("contact_impulses", 1, 3),
 }
 SCALARS = {
-    "nominal_command": 2,
+    "nominal_check": 2,
     "contact_coordinates": 1,
     "constrained_dynamics": 3,
     "contact_impact": 5,

@@ -74,7 +74,7 @@ def contact_impact(
     if not (mu >= 0.0 and math.isfinite(mu)):
         return layout.NOT_FINITE
     deep = n + m
-    buffer = np.zeros(
+    buffer = np.empty(
         workspace_size(c, n, bodies) + 2 * deep + m * (deep + m + 6) + 3 * count + hits_size(deep)
     )
     form = pointer(model)

@@ -153,7 +153,7 @@ def constrained_dynamics(
     if not (math.isfinite(t) and mu >= 0.0 and math.isfinite(mu) and tolerance >= 0.0):
         return layout.NOT_FINITE
     deep = n + m
-    buffer = np.zeros(
+    buffer = np.empty(
         workspace_size(c, n, bodies) + 2 * deep + m * (deep + m + 6) + rubbing_size(count, deep)
     )
     form = pointer(model)

@@ -41,6 +41,8 @@ def workspace(contacts: Pointer, n: int, bodies: int, start: Pointer) -> Workspa
     rows = shift(matrix, n * n)
     X = shift(rows, (m + 2 * count) * (at.ROW_J + n))
     free = shift(X, (m + 2 * count) * (n + m))
+    for d in range(n):
+        start[2 * n + d] = 0.0
     return (
         start,
         shift(start, n),

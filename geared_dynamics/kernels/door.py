@@ -1,11 +1,12 @@
 """Public functions that call kernels and compiled code without a detour.
 
 A call through numba's dispatcher costs more than the arithmetic behind it, and so does a Python
-function in front of it. A ``Door`` is a callable object as C extensions have them: its code, LLVM
-assembly for CPython's and NumPy's interfaces, looks at the arguments, calls the kernel or the
-code that a model has for this function, and returns the result. Whatever it does not take as it
-is (other types, shapes, strides, keywords, overlapping memory, a status of the kernel) goes to
-the Python function that stands behind it, whose conversions and errors are those of any call.
+function in front of it. A ``Door`` is a callable object as C extensions have them (its class is
+made at run time, by CPython's PyType_FromSpec): its code, LLVM assembly for CPython's and NumPy's
+interfaces, looks at the arguments, calls the kernel or the code that a model has for this
+function, and returns the result. Whatever it does not take as it is (other types, shapes,
+strides, keywords, overlapping memory, a status of the kernel) goes to the Python function that
+stands behind it, whose conversions and errors are those of any call.
 
 What a model has for each function stands in its attribute ``entry`` (``DoorRecords``).
 The places that are read of objects are compared once with what Python and numba say of them
@@ -19,7 +20,7 @@ import ctypes
 import functools
 import sys
 import sysconfig
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import import_module
 from types import MethodType
@@ -76,11 +77,12 @@ ENTRIES = (
     "motor_commands",
     "inverse_dynamics_derivatives",
     "forward_dynamics_derivatives",
+    "regressor",
 )
 
 
 class DoorRecords(np.ndarray[Any, Any]):
-    """DoorRecords of a model's functions, with what must live as long."""
+    """Records of a model's functions, with what must live as long."""
 
     kept: dict[str, object]
 
@@ -186,7 +188,7 @@ def make_door(
     """Return the door of a function."""
 
     def first(*arguments: Any, **named: Any) -> Any:
-        """KernelAnswer for a model that has no record yet, then make it."""
+        """Answer a model that has no record yet, then make the record."""
         value = function(*arguments, **named)
         model = arguments[0]
         if name not in getattr(getattr(model, "entry", None), "kept", ()):
@@ -196,17 +198,23 @@ def make_door(
             set_record(model, name, *record)
         return value
 
-    made: Any = new_door()
-    words = {
+    places = {
         CALL: code().address(f"enter_{inputs}"),
         BEHIND: id(function),
         OPEN: id(first),
         PLACE: ENTRIES.index(name) * RECORD,
         RESULT: 0 if result is None else id(result),
     }
-    for place, word in words.items():
+    KEPT.append((first, result))
+    return dressed(function, places)
+
+
+def dressed(function: Function, places: Mapping[int, int]) -> Function:
+    """Return a door with the look of a function, with these words at its places."""
+    made: Any = new_door()
+    for place, word in places.items():
         ctypes.c_size_t.from_address(id(made) + place).value = word
-    KEPT.append((made, function, first, result))
+    KEPT.append((made, function))
     for key in (*functools.WRAPPER_ASSIGNMENTS, "__defaults__", "__kwdefaults__"):
         setattr(made, key, getattr(function, key, None))
     made.__wrapped__ = function
@@ -228,7 +236,8 @@ def code() -> Code:
     name = sys.intern("out")
     KEPT.append(name)
     identities = id(np.ndarray), id(np.dtype(np.float64)), id(None), id(name)
-    return doors_code(Known(*identities, new_array(), models().ctypes.data))
+    new_array = numpy_functions(NEW_ARRAY)[0]
+    return doors_code(Known(*identities, new_array, models().ctypes.data))
 
 
 def admit(kind: type, place: int) -> None:
@@ -242,8 +251,8 @@ def admit(kind: type, place: int) -> None:
 
 
 @cache
-def new_array() -> int:
-    """Address of NumPy's PyArray_New."""
+def numpy_functions(*places: int) -> tuple[int, ...]:
+    """Addresses of functions by their places in NumPy's table."""
     core: Any = import_module(
         "numpy._core._multiarray_umath" if hasattr(np, "_core") else "numpy.core._multiarray_umath"
     )
@@ -251,7 +260,7 @@ def new_array() -> int:
         ("PyCapsule_GetPointer", ctypes.pythonapi)
     )(core._ARRAY_API, None)
     table = ctypes.cast(pointer, ctypes.POINTER(ctypes.c_void_p))
-    return int(table[NEW_ARRAY] or 0)
+    return tuple(int(table[place] or 0) for place in places)
 
 
 # -- the type of doors, by CPython's PyType_FromSpec ---------------------------------------------

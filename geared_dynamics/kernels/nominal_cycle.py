@@ -22,7 +22,7 @@ DOUBT = 1e-9  # [rad] ... with a smaller rounding error than this
 
 
 @njit(error_model="numpy")
-def nominal_command(
+def nominal_check(
     limits: Array,
     q: Array,
     v: Array,

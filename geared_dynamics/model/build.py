@@ -269,7 +269,9 @@ def single_wheels(drivetrain: DrivetrainRecord, carriers: Sequence[Placement]) -
     """The wheels each by itself, as the files state them."""
     names = [wheel.name for wheel in drivetrain.wheels]
     stated, riders = dict[str, WheelRecord](), dict[str, str]()
-    if isinstance(drivetrain, ResolvedDrivetrain):
+    if isinstance(
+        drivetrain, ResolvedDrivetrain
+    ):  # without trains ``resolve`` returns the records
         stated, riders = {w.name: w for w in drivetrain.apart}, dict(drivetrain.riders)
     own = [stated.get(wheel.name, wheel) for wheel in drivetrain.wheels]
     return SingleWheels(

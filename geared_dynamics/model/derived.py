@@ -24,7 +24,7 @@ class KernelForms:
     It follows from the model's fields, is read-only, and belongs to ``dynamics`` and ``trace``.
 
     Attributes:
-        skeleton: The packed model without its bodies' parameters (packing).
+        without_parameters: The packed model without its bodies' parameters (packing).
         plan: The order of elimination (elimination_plan).
         frames: Links and wheels by name (packing).
         drives: Motors, friction and the gears' losses (drive_packing).
@@ -36,7 +36,7 @@ class KernelForms:
         tapes: Functions with their derivatives as tapes, by name (trace.tape).
     """
 
-    skeleton: Array | None = None
+    without_parameters: Array | None = None
     plan: Array | None = None
     frames: Mapping[str, Array] = field(default_factory=lambda: MappingProxyType({}))
     drives: Array | None = None

@@ -24,7 +24,7 @@ from geared_dynamics.description.drivetrain_reader import check_drivetrain
 from geared_dynamics.description.robot_records import JointRecord, RobotRecord
 from geared_dynamics.errors import Note, urdf_doubt
 from geared_dynamics.model.facts import MOVABLE
-from geared_dynamics.model.gears import refuse_turning, resolve
+from geared_dynamics.model.gears import refuse_screws_on_turning_joints, resolve
 from geared_dynamics.model.motor_map import rank
 
 Row = Mapping[str, float]  # coordinate -> ratio [1 or rad/m]
@@ -56,7 +56,7 @@ def one_drivetrain(
     """
     both = merge(file, urdf)
     check_drivetrain(both)
-    refuse_turning(whole, both)
+    refuse_screws_on_turning_joints(whole, both)
     drives = without_replaced(whole, robot, both, frozen)
     doubts = [
         *_wheels_left_out(drives, urdf),
@@ -149,8 +149,8 @@ def without_replaced(
     Raises:
         GearedDynamicsError: what ``resolve`` raises for trains that do not work.
     """
-    foreign = {spin.wheel for spin in drivetrain.spins if spin.origin}
-    own = [m.wheel for m in drivetrain.motors if not m.origin and m.wheel not in foreign]
+    foreign = {spin.wheel for spin in drivetrain.spins if spin.from_urdf}
+    own = [m.wheel for m in drivetrain.motors if not m.from_urdf and m.wheel not in foreign]
     unnamed = foreign - wheels_of_file(drivetrain)
     if not (own and unnamed):
         return drivetrain
@@ -177,9 +177,9 @@ def without_replaced(
 
 def wheels_of_file(drivetrain: DrivetrainRecord) -> set[str]:
     """Wheels that the file speaks of; one that it spins itself is not the URDF's any more."""
-    names = {wheel.name for wheel in drivetrain.wheels if not wheel.origin}
+    names = {wheel.name for wheel in drivetrain.wheels if not wheel.from_urdf}
     names |= {wheel.carrier for wheel in drivetrain.wheels}
-    names |= {motor.wheel for motor in drivetrain.motors if not motor.origin}
+    names |= {motor.wheel for motor in drivetrain.motors if not motor.from_urdf}
     names |= {name for mesh in drivetrain.meshes for name in (*mesh.members, mesh.arm)}
     members = [given for item in drivetrain.planetary for _, given in item.members]
     return names | {given for given in members if isinstance(given, str)}
@@ -319,7 +319,7 @@ def override_notes(merged: DrivetrainRecord, urdf: DrivetrainRecord) -> tuple[No
     ]
     for motor in urdf.motors:
         ours = motors.get(motor.wheel)
-        if ours is not None and not ours.origin:
+        if ours is not None and not ours.from_urdf:
             offset = "; its offset stays" if ours.offsets else ""
             finding = f"its motor is motors.{ours.name} of {merged.source}{offset}"
             lines.append(Note(motor.origin, finding))
@@ -356,7 +356,9 @@ def _motors_left_out(merged: DrivetrainRecord, urdf: DrivetrainRecord) -> list[N
 def _side_by_side(merged: DrivetrainRecord, urdf: DrivetrainRecord) -> list[Note]:
     """Return lines for wheels with inertia that may be a wheel of the file by another name."""
     others = _unmotored(merged)
-    theirs = {wheel.name: wheel for wheel in merged.wheels if wheel.origin and wheel.axial > 0.0}
+    theirs = {
+        wheel.name: wheel for wheel in merged.wheels if wheel.from_urdf and wheel.axial > 0.0
+    }
     lines = []
     for spin in urdf.spins:
         beside = [
@@ -377,7 +379,7 @@ def _side_by_side(merged: DrivetrainRecord, urdf: DrivetrainRecord) -> list[Note
 def _unmotored(merged: DrivetrainRecord) -> dict[str, set[str]]:
     """Return the file's wheels and sets with inertia, no motor on them -> their joints."""
     motored = {motor.wheel for motor in merged.motors}
-    heavy = {wheel.name for wheel in merged.wheels if not wheel.origin and wheel.axial > 0.0}
+    heavy = {wheel.name for wheel in merged.wheels if not wheel.from_urdf and wheel.axial > 0.0}
     result = {
         spin.wheel: {joint for joint, _ in spin.coefficients}
         for spin in merged.spins

@@ -14,9 +14,9 @@ from geared_dynamics.arrays import (
     Array,
     ArrayLike,
     BoolArray,
-    Entered,
     Frozen,
     IntArray,
+    WithDoorRecords,
     readonly,
     readonly_int,
 )
@@ -52,7 +52,7 @@ class Records(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class GearedModel(Entered, Frozen):
+class GearedModel(WithDoorRecords, Frozen):
     """A geared arm, frozen, with read-only arrays; built by ``load_model``.
 
     Attributes:
@@ -91,7 +91,7 @@ class GearedModel(Entered, Frozen):
     notes: tuple[Note, ...] = ()
 
     # Code for many states by kernel, of a model that the room named trace has compiled.
-    many: ClassVar[Mapping[str, Any]] = MappingProxyType({})
+    batch_code: ClassVar[Mapping[str, Any]] = MappingProxyType({})
     # Of these fields alone: a copy with other ones begins without any.
     _forms: KernelForms = field(default_factory=KernelForms, init=False, repr=False)
 

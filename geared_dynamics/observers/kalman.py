@@ -340,8 +340,8 @@ def predict(
     k, c, part, age = gains.sizes.state, gains.sizes.readings, dt / count, state.health.age
     mean, factor = state.mean, np.concatenate([state.root, friction_rows(gains, state)])
     for number in range(1, count + 1):
-        at_rest = passing(gains.stiction, gains.interval, age + number * part, part, moving)
-        given = np.concatenate([tau_m, arm.known_force(tau, mean), [part], at_rest])
+        standing = passing(gains.stiction, gains.interval, age + number * part, part, moving)
+        given = np.concatenate([tau_m, arm.known_force(tau, mean), [part], standing])
         out = np.empty(k + len(factor) + 2 * c)
         if kernels.observer_predict(*arm.forms, gains.tuning, mean, factor, given, out) != 0:
             return None

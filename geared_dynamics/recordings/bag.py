@@ -58,13 +58,13 @@ def open_bag(path: Path) -> Container:
     if start.startswith(ZSTANDARD):
         raise RecordingError(str(path), "is compressed as a whole", f"run: zstd -d {path.name}")
     finding = "is empty" if not start else "is neither an SQLite nor an MCAP file"
-    raise RecordingError(str(path), finding, PLACE_OF_SCHEMA)
+    raise RecordingError(str(path), finding, WHAT_TO_GIVE)
 
 
 # -- A bag's folder: files that follow each other, some of which may be lost ----------------------
 
 
-PLACE_OF_SCHEMA = "give a bag's folder, a .db3, .mcap or .csv file"
+WHAT_TO_GIVE = "give a bag's folder, a .db3, .mcap or .csv file"
 METADATA = "metadata.yaml"
 METADATA_SIZE = 2**22  # bytes: it names every file of a bag
 TABLES = (".csv", ".txt", ".tsv")
@@ -266,7 +266,7 @@ def nothing_in(path: Path, notes: Sequence[str]) -> RecordingError:
         return RecordingError(str(path), finding, f"give one of its files, or correct {METADATA}")
     there = ", ".join(names[:5]) or "nothing"
     finding = f"holds no .db3 and no .mcap file, but {there}"
-    return RecordingError(str(path), finding, PLACE_OF_SCHEMA)
+    return RecordingError(str(path), finding, WHAT_TO_GIVE)
 
 
 def number_in_name(name: str) -> tuple[int, str]:

@@ -33,7 +33,11 @@ FIELDS = {
 
 
 class Feedback:
-    """Fills ``control_msgs/action/FollowJointTrajectory``'s feedback."""
+    """Fills ``control_msgs/action/FollowJointTrajectory``'s feedback.
+
+    Attributes:
+        due: From when on the next one is to be sent [s], steady.
+    """
 
     def __init__(self, kind: Any, joints: Sequence[str], rate: float) -> None:
         """Make the message.
@@ -49,28 +53,20 @@ class Feedback:
             for part, fields in FIELDS.items()
             for field in fields
         }
+        self._indexed = hasattr(self._message, "index")  # from control_msgs 6.3 on
         self._period = (1.0 - EARLY) / rate
-        self._last = 0.0
+        self.due = 0.0
 
-    def due(self, now: float) -> bool:
-        """Whether it is time for the next one; it then counts as sent.
-
-        Args:
-            now: Steady time [s].
-        """
-        if now - self._last < self._period:
-            return False
-        self._last = now
-        return True
-
-    def filled(self, loop: FeedforwardLoop, progress: Progress, stamp: int) -> Any:
-        """The message of a cycle.
+    def filled(self, loop: FeedforwardLoop, progress: Progress, stamp: int, now: float) -> Any:
+        """The message of a cycle, which then counts as sent.
 
         Args:
             loop: What was wanted and measured.
             progress: Where the arm is on its trajectory.
             stamp: ROS time [ns].
+            now: Steady time [s].
         """
+        self.due = now + self._period
         message, rows, wanted = self._message, self._rows, loop.present
         rows["desired", "positions"][:] = wanted.q
         rows["desired", "velocities"][:] = wanted.v
@@ -82,7 +78,8 @@ class Feedback:
         whole, part = divmod(round(progress.time * SECOND), SECOND)
         for point in (message.desired, message.actual):
             point.time_from_start = Duration(sec=whole, nanosec=part)
-        message.index = progress.point
+        if self._indexed:
+            message.index = progress.point
         return message
 
 
@@ -181,14 +178,14 @@ class TrajectoryAction:
         """Judge the goals of a loop from here on."""
         self.goals = Goals(loop)
         rate = self._node.parameters.action_monitor_rate
-        joints = loop.prepared.rules.joints
+        joints = loop.setup.rules.joints
         self._feedback = None if self._kind is None else Feedback(self._kind, joints, rate)
         if self._node.annotating and self._kind is not None and self._relay is None:
             self._relay = Relay(self._node, self._kind, self._finish)
 
     # -- from the loop -----------------------------------------------------------------------
 
-    def look(self, now: float, clock: float) -> None:
+    def judge(self, now: float, clock: float) -> None:
         """After a cycle, or where there was none: judge, tell the client, end.
 
         Args:
@@ -201,13 +198,12 @@ class TrajectoryAction:
         if self._new is not None:  # rclpy did not take the goal: no client could cancel it
             goals.cancel(self._new, clock)
             self._new = None
-        follows, feedback = goals.look(clock), self._feedback
-        found = goals.active
-        if follows and found is not None and feedback is not None:
-            handle = self._handles.get(found.key)
-            if handle is not None and feedback.due(now):
-                progress = goals.progress()
-                handle.publish_feedback(feedback.filled(goals.loop, progress, self._ros_time()))
+        feedback = self._feedback
+        if goals.judge(clock) and feedback is not None and now >= feedback.due:
+            handle = self._handles.get(goals.active.key)  # type: ignore[union-attr]  # as it says
+            if handle is not None:
+                told = goals.progress(), self._ros_time(), now
+                handle.publish_feedback(feedback.filled(goals.loop, *told))
         if goals.ended or goals.notes:
             self._deliver()
 

@@ -69,18 +69,18 @@ class Departure:
             return False
         return not loop.left
 
-    def pace(self) -> None:
+    def keep_halting(self) -> None:
         """Go on without a joint state, where none has come for a while."""
         node = self._node
         loop, now = node.loop, time.monotonic()
         if self.begun is None or loop is None or now - loop.decided < PACE:
             return
         node.send(loop.silence(now, node.clock_time()))
-        node.reporter.look(loop.decision)
+        node.reporter.report(loop.decision)
 
     def _tick(self) -> None:
         """Go on, and end what waits for the end."""
-        self.pace()
+        self.keep_halting()
         if not self.under_way:
             self._timer.cancel()
             self._node.finish_transition()
@@ -95,7 +95,7 @@ class Departure:
                 node.on_joint_state(taken[0])
             else:
                 time.sleep(0.2 * PACE)
-            self.pace()
+            self.keep_halting()
         self._timer.cancel()
         if self.begun is not None:
             self._report()
@@ -156,7 +156,7 @@ class Surroundings:
         self._before = self._node.ros_time.now()
         self._states = self._node.timing.total
 
-    def look(self, now: float) -> None:
+    def report_changes(self, now: float) -> None:
         """Look, where it is time to.
 
         Args:
@@ -164,12 +164,12 @@ class Surroundings:
         """
         if now < self._due:
             return
-        self._look_for_listeners()
-        self._look_for_rivals()
-        self._look_at_the_rate()
+        self._find_listeners()
+        self._find_rivals()
+        self._check_rate()
         self._next(now)
 
-    def _look_for_listeners(self) -> None:
+    def _find_listeners(self) -> None:
         log, outputs = self._node.get_logger(), self._outputs()
         heard = any(output.get_subscription_count() for output in outputs)
         topics = "" if heard else " and ".join(output.topic_name for output in outputs)
@@ -182,7 +182,7 @@ class Surroundings:
             log.info(f"{self.unheard}: there is a subscriber now")
         self.unheard = topics
 
-    def _look_for_rivals(self) -> None:
+    def _find_rivals(self) -> None:
         """Whether the controller gets commands of two nodes in turn, for two motions."""
         node = self._node
         outputs = [] if node.annotating else self._outputs()
@@ -203,7 +203,7 @@ class Surroundings:
             return [trajectories.publisher(node)]
         return [] if node.commands is None else node.commands.publishers
 
-    def _look_at_the_rate(self) -> None:
+    def _check_rate(self) -> None:
         node = self._node
         wanted = node.parameters.update_rate
         span = 1e-9 * (node.ros_time.now() - self._before)

@@ -17,17 +17,15 @@ from geared_dynamics.model import GearedModel
 from geared_dynamics.ros import process
 from geared_dynamics.ros.joint_state_wire import StateReader
 from geared_dynamics.ros.model_node import ModelNode
-from geared_dynamics.ros.observer_topics import NEWEST_INPUT, Beside, Outputs, Torques, wrench
+from geared_dynamics.ros.observer_topics import NEWEST_INPUT, Outputs, SensorTopic, Torques, wrench
 from geared_dynamics.ros.reporter import ObserverReporter
 from geared_dynamics.runtime.joint_readings import Picker
 from geared_dynamics.runtime.model_source import payload_words
-from geared_dynamics.runtime.observer_loop import ObserverLoop, rehearse
+from geared_dynamics.runtime.observer_loop import ObserverLoop
 from geared_dynamics.runtime.observer_parameters import ObserverParameters
-from geared_dynamics.runtime.observer_settings import (
-    ObserverSetup,
-    prepared,
-)
+from geared_dynamics.runtime.observer_settings import ObserverSetup, observer_setup
 from geared_dynamics.runtime.observer_values import Level, ObserverOutput, Sensed, state_names
+from geared_dynamics.runtime.rehearsal import rehearse_observer
 
 SIX = 6  # numbers of a wrench
 BLIND = (
@@ -48,8 +46,8 @@ class ElasticObserverNode(ModelNode[ObserverParameters]):
         self.declared.on_change(self._validated)
         self.reporter = ObserverReporter(self)
         self.torques = Torques(self, self.reporter.say, self._for_ages)
-        self.links = Beside(self, "link_states", "position", self.reporter.say)
-        self.sensors = Beside(self, "joint_torques", "effort", self.reporter.say)
+        self.links = SensorTopic(self, "link_states", "position", self.reporter.say)
+        self.sensors = SensorTopic(self, "joint_torques", "effort", self.reporter.say)
         self.outputs = Outputs(self)
         self.loop = None
         self._payload = "none"
@@ -73,10 +71,10 @@ class ElasticObserverNode(ModelNode[ObserverParameters]):
 
     def prepare(self, given: ObserverParameters, model: GearedModel) -> list[str]:
         """Make all that a cycle needs, warm; remarks for the log."""
-        setup, contact, remarks = prepared(given, model), given.contact, []
+        setup, contact, remarks = observer_setup(given, model), given.contact, []
         if contact.frame:
             pose(model, np.zeros(model.n), contact.frame)  # is it a frame?
-        output = rehearse(setup)
+        output = rehearse_observer(setup)
         if contact.frame:
             good = output._replace(level=Level.GOOD)  # rehearsed is a bridge, which tells none
             wrench(model, good, contact.frame, moment=False)
@@ -100,7 +98,7 @@ class ElasticObserverNode(ModelNode[ObserverParameters]):
 
     def summary(self, given: ObserverParameters) -> str:
         """Observer and springs."""
-        springs = () if self.loop is None else self.loop.prepared.model.elasticity.names
+        springs = () if self.loop is None else self.loop.setup.model.elasticity.names
         return f"observer {given.observer}, springs {', '.join(springs)}"
 
     def endpoints(self, given: ObserverParameters) -> str:
@@ -115,7 +113,7 @@ class ElasticObserverNode(ModelNode[ObserverParameters]):
     def begin(self) -> None:
         """Estimate from the next joint state on."""
         assert self.loop is not None  # activated
-        self.loop = ObserverLoop(self.loop.prepared)
+        self.loop = ObserverLoop(self.loop.setup)
         self._heard = False
         self.torques.forget()
 
@@ -160,16 +158,16 @@ class ElasticObserverNode(ModelNode[ObserverParameters]):
     def _cycle(self, loop: ObserverLoop, data: bytes) -> None:
         """Answer a joint state, serialised."""
         begin, ros = time.monotonic(), self.ros_time.now()
-        found = self.observed(data, begin, ros)
+        found = self.respond(data, begin, ros)
         if found is None:
             return
         output, stamp = found
-        self.outputs.send(loop.prepared, output, stamp)
+        self.outputs.send(loop.setup, output, stamp)
         self.timing.add(begin, time.monotonic(), 1e-9 * (ros - stamp))
-        self.outputs.send_contact(loop.prepared, output, stamp, begin, self.parameters.contact)
-        self.reporter.look(output)
+        self.outputs.send_contact(loop.setup, output, stamp, begin, self.parameters.contact)
+        self.reporter.report(output)
 
-    def observed(self, data: bytes, begin: float, ros: int) -> tuple[ObserverOutput, int] | None:
+    def respond(self, data: bytes, begin: float, ros: int) -> tuple[ObserverOutput, int] | None:
         """What is known after a joint state, and its stamp [ns]; None for another device's.
 
         Args:
@@ -217,7 +215,7 @@ class ElasticObserverNode(ModelNode[ObserverParameters]):
     def _send(self, output: ObserverOutput, stamp: int) -> None:
         """Tell what is known without a joint state."""
         if self.loop is not None:
-            given, now = self.loop.prepared, time.monotonic()
+            given, now = self.loop.setup, time.monotonic()
             self.outputs.send(given, output, stamp)
             self.outputs.send_contact(given, output, stamp, now, self.parameters.contact)
 
@@ -225,7 +223,7 @@ class ElasticObserverNode(ModelNode[ObserverParameters]):
         """Between joint states, or without: on a steady clock."""
         self.take_description()
         if self.loop is not None:
-            self.outputs.look()
+            self.outputs.see_subscribers()
         if not self.active or self.loop is None or not self._heard:
             return
         ros = self.ros_time.now()
@@ -234,7 +232,7 @@ class ElasticObserverNode(ModelNode[ObserverParameters]):
             return
         output, when = found
         self._send(output, ros if np.isnan(when) else self.zero + round(1e9 * when))
-        self.reporter.look(output)
+        self.reporter.report(output)
 
     def _for_ages(self) -> float:
         """Steady time, or the simulated one [s]: while that pauses nothing ages."""
@@ -254,7 +252,7 @@ class ElasticObserverNode(ModelNode[ObserverParameters]):
         """Prepare for new parameter values; what applies them."""
         if self.loop is None or self.model is None:
             return lambda: None
-        given = prepared(own, self.model)
+        given = observer_setup(own, self.model)
         return functools.partial(self._exchange, given, payload_words(self.model, own.payload))
 
     def _exchange(self, given: ObserverSetup, payload: str) -> None:
@@ -267,7 +265,7 @@ class ElasticObserverNode(ModelNode[ObserverParameters]):
     def exchange_model(self, given: ObserverParameters, model: GearedModel) -> None:
         """Go on with the model of a changed description."""
         assert self.loop is not None  # asked before
-        setup = prepared(given, model)
+        setup = observer_setup(given, model)
         self.outputs.prepare(setup)
         self.loop.exchange(setup)
         self.loop.reset()

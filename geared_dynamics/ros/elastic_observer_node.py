@@ -1,4 +1,4 @@
-"""``elastic_observer_node``: the program. ROS is imported only when it runs."""
+"""The node of ``elastic_observer.py`` as a program; ROS is imported only when it runs."""
 
 from __future__ import annotations
 

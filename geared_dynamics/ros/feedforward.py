@@ -25,6 +25,7 @@ from geared_dynamics.ros.feedforward_topics import (
     publish_state,
 )
 from geared_dynamics.ros.joint_state_wire import StateReader, WireState
+from geared_dynamics.ros.lifecycle_node import compiled_model
 from geared_dynamics.ros.model_node import FeedforwardBase
 from geared_dynamics.ros.relay import controllers_action
 from geared_dynamics.ros.reporter import FeedforwardReporter
@@ -32,13 +33,14 @@ from geared_dynamics.ros.trajectories import References, SpeedScaling, WrenchInp
 from geared_dynamics.runtime.feedforward_loop import FeedforwardLoop
 from geared_dynamics.runtime.feedforward_parameters import FeedforwardParameters
 from geared_dynamics.runtime.feedforward_settings import (
-    prepared,
+    feedforward_setup,
     refuse_wider_than_start,
     remarks,
 )
 from geared_dynamics.runtime.goals import DEACTIVATED
 from geared_dynamics.runtime.joint_readings import EncoderMap, JointMap, Reading, encoders
 from geared_dynamics.runtime.parameters import signs
+from geared_dynamics.runtime.rehearsal import rehearse_feedforward
 
 NEWEST_STATE = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 BACK = 100_000_000  # [ns] by which stamps go back when a recording begins again
@@ -99,9 +101,9 @@ class FeedforwardNode(FeedforwardBase):
         """End without braking."""
         self.departure.hurry()
 
-    def pace(self) -> None:
+    def keep_halting(self) -> None:
         """Go on braking where no joint states come."""
-        self.departure.pace()
+        self.departure.keep_halting()
 
     @property
     def halting(self) -> bool:
@@ -115,8 +117,8 @@ class FeedforwardNode(FeedforwardBase):
         refuse_wider_than_start(given, self.declared.start, model)
         annotating, measured = given.mode == "annotate", self.encoders_of(model)
         signs(given.motors.command_sign, "motors.{}.command_sign", model.motor_names)
-        loop = FeedforwardLoop(prepared(given, model))
-        loop.rehearse(REHEARSAL)
+        loop = FeedforwardLoop(feedforward_setup(given, model))
+        rehearse_feedforward(loop, REHEARSAL)
         self.annotating, self.encoders = annotating, measured
         self.commands = Commands(self.publishers_by_topic, given, model)
         if self.annotating:
@@ -129,7 +131,11 @@ class FeedforwardNode(FeedforwardBase):
         self.joint_map = JointMap(measured.names)
         self.loop, self.exchange.carrying = loop, None
         self._make_inputs()
-        return remarks(given, model, loop.prepared.policy)
+        return remarks(given, model, loop.setup.policy)
+
+    def accelerated(self, given: FeedforwardParameters, model: GearedModel) -> GearedModel:
+        """Return the model compiled, where that is asked for and can be done."""
+        return compiled_model(self, model) if given.compiled else model
 
     def summary(self, given: FeedforwardParameters) -> str:
         """Mode and joints."""
@@ -155,7 +161,7 @@ class FeedforwardNode(FeedforwardBase):
         """Go on with the model of a changed description."""
         assert self.loop is not None  # asked before
         measured = self.encoders_of(model)
-        self.loop.exchange(prepared(given, model))
+        self.loop.exchange(feedforward_setup(given, model))
         self.exchange.carrying, self.encoders = None, measured
 
     def encoders_of(self, model: GearedModel) -> EncoderMap:
@@ -184,7 +190,7 @@ class FeedforwardNode(FeedforwardBase):
     def begin(self) -> None:
         """Hold the arm from its first joint state on."""
         assert self.loop is not None  # activated
-        self.loop = FeedforwardLoop(self.loop.prepared)
+        self.loop = FeedforwardLoop(self.loop.setup)
         self.loop.emergency_stop = self.stopped
         if self.speed_scaling is not None:
             self.loop.pace.ask(self.speed_scaling.factor)
@@ -222,7 +228,7 @@ class FeedforwardNode(FeedforwardBase):
             command = loop.remaining()
         self.send(command)
         self.failures.log(error, "the arm is held; a new trajectory or ~/reset ends it")
-        self.reporter.look(loop.decision)
+        self.reporter.report(loop.decision)
 
     def send(self, command: Array | None) -> None:
         """Send a command that answers no joint state."""
@@ -251,14 +257,14 @@ class FeedforwardNode(FeedforwardBase):
             self.timing.add(begin, time.monotonic(), latency)
             decision = self.loop.decision  # type: ignore[union-attr]
             if decision is not None and not self.reporter.calm(decision):
-                self.reporter.look(decision)
-            self.action.look(begin, 1e-9 * (now - self.zero))
+                self.reporter.report(decision)
+            self.action.judge(begin, 1e-9 * (now - self.zero))
             if self.loop.contact.news:  # type: ignore[union-attr]
-                self.contact_wrench.look()  # type: ignore[union-attr]
+                self.contact_wrench.log_news()  # type: ignore[union-attr]
         if self.exchange.carrying is not None:
             self.exchange.take_load()
         if self.references.work is not None:
-            self.references.look()
+            self.references.take_result()
 
     def respond(self, data: bytes, begin: float, now: int) -> tuple[Array | None, float | None]:
         """Command for a joint state and the state's age [s]; both None for another device's state.
@@ -322,16 +328,16 @@ class FeedforwardNode(FeedforwardBase):
             self.exchange.take_load()
         if not self.active or loop is None:
             return
-        if not self.annotating and now - self.heard > loop.stale:
+        if not self.annotating and now - self.heard > loop.stale_after:
             clock = self.clock_time()
             self.send(loop.silence(now, clock))
-            self.reporter.look(loop.decision)
-            self.action.look(now, clock)
+            self.reporter.report(loop.decision)
+            self.action.judge(now, clock)
         if self.references.work is not None:
-            self.references.look()
+            self.references.take_result()
         self.action.watch()
         publish_state(self, now)
-        self.surroundings.look(now)
+        self.surroundings.report_changes(now)
 
 
 def run(argv: list[str]) -> int:

@@ -23,7 +23,7 @@ from geared_dynamics.actuation.command_type import (
 )
 from geared_dynamics.arrays import Array
 from geared_dynamics.control import Reference, TermTorques
-from geared_dynamics.control.safety import memory as at
+from geared_dynamics.control.safety import memory as event
 from geared_dynamics.dynamics.state import State
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.model import GearedModel
@@ -33,8 +33,8 @@ from geared_dynamics.runtime.feedforward_loop import FeedforwardLoop
 from geared_dynamics.runtime.feedforward_parameters import FeedforwardParameters
 from geared_dynamics.runtime.feedforward_settings import (
     FeedforwardSetup,
+    feedforward_setup,
     policy_changed,
-    prepared,
     refuse_wider_than_start,
 )
 from geared_dynamics.runtime.goals import stopped
@@ -211,12 +211,12 @@ def publish_state(node: FeedforwardBase, now: float) -> None:
     if topics.wanted("reference"):
         topics.send("reference", stamp, position=wanted[0], velocity=wanted[1])
     if topics.wanted("error"):
-        way = shortest_way(q, wanted[0], loop.prepared.rules.turning)
+        way = shortest_way(q, wanted[0], loop.setup.rules.turning)
         topics.send("error", stamp, position=way, velocity=wanted[1] - v)
     if loop.motion is None:
         return
     present = loop.present
-    control = loop.prepared.control
+    control = loop.setup.control
     if any(topics.wanted(f"terms/{name}") for name in topics.terms):
         reference = Reference(present.q, present.v, present.a)
         terms = control.term_torques(State(q, v), reference)
@@ -279,7 +279,7 @@ class Services:
         """
         node = self._node
         if request.data and node.annotating:
-            node.action.abort(stopped(at.EMERGENCY_STOP))
+            node.action.abort(stopped(event.EMERGENCY_STOP))
         node.stopped, response.success = bool(request.data), True
         if node.loop is None:
             kept = "it sends nothing, and holds once it is active" if node.stopped else "released"
@@ -330,14 +330,14 @@ class Exchange:
         node = self._node
         if node.loop is None or node.model is None:
             return lambda: None
-        old = node.loop.prepared
+        old = node.loop.setup
         if all(name.startswith("payload.") for name in given.changed(old.parameters)):
             carrying = loaded(node.model, given)
             # What answers the request and the rest of the work do not fit into one period.
             return functools.partial(setattr, self, "carrying", carrying)
         if policy_changed(old.parameters, given):
             refuse_wider_than_start(given, node.declared.start, node.model)
-        return functools.partial(self._exchange, prepared(given, node.model, old))
+        return functools.partial(self._exchange, feedforward_setup(given, node.model, old))
 
     def take_load(self) -> None:
         """Go on with a new payload, between two joint states."""
@@ -346,8 +346,8 @@ class Exchange:
         if node.loop is None or node.model is None:
             return
         try:
-            given, old = node.parameters, node.loop.prepared
-            self._exchange(prepared(given, node.model, old, carrying))
+            given, old = node.parameters, node.loop.setup
+            self._exchange(feedforward_setup(given, node.model, old, carrying))
         except GearedDynamicsError as error:
             node.get_logger().error(f"payload not used: {error}")
 
@@ -356,7 +356,7 @@ class Exchange:
         loop = self._node.loop
         if loop is None:
             return
-        names = given.parameters.changed(loop.prepared.parameters)
+        names = given.parameters.changed(loop.setup.parameters)
         loop.exchange(given)
         if any(name.startswith("payload.") for name in names):
             words = payload_words(given.bare, given.parameters.payload)

@@ -10,7 +10,9 @@ from rcl_interfaces.msg import ParameterDescriptor
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 
 from geared_dynamics.errors import GearedDynamicsError
+from geared_dynamics.model import GearedModel
 from geared_dynamics.ros.process import PrintableLog
+from geared_dynamics.trace.compiled import attempt
 
 
 class EmptyLists:
@@ -26,6 +28,16 @@ class EmptyLists:
             for row in map(tuple, parameters)
         ]
         return super().declare_parameters(namespace, typed, *args, **more)  # type: ignore[misc]
+
+
+def compiled_model(node: Any, model: GearedModel) -> GearedModel:
+    """Return a model with compiled functions, or as it is; the log of the node says which."""
+    found = attempt(model)
+    if found.done:
+        node.get_logger().info(found.line)
+    else:
+        node.get_logger().warning(found.line)
+    return found.model
 
 
 # -- A lifecycle node: rclpy's two traps closed ---------------------------------------------------
@@ -61,6 +73,13 @@ class SteadyLifecycleNode(EmptyLists, PrintableLog, LifecycleNode):  # type: ign
         service.send_response = self._postponing(service.send_response)
         self._postponed: Callable[[], None] | None = None  # the transition, and its answer
 
+    def destroy_node(self) -> None:
+        """Leave the graph now: each action, and the state machine, would keep the node there."""
+        super().destroy_node()
+        for waitable in list(self.waitables):
+            waitable.destroy()
+        self._state_machine.destroy_when_not_in_use()
+
     # -- for subclasses ----------------------------------------------------------------------
 
     def configured(self) -> None:
@@ -77,9 +96,11 @@ class SteadyLifecycleNode(EmptyLists, PrintableLog, LifecycleNode):  # type: ign
 
     def logs_waiting(self, transition: str) -> None:
         """Log that nothing happens before somebody asks for a transition."""
-        name = self.get_fully_qualified_name()
+        name, here = self.get_fully_qualified_name(), self.state_label
+        if here == "configuring":  # its last line is about what follows
+            here = "inactive"
         self.get_logger().info(
-            f"{self.state_label}: waiting for the transition {transition} "
+            f"{here}: waiting for the transition {transition} "
             f"(ros2 lifecycle set {name} {transition}); the parameter autostart does it by itself"
         )
 
@@ -89,7 +110,7 @@ class SteadyLifecycleNode(EmptyLists, PrintableLog, LifecycleNode):  # type: ign
     def hurry(self) -> None:
         """Do without."""
 
-    def pace(self) -> None:
+    def keep_halting(self) -> None:
         """Go on with it, between two events."""
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import threading
 import traceback
 from abc import ABC, abstractmethod
@@ -95,7 +96,8 @@ class Description:
         if self.text != self.used and model_source.needs_topic(node.parameters):
             self.used = self.text
             given, text, old = node.parameters, self.text, self.reference
-            self._builder.start(lambda: rebuilt(given, text, old))
+            finished = functools.partial(node.accelerated, given)
+            self._builder.start(lambda: rebuilt(given, text, old, finished))
 
     def begin(self, model: GearedModel | None) -> None:
         """Compare with this model from here on: that of the node's configuration."""
@@ -223,6 +225,10 @@ class ModelNode(SteadyLifecycleNode, ABC, Generic[P]):
     def endpoints(self, given: P) -> str:
         """A line about where the node listens, where it sends, and what it waits for."""
 
+    def accelerated(self, given: P, model: GearedModel) -> GearedModel:
+        """Return the model as cycles use it; called beside the loop too."""
+        return model
+
     def begin(self) -> None:
         """Begin again, with the next joint state."""
 
@@ -295,6 +301,7 @@ class ModelNode(SteadyLifecycleNode, ABC, Generic[P]):
         self.declared.refuse_wrong()
         self.declared.warn_of_unknown()
         given, log = self.parameters, self.get_logger()
+        model = self.accelerated(given, model)
         model_source.warm_up(model, given.payload)
         remarks = self.prepare(given, model)
         self.model = model

@@ -42,7 +42,7 @@ class Alone:
     def __init__(self, node: ElasticObserverNode) -> None:
         """Begin before the first reading."""
         assert node.loop is not None  # the caller has seen to it
-        self._given = node.loop.prepared
+        self._given = node.loop.setup
         self._state: ObserverState | None = None
 
     def step(self, positions: list[float], efforts: list[float], dt: float) -> int:

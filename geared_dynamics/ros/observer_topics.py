@@ -127,9 +127,9 @@ class Outputs:
         ]
         self._message = Float64MultiArray()
         self._message.layout.dim = dims
-        self.look()
+        self.see_subscribers()
 
-    def look(self) -> None:
+    def see_subscribers(self) -> None:
         """See who listens: asked between cycles, for asking costs as much as sending."""
         everything = {**self._publishers, "contact_wrench": self._wrench, "quality": self._quality}
         for name, publisher in everything.items():
@@ -289,7 +289,7 @@ class Torques:
         self._value = found.take(self._order)
 
 
-class Beside:
+class SensorTopic:
     """A topic of sensors on the links: its newest numbers, each given once."""
 
     def __init__(self, node: Node, topic: str, field: str, say: Say) -> None:

@@ -25,7 +25,7 @@ from geared_dynamics.errors import GearedDynamicsError, printable
 from geared_dynamics.model import GearedModel
 from geared_dynamics.ros.declared import Declared
 from geared_dynamics.ros.joint_state_wire import SECOND, NamedState, NamedWrench, nanoseconds
-from geared_dynamics.ros.lifecycle_node import EmptyLists
+from geared_dynamics.ros.lifecycle_node import EmptyLists, compiled_model
 from geared_dynamics.ros.process import (
     Failures,
     PrintableLog,
@@ -115,6 +115,7 @@ class PlantNode(EmptyLists, PrintableLog, Node):  # type: ignore[misc]  # rclpy 
         self._refuse_wrong()
         self.declared.warn_of_unknown()
         given = self.parameters
+        model = compiled_model(self, model) if given.compiled else model
         loaded(model, given)  # refuses a load that the arm cannot hold
         plant, note = plant_node_settings.plant_of(given, model)
         if note:
@@ -224,10 +225,9 @@ class PlantNode(EmptyLists, PrintableLog, Node):  # type: ignore[misc]  # rclpy 
         self._take(lambda: self.reader.flat(message.data, label))
 
     def _on_named(self, message: JointState) -> None:
-        if self.lock_step:
-            if nanoseconds(message.header.stamp) != self._stamp:  # of an earlier state
-                self.outdated = True
-                return
+        if self.lock_step and nanoseconds(message.header.stamp) != self._stamp:
+            self.outdated = True  # it answers an earlier state
+            return
         label = message.header.frame_id
         self._take(lambda: self.reader.named(message.name, message.effort, label))
 
@@ -384,7 +384,7 @@ def real_time(node: PlantNode, executor: Executor, stopped: Stopped) -> None:
 
 
 def run(argv: list[str]) -> int:
-    """Run the node until SIGINT or SIGTERM; 2 for an arm that cannot be simulated, or no more."""
+    """Run the node until a signal; exit code 2 for an arm that cannot be simulated, or no more."""
     signals = catch_signals()
     rclpy.init(args=argv, signal_handler_options=SignalHandlerOptions.NO)
     try:

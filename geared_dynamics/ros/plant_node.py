@@ -1,4 +1,4 @@
-"""``plant_node``: the program. ROS is imported only when it runs."""
+"""The node of ``plant.py`` as a program; ROS is imported only when it runs."""
 
 from __future__ import annotations
 

@@ -23,6 +23,7 @@ from rclpy.impl.rcutils_logger import RcutilsLogger
 from rclpy.signals import SignalHandlerOptions
 
 from geared_dynamics.errors import GearedDynamicsError, printable
+from geared_dynamics.ros import take_signals
 
 # -- The executor: events where rclpy has them ----------------------------------------------------
 
@@ -116,10 +117,7 @@ class Signals:
         self.came = self.hurried = False
         self.starting = True
         self.node: Any = None
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, self._on_signal)
-        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as nohup leaves it
-            signal.signal(signal.SIGHUP, self._on_signal)
+        take_signals(self._on_signal)
 
     def _on_signal(self, number: int, _frame: FrameType | None) -> None:
         self.hurried = self.hurried or (self.came and number != signal.SIGHUP)
@@ -129,10 +127,9 @@ class Signals:
 
 
 def catch_signals() -> list[int]:
-    """SIGINT and SIGTERM from here on, as they come: a list that grows."""
+    """SIGINT, SIGTERM and SIGHUP from here on, as they come: a list that grows."""
     signals: list[int] = []
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda number, frame: signals.append(number))
+    take_signals(lambda number, _frame: signals.append(number))
     return signals
 
 
@@ -228,7 +225,7 @@ def bring_to_rest(node: Any, executor: Executor, signals: Signals) -> None:
         if not spin_once(executor, PACE, node.failed):
             time.sleep(0.2 * PACE)  # an executor that fails fails at once
         try:
-            node.pace()
+            node.keep_halting()
         except Exception as error:
             node.failed(error)
 

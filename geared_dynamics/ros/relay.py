@@ -143,8 +143,9 @@ class Relay:
         if entry not in self._under_way:
             return
         feedback = message.feedback
-        time = seconds(feedback.desired.time_from_start)
-        feedback.index = bisect_left(entry.times, time)
+        if hasattr(feedback, "index"):  # from control_msgs 6.3 on
+            time = seconds(feedback.desired.time_from_start)
+            feedback.index = bisect_left(entry.times, time)
         entry.handle.publish_feedback(feedback)
 
     def _on_result(self, entry: Relayed, future: Any) -> None:

@@ -11,7 +11,7 @@ from diagnostic_msgs.msg import DiagnosticArray
 from std_msgs.msg import Float64MultiArray, MultiArrayDimension
 
 from geared_dynamics.control.safety import Decision, Event, Mode
-from geared_dynamics.control.safety import memory as at
+from geared_dynamics.control.safety import memory as event
 from geared_dynamics.model import GearedModel
 from geared_dynamics.ros import diagnostics
 from geared_dynamics.ros.diagnostics import ERROR, OK, WARN, Status
@@ -106,7 +106,7 @@ class Reporter(ABC):
 # -- The feedforward node -------------------------------------------------------------------------
 
 
-TOLD = at.STOPPING | at.BAD_STATE | at.NAMES_MISSING
+TOLD = event.STOPPING | event.BAD_STATE | event.NAMES_MISSING
 
 
 class FeedforwardReporter(Reporter):
@@ -132,17 +132,17 @@ class FeedforwardReporter(Reporter):
 
     def calm(self, decision: Decision) -> bool:
         """Whether the arm runs as reported before, with nothing to log; called in each cycle."""
-        return not (decision.found or decision.latched) and decision.mode is self._mode
+        return not (decision.detected or decision.latched) and decision.mode is self._mode
 
-    def look(self, decision: Decision | None) -> None:
+    def report(self, decision: Decision | None) -> None:
         """Log the mode and what waits for an acknowledgement, where they have changed."""
         if decision is None or decision is self.decision:
             return
         self.decision, self._mode = decision, decision.mode
-        away = decision.mode is Mode.HOLDING and decision.found & at.RESUME_ERROR
+        away = decision.mode is Mode.HOLDING and decision.detected & event.RESUME_ERROR
         key = decision.mode, decision.latched | away
         self._tell_of_given_up(decision)
-        if decision.found & at.NAMES_REORDERED:
+        if decision.detected & event.NAMES_REORDERED:
             self.say("joint_states now lists its joints in another order", "reordered")
         if key == self._key:
             return
@@ -153,7 +153,7 @@ class FeedforwardReporter(Reporter):
         loop = self._node.loop
         if loop is not None and loop.given_up:
             loop.given_up = False
-            why = diagnostics.named(Event(decision.found & at.LATCHING))
+            why = diagnostics.named(Event(decision.detected & event.LATCHING))
             self._node.get_logger().error(
                 f"trajectory not followed: {why} is still active; remove the cause, then send it "
                 "again"
@@ -161,23 +161,23 @@ class FeedforwardReporter(Reporter):
 
     def _tell(self, decision: Decision) -> None:
         mode, log = decision.mode, self._node.get_logger()
-        why = diagnostics.named(Event((decision.found & TOLD) | decision.latched))
+        why = diagnostics.named(Event((decision.detected & TOLD) | decision.latched))
         if mode is Mode.RUNNING:
             log.info("running: following the reference")
         elif mode is Mode.WAITING:
             log.info("waiting for joint states; nothing is sent")
         elif mode is Mode.BRAKING:
             log.info("braking: the node ends")
-        elif mode is Mode.HOLDING and not (decision.found & at.STOPPING & ~at.IDLE):
+        elif mode is Mode.HOLDING and not (decision.detected & event.STOPPING & ~event.IDLE):
             end = "" if not decision.latched else "; a new trajectory or ~/reset ends it"
-            if decision.found & at.RESUME_ERROR:
+            if decision.detected & event.RESUME_ERROR:
                 end = "; the arm is away from its reference: send a new trajectory"
             log.info(f"holding: {'recovering' if why == 'none' else why}{end}")
         else:
             loop = self._node.loop
             error = None if loop is None else loop.error
-            cause = f" ({error})" if decision.found & at.COMPUTATION and error else ""
-            if decision.found & at.TIME_JUMP and loop is not None and loop.clock.stopped:
+            cause = f" ({error})" if decision.detected & event.COMPUTATION and error else ""
+            if decision.detected & event.TIME_JUMP and loop is not None and loop.clock.stopped:
                 cause = " (ROS time stands still: is /clock published? On a real robot set "
                 cause += "use_sim_time: false)"
             remedy = "it ends with the cause"
@@ -226,7 +226,7 @@ class FeedforwardReporter(Reporter):
             "refused contact forces": loop.counters.forces,
         }
         age = math.nan if loop.stamp is None else now - loop.stamp
-        ages = diagnostics.ages_status(age, loop.reference_age(now), loop.stale)
+        ages = diagnostics.ages_status(age, loop.reference_age(now), loop.stale_after)
         references = self._node.references
         counted = references.accepted, loop.counters.refused
         taken = diagnostics.trajectory_status(references.last, *counted, loop.emergency_stop)
@@ -255,7 +255,7 @@ class ObserverReporter(Reporter):
         """Forget what was reported."""
         self._last: tuple[Level, str] | None = None
 
-    def look(self, output: ObserverOutput) -> None:
+    def report(self, output: ObserverOutput) -> None:
         """Log the level and its reason where they have changed."""
         if (output.level, output.why) == self._last:
             return
@@ -275,7 +275,7 @@ class ObserverReporter(Reporter):
         loop = self._node.loop
         if loop is None:
             return []
-        rate = 1.0 / loop.prepared.period
+        rate = 1.0 / loop.setup.period
         return [diagnostics.loop_status(figures, rate), observer_status(loop)]
 
 
@@ -291,12 +291,12 @@ def observer_status(loop: ObserverLoop) -> Status:
         "cycles invalid": str(counters.invalid),
     }
     state = output.state
-    observer = loop.prepared.observer
+    observer = loop.setup.observer
     stated = None if state is None else observer.deviations(state)
     if state is not None and stated is not None:
         ratio, limit = state.ratio, observer.gains.most
         values |= {"innovation squared, normalised": f"{ratio:.3f}", "its limit": f"{limit:.3f}"}
-        model = loop.prepared.model
+        model = loop.setup.model
         resting = observer.estimate(state).resting
         still = [name for name, rests in zip(model.joint_names, resting, strict=True) if rests]
         values["external torque hidden by friction at rest"] = ", ".join(still) or "none"

@@ -108,7 +108,7 @@ class References:
         """
         self._attempt(lambda: self._begun(data))
 
-    def look(self) -> None:
+    def take_result(self) -> None:
         """Take over what was prepared beside the loop, between two joint states."""
         work = self.work
         if work is None or not work.future.done():
@@ -144,7 +144,7 @@ class References:
         if node.loop.emergency_stop:
             remedy = "release ~/emergency_stop first"
             raise TrajectoryError("emergency stop", "is active", remedy)
-        return node.loop.prepared
+        return node.loop.setup
 
     def _hand_over(self, received: Any, prepared: CheckedRoute | Tail) -> None:
         """Follow what was prepared, or send it on."""
@@ -177,7 +177,7 @@ class References:
         rows = dense.q, dense.v, dense.a, dense.effort
         output = publisher(node)
         assert node.loop is not None
-        joints = node.loop.prepared.rules.joints
+        joints = node.loop.setup.rules.joints
         output.publish(serialised(received.header, joints, dense.times, rows))
         if not output.get_subscription_count():
             remedy = "start and activate the controller, or give its topic, then send it again"
@@ -189,7 +189,7 @@ class References:
         """The motion with the model's effort; the time of its beginning goes into the header."""
         node = self._node
         assert node.loop is not None
-        given, header, posture = node.loop.prepared, received.header, self._posture()
+        given, header, posture = node.loop.setup, received.header, self._posture()
         answer = annotate(tail, posture, annotation_of(given))
         stamp = node.posture_stamp if answer.stamp == "posture" else 0
         if answer.stamp == "given":
@@ -229,12 +229,12 @@ class References:
         if loop.q is None or loop.v is None or loop.stamp is None:
             return None
         age = time.monotonic() - loop.stamp
-        if age > loop.stale:
+        if age > loop.stale_after:
             finding = f"no valid message for {age:.2f} s"
             remedy = "start the robot driver, then send the trajectory again"
             raise TrajectoryError("joint_states", finding, remedy)
         when = 1e-9 * (node.posture_stamp - node.zero)
-        if self._sent is None or not loop.prepared.continued:
+        if self._sent is None or not loop.setup.continued:
             return Posture(state(loop.q, loop.v), when)
         return Posture(sample(self._sent, when), when)
 
@@ -368,7 +368,7 @@ class WrenchInput:
             force, torque = message.wrench.force, message.wrench.torque
             contact: ContactForce = loop.contact
             contact.take(
-                loop.prepared.contact,
+                loop.setup.contact,
                 (force.x, force.y, force.z),
                 (torque.x, torque.y, torque.z),
                 message.header.frame_id,
@@ -379,7 +379,7 @@ class WrenchInput:
             loop.counters.forces += 1
             node.reporter.say(f"contact force not used: {error}", PLACE)
 
-    def look(self) -> None:
+    def log_news(self) -> None:
         """Log what has become of a force since the last cycle."""
         loop = self._node.loop
         if loop is not None and loop.contact.news:

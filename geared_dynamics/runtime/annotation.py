@@ -33,7 +33,7 @@ from geared_dynamics.trajectory import (
     shortest_way,
     state,
 )
-from geared_dynamics.trajectory import Reference as Motion
+from geared_dynamics.trajectory import ReferenceMotion as Motion
 
 # Acceleration may jump at a waypoint, and effort with it: a point this long before has the
 # values from before. So near, and yet JTC's quintic between the two is good to 1e-6 rad/s^2.
@@ -141,7 +141,7 @@ class Findings:
         self._refuse = refuse
         self.noted: list[str] = []
 
-    def look(self, check: Callable[[], None]) -> None:
+    def collect(self, check: Callable[[], None]) -> None:
         """Check; what is raised is a refusal or a note."""
         try:
             check()
@@ -203,7 +203,7 @@ def annotate(tail: Tail, posture: Posture | None, given: Annotation) -> Answer:
     including = given.limits.including(before.q, before.v)
     if tail.dense is None:
         motion = follow(waypoints, before, now, rules)
-        findings.look(lambda: _refuse_jump(motion, posture, given))
+        findings.collect(lambda: _refuse_jump(motion, posture, given))
         dense = _checked(motion, given, findings, including, begun)
     elif lead > 0.0:
         motion = follow(waypoints.first, before, now, rules)
@@ -211,7 +211,7 @@ def annotate(tail: Tail, posture: Posture | None, given: Annotation) -> Answer:
         dense = joined(way, tail.dense, lead)
     else:
         motion = follow(waypoints, before, now, rules)
-        findings.look(lambda: _refuse_jump(motion, posture, given))
+        findings.collect(lambda: _refuse_jump(motion, posture, given))
         dense = tail.dense._replace(times=tail.dense.times + float(waypoints.times[0]))
         stamp = "none" if waypoints.start is None else "given"
     return Answer(dense, stamp, (*tail.warnings, *findings.noted))
@@ -229,9 +229,9 @@ def _checked(
 ) -> Annotated:
     """Annotate a motion within limits; times in errors count from the trajectory's start."""
     names = given.rules.joints
-    findings.look(lambda: refuse_beyond(motion, limits, names, offset))
+    findings.collect(lambda: refuse_beyond(motion, limits, names, offset))
     dense = annotated(motion, given.setting, given.period, given.tolerance)
-    findings.look(lambda: refuse_effort(dense, given.effort, names, offset))
+    findings.collect(lambda: refuse_effort(dense, given.effort, names, offset))
     return dense
 
 

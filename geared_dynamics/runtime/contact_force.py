@@ -126,7 +126,7 @@ class ContactForce:
             (TRANSLATION, "a force", "N", "max_force", setup.bounds[0]),
             (ROTATION, "a torque", "N m", "max_torque", setup.bounds[1]),
         ):
-            size = float(np.linalg.norm(wrench[part]))
+            size = math.hypot(*wrench[part])
             if size > most * (1.0 + ROUNDING):
                 finding = f"is {what} of {size:g} {unit}, and contact_force.{name} is {most:g}"
                 raise ContactForceError(PLACE, finding, f"give less, or {RESTART}")
@@ -157,7 +157,7 @@ class ContactForce:
         now: float,
         dt: float,
     ) -> tuple[Memory, Output]:
-        """One cycle of the law, with the contact force that is wanted.
+        """One cycle of the law with the contact force that is wanted, where this is not ``idle``.
 
         Args:
             setup: How contact forces are read.
@@ -173,8 +173,6 @@ class ContactForce:
             GearedDynamicsError: as of the law.
         """
         state = control.state(*measured)
-        if self.idle:
-            return control.step(memory, state, reference, dt)
         self._advance(setup, now, dt)
         if self.idle:
             return control.step(memory, state, reference, dt)
@@ -293,6 +291,7 @@ def rows_of(acting: Array, wanted: Array) -> list[PressedAxis]:
     for kind, part in enumerate((TRANSLATION, ROTATION)):
         along = acting[part] if acting[part].any() else wanted[part]
         if along.any():
+            along = along / np.abs(along).max()  # the square of a tiny force is zero
             found.append(PressedAxis(kind, along / np.linalg.norm(along)))
     return found
 

@@ -8,29 +8,27 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from geared_dynamics.arrays import Array
 from geared_dynamics.control import Memory, Output, Reference, safety
 from geared_dynamics.control.safety import Decision, Mode, Observation, SafetyMemory
-from geared_dynamics.control.safety import memory as at
+from geared_dynamics.control.safety import memory as event
 from geared_dynamics.control.safety.detection import in_doubt
 from geared_dynamics.control.safety.memory import Leaving
-from geared_dynamics.runtime.acceptance import CheckedRoute, Pace, limits_of, routed, started
+from geared_dynamics.runtime.acceptance import CheckedRoute, limits_of, routed, started
 from geared_dynamics.runtime.contact_force import ContactForce
 from geared_dynamics.runtime.cycle_report import FeedforwardCounters
+from geared_dynamics.runtime.even_clock import EvenClock
 from geared_dynamics.runtime.feedforward_settings import FeedforwardSetup
-from geared_dynamics.runtime.sample_times import EvenClock
+from geared_dynamics.runtime.pace import Pace
 from geared_dynamics.trajectory import (
     JointTrajectory,
-    Point,
     SampleBuffer,
     TrajectoryError,
     derivatives,
     sample_into,
     state,
 )
-from geared_dynamics.trajectory import Reference as Motion
+from geared_dynamics.trajectory import ReferenceMotion as Motion
 
 SMOOTHING = 0.02  # part of a new period in the mean
 INSTANT = 2  # derivatives of q that a reference at an instant has
@@ -41,7 +39,7 @@ class FeedforwardLoop:
     """The cycle and what it remembers.
 
     Attributes:
-        prepared: What it reads; assign another between two cycles.
+        setup: What it reads; ``exchange`` gives it another between two cycles.
         motion: The reference, None for none.
         decision: Of the last cycle, None before the first.
         output: Of the law in the last cycle that computed one.
@@ -66,7 +64,7 @@ class FeedforwardLoop:
     def __init__(self, setup: FeedforwardSetup) -> None:
         """Begin without reference and state."""
         n = setup.bare.n
-        self.prepared = setup
+        self.setup = setup
         self.motion: Motion | None = None
         self.decision: Decision | None = None
         self.output: Output | None = None
@@ -118,9 +116,12 @@ class FeedforwardLoop:
         command, failed = self._law_command(now, clock, q, v, dt)
         heard = self._heard if self.motion is not None else None
         q_d = None if self.motion is None else self.present.q
-        observed = Observation(now, now, q, v, heard, q_d, self._safety_clock(now, clock, True),
-                           False, reordered, failed, self.emergency_stop,
-                           self.acknowledged, sampled, self.leaving, self.hurried)  # fmt: skip
+        observed = Observation(
+            now=now, state_stamp=now, q=q, v=v, reference_stamp=heard, q_d=q_d,
+            clock=self._safety_clock(now, clock, True), names_reordered=reordered, failed=failed,
+            emergency_stop=self.emergency_stop, acknowledged=self.acknowledged, sampled=sampled,
+            leaving=self.leaving, hurried=self.hurried,
+        )  # fmt: skip
         return self._decide(observed, command)
 
     def unusable(self, now: float, clock: float, missing: bool) -> Array | None:
@@ -164,9 +165,9 @@ class FeedforwardLoop:
         return phase.posture if phase.mode is Mode.HOLDING else None
 
     @property
-    def stale(self) -> float:
+    def stale_after(self) -> float:
         """Age at which a joint state is stale [s]."""
-        return self.prepared.policy.state_timeout
+        return self.setup.policy.state_timeout
 
     def reference_age(self, now: float) -> float:
         """Time since the reference went on last [s]; NaN without one."""
@@ -182,10 +183,10 @@ class FeedforwardLoop:
 
     def _safety_clock(self, now: float, clock: float, fresh: bool = False) -> float:
         """The safety step's clock; a stop of ROS time counts while a motion is under way."""
-        setup = self.prepared
+        setup = self.setup
         moving = self.motion is not None and not self.present.finished
         jump, timeout = setup.policy.time_jump, setup.clock_timeout
-        return self.clock.look(now, clock, jump, timeout, fresh, moving)
+        return self.clock.advance(now, clock, jump, timeout, fresh, moving)
 
     def _law_command(
         self, now: float, clock: float, q: Array, v: Array, dt: float
@@ -195,7 +196,7 @@ class FeedforwardLoop:
         if motion is None or clock != clock:
             self.contact.drop()
             return None, False
-        setup, present, ahead = self.prepared, self.present, self.ahead
+        setup, present, ahead = self.setup, self.present, self.ahead
         control = setup.control
         later = clock + (setup.period or self.period)
         try:
@@ -213,8 +214,11 @@ class FeedforwardLoop:
                 rows = derivatives(motion, later, control.derivatives_needed)
                 reference = control.reference(present, ahead, pace.slow_rows(rows))
             dt = dt if dt > 0.0 else 0.0
-            given = setup.contact, control, self._memory
-            memory, output = self.contact.step(*given, (q, v), reference, present, now, dt)
+            if self.contact.idle:
+                memory, output = control.step(self._memory, control.state(q, v), reference, dt)
+            else:
+                law = setup.contact, control, self._memory
+                memory, output = self.contact.step(*law, (q, v), reference, present, now, dt)
         except Exception as error:  # whatever a law may raise: the arm is held, the log tells
             self.error = error
             return None, True
@@ -223,14 +227,14 @@ class FeedforwardLoop:
 
     def _decide(self, observed: Observation, command: Array | None) -> Array | None:
         """Put the law's command through the safety step."""
-        setup, memory, control = self.prepared, self._safety, self.prepared.control
+        setup, memory, control = self.setup, self._safety, self.setup.control
         brake = None if command is not None and self.leaving is None else control.brake
         self._safety, decision = safety.step(
-            setup.policy, memory, observed, command, control.hold, control.nominal, brake
+            setup.policy, memory, observed, command, control.hold, control.open_loop, brake
         )
         self.acknowledged = False
         self.decision = decision
-        if decision.found or decision.latched or decision.mode is not Mode.RUNNING:
+        if decision.detected or decision.latched or decision.mode is not Mode.RUNNING:
             self._count_events(decision, memory.latch.latched)
         return decision.command
 
@@ -241,17 +245,17 @@ class FeedforwardLoop:
             decision: The decision.
             before: What was latched before it.
         """
-        events, counters = decision.found, self.counters
-        counters.nan += bool(events & (at.BAD_STATE | at.BAD_COMMAND))
-        counters.missing += bool(events & at.NAMES_MISSING)
-        counters.failed += bool(events & at.COMPUTATION)
-        counters.limited += bool(events & (at.COMMAND_LIMIT | at.COMMAND_RATE))
+        events, counters = decision.detected, self.counters
+        counters.nan += bool(events & (event.BAD_STATE | event.BAD_COMMAND))
+        counters.missing += bool(events & event.NAMES_MISSING)
+        counters.failed += bool(events & event.COMPUTATION)
+        counters.limited += bool(events & (event.COMMAND_LIMIT | event.COMMAND_RATE))
         if decision.error is not None:
             self.error = decision.error
         if not decision.running:
             self._memory = self._blank
             self.contact.drop()
-        if self.motion is not None and (decision.latched & ~before or events & at.LATCHING):
+        if self.motion is not None and (decision.latched & ~before or events & event.LATCHING):
             self.motion = None  # a stopped motion is not taken up again
             self.given_up = bool(before)
             counters.refused += self.given_up
@@ -270,7 +274,7 @@ class FeedforwardLoop:
             TrajectoryError: naming what is wrong with it; the reference before stays.
         """
         self.refuse(now)
-        setup = self.prepared
+        setup = self.setup
         self.begin(routed(trajectory, setup.rules, limits_of(setup.policy), clock), now, clock)
 
     def begin(self, route: CheckedRoute, now: float, clock: float) -> None:
@@ -288,7 +292,7 @@ class FeedforwardLoop:
         assert self.q is not None  # else refused
         assert self.v is not None
         old = self.motion
-        if self.prepared.continued and old is not None:
+        if self.setup.continued and old is not None:
             sample_into(old, self.pace.time(clock), self.present)
             desired = self.present
             before = state(desired.q, desired.v, desired.a)
@@ -328,8 +332,8 @@ class FeedforwardLoop:
             finding = f"ROS time has not advanced for {self.clock.standing:.1f} s"
             remedy = "resume /clock, or set use_sim_time to false on a real robot"
             raise TrajectoryError("clock", finding, remedy)
-        events = 0 if self.decision is None else self.decision.found
-        if events & at.STALE_STATE and self.stamp is not None:
+        events = 0 if self.decision is None else self.decision.detected
+        if events & event.STALE_STATE and self.stamp is not None:
             finding = f"no valid message for {now - self.stamp:.2f} s"
             remedy = "start the robot driver, then send the trajectory again"
             raise TrajectoryError("joint_states", finding, remedy)
@@ -337,14 +341,14 @@ class FeedforwardLoop:
             finding = "positions or velocities changed more than a joint can move"
             remedy = "let only one driver publish joint_states, then send it again"
             raise TrajectoryError("joint_states", finding, remedy)
-        if events & at.VELOCITY_LIMIT:
+        if events & event.VELOCITY_LIMIT:
             finding = "a joint exceeds its velocity limit"
             raise TrajectoryError("joint_states", finding, "send it again at standstill")
 
     def exchange(self, setup: FeedforwardSetup) -> None:
         """Go on with another model, other gains, switches or limits."""
         # What a cycle reads, and the reference that it fills if that is all the law needs.
-        self.prepared, control = setup, setup.control
+        self.setup, control = setup, setup.control
         self._blank = control.start()
         self._reference: Reference | None = None
         if control.derivatives_needed <= INSTANT:
@@ -363,36 +367,10 @@ class FeedforwardLoop:
     def left(self) -> bool:
         """Whether the last command of an arm that is left has been sent."""
         last = self.decision
-        return last is None or safety.finished(self.prepared.policy, self._safety, last.found)
+        return last is None or safety.finished(self.setup.policy, self._safety, last.detected)
 
     @property
     def decided(self) -> float:
         """Steady time of the last cycle [s]; -inf before the first."""
         now = self._safety.recent.now
         return -math.inf if now is None else now
-
-    def rehearse(self, cycles: int) -> None:
-        """Run cycles of a copy, so that the first real one finds everything in memory.
-
-        Args:
-            cycles: How many.
-        """
-        n = self.prepared.bare.n
-        copy, still = FeedforwardLoop(self.prepared), np.zeros(n)
-        rules = self.prepared.rules
-        policy = self.prepared.policy
-        q = np.clip(still, policy.lower, policy.upper)  # zero may be beyond limits
-        rest = [Point(time, q, still, still) for time in (0.1, 9.0)]
-        points = JointTrajectory(rules.joints, rest)
-        for k in range(cycles):
-            now = 1e-3 * (k + 1)
-            copy.cycle(now, now, q.copy(), still.copy())
-            if k == 0:
-                copy.accept(points, now, now)
-                copy.contact.rehearse(self.prepared.contact, now)
-        copy.unusable(1.0, 1.0, missing=True)
-        copy.silence(2.0, 2.0)
-        copy.leave("gravity")
-        for k in range(3):
-            copy.silence(2.0 + 1e-3 * k, 2.0 + 1e-3 * k)
-            copy.cycle(2.01 + 1e-3 * k, 2.01 + 1e-3 * k, still.copy(), still.copy())

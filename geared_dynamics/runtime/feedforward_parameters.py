@@ -249,6 +249,11 @@ class FeedforwardParameters(JtcParameters):
     effort_feedback: Effort = at_configure(
         "none", "Type of JointState.effort on this robot, used for ~/feedback only."
     )
+    compiled: bool = at_configure(
+        False,
+        "If true, compile the model's functions at configure (gd.compiled). Where that fails, the "
+        "log gives the reason and the node uses the kernels.",
+    )
     law: Literal["computed_torque", "pd_plus_feedforward"] = at_configure(
         "computed_torque", "Control law of the mode computed_torque."
     )

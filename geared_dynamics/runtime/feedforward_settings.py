@@ -26,7 +26,7 @@ from geared_dynamics.errors import ModelError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.runtime.contact_setup import ContactSetup, contact_setup
 from geared_dynamics.runtime.feedforward_parameters import FeedforwardParameters
-from geared_dynamics.runtime.following import (
+from geared_dynamics.runtime.jtc_constraints import (
     PATTERN,
     deceleration_of,
     reference_timeout,
@@ -347,7 +347,7 @@ class FeedforwardSetup:
     contact: ContactSetup
 
 
-def prepared(
+def feedforward_setup(
     given: FeedforwardParameters,
     model: GearedModel,
     old: FeedforwardSetup | None = None,

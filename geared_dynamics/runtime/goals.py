@@ -13,9 +13,9 @@ import numpy as np
 
 from geared_dynamics.arrays import Array
 from geared_dynamics.control.safety import Event
-from geared_dynamics.control.safety import memory as at
-from geared_dynamics.runtime.acceptance import SLOWEST
+from geared_dynamics.control.safety import memory as event
 from geared_dynamics.runtime.feedforward_loop import FeedforwardLoop
+from geared_dynamics.runtime.pace import SLOWEST
 from geared_dynamics.trajectory import (
     INVALID_GOAL,
     JointTolerance,
@@ -28,13 +28,13 @@ from geared_dynamics.trajectory import (
     shortest_way,
     violation,
 )
-from geared_dynamics.trajectory import Reference as Motion
+from geared_dynamics.trajectory import ReferenceMotion as Motion
 
 Status = Literal["succeeded", "aborted", "canceled"]
 SUCCESSFUL, PATH_TOLERANCE_VIOLATED, GOAL_TOLERANCE_VIOLATED = 0, -4, -5
-HELD = at.STALE_REFERENCE | at.RESUME_ERROR  # a hold that does not end with its cause
-UNREAD = at.BAD_STATE | at.NAMES_MISSING  # a joint state that says nothing about the goal
-TOLD = (at.STOPPING | at.RESUME_ERROR) & ~at.NO_REFERENCE
+HELD = event.STALE_REFERENCE | event.RESUME_ERROR  # a hold that does not end with its cause
+UNREAD = event.BAD_STATE | event.NAMES_MISSING  # a joint state that says nothing about the goal
+TOLD = (event.STOPPING | event.RESUME_ERROR) & ~event.NO_REFERENCE
 BLIND_STOP = 0.5  # [s] in which a law without feedback brakes, where no decelerations are given
 
 
@@ -148,11 +148,11 @@ def stopped(events: int) -> Ending:
     """
     if not events:
         return DROPPED
-    names = ", ".join(str(event.name) for event in Event if events & event)
-    if events & (at.TRACKING_ERROR | at.RESUME_ERROR):
+    names = ", ".join(str(one.name) for one in Event if events & one)
+    if events & (event.TRACKING_ERROR | event.RESUME_ERROR):
         text = f"Aborted due to path tolerance violation: {names}"
         return Ending("aborted", PATH_TOLERANCE_VIOLATED, text)
-    if events & at.STALE_REFERENCE:
+    if events & event.STALE_REFERENCE:
         return Ending("aborted", GOAL_TOLERANCE_VIOLATED, "Aborted due to command timeout")
     return Ending("aborted", INVALID_GOAL, f"Aborted: the arm was stopped by {names}")
 
@@ -195,7 +195,7 @@ class Goals:
         self.active: Pursuit | None = None
         self.ended: list[tuple[object, Ending]] = []
         self.notes: list[str] = []
-        self._error = np.zeros((2, loop.prepared.bare.n))
+        self._error = np.zeros((2, loop.setup.bare.n))
         self._clock = 0.0
         self._rows = tuple(self._error)
 
@@ -227,9 +227,9 @@ class Goals:
         loop.accept(trajectory, now, clock)
         self._end(PREEMPTED)
         assert loop.motion is not None  # just accepted
-        default = loop.prepared.tolerances
+        default = loop.setup.tolerances
         try:
-            limits = goal_tolerances(default, loop.prepared.rules.joints, path, goal, goal_time)
+            limits = goal_tolerances(default, loop.setup.rules.joints, path, goal, goal_time)
         except ToleranceError as error:
             self.notes.append(f"{error}; the parameters' tolerances are used")
             limits = default
@@ -267,9 +267,9 @@ class Goals:
     @property
     def judging(self) -> bool:
         """Whether a cycle has anything to look at."""
-        return self.active is not None or bool(self.loop.prepared.tolerances.goal_time)
+        return self.active is not None or bool(self.loop.setup.tolerances.goal_time)
 
-    def look(self, clock: float) -> bool:
+    def judge(self, clock: float) -> bool:
         """After a cycle: judge the goal under way; whether there is ``progress`` to tell of.
 
         Args:
@@ -285,18 +285,22 @@ class Goals:
             self._end(REPLACED if replaced else stopped(self._events()))
             return False
         decision = loop.decision
-        events = 0 if decision is None else decision.found
-        if events & at.STALE_STATE or (events & HELD and loop.present.finished):
+        events = 0 if decision is None else decision.detected
+        if events and (events & event.STALE_STATE or (events & HELD and loop.present.finished)):
             self._stopped(found)
             return False
-        if events & UNREAD or decision is None or loop.q is None or loop.v is None:
+        q, v = loop.q, loop.v
+        if events & UNREAD or decision is None or q is None or v is None:
             return False
         clock = loop.pace.time(clock)  # the trajectory's, as its controller counts
         if clock != clock:
             return False
         self._clock = clock
-        if decision.running:
-            self._judge(found, clock, loop.q, loop.v)
+        if not decision.running:
+            return True
+        if not (found.first or loop.present.finished) and self._within(found.bounds, q, v):
+            return True  # as in nearly all cycles
+        self._judge(found, clock, q, v)
         return self.active is not None
 
     def stop(self, clock: float) -> None:
@@ -311,8 +315,8 @@ class Goals:
         if decision is not None and decision.running and finite(q, v):
             assert q is not None  # as found
             assert v is not None
-            rate = loop.prepared.deceleration
-            if rate is None and loop.prepared.open_loop:
+            rate = loop.setup.deceleration
+            if rate is None and loop.setup.open_loop:
                 rate = np.abs(v) / BLIND_STOP
             if rate is not None and clock == clock:
                 made = self._braking(q, v, rate, clock)
@@ -331,22 +335,22 @@ class Goals:
     def _by_topic(self) -> Pursuit | None:
         """The topic's trajectory, where the parameters bound the time after its end."""
         loop = self.loop
-        limits = loop.prepared.tolerances
+        limits = loop.setup.tolerances
         if loop.motion is None or loop.resting or not limits.goal_time:
             return None
         return Pursuit(None, loop.motion, limits, loop.motion.begin, (), bounds(limits), False)
 
     def progress(self) -> Progress:
-        """Where the arm is on its trajectory in a cycle after which ``look`` was true."""
+        """Where the arm is on its trajectory in a cycle after which ``judge`` was true."""
         found, loop = self.active, self.loop
-        assert found is not None  # as ``look`` has said
+        assert found is not None  # as ``judge`` has said
         time = self._clock - found.begin
         error = self._errors(loop.q, loop.v)  # type: ignore[arg-type]
         return Progress(bisect_left(found.times, time), time, error)
 
     def _errors(self, q: Array, v: Array) -> Array:
         """Desired less measured position and velocity (2, n), in memory of this object."""
-        desired, rules = self.loop.present, self.loop.prepared.rules
+        desired, rules = self.loop.present, self.loop.setup.rules
         position, velocity = self._rows
         np.subtract(desired.q, q, out=position)
         np.subtract(desired.v, v, out=velocity)
@@ -356,19 +360,16 @@ class Goals:
 
     def _within(self, limits: PathBounds, q: Array, v: Array) -> bool:
         """Whether the path tolerances are kept."""
-        if self.loop.prepared.rules.continuous:
+        if not (limits.position or limits.velocity):
+            return True
+        if self.loop.setup.rules.continuous:
             return bool((np.abs(self._errors(q, v)) <= limits.array).all())
         desired = self.loop.present
         return near(desired.q, q, limits.position) and near(desired.v, v, limits.velocity)
 
     def _judge(self, found: Pursuit, clock: float, q: Array, v: Array) -> None:
-        loop = self.loop
-        joints = loop.prepared.rules.joints
-        over = -1.0
-        if loop.present.finished:
-            over = clock - found.motion.end
-        elif not found.first and self._within(found.bounds, q, v):
-            return  # as in nearly all cycles
+        loop, joints = self.loop, self.loop.setup.rules.joints
+        over = clock - found.motion.end if loop.present.finished else -1.0
         if found.first:
             self.active = found._replace(first=False)
         ending = judged(found.tolerances, found.first, over, self._errors(q, v), joints)
@@ -390,7 +391,7 @@ class Goals:
     def _events(self) -> int:
         """What keeps the arm from running."""
         decision = self.loop.decision
-        return 0 if decision is None else (decision.found | decision.latched) & TOLD
+        return 0 if decision is None else (decision.detected | decision.latched) & TOLD
 
     def _end(self, ending: Ending) -> None:
         """End the goal under way."""

@@ -272,7 +272,7 @@ class Picker:
 # -- From what a robot shows to what the observer reads; NaN stays with what depends on it --------
 
 
-def motor_angles(
+def motor_angle_map(
     model: GearedModel, feedback: Feedback, offsets: ArrayLike, signs: ArrayLike
 ) -> Affine:
     """The motors' angles phi (m,) [rad] of what joint states show, see ``encoders``."""

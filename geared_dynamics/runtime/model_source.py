@@ -273,13 +273,18 @@ class Rebuilt(NamedTuple):
     changes: list[str]
 
 
-def rebuilt(given: ModelParameters, text: str | None, old: GearedModel | None) -> Rebuilt:
-    """The model of a new description, with its kernels run once.
+def rebuilt(
+    given: ModelParameters,
+    text: str | None,
+    old: GearedModel | None,
+    finished: Callable[[GearedModel], GearedModel] = lambda model: model,
+) -> Rebuilt:
+    """The model of a new description, ``finished`` as cycles use it, with its kernels run once.
 
     Raises:
         GearedDynamicsError: if it is wrong, or of other joints or motors.
     """
-    model = load(given, text)
+    model = finished(load(given, text))
     controller(model)
     for kind in ("joint_names", "motor_names"):
         before, now = getattr(old, kind, None), getattr(model, kind)

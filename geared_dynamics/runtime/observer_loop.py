@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from geared_dynamics.arrays import Array, IntArray
 from geared_dynamics.checks import is_finite
-from geared_dynamics.dynamics.elastic.equations import structure_matrix
 from geared_dynamics.dynamics.rigid import gravity_forces
 from geared_dynamics.dynamics.state import Measurement
 from geared_dynamics.observers import Fault, ObserverState
 from geared_dynamics.observers.observer import LONGEST
-from geared_dynamics.observers.readings import at_rest
 from geared_dynamics.runtime.joint_readings import weight
 from geared_dynamics.runtime.observer_restart import Loss, Rest, loss_of, no_trouble, obstacle
 from geared_dynamics.runtime.observer_settings import ObserverSetup
 from geared_dynamics.runtime.observer_values import Level, ObserverOutput, Sensed
-from geared_dynamics.runtime.sample_times import EvenStamps, Late, PastReadings
+from geared_dynamics.runtime.sample_times import EvenStamps, LinkSensorBuffer, PastReadings
 
 # -- The observer node's cycle, without ROS: joint states to estimates; time is an argument -------
 
@@ -47,22 +44,22 @@ class ObserverLoop:
     """An observer between joint states.
 
     Attributes:
-        prepared: Model, gains, sensors.
+        setup: Model, gains, sensors.
         state: The observer's, None while it does not run.
         output: Of the last cycle.
         loss: What the last estimate was lost by; None if a reset has cleared it.
         counters: See there.
     """
 
-    def __init__(self, prepared: ObserverSetup) -> None:
+    def __init__(self, setup: ObserverSetup) -> None:
         """Begin without having read anything."""
-        self.prepared = prepared
+        self.setup = setup
         self.counters = ObserverCounters()
         self.loss: Loss | None = None
-        model, period = prepared.model, prepared.period
-        self._past = past = PastReadings(prepared.delays, period)
-        self._links = Late(model.n, past.delay, period, prepared.hold)
-        self._sensors = Late(model.elasticity.count, past.delay, period, prepared.hold)
+        model, period = setup.model, setup.period
+        self._past = past = PastReadings(setup.delays, period)
+        self._links = LinkSensorBuffer(model.n, past.delay, period, setup.hold)
+        self._sensors = LinkSensorBuffer(model.elasticity.count, past.delay, period, setup.hold)
         self._even = EvenStamps(period)
         self._rest = Rest(model.motor_map.inverse.T)
         self._missing = np.full(len(model.motor_names), np.nan)
@@ -86,9 +83,9 @@ class ObserverLoop:
         self._onset = no_trouble(len(self._missing))
         self._troubled = False  # whether a motor's reading is in trouble
 
-    def exchange(self, prepared: ObserverSetup) -> None:
+    def exchange(self, setup: ObserverSetup) -> None:
         """Go on with another model or other gains of the same arm."""
-        self.prepared = prepared
+        self.setup = setup
 
     def reset(self) -> None:
         """Start again from the next joint state, whatever was the matter."""
@@ -105,7 +102,7 @@ class ObserverLoop:
             now: When it came [s], steady.
             sensed: The joint state, and what belongs to it.
         """
-        given, stamp, last = self.prepared, self._stamp, self._time
+        setup, stamp, last = self.setup, self._stamp, self._time
         if stamp is not None and sensed.time < stamp - BACK:
             self._lose(Fault.INTERVAL, "stamps went back")
             self._even.restart()
@@ -113,13 +110,13 @@ class ObserverLoop:
         if stamp is not None and sensed.time <= stamp:
             self.output = self._repeated(now)
             return self.output
-        time = self._even.sampled(sensed.time) if given.even else sensed.time
-        shown = given.angles(sensed.positions)
+        time = self._even.sampled(sensed.time) if setup.even else sensed.time
+        shown = setup.angles(sensed.positions)
         self._rest.add(time, shown)
         torque = self._torque_of(sensed)
         self._past.add(time, shown, torque.value)
         if sensed.links is not None or sensed.sensors is not None:
-            self._beside(sensed, time)
+            self._take_link_sensors(sensed, time)
         self._stamp, self._time, self._torque = sensed.time, time, torque
         self._heard = self._came = now
         if self.state is None:
@@ -129,46 +126,46 @@ class ObserverLoop:
             self.output = self._step(last, time, shown)
         return self.output
 
-    def _beside(self, sensed: Sensed, time: float) -> None:
+    def _take_link_sensors(self, sensed: Sensed, time: float) -> None:
         """Note what sensors on the links have shown; the joint state's own stamp is its time."""
-        given = self.prepared
-        if sensed.links is not None and abs(sensed.links_time - sensed.time) <= given.hold:
+        setup = self.setup
+        if sensed.links is not None and abs(sensed.links_time - sensed.time) <= setup.hold:
             when = time if sensed.links_time == sensed.time else sensed.links_time
-            self._links.add(when - given.link_delays, given.link(sensed.links))
+            self._links.add(when - setup.link_delays, setup.link(sensed.links))
         if sensed.sensors is not None:
             when = time if sensed.sensors_time is None else sensed.sensors_time
-            if when == sensed.time or abs(when - sensed.time) > given.hold:
+            if when == sensed.time or abs(when - sensed.time) > setup.hold:
                 when = time
-            shown = given.at_springs(sensed.sensors)
+            shown = setup.at_springs(sensed.sensors)
             self._sensors.add(np.full(len(shown), when), shown)
 
     def _torque_of(self, sensed: Sensed) -> Torque:
         """The motors' torque since the joint state before."""
-        given = self.prepared
+        setup = self.setup
         if sensed.torques is not None:
-            found = given.torques(sensed.torques)
+            found = setup.torques(sensed.torques)
             if is_finite(found):
                 return Torque(found, False)
-        if given.rest_torque == "unknown" or not self._rest.resting:
+        if setup.rest_torque == "unknown" or not self._rest.resting:
             return Torque(self._missing if sensed.torques is None else found, False)
-        if given.rest_torque == "zero":
+        if setup.rest_torque == "zero":
             return Torque(np.zeros(len(self._missing)), True)
-        model = given.model
+        model = setup.model
         if self.state is not None:
             q = self.state.mean[: model.n]
         else:
-            q = model.motor_map.coordinates(given.angles(sensed.positions))
-        return Torque(given.holding(weight(model, q)), True)
+            q = model.motor_map.coordinates(setup.angles(sensed.positions))
+        return Torque(setup.holding(weight(model, q)), True)
 
     def _start(self, time: float, shown: Array) -> ObserverOutput:
         """Start the observer, if nothing is in its way."""
-        given, past = self.prepared, self._past
+        setup, past = self.setup, self._past
         if self.loss is not None and not past.delay:
-            angles = shown - given.model.motor_zeros
+            angles = shown - setup.model.motor_zeros
             self.loss = self.loss.after(
-                given.observer.gains.limits, angles, self._torque.value, time
+                setup.observer.gains.limits, angles, self._torque.value, time
             )
-        why = obstacle(self.loss, shown, auto=given.auto)
+        why = obstacle(self.loss, shown, auto=setup.auto)
         if why:
             return self._invalid(self.loss.faults if self.loss else Fault.MISSING, why)
         if not np.isfinite(self._torque.value).all():
@@ -179,17 +176,17 @@ class ObserverLoop:
         if not np.isfinite(angles).all():
             return self._invalid(Fault.MISSING, "a motor's encoder is missing")
         measurement = Measurement(angles, self._torque.value)
-        self.state = given.observer.start(measurement)
+        self.state = setup.observer.start(measurement)
         self.loss, self._started = None, time
         self.counters.starts += 1
         return self._invalid(Fault.SETTLING, "settles")
 
     def _step(self, last: float, time: float, shown: Array) -> ObserverOutput:
-        given, past, before = self.prepared, self._past, self.state
+        setup, past, before = self.setup, self._past, self.state
         assert before is not None
         late = past.delay
         torque = past.torque(last - late, time - late)
-        gap = time - last > QUIET * given.period
+        gap = time - last > QUIET * setup.period
         if gap:  # what acted in between is not known
             torque = self._missing
         measurement = Measurement(
@@ -198,33 +195,33 @@ class ObserverLoop:
             self._on_links(time - late, before) if self._links.fresh else None,
             self._behind_springs(time - late, before) if self._sensors.fresh else None,
         )
-        state = given.observer.step(before, measurement, time - last)
+        state = setup.observer.step(before, measurement, time - last)
         if state.health.faults or self._troubled:
             self._onset = self._onset.after(state.health, gap)
             self._troubled = bool(self._onset.first.any())
             if not state.health.valid:
                 return self._lost(state, shown, time)
-            state = given.observer.restore_sensors(state)
+            state = setup.observer.restore_sensors(state)
         self.state = state
         if late:
-            moved = self._ahead(state, past.since(time - late, LONGEST))
+            moved = self._extrapolated(state, past.since(time - late, LONGEST))
             if moved is None:
                 return self._lost(state, shown, time, Fault.DIVERGED)
-            return self._told(time, moved)
-        return self._told(time, state)
+            return self._output_of(time, moved)
+        return self._output_of(time, state)
 
     def _on_links(self, time: float, state: ObserverState) -> Array | None:
         """Positions of the joints (n,) by their encoders, the newest with estimated velocities."""
-        first = self.prepared.observer.gains.sizes.coordinates
-        return self._links.at(time, state.mean[first : first + self.prepared.model.n])
+        first = self.setup.observer.gains.sizes.coordinates
+        return self._links.at(time, state.mean[first : first + self.setup.model.n])
 
     def _behind_springs(self, time: float, state: ObserverState) -> Array | None:
         """Torques of the springs (n_e,) by their sensors."""
-        given = self.prepared
+        setup = self.setup
         found = self._sensors.at(time)
-        if found is None or not given.compensated:
+        if found is None or not setup.compensated:
             return found
-        return found + given.at_springs(gravity_forces(given.model, state.mean[: given.model.n]))
+        return found + setup.at_springs(gravity_forces(setup.model, state.mean[: setup.model.n]))
 
     # -- without one -------------------------------------------------------------------------
 
@@ -237,11 +234,11 @@ class ObserverLoop:
         if self._time is None:
             return (self.output, np.nan)
         since = now - self._came
-        given = self.prepared
-        if since <= max(QUIET * given.period, QUIET_SHARE * given.hold):
+        setup = self.setup
+        if since <= max(QUIET * setup.period, QUIET_SHARE * setup.hold):
             return None
         time = self._time + since
-        if since > given.hold:
+        if since > setup.hold:
             if self.state is not None:
                 self._lose(Fault.GAP, "joint states have stopped")
             self.output = self._invalid(Fault.GAP | Fault.HELD, "joint states have stopped")
@@ -250,24 +247,24 @@ class ObserverLoop:
             return None
         late = self._past.delay
         spans = self._past.since(self._time - late, LONGEST) if late else []
-        moved = self._ahead(self.state, [*spans, (since, self._torque.value)])
+        moved = self._extrapolated(self.state, [*spans, (since, self._torque.value)])
         if moved is None:
             return self._invalid(Fault.DIVERGED, "the prediction diverges"), time
-        found = self._told(time, moved, Fault.MISSING, "joint states are overdue")
+        found = self._output_of(time, moved, Fault.MISSING, "joint states are overdue")
         return found, time
 
-    def _ahead(
+    def _extrapolated(
         self, state: ObserverState, torques: list[tuple[float, Array]]
     ) -> ObserverState | None:
         """The state after torques have acted, with the last known one where they are missing."""
         last = state.health.tau_m
         known = [(span, np.where(np.isfinite(tau), tau, last)) for span, tau in torques]
-        return self.prepared.observer.extrapolate(state, known)
+        return self.setup.observer.extrapolate(state, known)
 
     def _repeated(self, now: float) -> ObserverOutput:
         """The output for a stamp that was there already."""
         self._came = now
-        if self.state is not None and now - self._heard > self.prepared.hold:
+        if self.state is not None and now - self._heard > self.setup.hold:
             self._lose(Fault.INTERVAL, "stamps stand still")
         if self.state is None:
             return self._invalid(Fault.INTERVAL, "stamps stand still")
@@ -281,28 +278,28 @@ class ObserverLoop:
 
     # -- what is published ------------------------------------------------------------------------
 
-    def _told(
+    def _output_of(
         self, time: float, state: ObserverState, fault: Fault = Fault.NONE, why: str = ""
     ) -> ObserverOutput:
         """What a valid state says, once it has settled."""
-        given, health = self.prepared, state.health
+        setup, health = self.setup, state.health
         faults = health.faults | fault
-        if time - self._started < given.settling:
+        if time - self._started < setup.settling:
             return self._invalid(faults | Fault.SETTLING, "settles")
         level, reason = self._judged(state)
         if fault:
             level, reason = Level.BRIDGED, why
         self.counters.bridged += level is Level.BRIDGED
-        return ObserverOutput(level, faults, reason, given, state, health.tau_m, self.state)
+        return ObserverOutput(level, faults, reason, setup, state, health.tau_m, self.state)
 
     def _judged(self, state: ObserverState) -> tuple[Level, str]:
         """How far to trust a valid state, and why."""
-        given, health = self.prepared, state.health
-        motors = len(given.model.motor_names)
+        setup, health = self.setup, state.health
+        motors = len(setup.model.motor_names)
         channels = health.channels
         faulty = bool(health.faults)  # those of the readings are among them
         if faulty and channels[:motors].any():
-            return Level.BRIDGED, self._named(channels[:motors], given.model.motor_names)
+            return Level.BRIDGED, self._named(channels[:motors], setup.model.motor_names)
         if faulty and Fault.COMMAND in health.faults:
             return Level.BRIDGED, "the motors' torques are missing"
         if self._torque.assumed:
@@ -332,12 +329,13 @@ class ObserverLoop:
         motors, health = len(shown), state.health
         health = health._replace(faults=health.faults | fault)
         loss = loss_of(health, self._onset, shown, time)
-        text = self._named(health.channels[:motors], self.prepared.model.motor_names)
+        text = self._named(health.channels[:motors], self.setup.model.motor_names)
         self._lose(health.faults, text)
         self.loss = loss
         return self._invalid(loss.faults, text or named(loss.faults))
 
     def _lose(self, faults: Fault, why: str) -> None:
+        """Forget an estimate, and note by which faults it went; ``_lost`` notes more of them."""
         self.counters.losses += self.state is not None
         none = np.zeros(len(self._missing), bool)
         if self.state is not None:
@@ -347,7 +345,7 @@ class ObserverLoop:
     def _invalid(self, faults: Fault, why: str) -> ObserverOutput:
         self.counters.invalid += 1
         return ObserverOutput(
-            Level.INVALID, faults, why, self.prepared, None, self._missing, self.state
+            Level.INVALID, faults, why, self.setup, None, self._missing, self.state
         )
 
 
@@ -355,33 +353,3 @@ def named(faults: Fault) -> str:
     """Faults in words."""
     found = [one.name.lower() for one in Fault if one and one in faults and one.name]
     return ", ".join(found) or "none"
-
-
-# -- Some cycles before the first real one: kernels compiled, memory reserved ---------------------
-
-
-CYCLES = 50
-
-
-def rehearse(given: ObserverSetup) -> ObserverOutput:
-    """Observe an arm at rest in its zero posture, then without torques, then without readings.
-
-    A kernel that is compiled when joint states fail first would keep the node from telling so.
-
-    Returns:
-        The last output, valid where the readings' prediction is.
-    """
-    model, loop = given.model, ObserverLoop(replace(given, settling=0.0))
-    x = at_rest(model, model.motor_zeros)
-    phi = structure_matrix(model).T @ x + model.motor_zeros
-    shown = np.linalg.pinv(given.angles.turn) @ (phi - given.angles.shift)
-    holding = given.holding(weight(model, x[: model.n]))
-    torque = np.linalg.pinv(given.torques.linear.turn) @ holding
-    enough = max(CYCLES, round(0.2 / given.period))  # for the motors to count as at rest
-    for cycle in range(enough + 1):
-        time = cycle * given.period
-        loop.cycle(time, Sensed(time, shown, None if cycle == enough else torque))
-    found = loop.silence(time + 0.9 * given.hold)
-    output = loop.output if found is None else found[0]
-    _ = output.estimate  # counts torques of the springs
-    return output

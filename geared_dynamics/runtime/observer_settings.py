@@ -25,7 +25,7 @@ from geared_dynamics.observers import (
     nonlinear_observer,
 )
 from geared_dynamics.observers.standing import motor_levels
-from geared_dynamics.runtime.joint_readings import motor_angles
+from geared_dynamics.runtime.joint_readings import motor_angle_map
 from geared_dynamics.runtime.model_source import loaded
 from geared_dynamics.runtime.observer_parameters import ObserverParameters
 from geared_dynamics.runtime.parameters import ParameterError, ranged, signs
@@ -89,7 +89,7 @@ class ObserverSetup(Frozen):
         return found
 
 
-def prepared(given: ObserverParameters, bare: GearedModel) -> ObserverSetup:
+def observer_setup(given: ObserverParameters, bare: GearedModel) -> ObserverSetup:
     """Prepare from a model without payload.
 
     Raises:
@@ -112,7 +112,7 @@ def prepared(given: ObserverParameters, bare: GearedModel) -> ObserverSetup:
     return ObserverSetup(
         model=model,
         observer=observer_of(given, model),
-        angles=motor_angles(model, given.feedback, offsets, encoder_signs),
+        angles=motor_angle_map(model, given.feedback, offsets, encoder_signs),
         torques=motor_torques(model, given.torque_kind, command_signs),
         holding=torque_map(model, "joint_torque", "motor_torque"),
         link=affine(np.diag(link_signs), -link_signs * link_offsets),

@@ -97,6 +97,12 @@ class PlantParameters(ModelParameters):
     initial: PerJoint = row(
         0.0, "Initial position of the joint [rad or m].", name="initial.<joint>"
     )
+    compiled: bool = at_start(
+        False,
+        "If true, compile the model's functions at the start (gd.compiled), for the engine "
+        "equations and a rigid arm. Where that fails, the log gives the reason and the plant uses "
+        "the kernels.",
+    )
     timestep: float = at_start(
         0.0,
         "Maximum integration step [s]. 0 means 1 ms, or less where stability requires it.",

@@ -142,6 +142,7 @@ def add_links(
     bodies = {-1: spec.worldbody.add_body(name=body_name(model, root))}
     # It does not move: no mass, and said so, for MuJoCo would else seek one in its shapes.
     bodies[-1].mass, bodies[-1].inertia, bodies[-1].explicitinertial = 0.0, np.zeros(3), True
+    bodies[-1].ipos = np.zeros(3)  # NaN, which an exported file would have, if it is not set
     lower, upper = tree.limits.lower, tree.limits.upper
     for b, name in enumerate(tree.names):
         body = bodies[int(tree.parent[b])].add_body(

@@ -26,6 +26,7 @@ from geared_dynamics.model import GearedModel
 
 SOFTEST, STIFFEST = 1.0, 1e8  # [N/m]
 PER_STEP = 0.5  # part of 1 / (fastest rate of the contact) that a step may be
+SHORTEST = 1e-6  # [s], a step below which a plant takes seconds for a millisecond
 SAMPLES = 200  # postures at which the tool's effective mass is looked at
 
 
@@ -70,13 +71,19 @@ class Wall:
             model: The arm.
 
         Raises:
-            GearedDynamicsError: for a frame that the arm does not have, or a wheel.
+            GearedDynamicsError: for a frame that the arm does not have, or a wheel; for a wall
+                too hard to be followed.
         """
         prepare(model, self.surface)
         q = np.random.default_rng(0).uniform(-np.pi, np.pi, (SAMPLES, model.n))
         mobility = mobilities(model, q, self.surface.frame)
         lightest = 1.0 / max(float(np.linalg.norm(mobility, 2, (-2, -1)).max()), 1e-12)
         rate = max(np.sqrt(self.stiffness / lightest), self.damping / lightest)
+        if not rate * SHORTEST <= PER_STEP:
+            finding = f"asks for steps of {PER_STEP / rate:.1g} s on this arm"
+            raise ArrayError(
+                "wall.damping", finding, f"give less: steps have {SHORTEST:g} s or more"
+            )
         return PER_STEP / float(rate)
 
 

@@ -68,6 +68,7 @@ class Writer:
         self.fused = fused
         self.lines: list[str] = []
         self.declared: set[str] = set()
+        self.turned: list[tuple[str, int]] = []  # angles whose sine is ours, and their lanes
 
     def kind(self, element: str = "double", lanes: int | None = None) -> str:
         """Type of a value of this width."""
@@ -115,6 +116,7 @@ class Writer:
         of pi / 2 (k has at most 16 bits), and is kept as a number and a correction.
         """
         kind, whole = self.kind(lanes=lanes), self.kind("i64", lanes)
+        self.turned.append((x, lanes))
 
         def value(c: float) -> str:
             return self.constant(c, lanes=lanes)
@@ -136,18 +138,19 @@ class Writer:
         lost = two("fadd", two("fsub", first, r), second)
         low = fma(minus, value(HALF_PI[2]), two("fadd", lost, rounded))
         z = two("fmul", r, r)
-        series = value(SINE[-1])
-        for c in SINE[-2::-1]:
-            series = fma(series, z, value(c))
-        sine = two("fadd", r, fma(two("fmul", r, z), series, low))
-        series = value(COSINE[-1])
-        for c in COSINE[-2::-1]:
-            series = fma(series, z, value(c))
+        square = two("fmul", z, z)
+
+        def series(c: Sequence[float]) -> str:
+            # Pairs first: half as many operations wait for each other as one after the other.
+            pairs = [fma(value(b), z, value(a)) for a, b in zip(c[::2], c[1::2], strict=True)]
+            return fma(fma(pairs[2], square, pairs[1]), square, pairs[0])
+
+        sine = two("fadd", r, fma(two("fmul", r, z), series(SINE), low))
         half = two("fmul", z, value(0.5))
         near = two("fsub", value(1.0), half)
         rest = two("fsub", two("fsub", value(1.0), near), half)
         rest = fma(self.do(f"fneg {kind} {r}"), low, rest)
-        cosine = two("fadd", near, fma(two("fmul", z, z), series, rest))
+        cosine = two("fadd", near, fma(square, series(COSINE), rest))
         one = self.constant(1, "i64", lanes)
         odd = self.do(f"and {whole} {quarter}, {one}")
         truth = self.kind("i1", lanes)
@@ -200,7 +203,6 @@ class Arithmetic(Writer):
             if graph.operations[node] not in of.LEAVES:
                 self.uses.update(graph.arguments[node])
         self.values: dict[int, str] = {}
-        self.turned: list[str] = []  # angles whose sine is ours
         self._turns: dict[int, tuple[str, str]] = {}
 
     def write(self) -> list[str]:
@@ -222,7 +224,6 @@ class Arithmetic(Writer):
                 )
             ]
             angles = [self.value(x) for x in ready]
-            self.turned += angles
             self._turns.update(zip(ready, self.waves(angles), strict=True))
             waiting = [x for x in waiting if x not in self._turns]
         for node in self.nodes:
@@ -329,9 +330,12 @@ class Arithmetic(Writer):
             names = sums + names[len(sums) * 2 :]
         rest = self.do(f"fsub {kind} {names[0]}, {names[0]}")
         good = self.do(f"fcmp oeq {kind} {rest}, {self.constant(0.0)}")
-        for angle in self.turned:
-            size = self.call("fabs", angle)
-            within = self.do(f"fcmp ole {kind} {size}, {self.constant(LIMIT)}")
+        for angles, lanes in self.turned:
+            size, limit = self.call("fabs", angles, lanes=lanes), self.constant(LIMIT, lanes=lanes)
+            within = self.do(f"fcmp ole {self.kind(lanes=lanes)} {size}, {limit}")
+            if lanes != self.lanes:  # those of one state: all of them
+                bits = self.do(f"bitcast <{lanes} x i1> {within} to i{lanes}")
+                within = self.do(f"icmp eq i{lanes} {bits}, -1")
             good = self.do(f"and {self.kind('i1')} {good}, {within}")
         for guard in self._guards():
             value = self.value(guard.node)

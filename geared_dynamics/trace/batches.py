@@ -8,7 +8,10 @@ states around one that the code does not take, are the kernel's.
 from __future__ import annotations
 
 import ctypes
+import os
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -20,6 +23,7 @@ from geared_dynamics.trace.assembly import Arithmetic
 from geared_dynamics.trace.functions import Program
 
 MANY = "many_states"  # name of the function in the object code
+SHARE = 2048  # states that a thread is worth waking for
 
 
 def lanes() -> int:
@@ -138,12 +142,19 @@ def store_columns(body: Arithmetic, columns: list[str], start: str) -> None:
             body.lines.append(f"  store <{width} x double> {value}, ptr {place}, align 8")
 
 
+@cache
+def pool(process: int, threads: int) -> ThreadPoolExecutor:
+    """Threads that wait for parts of batches; a process that was forked needs its own."""
+    return ThreadPoolExecutor(threads, f"batches_{process}")
+
+
 class Batch:
     """A compiled function of many states."""
 
-    def __init__(self, code: Code, table: Array, inputs: int) -> None:
+    def __init__(self, code: Code, table: Array, inputs: int, threads: int) -> None:
         """Keep code and table; calls release Python's lock."""
         self._kept = code, table
+        self._threads = threads
         kinds = [ctypes.c_void_p] * (inputs + 2)
         self._call = ctypes.CFUNCTYPE(ctypes.c_int64, *kinds, ctypes.c_int64)(code.address(MANY))
 
@@ -158,10 +169,29 @@ class Batch:
             inputs: Arrays (K, n).
             out: Result, C-contiguous.
         """
-        count, block = len(out), lanes()
-        if count < block or any(np.may_share_memory(x, out) for x in inputs):
+        if len(out) < lanes() or any(np.may_share_memory(x, out) for x in inputs):
             return kernel(*constants, *inputs, out)
         given = [np.ascontiguousarray(x) for x in inputs]
+        cuts = parts_of(len(out), self._threads)
+        if len(cuts) == 1:
+            return self._part(kernel, constants, given, out)
+        tasks = [
+            pool(os.getpid(), self._threads - 1).submit(
+                self._part, kernel, constants, [x[rows] for x in given], out[rows]
+            )
+            for rows in cuts[1:]
+        ]
+        try:
+            first = self._part(kernel, constants, [x[cuts[0]] for x in given], out[cuts[0]])
+        finally:  # no thread writes into ``out`` after this call
+            others = [task.result() for task in tasks]
+        return next((status for status in (first, *others) if status != at.OK), at.OK)
+
+    def _part(
+        self, kernel: Callable[..., int], constants: Sequence[Array], given: list[Array], out: Any
+    ) -> int:
+        """Fill some of the rows, in one thread."""
+        count, block = len(out), lanes()
         table = self._kept[1].ctypes.data
         done = 0
         while done < count:
@@ -174,3 +204,14 @@ class Batch:
                     return status
                 done += block
         return at.OK
+
+
+def parts_of(count: int, threads: int) -> list[slice]:
+    """Rows of each thread, so that every state is computed as by one thread.
+
+    Parts begin where vectors do, and none is smaller than ``SHARE``.
+    """
+    parts = max(1, min(threads, count // SHARE))
+    size = count // (parts * lanes()) * lanes()
+    starts = [k * size for k in range(parts)]
+    return [slice(k, end) for k, end in zip(starts, [*starts[1:], count], strict=True)]

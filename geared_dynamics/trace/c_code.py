@@ -18,6 +18,7 @@ import numpy as np
 from geared_dynamics.actuation.motor_commands import motor_commands
 from geared_dynamics.arrays import Array, BoolArray
 from geared_dynamics.dynamics import rigid
+from geared_dynamics.dynamics.regressor import regressor
 from geared_dynamics.errors import ModelError, UnknownNameError
 from geared_dynamics.files import MARK, new_files
 from geared_dynamics.kernels.drive_layout import CURRENT, VOLTAGE
@@ -57,6 +58,9 @@ RESULTS = {
     "NaN where a motor's constants are not known",
     "inverse_dynamics_derivatives": "joint force, then its derivatives by q, v, a, by rows",
     "forward_dynamics_derivatives": "acceleration, then its derivatives by q, v, tau, by rows",
+    "torque_terms": "rows of joint forces: inertia, coriolis, gravity, armature, coupling of the "
+    "rotors; then the sums of the first three, four, five",
+    "regressor": "joint force by each parameter of the model, by rows",
 }
 INPUTS = {
     "q": "joint positions [rad or m]",
@@ -356,6 +360,8 @@ def answer(model: GearedModel, name: str, arguments: dict[str, Array]) -> Array:
         return np.asarray(np.where(unknown(model), np.nan, values))
     if name.endswith("_derivatives"):
         return np.asarray(getattr(derivatives, name)(model, **arguments).rows)
+    if name == "regressor":
+        return regressor(model, *arguments.values())
     return np.asarray(getattr(rigid, name)(model, **arguments))
 
 

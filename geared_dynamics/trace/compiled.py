@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+import time
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from geared_dynamics.arrays import ArrayLike
-from geared_dynamics.checks import flag
+from geared_dynamics.checks import as_order, flag
 from geared_dynamics.errors import (
     ArrayError,
     GearedDynamicsWarning,
@@ -37,6 +38,7 @@ USUAL = (
     "motor_commands",
 )
 LARGEST = 12_000  # operations: more take seconds to compile, and outgrow the processor's cache
+MOST_THREADS = 256
 ONE = "one_state"  # name of the function in the object code
 STILL_THERE = "it answers as before, not compiled: call gd.compiled again to have it so"
 
@@ -67,7 +69,8 @@ class CompiledModel(GearedModel):
     entries: dict[str, CompiledFunction]
     dense: bool
     batches: bool
-    many: dict[str, Batch]  # type: ignore[misc] # of a class, but empty, in a plain model
+    threads: int
+    batch_code: dict[str, Batch]  # type: ignore[misc] # of a class, but empty, in a plain model
 
     def __new__(cls, *fields: Any, **named: Any) -> Any:
         """Make a plain model of changed fields."""
@@ -76,7 +79,8 @@ class CompiledModel(GearedModel):
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle and copy the plain model, and what to load beside it."""
-        return loaded_again, (plain(self), tuple(self.entries), self.dense, self.batches)
+        kept = self.dense, self.batches, self.threads
+        return loaded_again, (plain(self), tuple(self.entries), *kept)
 
     def __reduce_ex__(self, _protocol: Any) -> tuple[object, ...]:
         """As ``__reduce__``."""
@@ -87,7 +91,9 @@ class CompiledModel(GearedModel):
         return f"{super().__repr__()[:-1]}, compiled: {', '.join(self.entries)}>"
 
     def with_coupling(self, coupling: Coupling) -> GearedModel:
-        """Return a plain model; see ``GearedModel.with_coupling``."""
+        """Return a plain model, or itself; see ``GearedModel.with_coupling``."""
+        if coupling == self.coupling:
+            return self
         result = plain(self).with_coupling(coupling)
         warn_user("with_coupling: the new model")
         return result
@@ -122,7 +128,7 @@ class CompiledModel(GearedModel):
                 found = find(name, layout.structure(name), self.batches, compile_it=False)
                 if found is not None:
                     entries[name] = found
-        return attached(layout, entries, self.batches)
+        return attached(layout, entries, self.batches, self.threads)
 
 
 admit(CompiledModel, 1)
@@ -162,6 +168,7 @@ def compiled(
     *,
     dense: bool = False,
     batches: bool = False,
+    threads: int = 1,
 ) -> GearedModel:
     """Return the same model with functions of its own in machine code.
 
@@ -182,13 +189,19 @@ def compiled(
             slower.
         batches: Compile code for many states at once too, in the lanes of the processor's
             vectors; without it batches are the kernels'.
+        threads: How many threads share a batch of some thousand states; the result does not
+            depend on it to the last bit. Give more than one with ``batches`` only.
 
     Raises:
         UnknownNameError: If there is no such function to compile.
-        ArrayError: If ``functions`` are no names, or an option is neither True nor False.
+        ArrayError: If ``functions`` are no names, an option is neither True nor False, or
+            ``threads`` is no whole number above zero, or above one without ``batches``.
         ModelError: If a function that is named has no meaning for the model.
     """
     dense, batches = flag("dense", dense), flag("batches", batches)
+    threads = as_order("threads", threads, MOST_THREADS, 1)
+    if threads > 1 and not batches:
+        raise ArrayError("threads", f"is {threads} without batches", "give batches=True as well")
     names = function_names(USUAL if functions is None else functions, "compiled")
     base = plain(require_model(model))
     why = fault()
@@ -214,7 +227,45 @@ def compiled(
             f"compiled: {', '.join(left)} of {base.name!r} take more than {LARGEST} operations; "
             "they are left to the kernels, which are faster there"
         )
-    return attached(layout, entries, batches)
+    return attached(layout, entries, batches, threads)
+
+
+class Attempt(NamedTuple):
+    """What became of compiling a model that does without as well.
+
+    Attributes:
+        model: The model, compiled or as it was.
+        line: What was compiled and how long it took, or why the kernels answer; for a log.
+        done: Whether it is compiled.
+    """
+
+    model: GearedModel
+    line: str
+    done: bool
+
+
+def attempt(model: GearedModel, functions: Iterable[str] | None = None, **options: Any) -> Attempt:
+    """Compile a model for a program that goes on with the kernels where that fails.
+
+    Args:
+        model: Geared model.
+        functions: As of ``compiled``.
+        **options: As of ``compiled``.
+    """
+    start = time.perf_counter()
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            made = compiled(model, functions, **options)
+    except Exception as error:  # of a compiler, a full disk, a structure that is new to it
+        why = str(error) or type(error).__name__
+        return Attempt(model, f"not compiled, the kernels answer: {why}", False)
+    said = [str(warning.message) for warning in caught]
+    if not isinstance(made, CompiledModel):
+        why = "; ".join(said) or "there is no such function for this arm"
+        return Attempt(model, f"not compiled, the kernels answer: {why}", False)
+    took = f"compiled {', '.join(made.entries)} in {time.perf_counter() - start:.2f} s"
+    return Attempt(made, "; ".join([took, *said]), True)
 
 
 def function_names(functions: Iterable[str], place: str) -> tuple[str, ...]:
@@ -245,15 +296,18 @@ def find(
     return None if codes[0] is None else CompiledFunction(structure, codes[0], *codes[1:])
 
 
-def attached(layout: Layout, entries: dict[str, CompiledFunction], batches: bool) -> GearedModel:
+def attached(
+    layout: Layout, entries: dict[str, CompiledFunction], batches: bool, threads: int
+) -> GearedModel:
     """Return a model with the functions of these entries; itself without any."""
     model = layout.model
     if not entries:
         return model
     many: dict[str, Batch] = {}
     result = object.__new__(CompiledModel)
-    own: dict[str, Any] = {"entries": entries, "dense": layout.dense, "batches": batches}
-    result.__dict__.update(model.__dict__ | own | {"many": many})
+    own: dict[str, Any] = {"entries": entries, "dense": layout.dense, "batch_code": many}
+    own |= {"batches": batches, "threads": threads}
+    result.__dict__.update(model.__dict__ | own)
     for name, entry in entries.items():
         function: Function = FUNCTIONS[name]
         table = entry.structure.table(layout.forms(name))
@@ -261,7 +315,7 @@ def attached(layout: Layout, entries: dict[str, CompiledFunction], batches: bool
         record = Record(COMPILED, entry.code.address(ONE), table.ctypes.data, *words)
         set_record(result, name, record, (entry.code, table))
         if entry.many is not None:
-            batch = Batch(entry.many, table, len(function.inputs))
+            batch = Batch(entry.many, table, len(function.inputs), threads)
             many.update(dict.fromkeys(function.kernels, batch))
     return result
 
@@ -271,13 +325,13 @@ def plain(model: GearedModel) -> GearedModel:
     if not isinstance(model, CompiledModel):
         return model
     result = object.__new__(GearedModel)
-    own = ("entries", "dense", "batches", "many")
+    own = ("entries", "dense", "batches", "threads", "batch_code")
     result.__dict__.update({k: x for k, x in model.__dict__.items() if k not in own})
     return result
 
 
 def loaded_again(
-    model: GearedModel, names: tuple[str, ...], dense: bool, batches: bool
+    model: GearedModel, names: tuple[str, ...], dense: bool, batches: bool, threads: int
 ) -> GearedModel:
     """Return an unpickled model, with such functions as have their code here."""
     if fault():
@@ -288,7 +342,7 @@ def loaded_again(
         found = find(name, layout.structure(name), batches, compile_it=False)
         if found is not None:
             entries[name] = found
-    return attached(layout, entries, batches)
+    return attached(layout, entries, batches, threads)
 
 
 # -- warnings ------------------------------------------------------------------------------------

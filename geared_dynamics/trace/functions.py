@@ -5,8 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from geared_dynamics.dynamics.packing import columns_of
 from geared_dynamics.kernels import drive as drives
-from geared_dynamics.kernels import drive_layout, elimination, inverse, layout, mass
+from geared_dynamics.kernels import (
+    drive_layout,
+    elimination,
+    inverse,
+    layout,
+    mass,
+    regressor,
+    terms,
+)
 from geared_dynamics.model import GearedModel
 from geared_dynamics.trace import graph as of
 from geared_dynamics.trace.graph import Condition, ExpressionGraph, Number, Symbol
@@ -71,8 +80,8 @@ def program_of(name: str, structure: Structure) -> Program:
 
 
 def coordinates(arrays: Arrays) -> int:
-    """Number of coordinates of a packed model."""
-    return int(arrays["model"][layout.COORDINATES])  # type: ignore[arg-type]
+    """Number of coordinates of a packed model, the first of the arrays."""
+    return int(next(iter(arrays.values()))[layout.COORDINATES])  # type: ignore[arg-type]
 
 
 def inverse_dynamics(
@@ -106,6 +115,19 @@ def motor_commands(tracer: Tracer, arrays: Arrays, inputs: Sequence[list[Number]
     count = int(arrays["drives"][drive_layout.COUNT])  # type: ignore[arg-type]
     width = drive_layout.RESULT_ROWS * count
     return list(tracer.run(drives.motor_commands, constants, inputs, width))
+
+
+def torque_terms(tracer: Tracer, arrays: Arrays, inputs: Sequence[list[Number]]) -> list[Number]:
+    """Rows of ``kernels.terms``, (ROWS n,), of q, v, a."""
+    width = terms.ROWS * coordinates(arrays)
+    return list(tracer.run(terms.torque_terms, [arrays["model"]], inputs, width))
+
+
+def regressor_rows(tracer: Tracer, arrays: Arrays, inputs: Sequence[list[Number]]) -> list[Number]:
+    """Regressor (n p,), by rows, of q, v, a."""
+    form = arrays["columns"]
+    width = coordinates(arrays) * int(form[layout.PARAMETERS])  # type: ignore[arg-type]
+    return list(tracer.run(regressor.joint_regressor, [form], inputs, width))
 
 
 def inverse_slopes(tracer: Tracer, arrays: Arrays, inputs: Sequence[list[Number]]) -> list[Number]:
@@ -179,6 +201,16 @@ FUNCTIONS: dict[str, Function] = {
     ),
     "forward_dynamics_derivatives": Function(
         ("q", "v", "tau"), PLANNED, with_slopes, forward_slopes
+    ),
+    "torque_terms": Function(
+        ("q", "v", "a"), RIGID, lambda m: (terms.ROWS, m.n), torque_terms, ("torque_terms",)
+    ),
+    "regressor": Function(
+        ("q", "v", "a"),
+        ("columns",),
+        lambda m: (m.n, columns_of(m).count),
+        regressor_rows,
+        ("joint_regressor",),
     ),
 }
 

@@ -145,10 +145,26 @@ def body_form(model: GearedModel) -> Form:
     places[start + 2 : end : at.REFLECTED_SIZE] = NUMBER
     for entry in range(end, int(form[at.WHEELS]), at.CARRIED_SIZE):
         places[entry + 1 : entry + 4] = NUMBER
-    # The wheels serve the regressor, TURN wrenches: no traced function reads them.
+    # Wheels serve the regressor (``column_form``), TURN that and wrenches: no others read them.
     form[int(form[at.WHEELS]) :] = 0.0
     for b in body_starts(form):
         form[b + at.TURN : b + at.TURN + 9] = 0.0
+    return Form(form, places)
+
+
+def column_form(model: GearedModel) -> Form:
+    """Packed model as the regressor reads it: geometry, wheels and gravity, no masses."""
+    form = without_noise(packed(model))
+    places = np.zeros(len(form), np.int8)
+    places[at.GRAVITY : at.GRAVITY + 3] = NUMBER
+    for b in body_starts(form):
+        form[b + at.MASS : b + at.MASS + 10] = 0.0
+        turn = form[b + at.TURN : b + at.TURN + 9]
+        turn[np.abs(turn) < NOISE] = 0.0
+    start, end = int(form[at.REFLECTED]), int(form[at.REFLECTED_END])
+    form[start + 2 : end : at.REFLECTED_SIZE] = 0.0
+    for entry in range(end, int(form[at.WHEELS]), at.CARRIED_SIZE):
+        form[entry + 1 : entry + 4] = 0.0
     return Form(form, places)
 
 
@@ -201,6 +217,7 @@ def plan_form(model: GearedModel) -> Form:
 
 FORMS: dict[str, Callable[[GearedModel], Form]] = {
     "model": body_form,
+    "columns": column_form,
     "drives": drive_form,
     "springs": spring_form,
     "plan": plan_form,

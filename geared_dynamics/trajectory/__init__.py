@@ -3,6 +3,9 @@
 Time is an argument; a reference is a value.
 """
 
+from typing import Any
+
+from geared_dynamics.checks import warn_former
 from geared_dynamics.trajectory.limits import (
     JointTolerance,
     MotionLimits,
@@ -14,7 +17,7 @@ from geared_dynamics.trajectory.limits import (
     violation,
 )
 from geared_dynamics.trajectory.references import (
-    Reference,
+    ReferenceMotion,
     Sample,
     SampleBuffer,
     follow,
@@ -61,7 +64,7 @@ __all__ = [
     "Point",
     "PointArrays",
     "Prepared",
-    "Reference",
+    "ReferenceMotion",
     "Rules",
     "Sample",
     "SampleBuffer",
@@ -92,3 +95,11 @@ __all__ = [
     "trapezoidal",
     "violation",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Former names, for one release."""
+    if name == "Reference":
+        warn_former("gd.trajectory.Reference", "gd.trajectory.ReferenceMotion")
+        return ReferenceMotion
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

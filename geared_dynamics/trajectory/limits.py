@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from geared_dynamics.arrays import Array, IntArray, readonly
-from geared_dynamics.trajectory.references import TERMS, Reference
+from geared_dynamics.trajectory.references import TERMS, ReferenceMotion
 from geared_dynamics.trajectory.waypoints import TrajectoryError
 
 # -- Whether a reference stays within limits of position and speed, between its waypoints too -----
@@ -76,7 +76,7 @@ class Beyond(NamedTuple):
 
 
 def refuse_beyond(
-    reference: Reference,
+    reference: ReferenceMotion,
     limits: MotionLimits,
     names: tuple[str, ...],
     offset: float = 0.0,
@@ -113,7 +113,7 @@ def worded(found: Beyond, names: tuple[str, ...], offset: float) -> tuple[str, s
 
 
 def beyond(
-    reference: Reference,
+    reference: ReferenceMotion,
     limits: MotionLimits,
     quantity: str,
     first: int = 0,
@@ -144,7 +144,7 @@ def beyond(
 
 
 def _at_rest(
-    reference: Reference, limits: MotionLimits, row: int, wanted: IntArray
+    reference: ReferenceMotion, limits: MotionLimits, row: int, wanted: IntArray
 ) -> Beyond | None:
     """The end, which a reference without segments consists of."""
     if row:

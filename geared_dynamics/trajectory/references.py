@@ -213,7 +213,7 @@ def state(
 
 
 @dataclass(frozen=True, eq=False)
-class Reference(Frozen):
+class ReferenceMotion(Frozen):
     """q, v, a and effort over time, as polynomials between times.
 
     Attributes:
@@ -250,7 +250,7 @@ class Reference(Frozen):
         return tuple(self.tables)
 
 
-def follow(waypoints: Waypoints, before: Sample, now: float, rules: Rules) -> Reference:
+def follow(waypoints: Waypoints, before: Sample, now: float, rules: Rules) -> ReferenceMotion:
     """Prepare waypoints for sampling; a reference before it is simply replaced.
 
     The first segment leads from ``before`` at ``now`` to the first point. There is none if the
@@ -296,8 +296,8 @@ def follow(waypoints: Waypoints, before: Sample, now: float, rules: Rules) -> Re
 
 
 def led_in(
-    motion: Reference, waypoints: Waypoints, before: Sample, now: float, rules: Rules
-) -> Reference:
+    motion: ReferenceMotion, waypoints: Waypoints, before: Sample, now: float, rules: Rules
+) -> ReferenceMotion:
     """``follow`` for waypoints that were followed before, from another state and time.
 
     Only the first segment is computed again, however long the trajectory is. The memory of
@@ -323,7 +323,7 @@ def led_in(
     tables[:, 0, :n][:, waypoints.held] = before.q[waypoints.held]
     tables.setflags(write=False)
     knots = motion.knots if waypoints.start is None else readonly(np.append(0.0, times))
-    made = Reference(lead.begin, knots, tables, readonly(last))
+    made = ReferenceMotion(lead.begin, knots, tables, readonly(last))
     made.__dict__["rows"] = motion.rows  # views of the same memory
     if knots is motion.knots:
         made.__dict__["times"] = motion.times
@@ -332,7 +332,7 @@ def led_in(
 
 def _smooth(
     begin: float, times: Array, rows: Array, effort: Array, degree: IntArray, rules: Rules
-) -> Reference:
+) -> ReferenceMotion:
     """Polynomials through waypoints q, v, a (3, p, n) with effort (p, n), all known."""
     chosen = np.diff(times) > 0.0  # the first point may lie at the beginning itself
     span = np.diff(times)[chosen]
@@ -343,17 +343,19 @@ def _smooth(
         tables = segment_tables(position, effort[:-1][chosen], slope)
     _refuse_overflow(tables)
     ends = np.concatenate([rows[:, -1], effort[-1:]])
-    return Reference(begin, _knots(times, chosen), readonly(tables), _last(ends, rules))
+    return ReferenceMotion(begin, _knots(times, chosen), readonly(tables), _last(ends, rules))
 
 
-def _stairs(begin: float, times: Array, values: Array, rules: Rules) -> Reference:
+def _stairs(begin: float, times: Array, values: Array, rules: Rules) -> ReferenceMotion:
     """The state before until the first point, then always the next point (4, p, n)."""
     chosen = np.diff(times) > 0.0
     wanted = values[:, 1:].copy()
     if times[0] == 0.0:  # the state before stands first; waypoints alone begin in the past
         wanted[:, 0] = values[:, 0]
     tables = segment_constants(wanted[:, chosen])
-    return Reference(begin, _knots(times, chosen), readonly(tables), _last(values[:, -1], rules))
+    return ReferenceMotion(
+        begin, _knots(times, chosen), readonly(tables), _last(values[:, -1], rules)
+    )
 
 
 def _knots(times: Array, chosen: BoolArray) -> Array:

@@ -16,7 +16,7 @@ from geared_dynamics.errors import ArrayError, shown
 from geared_dynamics.trajectory import spline
 from geared_dynamics.trajectory.references import (
     TERMS,
-    Reference,
+    ReferenceMotion,
     Sample,
     SampleBuffer,
     segment_tables,
@@ -31,7 +31,7 @@ from geared_dynamics.trajectory.waypoints import TrajectoryError
 MOST = 1_000_000  # samples of ``resample``
 
 
-def sample_into(reference: Reference, t: float, out: SampleBuffer) -> None:
+def sample_into(reference: ReferenceMotion, t: float, out: SampleBuffer) -> None:
     """Write what is wanted at a time into ``out``, without allocation.
 
     JTC commands what is wanted one period after the present cycle, and compares the measured
@@ -71,14 +71,14 @@ def sample_into(reference: Reference, t: float, out: SampleBuffer) -> None:
         raise TrajectoryError("t", f"is {shown(t)}", "give a finite time [s]")
 
 
-def sample(reference: Reference, t: float) -> Sample:
+def sample(reference: ReferenceMotion, t: float) -> Sample:
     """What is wanted at a time [s]; see ``sample_into``."""
     out = SampleBuffer(reference.n)
     sample_into(reference, float(finite_array("t", t, 0)), out)
     return Sample(out.q, out.v, out.a, out.effort, out.finished)
 
 
-def derivatives(reference: Reference, t: ArrayLike, order: int) -> Array:
+def derivatives(reference: ReferenceMotion, t: ArrayLike, order: int) -> Array:
     """Position and its time derivatives, piece by piece, for motors that need more than q, v, a.
 
     They jump at waypoints: by JTC's rules linear pieces join with continuous positions, cubic
@@ -119,7 +119,7 @@ class Dense(NamedTuple):
     begin: float
 
 
-def resample(reference: Reference, period: float, begin: float | None = None) -> Dense:
+def resample(reference: ReferenceMotion, period: float, begin: float | None = None) -> Dense:
     """Sample all waypoints, and between them so densely that no step exceeds the period.
 
     The segments are divided evenly. Where positions, velocities and accelerations are all
@@ -150,7 +150,7 @@ def resample(reference: Reference, period: float, begin: float | None = None) ->
 
 
 def _look(
-    reference: Reference, t: Array, order: int, *, relative: bool = False
+    reference: ReferenceMotion, t: Array, order: int, *, relative: bool = False
 ) -> tuple[Array, Array]:
     """Derivatives (k, order + 1, n), at least to the second, and effort (k, n) at times (k,)."""
     s = np.maximum(t if relative else t - reference.begin, 0.0)
@@ -211,7 +211,7 @@ class Prepared(Frozen):
         return tuple(self.tables)
 
 
-def prepare(motion: Spline | Piecewise | Reference, order: int) -> Prepared:
+def prepare(motion: Spline | Piecewise | ReferenceMotion, order: int) -> Prepared:
     """Prepare a motion for ``derivatives_into``.
 
     Args:
@@ -219,7 +219,7 @@ def prepare(motion: Spline | Piecewise | Reference, order: int) -> Prepared:
         order: Highest derivative k; refused as ``derivatives`` of the motion refuses it.
     """
     k = as_order("order", order)
-    if isinstance(motion, Reference):
+    if isinstance(motion, ReferenceMotion):
         return _of_reference(motion, k)
     if isinstance(motion, Piecewise):
         begin, knots, taylor = motion.start, motion.knots, motion.coefficients
@@ -279,7 +279,7 @@ def _of_spline(motion: Spline) -> tuple[float, Array, Array]:
     return motion.start, knots - motion.start, known / factorials[:, None]
 
 
-def _of_reference(motion: Reference, order: int) -> Prepared:
+def _of_reference(motion: ReferenceMotion, order: int) -> Prepared:
     """Rows q, v, a as they are, which need not be each other's derivatives, then those of a."""
     parts = motion.tables.reshape(-1, TERMS, 4, motion.n)
     rows = [parts[:, :, row] for row in range(min(order, 2) + 1)]
@@ -329,7 +329,7 @@ def slowed(rows: Array, rate: float, slope: float) -> Array:
 STAND = 1e-3  # [s], the length of a stop from rest: a reference has one piece at least
 
 
-def decelerating(q: Array, v: Array, deceleration: Array, now: float) -> Reference:
+def decelerating(q: Array, v: Array, deceleration: Array, now: float) -> ReferenceMotion:
     """Bring each joint to rest at its own deceleration, as JTC does on cancel.
 
     With d the deceleration and s the sign of v a joint rests after t_s = |v|/d, at
@@ -357,4 +357,4 @@ def decelerating(q: Array, v: Array, deceleration: Array, now: float) -> Referen
     none = np.zeros((len(coefficients), len(q)))
     last = np.array([goal, *np.zeros((3, len(q)))])
     made = readonly(segment_tables(coefficients, none, none))
-    return Reference(now, readonly(knots), made, readonly(last))
+    return ReferenceMotion(now, readonly(knots), made, readonly(last))

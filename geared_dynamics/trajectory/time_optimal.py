@@ -12,7 +12,7 @@ import numpy as np
 from geared_dynamics.arrays import Array, ArrayLike, Frozen, readonly
 from geared_dynamics.checks import as_order, finite_array
 from geared_dynamics.errors import ArrayError
-from geared_dynamics.trajectory.references import TERMS, Reference, segment_tables
+from geared_dynamics.trajectory.references import TERMS, ReferenceMotion, segment_tables
 
 # -- Quickest motions of one joint from rest to rest, as a list of phases -------------------------
 #
@@ -185,7 +185,7 @@ class Piecewise(Frozen):
             terms = terms[:, 1:] * np.arange(1, terms.shape[1])[:, None]
         return values.reshape(*times.shape, highest + 1, self.n)
 
-    def reference(self) -> Reference:
+    def reference(self) -> ReferenceMotion:
         """The same motion for ``sample_into`` and ``derivatives``, without effort."""
         count, terms, n = self.coefficients.shape
         position = np.zeros((count, TERMS, n))
@@ -194,7 +194,7 @@ class Piecewise(Frozen):
         last = np.zeros((4, n))
         last[0] = self.last
         table = readonly(segment_tables(position, none, none))
-        return Reference(self.start, self.knots, table, readonly(last))
+        return ReferenceMotion(self.start, self.knots, table, readonly(last))
 
 
 def horner(coefficients: Array, x: Array) -> Array:

@@ -15,7 +15,7 @@ import pytest
 
 import geared_dynamics as gd
 from geared_dynamics.analysis.compare import analyze
-from geared_dynamics.analysis.comparison_figures import joint_figures
+from geared_dynamics.analysis.comparison_numbers import joint_figures
 from geared_dynamics.analysis.identification import Identified, identify
 from geared_dynamics.analysis.identification_rows import Settings
 from geared_dynamics.errors import RecordingError

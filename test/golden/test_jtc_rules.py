@@ -16,7 +16,7 @@ from numpy.testing import assert_allclose
 from geared_dynamics.trajectory import (
     JointTrajectory,
     Point,
-    Reference,
+    ReferenceMotion,
     Rules,
     checked,
     follow,
@@ -38,7 +38,7 @@ RATES = [
 
 def followed(
     points: list[Point], before: Any = None, now: float = NOW, **changed: Any
-) -> Reference:
+) -> ReferenceMotion:
     """One joint along some points, with every permission."""
     rules = Rules(
         ("joint",),

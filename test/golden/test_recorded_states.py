@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import geared_dynamics as gd
-from geared_dynamics.control.safety import memory as at
+from geared_dynamics.control.safety import memory as event
 from geared_dynamics.control.safety.detection import latest_valid_state
 
 S = gd.control.safety
@@ -73,7 +73,7 @@ def events(t: np.ndarray, q: np.ndarray, v: np.ndarray, limit: np.ndarray, timeo
     for when, position, velocity in zip(t.tolist(), q, v, strict=True):
         seen = S.Observation(when, when, position, velocity, sampled=when)
         known = latest_valid_state(policy, memory, seen)
-        count += bool(known.events & (at.IMPOSSIBLE_STATE | at.STALE_STATE))
+        count += bool(known.events & (event.IMPOSSIBLE_STATE | event.STALE_STATE))
         recent = memory.recent._replace(q=known.q, v=known.v, stamp=known.stamp, track=known.track)
         phase = memory.phase._replace(mode=S.Mode.RUNNING)
         memory = memory._replace(recent=recent, phase=phase)

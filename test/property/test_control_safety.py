@@ -63,7 +63,7 @@ class Abuse(RuleBasedStateMachine):
         self.rig.broken = self.broken
         going = {"leaving": self.leaving, "hurried": self.hurried}
         self.rig.cycle(dt, emergency_stop=self.stop, acknowledged=self.ack, **going, **facts)
-        found = Event(self.rig.decision.found)
+        found = Event(self.rig.decision.detected)
         usable = not found & (Event.BAD_STATE | Event.NAMES_MISSING | Event.IMPOSSIBLE_STATE)
         if facts.get("fresh", True) and usable:
             self.good = self.rig.now
@@ -193,7 +193,7 @@ class Abuse(RuleBasedStateMachine):
         if Event.ENDING in active:
             braking = self.before is not None and self.before.mode is Mode.BRAKING
             return Mode.BRAKING if braking or not old else Mode.OPEN_LOOP
-        doubted = Event.IMPOSSIBLE_STATE in Event(self.rig.decision.found)
+        doubted = Event.IMPOSSIBLE_STATE in Event(self.rig.decision.detected)
         if old or doubted:
             return Mode.OPEN_LOOP
         return Mode.RAMPING_TO_GRAVITY if worst == 1 else Mode.HOLDING

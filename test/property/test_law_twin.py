@@ -109,7 +109,7 @@ def test_holding_and_slowing_down(name: str) -> None:
         open_loop = control.controller(model, terms=on)
         close(open_loop.hold(posture, q, v), modelled(model, on, q, still, still))
         moving = modelled(model, on, q, v, a) + friction(model, on, q, v, a, v)
-        close(open_loop.nominal(q, v, a), moving)
+        close(open_loop.open_loop(q, v, a), moving)
         wanted = modelled(model, on, q, v, still) + gd.mass_matrix(model, q) @ a
         wanted = wanted + friction(model, on, q, v, a, rate)
         close(made.brake.command(q, v, a, rate), wanted)
@@ -123,7 +123,7 @@ def test_a_ratio_one_percent_off_shows() -> None:
     model = ARMS["complete"]
     wrong = replace(model, wheels=replace(model.wheels, spin=1.01 * model.wheels.spin))
     q, v, a = sample(model)
-    out = control.controller(model).nominal(q, v, a)
+    out = control.controller(model).open_loop(q, v, a)
     rubs = friction(wrong, control.Terms(), q, v, a, v)
     with pytest.raises(AssertionError):
         close(out, modelled(wrong, control.Terms(), q, v, a) + rubs)

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import geared_dynamics as gd
-from geared_dynamics.control.safety import detection
 from geared_dynamics.control.safety import memory as values
 from geared_dynamics.control.safety.memory import STOPPING
+from geared_dynamics.control.safety.step import nominal_step
 from safety_rig import LIMIT, RATE, Rig, policy, running, step
 
 S = gd.control.safety
@@ -107,7 +107,7 @@ def test_edges_of_ways(before: float | None, stamp: float | None, joint: int, si
         q = rig.q.copy()
         q[joint] += part * way
         seen = observed(rig, q=q, sampled=stamp)
-        quick = detection.nominal_step(rig.policy, rig.memory, seen, rig.wanted, rig.fallback)
+        quick = nominal_step(rig.policy, rig.memory, seen, rig.wanted, rig.fallback)
         _, found = step(rig.policy, rig.memory, seen, rig.wanted, rig.fallback)
         assert (quick is not None) is possible
         assert bool(found.found & S.Event.IMPOSSIBLE_STATE) is not possible
@@ -158,7 +158,7 @@ def test_edges_of_pauses(by_stamp: bool, late: float) -> None:
     now = rig.now + (0.001 if by_stamp else pause)
     times = {"now": now, "state_stamp": now, "reference_stamp": now, "clock": now}
     seen = observed(rig, sampled=5.0 + (pause if by_stamp else 0.001), **times)
-    quick = detection.nominal_step(rig.policy, rig.memory, seen, rig.wanted, rig.fallback)
+    quick = nominal_step(rig.policy, rig.memory, seen, rig.wanted, rig.fallback)
     _, found = step(rig.policy, rig.memory, seen, rig.wanted, rig.fallback)
     assert (quick is None) is (late > 0.0)
     assert bool(found.found & S.Event.STALE_STATE) is (late > 0.0)
@@ -192,9 +192,7 @@ def test_what_is_kept_is_the_memorys_own() -> None:
     """The caller may fill its arrays again."""
     facts = {"q": ARM.q.copy(), "v": ARM.v.copy()}
     wanted = ARM.wanted.copy()  # type: ignore[union-attr]
-    made = detection.nominal_step(
-        ARM.policy, ARM.memory, observed(ARM, **facts), wanted, ARM.fallback
-    )
+    made = nominal_step(ARM.policy, ARM.memory, observed(ARM, **facts), wanted, ARM.fallback)
     assert made is not None
     memory, decision = made
     assert (type(memory), type(memory.recent.track)) == (S.SafetyMemory, values.StateTrack)

@@ -127,7 +127,7 @@ class Model:
         return SimpleNamespace(
             fallback=None if gone else self.fallback,
             held=(lambda *_: None) if gone else listed(self.fallback),
-            nominal=self.nominal,
+            open_loop=self.nominal,
             moved=listed(self.moving),
             brake=self.brake,
             slowed=listed(self.slowing),

@@ -61,8 +61,10 @@ def test_a_goal_is_reached_and_tells_of_itself_twenty_times_a_second(
     times = [f.desired.time_from_start.sec + 1e-9 * f.desired.time_from_start.nanosec
              for f in goal.feedback]  # fmt: skip
     assert 18 <= len(times) <= 21
-    assert [f.index for f in goal.feedback] == [int(np.searchsorted([0.4, 1.0], t)) for t in times]
     last = goal.feedback[-1]
+    if hasattr(last, "index"):  # from control_msgs 6.3 on
+        points_ahead = [int(np.searchsorted([0.4, 1.0], t)) for t in times]
+        assert [f.index for f in goal.feedback] == points_ahead
     assert last.joint_names == JOINTS
     np.testing.assert_allclose(last.actual.positions, POSTURE)
     np.testing.assert_allclose(last.desired.positions, POSTURE, atol=1e-9)
@@ -93,7 +95,11 @@ def test_an_arm_that_arrives_late_but_in_time_reaches_its_goal(
     rig: Rig, client: GoalClient
 ) -> None:
     goal = client.send([(0.2, NEAR, STILL)], end=[("joint_1", 0.01)], time=5.0)
-    rig.feed_until(lambda: goal.feedback and goal.feedback[-1].index == 1, "the end of the path")
+    end = 200_000_000  # [ns]
+    rig.feed_until(
+        lambda: goal.feedback and goal.feedback[-1].desired.time_from_start.nanosec > end,
+        "the end of the path",
+    )
     assert goal.answer is None
     rig.q = list(NEAR)
     assert ended(rig, goal) == (SUCCEEDED, 0)

@@ -121,12 +121,14 @@ def test_the_controller_gets_effort_and_tolerances_and_its_answers_come_back(
     np.testing.assert_allclose(q[-1], POSTURE, atol=1e-9)
     np.testing.assert_allclose(effort, gd.inverse_dynamics(elbow(), q, v, a), atol=1e-6)
     assert len(sent.points) > 100
-    feedback = controller.kind.Feedback(joint_names=JOINTS, index=99)
+    feedback = controller.kind.Feedback(joint_names=JOINTS)
+    if hasattr(feedback, "index"):  # from control_msgs 6.3 on
+        feedback.index = 99
     feedback.desired.time_from_start.nanosec = 700_000_000
     feedback.actual.positions = NEAR
     controller.newest.publish_feedback(feedback)
     rig.feed_until(lambda: goal.feedback, "feedback")
-    assert goal.feedback[0].index == 1, "of the points that the client has given"
+    assert getattr(goal.feedback[0], "index", 1) == 1, "of the points that the client has given"
     assert list(goal.feedback[0].actual.positions) == NEAR
     controller.end("succeed", 0, "as the controller says")
     assert ended(rig, goal) == (SUCCEEDED, 0)

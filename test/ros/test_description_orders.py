@@ -137,7 +137,7 @@ class Bench:
         assert (node.loop is None) is (node.model is None) is (self.state == "unconfigured")
         if node.model is not None:
             np.testing.assert_allclose(node.model.gravity, self.gravity, atol=1e-12)
-            arm = node.loop.prepared
+            arm = node.loop.setup
             used = arm.model if hasattr(arm, "model") else arm.bare
             np.testing.assert_allclose(used.gravity, self.gravity, atol=1e-12)
 

@@ -87,6 +87,28 @@ def test_a_description_that_changes(late: Rig, description: Any) -> None:
     late.until_command(gravity(), "the first arm again")
 
 
+def test_a_compiled_model_is_logged_and_follows_descriptions(
+    graph: Graph, processes: Processes
+) -> None:
+    """The arm as described and a heavier one, both compiled: gravity to 1e-9."""
+    from std_msgs.msg import String
+
+    robot, topic = Rig(graph, processes, "/compiled"), "/compiled/robot_description"
+    text = URDF.read_text("utf-8")
+    robot.start(robot_description_topic=topic, compiled=True, **NONE)
+    description = graph.publisher(topic, String, latched())
+    description.publish(String(data=text))
+    robot.until_active()
+    assert robot.said("compiled inverse_dynamics, ")
+    robot.until_command(gravity(), "gravity at the posture")
+    heavier = re.sub(r'mass value="([\d.]+)"', lambda m: f'mass value="{1.3 * float(m[1])}"', text)
+    since = robot.log_length
+    description.publish(String(data=heavier))
+    robot.until_said("compiled inverse_dynamics, ", since)
+    model = gd.load_model(heavier, DRIVETRAIN)
+    robot.until_command(gd.gravity_forces(model, POSTURE), "gravity of the heavier arm")
+
+
 def test_transitions_by_services(late: Rig) -> None:
     graph, node = late.graph, late.node
     assert graph.state(node) == "active"

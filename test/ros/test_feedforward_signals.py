@@ -6,6 +6,7 @@ import signal
 
 import pytest
 
+from feedforward_rig import DRIVETRAIN, URDF
 from ros_harness import Graph, Processes
 
 # A node whose preparing never ends, as that of one with an empty cache seems to.
@@ -22,6 +23,36 @@ def load(*_):
 model_source.load = load
 sys.exit(main(["feedforward_node", "--ros-args", *sys.argv[1:]]))
 """
+
+# One whose import never ends, as on a slow disk.
+IMPORTING = """
+import sys
+from importlib import import_module
+
+class Slow:
+    def find_spec(self, name, path=None, target=None):
+        if name == "geared_dynamics.ros." + sys.argv[1].removesuffix("_node"):
+            print("importing", flush=True)
+            while True:
+                pass
+
+sys.meta_path.insert(0, Slow())
+program = import_module("geared_dynamics.ros." + sys.argv[1])
+sys.exit(program.main(sys.argv[1:]))
+"""
+NODES = ("feedforward_node", "elastic_observer_node", "plant_node")
+
+
+@pytest.mark.parametrize("node", NODES)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_it_ends_while_it_is_imported(
+    processes: Processes, graph: Graph, number: signal.Signals, node: str
+) -> None:
+    process = processes.start("-c", IMPORTING, node, name=node)
+    graph.until(lambda: "importing" in process.output, "its import")
+    process.signal(number)
+    assert process.wait() == 0
+    assert "Traceback" not in process.output
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -47,3 +78,14 @@ def test_it_ends_while_a_service_configures_it(processes: Processes, graph: Grap
     graph.until(lambda: "preparing" in process.output, "its preparation")
     process.signal(signal.SIGTERM)
     assert process.wait() == 0
+
+
+@pytest.mark.parametrize("node", NODES)
+def test_it_leaves_the_graph_when_it_ends(processes: Processes, graph: Graph, node: str) -> None:
+    """At once, and not when the middleware misses it, after twenty seconds."""
+    robot = ["-p", f"urdf_path:={URDF}", "-p", f"drivetrain:={DRIVETRAIN}"]
+    process = processes.start("-m", f"geared_dynamics.ros.{node}", "--ros-args", *robot)
+    graph.until(lambda: node in graph.node.get_node_names(), "the node")
+    graph.until(lambda: f"[{node}]: " in process.output, "its first line")
+    assert process.stop() == 0
+    graph.until(lambda: node not in graph.node.get_node_names(), "its leave", 10.0)

@@ -58,7 +58,8 @@ def test_the_feedforward_node(
     assert graph.change_state(NODE, "configure")
     listens = f"waiting for trajectories on {NODE}/joint_trajectory and joint states on"
     assert f"{listens} /robot/states; {said}\n" in process.output
-    assert f"waiting for the transition activate (ros2 lifecycle set {NODE}" in process.output
+    waits = f"inactive: waiting for the transition activate (ros2 lifecycle set {NODE}"
+    assert waits in process.output
 
 
 def test_what_is_not_known_of_the_rotors(processes: Processes, graph: Graph) -> None:

@@ -321,7 +321,8 @@ def test_wrong_recordings_are_refused(
 
 
 def test_a_failed_analysis_says_why_and_plays_nothing(processes: Processes) -> None:
-    process = launch(processes, "replay.launch.py", *elbow(f"input_bag:={DRIVES}", "play:=true"))
+    arguments = elbow(f"input_bag:={ROOT / 'README.md'}", "play:=true")
+    process = launch(processes, "replay.launch.py", *arguments)
     process.wait(60.0)
     assert "is neither an SQLite nor an MCAP file" in process.output, process.report()
     assert "feedforward_node" not in process.output, process.report()

@@ -24,9 +24,11 @@ def watch_the_clock(on: bool = True) -> None:
     """Let this process, and all that it starts, run at once when something is due.
 
     As a robot's computer does, where the system allows it: otherwise the nodes of a test stop,
-    as they should, whenever other tests keep them waiting.
+    as they should, whenever other tests keep them waiting. By turns, since some never wait: a
+    simulated arm in lock step and its node, or one that computes for ever, on each processor
+    would leave no time to the test that is to end them.
     """
-    policy, priority = (os.SCHED_FIFO, 1) if on else (os.SCHED_OTHER, 0)
+    policy, priority = (os.SCHED_RR, 1) if on else (os.SCHED_OTHER, 0)
     with contextlib.suppress(AttributeError, PermissionError):
         os.sched_setscheduler(0, policy, os.sched_param(priority))
 

@@ -90,3 +90,17 @@ def test_names_are_shown_as_text() -> None:
     assert "<script>" not in text
     assert "&lt;script&gt;" in text
     assert text.count("<td>–</td>") == 2
+
+
+@pytest.mark.parametrize("name", ["$\\frac{a$", "$x^$", r"a\$b$", "j" * 5000, "a\u202eb\u009b"])
+def test_names_are_no_formulas(name: str) -> None:
+    """What a file calls its joints is drawn as it is; a long name by its beginning."""
+    urdf = f"""<robot name="{name}"><link name="base"/><link name="arm"><inertial><mass value="1"/>
+      <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+      <joint name="{name}" type="continuous"><parent link="base"/><child link="arm"/></joint>
+      </robot>"""
+    still = np.zeros((3, 2, 1))
+    drawing = gd.plot.torques(gd.load_model(urdf), [0.0, 1.0], *still)
+    label = drawing.figure.axes[0].get_ylabel()
+    assert len(label) < 200
+    assert "\u202e" not in label + drawing.figure.get_suptitle()

@@ -138,13 +138,16 @@ def cycles() -> Iterator[tuple[str, Callable[[], Any]]]:
     import geared_dynamics as gd
     from geared_dynamics.runtime.feedforward_loop import FeedforwardLoop
     from geared_dynamics.runtime.feedforward_parameters import FeedforwardParameters
-    from geared_dynamics.runtime.feedforward_settings import prepared
+    from geared_dynamics.runtime.feedforward_settings import feedforward_setup
 
     model = gd.load_model(*ELBOW)
     names = model.joint_names, model.motor_names
     values = FeedforwardParameters.of({"mode": "stream"}, *names)
     for title, moving in (("running cycle", True), ("holding cycle", False)):
-        loop, clock = FeedforwardLoop(prepared(values, model)), iter(np.arange(1, 10_000) * 1e-3)
+        loop, clock = (
+            FeedforwardLoop(feedforward_setup(values, model)),
+            iter(np.arange(1, 10_000) * 1e-3),
+        )
         q, v = np.array([0.3, 0.5, -0.4]), np.zeros(3)
         loop.cycle(0.0, 0.0, q, v)
         if moving:

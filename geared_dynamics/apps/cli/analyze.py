@@ -11,8 +11,15 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from geared_dynamics.analysis.analysis_files import (
+    SamplesFile,
+    TorqueBag,
+    write_motors,
+    write_png,
+    write_summary,
+)
 from geared_dynamics.analysis.compare import Analysis, analyze
-from geared_dynamics.analysis.comparison_figures import (
+from geared_dynamics.analysis.comparison_numbers import (
     compared,
     delay_note,
     friction_yaml,
@@ -23,21 +30,16 @@ from geared_dynamics.analysis.comparison_figures import (
     summary,
     three_digits,
 )
-from geared_dynamics.analysis.report_page import write_html
-from geared_dynamics.analysis.sample_files import (
-    SamplesFile,
-    TorqueBag,
-    write_motors,
-    write_png,
-    write_summary,
-)
+from geared_dynamics.analysis.comparison_report import write_html
 from geared_dynamics.analysis.span_comparison import Kept
 from geared_dynamics.apps.cli.documents import add_json_option, print_document, robot_part
 from geared_dynamics.apps.cli.options import numeric_table, open_console, print_table
 from geared_dynamics.apps.cli.recording_options import (
+    add_compiled_option,
     add_recording_options,
     add_recordings,
     add_robot_options,
+    compiled_for,
     jobs,
     load_with_payload,
     meaning_of,
@@ -73,6 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_recordings(parser)
     add_robot_options(parser, recorded=True)
     add_recording_options(parser)
+    add_compiled_option(parser)
     group = parser.add_argument_group("samples")
     group.add_argument(
         "--skip-rest",
@@ -159,9 +162,10 @@ def run(args: argparse.Namespace) -> int:
     if (args.bag or args.output_bag) and args.storage is None and usual_storage() != "mcap":
         console.print(NO_MCAP, style="yellow", soft_wrap=True)
     show_payload_frame(console, model, args)
+    model = compiled_for(args, console, model.with_coupling("complete"), functions_of(model))
     for k, path in enumerate(args.recordings):
         try:
-            analyses.append(one(args, model, path, k, rest))
+            analyses.append(analyze_one(args, model, path, k, rest))
         except GearedDynamicsError as error:
             if len(args.recordings) == 1:
                 raise
@@ -177,6 +181,12 @@ def run(args: argparse.Namespace) -> int:
     for problem in failed:
         print(printable(f"geared-dynamics: error: {problem}"), file=sys.stderr)
     return SOME_FAILED if failed else 0
+
+
+def functions_of(model: GearedModel) -> list[str]:
+    """Functions that an analysis calls for all samples."""
+    motors = ["motor_commands"] if model.motor_map.complete else []
+    return ["torque_terms", "inverse_dynamics", *motors]
 
 
 def document(analysis: Analysis) -> dict[str, object]:
@@ -201,7 +211,7 @@ def document(analysis: Analysis) -> dict[str, object]:
     }
 
 
-def one(
+def analyze_one(
     args: argparse.Namespace, model: GearedModel, path: str, number: int, rest: float | None
 ) -> Analysis:
     """Analyse one recording and write its files."""

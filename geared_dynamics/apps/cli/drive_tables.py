@@ -1,4 +1,7 @@
-"""``geared-dynamics describe``: tables of the drives, where each came from, what is missing."""
+"""Tables of ``geared-dynamics describe``: motors, friction, balancers, sources, what is missing.
+
+Those of joints, links and wheels are in ``describe.py``.
+"""
 
 from __future__ import annotations
 
@@ -222,7 +225,7 @@ def wheel_sources(model: GearedModel) -> list[str]:
     """Say of wheels that are not the drivetrain file's alone who speaks of them."""
     named: dict[str, list[str]] = {}
     for wheel in model.records.drivetrain.wheels:
-        if wheel.origin:
+        if wheel.from_urdf:
             named.setdefault(wheel.origin, []).append(wheel.name)
     return [f"{', '.join(names)}: from {origin}" for origin, names in named.items()]
 
@@ -230,8 +233,8 @@ def wheel_sources(model: GearedModel) -> list[str]:
 def motor_sources(model: GearedModel) -> list[str]:
     """Say which motors are whose, where the URDF has some, and who gives their offsets."""
     drives = model.records.drivetrain
-    own = [motor.name for motor in drives.motors if not motor.origin]
-    theirs = [motor.name for motor in drives.motors if motor.origin]
+    own = [motor.name for motor in drives.motors if not motor.from_urdf]
+    theirs = [motor.name for motor in drives.motors if motor.from_urdf]
     lines = []
     if theirs:
         parts = [f"{', '.join(own)} from {drives.source}"] if own else []

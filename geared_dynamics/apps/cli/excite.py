@@ -9,12 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from geared_dynamics.analysis.excitation import excite
-from geared_dynamics.analysis.sample_files import (
-    refuse_existing,
-    trajectory_yaml,
-    write_trajectory_bag,
-)
+from geared_dynamics.analysis.analysis_files import refuse_existing
+from geared_dynamics.analysis.excitation import excite, trajectory_yaml, write_trajectory_bag
 from geared_dynamics.apps.cli.documents import add_json_option, print_document, robot_part
 from geared_dynamics.apps.cli.options import (
     add_force_option,

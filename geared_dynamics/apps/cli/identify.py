@@ -48,9 +48,11 @@ from geared_dynamics.apps.cli.options import (
 )
 from geared_dynamics.apps.cli.recording_options import (
     LINK_OF_LOAD,
+    add_compiled_option,
     add_recording_options,
     add_recordings,
     add_robot_options,
+    compiled_for,
     frequency,
     meaning_of,
     once,
@@ -132,6 +134,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_recordings(parser)
     add_robot_options(parser)
     add_recording_options(parser)
+    add_compiled_option(parser)
     group = parser.add_argument_group("identification")
     group.add_argument(
         "--keep", type=frequency, metavar="HZ", help="low-pass cut-off of the equations"
@@ -202,6 +205,7 @@ def run(args: argparse.Namespace) -> int:
     instruments = [open_one(other, model, path, efforts=False) for path in args.instruments or []]
     console, gains = open_console(quiet=args.json), None
     show_payload_frame(console, model, args)
+    model = compiled_for(args, console, model, ["regressor"])
     every = [*args.recordings, *(args.validate or []), *args.loaded]
     for note in moving_frozen_joints(args, model, every):
         console.print(note, style="yellow", soft_wrap=True)

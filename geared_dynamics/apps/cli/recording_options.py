@@ -18,7 +18,13 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from geared_dynamics import __version__
 from geared_dynamics.actuation.command_type import EFFORTS
 from geared_dynamics.analysis.report import Provenance
-from geared_dynamics.apps.cli.options import Once, finite_number, load_robot, locked_joint
+from geared_dynamics.apps.cli.options import (
+    Once,
+    finite_number,
+    load_robot,
+    locked_joint,
+    stage,
+)
 from geared_dynamics.checks import plain
 from geared_dynamics.description.urdf_checks import number_or_none
 from geared_dynamics.errors import DescriptionError, GearedDynamicsError, RecordingError
@@ -145,6 +151,29 @@ def add_recording_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--degrees", action="store_true", help="angles are degrees; sliding joints stay metres"
     )
+
+
+def add_compiled_option(parser: argparse.ArgumentParser) -> None:
+    """Add what says whether the model is compiled first."""
+    parser.add_argument(
+        "--compiled", action="store_true",
+        help="compile the model's functions first (about a second, once for an arm and machine); "
+        "pays for long recordings",
+    )  # fmt: skip
+
+
+def compiled_for(
+    args: argparse.Namespace, console: Console, model: GearedModel, functions: Sequence[str]
+) -> GearedModel:
+    """Return a model whose batches are compiled where that is asked for; print what was done."""
+    if not args.compiled:
+        return model
+    from geared_dynamics.trace.compiled import attempt
+
+    with stage("compiling"):
+        found = attempt(model, functions, batches=True)
+    console.print(found.line, style="dim" if found.done else "yellow", soft_wrap=True)
+    return found.model
 
 
 def load_with_payload(args: argparse.Namespace, urdf: bytes | None = None) -> GearedModel:

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from geared_dynamics.arrays import Array
-from geared_dynamics.control.safety import memory as at
+from geared_dynamics.control.safety import memory as event
 from geared_dynamics.control.safety.memory import (
     Brake,
     Fallback,
@@ -15,8 +15,8 @@ from geared_dynamics.control.safety.memory import (
     Guess,
     Leaving,
     Mode,
-    Nominal,
     Observation,
+    OpenLoop,
     Phase,
     SafetyMemory,
 )
@@ -47,13 +47,13 @@ def limited(policy: Policy, command: Array, before: Array | None, dt: float) -> 
     for value, last, most, rate in rows:
         reach = rate * dt  # NaN of an infinite rate in no time: no comparison with NaN holds
         if value > last + reach:
-            value, cut = last + reach, cut | at.COMMAND_RATE
+            value, cut = last + reach, cut | event.COMMAND_RATE
         elif value < last - reach:
-            value, cut = last - reach, cut | at.COMMAND_RATE
+            value, cut = last - reach, cut | event.COMMAND_RATE
         if value > most:
-            value, cut = most, cut | at.COMMAND_LIMIT
+            value, cut = most, cut | event.COMMAND_LIMIT
         elif value < -most:
-            value, cut = -most, cut | at.COMMAND_LIMIT
+            value, cut = -most, cut | event.COMMAND_LIMIT
         result.append(value)
     return np.array(result), cut
 
@@ -227,7 +227,7 @@ def finished(policy: Policy, memory: SafetyMemory, events: int) -> bool:
     phase, recent = memory.phase, memory.recent
     if recent.sent is None:
         return True
-    if events & at.COMMAND_RATE or phase.leaving is None:
+    if events & event.COMMAND_RATE or phase.leaving is None:
         return False
     if phase.mode is Mode.OPEN_LOOP:
         over_now = recent.now - phase.since >= policy.open_loop_time  # type: ignore[operator]
@@ -251,7 +251,7 @@ def mode_command(
     observed: Observation,
     command: Array | None,
     fallback: Fallback | None,
-    nominal: Nominal | None,
+    open_loop: OpenLoop | None,
     brake: Brake | None,
 ) -> ModeCommand:
     """Command of the memory's mode, the memory with what had to be computed, what failed."""
@@ -265,8 +265,8 @@ def mode_command(
             target, braking = braked(policy, memory, observed, required(fallback), brake)
             return checked(policy, target), braking, None
         if mode is Mode.OPEN_LOOP:
-            return *open_loop_stop(policy, memory, now, fallback, nominal, brake), None
-        return *supported(policy, memory, now, required(fallback)), None
+            return *open_loop_stop(policy, memory, now, fallback, open_loop, brake), None
+        return *held_or_damped(policy, memory, now, required(fallback)), None
     except Exception as error:  # whatever a model may raise; handed on in the decision
         return gravity_alone(policy, memory, now), memory, error
 
@@ -294,10 +294,13 @@ def running(
     return command, memory, error
 
 
-def supported(
+def held_or_damped(
     policy: Policy, memory: SafetyMemory, now: float, fallback: Fallback
 ) -> tuple[Array, SafetyMemory]:
-    """Command that holds the arm, or slows it down with damping alone."""
+    """Command that holds the arm, or slows it down with damping alone.
+
+    ``fallback`` is the law's ``controller.hold``.
+    """
     phase, (q, v, _) = memory.phase, memory.recent.good
     if phase.mode is Mode.RAMPING_TO_GRAVITY:
         part = fraction(now - phase.since, policy.ramp_time)
@@ -316,15 +319,15 @@ def open_loop_stop(
     memory: SafetyMemory,
     now: float,
     fallback: Fallback | None,
-    nominal: Nominal | None,
+    open_loop: OpenLoop | None,
     brake: Brake | None,
 ) -> tuple[Array, SafetyMemory]:
     """Without joint states: brake an arm that moved, by the model alone, then gravity.
 
     From where the arm must have been when the mode began, q0 with velocity v under the command
     that was sent since the last joint state, the stop in T = ``open_loop_time`` is
-    q0 + v t - v t^2 / (2 T). Without ``brake`` v stays in between; without ``nominal``, and for an
-    arm at rest, gravity at the last posture.
+    q0 + v t - v t^2 / (2 T). Without ``brake`` v stays in between; without ``open_loop``, and for
+    an arm at rest, gravity at the last posture.
     """
     phase, recent = memory.phase, memory.recent
     length, t, (q, v, stamp) = policy.open_loop_time, now - phase.since, recent.good
@@ -338,11 +341,11 @@ def open_loop_stop(
         memory = memory._replace(phase=phase, gravity=gravity)
     elif phase.guess is not None:
         v = phase.guess.v
-    if moved and nominal is not None:
+    if moved and open_loop is not None:
         start = q if phase.posture is None else phase.posture
         if t < length:
             where = start + v * (t - 0.5 * t * t / length)
-            command = nominal(where, v * (1.0 - t / length), v / -length)
+            command = open_loop(where, v * (1.0 - t / length), v / -length)
             return checked(policy, command), memory
         if not phase.settled:
             end = start + 0.5 * length * v

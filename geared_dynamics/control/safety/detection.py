@@ -1,19 +1,13 @@
-"""Observation and thresholds to events; the short way of a cycle in which there is none."""
+"""Observation and thresholds to events."""
 
 from __future__ import annotations
 
 import math
 from typing import NamedTuple
 
-import numpy as np
-
-from geared_dynamics import kernels
 from geared_dynamics.arrays import Array
-from geared_dynamics.control.safety import memory as at
-from geared_dynamics.control.safety.commands import LONGEST_STEP, REFRESH, gravity_at
+from geared_dynamics.control.safety import memory as event
 from geared_dynamics.control.safety.memory import (
-    Decision,
-    Fallback,
     Mode,
     Observation,
     Recent,
@@ -33,21 +27,21 @@ def clock_jump(policy: Policy, recent: Recent, observed: Observation) -> int:
     """TIME_JUMP where time went back, or forward by more than ``time_jump``; else 0."""
     before, now = recent.now, observed.now
     if before is not None and not before <= now:
-        return at.TIME_JUMP
+        return event.TIME_JUMP
     before, clock = recent.clock, observed.clock
     if clock is None or before is None:
         return 0
-    return 0 if before <= clock <= before + policy.time_jump else at.TIME_JUMP
+    return 0 if before <= clock <= before + policy.time_jump else event.TIME_JUMP
 
 
 def state_fault(policy: Policy, observed: Observation) -> int:
     """What keeps the newest joint state from being used: 0 for nothing."""
     if observed.names_missing:
-        return at.NAMES_MISSING
+        return event.NAMES_MISSING
     q, v, n = observed.q, observed.v, len(policy.lower)
     if q is None or v is None or q.shape != (n,) or v.shape != (n,):
-        return at.BAD_STATE
-    return 0 if finite(q) and finite(v) else at.BAD_STATE
+        return event.BAD_STATE
+    return 0 if finite(q) and finite(v) else event.BAD_STATE
 
 
 def joint_events(
@@ -69,22 +63,22 @@ def near_or_beyond(
     it counts only where the reference does not lead back.
     """
     events = 0
-    known = memory.phase.returning or bool(memory.latch.latched & at.POSITION_LIMIT)
+    known = memory.phase.returning or bool(memory.latch.latched & event.POSITION_LIMIT)
     past, fast = policy.position_tolerance, 1.0 + policy.velocity_tolerance
     for k, (x, w) in enumerate(zip(q.tolist(), v.tolist(), strict=True)):
         low, high, speed = policy.lower[k], policy.upper[k], policy.velocity[k]
         near_low, near_high, near_speed = policy.rows[k]
         if not near_low <= x <= near_high:
-            events |= at.POSITION_NEAR
+            events |= event.POSITION_NEAR
         if not abs(w) <= near_speed:
-            events |= at.VELOCITY_NEAR
+            events |= event.VELOCITY_NEAR
         if not abs(w) <= speed * fast:
-            events |= at.VELOCITY_LIMIT
+            events |= event.VELOCITY_LIMIT
         if not low - past <= x <= high + past:
             target = None if q_d is None else float(q_d[k])
             back = target is not None and (target <= x if x > high else target >= x)
             if not (known and back):
-                events |= at.POSITION_LIMIT
+                events |= event.POSITION_LIMIT
     return events
 
 
@@ -115,12 +109,12 @@ def reference_events(policy: Policy, observed: Observation) -> int:
     """Whether the reference is missing, no position of this arm, or stale."""
     q_d, stamp, timeout = observed.q_d, observed.reference_stamp, policy.reference_timeout
     if q_d is not None and getattr(q_d, "shape", None) != (len(policy.lower),):
-        return at.NO_REFERENCE
+        return event.NO_REFERENCE
     if not policy.needs_reference:
         return 0
     if stamp is None:
-        return at.NO_REFERENCE
-    return 0 if -timeout <= observed.now - stamp <= timeout else at.STALE_REFERENCE
+        return event.NO_REFERENCE
+    return 0 if -timeout <= observed.now - stamp <= timeout else event.STALE_REFERENCE
 
 
 def command_events(policy: Policy, command: Array | None) -> int:
@@ -128,7 +122,7 @@ def command_events(policy: Policy, command: Array | None) -> int:
     if command is None:
         return 0
     good = command.shape == (len(policy.command),) and finite(command)
-    return 0 if good else at.BAD_COMMAND
+    return 0 if good else event.BAD_COMMAND
 
 
 # -- Which joint state is the last good one -------------------------------------------------------
@@ -175,19 +169,19 @@ def latest_valid_state(policy: Policy, memory: SafetyMemory, observed: Observati
         return before
     events = state_fault(policy, observed)
     if observed.names_reordered:
-        events |= at.NAMES_REORDERED
-    if events & at.UNUSABLE or q is None or v is None:
+        events |= event.NAMES_REORDERED
+    if events & event.UNUSABLE or q is None or v is None:
         return before._replace(events=events)
     if track is None or stamp != track.arrived:
         leap = impossible(policy, track, q, v, elapsed(track, stamp, observed.sampled))
         if overdue(policy, memory, observed):
-            events |= at.STALE_STATE
+            events |= event.STALE_STATE
         doubted = None if track is None else track.doubted
         doubted = stamp if leap else doubted
         track = StateTrack(q.copy(), stamp, observed.sampled, doubted)
     if track.doubted is not None:
         if stamp - track.doubted <= policy.state_timeout:
-            return before._replace(events=events | at.IMPOSSIBLE_STATE, track=track)
+            return before._replace(events=events | event.IMPOSSIBLE_STATE, track=track)
         track = track._replace(doubted=None)
     # Copies: the caller may overwrite its arrays in every cycle.
     return LatestState(q.copy(), v.copy(), stamp, events, track)
@@ -240,93 +234,3 @@ def overdue(policy: Policy, memory: SafetyMemory, observed: Observation) -> bool
 def in_doubt(track: StateTrack | None) -> bool:
     """Whether joint states are not used since an impossible one."""
     return track is not None and track.doubted is not None
-
-
-# -- Nominal cycles: the arm runs, no event, no limit active; nearly every cycle is one -----------
-#
-# One compiled call and a dozen comparisons decide that an arm that runs goes on, that no event is
-# to be reported and no limit cuts the command. What is not so, or not decided at once, is
-# left to the full step, which alone has a reaction to anything. Both decide alike in every bit,
-# which a test compares over whole histories.
-
-
-RUNNING = Mode.RUNNING
-# Makes a named tuple of all its values by position, in a third of the time of its own class.
-made = tuple.__new__
-
-
-def nominal_step(
-    policy: Policy,
-    memory: SafetyMemory,
-    observed: Observation,
-    command: Array | None,
-    fallback: Fallback | None,
-) -> tuple[SafetyMemory, Decision] | None:
-    """Return the next memory and decision of a nominal cycle, None if the full step is needed.
-
-    Args:
-        policy: Thresholds and limits.
-        memory: Of the cycle before.
-        observed: The facts of this cycle.
-        command: Command of the law.
-        fallback: The command that holds a posture, for gravity's at times.
-    """
-    recent, phase, latch, gravity = memory.recent, memory.phase, memory.latch, memory.gravity
-    if phase.mode is not RUNNING or phase.returning or latch.latched or latch.clear is None:
-        return None
-    if observed.names_missing or observed.names_reordered or observed.failed:
-        return None
-    if observed.emergency_stop or observed.leaving is not None:
-        return None
-    before, clock, sent, track = recent.now, recent.clock, recent.sent, recent.track
-    now, time, stamp, q, v = (
-        observed.now, observed.clock, observed.state_stamp, observed.q, observed.v
-    )  # fmt: skip
-    if before is None or clock is None or time is None or sent is None:
-        return None
-    if stamp is None or q is None or v is None or command is None or track is None:
-        return None
-    silence, last_good, arrived = policy.state_timeout, recent.stamp, track.arrived
-    if track.doubted is not None or last_good is None:
-        return None
-    if not (before <= now < math.inf and -silence <= now - stamp <= silence):
-        return None
-    if stamp == arrived or stamp - last_good > silence:
-        return None
-    # As ``elapsed``: its call, and those of ``min`` and ``max``, would cost as much again.
-    sampled, taken = observed.sampled, track.sampled
-    if sampled is not None and taken is not None and sampled > taken:
-        span = sampled - taken
-        if span > silence:
-            return None
-        span += SLACK
-    else:
-        span = stamp - arrived + ARRIVAL if stamp > arrived else ARRIVAL
-    if not clock <= time <= clock + policy.time_jump:
-        return None
-    if policy.needs_reference:
-        silence, heard = policy.reference_timeout, observed.reference_stamp
-        if heard is None or not -silence <= now - heard <= silence:
-            return None
-    if phase.resumed is not None and now - phase.resumed < policy.resume_time:
-        return None  # fading in
-    checked, q_d, dt = np.empty(len(policy.command)), observed.q_d, now - before
-    if dt > LONGEST_STEP:
-        dt = LONGEST_STEP
-    try:
-        if kernels.nominal_command(policy.packed, q, v, q if q_d is None else q_d, command, sent,
-                                   track.q, dt, span, checked):  # fmt: skip
-            return None
-    except kernels.NOT_TAKEN:
-        return None  # arrays of another kind
-    # Copies, as in the full step: the caller may overwrite its arrays in every cycle.
-    q = q.copy()
-    if gravity.command is None or now - gravity.refreshed >= REFRESH:
-        try:
-            gravity = gravity_at(policy, q, now, fallback)
-        except Exception:  # whatever a model may raise: the full step meets and reports it
-            return None
-    track = made(StateTrack, (q, stamp, sampled, None))
-    recent = made(Recent, (now, time, q, v.copy(), stamp, track, checked, now))
-    decision = made(Decision, (checked, RUNNING, 0, 0, None))
-    return made(SafetyMemory, (recent, phase, latch, gravity)), decision

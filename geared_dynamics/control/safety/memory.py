@@ -131,7 +131,7 @@ IDLE = STALE_REFERENCE | NO_REFERENCE
 Fallback = Callable[[Array, "Array | None", "Array | None"], Array]
 
 # (q, v, a) -> command of that motion from the model alone.
-Nominal = Callable[[Array, Array, Array], Array]
+OpenLoop = Callable[[Array, Array, Array], Array]
 
 # What the node leaves behind when it ends.
 Leaving = Literal["gravity", "zero"]
@@ -160,7 +160,8 @@ class Observation(NamedTuple):
         reference_stamp: When the reference last advanced (``now`` for a trajectory that
             is known to its end); None: there is none.
         q_d: The reference's position (n,); None: not known in this cycle.
-        clock: Time by which references are sampled (ROS time, simulated or not); None: no such.
+        clock: Time by which references go on (the node's ``EvenClock``, which follows ROS time
+            without its pauses); None: no such.
         names_missing: A joint of ours is not in the newest joint state.
         names_reordered: Its names came in another order than before.
         failed: The law raised an error, or there is no model.
@@ -330,21 +331,26 @@ class Decision(NamedTuple):
     Attributes:
         command: What to send; None while waiting.
         mode: What it is made of.
-        found: Events of this cycle, ``Event`` as an integer.
+        detected: Events of this cycle, ``Event`` as an integer.
         latched: Events that wait for an acknowledgement, as an integer.
         error: What the fallback raised, for the log; None if nothing.
     """
 
     command: Array | None
     mode: Mode
-    found: int
+    detected: int
     latched: int
     error: Exception | None = None
 
     @property
     def events(self) -> Event:
         """Events of this cycle and those that wait for an acknowledgement."""
-        return Event(self.found | self.latched)
+        return Event(self.detected | self.latched)
+
+    @property
+    def found(self) -> int:
+        """Former name of ``detected``, for one release."""
+        return self.detected
 
     @property
     def running(self) -> bool:

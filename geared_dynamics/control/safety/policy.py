@@ -12,7 +12,7 @@ from geared_dynamics.actuation.command_type import CommandType, as_command_type
 from geared_dynamics.arrays import Array, Frozen, readonly
 from geared_dynamics.checks import choice, renamed, warn_former
 from geared_dynamics.control.outputs import command_limits
-from geared_dynamics.control.safety import memory as at
+from geared_dynamics.control.safety import memory as event
 from geared_dynamics.control.safety.memory import FORMER_REACTIONS, REACTIONS, Reaction
 from geared_dynamics.dynamics.arguments import as_numbers
 from geared_dynamics.errors import ArrayError, shown
@@ -28,7 +28,7 @@ def packed_limits(policy: Policy) -> Array:
     no joint has a tolerance there is none. The kernel is compiled here, so that no cycle
     waits for it.
     """
-    kernels.nominal_command  # noqa: B018
+    kernels.nominal_check  # noqa: B018
     errors = [min(e, policy.resume_error) if policy.tracked else math.inf for e in policy.tracking]
     joints = [
         (*near, error, float(endless), *bounds)
@@ -53,15 +53,15 @@ FASTEST, USUAL = 1e3, 20.0
 
 # Which option says what follows on an event.
 OPTIONS = {
-    at.STALE_REFERENCE: "on_stale_reference",
-    at.BAD_COMMAND: "on_bad_command",
-    at.POSITION_LIMIT: "on_position_limit",
-    at.VELOCITY_LIMIT: "on_velocity_limit",
-    at.TRACKING_ERROR: "on_tracking_error",
-    at.TIME_JUMP: "on_time_jump",
-    at.COMPUTATION: "on_computation",
-    at.EMERGENCY_STOP: "on_emergency_stop",
-    at.IMPOSSIBLE_STATE: "on_impossible_state",
+    event.STALE_REFERENCE: "on_stale_reference",
+    event.BAD_COMMAND: "on_bad_command",
+    event.POSITION_LIMIT: "on_position_limit",
+    event.VELOCITY_LIMIT: "on_velocity_limit",
+    event.TRACKING_ERROR: "on_tracking_error",
+    event.TIME_JUMP: "on_time_jump",
+    event.COMPUTATION: "on_computation",
+    event.EMERGENCY_STOP: "on_emergency_stop",
+    event.IMPOSSIBLE_STATE: "on_impossible_state",
 }
 
 

@@ -1,24 +1,44 @@
-"""The safety step: what was observed and the law's command in, what may be sent out."""
+"""The safety step: what was observed and the law's command in, what may be sent out.
+
+Nearly every cycle is a nominal one and ends in ``nominal_step``; the others take ``full_step``.
+"""
 
 from __future__ import annotations
 
 import math
 
+import numpy as np
+
+from geared_dynamics import kernels
 from geared_dynamics.arrays import Array
+from geared_dynamics.checks import warn_former
 from geared_dynamics.control.safety import detection
-from geared_dynamics.control.safety import memory as at
-from geared_dynamics.control.safety.commands import LONGEST_STEP, limited, mode_command
-from geared_dynamics.control.safety.detection import LatestState, latest_valid_state, nominal_step
+from geared_dynamics.control.safety import memory as event
+from geared_dynamics.control.safety.commands import (
+    LONGEST_STEP,
+    REFRESH,
+    gravity_at,
+    limited,
+    mode_command,
+)
+from geared_dynamics.control.safety.detection import (
+    ARRIVAL,
+    SLACK,
+    LatestState,
+    latest_valid_state,
+)
 from geared_dynamics.control.safety.memory import (
     Brake,
     Decision,
     Fallback,
     Latch,
     Mode,
-    Nominal,
     Observation,
+    OpenLoop,
     Phase,
+    Recent,
     SafetyMemory,
+    StateTrack,
 )
 from geared_dynamics.control.safety.policy import Policy
 from geared_dynamics.errors import ArrayError
@@ -30,8 +50,10 @@ def step(
     observed: Observation,
     command: Array | None,
     fallback: Fallback | None,
-    nominal: Nominal | None = None,
+    open_loop: OpenLoop | None = None,
     brake: Brake | None = None,
+    *,
+    nominal: OpenLoop | None = None,
 ) -> tuple[SafetyMemory, Decision]:
     """One cycle: the next memory, and what to send.
 
@@ -42,17 +64,21 @@ def step(
         command: Command of the law (n,) or (m,); None: nothing new was computed.
         fallback: The command that holds a posture, ``controller.hold``, called only
             where it is needed; None: there is no model.
-        nominal: The command of a motion without feedback, ``controller.nominal``, with which
+        open_loop: The command of a motion without feedback, ``controller.open_loop``, with which
             an arm is braked whose joint states stopped; None: it coasts.
         brake: The command of a deceleration, ``controller.brake``, with which an arm is brought
             to rest that is left (None: by the fallback's damping), and by which it is known what
             it did since the last joint state (None: its speed stays).
+        nominal: Former name of ``open_loop``, for one release.
     """
-    # A nominal cycle has no event: the law's command is sent as it is. (``nominal`` is a command.)
+    # A nominal cycle has no event: the law's command is sent as it is.
     done = nominal_step(policy, memory, observed, command, fallback)
     if done is not None:
         return done
-    return full_step(policy, memory, observed, command, fallback, nominal, brake)
+    if nominal is not None:
+        warn_former("the argument nominal of safety.step", "open_loop")
+        open_loop = nominal
+    return full_step(policy, memory, observed, command, fallback, open_loop, brake)
 
 
 def full_step(
@@ -61,7 +87,7 @@ def full_step(
     observed: Observation,
     command: Array | None,
     fallback: Fallback | None,
-    nominal: Nominal | None,
+    open_loop: OpenLoop | None,
     brake: Brake | None = None,
 ) -> tuple[SafetyMemory, Decision]:
     """``step`` with all checks and reactions; see there for the arguments."""
@@ -74,7 +100,7 @@ def full_step(
     latest = latest_valid_state(policy, memory, observed)
     if latest.q is None:
         return waiting(memory, observed, latest, latest.events | events)
-    if latest.events & at.UNUSABLE:
+    if latest.events & event.UNUSABLE:
         command = None  # made of a state that says nothing
     silence = policy.state_timeout
     old = not -silence <= now - latest.stamp <= silence  # type: ignore[operator]
@@ -82,11 +108,11 @@ def full_step(
     before = memory.recent
     memory = updated_memory(policy, memory, observed, latest, events, command, old)
     target, memory, error = mode_command(
-        policy, memory, observed, command, fallback, nominal, brake
+        policy, memory, observed, command, fallback, open_loop, brake
     )
     if error is not None:
-        events |= at.COMPUTATION
-        latched = memory.latch.latched | at.COMPUTATION
+        events |= event.COMPUTATION
+        latched = memory.latch.latched | event.COMPUTATION
         latch = memory.latch._replace(latched=latched, clear=None, acknowledged=False)
         memory = memory._replace(latch=latch)
     dt = 0.0 if before.now is None else min(max(now - before.now, 0.0), LONGEST_STEP)
@@ -101,8 +127,8 @@ def waiting(
     """No good state yet: nothing is sent, the emergency stop counts."""
     now = observed.now
     if observed.emergency_stop:
-        events |= at.EMERGENCY_STOP
-    latched = memory.latch.latched | (events & (at.EMERGENCY_STOP | at.IMPOSSIBLE_STATE))
+        events |= event.EMERGENCY_STOP
+    latched = memory.latch.latched | (events & (event.EMERGENCY_STOP | event.IMPOSSIBLE_STATE))
     memory = memory._replace(
         recent=memory.recent._replace(now=now, clock=observed.clock, track=latest.track),
         phase=memory.phase._replace(since=now),
@@ -132,31 +158,31 @@ def detect_events(
     events = missing = detection.reference_events(policy, observed)
     running = memory.phase.mode is Mode.RUNNING
     if old:
-        events |= at.STALE_STATE
+        events |= event.STALE_STATE
     else:
         q, v, q_d = latest.q, latest.v, None if missing else observed.q_d
         events |= detection.joint_events(policy, memory, q, v, q_d)  # type: ignore[arg-type]
         if q_d is not None and (policy.tracked or not running):
             error, beyond = detection.largest_error(policy, q, q_d)  # type: ignore[arg-type]
             if beyond:
-                events |= at.TRACKING_ERROR
+                events |= event.TRACKING_ERROR
             if not error <= policy.resume_error:
-                events |= at.RESUME_ERROR
+                events |= event.RESUME_ERROR
         elif policy.needs_reference and not missing and not running:
-            events |= at.RESUME_ERROR  # the reference's distance is not known
+            events |= event.RESUME_ERROR  # the reference's distance is not known
     if observed.emergency_stop:
-        events |= at.EMERGENCY_STOP
+        events |= event.EMERGENCY_STOP
     if observed.leaving is not None:
-        events |= at.ENDING
-    if not latest.events & at.UNUSABLE:
+        events |= event.ENDING
+    if not latest.events & event.UNUSABLE:
         # What a law makes of a bad state says nothing about the law.
         events |= detection.command_events(policy, command)
         if observed.failed:
-            events |= at.COMPUTATION
+            events |= event.COMPUTATION
     commanded = memory.recent.commanded
     if command is None and running and commanded is not None:
         if observed.now - commanded > policy.state_timeout and not old:
-            events |= at.COMPUTATION
+            events |= event.COMPUTATION
     return events
 
 
@@ -193,27 +219,27 @@ def updated_memory(
 ) -> SafetyMemory:
     """Memory with this cycle's state and mode; see ``detect_events`` for the arguments."""
     now, recent, phase, latch = observed.now, memory.recent, memory.phase, memory.latch
-    stopping = events & at.STOPPING
-    latched = latch.latched | (events & at.LATCHING)
+    stopping = events & event.STOPPING
+    latched = latch.latched | (events & event.LATCHING)
     interruption = latch.interruption | stopping | latched
-    if stopping & ~at.IDLE:  # a reference that is missing does not hinder an acknowledgement
+    if stopping & ~event.IDLE:  # a reference that is missing does not hinder an acknowledgement
         clear, acknowledged = None, False
     else:
         clear = now if latch.clear is None else latch.clear
         acknowledged = latch.acknowledged or observed.acknowledged
     recovered = clear is not None and (
-        not interruption & ~at.IDLE or now - clear >= policy.recovery_time
+        not interruption & ~event.IDLE or now - clear >= policy.recovery_time
     )
     if recovered and acknowledged:
         latched = 0
     mode, returning, resumed = phase.mode, phase.returning, phase.resumed
-    ready = recovered and not events & at.RESUME_ERROR and command is not None
+    ready = recovered and not events & event.RESUME_ERROR and command is not None
     if stopping or latched:
         mode = reaction(policy, stopping | latched, events, old, mode is Mode.BRAKING)
     elif mode is not Mode.RUNNING and ready:
         mode = Mode.RUNNING
-        returning = bool(interruption & at.POSITION_LIMIT)
-        resumed = now if interruption & ~at.IDLE else None
+        returning = bool(interruption & event.POSITION_LIMIT)
+        resumed = now if interruption & ~event.IDLE else None
     elif mode in (Mode.WAITING, Mode.OPEN_LOOP, Mode.BRAKING):
         mode = Mode.HOLDING
     if returning and detection.within(policy, latest.q):  # type: ignore[arg-type]
@@ -261,8 +287,98 @@ def reaction(policy: Policy, active: int, events: int, old: bool, braking: bool)
             worst = severity
     if worst == 2:
         return Mode.RAMPING_TO_ZERO
-    if active & at.ENDING and (braking or not old):
+    if active & event.ENDING and (braking or not old):
         return Mode.BRAKING
-    if old or events & at.IMPOSSIBLE_STATE:
+    if old or events & event.IMPOSSIBLE_STATE:
         return Mode.OPEN_LOOP  # no feedback is possible
     return Mode.RAMPING_TO_GRAVITY if worst == 1 else Mode.HOLDING
+
+
+# -- Nominal cycles: the arm runs, no event, no limit active; nearly every cycle is one -----------
+#
+# One compiled call and a dozen comparisons decide that an arm that runs goes on, that no event is
+# to be reported and no limit cuts the command. What is not so, or not decided at once, is
+# left to the full step, which alone has a reaction to anything. Both decide alike in every bit,
+# which a test compares over whole histories.
+
+
+RUNNING = Mode.RUNNING
+# Makes a named tuple of all its values by position, in a third of the time of its own class.
+made = tuple.__new__
+
+
+def nominal_step(
+    policy: Policy,
+    memory: SafetyMemory,
+    observed: Observation,
+    command: Array | None,
+    fallback: Fallback | None,
+) -> tuple[SafetyMemory, Decision] | None:
+    """Return the next memory and decision of a nominal cycle, None if the full step is needed.
+
+    Args:
+        policy: Thresholds and limits.
+        memory: Of the cycle before.
+        observed: The facts of this cycle.
+        command: Command of the law.
+        fallback: The command that holds a posture, for gravity's at times.
+    """
+    recent, phase, latch, gravity = memory.recent, memory.phase, memory.latch, memory.gravity
+    if phase.mode is not RUNNING or phase.returning or latch.latched or latch.clear is None:
+        return None
+    if observed.names_missing or observed.names_reordered or observed.failed:
+        return None
+    if observed.emergency_stop or observed.leaving is not None:
+        return None
+    before, clock, sent, track = recent.now, recent.clock, recent.sent, recent.track
+    now, time, stamp, q, v = (
+        observed.now, observed.clock, observed.state_stamp, observed.q, observed.v
+    )  # fmt: skip
+    if before is None or clock is None or time is None or sent is None:
+        return None
+    if stamp is None or q is None or v is None or command is None or track is None:
+        return None
+    silence, last_good, arrived = policy.state_timeout, recent.stamp, track.arrived
+    if track.doubted is not None or last_good is None:
+        return None
+    if not (before <= now < math.inf and -silence <= now - stamp <= silence):
+        return None
+    if stamp == arrived or stamp - last_good > silence:
+        return None
+    # As ``elapsed``: its call, and those of ``min`` and ``max``, would cost as much again.
+    sampled, taken = observed.sampled, track.sampled
+    if sampled is not None and taken is not None and sampled > taken:
+        span = sampled - taken
+        if span > silence:
+            return None
+        span += SLACK
+    else:
+        span = stamp - arrived + ARRIVAL if stamp > arrived else ARRIVAL
+    if not clock <= time <= clock + policy.time_jump:
+        return None
+    if policy.needs_reference:
+        silence, heard = policy.reference_timeout, observed.reference_stamp
+        if heard is None or not -silence <= now - heard <= silence:
+            return None
+    if phase.resumed is not None and now - phase.resumed < policy.resume_time:
+        return None  # fading in
+    checked, q_d, dt = np.empty(len(policy.command)), observed.q_d, now - before
+    if dt > LONGEST_STEP:
+        dt = LONGEST_STEP
+    try:
+        if kernels.nominal_check(policy.packed, q, v, q if q_d is None else q_d, command, sent,
+                                   track.q, dt, span, checked):  # fmt: skip
+            return None
+    except kernels.NOT_TAKEN:
+        return None  # arrays of another kind
+    # Copies, as in the full step: the caller may overwrite its arrays in every cycle.
+    q = q.copy()
+    if gravity.command is None or now - gravity.refreshed >= REFRESH:
+        try:
+            gravity = gravity_at(policy, q, now, fallback)
+        except Exception:  # whatever a model may raise: the full step meets and reports it
+            return None
+    track = made(StateTrack, (q, stamp, sampled, None))
+    recent = made(Recent, (now, time, q, v.copy(), stamp, track, checked, now))
+    decision = made(Decision, (checked, RUNNING, 0, 0, None))
+    return made(SafetyMemory, (recent, phase, latch, gravity)), decision

@@ -21,6 +21,7 @@ from geared_dynamics.dynamics.contact.states import (
 )
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.kernels import contact_layout as at
+from geared_dynamics.kernels.parts_door import PartsAnswer, PartsCall, parts_door
 from geared_dynamics.model import GearedModel
 
 Contacts = Contact | Sequence[Contact] | PreparedContacts
@@ -115,6 +116,36 @@ def coordinates(
     return Coordinates(*parts[0], FreeCoordinates(*parts[1]))
 
 
+def by_motion_kernel(ready: PreparedContacts) -> PartsAnswer | None:
+    """Let the kernel answer where Python computes nothing of a state."""
+    if not ready.plain:
+        return None
+    n, m, count = ready.model.n, ready.rows, len(ready.contacts)
+    shapes = (n,), (m,), (count, 6), (m,), (count,)
+    return kernel_answer("constrained_dynamics", ready, shapes)
+
+
+def kernel_answer(
+    name: str, ready: PreparedContacts, shapes: tuple[tuple[int, ...], ...]
+) -> PartsAnswer:
+    """Let a kernel answer for prepared contacts."""
+    model, constants = ready.model, (ready.form, ready.block)
+    kernel, rough = getattr(kernels, name), ready.smooth < 0
+    return PartsAnswer(kernel, model, constants, ready.given, rough, model.n, shapes)
+
+
+MOTION = PartsCall(
+    place=0,
+    inputs=3,
+    numbers=(("t", 0.0), ("friction", 0.0), ("tolerance", 1e-6)),
+    by_place=2,
+    order=(0, 1, 2),
+    rough=1,
+    result=ConstrainedMotion,
+)
+
+
+@parts_door(MOTION, PreparedContacts, by_motion_kernel)
 def constrained_dynamics(
     model: GearedModel,
     contacts: Contacts,
@@ -216,6 +247,27 @@ class Impact(NamedTuple):
     wrench: Array
 
 
+def by_impact_kernel(ready: PreparedContacts) -> PartsAnswer | None:
+    """Let the kernel answer where Python computes nothing of a state."""
+    if not ready.plain:
+        return None
+    n, m, _, motors, joints, _ = impact_sizes(ready)
+    shapes = (n,), (m,), (), (motors,), (joints // 6, 6), (len(ready.contacts), 6)
+    return kernel_answer("contact_impact", ready, shapes)
+
+
+IMPACT = PartsCall(
+    place=1,
+    inputs=2,
+    numbers=(("restitution", 0.0), ("friction", 0.0), ("t", 0.0), ("tolerance", 1e-6)),
+    by_place=2,
+    order=(2, 0, 1, 3, -1),
+    rough=1,
+    result=Impact,
+)
+
+
+@parts_door(IMPACT, PreparedContacts, by_impact_kernel)
 def impact(
     model: GearedModel,
     contacts: Contacts,

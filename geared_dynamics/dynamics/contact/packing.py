@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from geared_dynamics.arrays import Array, Frozen, readonly
+from geared_dynamics.arrays import Array, Frozen, WithDoorRecords, readonly
 from geared_dynamics.description.geometry import rotation_with_z
 from geared_dynamics.dynamics.contact.constraints import (
     Constraint,
@@ -16,7 +16,7 @@ from geared_dynamics.dynamics.contact.constraints import (
     Environment,
     LockedGear,
 )
-from geared_dynamics.dynamics.contact.shapes import Geometric, Surface, not_negative
+from geared_dynamics.dynamics.contact.shapes import Geometric, Line, Peg, Surface, not_negative
 from geared_dynamics.dynamics.packing import packed
 from geared_dynamics.errors import (
     ArrayError,
@@ -28,7 +28,7 @@ from geared_dynamics.errors import (
 from geared_dynamics.kernels import contact_layout as at
 from geared_dynamics.model import Frame, GearedModel, require_model
 
-KINDS = (Geometric, Constraint, LockedGear, Environment)
+KINDS = (Surface, Line, Peg, Constraint, LockedGear, Environment)
 ELASTIC = (
     "contacts: this arm has elastic joints, and is taken as rigid here; "
     "give model.with_springs() with x = (q, theta)"
@@ -36,7 +36,7 @@ ELASTIC = (
 
 
 @dataclass(frozen=True, eq=False)
-class PreparedContacts(Frozen):
+class PreparedContacts(WithDoorRecords, Frozen):
     """Contacts of one arm, laid out once; taken wherever ``contacts`` is.
 
     Attributes:
@@ -61,6 +61,10 @@ class PreparedContacts(Frozen):
     depths: tuple[int, ...]
     smooth: int
     form: Array = field(repr=False)
+
+    def __getstate__(self) -> dict[str, object]:
+        """Leave the doors' records out: they hold addresses of this process."""
+        return self.__dict__.copy()
 
     def place(self, k: int) -> str:
         """Name contact k in an error."""

@@ -54,7 +54,7 @@ class Body:
 Bodies = Mapping[str, Body]
 
 
-def skeleton(
+def placed_bodies(
     robot: RobotRecord, wheels: Iterable[WheelRecord], frozen: frozenset[str], source: str
 ) -> dict[str, Body]:
     """Place every link and wheel in the root frame.

@@ -24,7 +24,13 @@ from geared_dynamics.model.facts import coordinates, following
 from geared_dynamics.model.gears import gear_sets
 from geared_dynamics.model.gears.carried_wheels import on_links, size_doubts, total_spins
 from geared_dynamics.model.gears.gear_sets import Seat, seat_of
-from geared_dynamics.model.gears.mesh_equation import AxisLine, Bodies, mesh_form, misfit, skeleton
+from geared_dynamics.model.gears.mesh_equation import (
+    AxisLine,
+    Bodies,
+    mesh_form,
+    misfit,
+    placed_bodies,
+)
 from geared_dynamics.model.gears.solve import (
     Equation,
     Form,
@@ -81,7 +87,7 @@ def expand(
     further down the file.
     """
     source = drivetrain.source
-    links = skeleton(robot, (), frozen, source)
+    links = placed_bodies(robot, (), frozen, source)
 
     def place_and_seat(record: PlanetaryRecord | HarmonicRecord, key: str) -> tuple[str, Seat]:
         place = f"{source}, {key}.{record.name}"
@@ -208,13 +214,13 @@ def resolve(
     References:
         Chen 1998, eq. (9)-(12); Fernini 2023, eq. (9), (10) with physical signs.
     """
-    refuse_turning(robot, drivetrain)
+    refuse_screws_on_turning_joints(robot, drivetrain)
     if isinstance(drivetrain, ResolvedDrivetrain) or not has_trains(drivetrain):
         return drivetrain
     source = drivetrain.source
     expansions = expand(robot, drivetrain, frozen)
     wheels = ordered(drivetrain, expansions)
-    bodies = skeleton(robot, wheels, frozen, source)
+    bodies = placed_bodies(robot, wheels, frozen, source)
     names = [wheel.name for wheel in wheels]
     refuse_unknown(drivetrain, names)
     for expansion in expansions:
@@ -239,7 +245,7 @@ def resolve(
     )
 
 
-def refuse_turning(robot: RobotRecord, drivetrain: DrivetrainRecord) -> None:
+def refuse_screws_on_turning_joints(robot: RobotRecord, drivetrain: DrivetrainRecord) -> None:
     """Raise for a screw or a rack whose joint turns: its ratio is per metre of slide."""
     turning = {j.name: j.kind for j in robot.joints if j.kind in ("revolute", "continuous")}
     for spin in drivetrain.spins:
@@ -265,8 +271,8 @@ def has_trains(drivetrain: DrivetrainRecord) -> bool:
 
 def ordered(drivetrain: DrivetrainRecord, expansions: Sequence[Expansion]) -> list[WheelRecord]:
     """Wheels of the file, of the sets, and those that only the URDF gives."""
-    own = [wheel for wheel in drivetrain.wheels if not wheel.origin]
-    foreign = [wheel for wheel in drivetrain.wheels if wheel.origin]
+    own = [wheel for wheel in drivetrain.wheels if not wheel.from_urdf]
+    foreign = [wheel for wheel in drivetrain.wheels if wheel.from_urdf]
     return [*own, *(wheel for e in expansions for wheel in e.wheels), *foreign]
 
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import geared_dynamics as gd
-from geared_dynamics.analysis import comparison_figures
+from geared_dynamics.analysis import comparison_numbers
 from geared_dynamics.analysis.compare import Analysis, analyze, over_spans
-from geared_dynamics.analysis.comparison_figures import joint_figures, motor_figures, summary
+from geared_dynamics.analysis.comparison_numbers import joint_figures, motor_figures, summary
 from geared_dynamics.analysis.comparison_totals import predicted
 from geared_dynamics.analysis.coupling_gap import coupling_parts, coupling_sums, unabsorbed_share
 from geared_dynamics.analysis.span_comparison import Kept
@@ -275,25 +275,25 @@ def test_a_coaxial_rotor_is_absorbed_and_a_skew_one_is_not() -> None:
 
 
 def test_cells_of_what_is_not_known_are_dashes() -> None:
-    assert [comparison_figures.milliseconds(x) for x in (0.0123, -0.0005, np.nan)] == [
+    assert [comparison_numbers.milliseconds(x) for x in (0.0123, -0.0005, np.nan)] == [
         "12.3",
         "-0.5",
         "-",
     ]
-    assert [comparison_figures.three_digits(x) for x in (1234.5, 0.0, np.nan)] == [
+    assert [comparison_numbers.three_digits(x) for x in (1234.5, 0.0, np.nan)] == [
         "1.23e+03",
         "0",
         "-",
     ]
-    assert [comparison_figures.percents(x) for x in (12.34, 0.0, np.nan)] == ["12.3", "0.0", "-"]
+    assert [comparison_numbers.percents(x) for x in (12.34, 0.0, np.nan)] == ["12.3", "0.0", "-"]
 
 
 def test_a_dash_among_the_delays_is_explained() -> None:
     found = joint_figures(analysis())
-    assert comparison_figures.delay_note(found) == ""
+    assert comparison_numbers.delay_note(found) == ""
     dashed = [found[0], found[1]._replace(delay=np.nan)]
     assert (
-        comparison_figures.delay_note(dashed) == "delay -: none found within 50 ms to either side"
+        comparison_numbers.delay_note(dashed) == "delay -: none found within 50 ms to either side"
     )
 
 

@@ -15,10 +15,11 @@ from geared_dynamics.analysis.excitation import (
     excite,
     limits_of,
     scaled_columns,
+    trajectory_yaml,
     weakest_of,
     within,
+    write_trajectory_bag,
 )
-from geared_dynamics.analysis.sample_files import trajectory_yaml, write_trajectory_bag
 from geared_dynamics.description.yaml_files import read_data
 from geared_dynamics.errors import GearedDynamicsError
 from recorded_motions import ROBOTS, elbow

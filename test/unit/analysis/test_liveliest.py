@@ -7,7 +7,7 @@ import pytest
 
 import geared_dynamics as gd
 from geared_dynamics.analysis.compare import analyze
-from geared_dynamics.analysis.comparison_figures import joint_figures
+from geared_dynamics.analysis.comparison_numbers import joint_figures
 from geared_dynamics.arrays import Array
 from geared_dynamics.errors import RecordingError
 from geared_dynamics.recordings import most_excited

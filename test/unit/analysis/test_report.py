@@ -13,10 +13,16 @@ import numpy as np
 import pytest
 
 import geared_dynamics as gd
+from geared_dynamics.analysis.analysis_files import (
+    SamplesFile,
+    TorqueBag,
+    write_motors,
+    write_png,
+    write_summary,
+)
 from geared_dynamics.analysis.compare import Analysis, analyze
-from geared_dynamics.analysis.comparison_figures import friction_yaml, joint_figures
-from geared_dynamics.analysis.comparison_totals import BINS
-from geared_dynamics.analysis.report_page import (
+from geared_dynamics.analysis.comparison_numbers import friction_yaml, joint_figures
+from geared_dynamics.analysis.comparison_report import (
     COLOURS,
     DRAWN,
     FEWEST,
@@ -28,13 +34,7 @@ from geared_dynamics.analysis.report_page import (
     torques,
     write_html,
 )
-from geared_dynamics.analysis.sample_files import (
-    SamplesFile,
-    TorqueBag,
-    write_motors,
-    write_png,
-    write_summary,
-)
+from geared_dynamics.analysis.comparison_totals import BINS
 from geared_dynamics.analysis.span_comparison import BUCKETS, extremes_of
 from geared_dynamics.arrays import Array
 from geared_dynamics.description.yaml_files import read_data

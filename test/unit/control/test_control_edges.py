@@ -152,3 +152,16 @@ def test_the_jerk_is_needed_for_the_voltage_of_windings(kind: Any, wound: int, b
     without = gd.load_model(URDF / "brisk6.urdf", drives)
     for model, needed in ((whole, wound), (without, bare)):
         assert gd.control.controller(model, command_type=kind).derivatives_needed == needed
+
+
+def test_former_names_answer_for_one_release() -> None:
+    model = driven_arm(2)
+    made, still = control.controller(model), np.zeros(model.n)
+    with pytest.warns(DeprecationWarning, match="open_loop"):
+        np.testing.assert_array_equal(
+            made.nominal(still, still, still),  # type: ignore[attr-defined]
+            made.open_loop(still, still, still),
+        )
+    with pytest.warns(DeprecationWarning, match="ReferenceMotion"):
+        assert gd.trajectory.Reference is gd.trajectory.ReferenceMotion
+    assert control.safety.Decision(None, control.safety.Mode.WAITING, 3, 4).found == 3

@@ -83,7 +83,7 @@ def test_commands_that_overflow_are_refused(call: str, elastic: bool) -> None:
             made.start(), state, control.Reference(*path[:3], derivatives=path), 0.0
         ),
         "hold": lambda: made.hold(none, wide, none),
-        "nominal": lambda: made.nominal(none, none, np.full(n, 1e308)),
+        "open_loop": lambda: made.open_loop(none, none, np.full(n, 1e308)),
         "decelerate": lambda: made.decelerate(none, none, np.full(n, 1e308), none),
     }
     with np.errstate(all="ignore"), pytest.raises(gd.GearedDynamicsError, match="overflow"):

@@ -128,8 +128,8 @@ def test_what_is_clipped_and_what_is_not() -> None:
     path[:3] = Q, v, a
     exact = gd.elastic.motor_commands(free, path, "expanded", 2).torque
     assert (np.abs(exact) > bound).any()
-    np.testing.assert_allclose(tight.nominal(Q, v, a), np.clip(exact, -bound, bound), rtol=1e-9)
-    np.testing.assert_allclose(loose.nominal(Q, v, a), exact, rtol=1e-9)
+    np.testing.assert_allclose(tight.open_loop(Q, v, a), np.clip(exact, -bound, bound), rtol=1e-9)
+    np.testing.assert_allclose(loose.open_loop(Q, v, a), exact, rtol=1e-9)
     for made in (tight, loose):
         np.testing.assert_allclose(made.decelerate(Q, v, a, v), exact, rtol=1e-9)
         smooth = gd.elastic.feedforward(free, path, "expanded", 2).tau_m
@@ -145,7 +145,7 @@ def test_what_is_clipped_and_what_is_not() -> None:
         plant, gains=gains, order=2, saturation="none", terms=carried
     )
     weight = gd.motor_torques(plant, gd.gravity_forces(plant, Q))
-    for call in (lambda m: m.nominal(Q, v, a), lambda m: m.decelerate(Q, v, a, v)):
+    for call in (lambda m: m.open_loop(Q, v, a), lambda m: m.decelerate(Q, v, a, v)):
         np.testing.assert_allclose(call(loose) - call(light), weight, atol=1e-9)
 
 

@@ -55,7 +55,7 @@ class Loop:
                 observed,
                 wanted,
                 self.made.hold,
-                self.made.nominal if self.brakes else None,
+                self.made.open_loop if self.brakes else None,
             )
             tau = self.decision.command - gd.friction_forces(self.plant, self.v)
             self.v = self.v + DT * gd.forward_dynamics(self.plant, self.q, self.v, tau)
@@ -107,7 +107,7 @@ def test_what_brakes_is_the_model_and_an_arm_at_rest_gets_gravity(plant) -> None
     )
     v = loop.safety.recent.v
     where = start + v * (t - 0.5 * t * t / length)
-    wanted = loop.made.nominal(where, v * (1 - t / length), -v / length)
+    wanted = loop.made.open_loop(where, v * (1 - t / length), -v / length)
     assert loop.decision.mode is S.Mode.OPEN_LOOP
     np.testing.assert_allclose(loop.decision.command, wanted, rtol=1e-9)
     loop.run(0.3, seen=False)

@@ -10,7 +10,7 @@ import pytest
 
 import geared_dynamics as gd
 from geared_dynamics.control.safety import commands
-from geared_dynamics.control.safety import memory as at
+from geared_dynamics.control.safety import memory as event
 from geared_dynamics.errors import ArrayError
 from safety_rig import GRAVITY, Rig, policy, running
 
@@ -30,9 +30,9 @@ def test_every_event_has_a_bit_of_its_own() -> None:
     assert {name: int(Event[name]) for name in names} == {
         name: 1 << bit for bit, name in enumerate(names)
     }
-    aliases = [name for name, event in Event.__members__.items() if event.name != name]
+    aliases = [name for name, member in Event.__members__.items() if member.name != name]
     assert aliases == []
-    assert {name: getattr(at, name) for name in names} == {
+    assert {name: getattr(event, name) for name in names} == {
         name: int(Event[name]) for name in names
     }
     assert len(Event.__members__) - ("NONE" in Event.__members__) >= len(names)
@@ -43,11 +43,11 @@ def test_which_events_stop_latch_and_pass() -> None:
     told += " COMMAND_RATE RESUME_ERROR"
     idle = Event.STALE_REFERENCE | Event.NO_REFERENCE
     for name in told.split():
-        assert not at.STOPPING & Event[name], name
-    assert at.LATCHING == at.STOPPING & ~(idle | Event.STALE_STATE | Event.ENDING)
+        assert not event.STOPPING & Event[name], name
+    assert event.LATCHING == event.STOPPING & ~(idle | Event.STALE_STATE | Event.ENDING)
     for name in ("STALE_STATE", "IMPOSSIBLE_STATE", "ENDING"):
-        assert at.STOPPING & Event[name], name
-    assert idle == at.IDLE
+        assert event.STOPPING & Event[name], name
+    assert idle == event.IDLE
 
 
 def test_numbers_of_the_modes_stay() -> None:
@@ -248,7 +248,7 @@ def test_a_stop_pressed_before_the_first_state_counts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("facts", "event"),
+    ("facts", "one"),
     [
         ({"q_d": np.array([0.25, 0.0])}, Event.TRACKING_ERROR),
         ({"q": np.array([2.25, 0.0]), "q_d": np.array([2.25, 0.0])}, Event.POSITION_LIMIT),
@@ -256,7 +256,7 @@ def test_a_stop_pressed_before_the_first_state_counts() -> None:
         ({"v": np.array([0.0, -5.0])}, Event.VELOCITY_LIMIT),
     ],
 )
-def test_what_is_just_allowed_is_no_event(facts: dict[str, Any], event: S.Event) -> None:
+def test_what_is_just_allowed_is_no_event(facts: dict[str, Any], one: S.Event) -> None:
     """Thresholds that numbers hit exactly; one digit more is beyond."""
     rig = running(
         at=0.98 * facts.get("q", np.zeros(2)),
@@ -266,10 +266,10 @@ def test_what_is_just_allowed_is_no_event(facts: dict[str, Any], event: S.Event)
         velocity_tolerance=0.25,
     )
     found = rig.cycle(**facts)
-    assert (found.mode, found.events & event) == (Mode.RUNNING, 0)
+    assert (found.mode, found.events & one) == (Mode.RUNNING, 0)
     more = {name: np.nextafter(value, 10.0 * value) for name, value in facts.items()}
     found = rig.cycle(**more)
-    assert (found.mode, found.events & at.STOPPING) == (Mode.HOLDING, event)
+    assert (found.mode, found.events & event.STOPPING) == (Mode.HOLDING, one)
 
 
 @pytest.mark.parametrize("bad", [np.zeros(3), np.array([np.nan, 0.0]), np.zeros((1, 2))])

@@ -15,6 +15,7 @@ from geared_dynamics.control.safety import commands as stopping
 from geared_dynamics.control.safety import memory as values
 from geared_dynamics.control.safety import policy as policies
 from geared_dynamics.control.safety.policy import SWING
+from geared_dynamics.control.safety.step import nominal_step
 from geared_dynamics.errors import ArrayError, UnknownNameError
 from safety_rig import Rig, policy, running
 
@@ -230,7 +231,7 @@ def test_what_is_just_right_is_decided_quickly(case: str, beyond: bool) -> None:
     if "heard" in edge:
         heard = now + edge["heard"] + math.copysign(more, edge["heard"])
     seen = S.Observation(now, stamp, rig.q, rig.v, heard, rig.q_d, clock, sampled=sampled)
-    quick = detection.nominal_step(rig.policy, rig.memory, seen, rig.wanted, rig.fallback)
+    quick = nominal_step(rig.policy, rig.memory, seen, rig.wanted, rig.fallback)
     harmless = case in {"no time since the last cycle", "the same stamp"}
     assert (quick is None) is (beyond and not harmless)
 
@@ -247,7 +248,7 @@ def test_a_faded_arm_is_decided_quickly_again() -> None:
     for late, slow in ((-TICK / 2, True), (0.0, False)):
         now = begin + 1 / 8 + late
         seen = S.Observation(now, now, rig.q, rig.v, now, rig.q_d, now)
-        quick = detection.nominal_step(rig.policy, rig.memory, seen, rig.wanted, rig.fallback)
+        quick = nominal_step(rig.policy, rig.memory, seen, rig.wanted, rig.fallback)
         assert (quick is None) is slow
 
 

@@ -68,7 +68,7 @@ def stopped(
                                   leaving=leaving if leave else None)  # fmt: skip
             sent, last = memory.recent.sent, memory.recent.now
             memory, found = S.step(policy, memory, facts, None if leave else wanted,
-                                   made.hold, made.nominal, made.brake)  # fmt: skip
+                                   made.hold, made.open_loop, made.brake)  # fmt: skip
             tau = found.command
             assert (np.abs(tau) <= most).all()
             if sent is not None:
@@ -175,7 +175,7 @@ def test_elastic_arms(feedback: str) -> None:
     rows[:3] = q, v, a
     exact = gd.elastic.motor_commands(arm, rows, "expanded").torque
     np.testing.assert_allclose(made.brake.command(q, v, a, v), exact, rtol=1e-9)
-    np.testing.assert_allclose(made.nominal(q, v, a), exact, rtol=1e-9)
+    np.testing.assert_allclose(made.open_loop(q, v, a), exact, rtol=1e-9)
     still = made.hold(q, None, None)
     none = np.zeros(3)
     np.testing.assert_allclose(made.brake.command(q, none, none, none), still, atol=1e-6)

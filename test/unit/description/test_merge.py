@@ -351,6 +351,32 @@ def test_frozen_joints_keep_their_drives_without_spin(arm) -> None:
     assert model.Gamma.tolist() == [[10, 0], [0, 20], [0, 0]]
 
 
+@pytest.mark.parametrize("kind", ["revolute", "floating", "planar"])
+def test_a_wheel_that_turns_with_a_frozen_joint_of_any_kind_is_loaded(kind: str) -> None:
+    mass = (
+        '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
+        "</inertial>"
+    )
+    limit = '<limit lower="-1" upper="1" effort="9" velocity="9"/>'
+    joint = '<joint name="{}" type="{}"><parent link="{}"/><child link="{}"/>{}</joint>'
+    urdf = (
+        '<robot name="arm"><link name="base"/>'
+        + "".join(f'<link name="{name}">{mass}</link>' for name in ("one", "two"))
+        + joint.format("j", "revolute", "base", "one", limit + '<axis xyz="0 0 1"/>')
+        + joint.format("p", kind, "one", "two", limit + '<axis xyz="0 0 1"/>')
+        + "</robot>"
+    )
+    wheel = {"carrier": "base", "axis": [0, 0, 1], "mass": 1.0, "inertia": {"axial": 1e-3}}
+    drives = {
+        "version": 1,
+        "wheels": {"rotor": wheel},
+        "spins": [{"wheel": "rotor", "coefficients": {"j": 10.0, "p": 1.0}}],
+        "motors": {"m": {"wheel": "rotor"}},
+    }
+    model = gd.load_model(urdf, drives, joints=["j"])
+    assert model.Gamma.tolist() == [[10.0]]
+
+
 def test_doubts_are_warned_of_and_refused_when_strict(arm, refused) -> None:
     text = arm(URDF.replace("SimpleTransmission", "OddTransmission"))
     with pytest.warns(GearedDynamicsWarning, match="'transmission_interface/OddTransmission'"):

@@ -214,7 +214,7 @@ def test_no_kernel_is_left_out(checked: Checked) -> None:
 # -- what each entry refuses ----------------------------------------------------------------------
 
 Call = tuple[Any, ...]  # arguments of a kernel: constants, inputs, numbers, the output
-OPEN = {"nominal_command": (0, 1, 2, 5)}  # inputs of states; its outputs are commands
+OPEN = {"nominal_check": (0, 1, 2, 5)}  # inputs of states; its outputs are commands
 
 
 @pytest.fixture(scope="module")
@@ -285,7 +285,7 @@ def test_widths_that_do_not_fit(calls: dict[str, list[Call]], name: str) -> None
 
 @pytest.mark.parametrize("name", kernels.KERNELS)
 def test_inputs_that_are_not_finite(calls: dict[str, list[Call]], name: str) -> None:
-    refused = nominal_layout.NOT_NOMINAL if name == "nominal_command" else layout.NOT_FINITE
+    refused = nominal_layout.NOT_NOMINAL if name == "nominal_check" else layout.NOT_FINITE
     for good in calls[name]:
         for place in inputs(name):
             for index in (0, -1) if good[place].size else ():

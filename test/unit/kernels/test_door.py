@@ -35,6 +35,7 @@ FUNCTIONS: dict[str, tuple[Any, int]] = {
     "gravity_forces": (gd.gravity_forces, 1),
     "bias_forces": (gd.bias_forces, 2),
     "torque_terms": (torque_terms, 3),
+    "regressor": (gd.regressor, 3),
     "motor_commands": (command_rows, 3),
     "inverse_dynamics_derivatives": (inverse_rows, 3),
 }

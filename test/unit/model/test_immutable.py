@@ -139,7 +139,7 @@ def test_what_is_derived_belongs_to_one_model() -> None:
     np.testing.assert_allclose(gd.gravity_forces(up, STATE), falling / -9.81, rtol=1e-12)
     loaded = model.with_payload(1.0)
     assert loaded._forms.packed is None
-    for name in ("skeleton", "plan", "drives", "balancers", "springs", "frames"):
+    for name in ("without_parameters", "plan", "drives", "balancers", "springs", "frames"):
         assert getattr(loaded._forms, name) is getattr(model._forms, name)
     gd.mass_matrix(loaded, STATE)
     assert model._forms.packed is pattern

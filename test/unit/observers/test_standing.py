@@ -147,6 +147,25 @@ def test_the_filter_states_what_friction_hides_from_rest_to_rest(
     assert np.all(stated[800] < 1e-5), "nor in motion"
 
 
+@pytest.mark.parametrize("bandwidth", [10.0, 30.0])
+@pytest.mark.parametrize("coulomb", [0.01, 0.1])
+def test_the_filter_stays_with_an_arm_whose_friction_is_smooth(
+    bandwidth: float, coulomb: float
+) -> None:
+    """The model itself as plant: what rests creeps, so that its encoder shows the spring."""
+    model, states, readings, torques = recorded(coulomb, "smooth")
+    observer = ob.kalman_observer(model, resolution=TURN, bandwidth=bandwidth)
+    state, off, stated = observer.start(gd.Measurement(readings[0], torques[0])), [], []
+    for y, tau_m, true in zip(readings[1:], torques[1:], states[1:], strict=True):
+        state = observer.step(state, gd.Measurement(y, tau_m), DT)
+        assert state.health.valid
+        assert state.consistent
+        off.append(np.abs(state.mean[:3] - true[:3]))
+        stated.append(state.deviations[:3])
+    assert np.max(off) < 5e-5
+    assert np.max(np.array(off)[100:] / np.array(stated)[100:]) <= 3.0
+
+
 def test_without_telling_what_stands_the_arm_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     """Negative control: with one gain for all, friction at rest counts as the springs' torque."""
     nothing = lambda model, step, rate, before, *rest: np.zeros(len(before), bool)  # noqa: E731

@@ -117,10 +117,10 @@ def test_in_silence_the_loop_gets_both_clocks(monkeypatch: pytest.MonkeyPatch) -
         heard=99.9,
         ros_time=SimpleNamespace(now=lambda: 7_250_000_000),
         zero=5_000_000_000,
-        reporter=SimpleNamespace(look=lambda _: None),
-        action=SimpleNamespace(look=lambda *times: looked.append(times), watch=lambda: None),
+        reporter=SimpleNamespace(report=lambda _: None),
+        action=SimpleNamespace(judge=lambda *times: looked.append(times), watch=lambda: None),
         references=SimpleNamespace(work=None),
-        surroundings=SimpleNamespace(look=lambda _: None),
+        surroundings=SimpleNamespace(report_changes=lambda _: None),
         send=lambda _: None,
     )
     node.clock_time = lambda: feedforward_node.FeedforwardNode.clock_time(node)

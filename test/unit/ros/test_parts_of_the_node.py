@@ -25,7 +25,7 @@ from geared_dynamics.ros.departure import (
     Surroundings,
 )
 from geared_dynamics.ros.diagnostics import OK, WARN
-from geared_dynamics.runtime.feedforward_settings import prepared
+from geared_dynamics.runtime.feedforward_settings import feedforward_setup
 from node_values import feedforward
 
 SECOND = 10**9
@@ -79,7 +79,7 @@ class Around:
         """Look after a time in which joint states came at a rate; the rate that is called slow."""
         self.now += seconds
         self.node.timing.total += round(rate * seconds)
-        self.seen.look(self.now)
+        self.seen.report_changes(self.now)
         return self.seen.rate
 
 
@@ -124,7 +124,7 @@ def test_a_clock_that_has_just_begun_tells_no_rate() -> None:
     now = around.now
     around.node.ros_time = SimpleNamespace(now=lambda: round(SECOND * (now + 0.2 * WINDOW)))
     around.node.timing.total += 1
-    around.seen.look(around.now + WINDOW)
+    around.seen.report_changes(around.now + WINDOW)
     assert around.seen.rate == 0.0
 
 
@@ -173,7 +173,7 @@ class Leaving:
             parameters=feedforward(on_deactivate="gravity"),
             send=self.sent.append,
             clock_time=lambda: 7.0,
-            reporter=SimpleNamespace(look=lambda _: None),
+            reporter=SimpleNamespace(report=lambda _: None),
             finish_transition=self.finished,
             get_logger=lambda: self.log,
             states=SimpleNamespace(handle=SimpleNamespace(take_message=lambda *_: None)),
@@ -246,10 +246,10 @@ def test_a_second_signal_leaves_less_time(leaving: Leaving) -> None:
 
 
 def test_it_goes_on_without_joint_states_at_its_own_pace(leaving: Leaving) -> None:
-    leaving.made.pace()  # before the begin
+    leaving.made.keep_halting()  # before the begin
     leaving.made.begin()
     leaving.now = 50.0 + 0.9 * PACE
-    leaving.made.pace()
+    leaving.made.keep_halting()
     assert leaving.sent == []
     leaving.now = 50.0 + 1.1 * PACE
     leaving.made._tick()
@@ -325,7 +325,7 @@ WANTED = Reference(
 def tuned(topics: Any, model: gd.GearedModel, **changes: Any) -> Any:
     """A node in motion."""
     given = feedforward(model, mode="stream", state_publish_rate=50.0, effort_feedback="none")
-    made = prepared(given, model)
+    made = feedforward_setup(given, model)
     loop = SimpleNamespace(
         q=Q,
         v=V,
@@ -333,7 +333,7 @@ def tuned(topics: Any, model: gd.GearedModel, **changes: Any) -> Any:
         held=None,
         motion=object(),
         present=WANTED,
-        prepared=made,
+        setup=made,
     )
     vars(loop).update(changes)
     clock = SimpleNamespace(now=lambda: SimpleNamespace(nanoseconds=3 * SECOND))
@@ -361,7 +361,7 @@ def test_topics_that_somebody_listens_to() -> None:
     np.testing.assert_array_equal(topics.sent["reference"]["velocity"], WANTED.v)
     np.testing.assert_allclose(topics.sent["error"]["velocity"], WANTED.v - V)
     np.testing.assert_allclose(topics.sent["error"]["position"][[0, 2]], [0.1, 0.2])
-    terms = node.loop.prepared.control.term_torques(gd.State(Q, V), WANTED)
+    terms = node.loop.setup.control.term_torques(gd.State(Q, V), WANTED)
     np.testing.assert_array_equal(topics.sent["terms/gravity"]["effort"], terms.gravity)
     np.testing.assert_array_equal(topics.sent["output"]["effort"], np.ones(3))
 

@@ -10,7 +10,8 @@ import pytest
 
 import geared_dynamics as gd
 from geared_dynamics.runtime.feedforward_loop import FeedforwardLoop
-from geared_dynamics.runtime.feedforward_settings import FeedforwardSetup, prepared
+from geared_dynamics.runtime.feedforward_settings import FeedforwardSetup, feedforward_setup
+from geared_dynamics.runtime.rehearsal import rehearse_feedforward
 from geared_dynamics.trajectory import JointTrajectory, Point, TrajectoryError
 from node_values import feedforward
 
@@ -25,7 +26,7 @@ def model() -> gd.GearedModel:
 
 
 def made(model: gd.GearedModel, **changes: Any) -> FeedforwardSetup:
-    return prepared(feedforward(model, **changes), model)
+    return feedforward_setup(feedforward(model, **changes), model)
 
 
 def path(model: gd.GearedModel, goal: Any = (0.4, 0.6, -0.2), time: float = 1.0) -> Any:
@@ -95,5 +96,5 @@ def test_the_held_posture_is_known(model: gd.GearedModel) -> None:
 
 def test_an_arm_whose_zero_is_beyond_its_limits_is_rehearsed(model: gd.GearedModel) -> None:
     loop = FeedforwardLoop(made(model, joint_limits__joint_3__max_position=-0.5))
-    loop.rehearse(3)
+    rehearse_feedforward(loop, 3)
     assert loop.q is None

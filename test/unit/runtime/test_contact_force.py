@@ -26,7 +26,7 @@ from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.runtime.contact_force import ContactForce
 from geared_dynamics.runtime.contact_setup import contact_setup
 from geared_dynamics.runtime.feedforward_loop import FeedforwardLoop
-from geared_dynamics.runtime.feedforward_settings import controller_of, prepared
+from geared_dynamics.runtime.feedforward_settings import controller_of, feedforward_setup
 from geared_dynamics.runtime.parameters import ParameterError
 from naive.measure import holds
 from node_values import feedforward
@@ -43,7 +43,7 @@ def model() -> gd.GearedModel:
 
 def following(model: gd.GearedModel, **given: Any) -> FeedforwardLoop:
     """A loop that follows a motion that rests for a minute."""
-    loop = FeedforwardLoop(prepared(feedforward(model, **PRESSING | given), model))
+    loop = FeedforwardLoop(feedforward_setup(feedforward(model, **PRESSING | given), model))
     loop.cycle(0.0, 0.0, BEGIN.copy(), STILL.copy())
     loop.accept(line(model, BEGIN, ALONG, 0.1, rest=60.0), 0.0, 0.0)
     for k in range(1, 400):
@@ -54,7 +54,7 @@ def following(model: gd.GearedModel, **given: Any) -> FeedforwardLoop:
 
 def take(loop: FeedforwardLoop, force: Any, now: float, torque: Any = (0, 0, 0),
          frame: str = "base_link") -> None:  # fmt: skip
-    loop.contact.take(loop.prepared.contact, force, torque, frame, now, loop.following)
+    loop.contact.take(loop.setup.contact, force, torque, frame, now, loop.following)
 
 
 def cycles(loop: FeedforwardLoop, begin: float, end: float, send: Any = None) -> list[np.ndarray]:
@@ -136,7 +136,7 @@ def test_elastic_arms_and_several_tips() -> None:
     assert "is not read by laws of elastic arms; set use_elasticity" in str(refusal)
     brisk = arm()
     with pytest.raises(ParameterError, match=r"contact_force\.tool: there is no link 'tol'"):
-        prepared(feedforward(brisk, **PRESSING | {"contact_force__tool": "tol"}), brisk)
+        feedforward_setup(feedforward(brisk, **PRESSING | {"contact_force__tool": "tol"}), brisk)
 
 
 def test_the_example_file_accepts_a_force(model: gd.GearedModel) -> None:
@@ -149,7 +149,7 @@ def test_the_example_file_accepts_a_force(model: gd.GearedModel) -> None:
 
 
 def test_not_without_a_trajectory(model: gd.GearedModel) -> None:
-    loop = FeedforwardLoop(prepared(feedforward(model, **PRESSING), model))
+    loop = FeedforwardLoop(feedforward_setup(feedforward(model, **PRESSING), model))
     loop.cycle(0.0, 0.0, BEGIN.copy(), STILL.copy())
     with pytest.raises(GearedDynamicsError, match="while the arm follows no trajectory"):
         take(loop, (0, 0, 5), 0.0)
@@ -174,7 +174,7 @@ def test_a_bound_that_is_lowered_under_force(model: gd.GearedModel) -> None:
     loop = following(model)
     cycles(loop, 0.41, 1.2, 20.0 * TILT)
     values = feedforward(model, **PRESSING | {"contact_force__max_force": 8.0})
-    loop.exchange(prepared(values, model))
+    loop.exchange(feedforward_setup(values, model))
     cycles(loop, 1.2, 1.29)
     cycles(loop, 1.29, 1.4, 8.0 * TILT)
     assert np.linalg.norm(loop.contact.acting[:3]) == pytest.approx(8.0)
@@ -185,7 +185,7 @@ def test_a_force_in_a_direction_that_no_joint_moves_ends_it() -> None:
     from contact_arms import planar
 
     model = planar()
-    loop = FeedforwardLoop(prepared(feedforward(model, mode="computed_torque",
+    loop = FeedforwardLoop(feedforward_setup(feedforward(model, mode="computed_torque",
                            contact_force__max_force=40.0), model))  # fmt: skip
     q = np.array([0.5, 1.0])
     loop.cycle(0.0, 0.0, q, np.zeros(2))
@@ -241,3 +241,21 @@ def test_a_wall_that_goes(model: gd.GearedModel) -> None:
     assert abs(found.place[-1, 0]) < 2e-3
     assert set(found.modes[500:]) == {Mode.RUNNING}
     assert loop.contact.idle
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("size", [5e-324, 1e-200, 1e-170])
+def test_a_force_whose_square_is_zero(model: gd.GearedModel, size: float) -> None:
+    """It has a direction, and no command is anything but a number."""
+    loop = following(model)
+    take(loop, (0.0, size, size), 0.4)
+    commands = cycles(loop, 0.4, 0.7)
+    assert np.isfinite(commands).all()
+    assert not loop.contact.lost
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_force_whose_square_is_infinite(model: gd.GearedModel) -> None:
+    loop = following(model)
+    with pytest.raises(GearedDynamicsError, match="is a force of"):
+        take(loop, (0.0, 1e300, 1e300), 0.4)

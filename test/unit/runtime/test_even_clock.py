@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from geared_dynamics.runtime.sample_times import EvenClock
+from geared_dynamics.runtime.even_clock import EvenClock
 
 JUMP, TIMEOUT, RATE = 1.0, 1.0, 100
 
@@ -22,7 +22,7 @@ def fed(
     back, before = [], clock.time
     for k in range(round(begin * RATE), round(end * RATE)):
         now = k / RATE
-        clock.look(now, now if ros is None else ros, JUMP, TIMEOUT, fresh, moving)
+        clock.advance(now, now if ros is None else ros, JUMP, TIMEOUT, fresh, moving)
         if clock.time < before:
             back.append(now)
         before = clock.time
@@ -43,7 +43,7 @@ def test_a_clock_that_stands_still_goes_back_after_the_time_out() -> None:
     assert back[0] == pytest.approx(0.99 + TIMEOUT, abs=1.5 / RATE)
     assert len(back) >= 0.9 * RATE, "in every cycle until it goes on"
     assert clock.stopped
-    clock.look(3.0, 1.0, JUMP, TIMEOUT, True, True)
+    clock.advance(3.0, 1.0, JUMP, TIMEOUT, True, True)
     assert not clock.stopped
 
 
@@ -60,9 +60,9 @@ def test_a_pause_of_the_process_is_no_stop() -> None:
     clock = EvenClock()
     fed(clock, 0.0, 1.0)
     before = clock.time
-    clock.look(11.0, 0.99, JUMP, TIMEOUT, True, True)
+    clock.advance(11.0, 0.99, JUMP, TIMEOUT, True, True)
     assert not clock.stopped
-    clock.look(11.01, 10.99, JUMP, TIMEOUT, True, True)
+    clock.advance(11.01, 10.99, JUMP, TIMEOUT, True, True)
     assert clock.time >= before
 
 
@@ -74,7 +74,7 @@ def test_a_slow_simulation_is_no_stop(factor: float, step: float) -> None:
         now = k / RATE
         before = clock.time
         ros = step * np.floor(factor * now / step + 1e-9)
-        clock.look(now, float(ros), JUMP, TIMEOUT, True, now > 2.0 * step / factor)
+        clock.advance(now, float(ros), JUMP, TIMEOUT, True, now > 2.0 * step / factor)
         assert clock.time >= before, now
 
 

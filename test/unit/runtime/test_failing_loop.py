@@ -11,7 +11,7 @@ import pytest
 import geared_dynamics as gd
 from geared_dynamics.control.safety import Event, Mode
 from geared_dynamics.runtime.feedforward_loop import FeedforwardLoop
-from geared_dynamics.runtime.feedforward_settings import prepared
+from geared_dynamics.runtime.feedforward_settings import feedforward_setup
 from geared_dynamics.trajectory import JointTrajectory, Point
 from node_values import feedforward
 
@@ -28,7 +28,7 @@ def model() -> gd.GearedModel:
 @pytest.fixture
 def moving(model: gd.GearedModel) -> FeedforwardLoop:
     """A loop that follows a trajectory; its last cycle was at 0.1 s."""
-    loop = FeedforwardLoop(prepared(feedforward(model, mode="stream"), model))
+    loop = FeedforwardLoop(feedforward_setup(feedforward(model, mode="stream"), model))
     loop.cycle(0.0, 0.0, REST, STILL)
     loop.accept(JointTrajectory(model.joint_names, [Point(1.0, REST + 0.2, STILL, STILL)]), 0.0, 0)
     for t in np.arange(0.01, 0.105, 0.01):
@@ -71,7 +71,7 @@ def test_if_it_lasts_the_state_becomes_stale(
 
 
 def test_before_the_first_state_nothing_is_sent(moving: FeedforwardLoop) -> None:
-    fresh = FeedforwardLoop(moving.prepared)
+    fresh = FeedforwardLoop(moving.setup)
     assert fresh.failing(0.0, 0.0, DEFECT) is None
     assert fresh.remaining() is None
 
@@ -83,8 +83,8 @@ def test_gravity_is_left_where_all_else_fails(
         raise DEFECT
 
     np.testing.assert_allclose(moving.remaining(), gd.gravity_forces(model, REST), atol=1e-9)
-    monkeypatch.setattr(type(moving.prepared.control), "hold", defective)
-    monkeypatch.setattr(type(moving.prepared.control), "decelerate", defective)
+    monkeypatch.setattr(type(moving.setup.control), "hold", defective)
+    monkeypatch.setattr(type(moving.setup.control), "decelerate", defective)
     moving.leave("gravity")
     command = moving.silence(moving.decided + 0.1, moving.decided + 0.1)
     np.testing.assert_allclose(command, gd.gravity_forces(model, REST), atol=1e-9)

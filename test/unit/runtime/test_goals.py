@@ -10,8 +10,8 @@ import pytest
 
 import geared_dynamics as gd
 from geared_dynamics.control.safety import Event
-from geared_dynamics.runtime.following import without_effect
 from geared_dynamics.runtime.goals import REACHED, stopped
+from geared_dynamics.runtime.jtc_constraints import without_effect
 from geared_dynamics.trajectory import JointTrajectory, Point
 from goal_bench import PERIOD, REST, STILL, Bench, tolerance
 
@@ -50,7 +50,7 @@ def test_a_fault_ends_the_goal_and_the_motion(model: gd.GearedModel, fault: str)
         for _ in range(10):
             bench.silence()
     elif fault == "speed":
-        bench.offset[1, 0] = 1.5 * bench.loop.prepared.policy.velocity[0]
+        bench.offset[1, 0] = 1.5 * bench.loop.setup.policy.velocity[0]
         bench.wanted[1, 0] = bench.offset[1, 0]
         bench.cycle()
     elif fault == "absurd speed":
@@ -140,7 +140,7 @@ def test_cmd_timeout_counts_only_beyond_goal_time(
     model: gd.GearedModel, goal_time: float, counts: bool
 ) -> None:
     bench = Bench(model, cmd_timeout=0.2, constraints__goal_time=goal_time)
-    assert math.isfinite(bench.loop.prepared.policy.reference_timeout) == counts
+    assert math.isfinite(bench.loop.setup.policy.reference_timeout) == counts
     assert bool(without_effect(bench.parameters)) != counts
 
 

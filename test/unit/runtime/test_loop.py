@@ -18,7 +18,8 @@ from geared_dynamics.control.safety import Event, Mode
 from geared_dynamics.runtime.acceptance import routed
 from geared_dynamics.runtime.feedforward_loop import FeedforwardLoop
 from geared_dynamics.runtime.feedforward_parameters import FeedforwardParameters
-from geared_dynamics.runtime.feedforward_settings import FeedforwardSetup, prepared
+from geared_dynamics.runtime.feedforward_settings import FeedforwardSetup, feedforward_setup
+from geared_dynamics.runtime.rehearsal import rehearse_feedforward
 from geared_dynamics.trajectory import (
     JointTrajectory,
     MotionLimits,
@@ -46,7 +47,7 @@ def values(model: gd.GearedModel, **changes: Any) -> FeedforwardParameters:
 
 
 def made(model: gd.GearedModel, **changes: Any) -> FeedforwardSetup:
-    return prepared(values(model, **changes), model)
+    return feedforward_setup(values(model, **changes), model)
 
 
 def path(model: gd.GearedModel, goal: Any = (0.4, 0.6, -0.2), time: float = 1.0) -> Any:
@@ -195,12 +196,12 @@ def test_a_new_trajectory_continues_the_old_one_where_asked(model: gd.GearedMode
 
 def test_what_did_not_change_is_taken_over(model: gd.GearedModel) -> None:
     before = values(model)
-    one = prepared(before, model)
-    loaded = prepared(before.replaced({"payload.mass": 2.0}), model, one)
+    one = feedforward_setup(before, model)
+    loaded = feedforward_setup(before.replaced({"payload.mass": 2.0}), model, one)
     assert loaded.policy is one.policy
     assert loaded.control.model is not one.control.model
     limited = before.replaced({"safety.state_timeout": 0.2})
-    assert prepared(limited, model, one).policy.state_timeout == 0.2
+    assert feedforward_setup(limited, model, one).policy.state_timeout == 0.2
     assert before.replaced({}).changed(before) == set()
     assert limited.changed(before) == {"safety.state_timeout"}
 
@@ -215,7 +216,7 @@ def test_exchange_takes_effect_in_the_next_cycle(model: gd.GearedModel) -> None:
 
 def test_a_rehearsal_leaves_no_trace(model: gd.GearedModel) -> None:
     loop = FeedforwardLoop(made(model, mode="computed_torque"))
-    loop.rehearse(20)
+    rehearse_feedforward(loop, 20)
     assert loop.motion is None
     assert loop.q is None
     assert loop.decision is None
@@ -247,8 +248,8 @@ def test_elastic_arms_get_the_flatness_feedforward(feedback: str, mode: str) -> 
     arm = elastic_elbow(damping=1.0)
     changes: dict[str, Any] = {"mode": mode, "feedback": feedback, "output": "motor_torque"}
     loop = FeedforwardLoop(made(arm, update_rate=100, **changes))
-    assert isinstance(loop.prepared.control, ElasticController)
-    loop.rehearse(3)
+    assert isinstance(loop.setup.control, ElasticController)
+    rehearse_feedforward(loop, 3)
     loop.cycle(0.0, 0.0, REST, STILL)
     motor = feedback == "motor"
     still = np.array([REST] + 8 * [STILL])
@@ -258,7 +259,7 @@ def test_elastic_arms_get_the_flatness_feedforward(feedback: str, mode: str) -> 
         loop.motion = at_rest(arm)
     motion = loop.motion
     assert motion is not None
-    rows = gd.trajectory.derivatives(motion, 0.41, loop.prepared.control.derivatives_needed)
+    rows = gd.trajectory.derivatives(motion, 0.41, loop.setup.control.derivatives_needed)
     command = run(loop, 0.01, 0.405, q=rest if motor else REST)
     exact = gd.elastic.motor_commands(arm, rows, "expanded").torque
     np.testing.assert_allclose(command, exact, atol=1e-8)
@@ -345,7 +346,7 @@ def test_a_trajectory_that_does_not_end_a_stop_is_dropped(model: gd.GearedModel)
     with pytest.raises(TrajectoryError, match=r"position, joint 'joint_3': is 1.7 at 1.000 s"):
         loop.accept(farther, 0.05, 0.05)
     free = np.full(3, np.inf)
-    route = routed(farther, loop.prepared.rules, MotionLimits(-free, free, free), 0.05)
+    route = routed(farther, loop.setup.rules, MotionLimits(-free, free, free), 0.05)
     loop.begin(route, 0.05, 0.05)
     run(loop, 0.05, 0.3, q=beyond)
     assert loop.motion is None
@@ -365,16 +366,18 @@ def test_what_was_exchanged_is_freed_without_the_garbage_collector(
     """Nothing refers to itself or is kept beside the loop, so that memory does not grow."""
     arm = elastic_elbow(damping=1.0) if elastic else model
     given = values(arm, mode="computed_torque", feedback="motor" if elastic else "joint")
-    loop = FeedforwardLoop(prepared(given, arm))
+    loop = FeedforwardLoop(feedforward_setup(given, arm))
     run(loop, 0.0, 0.05)
     gc.collect()
     gc.disable()
     try:
         dead = []
         for k in range(3):
-            loop.exchange(prepared(given.replaced({"payload.mass": 1.0 + k}), arm, loop.prepared))
+            loop.exchange(
+                feedforward_setup(given.replaced({"payload.mass": 1.0 + k}), arm, loop.setup)
+            )
             run(loop, 0.05 + 0.05 * k, 0.1 + 0.05 * k)
-            parts = loop.prepared, loop.prepared.control, loop.prepared.control.model
+            parts = loop.setup, loop.setup.control, loop.setup.control.model
             dead.append([weakref.ref(part) for part in parts])
             del parts
         for one in dead[:-1]:

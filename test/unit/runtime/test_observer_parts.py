@@ -9,7 +9,7 @@ import pytest
 
 from geared_dynamics.observers import Fault
 from geared_dynamics.observers.health import healthy
-from geared_dynamics.runtime.joint_readings import Picker, motor_angles
+from geared_dynamics.runtime.joint_readings import Picker, motor_angle_map
 from geared_dynamics.runtime.observer_restart import Loss, Rest, no_trouble, obstacle
 from geared_dynamics.runtime.observer_settings import motor_torques
 from geared_dynamics.runtime.observer_values import torque_names
@@ -114,7 +114,7 @@ def test_numbers_that_make_sense() -> None:
 
 def test_nan_stays_with_what_depends_on_it() -> None:
     model = arm()
-    side = motor_angles(model, "joint", np.zeros(3), np.ones(3))
+    side = motor_angle_map(model, "joint", np.zeros(3), np.ones(3))
     q = np.array([0.1, NAN, 0.3])
     alone = np.isnan(side(q))
     np.testing.assert_array_equal(alone, model.structure_matrix.T[:, 1] != 0.0)

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from geared_dynamics import kernels
-from geared_dynamics.runtime.observer_loop import rehearse
 from geared_dynamics.runtime.observer_values import Level
+from geared_dynamics.runtime.rehearsal import rehearse_observer
 from observer_node_arm import ready
 
 
@@ -26,7 +26,7 @@ def test_what_missing_joint_states_need_has_run(
 
     monkeypatch.setattr(kernels, "observer_transition", noted)
     given = ready(observer=observer, motors__motor_1__encoder_delay=delay, settling_time=5.0)
-    output = rehearse(given)
+    output = rehearse_observer(given)
     assert called
     assert output.level is Level.BRIDGED
     assert "overdue" in output.why

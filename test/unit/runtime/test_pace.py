@@ -10,9 +10,9 @@ import pytest
 
 import geared_dynamics as gd
 from elastic_arms import elbow as elastic_elbow
-from geared_dynamics.runtime.acceptance import RAMP
 from geared_dynamics.runtime.feedforward_loop import FeedforwardLoop
-from geared_dynamics.runtime.feedforward_settings import prepared
+from geared_dynamics.runtime.feedforward_settings import feedforward_setup
+from geared_dynamics.runtime.pace import RAMP
 from geared_dynamics.trajectory import JointTrajectory, Point, sample
 from node_values import feedforward
 
@@ -37,7 +37,9 @@ def model() -> gd.GearedModel:
 
 
 def loop_of(model: gd.GearedModel, **changes: Any) -> FeedforwardLoop:
-    return FeedforwardLoop(prepared(feedforward(model, update_rate=1000, **changes), model))
+    return FeedforwardLoop(
+        feedforward_setup(feedforward(model, update_rate=1000, **changes), model)
+    )
 
 
 def follow(loop: FeedforwardLoop, rates: Any, cycles: int, time: float = 1.0) -> list[Row]:
@@ -45,7 +47,7 @@ def follow(loop: FeedforwardLoop, rates: Any, cycles: int, time: float = 1.0) ->
     loop.cycle(0.0, 0.0, REST, STILL)
     if 0 in rates:
         loop.pace.ask(rates[0])
-    names = loop.prepared.rules.joints
+    names = loop.setup.rules.joints
     loop.accept(JointTrajectory(names, [Point(time, GOAL, STILL, STILL)]), 0.0, 0.0)
     found, q, v = [], REST, STILL
     for k in range(1, cycles):
@@ -136,7 +138,7 @@ def test_a_new_reference_goes_on_at_the_rate_of_the_old_one(model: gd.GearedMode
     for continued in (False, True):
         loop = loop_of(model, interpolate_from_desired_state=continued)
         rows = follow(loop, {0: 0.4}, 1000)
-        names = loop.prepared.rules.joints
+        names = loop.setup.rules.joints
         back = JointTrajectory(names, [Point(1.0, REST, STILL, STILL)])
         loop.accept(back, 0.999, 0.999)
         loop.cycle(1.0, 1.0, rows[-1].q, rows[-1].v)

@@ -13,8 +13,8 @@ from observer_node_arm import arm, ready
 
 def parts(loop: ObserverLoop) -> dict[str, np.ndarray]:
     """The numbers of a loop's last output by their labels."""
-    sizes = labels(loop.prepared)
-    numbers = quality_numbers(loop.prepared, loop.output)
+    sizes = labels(loop.setup)
+    numbers = quality_numbers(loop.setup, loop.output)
     assert len(numbers) == sum(size for _, size in sizes)
     ends = np.cumsum([size for _, size in sizes])[:-1]
     return dict(zip([name for name, _ in sizes], np.split(numbers, ends), strict=True))

@@ -14,7 +14,7 @@ from geared_dynamics.control import controller
 from geared_dynamics.errors import ModelError
 from geared_dynamics.runtime import annotation, feedforward_loop
 from geared_dynamics.runtime.feedforward_loop import FeedforwardLoop
-from geared_dynamics.runtime.feedforward_settings import prepared
+from geared_dynamics.runtime.feedforward_settings import feedforward_setup
 from geared_dynamics.runtime.model_source import rebuilt
 from geared_dynamics.trajectory import TrajectoryError, rest_to_rest
 from node_values import feedforward
@@ -27,7 +27,7 @@ REST, STILL = np.array([0.3, 0.5, -0.4]), np.zeros(3)
 def moving() -> FeedforwardLoop:
     """A loop that has had a few good states."""
     model = elbow()
-    made = FeedforwardLoop(prepared(feedforward(model, mode="stream"), model))
+    made = FeedforwardLoop(feedforward_setup(feedforward(model, mode="stream"), model))
     for k in range(5):
         made.cycle(0.01 * k, 0.01 * k, REST, STILL)
     made.refuse(0.05)

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import base64
+import json
+import os
+import struct
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import geared_dynamics as gd
 from geared_dynamics.description.urdf_reader import read_urdf
+from geared_dynamics.scene import meshes
 from geared_dynamics.scene.meshes import TRIANGLES, decimated, places, visual_parts
 from geared_dynamics.scene.solids import capsule, sphere
 
@@ -137,3 +143,127 @@ def test_decimation_keeps_the_shape() -> None:
 def test_decimation_stops_before_the_shape_is_lost() -> None:
     assert len(decimated(sphere(1.0), 1e-6).faces) > 20
     assert TRIANGLES < 200_000
+
+
+# -- Files that would take for ever, or all memory ------------------------------------------------
+
+
+def gltf(nodes: list[dict[str, Any]], **other: Any) -> str:
+    """A scene of one triangle."""
+    data = struct.pack("<9f3I", 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 1, 2)
+    address = "data:application/octet-stream;base64," + base64.b64encode(data).decode()
+    scene = {
+        "asset": {"version": "2.0"}, "scene": 0, "scenes": [{"nodes": [0]}], "nodes": nodes,
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0}, "indices": 1}]}],
+        "accessors": [
+            {"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3"},
+            {"bufferView": 1, "componentType": 5125, "count": 3, "type": "SCALAR"},
+        ],
+        "bufferViews": [
+            {"buffer": 0, "byteOffset": 0, "byteLength": 36},
+            {"buffer": 0, "byteOffset": 36, "byteLength": 12},
+        ],
+        "buffers": [{"byteLength": 48, "uri": address}],
+    }  # fmt: skip
+    return json.dumps(scene | other)
+
+
+COLLADA = """<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1"><asset/>
+<library_geometries><geometry id="g"><mesh><source id="s"><float_array id="a" count="9">0 0 0 1 0 0
+0 1 0</float_array><technique_common><accessor source="#a" count="3" stride="3">
+<param name="X" type="float"/><param name="Y" type="float"/><param name="Z" type="float"/>
+</accessor></technique_common></source>
+<vertices id="v"><input semantic="POSITION" source="#s"/></vertices>
+<triangles count="1"><input semantic="VERTEX" source="#v" offset="0"/><p>0 1 2</p></triangles>
+</mesh></geometry></library_geometries><library_nodes>{}</library_nodes><library_visual_scenes>
+<visual_scene id="vs"><node>{}</node></visual_scene></library_visual_scenes>
+<scene><instance_visual_scene url="#vs"/></scene></COLLADA>"""
+DRAWN, TWICE = '<instance_geometry url="#g"/>', '<instance_node url="#n{0}"/>' * 2
+DOUBLED = f'<node id="n0">{DRAWN}</node>' + "".join(
+    f'<node id="n{k + 1}">{TWICE.format(k)}</node>' for k in range(30)
+)
+PLY = (
+    "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\n"
+    "property float z\nelement face 1\nproperty list uchar int vertex_indices\nend_header\n"
+    "0 0 0\n1 0 0\n0 1 0\n3 0 1 {}\n"
+)
+COUNTED = [{"componentType": kind, "count": 10**9, "type": "VEC3"} for kind in (5126, 5125)]
+WELL = {
+    "a.gltf": gltf([{"mesh": 0}]),
+    "a.dae": COLLADA.format("", DRAWN),
+    "b.dae": COLLADA.format(f'<node id="n">{DRAWN}</node>', '<instance_node url="#n"/>'),
+    "a.ply": PLY.format(2),
+}
+HOSTILE = {
+    "many.gltf": (
+        gltf([{"children": list(range(1, 20_001))}, *[{"mesh": 0}] * 20_000]), "too large",
+    ),
+    "objects.gltf": (gltf([{"mesh": 0}], extras=[[]] * 250_000), "too large"),
+    "numbers.gltf": (gltf([{"mesh": 0}], accessors=COUNTED), "too large"),
+    "less.gltf": (
+        gltf([{"mesh": 0}], accessors=[{**COUNTED[0], "count": -(10**9)}, COUNTED[1]]),
+        "too large",
+    ),
+    "pipe.gltf": (gltf([{"mesh": 0}], buffers=[{"byteLength": 48, "uri": "pipe"}]), "no file"),
+    "device.gltf": (
+        gltf([{"mesh": 0}], buffers=[{"byteLength": 48, "uri": "/dev/zero"}]), "no file",
+    ),
+    "deep.gltf": ("[" * 100_000, "cannot be read"),
+    "many.dae": (COLLADA.format(DOUBLED, '<instance_node url="#n30"/>'), "too large"),
+    "itself.dae": (
+        COLLADA.format('<node id="n"><instance_node url="#n"/></node>', DRAWN), "too large",
+    ),
+    "nodes.dae": (COLLADA.format("", f"<node>{DRAWN}</node>" * 10_000), "too large"),
+    "nothing.dae": (COLLADA.format("", '<instance_node url="#x"/>'), "cannot be read"),
+    "archive.dae": ("PK\3\4", "cannot be read"),
+    "far.ply": (PLY.format(77), "does not have"),
+    "before.ply": (PLY.format(-9), "does not have"),
+}  # fmt: skip
+
+
+def drawn_meshes(folder: Path, *names: str) -> tuple[int, tuple[str, ...]]:
+    """How many meshes are drawn, and what is left out."""
+    urdf = folder / "arm.urdf"
+    drawn = "".join(visual(f'<mesh filename="{name}"/>') for name in names)
+    urdf.write_text(ARM.format("", drawn), encoding="utf-8")
+    parts, left_out = visual_parts(gd.load_model(urdf))
+    return len(parts), left_out
+
+
+def test_scenes_are_read(tmp_path: Path) -> None:
+    pytest.importorskip("trimesh")
+    pytest.importorskip("collada")
+    for name, text in WELL.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    assert drawn_meshes(tmp_path, *WELL) == (len(WELL), ())
+
+
+def test_scenes_that_take_for_ever_are_left_out(tmp_path: Path) -> None:
+    """And a pipe, from which nothing comes; names that no file has; corners that are not there."""
+    pytest.importorskip("trimesh")
+    pytest.importorskip("collada")
+    os.mkfifo(tmp_path / "pipe")
+    for name, (text, _) in HOSTILE.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    names = [*HOSTILE, "a" * 300 + ".stl", "a/" * 3000 + "b.stl"]
+    why = [*(why for _, why in HOSTILE.values()), "not found", "not found"]
+    count, left_out = drawn_meshes(tmp_path, *names)
+    assert count == 0
+    assert len(left_out) == len(names)
+    for line, name, word in zip(left_out, names, why, strict=True):
+        assert line.startswith(f"arm: {name}: ")
+        assert word in line.removeprefix(f"arm: {name}: ")
+
+
+def test_all_meshes_together_have_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One file in many scales is as many meshes."""
+    pytest.importorskip("trimesh")
+    (tmp_path / "a.stl").write_text(STL, encoding="utf-8")
+    monkeypatch.setattr(meshes, "MOST", 2 * len(STL))
+    urdf = tmp_path / "arm.urdf"
+    drawn = "".join(visual(f'<mesh filename="a.stl" scale="{k} 1 1"/>') for k in (1, 2, 3))
+    urdf.write_text(ARM.format("", drawn), encoding="utf-8")
+    parts, left_out = visual_parts(gd.load_model(urdf))
+    assert len(parts) == 2
+    (line,) = left_out
+    assert "the meshes before it" in line

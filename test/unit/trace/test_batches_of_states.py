@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 import pytest
 
 import geared_dynamics as gd
 from geared_dynamics import kernels
+from geared_dynamics.dynamics import rigid
 from geared_dynamics.errors import ArrayError
+from geared_dynamics.trace import batches
 from geared_dynamics.trace.batches import lanes
 from geared_dynamics.trace.functions import FUNCTIONS
 from random_robots import random_robot, random_state
@@ -22,6 +26,8 @@ NAMES = (
     "forward_dynamics",
     "inverse_dynamics_derivatives",
     "motor_commands",
+    "torque_terms",
+    "regressor",
 )
 
 
@@ -38,7 +44,7 @@ def rows(model: gd.GearedModel, name: str, count: int, seed: int = 0) -> list[np
 
 def result(model: gd.GearedModel, name: str, inputs: list[np.ndarray]) -> np.ndarray:
     """Result of a public function as one array."""
-    found = getattr(gd, name)(model, *inputs)
+    found = (getattr(gd, name, None) or getattr(rigid, name))(model, *inputs)
     return np.asarray(getattr(found, "rows", getattr(found, "_values", found)))
 
 
@@ -123,5 +129,65 @@ def test_loads_and_pickles_keep_their_batches() -> None:
     carrying = fast.with_payload(*load, link=tip)
     expected = gd.inverse_dynamics(model.with_payload(*load, link=tip), *inputs)
     assert difference(gd.inverse_dynamics(carrying, *inputs), expected) <= 1e-13
-    assert "inverse_dynamics" in pickle.loads(pickle.dumps(fast)).many
-    assert gd.compiled(model, ["inverse_dynamics"]).many == {}
+    assert "inverse_dynamics" in pickle.loads(pickle.dumps(fast)).batch_code
+    assert gd.compiled(model, ["inverse_dynamics"]).batch_code == {}
+
+
+# -- threads --------------------------------------------------------------------------------------
+
+
+def test_threads_do_not_change_a_bit(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, fast = pair(1)
+    monkeypatch.setattr(batches, "SHARE", 2 * lanes())
+    several = gd.compiled(model, NAMES, batches=True, threads=3)
+    for count in (2 * lanes(), 4 * lanes() - 1, 6 * lanes() + 1, 17 * lanes() + 3):
+        for name in NAMES:
+            inputs = rows(model, name, count)
+            assert np.array_equal(result(several, name, inputs), result(fast, name, inputs))
+    inputs = rows(model, "inverse_dynamics", 30 * lanes())
+    inputs[0][[5, 11 * lanes(), -1]] += 2e5  # the kernel's, in each part
+    expected = gd.inverse_dynamics(fast, *inputs)
+    assert np.array_equal(gd.inverse_dynamics(several, *inputs), expected)
+    inputs[1][-2, 0] = np.nan
+    with pytest.raises(ArrayError, match="v"):
+        gd.inverse_dynamics(several, *inputs)
+
+
+def test_parts_begin_where_vectors_do_and_miss_nothing() -> None:
+    for threads in (1, 2, 3, 7):
+        for count in (lanes(), batches.SHARE, 2 * batches.SHARE - 1, 2 * batches.SHARE, 99_999):
+            parts = batches.parts_of(count, threads)
+            assert len(parts) == max(1, min(threads, count // batches.SHARE))
+            assert [k for part in parts for k in (part.start, part.stop)][1:-1:2] == [
+                part.start for part in parts[1:]
+            ]
+            assert parts[0].start == 0
+            assert parts[-1].stop == count
+            assert all(part.start % lanes() == 0 for part in parts)
+            assert all(part.stop - part.start >= lanes() for part in parts)
+
+
+def test_threads_survive_loads_pickles_and_forks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batches, "SHARE", lanes())
+    model = random_robot(5, joints=3, wheels=3).load()
+    fast = gd.compiled(model, ["inverse_dynamics"], batches=True, threads=2)
+    inputs = rows(model, "inverse_dynamics", 9 * lanes())
+    expected = gd.inverse_dynamics(fast, *inputs)
+    again = pickle.loads(pickle.dumps(fast))
+    assert again.threads == fast.with_payload(1.0).threads == 2
+    assert np.array_equal(gd.inverse_dynamics(again, *inputs), expected)
+    child = os.fork()
+    if not child:  # the parent's threads are not here
+        os._exit(int(not np.array_equal(gd.inverse_dynamics(fast, *inputs), expected)))
+    assert os.waitpid(child, 0)[1] == 0
+
+
+@pytest.mark.parametrize(("threads", "finding"), [(0, "is 0"), (True, "is True"), (1.5, "is 1.5")])
+def test_numbers_of_threads_that_are_none(threads: Any, finding: str) -> None:
+    with pytest.raises(ArrayError, match=finding):
+        gd.compiled(any_arm(1), batches=True, threads=threads)
+
+
+def test_threads_without_batches_are_refused() -> None:
+    with pytest.raises(ArrayError, match="threads: is 2 without batches; give batches=True"):
+        gd.compiled(any_arm(1), threads=2)

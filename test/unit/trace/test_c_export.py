@@ -101,18 +101,43 @@ def test_odd_arms_and_names(tmp_path: Path) -> None:
     assert built(files).returncode == 0
 
 
-@pytest.mark.skipif(
+needs_arm = pytest.mark.skipif(
     not shutil.which("arm-none-eabi-gcc"), reason="arm-none-eabi-gcc is not installed"
 )
-def test_single_precision_has_no_double_arithmetic(tmp_path: Path) -> None:
-    files = export_c(load("brisk6"), tmp_path, precision="float")
-    target = tmp_path / "brisk6.o"
-    source = next(str(path) for path in files if path.name.endswith("6.c"))
-    subprocess.run(["arm-none-eabi-gcc", *CORTEX, "-c", source, "-o", str(target)], check=True)
-    symbols = subprocess.run(
-        ["arm-none-eabi-nm", str(target)], capture_output=True, text=True, check=True
-    ).stdout
-    assert "__aeabi_d" not in symbols
+CALLER = """#include "{0}.h"
+static volatile float x[96];
+int main(void)
+{{
+    float q[32], v[32], a[32];
+    static float out[1024];
+    int k;
+    for (k = 0; k < 32; k++) {{ q[k] = x[k]; v[k] = x[k + 32]; a[k] = x[k + 64]; }}
+    k = {0}_inverse_dynamics(q, v, a, out) + {0}_forward_dynamics(q, v, a, out + 32);
+    x[0] = out[0] + out[32];
+    return k;
+}}
+"""
+
+
+@needs_arm
+@pytest.mark.parametrize(
+    "name",
+    ["brisk6", *(pytest.param(x, marks=pytest.mark.validate) for x in ROBOTS if x != "brisk6")],
+)
+def test_single_precision_links_without_double_arithmetic(name: str, tmp_path: Path) -> None:
+    files = export_c(load(name), tmp_path, precision="float")
+    source = next(path for path in files if path.suffix == ".c" and "_test" not in path.name)
+    (tmp_path / "main.c").write_text(CALLER.format(source.stem))
+    parts, linked = tmp_path / "functions.o", tmp_path / "linked"
+    options = ["arm-none-eabi-gcc", *CORTEX]
+    subprocess.run([*options, "-c", str(source), "-o", str(parts)], check=True)
+    link = ["--specs=nosys.specs", str(tmp_path / "main.c"), str(parts), "-lm", "-o", str(linked)]
+    subprocess.run([*options, *link], check=True)
+    for path in (parts, linked):
+        symbols = subprocess.run(
+            ["arm-none-eabi-nm", str(path)], capture_output=True, text=True, check=True
+        ).stdout
+        assert "__aeabi_d" not in symbols
 
 
 def test_the_rigid_functions_call_sine_and_cosine_only(tmp_path: Path) -> None:
@@ -151,3 +176,13 @@ def test_what_no_constant_is_known_for_is_nan(tmp_path: Path) -> None:
         export_c(load(name), tmp_path / name, ["motor_commands"])
         text = (tmp_path / name / f"{name}.c").read_text("utf-8")
         assert set(map(int, re.findall(r"out\[(\d+)\] = \(double\)NAN;", text))) == missing
+
+
+@pytest.mark.parametrize("letter", ["a", "_", "\N{ROBOT FACE}"])
+def test_a_long_name_is_cut(letter: str, tmp_path: Path) -> None:
+    """File systems take 255 bytes of a name."""
+    urdf = f"""<robot name="{300 * letter}"><link name="base"/><link name="arm"><inertial>
+      <mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+      <joint name="j" type="continuous"><parent link="base"/><child link="arm"/></joint></robot>"""
+    files = export_c(gd.load_model(urdf), tmp_path, ["gravity_forces"])
+    assert all(len(file.name) < 100 for file in files)

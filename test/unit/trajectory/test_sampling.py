@@ -14,7 +14,7 @@ from geared_dynamics import GearedDynamicsError
 from geared_dynamics.trajectory import (
     JointTrajectory,
     Point,
-    Reference,
+    ReferenceMotion,
     Rules,
     Sample,
     SampleBuffer,
@@ -44,7 +44,7 @@ MIXES = ["q", "qv", "qva", "v", "va", "a"]
 
 def start(
     points: list[Point], before: Sample | None = None, now: float = 0.0, **changed: Any
-) -> Reference:
+) -> ReferenceMotion:
     rules = Rules(JOINTS, **{**FREE, **changed})
     stamp = changed.pop("stamp", None)
     waypoints = checked(JointTrajectory(JOINTS, points, stamp), rules, now)

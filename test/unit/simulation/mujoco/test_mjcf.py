@@ -66,6 +66,14 @@ def test_the_jacobian_is_dense(path: Path) -> None:
         assert load(S.to_mjcf(model))[0].opt.jacobian == dense
 
 
+def test_the_root_that_does_not_move_has_a_centre_of_mass_of_numbers() -> None:
+    """MuJoCo's own value for one that is not given is NaN, of which it warns when it reads."""
+    text = S.to_mjcf(example("elbow"))
+    inertials = [line for line in text.splitlines() if "<inertial" in line]
+    assert len(inertials) == 7  # the root, three links, three rotors
+    assert "nan" not in "".join(inertials)
+
+
 def test_the_jacobian_of_a_long_arm_is_dense() -> None:
     """With 60 velocities and more MuJoCo would choose a sparse one."""
     model = random_robot(3, joints=40, wheels=30, included=False).load()

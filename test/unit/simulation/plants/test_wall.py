@@ -190,3 +190,12 @@ def test_the_plant_node_has_the_wall_of_its_parameters(arm: gd.GearedModel) -> N
     np.testing.assert_allclose(wall.surface.e3, [0.0, 0.0, 1.0])
     bare = plant_node_settings.plant_of(parameters(PlantParameters, arm, engine="equations"), arm)
     assert bare[0].settings.wall is None
+
+
+@pytest.mark.parametrize("damping", [1e8, 1e300])
+def test_a_wall_that_takes_for_ever_is_refused(arm: gd.GearedModel, damping: float) -> None:
+    surface = gd.contact.Surface("tool", (0, 0, 0), (0, 0, 1))
+    wall = gd.simulation.Wall(surface, damping=damping)
+    settings = gd.simulation.PlantSettings(wall=wall)
+    with pytest.raises(ArrayError, match=r"wall\.damping: asks for steps of .* give less"):
+        gd.simulation.Plant(arm, command="effort", engine="equations", settings=settings)

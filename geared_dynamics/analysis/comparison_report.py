@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from geared_dynamics.analysis.compare import Analysis
-from geared_dynamics.analysis.comparison_figures import (
+from geared_dynamics.analysis.comparison_numbers import (
     compared,
     delay_note,
     friction_yaml,

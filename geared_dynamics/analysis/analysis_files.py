@@ -1,4 +1,4 @@
-"""Files of an analysis (CSV, PNG, bag), and of an exciting motion (YAML, bag)."""
+"""Files of an analysis: CSV, PNG, and its torques as a bag."""
 
 from __future__ import annotations
 
@@ -6,19 +6,17 @@ import csv
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from geared_dynamics.analysis.compare import Analysis
-from geared_dynamics.analysis.comparison_figures import joint_figures, motor_figures, percents
+from geared_dynamics.analysis.comparison_numbers import joint_figures, motor_figures, percents
+from geared_dynamics.analysis.comparison_report import COLOURS, DRAWN, envelope
 from geared_dynamics.analysis.comparison_totals import TERMS
-from geared_dynamics.analysis.report_page import COLOURS, DRAWN, envelope
 from geared_dynamics.analysis.span_comparison import Kept
 from geared_dynamics.arrays import Array
-from geared_dynamics.description.yaml_files import flow
 from geared_dynamics.dynamics.rigid import MODELS
-from geared_dynamics.errors import RecordingError, extra
+from geared_dynamics.errors import RecordingError, drawable, extra
 from geared_dynamics.files import new_files
 from geared_dynamics.model.model import GearedModel
 from geared_dynamics.recordings.bag_writer import Bag, Storage
@@ -198,7 +196,7 @@ def write_png(analysis: Analysis, path: Path) -> None:
         for k, name in enumerate(DRAWN):
             if name != "without rotors":
                 ax.plot(*envelope(analysis, k, j), color=COLOURS[k], lw=0.8, label=name)
-        ax.set_ylabel(f"{joint.joint}\n[{joint.unit}]", fontsize="small")
+        ax.set_ylabel(f"{drawable(joint.joint)}\n[{joint.unit}]", fontsize="small")
         ax.grid(alpha=0.3)
         ax.margins(x=0)
         ax.set_title(f"residual {percents(joint.percent[-1])} %", fontsize="small", loc="right")
@@ -206,64 +204,6 @@ def write_png(analysis: Analysis, path: Path) -> None:
         fontsize="small", ncols=4, loc="lower left", bbox_to_anchor=(0.0, 1.0), frameon=False
     )
     axes[-1].set_xlabel("time [s]")
-    figure.suptitle(Path(analysis.recording.path).name)
+    figure.suptitle(drawable(Path(analysis.recording.path).name))
     with new_files(path) as (draft,):
         figure.savefig(draft, dpi=110, format="png")
-
-
-# -- A motion as ``trajectory_msgs/msg/JointTrajectory`` ------------------------------------------
-
-
-TYPE = "trajectory_msgs/msg/JointTrajectory"
-DIGITS = 9
-
-
-def trajectory_yaml(
-    joints: Sequence[str], times: Array, q: Array, v: Array, a: Array, comment: str
-) -> str:
-    """Write it as ``ros2 topic pub`` reads it; times (k,) [s], motion (k, n)."""
-    lines = [f"# {line}" for line in comment.splitlines()]
-    lines += [f"joint_names: {flow(list(joints))}", "points:"]
-    for t, *rows in zip(nanoseconds(times).tolist(), q, v, a, strict=True):
-        start = "  - "
-        for name, row in zip(("positions", "velocities", "accelerations"), rows, strict=True):
-            numbers = ", ".join(f"{value:.{DIGITS}f}" for value in row)
-            lines.append(f"{start}{name}: [{numbers}]")
-            start = "    "
-        lines.append(f"    time_from_start: {{sec: {t // 10**9}, nanosec: {t % 10**9}}}")
-    return "\n".join(lines) + "\n"
-
-
-def write_trajectory_bag(
-    path: Path, topic: str, joints: Sequence[str], times: Array, motion: tuple[Array, Array, Array]
-) -> None:
-    """Write a bag with one message, for ``ros2 bag play``.
-
-    Raises:
-        RecordingError: If the folder is there already.
-    """
-    typesys = extra("rosbags.typesys", "bag")
-    refuse_existing(path)
-    store = typesys.get_typestore(typesys.Stores.ROS2_JAZZY)
-    message = trajectory_message(store.types, joints, times, motion)
-    with new_files(path, parents=True) as (draft,), Bag(draft, {topic: TYPE}) as bag:
-        bag.write(topic, 0, bytes(store.serialize_cdr(message, TYPE)))
-
-
-def trajectory_message(
-    types: Any, joints: Sequence[str], times: Array, motion: tuple[Array, Array, Array]
-) -> Any:
-    """Build the message of a type store."""
-    time, header = types["builtin_interfaces/msg/Time"], types["std_msgs/msg/Header"]
-    duration = types["builtin_interfaces/msg/Duration"]
-    point = types["trajectory_msgs/msg/JointTrajectoryPoint"]
-    points = [
-        point(q, v, a, np.empty(0), duration(t // 10**9, t % 10**9))
-        for t, q, v, a in zip(nanoseconds(times).tolist(), *motion, strict=True)
-    ]
-    return types[TYPE](header(time(0, 0), ""), list(joints), points)
-
-
-def nanoseconds(times: Array) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
-    """Times [s] as whole nanoseconds."""
-    return np.rint(times * 1e9).astype(np.int64)
